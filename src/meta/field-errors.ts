@@ -1,0 +1,42 @@
+/**
+ * Path-carrying validation errors with upstream's wording (apimachinery pkg/util/validation/field).
+ * Validation collects all of them; it never stops at the first.
+ */
+
+/** `body` is the text after `field: `; `reason` is the cause's reason on the wire. */
+export interface FieldError {
+  field: string;
+  body: string;
+  reason: string;
+}
+
+/** Values print as upstream prints them: strings quoted, numbers and booleans bare, nil as null, the rest compact JSON. */
+function printValue(value: unknown): string {
+  if (value === undefined || value === null) return "null";
+  return JSON.stringify(value);
+}
+
+export function required(field: string, detail = ""): FieldError {
+  return { field, body: detail ? `Required value: ${detail}` : "Required value", reason: "FieldValueRequired" };
+}
+
+export function invalidValue(field: string, value: unknown, detail: string): FieldError {
+  return { field, body: `Invalid value: ${printValue(value)}: ${detail}`, reason: "FieldValueInvalid" };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const list = supported.map((s) => JSON.stringify(s)).join(", ");
+  return { field, body: `Unsupported value: ${printValue(value)}: supported values: ${list}`, reason: "FieldValueNotSupported" };
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return { field, body: `Duplicate value: ${printValue(value)}`, reason: "FieldValueDuplicate" };
+}
+
+export function forbiddenField(field: string, detail: string): FieldError {
+  return { field, body: `Forbidden: ${detail}`, reason: "FieldValueForbidden" };
+}
+
+export function tooLong(field: string, detail: string): FieldError {
+  return { field, body: `Too long: ${detail}`, reason: "FieldValueTooLong" };
+}

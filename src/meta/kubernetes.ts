@@ -1,0 +1,44 @@
+/**
+ * Kubernetes object types as they travel in JSON, derived from the official JavaScript client's definitions
+ * (types only, nothing of the client is bundled). The client types times as Date; on the wire they are strings.
+ */
+import type {
+  CoreV1Event, DiscoveryV1EndpointPort, EventsV1Event, V1Condition, V1DeleteOptions, V1EndpointSlice, V1Endpoints, V1IPAddress, V1Lease,
+  V1Namespace, V1Node, V1ObjectMeta, V1OwnerReference, V1Pod, V1Service, V1ServiceCIDR, V1ServicePort, V1Status,
+} from "@kubernetes/client-node";
+
+/** A client type with every Date replaced by its RFC 3339 text. */
+export type Wire<T> = T extends Date
+  ? string
+  : T extends (infer U)[]
+    ? Wire<U>[]
+    : T extends object
+      ? { [K in keyof T]: Wire<T[K]> }
+      : T;
+
+export type ObjectMeta = Wire<V1ObjectMeta>;
+export type OwnerReference = Wire<V1OwnerReference>;
+export type Condition = Wire<V1Condition>;
+export type DeleteOptions = Wire<V1DeleteOptions>;
+
+/** Any API object: what generic code may rely on. Stored objects carry neither kind nor apiVersion. */
+export interface KubeObject {
+  kind?: string;
+  apiVersion?: string;
+  metadata?: ObjectMeta;
+}
+
+export type Service = Wire<V1Service>;
+export type ServicePort = Wire<V1ServicePort>;
+export type ServiceCIDR = Wire<V1ServiceCIDR>;
+export type IPAddress = Wire<V1IPAddress>;
+export type Lease = Wire<V1Lease>;
+export type EndpointSlice = Wire<V1EndpointSlice>;
+export type EndpointPort = Wire<DiscoveryV1EndpointPort>;
+export type Endpoints = Wire<V1Endpoints>;
+export type Namespace = Wire<V1Namespace>;
+export type Node = Wire<V1Node>;
+export type Pod = Wire<V1Pod>;
+export type CoreEvent = Wire<CoreV1Event>;
+export type EventsEvent = Wire<EventsV1Event>;
+export type ClientStatus = Wire<V1Status>;

@@ -1,0 +1,149 @@
+/**
+ * The Kubernetes Status: the one form in which a refusal leaves this server.
+ * Source of codes, reasons and texts: upstream apimachinery pkg/api/errors.
+ */
+import type { FieldError } from "./field-errors";
+
+export interface StatusCause {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+/** A failure (or, for deletions, a success) as clients read it. `code` is also the HTTP status. */
+export interface Status {
+  kind: "Status";
+  apiVersion: "v1";
+  metadata: { continue?: string; resourceVersion?: string };
+  status: "Success" | "Failure";
+  message?: string;
+  reason?: string;
+  details?: StatusDetails;
+  code: number;
+}
+
+/** Which resource and kind a Status speaks of. `group` is "" for core. */
+export interface ResourceName {
+  group: string;
+  resource: string;
+  kind: string;
+}
+
+function failure(code: number, reason: string, message: string, details?: StatusDetails): Status {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, ...(details ? { details } : {}), code };
+}
+
+/** `services`, `leases.coordination.k8s.io` */
+export function qualifiedResource(of: ResourceName): string {
+  return of.group ? `${of.resource}.${of.group}` : of.resource;
+}
+
+/** `Service`, `Lease.coordination.k8s.io` */
+export function qualifiedKind(of: ResourceName): string {
+  return of.group ? `${of.kind}.${of.group}` : of.kind;
+}
+
+function detailsOf(of: ResourceName, name: string, kind: string = of.resource): StatusDetails {
+  return { ...(name ? { name } : {}), ...(of.group ? { group: of.group } : {}), kind };
+}
+
+export function notFound(of: ResourceName, name: string): Status {
+  return failure(404, "NotFound", `${qualifiedResource(of)} "${name}" not found`, detailsOf(of, name));
+}
+
+export function alreadyExists(of: ResourceName, name: string, deleting = false): Status {
+  const text = `${qualifiedResource(of)} "${name}" already exists`;
+  return failure(409, "AlreadyExists", deleting ? `object is being deleted: ${text}` : text, detailsOf(of, name));
+}
+
+export const OBJECT_MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(of: ResourceName, name: string, why: string = OBJECT_MODIFIED, text: string = qualifiedResource(of)): Status {
+  return failure(409, "Conflict", `Operation cannot be fulfilled on ${text} "${name}": ${why}`, detailsOf(of, name));
+}
+
+/** 422 with every field error as a cause; identical texts stand once in the message. */
+export function invalid(of: ResourceName, name: string, errors: readonly FieldError[]): Status {
+  const texts = [...new Set(errors.map((e) => `${e.field}: ${e.body}`))];
+  const joined = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  return failure(422, "Invalid", `${qualifiedKind(of)} "${name}" is invalid: ${joined}`, {
+    ...detailsOf(of, name, of.kind),
+    causes: errors.map((e) => ({ reason: e.reason, message: e.body, field: e.field })),
+  });
+}
+
+export function forbidden(of: ResourceName, name: string, why: string, causes?: StatusCause[]): Status {
+  const subject = name ? `${qualifiedResource(of)} "${name}"` : qualifiedResource(of);
+  return failure(403, "Forbidden", `${subject} is forbidden: ${why}`, { ...detailsOf(of, name), ...(causes ? { causes } : {}) });
+}
+
+export function badRequest(message: string): Status {
+  return failure(400, "BadRequest", message);
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): Status {
+  return failure(
+    415,
+    "UnsupportedMediaType",
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
+  );
+}
+
+export function notAcceptable(accepted: readonly string[]): Status {
+  return failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
+}
+
+export function requestTooLarge(message: string): Status {
+  return failure(413, "RequestEntityTooLarge", message);
+}
+
+export function methodNotAllowed(message = "the server does not allow this method on the requested resource"): Status {
+  return failure(405, "MethodNotAllowed", message, {});
+}
+
+/** An unknown resource or subresource inside a served group and version. */
+export function unknownResource(): Status {
+  return failure(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+export function expired(message: string): Status {
+  return failure(410, "Expired", message);
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): Status {
+  return failure(429, "TooManyRequests", message, { retryAfterSeconds });
+}
+
+export function serviceUnavailable(message: string, retryAfterSeconds: number): Status {
+  return failure(503, "ServiceUnavailable", message, { retryAfterSeconds });
+}
+
+export function internalError(message: string): Status {
+  return failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
+}
+
+/** List, get or watch from a revision that the store has not reached. */
+export function revisionTooLarge(wanted: number, current: number): Status {
+  return failure(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
+}
+
+export function timeout(message: string): Status {
+  return failure(504, "Timeout", `Timeout: ${message}`, {});
+}
+
+/** The answer to a finished deletion of a kind that does not return the object. */
+export function deleted(of: ResourceName, name: string, uid: string): Status {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { ...detailsOf(of, name), uid }, code: 200 };
+}

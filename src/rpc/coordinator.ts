@@ -1,0 +1,28 @@
+/** What the Coordinator answers besides the StoreRpc of its `servicecidrs` store. */
+import type { FreeCount } from "./service-cidr";
+
+/** One prefix with the ServiceCIDR object (by uid) that alone writes it. */
+export interface Claim {
+  prefix: string;
+  ownerUid: string;
+}
+
+/** A router's view: what it needs to pick an owner. Old views lead to `stale`, never to a double allocation. */
+export interface Topology {
+  epoch: number;
+  /** disjoint */
+  claims: Claim[];
+  /** prefixes that give out addresses now (Ready, seeded, not deleting), with the name of their ServiceCIDR */
+  ranges: { prefix: string; name: string }[];
+  /** last known free counts per owner uid; hints for the weighted draw, the owner's answer counts */
+  free: { ownerUid: string; IPv4: FreeCount; IPv6: FreeCount }[];
+}
+
+export interface CoordinatorRpc {
+  /** never waits for a saga; bootstraps the default ServiceCIDR on first use */
+  topology(): Promise<Topology>;
+  /** waits (at most `waitMs`) until the default ServiceCIDR gives out addresses; answers the topology either way */
+  readyTopology(waitMs: number): Promise<Topology>;
+  /** resumes sagas and unacknowledged configurations; called by cron */
+  maintain(): Promise<void>;
+}

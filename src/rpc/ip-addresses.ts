@@ -1,0 +1,32 @@
+/** What the ipaddresses store answers to peers besides StoreRpc: writes that carry the row's token and gen (PROTOCOL rule 4). */
+import type { Gen, Holder } from "./service-cidr";
+
+export interface IPAddressWrite {
+  /** canonical text, also the object's name */
+  address: string;
+  family: "IPv4" | "IPv6";
+  token: string;
+  gen: Gen;
+  /** parentRef: group "", resource "services", this namespace and name */
+  namespace: string;
+  name: string;
+}
+
+/** A user-made IPAddress inside a prefix, as the Coordinator needs it for seeding. */
+export interface SeedRow {
+  address: string;
+  holder: Holder;
+  token: string;
+}
+
+export interface IPAddressesRpc {
+  /** a higher gen replaces (DELETED + ADDED), an equal or lower one is a no-op; durable when it returns */
+  createMany(writes: IPAddressWrite[]): Promise<void>;
+  /** deletes only on the equal token; durable when it returns */
+  deleteMany(items: { address: string; token: string }[]): Promise<void>;
+  /**
+   * From now on creates inside `prefixes` take the owner's row first (rule 15); acknowledged and persisted when it returns.
+   * Answers the objects not made by the allocator that already lie inside.
+   */
+  claimPrefixes(epoch: number, prefixes: string[]): Promise<SeedRow[]>;
+}

@@ -1,0 +1,94 @@
+/**
+ * What the Worker (and peers) may ask of a ResourceStore object, the services store and the Coordinator's servicecidrs store alike.
+ * Objects cross as JSON text *without* kind and apiVersion: stored once, answered in any served version by splicing two members in front.
+ */
+import type { Status } from "../meta/status";
+
+export type FieldValidation = "Strict" | "Warn" | "Ignore";
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+export type Subresource = "" | "status" | "finalize";
+
+/** Names one object; namespace is "" for cluster-scoped kinds. */
+export interface ObjectKey {
+  namespace: string;
+  name: string;
+}
+
+export interface WriteOptions {
+  dryRun: boolean;
+  fieldManager: string;
+  fieldValidation: FieldValidation;
+  /** apply only */
+  force: boolean;
+  /** the served version of the request, for error texts ("v1") */
+  version: string;
+}
+
+export interface Preconditions {
+  uid?: string;
+  resourceVersion?: string;
+}
+
+export interface DeleteOptionsRequest {
+  dryRun: boolean;
+  preconditions: Preconditions;
+  propagationPolicy: "" | "Background" | "Foreground" | "Orphan";
+  /** seconds; undefined = the kind's default */
+  gracePeriodSeconds: number | undefined;
+}
+
+export type WriteRequest =
+  /** `object` passed the schema; `namespace` is the URL's; a name may be absent when generateName is given */
+  | { verb: "create"; namespace: string; object: string; options: WriteOptions }
+  | { verb: "update"; key: ObjectKey; subresource: Subresource; object: string; options: WriteOptions }
+  /** `patch` is the body as text (apply: YAML or JSON) */
+  | { verb: "patch"; key: ObjectKey; subresource: Subresource; patchType: PatchType; patch: string; options: WriteOptions }
+  | { verb: "delete"; key: ObjectKey; options: DeleteOptionsRequest };
+
+export type WriteResult =
+  /** `code` 200 or 201; `object` = the stored text; `gone` = the deletion is complete (answer a Status, or the object) */
+  | { ok: true; code: 200 | 201; object: string; warnings: string[]; gone: boolean }
+  | { ok: false; status: Status; warnings: string[] };
+
+export type GetResult = { ok: true; object: string } | { ok: false; status: Status };
+
+/**
+ * Lists and watches go through the object's `fetch` as `http://store/?<these as query>`; the body is the final
+ * representation and the Worker hands it on untouched.
+ */
+export interface CollectionRequest {
+  verb: "list" | "watch" | "deletecollection";
+  /** "" = all namespaces */
+  namespace: string;
+  /** raw query values of the client, already checked for form where the form needs no store */
+  labelSelector: string;
+  fieldSelector: string;
+  limit: number;
+  continueToken: string;
+  resourceVersion: string;
+  resourceVersionMatch: string;
+  allowWatchBookmarks: boolean;
+  sendInitialEvents: boolean;
+  /** seconds, 0 = the server chooses */
+  timeoutSeconds: number;
+  /** group, version and resource that the client asked for (events has two; versions differ in apiVersion) */
+  group: string;
+  version: string;
+  resource: string;
+  representation: Representation;
+  /** deletecollection only */
+  deleteOptions?: DeleteOptionsRequest;
+}
+
+/** The forms a body can take (api-machinery §5). */
+export type Representation =
+  | { as: "object" }
+  | { as: "table"; includeObject: "Metadata" | "Object" | "None"; version: string }
+  | { as: "partial"; version: string };
+
+export interface StoreRpc {
+  write(request: WriteRequest): Promise<WriteResult>;
+  /** `resourceVersion` "" = newest; "N" = at least N, else 504 */
+  get(key: ObjectKey, resourceVersion: string): Promise<GetResult>;
+  fetch(request: Request): Promise<Response>;
+}

@@ -1,0 +1,69 @@
+/**
+ * One description per API message. Decoding (unknown and duplicate fields), protobuf request bodies, OpenAPI v3,
+ * strategic-merge keys and server-side apply all read it, so a field is described once.
+ */
+
+/** How a message field behaves when absent or zero in a protobuf body (Go's encoder writes zero values of plain fields). */
+export type Presence =
+  /** plain Go field with omitempty: a zero value is dropped from JSON */
+  | "plain"
+  /** Go pointer: kept whenever present, zero included */
+  | "pointer"
+  /** plain Go field without omitempty: always in JSON */
+  | "always";
+
+export type FieldType =
+  | { kind: "string"; format?: string; enum?: readonly string[] }
+  | { kind: "bytes" }
+  | { kind: "int32" }
+  | { kind: "int64" }
+  | { kind: "bool" }
+  /** metav1.Time: RFC 3339 in JSON, whole seconds */
+  | { kind: "time" }
+  /** metav1.MicroTime: RFC 3339 with six digits */
+  | { kind: "microTime" }
+  | { kind: "intOrString" }
+  | { kind: "quantity" }
+  /** FieldsV1: any JSON object, JSON bytes in protobuf */
+  | { kind: "fieldsV1" }
+  /** any JSON value, stored as sent */
+  | { kind: "any" }
+  | { kind: "message"; message: () => MessageSchema }
+  | { kind: "list"; of: FieldType; list?: ListSemantics }
+  | { kind: "map"; of: FieldType; atomic?: boolean };
+
+export interface ListSemantics {
+  /** strategic merge: the merge key, or "set" for a set of primitives */
+  mergeKey?: string;
+  retainKeys?: boolean;
+  /** server-side apply: keys of an associative list; "set"; absent = atomic */
+  listType?: "map" | "set" | "atomic";
+  listMapKeys?: readonly string[];
+}
+
+export interface Field {
+  /** JSON name */
+  name: string;
+  /** protobuf field number; 0 = never on the wire in protobuf */
+  number: number;
+  type: FieldType;
+  presence: Presence;
+  /** OpenAPI "required" */
+  required?: boolean;
+  default?: unknown;
+  description?: string;
+  /** protobuf only: the nested message's fields stand inline in JSON (Volume.volumeSource) */
+  inline?: boolean;
+}
+
+export interface MessageSchema {
+  /** OpenAPI component name, for example `io.k8s.api.core.v1.ServiceSpec`. */
+  name: string;
+  description?: string;
+  fields: readonly Field[];
+  /** name -> field, built once */
+  byName: ReadonlyMap<string, Field>;
+  byNumber: ReadonlyMap<number, Field>;
+  /** unknown fields below this message are kept as sent and not reported (types that only pass through, e.g. affinity) */
+  preserveUnknown?: boolean;
+}

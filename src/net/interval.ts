@@ -1,0 +1,92 @@
+/**
+ * Sets of addresses (or offsets) as lists of inclusive intervals in *normal form*: ascending, disjoint, and no two adjacent, so equal sets
+ * have equal lists. Every function takes and returns normal form; `normalize` makes it.
+ */
+export interface Interval {
+  readonly first: bigint;
+  /** inclusive, >= first */
+  readonly last: bigint;
+}
+
+/** Sorts, joins what overlaps or touches. */
+export function normalize(intervals: readonly Interval[]): Interval[] {
+  const sorted = [...intervals].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  const result: Interval[] = [];
+  for (const interval of sorted) {
+    const previous = result.at(-1);
+    if (previous === undefined || interval.first > previous.last + 1n) result.push(interval);
+    else if (interval.last > previous.last) result[result.length - 1] = { first: previous.first, last: interval.last };
+  }
+  return result;
+}
+
+export function union(a: readonly Interval[], b: readonly Interval[]): Interval[] {
+  return normalize([...a, ...b]);
+}
+
+/** What lies in both. */
+export function intersect(a: readonly Interval[], b: readonly Interval[]): Interval[] {
+  const result: Interval[] = [];
+  let i = 0;
+  let j = 0;
+  for (;;) {
+    const left = a[i];
+    const right = b[j];
+    if (left === undefined || right === undefined) return result;
+    const first = left.first > right.first ? left.first : right.first;
+    const last = left.last < right.last ? left.last : right.last;
+    if (first <= last) result.push({ first, last });
+    // The one that ends first meets nothing more; the other may.
+    if (left.last < right.last) i++;
+    else j++;
+  }
+}
+
+/**
+ * What lies in `a` and not in `b`. `rest` is the part of an interval of `a` that no hole has been cut from yet:
+ *
+ *     rest     [------------]      [-----]        [--------]      [------]
+ *     hole  [-----]              [---------]         [--]                  [--]
+ *     kept                       (nothing)        [-]             (all)
+ *     rest         [--------]                            [-]
+ */
+export function subtract(a: readonly Interval[], b: readonly Interval[]): Interval[] {
+  const result: Interval[] = [];
+  let j = 0;
+  for (const whole of a) {
+    let first = whole.first;
+    for (;;) {
+      const hole = b[j];
+      if (hole === undefined || hole.first > whole.last) break;
+      if (hole.first > first) result.push({ first, last: hole.first - 1n });
+      if (hole.last >= first) first = hole.last + 1n;
+      // A hole that reaches past this interval may reach into the next one.
+      if (hole.last > whole.last) break;
+      j++;
+    }
+    if (first <= whole.last) result.push({ first, last: whole.last });
+  }
+  return result;
+}
+
+/** Whether the value lies in the set, by binary search. */
+export function contains(intervals: readonly Interval[], value: bigint): boolean {
+  let low = 0;
+  let high = intervals.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    const interval = intervals[middle];
+    if (interval === undefined) return false;
+    if (value < interval.first) high = middle - 1;
+    else if (value > interval.last) low = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
+/** Number of values in the set. */
+export function sizeOf(intervals: readonly Interval[]): bigint {
+  let size = 0n;
+  for (const interval of intervals) size += interval.last - interval.first + 1n;
+  return size;
+}

@@ -1,0 +1,55 @@
+/**
+ * Sets of addresses as lists of prefixes in *normal form*: IPv4 before IPv6, ascending, disjoint, as few and as short as possible (two
+ * halves are written as their whole), so equal sets have equal lists. Any list of prefixes may be given; normal form comes back.
+ */
+import { FAMILIES, type Family, widthOf } from "./family";
+import { type Interval, intersect, normalize, subtract } from "./interval";
+import { lastOf, type Prefix } from "./prefix";
+
+export function normalizePrefixes(prefixes: readonly Prefix[]): Prefix[] {
+  return FAMILIES.flatMap((family) => toPrefixes(family, intervalsOf(family, prefixes)));
+}
+
+export function unionPrefixes(a: readonly Prefix[], b: readonly Prefix[]): Prefix[] {
+  return normalizePrefixes([...a, ...b]);
+}
+
+/** What lies in `a` and not in `b`: for 10.0.0.0/24 without 10.0.0.0/26 that is 10.0.0.64/26 and 10.0.0.128/25. */
+export function subtractPrefixes(a: readonly Prefix[], b: readonly Prefix[]): Prefix[] {
+  return FAMILIES.flatMap((family) => toPrefixes(family, subtract(intervalsOf(family, a), intervalsOf(family, b))));
+}
+
+/** What lies in both. */
+export function intersectPrefixes(a: readonly Prefix[], b: readonly Prefix[]): Prefix[] {
+  return FAMILIES.flatMap((family) => toPrefixes(family, intersect(intervalsOf(family, a), intervalsOf(family, b))));
+}
+
+/** Whether the set has every address of `prefix`; several of its members together may do it. */
+export function coversPrefix(set: readonly Prefix[], prefix: Prefix): boolean {
+  return subtractPrefixes([prefix], set).length === 0;
+}
+
+/** All addresses of the prefixes of one family, first and last included. */
+export function intervalsOf(family: Family, prefixes: readonly Prefix[]): Interval[] {
+  return normalize(prefixes.filter((prefix) => prefix.family === family).map((prefix) => ({ first: prefix.base, last: lastOf(prefix) })));
+}
+
+/** Cuts intervals into as few aligned prefixes as possible: at each position the largest that is aligned there and still fits. */
+function toPrefixes(family: Family, intervals: readonly Interval[]): Prefix[] {
+  const width = widthOf(family);
+  const result: Prefix[] = [];
+  for (const { first, last } of intervals) {
+    let base = first;
+    while (base <= last) {
+      let hostBits = 0;
+      while (hostBits < width) {
+        const mask = (1n << BigInt(hostBits + 1)) - 1n;
+        if ((base & mask) !== 0n || base + mask > last) break;
+        hostBits++;
+      }
+      result.push({ family, base, length: width - hostBits });
+      base += 1n << BigInt(hostBits);
+    }
+  }
+  return result;
+}

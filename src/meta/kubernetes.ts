@@ -3,18 +3,28 @@
  * (types only, nothing of the client is bundled). The client types times as Date; on the wire they are strings.
  */
 import type {
-  CoreV1Event, DiscoveryV1EndpointPort, EventsV1Event, V1Condition, V1DeleteOptions, V1EndpointSlice, V1Endpoints, V1IPAddress, V1Lease,
-  V1Namespace, V1Node, V1ObjectMeta, V1OwnerReference, V1Pod, V1Service, V1ServiceCIDR, V1ServicePort, V1Status,
+  CoreV1Event,
+  DiscoveryV1EndpointPort,
+  EventsV1Event,
+  V1Condition,
+  V1DeleteOptions,
+  V1EndpointSlice,
+  V1Endpoints,
+  V1IPAddress,
+  V1Lease,
+  V1Namespace,
+  V1Node,
+  V1ObjectMeta,
+  V1OwnerReference,
+  V1Pod,
+  V1Service,
+  V1ServiceCIDR,
+  V1ServicePort,
+  V1Status,
 } from "@kubernetes/client-node";
 
 /** A client type with every Date replaced by its RFC 3339 text. */
-export type Wire<T> = T extends Date
-  ? string
-  : T extends (infer U)[]
-    ? Wire<U>[]
-    : T extends object
-      ? { [K in keyof T]: Wire<T[K]> }
-      : T;
+export type Wire<T> = T extends Date ? string : T extends (infer U)[] ? Wire<U>[] : T extends object ? { [K in keyof T]: Wire<T[K]> } : T;
 
 export type ObjectMeta = Wire<V1ObjectMeta>;
 export type OwnerReference = Wire<V1OwnerReference>;

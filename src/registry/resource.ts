@@ -56,6 +56,20 @@ export interface Strategy<T extends KubeObject> {
   warnings(object: T, before?: T): string[];
   /** read-time defaulting of stored objects (Service families written by old versions) */
   defaultsOnRead?(object: T): void;
+  /** what is special about deleting the kind; absent = nothing */
+  deletion?: DeletionRules<T>;
+}
+
+/** Each rule may be absent; see `planDelete` in delete-order.ts for their order. */
+export interface DeletionRules<T extends KubeObject> {
+  /** why this object may never be deleted (text of the 403), undefined = it may */
+  refuse?(object: T): string | undefined;
+  /** seconds that the object stays after DELETE; absent = 0. `requested` undefined = the client named none */
+  graceSeconds?(object: T, requested: number | undefined): number;
+  /** what an object shows once its deletion has begun */
+  mark?(object: T): void;
+  /** something besides metadata.finalizers still holds the object */
+  held?(object: T): boolean;
 }
 
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
@@ -101,4 +115,12 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     toStored(object: KubeObject): KubeObject;
     fromStored(object: KubeObject): KubeObject;
   };
+}
+
+/**
+ * A definition of one kind as a definition of any kind, so that all fit one list. Sound as long as a definition is only
+ * given objects that its own schema decoded, which is what routes and stores do.
+ */
+export function defineResource<T extends KubeObject>(definition: ResourceDefinition<T>): ResourceDefinition {
+  return definition as unknown as ResourceDefinition;
 }

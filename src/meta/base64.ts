@@ -1,0 +1,48 @@
+/** base64 (RFC 4648) of UTF-8 text, for tokens and annotations. */
+const STANDARD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE = `${STANDARD.slice(0, 62)}-_`;
+
+function encode(text: string, alphabet: string, padding: string): string {
+  const bytes = new TextEncoder().encode(text);
+  let out = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const word = ((bytes[i] ?? 0) << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    out += alphabet.charAt(word >> 18) + alphabet.charAt((word >> 12) & 63);
+    out += left > 1 ? alphabet.charAt((word >> 6) & 63) : padding;
+    out += left > 2 ? alphabet.charAt(word & 63) : padding;
+  }
+  return out;
+}
+
+export function encodeBase64(text: string): string {
+  return encode(text, STANDARD, "=");
+}
+
+/** without padding */
+export function encodeBase64Url(text: string): string {
+  return encode(text, URL_SAFE, "");
+}
+
+/** Text of an unpadded base64url form; undefined when it is none. */
+export function decodeBase64Url(encoded: string): string | undefined {
+  if (encoded.length % 4 === 1) return undefined;
+  const bytes = new Uint8Array(Math.floor((encoded.length * 3) / 4));
+  let word = 0;
+  let bits = 0;
+  let length = 0;
+  for (let i = 0; i < encoded.length; i++) {
+    const value = URL_SAFE.indexOf(encoded.charAt(i));
+    if (value < 0) return undefined;
+    word = ((word << 6) | value) & 0xffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[length++] = (word >> bits) & 0xff;
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+/** Equality of JSON values. */
+
+function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value !== "object") return false;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _ in value) return false;
+  return true;
+}
+
+/**
+ * Deep equality in which absent, null, empty list and empty map are the same: storage does not keep the difference
+ * (upstream apimachinery equality.Semantic). The order of keys does not count, the order of lists does.
+ */
+export function semanticEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return isNothing(a) && isNothing(b);
+  if (Array.isArray(a) !== Array.isArray(b)) return isNothing(a) && isNothing(b);
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!semanticEqual(a[i], b[i])) return false;
+    return true;
+  }
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  for (const key of Object.keys(left)) if (!semanticEqual(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) return false;
+  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key) && !isNothing(right[key])) return false;
+  return true;
+}

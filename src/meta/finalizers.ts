@@ -1,0 +1,73 @@
+/**
+ * What DELETE does to an object (api-machinery §3.4; upstream apiserver registry/rest/delete.go and generic/registry/store.go).
+ *
+ *   nothing holds it and its grace is over   -> remove
+ *   finalizers, a kind's own hold, or grace  -> mark: deletionTimestamp is set, the object stays
+ *   already marked, nothing new              -> keep
+ */
+import type { ObjectMeta } from "./kubernetes";
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "./object-meta";
+import { parseTime, rfc3339Seconds } from "./time";
+
+export type PropagationPolicy = "" | "Background" | "Foreground" | "Orphan";
+
+export interface DeletionRequest {
+  propagationPolicy: PropagationPolicy;
+  /** seconds that the kind grants (0 for all but pods) */
+  graceSeconds: number;
+  /** something besides metadata.finalizers keeps the object (a namespace's spec.finalizers) */
+  held: boolean;
+  /** milliseconds since the epoch */
+  now: number;
+}
+
+/** What a marked object's metadata gets. */
+export interface DeletionMark {
+  finalizers: string[];
+  deletionTimestamp: string;
+  deletionGracePeriodSeconds: number;
+  generation: number | undefined;
+}
+
+export type DeletionPlan = { action: "remove" } | { action: "keep" } | { action: "mark"; mark: DeletionMark };
+
+/** The finalizers once the policy's are in and the others' are out; no policy keeps what is there. */
+export function finalizersForPolicy(finalizers: readonly string[], policy: PropagationPolicy): string[] {
+  if (policy === "") return [...finalizers];
+  const others = finalizers.filter((finalizer) => finalizer !== FINALIZER_ORPHAN && finalizer !== FINALIZER_FOREGROUND);
+  if (policy === "Orphan") return [...others, FINALIZER_ORPHAN];
+  if (policy === "Foreground") return [...others, FINALIZER_FOREGROUND];
+  return others;
+}
+
+/** Decides; changes nothing. */
+export function planDeletion(metadata: ObjectMeta, request: DeletionRequest): DeletionPlan {
+  const existing = metadata.finalizers ?? [];
+  const finalizers = finalizersForPolicy(existing, request.propagationPolicy);
+  const markedAt = parseTime(metadata.deletionTimestamp);
+  const graceBefore = metadata.deletionGracePeriodSeconds ?? 0;
+  // a later DELETE may only shorten the grace
+  const grace = markedAt === undefined ? request.graceSeconds : Math.min(graceBefore, request.graceSeconds);
+  if (finalizers.length === 0 && !request.held && grace === 0) return { action: "remove" };
+  const sameFinalizers = finalizers.length === existing.length && finalizers.every((finalizer) => existing.includes(finalizer));
+  if (markedAt !== undefined && grace === graceBefore && sameFinalizers) return { action: "keep" };
+  const deletionMs = markedAt === undefined ? request.now + grace * 1000 : markedAt - (graceBefore - grace) * 1000;
+  const generation = metadata.generation && metadata.generation > 0 ? metadata.generation + 1 : metadata.generation;
+  return {
+    action: "mark",
+    mark: { finalizers, deletionTimestamp: rfc3339Seconds(deletionMs), deletionGracePeriodSeconds: grace, generation },
+  };
+}
+
+export function applyDeletionMark(metadata: ObjectMeta, mark: DeletionMark): void {
+  if (mark.finalizers.length > 0) metadata.finalizers = mark.finalizers;
+  else delete metadata.finalizers;
+  metadata.deletionTimestamp = mark.deletionTimestamp;
+  metadata.deletionGracePeriodSeconds = mark.deletionGracePeriodSeconds;
+  if (mark.generation !== undefined) metadata.generation = mark.generation;
+}
+
+/** After an update: a marked object that nothing holds any more is removed. */
+export function isDeletionComplete(metadata: ObjectMeta, held: boolean): boolean {
+  return Boolean(metadata.deletionTimestamp) && !metadata.finalizers?.length && !metadata.deletionGracePeriodSeconds && !held;
+}

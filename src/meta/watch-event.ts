@@ -1,0 +1,49 @@
+/** Frames of a watch stream: one JSON document `{"type":T,"object":O}` per line (api-machinery §4.2). */
+import { encodeBase64 } from "./base64";
+import type { Status } from "./status";
+import { spliceTypeMeta, typeHead } from "./type-meta";
+
+export type ChangeType = "ADDED" | "MODIFIED" | "DELETED";
+export type EventType = ChangeType | "BOOKMARK" | "ERROR";
+
+/** A frame around an object that is served text already (a Table, a PartialObjectMetadata). */
+export function eventFrame(type: EventType, object: string): string {
+  return `{"type":"${type}","object":${object}}\n`;
+}
+
+/** A frame from stored text; `head` is of `typeHead`. */
+export function changeFrame(type: ChangeType, head: string, stored: string): string {
+  return eventFrame(type, spliceTypeMeta(head, stored));
+}
+
+export interface Bookmark {
+  kind: string;
+  apiVersion: string;
+  resourceVersion: string;
+  /** the bookmark that ends the initial events of a watch-list: it also names the shape of the list */
+  initialEventsEnd?: boolean;
+}
+
+/** base64 of an empty list of the kind: clients that list through a watch decode it instead of guessing the list type. */
+export function initialEventsListBlueprint(kind: string, apiVersion: string): string {
+  return encodeBase64(`${typeHead(`${kind}List`, apiVersion)},"metadata":{},"items":null}`);
+}
+
+/** The object of a bookmark event: an object of the kind with nothing but a resourceVersion. */
+export function bookmarkObject(bookmark: Bookmark): string {
+  const { kind, apiVersion, resourceVersion, initialEventsEnd } = bookmark;
+  const annotations = initialEventsEnd
+    ? `,"annotations":{"k8s.io/initial-events-end":"true","kubernetes.io/initial-events-list-blueprint":"${initialEventsListBlueprint(kind, apiVersion)}"}`
+    : "";
+  const metadata = `{"resourceVersion":${JSON.stringify(resourceVersion)},"creationTimestamp":null${annotations}}`;
+  return `${typeHead(kind, apiVersion)},"metadata":${metadata}}`;
+}
+
+export function bookmarkFrame(bookmark: Bookmark): string {
+  return eventFrame("BOOKMARK", bookmarkObject(bookmark));
+}
+
+/** The last frame of a failed watch. */
+export function errorFrame(status: Status): string {
+  return eventFrame("ERROR", JSON.stringify(status));
+}

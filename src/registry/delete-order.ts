@@ -1,0 +1,58 @@
+/** A DELETE of one stored object: the kind's own rules around the plan of meta/finalizers.ts. */
+import { applyDeletionMark, isDeletionComplete, planDeletion } from "../meta/finalizers";
+import type { PropagationPolicy } from "../meta/finalizers";
+import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
+import { checkDeletePreconditions } from "../meta/preconditions";
+import { forbidden } from "../meta/status";
+import type { Status } from "../meta/status";
+import type { ResourceDefinition } from "./resource";
+
+export interface DeleteInput {
+  preconditions: { uid?: string; resourceVersion?: string };
+  propagationPolicy: PropagationPolicy;
+  /** undefined = the kind's default; negative counts as 1 */
+  gracePeriodSeconds: number | undefined;
+  /** milliseconds since the epoch */
+  now: number;
+}
+
+export type DeleteOutcome =
+  | { action: "refused"; status: Status }
+  /** the object goes now */
+  | { action: "remove" }
+  /** the object stays and was changed: store it */
+  | { action: "mark" }
+  /** the object stays as it is: store nothing */
+  | { action: "keep" };
+
+/** `object` is the caller's own copy of the stored one; it is changed only when the answer is "mark". */
+export function planDelete(definition: ResourceDefinition, object: KubeObject, input: DeleteInput): DeleteOutcome {
+  const metadata: ObjectMeta = (object.metadata ??= {});
+  const rules = definition.strategy.deletion;
+  const why = rules?.refuse?.(object);
+  if (why !== undefined) return { action: "refused", status: forbidden(definition, metadata.name ?? "", why) };
+  const failed = checkDeletePreconditions(definition, metadata, input.preconditions);
+  if (failed) return { action: "refused", status: failed };
+  const requested = input.gracePeriodSeconds !== undefined && input.gracePeriodSeconds < 0 ? 1 : input.gracePeriodSeconds;
+  const plan = planDeletion(metadata, {
+    propagationPolicy: input.propagationPolicy,
+    graceSeconds: rules?.graceSeconds?.(object, requested) ?? 0,
+    held: isHeld(definition, object),
+    now: input.now,
+  });
+  if (plan.action === "mark") {
+    applyDeletionMark(metadata, plan.mark);
+    rules?.mark?.(object);
+  }
+  return { action: plan.action };
+}
+
+/** Something besides metadata.finalizers keeps the object from going. */
+export function isHeld(definition: ResourceDefinition, object: KubeObject): boolean {
+  return definition.strategy.deletion?.held?.(object) ?? false;
+}
+
+/** Whether an object that an update has just changed is now to be removed. */
+export function isGone(definition: ResourceDefinition, object: KubeObject): boolean {
+  return isDeletionComplete(object.metadata ?? {}, isHeld(definition, object));
+}

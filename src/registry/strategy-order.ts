@@ -1,0 +1,195 @@
+/**
+ * The fixed order of a write, once for all kinds (upstream apiserver registry/rest create.go and update.go):
+ *
+ *   create   namespace -> identity -> defaults -> prepareForCreate -> generation -> | metadata, validate
+ *   update   namespace -> defaults -> prepareForUpdate -> identity -> generation -> | metadata, metadata update, validateUpdate, validate
+ *   status   namespace -> defaults -> prepareForStatusUpdate -> identity         -> | metadata, metadata update, validateStatusUpdate
+ *
+ * What stands left of the bar is `prepare*`, what stands right `validate*`: the services store allocates in between.
+ * `before*` is both. Objects are changed in place: the caller owns `after` and the object to be created.
+ */
+import { err, ok } from "../base/result";
+import type { Result } from "../base/result";
+import { semanticEqual } from "../meta/equality";
+import type { FieldError } from "../meta/field-errors";
+import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
+import { generateName } from "../meta/names";
+import type { Random } from "../base/ports";
+import { dropDuplicateOwners, stampCreate, stampUpdate, validateObjectMeta, validateObjectMetaUpdate } from "../meta/object-meta";
+import { badRequest, invalid } from "../meta/status";
+import type { Status } from "../meta/status";
+import type { Change, ResourceDefinition, StrategyContext } from "./resource";
+
+export interface CreateInput {
+  /** the URL's; "" for cluster-scoped kinds */
+  namespace: string;
+  /** the resolved name (URL of a creating PUT, or the generated one); absent = the body's */
+  name?: string;
+  /** milliseconds since the epoch */
+  now: number;
+  uid: string;
+  context: StrategyContext;
+}
+
+/** The warnings of a write that may go on, or the Status that ends it. */
+export type Verdict = Result<string[], Status>;
+
+function metadataOf(object: KubeObject): ObjectMeta {
+  return (object.metadata ??= {});
+}
+
+/** A name for an object without one: generateName and, unless the kind uses it verbatim, a random suffix. "" = neither is given. */
+export function nameFor(definition: ResourceDefinition, object: KubeObject, random: Random): string {
+  const { name, generateName: base } = object.metadata ?? {};
+  if (name) return name;
+  if (!base) return "";
+  return definition.generatesNameSuffix ? generateName(base, random) : base;
+}
+
+/** PUT and status writes: the body's name must be the URL's. */
+export function checkNameMatches(object: KubeObject, urlName: string): Status | undefined {
+  const name = object.metadata?.name ?? "";
+  if (name === "") return badRequest(`the name of the object (${urlName} based on URL) was undeterminable: name must be provided`);
+  return name === urlName ? undefined : badRequest(`the name of the object (${name}) does not match the name on the URL (${urlName})`);
+}
+
+function settleNamespace(definition: ResourceDefinition, metadata: ObjectMeta, namespace: string): Status | undefined {
+  if (!definition.namespaced) {
+    if (metadata.namespace !== undefined) delete metadata.namespace;
+    return undefined;
+  }
+  if (!metadata.namespace) metadata.namespace = namespace;
+  if (metadata.namespace === namespace) return undefined;
+  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+/** Everything of a create that changes the object. */
+export function prepareCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
+  const metadata = metadataOf(object);
+  if (metadata.resourceVersion) {
+    const message = "resourceVersion should not be set on objects to be created";
+    return err({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
+  }
+  const refused = settleNamespace(definition, metadata, input.namespace);
+  if (refused) return err(refused);
+  if (input.name !== undefined) metadata.name = input.name;
+  stampCreate(metadata, input);
+  const warnings = dropDuplicateOwners(metadata);
+  definition.strategy.defaults(object);
+  definition.strategy.prepareForCreate(object, input.context);
+  if (definition.generation !== "none") metadata.generation = 1;
+  else if (metadata.generation !== undefined) delete metadata.generation;
+  return ok(warnings);
+}
+
+/** All field errors of an object to be created. */
+export function validateCreate(definition: ResourceDefinition, object: KubeObject, context: StrategyContext): FieldError[] {
+  return metadataErrors(definition, object).concat(definition.strategy.validate(object, context));
+}
+
+export function beforeCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
+  const prepared = prepareCreate(definition, object, input);
+  if (!prepared.ok) return prepared;
+  return verdict(
+    definition,
+    object,
+    validateCreate(definition, object, input.context),
+    prepared.value.concat(definition.strategy.warnings(object)),
+  );
+}
+
+/** Everything of an update that changes `after`. The resourceVersion is the caller's business. */
+export function prepareUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
+  return prepareChange(definition, change, () => definition.strategy.prepareForUpdate(change, context));
+}
+
+export function validateUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): FieldError[] {
+  return changeErrors(definition, change)
+    .concat(definition.strategy.validateUpdate(change, context))
+    .concat(definition.strategy.validate(change.after, context));
+}
+
+export function beforeUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
+  const prepared = prepareUpdate(definition, change, context);
+  if (!prepared.ok) return prepared;
+  const warnings = prepared.value.concat(definition.strategy.warnings(change.after, change.before));
+  return verdict(definition, change.after, validateUpdate(definition, change, context), warnings);
+}
+
+/** The status endpoint. */
+export function beforeStatusUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
+  const prepared = prepareChange(definition, change, () => definition.strategy.prepareForStatusUpdate(change, context));
+  if (!prepared.ok) return prepared;
+  const errors = changeErrors(definition, change).concat(definition.strategy.validateStatusUpdate(change, context));
+  return verdict(definition, change.after, errors, prepared.value);
+}
+
+/** The finalize endpoint (namespaces): spec.finalizers as sent, status as stored. */
+export function beforeFinalizeUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
+  const prepared = prepareChange(definition, change, () => keepMembers(change, (key) => key !== "metadata" && key !== "spec"));
+  if (!prepared.ok) return prepared;
+  const errors = changeErrors(definition, change).concat(definition.strategy.validate(change.after, context));
+  return verdict(definition, change.after, errors, prepared.value);
+}
+
+function prepareChange(definition: ResourceDefinition, change: Change<KubeObject>, prepare: () => void): Verdict {
+  const after = metadataOf(change.after);
+  const before = metadataOf(change.before);
+  const refused = settleNamespace(definition, after, before.namespace ?? "");
+  if (refused) return err(refused);
+  const warnings = dropDuplicateOwners(after);
+  definition.strategy.defaults(change.after);
+  prepare();
+  stampUpdate({ after, before });
+  settleGeneration(definition, change);
+  return ok(warnings);
+}
+
+function settleGeneration(definition: ResourceDefinition, change: Change<KubeObject>): void {
+  const after = metadataOf(change.after);
+  const generation = change.before.metadata?.generation;
+  if (definition.generation === "none") {
+    if (generation === undefined) delete after.generation;
+    else after.generation = generation;
+    return;
+  }
+  const labelsCount = definition.generation === "specAndLabels";
+  const changed = contentChanged(change) || (labelsCount && !semanticEqual(after.labels, change.before.metadata?.labels));
+  after.generation = (generation ?? 0) + (changed ? 1 : 0);
+}
+
+/** Whether anything outside metadata and status differs. */
+function contentChanged(change: Change<KubeObject>): boolean {
+  const after = change.after as Record<string, unknown>;
+  const before = change.before as Record<string, unknown>;
+  for (const key of new Set([...Object.keys(after), ...Object.keys(before)])) {
+    if (key === "metadata" || key === "status" || key === "kind" || key === "apiVersion") continue;
+    if (!semanticEqual(after[key], before[key])) return true;
+  }
+  return false;
+}
+
+/** Sets the top-level members that `kept` names back to the stored ones. */
+export function keepMembers(change: Change<KubeObject>, kept: (key: string) => boolean): void {
+  const after = change.after as Record<string, unknown>;
+  const before = change.before as Record<string, unknown>;
+  for (const key of Object.keys(after)) if (kept(key) && !(key in before)) delete after[key];
+  for (const key of Object.keys(before)) if (kept(key)) after[key] = before[key];
+}
+
+function metadataErrors(definition: ResourceDefinition, object: KubeObject): FieldError[] {
+  return validateObjectMeta(metadataOf(object), {
+    namespaced: definition.namespaced,
+    validateName: (name) => definition.strategy.validateName(name),
+    generatesNameSuffix: definition.generatesNameSuffix,
+  });
+}
+
+function changeErrors(definition: ResourceDefinition, change: Change<KubeObject>): FieldError[] {
+  const after = metadataOf(change.after);
+  return metadataErrors(definition, change.after).concat(validateObjectMetaUpdate({ after, before: metadataOf(change.before) }));
+}
+
+function verdict(definition: ResourceDefinition, object: KubeObject, errors: readonly FieldError[], warnings: string[]): Verdict {
+  return errors.length === 0 ? ok(warnings) : err(invalid(definition, object.metadata?.name ?? "", errors));
+}

@@ -1,0 +1,38 @@
+/** The ports of src/base/ports.ts on the real platform. */
+import type { Clock, Random, Recorder } from "../src/base/ports";
+import { WordRandom } from "../src/base/word-random";
+
+/** Words fetched at once: one call into the platform costs about as much as filling a page of it. */
+const BUFFERED_WORDS = 1024;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (durationMs) => scheduler.wait(durationMs),
+  after(delayMs, work) {
+    const timer = setTimeout(work, delayMs);
+    return () => clearTimeout(timer);
+  },
+  nextTurn: () => scheduler.wait(0),
+};
+
+/** Cryptographic randomness; nothing is drawn before first use, since the platform has none while modules load. */
+export function systemRandom(): Random {
+  const words = new Uint32Array(BUFFERED_WORDS);
+  let next = words.length;
+  return new WordRandom(() => {
+    if (next === words.length) {
+      crypto.getRandomValues(words);
+      next = 0;
+    }
+    const word = words[next++];
+    return word ?? 0;
+  });
+}
+
+/** One JSON line per event, tagged with what `scope` says about the object or Worker that logs. */
+export function systemRecorder(scope: Record<string, string>): Recorder {
+  const print = { info: console.log, warn: console.warn, error: console.error };
+  return {
+    log: (level, event, fields) => print[level](JSON.stringify({ time: new Date().toISOString(), level, event, ...scope, ...fields })),
+  };
+}

@@ -1,0 +1,67 @@
+import { DurableObject } from "cloudflare:workers";
+import { Owner } from "../src/alloc/owner";
+import type { BatchCounters } from "../src/base/batch";
+import type {
+  AllocateAnswer,
+  AllocateItem,
+  ConfigureResult,
+  OwnerConfig,
+  ReleaseItem,
+  ReleaseResult,
+  ServiceCIDRRpc,
+} from "../src/rpc/service-cidr";
+import { systemClock, systemRandom, systemRecorder } from "./ports";
+import { migrate } from "./sql/migrate";
+import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner.sql";
+
+/**
+ * The object that alone writes the addresses of one ServiceCIDR; named "<cluster>/<uid of the ServiceCIDR>" by its callers, which it does
+ * not need to know. A shell: every rule is in alloc/owner. It needs no alarm, since released tokens are forgotten by later releases.
+ */
+export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc {
+  readonly #owner: Owner;
+
+  constructor(ctx: DurableObjectState, env: object) {
+    super(ctx, env);
+    migrate(ctx.storage, OWNER_MIGRATIONS, systemClock.now());
+    this.#owner = new Owner({
+      storage: ownerStorage(ctx.storage),
+      clock: systemClock,
+      random: systemRandom(),
+      recorder: systemRecorder({ object: "ServiceCIDR", id: ctx.id.name ?? ctx.id.toString() }),
+    });
+  }
+
+  configure(config: OwnerConfig): Promise<ConfigureResult> {
+    return this.#owner.configure(config);
+  }
+
+  allocate(items: AllocateItem[]): Promise<AllocateAnswer> {
+    return this.#owner.allocate(items);
+  }
+
+  release(items: ReleaseItem[]): Promise<ReleaseResult[]> {
+    return this.#owner.release(items);
+  }
+
+  seed(...[epoch, items]: Parameters<ServiceCIDRRpc["seed"]>): ReturnType<ServiceCIDRRpc["seed"]> {
+    return this.#owner.seed(epoch, items);
+  }
+
+  rowsSince(afterCounter: number, limit: number): ReturnType<ServiceCIDRRpc["rowsSince"]> {
+    return this.#owner.rowsSince(afterCounter, limit);
+  }
+
+  countTaken(intervals: { first: string; last: string }[]): ReturnType<ServiceCIDRRpc["countTaken"]> {
+    return this.#owner.countTaken(intervals);
+  }
+
+  free(): ReturnType<ServiceCIDRRpc["free"]> {
+    return this.#owner.free();
+  }
+
+  /** Commits and calls since the object started, for tests and benchmarks: operations / drains is the group size. */
+  counters(): BatchCounters {
+    return this.#owner.counters;
+  }
+}

@@ -1,0 +1,154 @@
+/** Tables of a ServiceCIDR object, and the OwnerStorage port over them. The only place with their SQL. */
+import type { OwnerStorage, StoredConfig, StoredRow } from "../../src/alloc/owner-storage";
+import type { Holder } from "../../src/rpc/service-cidr";
+import type { Migration } from "./migrate";
+
+export const OWNER_MIGRATIONS: readonly Migration[] = [
+  {
+    id: 1,
+    sql: `
+      -- One row: the accepted configuration; stays for ever, retired or not.
+      CREATE TABLE config (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        epoch INTEGER NOT NULL,
+        content TEXT NOT NULL
+      ) STRICT;
+      -- One row: the counter of the newest address row ever written.
+      CREATE TABLE counter (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        value INTEGER NOT NULL
+      ) STRICT;
+      -- One row per allocated address. Keyed by the growing counter, so inserts append and the rows since a counter are one range; the
+      -- unique address is what guards "one holder per address", the unique token makes allocation idempotent.
+      CREATE TABLE address (
+        counter INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        token TEXT NOT NULL UNIQUE,
+        epoch INTEGER NOT NULL,
+        scope TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        name TEXT NOT NULL,
+        uid TEXT NOT NULL
+      ) STRICT;
+      -- Tokens released of late, in the order of their release.
+      CREATE TABLE released (
+        id INTEGER PRIMARY KEY,
+        token TEXT NOT NULL UNIQUE,
+        expires_ms INTEGER NOT NULL
+      ) STRICT;
+      -- The bitmap of taken addresses; a cache of the keys in address.
+      CREATE TABLE page (
+        segment TEXT NOT NULL,
+        page TEXT NOT NULL,
+        bytes BLOB NOT NULL,
+        PRIMARY KEY (segment, page)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
+];
+
+type ConfigRecord = { epoch: number; content: string };
+type AddressRecord = {
+  counter: number;
+  key: string;
+  token: string;
+  epoch: number;
+  scope: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  uid: string;
+};
+type PageRecord = { segment: string; page: string; bytes: ArrayBuffer };
+
+const ADDRESS_COLUMNS = "counter, key, token, epoch, scope, kind, namespace, name, uid";
+
+/** The port; tables must be migrated. */
+export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
+  const { sql } = storage;
+  return {
+    transaction: (body) => storage.transactionSync(body),
+
+    configLoad: (): StoredConfig | undefined => sql.exec<ConfigRecord>("SELECT epoch, content FROM config").toArray()[0],
+    configSave({ epoch, content }) {
+      sql.exec("INSERT OR REPLACE INTO config (only, epoch, content) VALUES (1, ?, ?)", epoch, content);
+    },
+
+    counterLoad: () => sql.exec<{ value: number }>("SELECT value FROM counter").toArray()[0]?.value ?? 0,
+    counterSave(counter) {
+      sql.exec("INSERT OR REPLACE INTO counter (only, value) VALUES (1, ?)", counter);
+    },
+
+    rowInsert({ key, token, gen, scope, holder }) {
+      const { kind, namespace, name, uid } = holder;
+      sql.exec(
+        `INSERT INTO address (${ADDRESS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[gen.counter, key, token, gen.epoch, scope, kind, namespace, name, uid],
+      );
+    },
+    rowDelete: (key, token) =>
+      sql.exec("DELETE FROM address WHERE key = ? AND token = ? RETURNING counter", key, token).toArray().length === 1,
+    rowsDeleteBetween(after, before) {
+      sql.exec("DELETE FROM address WHERE key > ? AND key < ?", after, before);
+    },
+    rowByToken(token) {
+      const record = sql.exec<AddressRecord>(`SELECT ${ADDRESS_COLUMNS} FROM address WHERE token = ?`, token).toArray()[0];
+      return record && toRow(record);
+    },
+    rowsSince: (afterCounter, limit) =>
+      sql
+        .exec<AddressRecord>(`SELECT ${ADDRESS_COLUMNS} FROM address WHERE counter > ? ORDER BY counter LIMIT ?`, afterCounter, limit)
+        .toArray()
+        .map(toRow),
+    *rowKeys(first, last) {
+      for (const [key] of sql.exec("SELECT key FROM address WHERE key >= ? AND key <= ? ORDER BY key", first, last).raw())
+        yield key as string;
+    },
+    rowCount(first, last) {
+      const query = "SELECT count(*) AS count, coalesce(min(key), '') AS example FROM address WHERE key >= ? AND key <= ?";
+      return sql.exec<{ count: number; example: string }>(query, first, last).one();
+    },
+
+    releasedSave(token, expiresMs) {
+      sql.exec("INSERT OR REPLACE INTO released (token, expires_ms) VALUES (?, ?)", token, expiresMs);
+    },
+    releasedHas: (token, nowMs) =>
+      sql.exec("SELECT 1 FROM released WHERE token = ? AND expires_ms > ?", token, nowMs).toArray().length === 1,
+    releasedTrim({ nowMs, lookAt, keepMax }) {
+      const oldest = "id < (SELECT min(id) FROM released) + ?";
+      sql.exec(`DELETE FROM released WHERE ${oldest} AND expires_ms <= ?`, lookAt, nowMs);
+      sql.exec("DELETE FROM released WHERE id <= (SELECT max(id) FROM released) - ?", keepMax);
+    },
+    releasedClear() {
+      sql.exec("DELETE FROM released");
+    },
+
+    *pagesLoad() {
+      for (const { segment, page, bytes } of sql.exec<PageRecord>("SELECT segment, page, bytes FROM page")) {
+        yield { segment, page, bytes: new Uint8Array(bytes) };
+      }
+    },
+    pageSave({ segment, page, bytes }) {
+      if (bytes === null) sql.exec("DELETE FROM page WHERE segment = ? AND page = ?", segment, page);
+      else sql.exec("INSERT OR REPLACE INTO page (segment, page, bytes) VALUES (?, ?, ?)", segment, page, bytes);
+    },
+    pagesDelete(segment) {
+      sql.exec("DELETE FROM page WHERE segment = ?", segment);
+    },
+    pagesClear() {
+      sql.exec("DELETE FROM page");
+    },
+  };
+}
+
+function toRow({ counter, key, token, epoch, scope, kind, namespace, name, uid }: AddressRecord): StoredRow {
+  return {
+    key,
+    token,
+    gen: { epoch, counter },
+    // Written by rowInsert alone, from values of these very types.
+    scope: scope as StoredRow["scope"],
+    holder: { kind: kind as Holder["kind"], namespace, name, uid },
+  };
+}

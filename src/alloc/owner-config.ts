@@ -1,0 +1,112 @@
+/**
+ * The configuration of an owner: when one is accepted (the fence of DESIGN §4, PROTOCOL rules 9 and 11) and what it means.
+ *
+ * | stored             | offered                 | answer                                  |
+ * |--------------------|-------------------------|-----------------------------------------|
+ * | nothing            | any                     | accept                                  |
+ * | retired            | not retired             | retired, for ever                       |
+ * | any                | lower epoch             | superseded: it is late                  |
+ * | any                | equal epoch and content | repeat: acknowledged, changes nothing   |
+ * | any                | equal epoch, other content | contentDiffers: an epoch was used twice |
+ * | any                | greater epoch           | accept                                  |
+ */
+import { assert } from "../base/assert";
+import { OWNER_PREFIXES_MAX } from "../base/limits";
+import type { Family } from "../net/family";
+import { type Prefix, containsAddress, formatPrefix, parsePrefix, relation } from "../net/prefix";
+import type { ConfigureResult, OwnerConfig } from "../rpc/service-cidr";
+import type { StoredConfig } from "./owner-storage";
+
+/** A configuration in force, parsed. */
+export interface ActiveConfig {
+  epoch: number;
+  retired: boolean;
+  /** all segments that this object alone writes */
+  owned: Prefix[];
+  /** those of `owned` that allocate and release now; with `frozen` they make up `owned` */
+  active: Prefix[];
+  frozen: Prefix[];
+  /** Ready ranges that intersect `owned` */
+  ranges: Prefix[];
+}
+
+/** What a never configured object has. */
+export const UNCONFIGURED: ActiveConfig = { epoch: 0, retired: false, owned: [], active: [], frozen: [], ranges: [] };
+
+export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind: "repeat" } | { kind: "refuse"; result: ConfigureResult };
+
+/**
+ * Everything but the epoch, as text that is equal exactly when the content is: the lists are sets, so they are sorted, and
+ * a retired owner keeps none.
+ */
+export function canonicalContent(config: OwnerConfig): string {
+  const set = (prefixes: readonly string[]): string[] => (config.retired ? [] : [...prefixes].sort());
+  return JSON.stringify({ frozen: set(config.frozen), owned: set(config.owned), ranges: set(config.ranges), retired: config.retired });
+}
+
+/** Applies the table above. Throws InvariantError on a configuration that no coordinator may send. */
+export function decideConfigure(stored: StoredConfig | undefined, offered: OwnerConfig): ConfigureDecision {
+  const next: StoredConfig = { epoch: offered.epoch, content: canonicalContent(offered) };
+  parseConfig(next);
+  if (stored === undefined) return { kind: "accept", next };
+  const refuse = (reason: "superseded" | "contentDiffers" | "retired"): ConfigureDecision => ({
+    kind: "refuse",
+    result: { ok: false, reason, epoch: stored.epoch },
+  });
+  if (isRetired(stored) && !offered.retired) return refuse("retired");
+  if (offered.epoch < stored.epoch) return refuse("superseded");
+  if (offered.epoch > stored.epoch) return { kind: "accept", next };
+  return next.content === stored.content ? { kind: "repeat" } : refuse("contentDiffers");
+}
+
+function isRetired(stored: StoredConfig): boolean {
+  return parseConfig(stored).retired;
+}
+
+/** Reads a stored configuration; asserts canonical texts, disjoint segments, and that frozen segments are owned ones. */
+export function parseConfig(stored: StoredConfig | undefined): ActiveConfig {
+  if (stored === undefined) return UNCONFIGURED;
+  assert(Number.isSafeInteger(stored.epoch) && stored.epoch > 0, "an epoch is a positive safe integer");
+  const content = JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">;
+  for (const list of [content.owned, content.ranges, content.frozen]) {
+    assert(list.length <= OWNER_PREFIXES_MAX, "an owner's configuration is bounded");
+  }
+  const frozen = new Set(content.frozen);
+  const owned = content.owned.map(parseCanonical);
+  assertDisjoint(owned);
+  const frozenPrefixes = owned.filter((prefix) => frozen.has(formatPrefix(prefix)));
+  assert(frozenPrefixes.length === frozen.size, "only owned segments can be frozen");
+  return {
+    epoch: stored.epoch,
+    retired: content.retired,
+    owned,
+    active: owned.filter((prefix) => !frozen.has(formatPrefix(prefix))),
+    frozen: frozenPrefixes,
+    ranges: content.ranges.map(parseCanonical),
+  };
+}
+
+/** Whether one of `prefixes` contains the address. */
+export function someContains(prefixes: readonly Prefix[], family: Family, address: bigint): boolean {
+  return prefixes.some((prefix) => containsAddress(prefix, family, address));
+}
+
+function parseCanonical(text: string): Prefix {
+  const parsed = parsePrefix(text);
+  assert(parsed.ok, `a configuration names prefixes canonically: ${text}`);
+  return parsed.value;
+}
+
+/** Sorted by base, two prefixes that intersect have one between them and their container that intersects it too: neighbours suffice. */
+function assertDisjoint(prefixes: readonly Prefix[]): void {
+  const sorted = [...prefixes].sort(byBase);
+  sorted.slice(1).forEach((prefix, index) => {
+    const before = sorted[index];
+    assert(before !== undefined && relation(before, prefix) === "disjoint", "owned segments are disjoint");
+  });
+}
+
+function byBase(a: Prefix, b: Prefix): number {
+  if (a.family !== b.family) return a.family < b.family ? -1 : 1;
+  return a.base < b.base ? -1 : a.base > b.base ? 1 : 0;
+}

@@ -1,0 +1,117 @@
+/**
+ * What an owner keeps in memory: its configuration and the bitmap of its active segments. All of it can be rebuilt from storage at
+ * any time: rows are the truth, stored pages only save reading every row at start. Frozen segments have rows but no bitmap, since
+ * nothing may be decided in them; thawing builds it from the rows.
+ */
+import type { Random, Recorder } from "../base/ports";
+import { type Prefix, formatPrefix, lastOf, relation } from "../net/prefix";
+import { type ActiveConfig, parseConfig } from "./owner-config";
+import { type AddressKey, KEY_AFTER_ALL, KEY_BEFORE_ALL, addressKey, parseAddressKey } from "./owner-key";
+import type { OwnerStorage, StoredConfig } from "./owner-storage";
+import { Pool } from "./pool";
+
+export interface OwnerMemory {
+  config: ActiveConfig;
+  pool: Pool;
+  /** of the newest row ever written */
+  counter: number;
+}
+
+/**
+ * Reads memory from storage. The pages are taken only if `trustPages` and if they hold as many addresses as there are rows; else
+ * they are rebuilt from the rows and stored again.
+ */
+export function loadMemory(storage: OwnerStorage, ports: { random: Random; recorder: Recorder }, trustPages: boolean): OwnerMemory {
+  const config = parseConfig(storage.configLoad());
+  const memory: OwnerMemory = { config, pool: new Pool(ports.random), counter: storage.counterLoad() };
+  configurePool(memory.pool, config);
+  const rows = rowsIn(storage, config.active);
+  if (trustPages && loadPages(storage, memory) && memory.pool.takenCount() === rows) return memory;
+  if (trustPages) ports.recorder.log("warn", "owner.pagesRebuilt", { epoch: config.epoch, rows, inPages: memory.pool.takenCount() });
+  memory.pool = new Pool(ports.random);
+  configurePool(memory.pool, config);
+  storage.transaction(() => {
+    storage.pagesClear();
+    for (const segment of config.active) takeRows(storage, memory.pool, segment);
+    savePages(storage, memory.pool);
+  });
+  return memory;
+}
+
+/**
+ * Puts an accepted configuration in force, in storage and in `memory`; call it inside a transaction, and reload memory when that fails.
+ * Rows of segments that are no longer owned go: whoever took the segment over has them, and should the segment ever come back,
+ * old rows would stand against its new ones.
+ */
+export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: StoredConfig): void {
+  const before = memory.config;
+  const config = parseConfig(next);
+  storage.configSave(next);
+  const isActiveBefore = setOf(before.active);
+  const isActive = setOf(config.active);
+  const vanished = before.active.filter((segment) => !isActive.has(formatPrefix(segment)));
+  const appeared = config.active.filter((segment) => !isActiveBefore.has(formatPrefix(segment)));
+  if (!equalSets(setOf(before.owned), setOf(config.owned))) deleteRowsOutside(storage, config.owned);
+  for (const segment of vanished) storage.pagesDelete(formatPrefix(segment));
+  if (config.retired) storage.releasedClear();
+
+  memory.config = config;
+  configurePool(memory.pool, config);
+  // Pages of segments that are gone may be reported as emptied; they are deleted already, and deleting nothing writes nothing.
+  for (const segment of appeared) takeRows(storage, memory.pool, segment);
+  savePages(storage, memory.pool);
+}
+
+/** Stores the pages that changed since the last call; inside the transaction of the rows that changed them. */
+export function savePages(storage: OwnerStorage, pool: Pool): void {
+  for (const page of pool.takeDirtyPages()) storage.pageSave(page);
+}
+
+function configurePool(pool: Pool, config: ActiveConfig): void {
+  pool.configure(
+    config.active,
+    config.ranges.filter((range) => config.active.some((segment) => relation(range, segment) !== "disjoint")),
+  );
+}
+
+function loadPages(storage: OwnerStorage, memory: OwnerMemory): boolean {
+  const active = setOf(memory.config.active);
+  for (const page of storage.pagesLoad()) {
+    if (!active.has(page.segment)) return false;
+    memory.pool.loadPage(page.segment, page.page, page.bytes);
+  }
+  return true;
+}
+
+function rowsIn(storage: OwnerStorage, segments: readonly Prefix[]): number {
+  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)).count, 0);
+}
+
+function takeRows(storage: OwnerStorage, pool: Pool, segment: Prefix): void {
+  for (const key of storage.rowKeys(...keysOf(segment))) {
+    const { family, address } = parseAddressKey(key);
+    pool.take(family, address);
+  }
+}
+
+function deleteRowsOutside(storage: OwnerStorage, owned: readonly Prefix[]): void {
+  const intervals = owned.map(keysOf).sort(([a], [b]) => (a < b ? -1 : 1));
+  let after = KEY_BEFORE_ALL;
+  for (const [first, last] of intervals) {
+    storage.rowsDeleteBetween(after, first);
+    after = last;
+  }
+  storage.rowsDeleteBetween(after, KEY_AFTER_ALL);
+}
+
+function keysOf(segment: Prefix): [first: AddressKey, last: AddressKey] {
+  return [addressKey(segment.family, segment.base), addressKey(segment.family, lastOf(segment))];
+}
+
+function setOf(prefixes: readonly Prefix[]): Set<string> {
+  return new Set(prefixes.map(formatPrefix));
+}
+
+function equalSets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((text) => b.has(text));
+}

@@ -1,0 +1,264 @@
+/**
+ * The owner: brain of one ServiceCIDR object, the single writer of the addresses in its segments. It calls nobody.
+ *
+ * What holds after every transaction:
+ * - an address has at most one row (its key), and it is taken in the bitmap exactly when it has one;
+ * - a row's gen grows with every row ever written, whatever was deleted or restarted meanwhile;
+ * - a token has at most one row, and none while it is remembered as released;
+ * - rows exist only inside owned segments; nothing is written at all by an owner that is retired or was never configured.
+ *
+ * Why this way: all allocate, release and seed calls of one turn of the event loop share one transaction (rows, changed pages and
+ * counter together), because a commit costs more than everything else here. A call that is refused leaves nothing behind; a lost
+ * transaction rejects every call of its drain, and memory, which has no undo, is read from storage again. A caller whose call was
+ * rejected knows nothing: it repeats the call with the same token, or releases the token.
+ *
+ * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a
+ * second owner (DESIGN §4).
+ */
+import { assert } from "../base/assert";
+import { type BatchCounters, Batcher } from "../base/batch";
+import {
+  OWNER_CALL_ITEMS_MAX,
+  OWNER_HOLDER_CHARS_MAX,
+  OWNER_INTERVALS_MAX,
+  OWNER_QUEUE_ITEMS_MAX,
+  OWNER_ROWS_PER_ANSWER_MAX,
+  OWNER_TOKEN_CHARS_MAX,
+  RELEASED_TOKENS_MAX,
+} from "../base/limits";
+import type { Clock, Random, Recorder } from "../base/ports";
+import { formatAddress, parseAddress } from "../net/address";
+import type { Family } from "../net/family";
+import type {
+  AddressRow,
+  AllocateAnswer,
+  AllocateItem,
+  AllocateResult,
+  ConfigureResult,
+  Holder,
+  OwnerConfig,
+  ReleaseItem,
+  ReleaseResult,
+  ServiceCIDRRpc,
+} from "../rpc/service-cidr";
+import { decideConfigure } from "./owner-config";
+import { OwnerDrain, type SeedItem } from "./owner-drain";
+import { type AddressKey, addressKey, parseAddressKey } from "./owner-key";
+import { type OwnerMemory, applyConfig, loadMemory, savePages } from "./owner-memory";
+import type { OwnerStorage, StoredRow } from "./owner-storage";
+
+export interface OwnerPorts {
+  storage: OwnerStorage;
+  clock: Clock;
+  random: Random;
+  recorder: Recorder;
+}
+
+type Operation =
+  | { kind: "allocate"; items: readonly AllocateItem[] }
+  | { kind: "release"; items: readonly ReleaseItem[] }
+  | { kind: "seed"; epoch: number; items: readonly SeedItem[] };
+
+type Outcome =
+  | { kind: "allocate"; results: AllocateResult[]; epoch: number; free: AllocateAnswer["free"] }
+  | { kind: "release"; results: ReleaseResult[] }
+  | { kind: "seed"; result: "ok" | "stale" };
+
+/** Rejects a call that found the queue full; nothing of it was applied. Its name and message are all that survives RPC. */
+export class OwnerOverloadedError extends Error {
+  override name = "OwnerOverloadedError";
+}
+
+export class Owner implements ServiceCIDRRpc {
+  readonly #ports: OwnerPorts;
+  readonly #batcher: Batcher<Operation, Outcome>;
+  /** undefined: memory may differ from storage and is read again before its next use */
+  #memory: OwnerMemory | undefined;
+
+  /** Reads the object's state. Throws when storage does. */
+  constructor(ports: OwnerPorts) {
+    this.#ports = ports;
+    this.#memory = loadMemory(ports.storage, ports, true);
+    this.#batcher = new Batcher<Operation, Outcome>({
+      clock: ports.clock,
+      apply: (operations) => this.#apply(operations),
+      refuse: () => {
+        throw new OwnerOverloadedError("too many allocations wait for this ServiceCIDR object");
+      },
+      onFailure: (error) => this.#forget(error),
+      queueWeightMax: OWNER_QUEUE_ITEMS_MAX,
+      weigh: (operation) => operation.items.length,
+    });
+  }
+
+  /** Drains, calls and items so far: the group size of commits. */
+  get counters(): BatchCounters {
+    return this.#batcher.counters;
+  }
+
+  /** Accepts or refuses a configuration (owner-config.ts); persisted before it takes effect. Safe to repeat. */
+  async configure(config: OwnerConfig): Promise<ConfigureResult> {
+    const { storage, recorder } = this.#ports;
+    const memory = this.#current();
+    const decision = decideConfigure(storage.configLoad(), config);
+    if (decision.kind === "repeat") return { ok: true };
+    if (decision.kind === "refuse") return decision.result;
+    try {
+      storage.transaction(() => applyConfig(storage, memory, decision.next));
+    } catch (error) {
+      this.#forget(error);
+      throw error;
+    }
+    const { owned, ranges, frozen, retired } = config;
+    recorder.log("info", "owner.configured", {
+      epoch: config.epoch,
+      owned: owned.length,
+      ranges: ranges.length,
+      frozen: frozen.length,
+      retired,
+    });
+    return { ok: true };
+  }
+
+  /** One result per item, in order; refusals are results, and an item's result does not depend on the items after it. */
+  async allocate(items: AllocateItem[]): Promise<AllocateAnswer> {
+    assertCall(items);
+    for (const item of items) assertHolder(item.holder);
+    for (const { address, family } of items) assert(address === "" || familyOf(address) === family, "a static request is of its family");
+    const outcome = await this.#batcher.submit({ kind: "allocate", items });
+    assert(outcome.kind === "allocate", "an operation gets the outcome of its kind");
+    return { epoch: outcome.epoch, results: outcome.results, free: outcome.free };
+  }
+
+  /** Safe to repeat, and harmless when late: it can free only what this very token holds. */
+  async release(items: ReleaseItem[]): Promise<ReleaseResult[]> {
+    assertCall(items);
+    const outcome = await this.#batcher.submit({ kind: "release", items });
+    assert(outcome.kind === "release", "an operation gets the outcome of its kind");
+    return outcome.results;
+  }
+
+  /**
+   * Takes addresses of existing IPAddress objects, allocatable or not. `stale` unless `epoch` is the one in force here: an address
+   * outside is skipped, and only the caller that knows the owned segments may conclude that it was not meant for this owner.
+   */
+  async seed(epoch: number, items: SeedItem[]): Promise<"ok" | "stale"> {
+    assertCall(items);
+    for (const item of items) assertHolder(item.holder);
+    assert(!items.some(({ address }) => address === ""), "a seed names its address");
+    const outcome = await this.#batcher.submit({ kind: "seed", epoch, items });
+    assert(outcome.kind === "seed", "an operation gets the outcome of its kind");
+    return outcome.result;
+  }
+
+  /** Rows written after `afterCounter`, at most `limit` and never more than OWNER_ROWS_PER_ANSWER_MAX; frozen segments included. */
+  async rowsSince(afterCounter: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }> {
+    const { config } = this.#current();
+    const rows = this.#ports.storage.rowsSince(afterCounter, Math.max(0, Math.min(limit, OWNER_ROWS_PER_ANSWER_MAX)));
+    return { epoch: config.epoch, rows: rows.map(toAddressRow) };
+  }
+
+  /** Counts rows, so frozen segments count as well. Linear in what it counts: topology changes ask, not requests. */
+  async countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number; example: string }> {
+    assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
+    const { config } = this.#current();
+    let taken = 0;
+    let example: AddressKey = "";
+    for (const { first, last } of intervals) {
+      const found = this.#ports.storage.rowCount(keyOf(first), keyOf(last));
+      taken += found.count;
+      if (found.count > 0 && (example === "" || found.example < example)) example = found.example;
+    }
+    return { epoch: config.epoch, taken, example: example === "" ? "" : formatKey(example) };
+  }
+
+  /** Free allocatable addresses now; frozen segments give none. */
+  async free(): Promise<{ epoch: number; free: AllocateAnswer["free"] }> {
+    const memory = this.#current();
+    return { epoch: memory.config.epoch, free: freeOf(memory) };
+  }
+
+  #apply(operations: readonly Operation[]): Outcome[] {
+    const { storage, clock } = this.#ports;
+    const memory = this.#current();
+    const nowMs = clock.now();
+    return storage.transaction(() => {
+      const drain = new OwnerDrain(storage, memory, nowMs);
+      const counterBefore = memory.counter;
+      const outcomes = operations.map((operation) => applyOperation(drain, memory, operation));
+      savePages(storage, memory.pool);
+      if (memory.counter !== counterBefore) storage.counterSave(memory.counter);
+      // Looks at more than it added, so the remembered tokens shrink back after a burst, without ever costing one drain much.
+      if (drain.tokensReleased > 0) storage.releasedTrim({ nowMs, lookAt: 2 * drain.tokensReleased + 64, keepMax: RELEASED_TOKENS_MAX });
+      const free = operations.some(({ kind }) => kind === "allocate") ? freeOf(memory) : NOTHING_FREE;
+      for (const outcome of outcomes) if (outcome.kind === "allocate") outcome.free = free;
+      return outcomes;
+    });
+  }
+
+  #current(): OwnerMemory {
+    // After a failure the pages are not trusted: a row that stood where the bitmap was free may be what failed.
+    this.#memory ??= loadMemory(this.#ports.storage, this.#ports, false);
+    return this.#memory;
+  }
+
+  #forget(error: unknown): void {
+    this.#memory = undefined;
+    this.#ports.recorder.log("error", "owner.transactionLost", { error: String(error) });
+  }
+}
+
+const NOTHING_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
+
+function applyOperation(drain: OwnerDrain, memory: OwnerMemory, operation: Operation): Outcome {
+  switch (operation.kind) {
+    case "allocate": {
+      const results = operation.items.map((item) => drain.allocate(item));
+      return { kind: "allocate", results, epoch: memory.config.epoch, free: NOTHING_FREE };
+    }
+    case "release":
+      return { kind: "release", results: operation.items.map((item) => drain.release(item)) };
+    case "seed":
+      if (!drain.maySeed(operation.epoch, operation.items)) return { kind: "seed", result: "stale" };
+      for (const item of operation.items) drain.seed(item);
+      return { kind: "seed", result: "ok" };
+  }
+}
+
+function freeOf({ pool }: OwnerMemory): AllocateAnswer["free"] {
+  return { IPv4: pool.free("IPv4"), IPv6: pool.free("IPv6") };
+}
+
+function assertCall(items: readonly { token: string; address: string }[]): void {
+  assert(items.length <= OWNER_CALL_ITEMS_MAX, "the items of one call are bounded");
+  for (const { token, address } of items) {
+    assert(token.length > 0 && token.length <= OWNER_TOKEN_CHARS_MAX, "a token is not empty and bounded");
+    assert(address === "" || familyOf(address) !== undefined, "an address is canonical text or empty");
+  }
+}
+
+function familyOf(address: string): Family | undefined {
+  const parsed = parseAddress(address);
+  return parsed.ok && parsed.value.canonical === address ? parsed.value.family : undefined;
+}
+
+function assertHolder(holder: Holder): void {
+  for (const field of [holder.kind, holder.namespace, holder.name, holder.uid]) {
+    assert(field.length <= OWNER_HOLDER_CHARS_MAX, "the fields of a holder are bounded");
+  }
+}
+
+function keyOf(text: string): AddressKey {
+  const parsed = parseAddress(text);
+  assert(parsed.ok, "an interval's bounds are canonical text");
+  return addressKey(parsed.value.family, parsed.value.value);
+}
+
+function formatKey(key: AddressKey): string {
+  const { family, address } = parseAddressKey(key);
+  return formatAddress(family, address);
+}
+
+function toAddressRow(row: StoredRow): AddressRow {
+  return { address: formatKey(row.key), token: row.token, gen: row.gen, holder: row.holder };
+}

@@ -1,0 +1,60 @@
+/** Every bound of the system, with its unit in the name and the reason for its size. */
+
+// Owner of addresses (alloc/owner): calls come from our own stores, so crossing one of these is a bug there, not a client's fault.
+
+/** Items of one allocate, release or seed call: a store's batch is far smaller, and a drain of this size still takes well under 100 ms. */
+export const OWNER_CALL_ITEMS_MAX = 2_000;
+/** Items that wait for one drain. More means that the object is overrun; the calls beyond are refused as a whole, nothing of them applied. */
+export const OWNER_QUEUE_ITEMS_MAX = 20_000;
+/** Rows of one `rowsSince` answer: about 4 MB of the 32 MiB that one RPC may carry. */
+export const OWNER_ROWS_PER_ANSWER_MAX = 10_000;
+/** Prefixes of each list of one configuration; the lists are kept in one row, which may hold 2 MB. */
+export const OWNER_PREFIXES_MAX = 10_000;
+/** Intervals of one `countTaken` call: what only one ServiceCIDR covers within its claims. */
+export const OWNER_INTERVALS_MAX = 20_000;
+/** Characters of a token; callers use UUIDs (36). */
+export const OWNER_TOKEN_CHARS_MAX = 64;
+/** Characters of each field of a holder; Kubernetes names end at 253. */
+export const OWNER_HOLDER_CHARS_MAX = 256;
+/** How long a released token is refused, so that an allocate call that was delayed on its way leaves nothing behind (PROTOCOL rule 2). */
+export const RELEASED_TOKEN_LIFETIME_MS = 15 * 60_000;
+/**
+ * Released tokens kept at most, oldest forgotten first: 15 minutes at 250 releases/s. A call delayed for minutes in a cluster busier than
+ * that may then leave a row that nobody uses, which repair collects; it can never give an address to two holders.
+ */
+export const RELEASED_TOKENS_MAX = 225_000;
+
+// Stores (store/, clusterip/).
+
+/** Stored JSON of one object; a row may hold 2 MB, and history keeps two texts in one row. Upstream's etcd refuses beyond the same size. */
+export const OBJECT_MAX_BYTES = 1_572_864;
+/** Writes that wait for one drain; a client beyond it is told to come back (429), which keeps the wait of the others bounded. */
+export const STORE_QUEUE_MAX = 2_000;
+/** PROTOCOL rule 7: past it an operation may only release. */
+export const OPERATION_DEADLINE_MS = 20_000;
+/** One call between objects. Shorter than the operation's deadline, so that a lost answer can be asked for again. */
+export const RPC_TIMEOUT_MS = 5_000;
+/** History kept at most: a client that was away for 60 s at 200 writes/s (12,000 changes) resumes with room to spare. */
+export const HISTORY_ENTRIES_MAX = 50_000;
+/** Characters of history kept at most; far below the 10 GB of an object. */
+export const HISTORY_SIZE_MAX = 256 * 1024 * 1024;
+/** Entries trimmed at once when a bound is crossed, so that the cost is spread. */
+export const HISTORY_TRIM_ENTRIES = 5_000;
+/** Entries of history that one turn may hand to a watch that resumes. */
+export const CATCH_UP_ENTRIES_MAX = HISTORY_ENTRIES_MAX;
+/** Items per call to an owner or to the ipaddresses store: well below the 32 MiB of one RPC. */
+export const SUPPLY_BATCH_MAX = 500;
+/** Calls under way per owner; what arrives meanwhile goes out together. Two, so that one lost answer does not stop all others. */
+export const SUPPLY_CALLS_IN_FLIGHT_MAX = 2;
+/** Pending releases kept at most; beyond it changes that would add more are refused with 429 (PROTOCOL rule 19). */
+export const PENDING_RELEASES_MAX = 100_000;
+/** How long an answer waits for its own releases (PROTOCOL rule 17). */
+export const RELEASE_WAIT_MS = 2_000;
+/** Unsent bytes after which a slow watcher is cut off. */
+export const WATCH_BACKLOG_MAX_BYTES = 1024 * 1024;
+/** Idle watchers hear of the newest revision this often (upstream: about once a minute). */
+export const WATCH_BOOKMARK_INTERVAL_MS = 60_000;
+/** How often timeouts and bookmarks are looked at while somebody watches. */
+export const WATCH_TICK_MS = 1_000;
+/** A watch without timeoutSeconds ends after this time plus up to as much again (upstream: 30 to 60 minutes). */
+export const WATCH_TIMEOUT_MIN_MS = 30 * 60_000;

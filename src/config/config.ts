@@ -1,0 +1,130 @@
+/**
+ * The variables of wrangler.toml as one checked value. Every mistake of every variable is told at once, each text begins with the
+ * variable's name, so that whoever starts the server mends them in one go.
+ */
+import { assert } from "../base/assert";
+import { err, ok, type Result } from "../base/result";
+import { formatAddress } from "../net/address";
+import type { Family } from "../net/family";
+import { formatPrefix, hostBitsOf, parsePrefix, type Prefix, prefixErrorText } from "../net/prefix";
+import { IPV6_ALLOCATABLE_LENGTH_MIN } from "../net/usable";
+import { type FeatureGates, parseFeatureGates } from "./feature-gates";
+
+export interface Config {
+  /** configured Service families, the default one first; one or two */
+  serviceFamilies: readonly Family[];
+  /** canonical CIDR texts in the order of `serviceFamilies` */
+  serviceRanges: readonly string[];
+  /** first usable address of the primary range: the ClusterIP of the Service default/kubernetes */
+  apiServerServiceIP: string;
+  featureGates: FeatureGates;
+  apiServerLeaseDurationSeconds: number;
+  apiServerLeaseRenewSeconds: number;
+  maxEndpointsPerSlice: number;
+}
+
+/** Upstream's answer to an empty `--service-cluster-ip-range` (pkg/kubeapiserver/options). */
+const DEFAULT_RANGE = "10.0.0.0/24";
+/** upstream refuses a primary range of fewer addresses */
+const RANGE_HOST_BITS_MIN = 3;
+/** limit of the bitmap allocator of older releases */
+const LEGACY_HOST_BITS_MAX = 20;
+const INT32_MAX = 2 ** 31 - 1;
+const MAX_ENDPOINTS_PER_SLICE_LIMIT = 1000;
+
+/**
+ * Text of variables -> Config, or all errors. A variable that is absent or blank has upstream's default; variables of other names
+ * are not looked at.
+ */
+export function parseConfig(vars: Readonly<Record<string, string | undefined>>): Result<Config, string[]> {
+  const errors: string[] = [];
+  const gates = parseFeatureGates(vars.FEATURE_GATES ?? "");
+  if (!gates.ok) errors.push(...gates.error.map((text) => `FEATURE_GATES: ${text}`));
+  // with a broken gate list the stricter limits would only add noise
+  const legacy = gates.ok && !(gates.value.MultiCIDRServiceAllocator && gates.value.DisableAllocatorDualWrite);
+  const prefixes = parseRanges(textOf(vars, "SERVICE_CLUSTER_IP_RANGE", DEFAULT_RANGE), legacy, errors);
+  const durationSeconds = parseInteger(vars, "APISERVER_LEASE_DURATION_SECONDS", 3600, INT32_MAX, errors);
+  const renewSeconds = parseInteger(vars, "APISERVER_LEASE_RENEW_SECONDS", 10, INT32_MAX, errors);
+  if (durationSeconds > 0 && renewSeconds > durationSeconds) {
+    errors.push(
+      `APISERVER_LEASE_RENEW_SECONDS must not be greater than APISERVER_LEASE_DURATION_SECONDS (${durationSeconds}), got ${renewSeconds}: ` +
+        "the Lease would expire before it is renewed",
+    );
+  }
+  const maxEndpointsPerSlice = parseInteger(vars, "MAX_ENDPOINTS_PER_SLICE", 100, MAX_ENDPOINTS_PER_SLICE_LIMIT, errors);
+  if (errors.length > 0 || !gates.ok) return err(errors);
+  const primary = prefixes[0];
+  assert(primary !== undefined, "parseConfig: a list of ranges without errors has a first one");
+  return ok({
+    serviceFamilies: prefixes.map((prefix) => prefix.family),
+    serviceRanges: prefixes.map(formatPrefix),
+    apiServerServiceIP: formatAddress(primary.family, primary.base + 1n),
+    featureGates: gates.value,
+    apiServerLeaseDurationSeconds: durationSeconds,
+    apiServerLeaseRenewSeconds: renewSeconds,
+    maxEndpointsPerSlice,
+  });
+}
+
+function textOf(vars: Readonly<Record<string, string | undefined>>, name: string, byDefault: string): string {
+  const text = (vars[name] ?? "").trim();
+  return text === "" ? byDefault : text;
+}
+
+/** Answers the ranges that could be read; texts as upstream's flag of the same meaning. */
+function parseRanges(text: string, legacy: boolean, errors: string[]): Prefix[] {
+  const variable = "SERVICE_CLUSTER_IP_RANGE";
+  const parts = text.split(",");
+  if (parts.length > 2) {
+    errors.push(`${variable} must not contain more than two entries`);
+    return [];
+  }
+  const prefixes: Prefix[] = [];
+  parts.forEach((part, index) => {
+    const prefix = parseRange(part.trim(), `${variable}[${index}]`, errors);
+    if (prefix === undefined) return;
+    prefixes.push(prefix);
+    if (index === 0 && hostBitsOf(prefix) < RANGE_HOST_BITS_MIN) {
+      errors.push(`${variable}[0]: the service cluster IP range must be at least 8 IP addresses`);
+    }
+    checkSize(prefix, `${variable}[${index}]`, legacy, errors);
+  });
+  const [first, second] = prefixes;
+  if (first !== undefined && second !== undefined && first.family === second.family) {
+    errors.push(`${variable}[0] and ${variable}[1] must be of different IP family`);
+  }
+  return prefixes;
+}
+
+/** A CIDR that is right but for its spelling (`FD00::/112`) is taken as meant. */
+function parseRange(text: string, where: string, errors: string[]): Prefix | undefined {
+  const parsed = parsePrefix(text);
+  if (parsed.ok) return parsed.value;
+  if (parsed.error.reason === "notCanonical") return parsed.error.prefix;
+  errors.push(`${where}: ${JSON.stringify(text)} ${prefixErrorText(parsed.error)}`);
+  return undefined;
+}
+
+function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: string[]): void {
+  const width = prefix.family === "IPv4" ? 32 : 128;
+  if (legacy && hostBitsOf(prefix) > LEGACY_HOST_BITS_MAX) {
+    errors.push(`specified ${where} is too large; for ${width}-bit addresses, the mask must be >= ${width - LEGACY_HOST_BITS_MAX}`);
+  } else if (prefix.family === "IPv6" && prefix.length < IPV6_ALLOCATABLE_LENGTH_MIN) {
+    errors.push(`${where}: shortest allowed prefix length for service CIDR is ${IPV6_ALLOCATABLE_LENGTH_MIN}, got ${prefix.length}`);
+  }
+}
+
+/** A whole number in 1..`max`; 0 stands for a refused one, whose error has been told. */
+function parseInteger(
+  vars: Readonly<Record<string, string | undefined>>,
+  name: string,
+  byDefault: number,
+  max: number,
+  errors: string[],
+): number {
+  const text = textOf(vars, name, String(byDefault));
+  const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= max) return value;
+  errors.push(`${name} must be a whole number between 1 and ${max}, got ${JSON.stringify(text)}`);
+  return 0;
+}

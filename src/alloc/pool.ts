@@ -1,7 +1,28 @@
-import { InvariantError } from "../base/assert";
+/**
+ * What one ServiceCIDR object owns: disjoint segments with their bitmaps, and which of their addresses may be given out. Pure memory; the
+ * owner (owner.ts) stores the pages that changed together with the rows of the addresses.
+ *
+ * The Ready ranges need not equal the segments. For ranges 10.0.0.0/24 and 10.0.0.0/26 over one segment 10.0.0.0/24:
+ *
+ *     allocatable   .1 ............................................ .254     union of the usable addresses (the inner .63 is usable: outer)
+ *     static        .1 ... .16                                               union of the static bands (any range that contains it)
+ *     dynamic              .17 .................................... .254     the rest of what is allocatable
+ */
+import { assert } from "../base/assert";
 import type { Random } from "../base/ports";
-import type { Family } from "../net/family";
-import type { Prefix } from "../net/prefix";
+import { DENSE_BITS_MAX } from "../bitmap/dense-bitmap";
+import { decodePage, encodePage } from "../bitmap/codec";
+import { staticBandOf } from "../net/band";
+import { FAMILIES, type Family } from "../net/family";
+import { type Interval, intersect, normalize, subtract } from "../net/interval";
+import { formatPrefix, hostBitsOf, type Prefix } from "../net/prefix";
+import { allocatableOf } from "../net/usable";
+import { DenseSegment } from "./dense-segment";
+import { allocateFrom } from "./pick";
+import type { Allocatable, Scope, Segment } from "./segment";
+import { SparseSegment } from "./sparse-segment";
+
+export type { Scope } from "./segment";
 
 /** Free allocatable addresses of one family, each capped at Number.MAX_SAFE_INTEGER. */
 export interface PoolFree {
@@ -13,60 +34,200 @@ export interface PoolFree {
 export interface DirtyPage {
   segment: string;
   page: string;
-  /** null: the page became all free, delete its row */
+  /** null: the page became all free, or its segment was cut or given away: delete the row */
   bytes: Uint8Array | null;
 }
 
-export type Scope = "static" | "dynamic";
-
 export class Pool {
-  constructor(_random: Random) {}
-  /** owned segments (disjoint) and the Ready ranges that intersect them; keeps the taken bits of segments that stay */
-  configure(_owned: readonly Prefix[], _ranges: readonly Prefix[]): void {
-    throw new InvariantError("unwritten");
+  readonly #random: Random;
+  /** per family, ascending and disjoint */
+  #segments: Record<Family, Segment[]> = { IPv4: [], IPv6: [] };
+  /** changes of pages whose segment is no more */
+  #dropped: DirtyPage[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
   }
-  isOwned(_family: Family, _address: bigint): boolean {
-    throw new InvariantError("unwritten");
+
+  /**
+   * Sets the owned segments (disjoint) and the Ready ranges, of which those count that intersect them. An address that is owned before and
+   * after stays taken, also when the segments are cut differently; the pages of a segment that is gone come out of `takeDirtyPages` as null.
+   */
+  configure(owned: readonly Prefix[], ranges: readonly Prefix[]): void {
+    for (const family of FAMILIES) {
+      const segments = this.#recut(
+        family,
+        owned.filter((prefix) => prefix.family === family),
+      );
+      const allocatable = allocatableIn(ranges.filter((prefix) => prefix.family === family));
+      for (const segment of segments) {
+        const inside = [{ first: segment.first, last: segment.last }];
+        segment.configure({ dynamic: intersect(allocatable.dynamic, inside), static: intersect(allocatable.static, inside) });
+      }
+      this.#segments[family] = segments;
+    }
   }
-  /** inside usable(range) of some Ready range, within owned */
-  isAllocatable(_family: Family, _address: bigint): boolean {
-    throw new InvariantError("unwritten");
+
+  isOwned(family: Family, address: bigint): boolean {
+    return this.#segmentAt(family, address) !== undefined;
   }
-  scopeOf(_family: Family, _address: bigint): Scope {
-    throw new InvariantError("unwritten");
+
+  /** Whether the address is owned and usable in some Ready range; taken or not. */
+  isAllocatable(family: Family, address: bigint): boolean {
+    return this.#segmentAt(family, address)?.scopeAt(address) !== undefined;
   }
-  isTaken(_family: Family, _address: bigint): boolean {
-    throw new InvariantError("unwritten");
+
+  /** "static" if any Ready range that contains the address as usable has it in its static band. */
+  scopeOf(family: Family, address: bigint): Scope {
+    return this.#segmentAt(family, address)?.scopeAt(address) ?? "dynamic";
   }
-  /** uniform over the free addresses of the dynamic band, then of the static band; undefined = full */
-  allocateDynamic(_family: Family): { address: bigint; scope: Scope } | undefined {
-    throw new InvariantError("unwritten");
+
+  isTaken(family: Family, address: bigint): boolean {
+    return this.#segmentAt(family, address)?.isTaken(address) ?? false;
   }
-  /** false when already taken; owned is asserted */
-  take(_family: Family, _address: bigint): boolean {
-    throw new InvariantError("unwritten");
+
+  /**
+   * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then over the static band,
+   * independent of earlier picks; undefined = full.
+   */
+  allocateDynamic(family: Family): { address: bigint; scope: Scope } | undefined {
+    return allocateFrom(this.#segments[family], this.#random);
   }
-  /** false when not taken; owned is asserted */
-  release(_family: Family, _address: bigint): boolean {
-    throw new InvariantError("unwritten");
+
+  /** Marks an owned address taken, allocatable or not; false when it is taken already. */
+  take(family: Family, address: bigint): boolean {
+    return this.#ownedSegmentAt(family, address).take(address);
   }
-  free(_family: Family): PoolFree {
-    throw new InvariantError("unwritten");
+
+  /** Marks an owned address free; false when it is free already. */
+  release(family: Family, address: bigint): boolean {
+    return this.#ownedSegmentAt(family, address).release(address);
   }
-  /** taken addresses in [first, last] */
-  takenIn(_family: Family, _first: bigint, _last: bigint): number {
-    throw new InvariantError("unwritten");
+
+  free(family: Family): PoolFree {
+    return { dynamic: this.#freeCount(family, "dynamic"), static: this.#freeCount(family, "static") };
   }
-  taken(_family?: Family): Iterable<{ family: Family; address: bigint }> {
-    throw new InvariantError("unwritten");
+
+  /** Taken addresses in [first, last]; the parts of the interval that are not owned count nothing. */
+  takenIn(family: Family, first: bigint, last: bigint): number {
+    assert(first <= last, "pool: the interval is empty");
+    let count = 0;
+    for (const segment of this.#segments[family]) {
+      if (first <= segment.last && last >= segment.first) count += segment.takenIn(first, last);
+    }
+    return count;
   }
-  takeDirtyPages(): DirtyPage[] {
-    throw new InvariantError("unwritten");
+
+  /** All taken addresses of one family or of both, ascending in each. */
+  *taken(family?: Family): Generator<{ family: Family; address: bigint }> {
+    for (const each of family === undefined ? FAMILIES : [family]) {
+      for (const segment of this.#segments[each]) {
+        for (const address of segment.taken()) yield { family: each, address };
+      }
+    }
   }
-  loadPage(_segment: string, _page: string, _bytes: Uint8Array): void {
-    throw new InvariantError("unwritten");
-  }
+
   takenCount(): number {
-    throw new InvariantError("unwritten");
+    let count = 0;
+    for (const segment of this.#all()) count += segment.takenCount;
+    return count;
   }
+
+  /** The pages changed since the last call, in their stored form; what was dropped comes first. */
+  takeDirtyPages(): DirtyPage[] {
+    const pages = this.#dropped;
+    this.#dropped = [];
+    for (const segment of this.#all()) {
+      for (const { index, page } of segment.takeDirtyPages()) {
+        pages.push({ segment: segment.key, page: index, bytes: page === undefined ? null : encodePage(page) });
+      }
+    }
+    return pages;
+  }
+
+  /** Restores a stored page after `configure` and before any change. Bytes that are no page, and pages of no owned segment, fail an assertion. */
+  loadPage(segment: string, page: string, bytes: Uint8Array): void {
+    const decoded = decodePage(bytes);
+    assert(decoded.ok, `pool: page ${page} of ${segment} is damaged${decoded.ok ? "" : `: ${decoded.error}`}`);
+    const target = this.#all().find(({ key }) => key === segment);
+    assert(target !== undefined, `pool: ${segment} is not owned`);
+    target.loadPage(page, decoded.value);
+  }
+
+  /** Compares every count with the bits; linear. */
+  verify(): void {
+    for (const segment of this.#all()) segment.verify();
+  }
+
+  /** Keeps the segments that stay, makes the new ones, and moves what is taken from a cut segment into its parts. */
+  #recut(family: Family, owned: readonly Prefix[]): Segment[] {
+    const before = new Map(this.#segments[family].map((segment) => [segment.key, segment]));
+    const segments = owned.map((prefix) => before.get(formatPrefix(prefix)) ?? newSegment(prefix));
+    segments.sort((a, b) => (a.first < b.first ? -1 : 1));
+    segments.forEach((segment, i) => {
+      const next = segments[i + 1];
+      assert(next === undefined || segment.last < next.first, "pool: the owned segments overlap");
+    });
+    for (const gone of before.values()) {
+      if (!segments.includes(gone)) this.#move(gone, segments);
+    }
+    return segments;
+  }
+
+  #move(gone: Segment, segments: readonly Segment[]): void {
+    const pages = new Set(gone.takeDirtyPages().map(({ index }) => index));
+    for (const address of [...gone.taken()]) {
+      find(segments, address)?.take(address);
+      gone.release(address);
+    }
+    for (const { index } of gone.takeDirtyPages()) pages.add(index);
+    for (const page of pages) this.#dropped.push({ segment: gone.key, page, bytes: null });
+  }
+
+  #freeCount(family: Family, scope: Scope): number {
+    let count = 0;
+    for (const segment of this.#segments[family]) count += Number(segment.freeCount(scope));
+    return Math.min(count, Number.MAX_SAFE_INTEGER);
+  }
+
+  #segmentAt(family: Family, address: bigint): Segment | undefined {
+    return find(this.#segments[family], address);
+  }
+
+  #ownedSegmentAt(family: Family, address: bigint): Segment {
+    const segment = this.#segmentAt(family, address);
+    assert(segment !== undefined, "pool: the address is not owned");
+    return segment;
+  }
+
+  #all(): Segment[] {
+    return [...this.#segments.IPv4, ...this.#segments.IPv6];
+  }
+}
+
+/** What the ranges of one family allow, over all addresses. */
+function allocatableIn(ranges: readonly Prefix[]): Allocatable {
+  const isInterval = (interval: Interval | undefined): interval is Interval => interval !== undefined;
+  const usable = normalize(ranges.map(allocatableOf).filter(isInterval));
+  const inStaticBand = normalize(ranges.map(staticBandOf).filter(isInterval));
+  return { dynamic: subtract(usable, inStaticBand), static: inStaticBand };
+}
+
+function newSegment(prefix: Prefix): Segment {
+  return hostBitsOf(prefix) <= DENSE_BITS_MAX ? new DenseSegment(prefix) : new SparseSegment(prefix);
+}
+
+/** The segment that contains the address, by binary search. */
+function find(segments: readonly Segment[], address: bigint): Segment | undefined {
+  let low = 0;
+  let high = segments.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    const segment = segments[middle];
+    if (segment === undefined) return undefined;
+    if (address < segment.first) high = middle - 1;
+    else if (address > segment.last) low = middle + 1;
+    else return segment;
+  }
+  return undefined;
 }

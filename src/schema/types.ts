@@ -61,9 +61,30 @@ export interface MessageSchema {
   name: string;
   description?: string;
   fields: readonly Field[];
-  /** name -> field, built once */
+  /** JSON member name -> field, built once: the own fields and, in place of an inline field, the fields of its message */
   byName: ReadonlyMap<string, Field>;
+  /** protobuf field number -> field (inline fields stand here themselves) */
   byNumber: ReadonlyMap<number, Field>;
   /** unknown fields below this message are kept as sent and not reported (types that only pass through, e.g. affinity) */
   preserveUnknown?: boolean;
+  /** the message also carries kind and apiVersion (API kinds and their lists); they are never among `fields` */
+  isKind?: boolean;
+  /** server-side apply treats the whole message as one leaf (`x-kubernetes-map-type: atomic`) */
+  atomic?: boolean;
+}
+
+/** The two members that name a type; "" when the document has none. */
+export interface TypeMeta {
+  apiVersion: string;
+  kind: string;
+}
+
+/**
+ * Why a document is not a value of its schema. `cause` is upstream's text after `cannot be handled as a Service: `;
+ * `typeMeta` is what the document said of itself as far as that could be read.
+ */
+export interface DecodeError {
+  reason: "syntax" | "type" | "limit";
+  cause: string;
+  typeMeta: TypeMeta;
 }

@@ -1,0 +1,111 @@
+/**
+ * What JSON.parse does not tell: how many members a text holds and which of them are written twice.
+ */
+import { MAX_PROBLEMS } from "./value-walk";
+import type { FieldType, MessageSchema } from "./types";
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const COLON = 58;
+
+/** Members of all objects of a valid JSON text, repeated names counted each time: the colons outside strings. */
+export function countMembers(text: string): number {
+  const length = text.length;
+  let members = 0;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === COLON) members++;
+    else if (code === QUOTE) i = endOfString(text, i);
+  }
+  return members;
+}
+
+/** Index of the closing quote of the string that opens at `start`; the length of the text when there is none. */
+function endOfString(text: string, start: number): number {
+  const length = text.length;
+  let i = start + 1;
+  for (; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) return i;
+    if (code === BACKSLASH) i++;
+  }
+  return length;
+}
+
+/**
+ * The strict decoding problems of a valid JSON text in document order, unknown and duplicate fields alike, each text once.
+ * Below an unknown or free-form field nothing is reported, as upstream. `schema` is a kind: kind and apiVersion are known at the top.
+ */
+export function strictProblems(text: string, schema: MessageSchema): string[] {
+  const reader = new DuplicateReader(text);
+  reader.value({ kind: "message", message: () => schema }, "", true);
+  return [...reader.problems].slice(0, MAX_PROBLEMS);
+}
+
+class DuplicateReader {
+  readonly problems = new Set<string>();
+  private at = 0;
+
+  constructor(private readonly text: string) {}
+
+  /** Reads one value; `type` undefined = nothing below is of interest. The text is known to be valid and of bounded depth. */
+  value(type: FieldType | undefined, path: string, isRoot = false): void {
+    const first = this.peek();
+    if (first === "{") this.object(type, path, isRoot);
+    else if (first === "[") this.array(type, path);
+    else if (first === '"') this.string();
+    else while (this.at < this.text.length && !",]} \t\r\n".includes(this.text.charAt(this.at))) this.at++;
+  }
+
+  private object(type: FieldType | undefined, path: string, isRoot: boolean): void {
+    const seen = new Set<string>();
+    this.at++;
+    while (this.peek() !== "}") {
+      const name = this.string();
+      this.peek();
+      this.at++;
+      const memberPath = path === "" ? name : `${path}.${name}`;
+      const member = this.memberType(type, name, isRoot);
+      if (member === "unknown") this.problems.add(`unknown field ${JSON.stringify(memberPath)}`);
+      else if (member !== undefined && seen.has(name)) this.problems.add(`duplicate field ${JSON.stringify(memberPath)}`);
+      seen.add(name);
+      this.value(member === "unknown" ? undefined : member, memberPath);
+      if (this.peek() === ",") this.at++;
+    }
+    this.at++;
+  }
+
+  private array(type: FieldType | undefined, path: string): void {
+    const of = type?.kind === "list" ? type.of : undefined;
+    this.at++;
+    for (let index = 0; this.peek() !== "]"; index++) {
+      this.value(of, `${path}[${index}]`);
+      if (this.peek() === ",") this.at++;
+    }
+    this.at++;
+  }
+
+  private memberType(type: FieldType | undefined, name: string, isRoot: boolean): FieldType | "unknown" | undefined {
+    if (type === undefined) return undefined;
+    if (isRoot && (name === "kind" || name === "apiVersion")) return { kind: "string" };
+    if (type.kind === "map") return type.of;
+    if (type.kind !== "message") return undefined;
+    const schema = type.message();
+    return schema.byName.get(name)?.type ?? (schema.preserveUnknown ? undefined : "unknown");
+  }
+
+  private string(): string {
+    this.peek();
+    const end = endOfString(this.text, this.at) + 1;
+    const raw = this.text.slice(this.at, end);
+    this.at = end;
+    const value: unknown = JSON.parse(raw);
+    return String(value);
+  }
+
+  /** The next character that is not white space; "" at the end. */
+  private peek(): string {
+    while (" \t\r\n".includes(this.text.charAt(this.at)) && this.at < this.text.length) this.at++;
+    return this.text.charAt(this.at);
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * What a client left out because the server once chose it, and `clusterIP` against `clusterIPs`.
+ * Source: upstream pkg/registry/core/service/storage/storage.go (patchAllocatedValues, normalizeClusterIPs); table in §1.4.
+ */
+import type { Service } from "../../meta/kubernetes";
+import { needsClusterIP, needsHealthCheckNodePort, needsNodePort, portsOf, sameList, type ServiceSpec, specOf } from "./predicates";
+
+/** Update only: fills in what the stored Service was given by the server, so that a client that does not know a field keeps its value. */
+export function patchAllocatedValues({ after, before }: { after: Service; before: Service }): void {
+  const spec = (after.spec ??= {});
+  const old = specOf(before);
+  if (needsClusterIP(old) && needsClusterIP(spec)) {
+    if (!spec.clusterIP && old.clusterIP) spec.clusterIP = old.clusterIP;
+    if (!spec.clusterIPs?.length && old.clusterIPs?.length) spec.clusterIPs = old.clusterIPs.slice();
+  }
+  if (needsNodePort(old) && needsNodePort(spec)) patchNodePorts(spec, old);
+  if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(spec) && !spec.healthCheckNodePort && old.healthCheckNodePort) {
+    spec.healthCheckNodePort = old.healthCheckNodePort;
+  }
+}
+
+/** By the port's name: its number may have changed. A value that the client gave to another port is not given twice. */
+function patchNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
+  const byName = new Map<string, number>();
+  for (const port of portsOf(old)) if (port.nodePort) byName.set(port.name ?? "", port.nodePort);
+  if (byName.size === 0) return;
+  const used = new Set<number>();
+  for (const port of portsOf(spec)) if (port.nodePort) used.add(port.nodePort);
+  for (const port of spec.ports ?? []) {
+    if (port.nodePort) continue;
+    const nodePort = byName.get(port.name ?? "");
+    if (nodePort === undefined || used.has(nodePort)) continue;
+    port.nodePort = nodePort;
+    used.add(nodePort);
+  }
+}
+
+/**
+ * Old clients know `clusterIP` only: `clusterIPs` follows it where the client plainly did not mean to set both.
+ * Without `before` (create, or a stored object as it is read) only the missing list is filled; a list without `clusterIP` is left for
+ * validation to refuse.
+ */
+export function normalizeClusterIPs({ after, before }: { after: Service; before?: Service }): void {
+  const spec = after.spec;
+  if (!spec) return;
+  if (!before) {
+    if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+    return;
+  }
+  const old = specOf(before);
+  const clusterIP = spec.clusterIP ?? "";
+  const oldClusterIP = old.clusterIP ?? "";
+  if (old.clusterIPs?.length && !spec.clusterIPs?.length && clusterIP === oldClusterIP) spec.clusterIPs = old.clusterIPs.slice();
+  if (clusterIP === oldClusterIP || !sameList(spec.clusterIPs, old.clusterIPs)) return;
+  if (clusterIP === "") delete spec.clusterIPs;
+  else spec.clusterIPs = [clusterIP];
+}

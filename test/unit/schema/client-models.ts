@@ -1,0 +1,84 @@
+/**
+ * The attribute tables of the official JavaScript client, as a second opinion on the schemas. The models are pure code,
+ * so they are imported one by one past the package's entry, which needs Node.
+ */
+import * as models from "../../../node_modules/@kubernetes/client-node/dist/gen/models/all.js";
+import { shortName } from "../../../src/schema/value-walk";
+import type { FieldType, MessageSchema } from "../../../src/schema/types";
+
+interface Attribute {
+  baseName: string;
+  type: string;
+  format: string;
+}
+
+interface ModelClass {
+  getAttributeTypeMap(): Attribute[];
+}
+
+/** Names that two groups share carry their group in the client. */
+function className(schema: MessageSchema): string {
+  const name = shortName(schema);
+  const group = schema.name.split(".").at(-3) ?? "";
+  const shared = ["Event", "EventSeries", "EndpointPort", "ResourceClaim"].includes(name);
+  const capital = group.charAt(0).toUpperCase() + group.slice(1);
+  return shared ? `${capital}V1${name}` : `V1${name}`;
+}
+
+/** The client's attributes of a message, or undefined when the client does not know the message. */
+export function attributesOf(schema: MessageSchema): Attribute[] | undefined {
+  const model = (models as unknown as Record<string, ModelClass | undefined>)[className(schema)];
+  return model?.getAttributeTypeMap();
+}
+
+/** How the client writes a field type; undefined = it writes such types in several ways. */
+export function clientType(type: FieldType): { type: string; format?: string } | undefined {
+  switch (type.kind) {
+    case "string":
+      return { type: "string", format: "" };
+    case "quantity":
+      return { type: "string", format: "" };
+    case "bytes":
+      return { type: "string", format: "byte" };
+    case "bool":
+      return { type: "boolean", format: "" };
+    case "int32":
+    case "int64":
+      return { type: "number", format: type.kind };
+    case "time":
+      return { type: "Date", format: "date-time" };
+    case "microTime":
+      return { type: "V1MicroTime", format: "date-time-micro" };
+    case "intOrString":
+      return { type: "IntOrString", format: "int-or-string" };
+    case "fieldsV1":
+    case "any":
+      return { type: "any" };
+    case "message":
+      return { type: className(type.message()) };
+    case "list": {
+      const of = clientType(type.of);
+      return of && { type: `Array<${of.type}>` };
+    }
+    case "map": {
+      const of = clientType(type.of);
+      return of && { type: `{ [key: string]: ${of.type}; }` };
+    }
+  }
+}
+
+/** The messages that stand for themselves in JSON among all that `roots` reach (inlined ones do not). */
+export function closureOf(roots: readonly MessageSchema[]): MessageSchema[] {
+  const found = new Map<string, MessageSchema>();
+  const visitType = (type: FieldType): void => {
+    if (type.kind === "message") visit(type.message());
+    else if (type.kind === "list" || type.kind === "map") visitType(type.of);
+  };
+  const visit = (schema: MessageSchema): void => {
+    if (found.has(schema.name)) return;
+    found.set(schema.name, schema);
+    for (const field of schema.byName.values()) visitType(field.type);
+  };
+  for (const root of roots) visit(root);
+  return [...found.values()];
+}

@@ -24,7 +24,7 @@ import { someContains } from "./owner-config";
 import { addressKey, parseAddressKey } from "./owner-key";
 import type { OwnerMemory } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
-import type { Scope } from "./pool";
+import type { Scope } from "./segment";
 
 /** An address asked to be taken because an IPAddress object already has it. */
 export interface SeedItem {

@@ -3,6 +3,7 @@
  * any time: rows are the truth, stored pages only save reading every row at start. Frozen segments have rows but no bitmap, since
  * nothing may be decided in them; thawing builds it from the rows.
  */
+import { InvariantError } from "../base/assert";
 import type { Random, Recorder } from "../base/ports";
 import { type Prefix, formatPrefix, lastOf, relation } from "../net/prefix";
 import { type ActiveConfig, parseConfig } from "./owner-config";
@@ -57,7 +58,6 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
 
   memory.config = config;
   configurePool(memory.pool, config);
-  // Pages of segments that are gone may be reported as emptied; they are deleted already, and deleting nothing writes nothing.
   for (const segment of appeared) takeRows(storage, memory.pool, segment);
   savePages(storage, memory.pool);
 }
@@ -74,13 +74,19 @@ function configurePool(pool: Pool, config: ActiveConfig): void {
   );
 }
 
-function loadPages(storage: OwnerStorage, memory: OwnerMemory): boolean {
-  const active = setOf(memory.config.active);
-  for (const page of storage.pagesLoad()) {
-    if (!active.has(page.segment)) return false;
-    memory.pool.loadPage(page.segment, page.page, page.bytes);
+/** False when the stored pages are of no use: damaged, or of a segment that is not active. */
+function loadPages(storage: OwnerStorage, { pool, config }: OwnerMemory): boolean {
+  const active = setOf(config.active);
+  try {
+    for (const { segment, page, bytes } of storage.pagesLoad()) {
+      if (!active.has(segment)) return false;
+      pool.loadPage(segment, page, bytes);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof InvariantError) return false;
+    throw error;
   }
-  return true;
 }
 
 function rowsIn(storage: OwnerStorage, segments: readonly Prefix[]): number {

@@ -4,7 +4,8 @@
  */
 import type { Gen, Holder } from "../rpc/service-cidr";
 import type { AddressKey } from "./owner-key";
-import type { DirtyPage, Scope } from "./pool";
+import type { DirtyPage } from "./pool";
+import type { Scope } from "./segment";
 
 /** The last accepted configuration. */
 export interface StoredConfig {

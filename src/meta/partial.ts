@@ -1,0 +1,23 @@
+/** PartialObjectMetadata and its list (api-machinery §5): metadata alone, from stored text. `version` is of meta.k8s.io. */
+import { listMetaText } from "./list";
+import type { Envelope, ListMeta } from "./list";
+import { typeHead } from "./type-meta";
+
+const GROUP = "meta.k8s.io";
+
+/** The text of one PartialObjectMetadata. */
+export function partialText(version: string, metadata: unknown): string {
+  return `${typeHead("PartialObjectMetadata", `${GROUP}/${version}`)},"metadata":${JSON.stringify(metadata)}}`;
+}
+
+/** The same from the stored text of an object. */
+export function partialOfStored(version: string, stored: string): string {
+  const { metadata } = JSON.parse(stored) as { metadata?: unknown };
+  return partialText(version, metadata ?? {});
+}
+
+/** Rows are partialText, joined by ",". Unlike rows of other lists they carry kind and apiVersion. */
+export function partialListEnvelope(version: string, meta: ListMeta): Envelope {
+  const head = typeHead("PartialObjectMetadataList", `${GROUP}/${version}`);
+  return { head: `${head},"metadata":${listMetaText(meta)},"items":[`, tail: "]}" };
+}

@@ -1,0 +1,47 @@
+/** Flat twin of the bitmaps: a set of taken offsets, every question answered by walking the interval or the set. */
+export class NaiveBitmap {
+  readonly #taken = new Set<bigint>();
+
+  get takenCount(): number {
+    return this.#taken.size;
+  }
+
+  isTaken(offset: bigint): boolean {
+    return this.#taken.has(offset);
+  }
+
+  take(offset: bigint): boolean {
+    if (this.#taken.has(offset)) return false;
+    this.#taken.add(offset);
+    return true;
+  }
+
+  release(offset: bigint): boolean {
+    return this.#taken.delete(offset);
+  }
+
+  takenIn(first: bigint, last: bigint): number {
+    return this.#sorted().filter((offset) => offset >= first && offset <= last).length;
+  }
+
+  freeIn(first: bigint, last: bigint): bigint {
+    return last - first + 1n - BigInt(this.takenIn(first, last));
+  }
+
+  /** The k-th free offset: k steps right, and one more for each taken offset on the way. */
+  kthFree(first: bigint, last: bigint, k: bigint): bigint | undefined {
+    let offset = first + k;
+    for (const taken of this.#sorted()) {
+      if (taken >= first && taken <= offset) offset++;
+    }
+    return offset <= last ? offset : undefined;
+  }
+
+  taken(): bigint[] {
+    return this.#sorted();
+  }
+
+  #sorted(): bigint[] {
+    return [...this.#taken].sort((a, b) => (a < b ? -1 : 1));
+  }
+}

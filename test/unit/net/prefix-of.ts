@@ -1,0 +1,8 @@
+import { parsePrefix, type Prefix } from "../../../src/net/prefix";
+
+/** The prefix that a literal of a test means. */
+export function prefixOf(text: string): Prefix {
+  const parsed = parsePrefix(text);
+  if (!parsed.ok) throw new Error(`${text}: ${parsed.error.reason}`);
+  return parsed.value;
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { formatAddress, parseAddress } from "../../../src/net/address";
+import { bandOffset, dynamicBandOf, staticBandOf } from "../../../src/net/band";
+import type { Interval } from "../../../src/net/interval";
+import type { Prefix } from "../../../src/net/prefix";
+import { allocatableOf, isUsableIn, usableOf, usableSizeOf } from "../../../src/net/usable";
+import { prefixOf } from "./prefix-of";
+
+function text(prefix: Prefix, interval: Interval | undefined): string {
+  return interval === undefined ? "none" : `${formatAddress(prefix.family, interval.first)}-${formatAddress(prefix.family, interval.last)}`;
+}
+
+// reference: pkg/registry/core/service/ipallocator, Test_hostsPerNetwork and Test_calculateRangeOffset
+describe("usable addresses, size and bands", () => {
+  const rows: [cidr: string, usable: string, size: bigint, offset: number, staticBand: string, dynamicBand: string][] = [
+    ["10.0.0.5/32", "none", 0n, 0, "none", "none"],
+    ["10.0.0.4/31", "none", 0n, 0, "none", "none"],
+    ["10.0.0.0/30", "10.0.0.1-10.0.0.2", 2n, 0, "none", "10.0.0.1-10.0.0.2"],
+    ["10.0.0.0/29", "10.0.0.1-10.0.0.6", 6n, 0, "none", "10.0.0.1-10.0.0.6"],
+    ["10.0.0.0/28", "10.0.0.1-10.0.0.14", 14n, 0, "none", "10.0.0.1-10.0.0.14"],
+    ["10.0.0.0/27", "10.0.0.1-10.0.0.30", 30n, 16, "10.0.0.1-10.0.0.16", "10.0.0.17-10.0.0.30"],
+    ["10.0.0.0/26", "10.0.0.1-10.0.0.62", 62n, 16, "10.0.0.1-10.0.0.16", "10.0.0.17-10.0.0.62"],
+    ["10.0.0.0/25", "10.0.0.1-10.0.0.126", 126n, 16, "10.0.0.1-10.0.0.16", "10.0.0.17-10.0.0.126"],
+    ["10.0.0.0/24", "10.0.0.1-10.0.0.254", 254n, 16, "10.0.0.1-10.0.0.16", "10.0.0.17-10.0.0.254"],
+    ["10.0.0.0/23", "10.0.0.1-10.0.1.254", 510n, 32, "10.0.0.1-10.0.0.32", "10.0.0.33-10.0.1.254"],
+    ["10.0.0.0/22", "10.0.0.1-10.0.3.254", 1022n, 64, "10.0.0.1-10.0.0.64", "10.0.0.65-10.0.3.254"],
+    ["10.0.0.0/21", "10.0.0.1-10.0.7.254", 2046n, 128, "10.0.0.1-10.0.0.128", "10.0.0.129-10.0.7.254"],
+    ["10.0.0.0/20", "10.0.0.1-10.0.15.254", 4094n, 256, "10.0.0.1-10.0.1.0", "10.0.1.1-10.0.15.254"],
+    ["10.1.0.0/16", "10.1.0.1-10.1.255.254", 65534n, 256, "10.1.0.1-10.1.1.0", "10.1.1.1-10.1.255.254"],
+    ["10.0.0.0/12", "10.0.0.1-10.15.255.254", 2n ** 20n - 2n, 256, "10.0.0.1-10.0.1.0", "10.0.1.1-10.15.255.254"],
+    ["10.0.0.0/8", "10.0.0.1-10.255.255.254", 2n ** 24n - 2n, 256, "10.0.0.1-10.0.1.0", "10.0.1.1-10.255.255.254"],
+    ["0.0.0.0/2", "0.0.0.1-63.255.255.254", 2n ** 30n - 2n, 256, "0.0.0.1-0.0.1.0", "0.0.1.1-63.255.255.254"],
+    ["0.0.0.0/1", "0.0.0.1-127.255.255.254", 2n ** 31n - 2n, 0, "none", "0.0.0.1-127.255.255.254"],
+    ["0.0.0.0/0", "0.0.0.1-255.255.255.254", 2n ** 32n - 2n, 0, "none", "0.0.0.1-255.255.255.254"],
+    ["fd00::5/128", "none", 0n, 0, "none", "none"],
+    ["fd00::4/127", "fd00::5-fd00::5", 1n, 0, "none", "fd00::5-fd00::5"],
+    ["fd00::/126", "fd00::1-fd00::3", 3n, 0, "none", "fd00::1-fd00::3"],
+    ["fd00::/125", "fd00::1-fd00::7", 7n, 0, "none", "fd00::1-fd00::7"],
+    ["fd00::/124", "fd00::1-fd00::f", 15n, 0, "none", "fd00::1-fd00::f"],
+    ["fd00::/123", "fd00::1-fd00::1f", 31n, 16, "fd00::1-fd00::10", "fd00::11-fd00::1f"],
+    ["fd00::/122", "fd00::1-fd00::3f", 63n, 16, "fd00::1-fd00::10", "fd00::11-fd00::3f"],
+    ["fd00::/120", "fd00::1-fd00::ff", 255n, 16, "fd00::1-fd00::10", "fd00::11-fd00::ff"],
+    ["fd00::/118", "fd00::1-fd00::3ff", 1023n, 64, "fd00::1-fd00::40", "fd00::41-fd00::3ff"],
+    ["fd00::/116", "fd00::1-fd00::fff", 4095n, 256, "fd00::1-fd00::100", "fd00::101-fd00::fff"],
+    ["fd00::/112", "fd00::1-fd00::ffff", 65535n, 256, "fd00::1-fd00::100", "fd00::101-fd00::ffff"],
+    ["fd00::/65", "fd00::1-fd00::7fff:ffff:ffff:ffff", 2n ** 63n - 1n, 256, "fd00::1-fd00::100", "fd00::101-fd00::7fff:ffff:ffff:ffff"],
+    ["fd00::/64", "fd00::1-fd00::ffff:ffff:ffff:ffff", 2n ** 64n - 1n, 256, "fd00::1-fd00::100", "fd00::101-fd00::ffff:ffff:ffff:ffff"],
+  ];
+  it.each(rows)("%s", (cidr, usable, size, offset, staticBand, dynamicBand) => {
+    const prefix = prefixOf(cidr);
+    expect(text(prefix, usableOf(prefix))).toBe(usable);
+    expect(usableSizeOf(prefix)).toBe(size);
+    expect(bandOffset(prefix)).toBe(offset);
+    expect(text(prefix, staticBandOf(prefix))).toBe(staticBand);
+    expect(text(prefix, dynamicBandOf(prefix))).toBe(dynamicBand);
+  });
+
+  it.each(["fd00::/63", "fd00::/48", "::/1", "::/0"])("%s: contains addresses but gives none, as no allocator is built for it", (cidr) => {
+    const prefix = prefixOf(cidr);
+    expect(usableOf(prefix)).toBeDefined();
+    expect(allocatableOf(prefix)).toBeUndefined();
+    expect(staticBandOf(prefix)).toBeUndefined();
+    expect(dynamicBandOf(prefix)).toBeUndefined();
+  });
+});
+
+describe("isUsableIn", () => {
+  it.each([
+    ["10.0.0.0/24", "10.0.0.0", false],
+    ["10.0.0.0/24", "10.0.0.1", true],
+    ["10.0.0.0/24", "10.0.0.254", true],
+    ["10.0.0.0/24", "10.0.0.255", false],
+    ["10.0.0.0/16", "10.0.0.255", true],
+    ["10.0.0.4/31", "10.0.0.5", false],
+    ["fd00::/116", "fd00::", false],
+    ["fd00::/116", "fd00::fff", true],
+    ["fd00::/116", "10.0.0.1", false],
+  ])("%s has %s: %s", (cidr, address, want) => {
+    const parsed = parseAddress(address);
+    if (!parsed.ok) throw new Error(address);
+    expect(isUsableIn(prefixOf(cidr), parsed.value.family, parsed.value.value)).toBe(want);
+  });
+});

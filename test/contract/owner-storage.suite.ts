@@ -1,0 +1,134 @@
+import { expect } from "vitest";
+import { addressKey } from "../../src/alloc/owner-key";
+import type { OwnerStorage, StoredRow } from "../../src/alloc/owner-storage";
+
+/** What every OwnerStorage does; each case gets an empty one. Run over memory (unit) and over SQLite (object). */
+export const ownerStorageCases: readonly { name: string; run(storage: OwnerStorage): void }[] = [
+  {
+    name: "config and counter: nothing at first, then the last one saved",
+    run(storage) {
+      expect([storage.configLoad(), storage.counterLoad()]).toEqual([undefined, 0]);
+      storage.configSave({ epoch: 1, content: "{}" });
+      storage.configSave({ epoch: 2 ** 53 - 1, content: '{"ü":1}' });
+      storage.counterSave(7);
+      storage.counterSave(8);
+      expect([storage.configLoad(), storage.counterLoad()]).toEqual([{ epoch: 2 ** 53 - 1, content: '{"ü":1}' }, 8]);
+    },
+  },
+  {
+    name: "rowInsert: a second row of an address or of a token throws",
+    run(storage) {
+      storage.rowInsert(row(1, "a"));
+      expect(() => storage.rowInsert({ ...row(1, "b"), gen: { epoch: 1, counter: 2 } })).toThrow("UNIQUE");
+      expect(() => storage.rowInsert(row(2, "a"))).toThrow("UNIQUE");
+      expect(storage.rowsSince(0, 10)).toEqual([row(1, "a")]);
+    },
+  },
+  {
+    name: "rowDelete: only with the row's own token",
+    run(storage) {
+      storage.rowInsert(row(1, "a"));
+      expect([storage.rowDelete(row(1, "a").key, "b"), storage.rowDelete(row(2, "a").key, "a")]).toEqual([false, false]);
+      expect([storage.rowDelete(row(1, "a").key, "a"), storage.rowDelete(row(1, "a").key, "a")]).toEqual([true, false]);
+      expect(storage.rowByToken("a")).toBeUndefined();
+      storage.rowInsert(row(1, "a"));
+    },
+  },
+  {
+    name: "rows: by token, since a counter, in an interval; families apart, in address order",
+    run(storage) {
+      const v6 = { ...row(3, "six"), key: addressKey("IPv6", 2n) };
+      for (const each of [row(9, "nine"), v6, row(200, "far")]) storage.rowInsert(each);
+      expect(storage.rowByToken("six")).toEqual(v6);
+      expect(storage.rowsSince(3, 1)).toEqual([row(9, "nine")]);
+      expect(storage.rowsSince(0, 10)).toEqual([v6, row(9, "nine"), row(200, "far")]);
+      const all = [addressKey("IPv4", 0n), addressKey("IPv4", 2n ** 32n - 1n)] as const;
+      expect([...storage.rowKeys(...all)]).toEqual([row(9, "").key, row(200, "").key]);
+      expect(storage.rowCount(...all)).toEqual({ count: 2, example: row(9, "").key });
+      expect(storage.rowCount(row(9, "").key, row(9, "").key)).toEqual({ count: 1, example: row(9, "").key });
+      expect(storage.rowCount(row(10, "").key, row(199, "").key)).toEqual({ count: 0, example: "" });
+    },
+  },
+  {
+    name: "rowsDeleteBetween: both bounds stay",
+    run(storage) {
+      for (const n of [1, 2, 3, 4]) storage.rowInsert(row(n, `t${n}`));
+      storage.rowsDeleteBetween(row(1, "").key, row(4, "").key);
+      expect(storage.rowsSince(0, 10).map(({ token }) => token)).toEqual(["t1", "t4"]);
+    },
+  },
+  {
+    name: "released: until its time, a repeat prolongs it, trimmed by age and by number",
+    run(storage) {
+      storage.releasedSave("a", 100);
+      expect([storage.releasedHas("a", 99), storage.releasedHas("a", 100), storage.releasedHas("b", 0)]).toEqual([true, false, false]);
+      storage.releasedSave("a", 200);
+      expect(storage.releasedHas("a", 199)).toBe(true);
+      for (const [token, expiresMs] of Object.entries({ b: 10, c: 300, d: 300 })) storage.releasedSave(token, expiresMs);
+      storage.releasedTrim({ nowMs: 50, lookAt: 10, keepMax: 2 });
+      expect(["a", "b", "c", "d"].map((token) => storage.releasedHas(token, 0))).toEqual([false, false, true, true]);
+      storage.releasedClear();
+      expect(storage.releasedHas("d", 0)).toBe(false);
+    },
+  },
+  {
+    name: "pages: saved, replaced, deleted singly, by segment and all",
+    run(storage) {
+      const save = (segment: string, page: string, ...bytes: number[]) => storage.pageSave({ segment, page, bytes: new Uint8Array(bytes) });
+      const pages = () => [...storage.pagesLoad()].map(({ segment, page, bytes }) => [segment, page, ...bytes].join(" ")).sort();
+      save("A", "0", 1, 2);
+      save("A", "0", 3, 255);
+      save("A", "18446744073709551616", 4);
+      save("B", "0", 5);
+      save("C", "0", 6);
+      storage.pageSave({ segment: "C", page: "0", bytes: null });
+      storage.pageSave({ segment: "D", page: "0", bytes: null });
+      expect(pages()).toEqual(["A 0 3 255", "A 18446744073709551616 4", "B 0 5"]);
+      storage.pagesDelete("A");
+      expect(pages()).toEqual(["B 0 5"]);
+      storage.pagesClear();
+      expect(pages()).toEqual([]);
+    },
+  },
+  {
+    name: "transaction: all or nothing, nested ones on their own",
+    run(storage) {
+      const answer = storage.transaction(() => {
+        storage.rowInsert(row(1, "kept"));
+        const inner = () =>
+          storage.transaction(() => {
+            storage.rowInsert(row(2, "undone"));
+            storage.rowDelete(row(1, "").key, "kept");
+            throw new Error("inner");
+          });
+        expect(inner).toThrow("inner");
+        return "answer";
+      });
+      expect(answer).toBe("answer");
+      const outer = () =>
+        storage.transaction(() => {
+          storage.counterSave(5);
+          storage.releasedSave("t", 100);
+          storage.configSave({ epoch: 9, content: "" });
+          storage.pageSave({ segment: "A", page: "0", bytes: new Uint8Array([1]) });
+          storage.transaction(() => storage.rowInsert(row(3, "undone as well")));
+          throw new Error("outer");
+        });
+      expect(outer).toThrow("outer");
+      expect(storage.rowsSince(0, 10)).toEqual([row(1, "kept")]);
+      expect([storage.counterLoad(), storage.releasedHas("t", 0), storage.configLoad()]).toEqual([0, false, undefined]);
+      expect([...storage.pagesLoad()]).toEqual([]);
+    },
+  },
+];
+
+/** The row of 10.0.0.n (n < 256), with counter n. */
+function row(n: number, token: string): StoredRow {
+  return {
+    key: addressKey("IPv4", 0x0a000000n + BigInt(n)),
+    token,
+    gen: { epoch: 2, counter: n },
+    scope: n < 17 ? "static" : "dynamic",
+    holder: { kind: "service", namespace: "default", name: `web-${n}`, uid: `uid-${n}` },
+  };
+}

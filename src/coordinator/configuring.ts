@@ -1,0 +1,44 @@
+/** Pushing one configuration to one owner until it confirms (PROTOCOL rules 9, 11 and 17). */
+import { assert } from "../base/assert";
+import type { OwnerContent } from "../topology/owner-config";
+import type { ConfigureResult } from "../rpc/service-cidr";
+import { withTimeout, type JobContext } from "./context";
+import type { JobOutcome } from "./job-runner";
+
+/** Pushes the configuration of `epoch`; when a newer one was persisted meanwhile, this one is left alone. */
+export async function configureOwner(context: JobContext, target: { uid: string; epoch: number }): Promise<JobOutcome> {
+  const { uid, epoch } = target;
+  const row = context.view().owners.get(uid);
+  if (row?.epoch !== epoch) return "done";
+  const content = JSON.parse(row.content) as OwnerContent;
+  const result = await withTimeout(context.clock, context.peers.owner(uid).configure({ epoch, ...content }));
+  if (!result.ok) return refused(context, target, result);
+  context.mutate(() => {
+    const now = context.view().owners.get(uid);
+    if (now?.epoch === epoch) context.storage.ownerSave({ ...now, ackedEpoch: epoch });
+  });
+  return "done";
+}
+
+/**
+ * The owner has something else. Of a call overtaken by a newer epoch nothing follows. Otherwise this object's rows are older than what it
+ * sent (restored from a backup): the same content goes out again under an epoch that the owner has not seen.
+ */
+function refused(context: JobContext, target: { uid: string; epoch: number }, result: Extract<ConfigureResult, { ok: false }>): JobOutcome {
+  const row = context.view().owners.get(target.uid);
+  if (row?.epoch !== target.epoch) return "done";
+  context.recorder.log("error", "coordinator.configure-refused", {
+    owner: target.uid,
+    epoch: target.epoch,
+    reason: result.reason,
+    seen: result.epoch,
+  });
+  if (result.reason === "retired") return "failed";
+  context.mutate(() => {
+    const epoch = Math.max(context.view().epoch, result.epoch) + 1;
+    assert(epoch > target.epoch, "an epoch is never used twice");
+    context.storage.epochSave(epoch);
+    context.storage.ownerSave({ ...row, epoch });
+  });
+  return "done";
+}

@@ -1,0 +1,243 @@
+/**
+ * The Coordinator of one cluster: who writes which addresses, and what may be given out now.
+ *
+ * Its rows say what is: objects, claims, the configuration of each owner with its epoch. Every change of them ends in `advance`, in the same
+ * transaction, which gives the next epoch its complete configuration. `kick` compares the rows with what the others have confirmed and starts
+ * a job for each difference; a finished job kicks again. There is no other state, so a crash at any await is answered by planning anew, and
+ * every job may run twice.
+ *
+ *     write -> store -> intents (claims, fences) -> advance -> kick -> plan -> jobs: configure, seed, show ready, release, drop
+ *                                                      ^                               |
+ *                                                      +---------- mutate -------------+
+ *
+ * Calls go to owners and the ipaddresses store only, never upward (PROTOCOL rule 18); topology reads never wait for a job.
+ */
+import type { Clock, Random, Recorder } from "../base/ports";
+import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
+import { advance } from "./advance";
+import { configureOwner } from "./configuring";
+import type { JobContext } from "./context";
+import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
+import { dropUnnamedClaims, releaseObject } from "./deletion";
+import { FreeHints } from "./free-hints";
+import { ServiceCIDRIntents } from "./intents";
+import { JobRunner, type JobOutcome } from "./job-runner";
+import { actionKey, planActions, type Action } from "./plan";
+import type { AlarmPort, CoordinatorPeers, ServiceCIDRObjects } from "./ports";
+import { seedOwner } from "./seeding";
+import { addFinalizer, DEFAULT_SERVICE_CIDR, defaultServiceCIDR, READY, withReadyCondition } from "./service-cidr-object";
+import { View } from "./view";
+
+/** While jobs run, the alarm stands this far ahead: it finds what a crash interrupts. */
+const CRASH_ALARM_MS = 10_000;
+/** After a write, until its first job runs. */
+const WAKE_ALARM_MS = 1_000;
+/** How long the first request waits for the default ServiceCIDR to be created, and `maintain` and the alarm for running jobs. */
+const BOOTSTRAP_WAIT_MS = 5_000;
+const JOBS_WAIT_MS = 20_000;
+
+export interface CoordinatorPorts {
+  storage: CoordinatorStorage;
+  objects: ServiceCIDRObjects;
+  peers: CoordinatorPeers;
+  alarm: AlarmPort;
+  clock: Clock;
+  random: Random;
+  recorder: Recorder;
+}
+
+export class Coordinator implements CoordinatorRpc {
+  /** to be plugged into the `servicecidrs` store of the same object */
+  readonly intents: ServiceCIDRIntents;
+  readonly #ports: CoordinatorPorts;
+  readonly #defaultRanges: readonly string[];
+  readonly #jobs: JobRunner;
+  readonly #hints: FreeHints;
+  readonly #observers = new Set<() => void>();
+  #armedAt = 0;
+
+  /** `defaultRanges`: canonical texts of SERVICE_CLUSTER_IP_RANGE, primary family first. */
+  constructor(ports: CoordinatorPorts, defaultRanges: readonly string[]) {
+    this.#ports = ports;
+    this.#defaultRanges = defaultRanges;
+    this.#jobs = new JobRunner(ports, () => this.kick());
+    this.#hints = new FreeHints(ports.clock, ports.peers);
+    this.intents = new ServiceCIDRIntents({
+      storage: ports.storage,
+      clock: ports.clock,
+      view: () => this.#view(),
+      mutate: (work) => this.#mutate(work),
+      kick: () => this.kick(),
+      wakeSoon: () => this.#armBy(ports.clock.now() + WAKE_ALARM_MS),
+      until: (predicate, timeoutMs) => this.#until(predicate, timeoutMs),
+    });
+  }
+
+  async topology(): Promise<Topology> {
+    await this.bootstrapped();
+    return this.#topologyNow();
+  }
+
+  async readyTopology(waitMs: number): Promise<Topology> {
+    await this.bootstrapped();
+    await this.#until(() => !this.#isDefaultComing(), waitMs);
+    return this.#topologyNow();
+  }
+
+  /** Looks at everything now, whatever its delay, and waits for it a while. */
+  async maintain(): Promise<void> {
+    this.#jobs.hurry();
+    this.kick();
+    await this.#until(() => this.#jobs.running === 0, JOBS_WAIT_MS);
+  }
+
+  /** The object's alarm: never rejects, and leaves an alarm behind as long as there is something to do (PROTOCOL rule 19). */
+  async alarm(): Promise<void> {
+    this.#armedAt = 0;
+    this.kick();
+    await this.#until(() => this.#jobs.running === 0, JOBS_WAIT_MS);
+    this.#arm();
+  }
+
+  /** Resolves when the default ServiceCIDR object exists; the first request of a cluster creates it, repeats are no-ops. */
+  async bootstrapped(): Promise<void> {
+    if (this.#default()) return;
+    this.kick();
+    await this.#until(() => this.#default() !== undefined, BOOTSTRAP_WAIT_MS);
+  }
+
+  /** Starts what there is to do and is due. Cheap and harmless when there is nothing. */
+  kick(): void {
+    try {
+      const view = this.#ports.storage.transaction(() => advance(this.#ports.storage, this.#ports.clock.now()));
+      const planned = new Map(planActions(view, this.#defaultRanges).map((action) => [actionKey(action), action]));
+      this.#jobs.retain(new Set(planned.keys()));
+      for (const [key, action] of planned) this.#jobs.offer(key, () => this.#perform(action));
+      this.#arm();
+    } catch (error) {
+      this.#ports.recorder.log("error", "coordinator.kick-failed", { error: String(error) });
+    }
+    for (const observer of [...this.#observers]) observer();
+  }
+
+  async #perform(action: Action): Promise<JobOutcome> {
+    const context = this.#context();
+    switch (action.kind) {
+      case "bootstrap":
+        return (await context.objects.createInternal(defaultServiceCIDR(this.#defaultRanges))) ? "done" : "failed";
+      case "extendDefault":
+        return this.#edit(action.cidr, (object) => ({ ...object, spec: { ...object.spec, cidrs: [...this.#defaultRanges] } }));
+      case "configure":
+        return configureOwner(context, action);
+      case "seed":
+        return seedOwner(context, action.uid);
+      case "addFinalizer":
+        return this.#edit(action.cidr, (object) => {
+          const after = { ...object };
+          addFinalizer(after);
+          return after;
+        });
+      case "showReady":
+        return this.#edit(action.cidr, (object) =>
+          this.#isReady(action.cidr) ? withReadyCondition(object, READY, context.clock.now()) : undefined,
+        );
+      case "release":
+        return releaseObject(context, action.cidr);
+      case "dropClaims":
+        return dropUnnamedClaims(context, action.uid);
+    }
+  }
+
+  async #edit(cidr: CidrRow, mutate: Parameters<ServiceCIDRObjects["updateInternal"]>[2]): Promise<JobOutcome> {
+    const changed = await this.#ports.objects.updateInternal({ namespace: "", name: cidr.name }, cidr.uid, mutate);
+    return changed ? "done" : "failed";
+  }
+
+  #context(): JobContext {
+    const { storage, objects, peers, clock, recorder } = this.#ports;
+    return { storage, objects, peers, clock, recorder, view: () => this.#view(), mutate: (work) => this.#mutate(work) };
+  }
+
+  #mutate(work: () => void): void {
+    const { storage, clock } = this.#ports;
+    storage.transaction(() => {
+      work();
+      advance(storage, clock.now());
+    });
+  }
+
+  #view(): View {
+    return new View(this.#ports.storage.load());
+  }
+
+  #topologyNow(): Topology {
+    const view = this.#view();
+    const owners = [...new Set(view.claims.map((claim) => claim.ownerUid))];
+    for (const uid of owners) if (this.#hints.isOld(uid)) this.#refreshHint(uid);
+    return {
+      epoch: view.epoch,
+      claims: view.claims.map(({ prefix, ownerUid }) => ({ prefix, ownerUid })),
+      ranges: view.ranges
+        .filter((range) => view.isAllocatable(range))
+        .map(({ prefix, uid }) => ({ prefix, name: view.cidrs.get(uid)?.name ?? "" })),
+      free: this.#hints.of(owners),
+    };
+  }
+
+  #refreshHint(ownerUid: string): void {
+    this.#jobs.offer(`free/${ownerUid}`, async () => {
+      await this.#hints.refresh(ownerUid);
+      return "done";
+    });
+  }
+
+  #default(): CidrRow | undefined {
+    return this.#ports.storage.load().cidrs.find((row) => row.name === DEFAULT_SERVICE_CIDR);
+  }
+
+  /** It does not give out addresses yet, and will by itself. */
+  #isDefaultComing(): boolean {
+    const row = this.#default();
+    return !row || (!row.deleting && !row.suspended && row.fencedUntil === 0 && !this.#isReady(row));
+  }
+
+  #isReady(cidr: CidrRow): boolean {
+    return this.#view()
+      .rangesOf(cidr.uid)
+      .every((range) => range.ready);
+  }
+
+  async #until(predicate: () => boolean, timeoutMs: number): Promise<boolean> {
+    if (predicate()) return true;
+    return new Promise((resolve) => {
+      const end = (result: boolean): void => {
+        this.#observers.delete(observer);
+        cancel();
+        resolve(result);
+      };
+      const observer = (): void => {
+        if (predicate()) end(true);
+      };
+      const cancel = this.#ports.clock.after(timeoutMs, () => end(false));
+      this.#observers.add(observer);
+    });
+  }
+
+  /** Asks for the alarm at the next time that something is due. */
+  #arm(): void {
+    const now = this.#ports.clock.now();
+    const times = this.#ports.storage.load().cidrs.flatMap((cidr) => (cidr.fencedUntil > 0 ? [cidr.fencedUntil] : []));
+    const due = this.#jobs.nextDue();
+    if (due !== undefined) times.push(due);
+    if (this.#jobs.running > 0) times.push(now + CRASH_ALARM_MS);
+    if (times.length > 0) this.#armBy(Math.max(Math.min(...times), now + 1));
+  }
+
+  /** An alarm that stands earlier is left: it will ask for this one. */
+  #armBy(atMs: number): void {
+    const now = this.#ports.clock.now();
+    if (this.#armedAt > now && this.#armedAt <= atMs) return;
+    this.#armedAt = atMs;
+    this.#ports.alarm.arm(atMs);
+  }
+}

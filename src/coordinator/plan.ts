@@ -1,0 +1,83 @@
+/** From the Coordinator's rows to what there is to do: level-based, so it makes no difference what was attempted before a crash. */
+import { DEFAULT_SERVICE_CIDR, READY, sameCondition } from "./service-cidr-object";
+import type { CidrRow } from "./coordinator-storage";
+import type { View } from "./view";
+
+export type Action =
+  /** the default ServiceCIDR does not exist */
+  | { kind: "bootstrap" }
+  /** the default ServiceCIDR has the first of two configured ranges */
+  | { kind: "extendDefault"; cidr: CidrRow }
+  /** the owner has not confirmed the configuration of this epoch */
+  | { kind: "configure"; uid: string; epoch: number }
+  /** IPAddress objects inside new segments are not yet marked taken */
+  | { kind: "seed"; uid: string }
+  | { kind: "addFinalizer"; cidr: CidrRow }
+  /** gives out addresses, and the object does not say so */
+  | { kind: "showReady"; cidr: CidrRow }
+  /** may the object go? */
+  | { kind: "release"; cidr: CidrRow }
+  /** no object names these segments any more: are they empty? */
+  | { kind: "dropClaims"; uid: string };
+
+/** Names the job of an action; two actions with one key are the same work. */
+export function actionKey(action: Action): string {
+  switch (action.kind) {
+    case "bootstrap":
+      return action.kind;
+    case "configure":
+      // A new epoch neither waits for a call that hangs with the old one, nor for its backoff.
+      return `${action.kind}/${action.uid}/${action.epoch}`;
+    case "seed":
+    case "dropClaims":
+      return `${action.kind}/${action.uid}`;
+    case "extendDefault":
+    case "addFinalizer":
+    case "showReady":
+    case "release":
+      return `${action.kind}/${action.cidr.uid}`;
+  }
+}
+
+/** `defaultRanges`: canonical texts of SERVICE_CLUSTER_IP_RANGE, primary family first. */
+export function planActions(view: View, defaultRanges: readonly string[]): Action[] {
+  return [...planDefault(view, defaultRanges), ...planOwners(view), ...planObjects(view)];
+}
+
+/** Upstream: pkg/controlplane/controller/defaultservicecidr. An object that differs from the configuration in any other way wins over it. */
+function planDefault(view: View, defaultRanges: readonly string[]): Action[] {
+  const cidr = [...view.cidrs.values()].find((row) => row.name === DEFAULT_SERVICE_CIDR);
+  if (!cidr) return [{ kind: "bootstrap" }];
+  const ranges = view.rangesOf(cidr.uid);
+  const isFirstOfTwo = defaultRanges.length === 2 && ranges.length === 1 && ranges[0]?.prefix === defaultRanges[0];
+  return isFirstOfTwo && !cidr.deleting ? [{ kind: "extendDefault", cidr }] : [];
+}
+
+function planOwners(view: View): Action[] {
+  const actions: Action[] = [];
+  for (const owner of view.owners.values()) {
+    const { uid } = owner;
+    if (!view.areSettled([uid])) {
+      actions.push({ kind: "configure", uid, epoch: owner.epoch });
+      continue;
+    }
+    const claims = view.claimsOf(uid);
+    if (claims.some((claim) => !claim.seeded && view.isNamed(claim))) actions.push({ kind: "seed", uid });
+    if (claims.some((claim) => !view.isNamed(claim))) actions.push({ kind: "dropClaims", uid });
+  }
+  return actions;
+}
+
+function planObjects(view: View): Action[] {
+  const actions: Action[] = [];
+  for (const cidr of view.cidrs.values()) {
+    const ranges = view.rangesOf(cidr.uid);
+    if (cidr.deleting) {
+      if (cidr.finalizer && view.areSettled(view.ownersUnder(ranges))) actions.push({ kind: "release", cidr });
+      continue;
+    }
+    if (!cidr.finalizer) actions.push({ kind: "addFinalizer", cidr });
+    if (ranges.every((range) => range.ready) && !sameCondition(cidr.condition, READY)) actions.push({ kind: "showReady", cidr });
+  }
+  return actions;
+}

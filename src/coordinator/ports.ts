@@ -1,0 +1,28 @@
+/** What the Coordinator asks of the objects around it. */
+import type { ServiceCIDR } from "../meta/kubernetes";
+import type { IPAddressesRpc } from "../rpc/ip-addresses";
+import type { ServiceCIDRRpc } from "../rpc/service-cidr";
+import type { ObjectKey } from "../rpc/store";
+
+/** The `servicecidrs` store in the same object: its transactions are the Coordinator's. */
+export interface ServiceCIDRObjects {
+  /**
+   * Changes an object on the server's behalf. `mutate` runs in the transaction that commits and answers the new object, or undefined for no
+   * change; an object that is being deleted and has lost its last finalizer is removed. False: no such object with this uid, or no change.
+   */
+  updateInternal(key: ObjectKey, uid: string, mutate: (object: ServiceCIDR) => ServiceCIDR | undefined): Promise<boolean>;
+  /** false: the name is taken */
+  createInternal(object: ServiceCIDR): Promise<boolean>;
+}
+
+/** Other Durable Objects. A call that fails may have been applied, and may still be. */
+export interface CoordinatorPeers {
+  owner(uid: string): Pick<ServiceCIDRRpc, "configure" | "seed" | "release" | "countTaken" | "free">;
+  ipAddresses(): Pick<IPAddressesRpc, "claimPrefixes">;
+}
+
+/** The object's one alarm. */
+export interface AlarmPort {
+  /** asks to be called at `atMs` (since the epoch) instead of at the time asked for before; durable with the writes of this turn */
+  arm(atMs: number): void;
+}

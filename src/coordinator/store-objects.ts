@@ -1,0 +1,40 @@
+/** The Coordinator's own writes of ServiceCIDR objects, through the store's turn and in its transaction. */
+import type { Random } from "../base/ports";
+import type { KubeObject, ServiceCIDR } from "../meta/kubernetes";
+import { rfc3339Seconds } from "../meta/time";
+import type { ObjectKey } from "../rpc/store";
+import { storageKey } from "../store/keys";
+import type { ResourceStore } from "../store/resource-store";
+import type { Fence } from "./intents";
+import type { ServiceCIDRObjects } from "./ports";
+import { isDeleting } from "./service-cidr-object";
+
+type ServiceCIDRStore = Pick<ResourceStore<Fence>, "internally" | "clock"> & { random: Pick<Random, "uuid"> };
+
+/** `store` is asked for at each write, because the store and the Coordinator need each other. */
+export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects {
+  return {
+    updateInternal(key, uid, mutate) {
+      return store().internally((turn) => {
+        const name = storageKey(key);
+        const stored = turn.get(name);
+        if (stored?.uid !== uid) return false;
+        const after = mutate(JSON.parse(stored.data) as ServiceCIDR);
+        if (!after) return false;
+        if (isDeleting(after) && !after.metadata?.finalizers?.length) turn.remove(name);
+        else turn.put(name, after);
+        return true;
+      });
+    },
+    createInternal(object: ServiceCIDR) {
+      return store().internally((turn) => {
+        const key: ObjectKey = { namespace: "", name: object.metadata?.name ?? "" };
+        if (turn.get(storageKey(key))) return false;
+        const { clock, random } = store();
+        const metadata = { ...object.metadata, uid: random.uuid(), creationTimestamp: rfc3339Seconds(clock.now()) };
+        turn.put(storageKey(key), { ...object, metadata } as KubeObject);
+        return true;
+      });
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** The Coordinator's rows, parsed and indexed: who is affected by what. A value of one moment; take a new one after every await. */
+import type { Prefix } from "../net/prefix";
+import { onlyCoveredBy, type AddressInterval } from "../topology/coverage";
+import { ownerContent, RETIRED, type OwnerContent } from "../topology/owner-config";
+import { PrefixIndex } from "../topology/prefix-index";
+import { storedPrefix } from "../topology/stored-prefix";
+import type { CidrRow, ClaimRow, CoordinatorState, OwnerRow, RangeRow } from "./coordinator-storage";
+
+export interface Claim extends ClaimRow {
+  parsed: Prefix;
+}
+
+export interface Range extends RangeRow {
+  parsed: Prefix;
+}
+
+export class View {
+  readonly epoch: number;
+  readonly cidrs: ReadonlyMap<string, CidrRow>;
+  readonly owners: ReadonlyMap<string, OwnerRow>;
+  readonly claims: readonly Claim[];
+  readonly ranges: readonly Range[];
+  readonly #claimIndex: PrefixIndex<Claim>;
+  readonly #rangeIndex: PrefixIndex<Range>;
+  readonly #claimsByOwner: ReadonlyMap<string, Claim[]>;
+  readonly #rangesByCidr: ReadonlyMap<string, Range[]>;
+
+  constructor(state: CoordinatorState) {
+    this.epoch = state.epoch;
+    this.cidrs = new Map(state.cidrs.map((row) => [row.uid, row]));
+    this.owners = new Map(state.owners.map((row) => [row.uid, row]));
+    this.claims = state.claims.map((row) => ({ ...row, parsed: storedPrefix(row.prefix) }));
+    this.ranges = state.ranges.map((row) => ({ ...row, parsed: storedPrefix(row.prefix) }));
+    this.#claimIndex = indexed(this.claims);
+    this.#rangeIndex = indexed(this.ranges);
+    this.#claimsByOwner = Map.groupBy(this.claims, (claim) => claim.ownerUid);
+    this.#rangesByCidr = Map.groupBy(this.ranges, (range) => range.uid);
+  }
+
+  rangesOf(cidrUid: string): readonly Range[] {
+    return this.#rangesByCidr.get(cidrUid) ?? [];
+  }
+
+  claimsOf(ownerUid: string): readonly Claim[] {
+    return this.#claimsByOwner.get(ownerUid) ?? [];
+  }
+
+  /** Everyone who writes or is to write a segment, or still has a configuration. */
+  ownerUids(): string[] {
+    return [...new Set([...this.#claimsByOwner.keys(), ...this.owners.keys()])];
+  }
+
+  /** The range may give out addresses: seeded, and nothing takes it back (PROTOCOL rule 14). */
+  isAllocatable(range: Range): boolean {
+    const cidr = this.cidrs.get(range.uid);
+    if (!cidr || cidr.deleting || cidr.suspended || cidr.fencedUntil > 0) return false;
+    return this.#claimIndex.intersecting(range.parsed).every((claim) => claim.seeded);
+  }
+
+  /** The owners that hold a part of the ranges: those whose configuration depends on them. */
+  ownersUnder(ranges: readonly Range[]): string[] {
+    const uids = ranges.flatMap((range) => this.#claimIndex.intersecting(range.parsed).map((claim) => claim.ownerUid));
+    return [...new Set(uids)];
+  }
+
+  /** Whether each of these owners has confirmed its newest configuration. */
+  areSettled(ownerUids: readonly string[]): boolean {
+    return ownerUids.every((uid) => {
+      const owner = this.owners.get(uid);
+      return owner !== undefined && owner.ackedEpoch === owner.epoch;
+    });
+  }
+
+  /** Whether some ServiceCIDR object, in whatever state, has a part of the segment. */
+  isNamed(claim: Claim): boolean {
+    return this.#rangeIndex.intersecting(claim.parsed).length > 0;
+  }
+
+  /** The addresses that block the object's deletion while they are taken: usable in none of the ready ranges of others. */
+  onlyCoveredBy(cidrUid: string): AddressInterval[] {
+    const own = this.rangesOf(cidrUid);
+    const others = this.ranges.filter((range) => range.uid !== cidrUid && range.ready);
+    return onlyCoveredBy(
+      own.map((range) => range.parsed),
+      others.map((range) => range.parsed),
+    );
+  }
+
+  /** What every owner has to know now. An owner without claims whose object is gone is done for ever. */
+  desiredContents(): Map<string, OwnerContent> {
+    const allocatable = this.ranges.filter((range) => this.isAllocatable(range)).map((range) => range.parsed);
+    const index = new PrefixIndex(allocatable.map((prefix) => ({ prefix, value: prefix })));
+    const contents = new Map<string, OwnerContent>();
+    for (const uid of this.ownerUids()) {
+      const owned = this.claimsOf(uid).map((claim) => claim.parsed);
+      contents.set(uid, owned.length === 0 && !this.cidrs.has(uid) ? RETIRED : ownerContent(owned, index));
+    }
+    return contents;
+  }
+}
+
+function indexed<T extends { parsed: Prefix }>(items: readonly T[]): PrefixIndex<T> {
+  return new PrefixIndex(items.map((item) => ({ prefix: item.parsed, value: item })));
+}

@@ -20,7 +20,8 @@ export interface WriteOptions {
   fieldValidation: FieldValidation;
   /** apply only */
   force: boolean;
-  /** the served version of the request, for error texts ("v1") */
+  /** group and served version of the request: error texts name them, and a patch speaks of that representation ("" and "v1") */
+  group: string;
   version: string;
 }
 
@@ -91,4 +92,30 @@ export interface StoreRpc {
   /** `resourceVersion` "" = newest; "N" = at least N, else 504 */
   get(key: ObjectKey, resourceVersion: string): Promise<GetResult>;
   fetch(request: Request): Promise<Response>;
+}
+
+/** What cron, namespace deletion and the operator ask of a store besides its objects. */
+export interface MaintainedStore {
+  /** resumes what a crash interrupted and retries what failed */
+  maintain(): Promise<void>;
+  /** trims the history to its bounds */
+  compact(): Promise<void>;
+  /** from now on nothing is created in this namespace; persisted when it returns (PROTOCOL rule 20) */
+  closeNamespace(name: string, uid: string): Promise<void>;
+  /** deletes what the namespace holds; answers how many objects are left */
+  emptyNamespace(name: string): Promise<number>;
+  /** totals since the object started: drains (transactions) and operations */
+  counters(): Promise<StoreCounters>;
+}
+
+export interface StoreCounters {
+  drains: number;
+  operations: number;
+  watchers: number;
+  revision: number;
+}
+
+export interface ServicesStoreRpc extends StoreRpc, MaintainedStore {
+  /** makes the cluster's default ServiceCIDR and the Service default/kubernetes; a no-op once they exist */
+  ensureBootstrapped(): Promise<void>;
 }

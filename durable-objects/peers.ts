@@ -1,0 +1,62 @@
+/**
+ * Which Durable Object answers for what. Every name starts with the cluster's, so no two clusters ever share an object.
+ * A stub is dead after a throw, so each function makes a new one: call it once per attempt.
+ */
+import type { CoordinatorRpc } from "../src/rpc/coordinator";
+import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
+import type { ServiceCIDRRpc } from "../src/rpc/service-cidr";
+import type { MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
+import type { Env } from "./env";
+
+/** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
+export type Remote<T> = {
+  [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] extends (...args: infer A) => infer R
+    ? (...args: A) => Promise<Awaited<R>>
+    : never;
+};
+
+/** The one cast from a platform stub to the contract its class implements. */
+function remote<T>(stub: unknown): Remote<T> {
+  return stub as Remote<T>;
+}
+
+/** A resource that keeps its objects itself: events.k8s.io events live in the store of the core ones. */
+export interface StoredResource {
+  group: string;
+  resource: string;
+}
+
+export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: string, { group, resource }: StoredResource): Remote<T> {
+  const name = group === "" ? `${cluster}/${resource}` : `${cluster}/${resource}.${group}`;
+  switch (name.slice(cluster.length + 1)) {
+    case "services":
+      return remote<T>(env.SERVICES_STORE.getByName(name));
+    case "servicecidrs.networking.k8s.io":
+      return remote<T>(env.COORDINATOR.getByName(`${cluster}/coordinator`));
+    case "ipaddresses.networking.k8s.io":
+      return remote<T>(env.IP_ADDRESSES_STORE.getByName(name));
+    default:
+      return remote<T>(env.RESOURCE_STORE.getByName(name));
+  }
+}
+
+export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc> {
+  return storeStub<ServicesStoreRpc>(env, cluster, { group: "", resource: "services" });
+}
+
+export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore> {
+  return storeStub(env, cluster, { group: "", resource: "namespaces" });
+}
+
+export function ipAddressesStore(env: Env, cluster: string): Remote<IPAddressesRpc & StoreRpc & MaintainedStore> {
+  return storeStub(env, cluster, { group: "networking.k8s.io", resource: "ipaddresses" });
+}
+
+export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & StoreRpc & MaintainedStore> {
+  return storeStub(env, cluster, { group: "networking.k8s.io", resource: "servicecidrs" });
+}
+
+/** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (PROTOCOL rule 9). */
+export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc> {
+  return remote<ServiceCIDRRpc>(env.SERVICE_CIDR.getByName(`${cluster}/${uid}`));
+}

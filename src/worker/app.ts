@@ -1,0 +1,136 @@
+/**
+ * The HTTP surface as one Hono app: middleware in order, then routes. There is no route per resource; inside a group and version the
+ * registry decides (handlers/dispatch). Routes match the raw path inside the cluster, so `/clusters/{cluster}` needs none of its own
+ * and an encoded slash never separates segments.
+ */
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { internalError, methodNotAllowed } from "../meta/status";
+import { configOf } from "./config-guard";
+import type { Env } from "./env";
+import { dispatch } from "./handlers/dispatch";
+import { log } from "./log";
+import { parseTimeout, queryBool } from "./options";
+import { parseQuery, splitRequestUrl } from "./request-url";
+import { pageNotFound, statusResponse } from "./respond";
+import { servedVersion } from "./served";
+import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
+import { type Probe, probeResponse } from "./system/healthz";
+import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
+import { versionResponse } from "./system/version";
+
+type Bindings = { Bindings: Env };
+type C = Context<Bindings>;
+
+/** Invalid variables: every request says so. */
+const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
+  const config = configOf(c.env);
+  if (!config.ok) return statusResponse(config.error);
+  await next();
+};
+
+/** `--request-timeout` adds `timeout` to every URL; an unreadable one is refused except on watches, which ignore it. */
+const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
+  if (c.req.url.includes("timeout=")) {
+    const query = parseQuery(splitRequestUrl(c.req.url).query);
+    const timeout = parseTimeout(query);
+    if (!timeout.ok && !queryBool(query, "watch") && !c.req.path.includes("/watch/")) return statusResponse(timeout.error);
+  }
+  await next();
+};
+
+/** In this order, before every route. */
+const MIDDLEWARE = [guardConfig, checkTimeout];
+
+function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
+  return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));
+}
+
+/** A path with and without its trailing slash. */
+function bothForms(path: string): string[] {
+  return [path, `${path}/`];
+}
+
+/** `/{version}/{rest}` of a group: discovery of the version, or a request inside it. */
+function groupVersion(c: C, group: string, tail: string): Response | Promise<Response> {
+  const slash = tail.indexOf("/");
+  const version = slash < 0 ? tail : tail.slice(0, slash);
+  const rest = slash < 0 ? "" : tail.slice(slash + 1);
+  const served = servedVersion(group, version);
+  if (!served) return pageNotFound();
+  if (rest === "") return readOnly(() => resourceListResponse(served))(c);
+  const { cluster, query } = splitRequestUrl(c.req.raw.url);
+  return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query });
+}
+
+function namedGroup(c: C): Response | Promise<Response> {
+  const tail = c.req.path.slice("/apis/".length);
+  const slash = tail.indexOf("/");
+  return groupVersion(c, tail.slice(0, slash), tail.slice(slash + 1));
+}
+
+function lastSegment(path: string): string {
+  const trimmed = path.endsWith("/") ? path.slice(0, -1) : path;
+  return trimmed.slice(trimmed.lastIndexOf("/") + 1);
+}
+
+function probe(c: C, name: Probe): Promise<Response> {
+  const { cluster, path, query } = splitRequestUrl(c.req.raw.url);
+  return probeResponse(c.env, cluster, name, path.slice(name.length + 2), parseQuery(query));
+}
+
+export const app = new Hono<Bindings>({ getPath: (request) => splitRequestUrl(request.url).path });
+
+for (const middleware of MIDDLEWARE) app.use("*", middleware);
+
+for (const path of bothForms("/api"))
+  app.all(
+    path,
+    readOnly((c) => coreVersionsResponse(c.req.raw)),
+  );
+for (const path of bothForms("/apis"))
+  app.all(
+    path,
+    readOnly((c) => groupListResponse(c.req.raw)),
+  );
+for (const path of bothForms("/apis/:group"))
+  app.all(
+    path,
+    readOnly((c) => groupResponse(lastSegment(c.req.path))),
+  );
+app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
+app.all("/apis/:group/:version/*", namedGroup);
+for (const path of bothForms("/openapi/v3"))
+  app.all(
+    path,
+    readOnly(() => openApiV3IndexResponse()),
+  );
+app.all(
+  "/openapi/v3/*",
+  readOnly((c) => openApiV3DocumentResponse(c.req.raw, c.req.path.slice("/openapi/v3/".length))),
+);
+for (const path of bothForms("/openapi/v2"))
+  app.all(
+    path,
+    readOnly(() => openApiV2Response()),
+  );
+for (const path of bothForms("/version"))
+  app.all(
+    path,
+    readOnly(() => versionResponse()),
+  );
+for (const name of ["healthz", "livez", "readyz"] as const) {
+  app.all(
+    `/${name}`,
+    readOnly((c) => probe(c, name)),
+  );
+  app.all(
+    `/${name}/:check`,
+    readOnly((c) => probe(c, name)),
+  );
+}
+
+app.notFound(() => pageNotFound());
+app.onError((error, c) => {
+  log("error", "request failed", { method: c.req.method, path: c.req.path, error: error.stack ?? String(error) });
+  return statusResponse(internalError("unexpected error, see the log of the server"));
+});

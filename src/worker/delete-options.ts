@@ -1,0 +1,42 @@
+/** DeleteOptions of a request: from the body when there is one, else from the query (api-machinery §3.4). */
+import { err, ok, type Result } from "../base/result";
+import type { DeleteOptions } from "../meta/kubernetes";
+import { badRequest, type Status, unsupportedMediaType } from "../meta/status";
+import type { DeleteOptionsRequest } from "../rpc/store";
+import { DeleteOptionsSchema } from "../schema/meta";
+import { decodeDocument, readBody, undecodable } from "./body";
+import { BODY_TYPES, bodyTypeOf } from "./negotiate";
+import { queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "./options";
+import type { ResourceRequest } from "./resource-request";
+
+const KIND = "DeleteOptions";
+
+export async function readDeleteOptions(request: ResourceRequest): Promise<Result<DeleteOptionsRequest, Status>> {
+  const bytes = await readBody(request.request);
+  if (!bytes.ok) return bytes;
+  const raw = bytes.value.length === 0 ? queryDeleteOptions(request.query) : bodyDeleteOptions(bytes.value, request);
+  return raw.ok ? validateDeleteOptions(raw.value) : raw;
+}
+
+function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest): Result<RawDeleteOptions, Status> {
+  const type = bodyTypeOf(request.headers.get("Content-Type"));
+  if (!type) return err(unsupportedMediaType(BODY_TYPES));
+  const decoded = decodeDocument(bytes, type, DeleteOptionsSchema);
+  if (!decoded.ok) return err(undecodable(decoded.error, bytes, { kind: KIND, version: "v1" }));
+  const { kind, apiVersion } = decoded.value.typeMeta;
+  if (kind !== "" && kind !== KIND) return err(badRequest(`${kind} in version "${apiVersion}" cannot be handled as a ${KIND}`));
+  const accepted = ["", "v1", "meta.k8s.io/v1", ...info.definition.versions.map((version) => `${info.definition.group}/${version}`)];
+  if (!accepted.includes(apiVersion)) {
+    return err(badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (meta.k8s.io/v1)`));
+  }
+  const options = decoded.value.value as DeleteOptions;
+  const raw: RawDeleteOptions = {};
+  // null in a body is absence, as in Go
+  if (options.gracePeriodSeconds != null) raw.gracePeriodSeconds = options.gracePeriodSeconds;
+  if (options.propagationPolicy != null) raw.propagationPolicy = options.propagationPolicy;
+  if (options.orphanDependents != null) raw.orphanDependents = options.orphanDependents;
+  if (options.dryRun != null) raw.dryRun = options.dryRun;
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  raw.preconditions = { ...(uid == null ? {} : { uid }), ...(resourceVersion == null ? {} : { resourceVersion }) };
+  return ok(raw);
+}

@@ -1,0 +1,14 @@
+/** What wrangler.toml binds: objects, the directory and the variables. */
+export interface Env {
+  COORDINATOR: DurableObjectNamespace;
+  SERVICE_CIDR: DurableObjectNamespace;
+  RESOURCE_STORE: DurableObjectNamespace;
+  SERVICES_STORE: DurableObjectNamespace;
+  IP_ADDRESSES_STORE: DurableObjectNamespace;
+  DIRECTORY: KVNamespace;
+  SERVICE_CLUSTER_IP_RANGE?: string;
+  FEATURE_GATES?: string;
+  APISERVER_LEASE_DURATION_SECONDS?: string;
+  APISERVER_LEASE_RENEW_SECONDS?: string;
+  MAX_ENDPOINTS_PER_SLICE?: string;
+}

@@ -1,0 +1,47 @@
+/** The request that list, watch and deletecollection send to the store, which answers with the final bytes. */
+import type { Result } from "../../base/result";
+import { badRequest, type Status } from "../../meta/status";
+import { parseIncludeObject } from "../../meta/table";
+import type { CollectionRequest, Representation } from "../../rpc/store";
+import type { CollectionOptions } from "../options";
+import { call } from "../peers";
+import { bootstrapProblem, callName, type ResourceRequest, store } from "../resource-request";
+
+/** Header of the internal request; its value is the CollectionRequest as JSON, URI-component encoded because headers are bytes. */
+export const COLLECTION_HEADER = "x-servicenet-collection";
+const COLLECTION_URL = "http://store/collection";
+
+/** The representation that the client asked for, or why it cannot have it. */
+export function representationOf(request: ResourceRequest): Result<Representation, Status> {
+  const { transform } = request.accepted;
+  if (transform.as !== "table") return { ok: true, value: transform };
+  const include = parseIncludeObject(request.query.get("includeObject") ?? "");
+  if (!include.ok) return { ok: false, error: badRequest(include.error) };
+  return { ok: true, value: { as: "table", includeObject: include.value, version: transform.version } };
+}
+
+/** Asks the store. Its Response is the answer, refusals included; an error here is about reaching it. */
+export async function askCollection(
+  request: ResourceRequest,
+  options: CollectionOptions,
+  representation: Representation,
+  extra: Pick<CollectionRequest, "deleteOptions"> = {},
+): Promise<Result<Response, Status>> {
+  const problem = await bootstrapProblem(request);
+  if (problem) return { ok: false, error: problem };
+  const { verb, namespace, definition, version } = request.info;
+  const { group, resource } = definition;
+  if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw new Error(`${verb} is not a verb of collections`);
+  const wanted: CollectionRequest = { ...options, ...extra, verb, namespace, group, version, resource, representation };
+  const init: RequestInit = {
+    method: verb === "deletecollection" ? "POST" : "GET",
+    headers: { [COLLECTION_HEADER]: encodeURIComponent(JSON.stringify(wanted)) },
+    // The client's disconnect ends a watch at its source.
+    signal: request.request.signal,
+  };
+  return call(() => store(request).fetch(new Request(COLLECTION_URL, init)), {
+    what: callName(request),
+    repeatable: verb !== "deletecollection",
+    ...(verb !== "watch" && request.timeoutMs > 0 ? { timeoutMs: request.timeoutMs } : {}),
+  });
+}

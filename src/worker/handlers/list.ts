@@ -1,0 +1,16 @@
+/** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../options";
+import { refuse, type ResourceRequest } from "../resource-request";
+import { rerendered } from "../respond";
+import { askCollection, representationOf } from "./collection";
+
+export async function list(request: ResourceRequest): Promise<Response> {
+  const options = parseCollectionOptions(request.query, false);
+  if (!options.ok) return refuse(request, options.error);
+  const problem = resourceVersionProblem(options.value.resourceVersion);
+  if (problem) return refuse(request, invalidResourceVersion(problem));
+  const representation = representationOf(request);
+  if (!representation.ok) return refuse(request, representation.error);
+  const answer = await askCollection(request, options.value, representation.value);
+  return answer.ok ? rerendered(answer.value, request.rendering) : refuse(request, answer.error);
+}

@@ -1,0 +1,19 @@
+/** DELETE of a collection: answers the List of what was deleted. Upstream: apiserver endpoints/handlers/delete.go (DeleteCollection). */
+import { readDeleteOptions } from "../delete-options";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../options";
+import { refuse, type ResourceRequest } from "../resource-request";
+import { rerendered } from "../respond";
+import { askCollection, representationOf } from "./collection";
+
+export async function removeCollection(request: ResourceRequest): Promise<Response> {
+  const options = parseCollectionOptions(request.query, false);
+  if (!options.ok) return refuse(request, options.error);
+  const problem = resourceVersionProblem(options.value.resourceVersion);
+  if (problem) return refuse(request, invalidResourceVersion(problem));
+  const deleteOptions = await readDeleteOptions(request);
+  if (!deleteOptions.ok) return refuse(request, deleteOptions.error);
+  const representation = representationOf(request);
+  if (!representation.ok) return refuse(request, representation.error);
+  const answer = await askCollection(request, options.value, representation.value, { deleteOptions: deleteOptions.value });
+  return answer.ok ? rerendered(answer.value, request.rendering) : refuse(request, answer.error);
+}

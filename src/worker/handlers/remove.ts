@@ -1,0 +1,19 @@
+/** DELETE of one object. Upstream: apiserver endpoints/handlers/delete.go. */
+import type { KubeObject } from "../../meta/kubernetes";
+import { deleted } from "../../meta/status";
+import { objectResponse } from "../answer";
+import { readDeleteOptions } from "../delete-options";
+import { refuse, type ResourceRequest } from "../resource-request";
+import { write } from "./write";
+
+export async function remove(request: ResourceRequest): Promise<Response> {
+  const { definition, namespace, name } = request.info;
+  const options = await readDeleteOptions(request);
+  if (!options.ok) return refuse(request, options.error);
+  const written = await write(request, { verb: "delete", key: { namespace, name }, options: options.value });
+  if (!written.ok) return refuse(request, written.error.status, written.error.warnings);
+  const { object, gone, warnings } = written.value;
+  if (!gone || definition.returnsDeletedObject) return objectResponse(request, 200, object, warnings);
+  const uid = (JSON.parse(object) as KubeObject).metadata?.uid ?? "";
+  return refuse(request, deleted(definition, name, uid), warnings);
+}

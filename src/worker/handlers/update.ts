@@ -1,0 +1,22 @@
+/** PUT of one object or one of its subresources. Upstream: apiserver endpoints/handlers/update.go. */
+import { objectResponse, storedForm } from "../answer";
+import { nameMismatch, namespaceMismatch, readObject } from "../body";
+import { parseWriteOptions } from "../options";
+import { refuse, type ResourceRequest } from "../resource-request";
+import { write } from "./write";
+
+export async function update(request: ResourceRequest): Promise<Response> {
+  const { definition, namespace, name, subresource, version } = request.info;
+  const { kind, group, schema } = definition;
+  const options = parseWriteOptions("UpdateOptions", request.query, { userAgent: request.userAgent, version });
+  if (!options.ok) return refuse(request, options.error);
+  const body = await readObject(request.request, { kind, group, schema, version }, options.value.fieldValidation);
+  if (!body.ok) return refuse(request, body.error);
+  const { object, warnings } = body.value;
+  const mismatch = nameMismatch(object, name) ?? namespaceMismatch(object, namespace);
+  if (mismatch) return refuse(request, mismatch, warnings);
+  const text = JSON.stringify(storedForm(definition, object));
+  const written = await write(request, { verb: "update", key: { namespace, name }, subresource, object: text, options: options.value });
+  if (!written.ok) return refuse(request, written.error.status, [...warnings, ...written.error.warnings]);
+  return objectResponse(request, written.value.code, written.value.object, warnings.concat(written.value.warnings));
+}

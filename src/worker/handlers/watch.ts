@@ -1,0 +1,27 @@
+/**
+ * Watch: the store's stream is handed on unchanged, so that no event costs the Worker anything.
+ * Upstream: apiserver endpoints/handlers/get.go and watch.go.
+ */
+import { invalid, notAcceptable } from "../../meta/status";
+import { parseCollectionOptions, resourceVersionProblem } from "../options";
+import { refuse, type ResourceRequest } from "../resource-request";
+import { askCollection, representationOf } from "./collection";
+
+export async function watch(request: ResourceRequest): Promise<Response> {
+  const { definition, name } = request.info;
+  const options = parseCollectionOptions(request.query, true);
+  if (!options.ok) return refuse(request, options.error);
+  const problem = resourceVersionProblem(options.value.resourceVersion);
+  if (problem) return refuse(request, invalid({ ...definition, kind: definition.resource }, "", [problem]));
+  // A Table of initial events has no end that a client could see.
+  if (options.value.sendInitialEvents && request.accepted.transform.as === "table") {
+    return refuse(request, notAcceptable(["application/json;stream=watch"]));
+  }
+  const representation = representationOf(request);
+  if (!representation.ok) return refuse(request, representation.error);
+  // The deprecated path /watch/…/{name} is a watch of one object.
+  const own = name === "" ? "" : `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
+  const fieldSelector = [options.value.fieldSelector, own].filter((part) => part !== "").join(",");
+  const answer = await askCollection(request, { ...options.value, fieldSelector }, representation.value);
+  return answer.ok ? answer.value : refuse(request, answer.error);
+}

@@ -1,0 +1,22 @@
+/** The composition root: what the platform calls, and the objects it keeps. */
+import { app } from "./app";
+import type { Env } from "./env";
+import { runScheduled } from "./scheduled";
+
+export { Coordinator } from "../../durable-objects/coordinator";
+export { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
+export { ResourceStore } from "../../durable-objects/resource-store";
+export { ServiceCIDR } from "../../durable-objects/service-cidr";
+export { ServicesStore } from "../../durable-objects/services-store";
+
+function fetch(request: Request, env: Env, context: ExecutionContext): Response | Promise<Response> {
+  return app.fetch(request, env, context);
+}
+
+/** A named entrypoint that the local runner's socket reaches without the platform's routing in front of it. */
+export const direct = { fetch } satisfies ExportedHandler<Env>;
+
+export default {
+  fetch,
+  scheduled: (controller, env) => runScheduled(controller.cron, env),
+} satisfies ExportedHandler<Env>;

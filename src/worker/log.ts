@@ -1,0 +1,7 @@
+/** One structured line per remarkable event, as the platform's log search reads it. */
+export function log(level: "info" | "warn" | "error", event: string, fields: Record<string, string | number | boolean> = {}): void {
+  const line = JSON.stringify({ level, event, ...fields });
+  if (level === "error") console.error(line);
+  else if (level === "warn") console.warn(line);
+  else console.log(line);
+}

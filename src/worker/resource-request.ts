@@ -1,0 +1,65 @@
+/** One request for a resource, as every handler gets it, and the answers that all handlers share. */
+
+import type { Status } from "../meta/status";
+import type { StoreRpc } from "../rpc/store";
+import { ensureBootstrapped, isBootstrapped } from "./bootstrap";
+import type { Env } from "./env";
+import { type Accepted, negotiate, type Shape } from "./negotiate";
+import { storedResource, storeStub } from "./objects";
+import type { Remote } from "./peers";
+import type { RequestInfo } from "./request-info";
+import { type Rendering, statusResponse } from "./respond";
+
+export interface ResourceRequest {
+  env: Env;
+  request: Request;
+  info: RequestInfo;
+  query: URLSearchParams;
+  userAgent: string;
+  /** the request's `timeout` parameter in milliseconds; 0 = none */
+  timeoutMs: number;
+  accepted: Accepted;
+  rendering: Rendering;
+}
+
+export type Handler = (request: ResourceRequest) => Promise<Response>;
+
+/** What the answer of a verb is made of, for negotiation. */
+export function shapeOf(info: RequestInfo): Shape {
+  switch (info.verb) {
+    case "watch":
+      return "watch";
+    case "list":
+    case "deletecollection":
+      return "list";
+    default:
+      return "object";
+  }
+}
+
+export function acceptedBy(request: Request, shape: Shape): Accepted | undefined {
+  return negotiate(request.headers.get("Accept"), shape);
+}
+
+/** A new stub of the request's store. */
+export function store(request: ResourceRequest): Remote<StoreRpc> {
+  return storeStub(request.env, request.info.cluster, storedResource(request.info.definition));
+}
+
+/** Status as the answer, in the form the client asked for. */
+export function refuse(request: ResourceRequest, status: Status, warnings: readonly string[] = []): Response {
+  return statusResponse(status, request.rendering, warnings);
+}
+
+/** "services.create", for log lines. */
+export function callName(request: ResourceRequest): string {
+  return `${request.info.definition.resource}.${request.info.verb}`;
+}
+
+/** Writes need a bootstrapped cluster; reads go on without, they only see less. */
+export async function bootstrapProblem(request: ResourceRequest): Promise<Status | undefined> {
+  const { cluster, verb } = request.info;
+  if (isBootstrapped(cluster)) return undefined;
+  const problem = await ensureBootstrapped(request.env, cluster);
+  return verb === "get" || verb === "list" || verb === "watch" ? undefined : problem;
+}

@@ -1,0 +1,56 @@
+/** A served version with invented resources, for tests of routing that must not depend on the registry. */
+import type { ResourceDefinition, Verb } from "../../../src/registry/resource";
+import type { ServedVersion } from "../../../src/worker/served";
+import { REVIEWS } from "../../../src/worker/system/review-kinds";
+
+const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+export function aDefinition(part: Partial<ResourceDefinition>): ResourceDefinition {
+  const base = { group: "", versions: ["v1"], namespaced: true, verbs: ALL, subresources: [], returnsDeletedObject: false };
+  return { ...base, ...part } as unknown as ResourceDefinition;
+}
+
+export const CORE: ServedVersion = {
+  group: "",
+  version: "v1",
+  resources: new Map(
+    [
+      aDefinition({ resource: "services", kind: "Service", subresources: ["status"] }),
+      aDefinition({
+        resource: "namespaces",
+        kind: "Namespace",
+        namespaced: false,
+        subresources: ["status", "finalize"],
+        verbs: ALL.filter((verb) => verb !== "deletecollection"),
+      }),
+      aDefinition({ resource: "nodes", kind: "Node", namespaced: false, subresources: ["status"] }),
+      aDefinition({ resource: "statics", kind: "Static", verbs: ["get", "list"] }),
+    ].map((definition) => [definition.resource, definition]),
+  ),
+  reviews: new Map(),
+};
+
+export const NETWORKING: ServedVersion = {
+  group: "networking.k8s.io",
+  version: "v1beta1",
+  resources: new Map([
+    [
+      "ipaddresses",
+      aDefinition({
+        group: "networking.k8s.io",
+        versions: ["v1", "v1beta1"],
+        resource: "ipaddresses",
+        kind: "IPAddress",
+        namespaced: false,
+      }),
+    ],
+  ]),
+  reviews: new Map(),
+};
+
+export const AUTHORIZATION: ServedVersion = {
+  group: "authorization.k8s.io",
+  version: "v1",
+  resources: new Map(),
+  reviews: new Map(REVIEWS.filter(({ group }) => group === "authorization.k8s.io").map((review) => [review.resource, review])),
+};

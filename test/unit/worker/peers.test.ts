@@ -1,0 +1,67 @@
+import { describe, expect, it, vi } from "vitest";
+import { call } from "../../../src/worker/peers";
+
+function fault(message: string, facts: object = {}): Error {
+  return Object.assign(new Error(message), facts);
+}
+
+/** Fails with the given errors in turn, then answers. */
+function failing(...errors: Error[]): { attempt: () => Promise<string>; calls: () => number } {
+  let calls = 0;
+  return {
+    attempt: () => {
+      const error = errors[calls++];
+      return error ? Promise.reject(error) : Promise.resolve("answer");
+    },
+    calls: () => calls,
+  };
+}
+
+describe("call", () => {
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const errorLog = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const safe = { what: "t", repeatable: true };
+
+  it("a transient fault of a repeatable call is repeated", async () => {
+    const peer = failing(fault("x", { retryable: true }), fault("x", { retryable: true }));
+    expect(await call(peer.attempt, safe)).toEqual({ ok: true, value: "answer" });
+    expect(peer.calls()).toBe(3);
+  });
+
+  it("after three attempts: 503 with Retry-After", async () => {
+    const transient = () => fault("x", { retryable: true });
+    const peer = failing(transient(), transient(), transient(), transient());
+    expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
+    expect(peer.calls()).toBe(3);
+  });
+
+  it("a write is never repeated", async () => {
+    const peer = failing(fault("x", { retryable: true }));
+    expect(await call(peer.attempt, { what: "t", repeatable: false })).toMatchObject({ error: { code: 503 } });
+    expect(peer.calls()).toBe(1);
+  });
+
+  it("overload is never repeated", async () => {
+    const peer = failing(fault("x", { retryable: true, overloaded: true }));
+    expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503, reason: "ServiceUnavailable" } });
+    expect(peer.calls()).toBe(1);
+  });
+
+  it.each(["Network connection lost.", "Durable Object reset because its code was updated."])("%s is 503", async (message) => {
+    expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503 } });
+  });
+
+  it("no answer in time: 504", async () => {
+    const never = () => new Promise<string>(() => undefined);
+    expect(await call(never, { ...safe, timeoutMs: 5 })).toMatchObject({
+      error: { code: 504, reason: "Timeout", message: "Timeout: request did not complete within the allotted timeout" },
+    });
+  });
+
+  it("a bug: logged, and 500 without its insides", async () => {
+    const answer = await call(failing(fault("secret of store.ts:12")).attempt, safe);
+    expect(answer).toMatchObject({ error: { code: 500, reason: "InternalError" } });
+    expect(JSON.stringify(answer)).not.toContain("secret");
+    expect(errorLog.mock.calls.flat().join()).toContain("secret");
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { badRequest, tooManyRequests } from "../../../src/meta/status";
+import { jsonResponse, renderingOf, rerendered, statusResponse } from "../../../src/worker/respond";
+
+describe("statusResponse", () => {
+  it("code, body and Retry-After are those of the Status", async () => {
+    const response = statusResponse(tooManyRequests("slow down", 3));
+    expect(response.status).toBe(429);
+    expect(response.headers.get("Retry-After")).toBe("3");
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(await response.json()).toMatchObject({ kind: "Status", apiVersion: "v1", code: 429, reason: "TooManyRequests" });
+    expect(statusResponse(badRequest("no")).headers.has("Retry-After")).toBe(false);
+  });
+});
+
+describe("jsonResponse", () => {
+  it("warnings are quoted headers, each once", () => {
+    const response = jsonResponse(201, "{}", "compact", ['unknown field "spec.foo"', 'unknown field "spec.foo"', "a\nb", "ü"]);
+    expect(response.headers.get("Warning")).toBe('299 - "unknown field \\"spec.foo\\"", 299 - "a b", 299 - "\\u00fc"');
+  });
+
+  it("too many characters of warnings are cut", () => {
+    const response = jsonResponse(201, "{}", "compact", ["a".repeat(4000), "b".repeat(4000)]);
+    expect(response.headers.get("Warning")).toBe(`299 - "${"a".repeat(256)}", 299 - "${"b".repeat(256)}"`);
+  });
+
+  it("pretty and YAML only when asked", async () => {
+    expect(await jsonResponse(200, '{"a":1}', "compact").text()).toBe('{"a":1}');
+    expect(await jsonResponse(200, '{"a":1}', "pretty").text()).toBe('{\n  "a": 1\n}\n');
+    const yaml = jsonResponse(200, '{"a":1}', "yaml");
+    expect(await yaml.text()).toBe("a: 1\n");
+    expect(yaml.headers.get("Content-Type")).toBe("application/yaml");
+  });
+});
+
+describe("renderingOf", () => {
+  it.each([
+    { query: "", agent: "kubectl/v1.32", want: "compact" },
+    { query: "pretty=true", agent: "kubectl/v1.32", want: "pretty" },
+    { query: "pretty=1", agent: "", want: "pretty" },
+    { query: "", agent: "curl/8.0", want: "pretty" },
+    { query: "", agent: "Mozilla/5.0 (X11)", want: "pretty" },
+    { query: "pretty=false", agent: "curl/8.0", want: "compact" },
+  ])("$query by $agent is $want", ({ query, agent, want }) => {
+    expect(renderingOf("json", new URLSearchParams(query), agent)).toBe(want);
+  });
+});
+
+describe("rerendered", () => {
+  it("keeps code and headers, changes the form", async () => {
+    const store = new Response('{"items":[]}', { status: 200, headers: { "Content-Type": "application/json", "X-Kept": "yes" } });
+    const pretty = await rerendered(store, "pretty");
+    expect(await pretty.text()).toBe('{\n  "items": []\n}\n');
+    expect(pretty.headers.get("X-Kept")).toBe("yes");
+  });
+
+  it("compact is handed on unchanged", async () => {
+    const store = new Response("{}", { headers: { "Content-Type": "application/json" } });
+    expect(await rerendered(store, "compact")).toBe(store);
+  });
+});

@@ -1,6 +1,7 @@
 /** Flat twin of the bitmaps: a set of taken offsets, every question answered by walking the interval or the set. */
 export class NaiveBitmap {
   readonly #taken = new Set<bigint>();
+  #ascending: bigint[] | undefined;
 
   get takenCount(): number {
     return this.#taken.size;
@@ -13,10 +14,12 @@ export class NaiveBitmap {
   take(offset: bigint): boolean {
     if (this.#taken.has(offset)) return false;
     this.#taken.add(offset);
+    this.#ascending = undefined;
     return true;
   }
 
   release(offset: bigint): boolean {
+    this.#ascending = undefined;
     return this.#taken.delete(offset);
   }
 
@@ -42,6 +45,7 @@ export class NaiveBitmap {
   }
 
   #sorted(): bigint[] {
-    return [...this.#taken].sort((a, b) => (a < b ? -1 : 1));
+    this.#ascending ??= [...this.#taken].sort((a, b) => (a < b ? -1 : 1));
+    return this.#ascending;
   }
 }

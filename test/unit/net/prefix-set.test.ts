@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatPrefix, lastOf, type Prefix, prefixAround } from "../../../src/net/prefix";
 import { coversPrefix, intersectPrefixes, normalizePrefixes, subtractPrefixes, unionPrefixes } from "../../../src/net/prefix-set";
 import { seededRandom } from "../../support/seeded-random";
-import { prefixOf } from "./prefix-of";
+import { prefixOf } from "../../model/prefix-of";
 
 const set = (text: string): Prefix[] => text.split(" ").filter(Boolean).map(prefixOf);
 const show = (prefixes: readonly Prefix[]): string => prefixes.map(formatPrefix).join(" ");

@@ -10,7 +10,7 @@ import {
   prefixErrorText,
   relation,
 } from "../../../src/net/prefix";
-import { prefixOf } from "./prefix-of";
+import { prefixOf } from "../../model/prefix-of";
 
 describe("parsePrefix: accepts canonical text", () => {
   it.each(["0.0.0.0/0", "10.0.0.0/8", "10.96.0.0/12", "192.168.0.1/32", "::/0", "fd00:10:96::/112", "2001:db8::/64", "::1/128"])(

@@ -4,7 +4,7 @@ import { bandOffset, dynamicBandOf, staticBandOf } from "../../../src/net/band";
 import type { Interval } from "../../../src/net/interval";
 import type { Prefix } from "../../../src/net/prefix";
 import { allocatableOf, isUsableIn, usableOf, usableSizeOf } from "../../../src/net/usable";
-import { prefixOf } from "./prefix-of";
+import { prefixOf } from "../../model/prefix-of";
 
 function text(prefix: Prefix, interval: Interval | undefined): string {
   return interval === undefined ? "none" : `${formatAddress(prefix.family, interval.first)}-${formatAddress(prefix.family, interval.last)}`;

@@ -13,7 +13,6 @@ import { assert } from "../base/assert";
 import type { Field, FieldType, ListSemantics, MessageSchema, Presence } from "./types";
 
 export const string: FieldType = { kind: "string" };
-export const bytes: FieldType = { kind: "bytes" };
 export const int32: FieldType = { kind: "int32" };
 export const int64: FieldType = { kind: "int64" };
 export const bool: FieldType = { kind: "bool" };

@@ -14,7 +14,6 @@ export type Presence =
 
 export type FieldType =
   | { kind: "string"; format?: string; enum?: readonly string[] }
-  | { kind: "bytes" }
   | { kind: "int32" }
   | { kind: "int64" }
   | { kind: "bool" }

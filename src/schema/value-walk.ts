@@ -19,7 +19,6 @@ const INT32_MAX = 2147483647;
 const INT32_MIN = -2147483648;
 const QUANTITY = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 const QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Stands for "leave the member out". */
 const ABSENT = Symbol("absent");
@@ -51,8 +50,6 @@ function goType(type: FieldType): string {
       return `[]${goType(type.of)}`;
     case "map":
       return `map[string]${goType(type.of)}`;
-    case "bytes":
-      return "[]uint8";
     case "time":
       return "v1.Time";
     case "microTime":
@@ -150,11 +147,7 @@ export class ValueWalk {
       case "intOrString":
         return this.intOrString(value, dropZero);
       case "quantity":
-        return this.quantity(value);
-      case "bytes":
-        if (typeof value !== "string") break;
-        if (!BASE64.test(value)) return this.fail("illegal base64 data");
-        return dropZero && value === "" ? ABSENT : value;
+        return this.quantity(value, dropZero);
       case "fieldsV1":
         if (!isObject(value)) return this.fail(`json: cannot unmarshal ${goValue(value, false)} into Go value of type v1.FieldsV1`);
         this.free(value, depth + 1);
@@ -217,9 +210,10 @@ export class ValueWalk {
     return this.fail(`json: cannot unmarshal ${goValue(value, true)} into Go value of type int32`);
   }
 
-  private quantity(value: unknown): unknown {
+  private quantity(value: unknown, dropZero: boolean): unknown {
     const text = typeof value === "number" ? String(value) : value;
-    return typeof text === "string" && isQuantity(text) ? text : this.fail(QUANTITY_TEXT);
+    if (typeof text !== "string" || !isQuantity(text)) return this.fail(QUANTITY_TEXT);
+    return dropZero && text === "0" ? ABSENT : text;
   }
 
   /** A value without a schema: only its members are counted and its depth is bounded. */
@@ -264,7 +258,6 @@ export class ValueWalk {
 function zeroOf(type: FieldType): unknown {
   switch (type.kind) {
     case "string":
-    case "bytes":
       return "";
     case "int32":
     case "int64":

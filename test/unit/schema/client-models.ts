@@ -38,8 +38,6 @@ export function clientType(type: FieldType): { type: string; format?: string } |
       return { type: "string", format: "" };
     case "quantity":
       return { type: "string", format: "" };
-    case "bytes":
-      return { type: "string", format: "byte" };
     case "bool":
       return { type: "boolean", format: "" };
     case "int32":

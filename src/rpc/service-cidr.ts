@@ -52,6 +52,7 @@ export interface AllocateAnswer {
 }
 
 export interface ReleaseItem {
+  /** canonical text; "" = whatever this token holds here (the reply of a dynamic allocation was lost, so its address is unknown) */
   address: string;
   token: string;
 }

@@ -9,6 +9,8 @@ export interface Clock {
   now(): number;
   /** Resolves after at least `durationMs`. */
   sleep(durationMs: number): Promise<void>;
+  /** Calls `work` after at least `delayMs` unless the returned function is called first. */
+  after(delayMs: number, work: () => void): () => void;
   /** Resolves in a later turn of the event loop (a macrotask), after everything that already waits for its turn. */
   nextTurn(): Promise<void>;
 }

@@ -20,7 +20,7 @@ import { type FieldError, invalidValue } from "../meta/field-errors";
 import type { Service } from "../meta/kubernetes";
 import { parseAddress } from "../net/address";
 import type { Family } from "../net/family";
-import { applyReadDefaults, lacksReadDefaults } from "../registry/services/defaults";
+import { withReadDefaults } from "../registry/services/defaults";
 import { initFamilies } from "../registry/services/families";
 import { normalizeClusterIPs, patchAllocatedValues } from "../registry/services/normalize";
 import {
@@ -90,7 +90,7 @@ export function planClusterIPs(
   const sizeBefore = held.length;
   const sizeAfter = listOf(spec.ipFamilies).length;
   // a changed primary address is refused by validation: nothing is taken for a request that cannot succeed
-  const samePrimary = listOf(spec.clusterIPs)[0] === listOf(old.clusterIPs)[0];
+  const samePrimary = listOf(spec.clusterIPs)[0] === (listOf(old.clusterIPs)[0] ?? old.clusterIP);
   if (sizeBefore === 1 && sizeAfter === 2 && samePrimary) return { ok: true, take: missing(spec, 1), keep: held, release: [] };
   if (sizeBefore === 2 && sizeAfter === 1) return { ok: true, take: [], keep: held.slice(0, 1), release: held.slice(1) };
   return { ok: true, take: [], keep: held, release: [] };
@@ -152,13 +152,6 @@ function missing(spec: ServiceSpec, from: number): Take[] {
 function canonicalOf(text: string): string {
   const parsed = parseAddress(text);
   return parsed.ok ? parsed.value.canonical : text;
-}
-
-function withReadDefaults(before: Service, families: readonly Family[]): Service {
-  if (!lacksReadDefaults(before)) return before;
-  const copy: Service = { ...before, spec: { ...before.spec } };
-  applyReadDefaults(copy, families);
-  return copy;
 }
 
 /** A node port that a client asks for by number has to lie in the range, whoever may hold it. */

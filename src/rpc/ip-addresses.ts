@@ -12,6 +12,13 @@ export interface IPAddressWrite {
   name: string;
 }
 
+/** Names one row's IPAddress: a later holder of the address has another token and a higher gen. */
+export interface IPAddressDelete {
+  address: string;
+  token: string;
+  gen: Gen;
+}
+
 /** A user-made IPAddress inside a prefix, as the Coordinator needs it for seeding. */
 export interface SeedRow {
   address: string;
@@ -22,8 +29,8 @@ export interface SeedRow {
 export interface IPAddressesRpc {
   /** a higher gen replaces (DELETED + ADDED), an equal or lower one is a no-op; durable when it returns */
   createMany(writes: IPAddressWrite[]): Promise<void>;
-  /** deletes only on the equal token; durable when it returns */
-  deleteMany(items: { address: string; token: string }[]): Promise<void>;
+  /** deletes only on the equal token, and refuses a createMany of the same gen that comes later; durable when it returns */
+  deleteMany(items: IPAddressDelete[]): Promise<void>;
   /**
    * From now on creates inside `prefixes` take the owner's row first (rule 15); acknowledged and persisted when it returns.
    * Answers the objects not made by the allocator that already lie inside.

@@ -1,0 +1,56 @@
+/** The ipaddresses store: the API view of who holds which address (DESIGN §2). */
+import { IPAddressExtension, type IPAddressSupply } from "../src/clusterip/ip-address-extension";
+import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedRow } from "../src/rpc/ip-addresses";
+import type { Env } from "./env";
+import { type LedgerParts, ledgerParts } from "./ledger-parts";
+import { IP_ADDRESSES_SCHEMA, sqlIPAddressStorage } from "./sql/ip-addresses.sql";
+import { LEDGER_SCHEMA } from "./sql/ledger.sql";
+import { openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
+
+const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA }];
+
+export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IPAddressesRpc {
+  readonly #extension: IPAddressExtension;
+  readonly #parts: LedgerParts;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    const setting = openStore(ctx, env, MIGRATIONS);
+    const parts = ledgerParts(ctx, env, setting, "ipaddress");
+    const extension = new IPAddressExtension({
+      definition: setting.definition,
+      ledger: parts.ledger,
+      storage: sqlIPAddressStorage(ctx.storage),
+      now: () => setting.clock.now(),
+      uuid: () => setting.random.uuid(),
+    });
+    super(ctx, env, setting, extension);
+    this.#parts = parts;
+    this.#extension = extension;
+    parts.ledger.releases.rearm();
+  }
+
+  async createMany(writes: IPAddressWrite[]): Promise<void> {
+    await this.store.internally((turn) => {
+      for (const write of writes) this.#extension.writeManaged(turn, write);
+    });
+  }
+
+  async deleteMany(items: IPAddressDelete[]): Promise<void> {
+    await this.store.internally((turn) => {
+      for (const item of items) this.#extension.deleteManaged(turn, item);
+    });
+  }
+
+  claimPrefixes(epoch: number, prefixes: string[]): Promise<SeedRow[]> {
+    return this.store.internally(() => this.#extension.claim(epoch, prefixes, this.store.storage.objectScan("", "")));
+  }
+
+  override async maintain(): Promise<void> {
+    await this.#parts.ledger.releases.drain();
+    await this.#parts.ledger.audit();
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#parts.ledger.releases.drain();
+  }
+}

@@ -1,0 +1,40 @@
+/** The parts that the services store and the ipaddresses store share: rows, topology, ledger. */
+import { AddressLedger } from "../src/clusterip/address-ledger";
+import type { LedgerStorage } from "../src/clusterip/ledger-storage";
+import { TopologySource } from "../src/clusterip/topology-source";
+import type { IPAddressDelete } from "../src/rpc/ip-addresses";
+import type { HolderKind } from "../src/rpc/service-cidr";
+import type { Env } from "./env";
+import { coordinator, owner } from "./peers";
+import { sqlLedgerStorage } from "./sql/ledger.sql";
+import type { StoreSetting } from "./store-object";
+
+export interface LedgerParts {
+  storage: LedgerStorage;
+  topology: TopologySource;
+  ledger: AddressLedger;
+}
+
+/** `deleteAddresses` is given where the addresses have objects in another store. */
+export function ledgerParts(
+  ctx: DurableObjectState,
+  env: Env,
+  setting: StoreSetting,
+  kind: HolderKind,
+  deleteAddresses?: (items: IPAddressDelete[]) => Promise<void>,
+): LedgerParts {
+  const { cluster } = setting;
+  const storage = sqlLedgerStorage(ctx.storage);
+  const topology = new TopologySource(() => coordinator(env, cluster));
+  const ledger = new AddressLedger(kind, {
+    clock: setting.clock,
+    random: setting.random,
+    recorder: setting.recorder,
+    wakeAt: (time) => setting.wakeAt(time),
+    storage,
+    topology,
+    owner: (uid) => owner(env, cluster, uid),
+    ...(deleteAddresses ? { deleteAddresses } : {}),
+  });
+  return { storage, topology, ledger };
+}

@@ -1,0 +1,102 @@
+/** The services store: creating a Service and taking its ClusterIPs is one operation (DESIGN §5). */
+import { Pairing } from "../src/clusterip/pairing";
+import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
+import { defaultService } from "../src/clusterip/default-service";
+import type { ServicesStoreRpc } from "../src/rpc/store";
+import type { Env } from "./env";
+import { type LedgerParts, ledgerParts } from "./ledger-parts";
+import { coordinator, ipAddressesStore } from "./peers";
+import { LEDGER_SCHEMA } from "./sql/ledger.sql";
+import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
+
+const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }];
+
+/** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
+const BOOTSTRAP_WAIT_MS = 10_000;
+/** History entries looked at together when pairing is made up for after a restart. */
+const CATCH_UP_ENTRIES = 1_000;
+
+export class ServicesStore extends StoreObject<ServiceSupply> implements ServicesStoreRpc {
+  readonly #setting: StoreSetting;
+  readonly #extension: ServiceExtension;
+  readonly #pairing: Pairing;
+  readonly #parts: LedgerParts;
+  #bootstrapping: Promise<void> | undefined;
+  #recovered: Promise<void> | undefined;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    const setting = openStore(ctx, env, MIGRATIONS);
+    const { cluster, clock, recorder } = setting;
+    const parts = ledgerParts(ctx, env, setting, "service", (items) => ipAddressesStore(env, cluster).deleteMany(items));
+    const pairing = new Pairing({ clock, recorder, ipAddresses: () => ipAddressesStore(env, cluster) });
+    const extension = new ServiceExtension({
+      definition: setting.definition,
+      families: setting.config.serviceFamilies,
+      ledger: parts.ledger,
+      storage: parts.storage,
+      pairing,
+      topology: parts.topology,
+      head: () => this.store.revision,
+    });
+    super(ctx, env, setting, extension);
+    this.#setting = setting;
+    this.#extension = extension;
+    this.#pairing = pairing;
+    this.#parts = parts;
+    parts.ledger.releases.rearm();
+    if (this.store.revision > 0) this.#recovered = this.#recover();
+  }
+
+  ensureBootstrapped(): Promise<void> {
+    this.#bootstrapping ??= this.#bootstrap().catch((error: unknown) => {
+      this.#bootstrapping = undefined;
+      throw error;
+    });
+    return this.#bootstrapping;
+  }
+
+  override async maintain(): Promise<void> {
+    await this.#recovered;
+    await this.#pairing.retry();
+    await this.#parts.ledger.releases.drain();
+    await this.#parts.ledger.audit();
+    await this.#ensureDefaultService();
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#parts.ledger.releases.drain();
+  }
+
+  /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */
+  async #bootstrap(): Promise<void> {
+    const { cluster } = this.#setting;
+    const key = `cluster/${cluster}`;
+    if ((await this.env.DIRECTORY.get(key)) === null) await this.env.DIRECTORY.put(key, "{}");
+    this.#parts.topology.adopt(await coordinator(this.env, cluster).readyTopology(BOOTSTRAP_WAIT_MS));
+    await this.#ensureDefaultService();
+  }
+
+  async #ensureDefaultService(): Promise<void> {
+    const request = defaultService(this.#setting.config);
+    if (this.store.get({ namespace: request.namespace, name: "kubernetes" }, "").ok) return;
+    const result = await this.write(request);
+    if (!result.ok && result.status.reason !== "AlreadyExists") {
+      this.#setting.recorder.log("error", "the Service default/kubernetes could not be created", { message: result.status.message ?? "" });
+    }
+  }
+
+  /** What a crash may have left undone: IPAddress objects not sent, rows at owners that nobody knows. */
+  async #recover(): Promise<void> {
+    let after = this.#extension.pairedThrough;
+    for (;;) {
+      const entries = this.store.storage.historySince(after, CATCH_UP_ENTRIES);
+      const [first, last] = [entries[0], entries.at(-1)];
+      if (!first || !last) break;
+      const writes = entries.flatMap((entry) => this.#extension.writesOf(entry));
+      if (writes.length > 0) this.#pairing.committed(first.revision, writes, this.#pairing.write(writes));
+      after = last.revision;
+    }
+    await this.#parts.ledger.audit();
+    await this.#parts.ledger.releases.drain();
+  }
+}

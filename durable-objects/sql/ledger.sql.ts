@@ -1,0 +1,98 @@
+/** Schema and statements of an AddressLedger: allocations, the outbox of releases, marks. */
+import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
+import type { PendingRelease } from "../../src/clusterip/pending-release";
+
+export const LEDGER_SCHEMA = `
+   CREATE TABLE allocations (
+     address TEXT PRIMARY KEY,
+     key TEXT NOT NULL,
+     token TEXT NOT NULL,
+     epoch INTEGER NOT NULL,
+     counter INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE pending_releases (
+     token TEXT PRIMARY KEY,
+     address TEXT NOT NULL,
+     epoch INTEGER NOT NULL,
+     counter INTEGER NOT NULL,
+     attempts INTEGER NOT NULL,
+     due_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
+
+type Row = Record<string, SqlStorageValue>;
+
+/** The LedgerStorage port on a Durable Object's SQLite. */
+export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
+  const { sql } = storage;
+  const gen = (row: Row): { epoch: number; counter: number } => ({ epoch: row.epoch as number, counter: row.counter as number });
+  return {
+    transaction: (work) => storage.transactionSync(work),
+
+    allocationAdd({ address, key, token, gen: { epoch, counter } }) {
+      sql.exec("INSERT INTO allocations (address, key, token, epoch, counter) VALUES (?, ?, ?, ?, ?)", address, key, token, epoch, counter);
+    },
+    allocationGet(address) {
+      const row = sql.exec<Row>("SELECT address, key, token, epoch, counter FROM allocations WHERE address = ?", address).toArray()[0];
+      return row && { address: row.address as string, key: row.key as string, token: row.token as string, gen: gen(row) };
+    },
+    allocationDelete(address) {
+      sql.exec("DELETE FROM allocations WHERE address = ?", address);
+    },
+
+    markGet(name) {
+      const row = sql.exec<Row>("SELECT value FROM marks WHERE name = ?", name).toArray()[0];
+      return row ? (row.value as number) : 0;
+    },
+    markSet(name, value) {
+      sql.exec("INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value);
+    },
+
+    releaseAdd({ token, address, gen: { epoch, counter }, attempts, dueAt }) {
+      sql.exec(
+        `INSERT INTO pending_releases (token, address, epoch, counter, attempts, due_at) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (token) DO NOTHING`,
+        token,
+        address,
+        epoch,
+        counter,
+        attempts,
+        dueAt,
+      );
+    },
+    releaseDelete(token) {
+      sql.exec("DELETE FROM pending_releases WHERE token = ?", token);
+    },
+    releaseDefer(token, attempts, dueAt) {
+      sql.exec("UPDATE pending_releases SET attempts = ?, due_at = ? WHERE token = ?", attempts, dueAt, token);
+    },
+    releasesDue(now, limit) {
+      return sql
+        .exec<Row>(
+          "SELECT token, address, epoch, counter, attempts, due_at FROM pending_releases WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+          now,
+          limit,
+        )
+        .toArray()
+        .map(
+          (row): PendingRelease => ({
+            token: row.token as string,
+            address: row.address as string,
+            gen: gen(row),
+            attempts: row.attempts as number,
+            dueAt: row.due_at as number,
+          }),
+        );
+    },
+    releaseEarliestDue() {
+      const earliest = sql.exec<Row>("SELECT min(due_at) AS due FROM pending_releases").one().due;
+      return earliest === null ? undefined : (earliest as number);
+    },
+    releaseCount() {
+      return sql.exec<Row>("SELECT count(*) AS n FROM pending_releases").one().n as number;
+    },
+    releaseHas(token) {
+      return sql.exec<Row>("SELECT 1 AS found FROM pending_releases WHERE token = ?", token).toArray().length > 0;
+    },
+  };
+}

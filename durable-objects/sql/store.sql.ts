@@ -1,0 +1,141 @@
+/** Schema and statements of a ResourceStore: objects, their history, the revision state, namespaces that are being deleted. */
+import type { NamespaceGuardStorage } from "../../src/store/namespace-guard";
+import type { ChangeType, HistoryEntry, StoredObject, StoreState, StoreStorage } from "../../src/store/store-storage";
+
+export const STORE_SCHEMA = `
+   CREATE TABLE store_state (
+     id INTEGER PRIMARY KEY CHECK (id = 1),
+     incarnation TEXT NOT NULL,
+     revision INTEGER NOT NULL,
+     floor INTEGER NOT NULL,
+     history_size INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE objects (
+     key TEXT PRIMARY KEY,
+     uid TEXT NOT NULL,
+     revision INTEGER NOT NULL,
+     data TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE history (
+     revision INTEGER PRIMARY KEY,
+     type TEXT NOT NULL,
+     key TEXT NOT NULL,
+     data TEXT NOT NULL,
+     before TEXT NOT NULL
+   ) STRICT;
+   CREATE TABLE closed_namespaces (name TEXT PRIMARY KEY, uid TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
+
+type Row = Record<string, SqlStorageValue>;
+
+function storedObject(row: Row): StoredObject {
+  return { key: row.key as string, uid: row.uid as string, revision: row.revision as number, data: row.data as string };
+}
+
+/** The StoreStorage port on a Durable Object's SQLite. */
+export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
+  const { sql } = storage;
+  return {
+    transaction: (work) => storage.transactionSync(work),
+    sync: () => storage.sync(),
+
+    stateLoad(): StoreState | undefined {
+      const row = sql.exec<Row>("SELECT incarnation, revision, floor, history_size FROM store_state").toArray()[0];
+      if (!row) return undefined;
+      return {
+        incarnation: row.incarnation as string,
+        revision: row.revision as number,
+        floor: row.floor as number,
+        historySize: row.history_size as number,
+      };
+    },
+    stateSave(state) {
+      sql.exec(
+        `INSERT INTO store_state (id, incarnation, revision, floor, history_size) VALUES (1, ?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET
+           incarnation = excluded.incarnation, revision = excluded.revision, floor = excluded.floor, history_size = excluded.history_size`,
+        state.incarnation,
+        state.revision,
+        state.floor,
+        state.historySize,
+      );
+    },
+
+    objectGet(key) {
+      const row = sql.exec<Row>("SELECT key, uid, revision, data FROM objects WHERE key = ?", key).toArray()[0];
+      return row && storedObject(row);
+    },
+    objectPut(object) {
+      sql.exec(
+        `INSERT INTO objects (key, uid, revision, data) VALUES (?, ?, ?, ?)
+         ON CONFLICT (key) DO UPDATE SET uid = excluded.uid, revision = excluded.revision, data = excluded.data`,
+        object.key,
+        object.uid,
+        object.revision,
+        object.data,
+      );
+    },
+    objectDelete(key) {
+      sql.exec("DELETE FROM objects WHERE key = ?", key);
+    },
+    *objectScan(from, to) {
+      const cursor = to
+        ? sql.exec<Row>("SELECT key, uid, revision, data FROM objects WHERE key >= ? AND key < ? ORDER BY key", from, to)
+        : sql.exec<Row>("SELECT key, uid, revision, data FROM objects WHERE key >= ? ORDER BY key", from);
+      for (const row of cursor) yield storedObject(row);
+    },
+    objectCount(from, to) {
+      const cursor = to
+        ? sql.exec<Row>("SELECT count(*) AS n FROM objects WHERE key >= ? AND key < ?", from, to)
+        : sql.exec<Row>("SELECT count(*) AS n FROM objects WHERE key >= ?", from);
+      return cursor.one().n as number;
+    },
+
+    historyAppend(entry) {
+      sql.exec(
+        "INSERT INTO history (revision, type, key, data, before) VALUES (?, ?, ?, ?, ?)",
+        entry.revision,
+        entry.type,
+        entry.key,
+        entry.data,
+        entry.before,
+      );
+    },
+    historySince(after, limit) {
+      return sql
+        .exec<Row>("SELECT revision, type, key, data, before FROM history WHERE revision > ? ORDER BY revision LIMIT ?", after, limit)
+        .toArray()
+        .map(
+          (row): HistoryEntry => ({
+            revision: row.revision as number,
+            type: row.type as ChangeType,
+            key: row.key as string,
+            data: row.data as string,
+            before: row.before as string,
+          }),
+        );
+    },
+    historyTrim(through) {
+      const freed = sql
+        .exec<Row>("SELECT coalesce(sum(length(data) + length(before)), 0) AS size FROM history WHERE revision <= ?", through)
+        .one().size as number;
+      sql.exec("DELETE FROM history WHERE revision <= ?", through);
+      return freed;
+    },
+  };
+}
+
+/** The NamespaceGuardStorage port on the same database. */
+export function sqlNamespaceGuardStorage({ sql }: DurableObjectStorage): NamespaceGuardStorage {
+  return {
+    namespaceClosedUid(name) {
+      const row = sql.exec<Row>("SELECT uid FROM closed_namespaces WHERE name = ?", name).toArray()[0];
+      return row && (row.uid as string);
+    },
+    namespaceClose(name, uid) {
+      sql.exec("INSERT INTO closed_namespaces (name, uid) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET uid = excluded.uid", name, uid);
+    },
+    namespaceOpen(name) {
+      sql.exec("DELETE FROM closed_namespaces WHERE name = ?", name);
+    },
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The shell around a ResourceStore brain: storage, alarm, RPC, streams. The plain stores, the services store and the ipaddresses store
+ * are this class with another extension.
+ */
+import { DurableObject } from "cloudflare:workers";
+import { type Config, parseConfig } from "../src/config/config";
+import { definitionOf, representationsOf } from "../src/registry/all";
+import type { Clock, Random, Recorder } from "../src/base/ports";
+import type { ResourceDefinition } from "../src/registry/resource";
+import type { CollectionRequest, GetResult, MaintainedStore, ObjectKey, StoreCounters, StoreRpc, WriteRequest, WriteResult } from "../src/rpc/store";
+import { filterOf, matchingKeys } from "../src/store/collection";
+import type { StoreExtension } from "../src/store/extension";
+import { NamespaceGuard } from "../src/store/namespace-guard";
+import { ResourceStore as Store } from "../src/store/resource-store";
+import { listResponse, statusResponse, watchResponse } from "./collection-response";
+import type { Env } from "./env";
+import { namespacesStore } from "./peers";
+import { systemClock, systemRandom, systemRecorder } from "./ports";
+import { IDENTITY_SCHEMA, objectName } from "./sql/identity.sql";
+import { migrate, type Migration } from "./sql/migrate";
+import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store.sql";
+
+/** The first steps of every store's schema; a class with more tables appends its own. */
+export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SCHEMA + STORE_SCHEMA }];
+
+/** Objects deleted by one deletecollection turn: enough for one group commit, few enough to leave room for other writes. */
+const DELETE_TOGETHER = 200;
+
+/** The request of the Worker travels in this header; headers are Latin-1, so it is URI-encoded JSON. */
+export const COLLECTION_HEADER = "x-servicenet-collection";
+
+export interface ObjectIdentity {
+  cluster: string;
+  group: string;
+  resource: string;
+}
+
+/** `default/services`, `default/leases.coordination.k8s.io` */
+export function parseStoreName(name: string): ObjectIdentity {
+  const slash = name.indexOf("/");
+  const [resource = "", ...group] = name.slice(slash + 1).split(".");
+  return { cluster: name.slice(0, slash), group: group.join("."), resource };
+}
+
+/** Variables are checked by the Worker before any object is called; an object that finds them broken all the same must not run. */
+export function configOf(env: Env): Config {
+  const config = parseConfig(env as unknown as Record<string, string | undefined>);
+  if (!config.ok) throw new Error(config.error.join("; "));
+  return config.value;
+}
+
+/** What a store's object is before it has a brain: its tables, its name, its ports. */
+export interface StoreSetting extends ObjectIdentity {
+  name: string;
+  config: Config;
+  definition: ResourceDefinition;
+  clock: Clock;
+  random: Random;
+  recorder: Recorder;
+  /** sets the alarm to `time` (since the epoch) unless it is due earlier already */
+  wakeAt(time: number): void;
+}
+
+/** Opens the tables and finds out which store this is. `identify` reads the object's name where it does not name the resource. */
+export function openStore(
+  ctx: DurableObjectState,
+  env: Env,
+  migrations: readonly Migration[],
+  identify: (name: string) => ObjectIdentity = parseStoreName,
+): StoreSetting {
+  migrate(ctx.storage, migrations, systemClock.now());
+  const name = objectName(ctx);
+  const identity = identify(name);
+  const definition = definitionOf(identity.group, identity.resource);
+  if (!definition) throw new Error(`no resource ${identity.resource} in group ${identity.group}`);
+  return {
+    ...identity,
+    name,
+    definition,
+    config: configOf(env),
+    clock: systemClock,
+    random: systemRandom(),
+    recorder: systemRecorder({ object: name }),
+    wakeAt(time) {
+      void ctx.storage.getAlarm().then(async (due) => {
+        if (due === null || due > time) await ctx.storage.setAlarm(time);
+      });
+    },
+  };
+}
+
+export abstract class StoreObject<Supply> extends DurableObject<Env> implements StoreRpc, MaintainedStore {
+  protected readonly store: Store<Supply>;
+  readonly #namespaces: NamespaceGuard;
+
+  protected constructor(ctx: DurableObjectState, env: Env, setting: StoreSetting, extension?: StoreExtension<Supply>) {
+    super(ctx, env);
+    const { definition, cluster, clock, random, recorder, config } = setting;
+    this.#namespaces = new NamespaceGuard(sqlNamespaceGuardStorage(ctx.storage), (namespace) =>
+      namespacesStore(env, cluster).get({ namespace: "", name: namespace }, ""),
+    );
+    this.store = new Store<Supply>({
+      definition,
+      representations: representationsOf(definition),
+      storage: sqlStoreStorage(ctx.storage),
+      clock,
+      random,
+      recorder,
+      context: () => ({ now: clock.now(), serviceFamilies: config.serviceFamilies }),
+      ...(extension ? { extension } : {}),
+      ...(definition.namespaced ? { namespaces: this.#namespaces } : {}),
+    });
+  }
+
+  write(request: WriteRequest): Promise<WriteResult> {
+    return this.store.write(request);
+  }
+
+  get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
+    return Promise.resolve(this.store.get(key, resourceVersion));
+  }
+
+  /** Lists, watches and deletecollection: the CollectionRequest comes in a header, the body goes out in its final form. */
+  override async fetch(request: Request): Promise<Response> {
+    const collection = JSON.parse(decodeURIComponent(request.headers.get(COLLECTION_HEADER) ?? "")) as CollectionRequest;
+    const definition = definitionOf(collection.group, collection.resource) ?? this.store.definition;
+    switch (collection.verb) {
+      case "list":
+        return listResponse(this.store, collection, definition);
+      case "watch":
+        return watchResponse(this.store, collection, definition, request.signal);
+      case "deletecollection":
+        return this.#deleteCollection(collection, definition);
+    }
+  }
+
+  async closeNamespace(name: string, uid: string): Promise<void> {
+    await this.store.internally(() => this.#namespaces.close(name, uid));
+  }
+
+  async emptyNamespace(name: string): Promise<number> {
+    const keys = matchingKeys(this.store, { range: { from: `${name}/`, to: `${name}0` } });
+    await this.#deleteKeys(keys, undefined);
+    return matchingKeys(this.store, { range: { from: `${name}/`, to: `${name}0` } }).length;
+  }
+
+  async maintain(): Promise<void> {
+    // A plain store has nothing that could be left half done.
+  }
+
+  compact(): Promise<void> {
+    this.store.compact();
+    return Promise.resolve();
+  }
+
+  counters(): Promise<StoreCounters> {
+    const { drains, operations } = this.store.counters;
+    return Promise.resolve({ drains, operations, watchers: this.store.hub.size, revision: this.store.revision });
+  }
+
+  async #deleteCollection(request: CollectionRequest, definition: ResourceDefinition): Promise<Response> {
+    const filter = filterOf(request, definition);
+    if (!filter.ok) return statusResponse(filter.error);
+    const listed = listResponse(this.store, { ...request, limit: 0, continueToken: "" }, definition);
+    const failure = await this.#deleteKeys(matchingKeys(this.store, filter.value), request.deleteOptions);
+    return failure ?? listed;
+  }
+
+  /** Deletes by key; what is gone already counts as deleted. Answers the first other refusal. */
+  async #deleteKeys(keys: readonly string[], options: CollectionRequest["deleteOptions"]): Promise<Response | undefined> {
+    const deleteOptions = options ?? { dryRun: false, preconditions: {}, propagationPolicy: "" as const, gracePeriodSeconds: undefined };
+    for (let at = 0; at < keys.length; at += DELETE_TOGETHER) {
+      const results = await Promise.all(
+        keys.slice(at, at + DELETE_TOGETHER).map((key) => this.write({ verb: "delete", key: splitKey(key), options: deleteOptions })),
+      );
+      for (const result of results) if (!result.ok && result.status.code !== 404) return statusResponse(result.status);
+    }
+    return undefined;
+  }
+}
+
+function splitKey(key: string): ObjectKey {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { namespace: "", name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

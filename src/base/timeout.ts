@@ -1,0 +1,23 @@
+/** Every call to a peer has a timeout: the callee may still run, the caller must be able to go on. */
+import type { Clock } from "./ports";
+
+export class TimeoutError extends Error {
+  override name = "TimeoutError";
+}
+
+/** The promise's outcome, or a TimeoutError after `timeoutMs`. A late outcome is dropped. */
+export function withTimeout<T>(clock: Clock, timeoutMs: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(timeoutMs, () => reject(new TimeoutError(`no answer within ${timeoutMs} ms`)));
+    promise.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  });
+}

@@ -1,0 +1,168 @@
+/**
+ * The addresses of one store's objects: taking them from owners for an operation, writing down who holds what with the object's
+ * commit, giving them back through the outbox, and finding the ones that a crash left behind.
+ *
+ * Life of an address here (PROTOCOL rules 1–7):
+ *
+ *   take ──► in flight (memory: token) ──► commit: allocation row + object, one transaction ──► drop: outbox row + object change
+ *                    │                                                                                │
+ *                    └── refused, timed out: outbox row in the turn that decides ────────────────────►└─► IPAddress, then owner's row
+ *
+ * A crash between take and commit leaves a row at the owner whose token nobody knows: the audit at start and by cron reads the
+ * owner's rows since its last mark and releases what is neither in flight, nor committed, nor pending. Only the store that asked
+ * for an address decides that (rule 6).
+ */
+import { RELEASE_WAIT_MS } from "../base/limits";
+import type { Clock, Random, Recorder } from "../base/ports";
+import { withTimeout } from "../base/timeout";
+import type { AddressRow, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
+import { AddressSupply, type SupplyResult, type TakenAddress, type WantedAddress } from "./address-supply";
+import type { LedgerStorage } from "./ledger-storage";
+import { type PendingRelease, PendingReleases } from "./pending-release";
+import type { IPAddressDelete } from "../rpc/ip-addresses";
+import type { TopologySource } from "./topology-source";
+
+export interface LedgerPorts {
+  clock: Clock;
+  random: Random;
+  recorder: Recorder;
+  storage: LedgerStorage;
+  topology: TopologySource;
+  owner(uid: string): ServiceCIDRRpc;
+  deleteAddresses?(items: IPAddressDelete[]): Promise<void>;
+  wakeAt(time: number): void;
+}
+
+/** Rows of one audit answer. */
+const AUDIT_ROWS = 1_000;
+
+export class AddressLedger {
+  readonly releases: PendingReleases;
+  readonly #supply: AddressSupply;
+  readonly #inFlight = new Set<string>();
+  /** outbox rows that the turn under way has added, with who waits for them */
+  #added: PendingRelease[] = [];
+  #waiters: ((sent: Promise<void>) => void)[] = [];
+  #auditing: Promise<void> | undefined;
+
+  constructor(
+    private readonly kind: HolderKind,
+    private readonly ports: LedgerPorts,
+  ) {
+    this.releases = new PendingReleases(ports);
+    this.#supply = new AddressSupply(ports);
+  }
+
+  /** Takes every wanted address or answers the first refusal with what was taken all the same; the caller gives that back. */
+  async take(wanted: readonly WantedAddress[], deadline: number): Promise<{ taken: TakenAddress[]; results: SupplyResult[] }> {
+    const results = await Promise.all(
+      wanted.map((want) => {
+        const token = this.ports.random.uuid();
+        this.#inFlight.add(token);
+        return this.#supply.take(want, deadline, token).then((result) => {
+          if (!result.ok) this.#inFlight.delete(token);
+          return result;
+        });
+      }),
+    );
+    return { taken: results.flatMap((result) => (result.ok ? [result.taken] : [])), results };
+  }
+
+  /** The operation that took these has ended: from now on only rows speak for them. */
+  ended(taken: readonly TakenAddress[]): void {
+    for (const { token } of taken) this.#inFlight.delete(token);
+  }
+
+  /** Inside the commit's transaction: the object at `key` holds `taken`. */
+  hold(key: string, taken: TakenAddress): void {
+    this.ports.storage.allocationAdd({ address: taken.address, key, token: taken.token, gen: taken.gen });
+  }
+
+  /** Whether an object of this store holds the address (canonical text). */
+  holds(address: string): boolean {
+    return this.ports.storage.allocationGet(address) !== undefined;
+  }
+
+  /** Inside the commit's transaction: the object at `key` no longer holds `address`. */
+  drop(key: string, address: string): void {
+    const { storage } = this.ports;
+    const allocation = storage.allocationGet(address);
+    if (allocation?.key !== key) return;
+    storage.allocationDelete(address);
+    this.#added.push(this.releases.add(allocation));
+  }
+
+  /** Inside a transaction that refuses a supplied operation: what it took goes back. */
+  giveBack(taken: readonly TakenAddress[]): void {
+    for (const address of taken) this.#added.push(this.releases.add(address));
+  }
+
+  /** Resolves when the releases that this turn adds were tried, or after RELEASE_WAIT_MS. To be asked for inside the turn. */
+  releasesOfThisTurn(): Promise<void> {
+    const sent = new Promise<void>((resolve) => this.#waiters.push((promise) => void promise.then(resolve, () => resolve())));
+    return withTimeout(this.ports.clock, RELEASE_WAIT_MS, sent).catch(() => undefined);
+  }
+
+  /** After the turn's transaction: sends what it added. */
+  turnCommitted(): void {
+    if (this.#added.length === 0 && this.#waiters.length === 0) return;
+    const sent = this.#added.length > 0 ? this.releases.send(this.#added) : Promise.resolve();
+    for (const waiter of this.#waiters) waiter(sent);
+    this.#added = [];
+    this.#waiters = [];
+  }
+
+  /** The turn's transaction was lost, and its outbox rows with it. */
+  turnLost(): void {
+    this.#added = [];
+    for (const waiter of this.#waiters) waiter(Promise.resolve());
+    this.#waiters = [];
+    this.releases.reload();
+  }
+
+  /** Looks for rows at owners that this store asked for and then forgot by a crash. Never rejects. */
+  audit(): Promise<void> {
+    this.#auditing ??= this.#audit()
+      .catch((error: unknown) => this.ports.recorder.log("warn", "audit of owners failed", { error: String(error) }))
+      .finally(() => {
+        this.#auditing = undefined;
+      });
+    return this.#auditing;
+  }
+
+  async #audit(): Promise<void> {
+    const topology = await this.ports.topology.refresh();
+    for (const uid of new Set(topology.claims.map((claim) => claim.ownerUid))) await this.#auditOwner(uid);
+  }
+
+  async #auditOwner(uid: string): Promise<void> {
+    const { storage, owner, recorder } = this.ports;
+    const mark = `audited/${uid}`;
+    let after = storage.markGet(mark);
+    for (;;) {
+      const { rows } = await owner(uid).rowsSince(after, AUDIT_ROWS);
+      const last = rows.at(-1);
+      if (!last) return;
+      // Decided in the turn that acts, after the await: commits of meanwhile are seen.
+      const undecided = rows.find((row) => this.#inFlight.has(row.token));
+      const through = undecided ? undecided.gen.counter - 1 : last.gen.counter;
+      const lost = rows.filter((row) => row.gen.counter <= through && this.#isLost(row));
+      if (through > after) {
+        storage.transaction(() => {
+          this.giveBack(lost.map((row) => ({ family: row.address.includes(":") ? "IPv6" : "IPv4", ...row })));
+          storage.markSet(mark, through);
+        });
+        this.turnCommitted();
+      }
+      if (lost.length > 0) recorder.log("warn", "released addresses that a crash left behind", { owner: uid, addresses: lost.length });
+      if (undecided || rows.length < AUDIT_ROWS) return;
+      after = through;
+    }
+  }
+
+  #isLost(row: AddressRow): boolean {
+    if (row.holder.kind !== this.kind) return false;
+    const { storage } = this.ports;
+    return storage.allocationGet(row.address)?.token !== row.token && !storage.releaseHas(row.token);
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Refusals of allocation as the Status that released Kubernetes 1.36 answers (§2.2). Wrong-family requests never come this far: family
+ * rules have refused them.
+ */
+import { assertNever } from "../base/assert";
+import { invalidValue, required } from "../meta/field-errors";
+import type { Service } from "../meta/kubernetes";
+import { internalError, invalid, type ResourceName, type Status } from "../meta/status";
+import { requestedClusterIPs, type Take } from "./plan";
+
+const SERVICES: ResourceName = { group: "", resource: "services", kind: "Service" };
+
+/** Why an address of the plan could not be taken. */
+export type TakeRefusal =
+  /** static: somebody holds it */
+  | { reason: "taken" }
+  /** static: no Ready ServiceCIDR makes the address usable */
+  | { reason: "notAllocatable" }
+  /** static in a dry run: outside the one range that is looked at, a CIDR text */
+  | { reason: "outsideRange"; range: string }
+  /** dynamic: every address of the family is taken, or no ServiceCIDR of the family is Ready */
+  | { reason: "full" }
+  /** dry run: no ServiceCIDR of the family is Ready */
+  | { reason: "notReady" }
+  /** a fault that has words for the client */
+  | { reason: "other"; text: string };
+
+/**
+ * The answer to a write of `service` whose `take` was refused. The list that it prints is what the client asked for, with "" in place
+ * of each address that the server was to choose, so call it before anything is written into clusterIPs.
+ */
+export function takeRefused(service: Service, take: Take, refusal: TakeRefusal): Status {
+  const name = service.metadata?.name ?? "";
+  if (refusal.reason === "full" && take.address === "") {
+    return internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${refusalText(refusal, "")}`);
+  }
+  const list = requestedClusterIPs(service);
+  const named = take.address === "" ? "" : (list[take.index] ?? take.address);
+  const detail = `failed to allocate IP${named && ` ${named}`}: ${refusalText(refusal, named)}`;
+  return invalid(SERVICES, name, [invalidValue("spec.clusterIPs", list, detail)]);
+}
+
+function refusalText(refusal: TakeRefusal, address: string): string {
+  switch (refusal.reason) {
+    case "taken":
+      return "provided IP is already allocated";
+    case "notAllocatable":
+      return "the provided network does not match the current range";
+    case "outsideRange":
+      return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${refusal.range}`;
+    case "full":
+      return "range is full";
+    case "notReady":
+      return "allocator not ready";
+    case "other":
+      return refusal.text;
+    default:
+      return assertNever(refusal);
+  }
+}
+
+/**
+ * A Service with neither name nor generateName. Upstream allocates first and lets the IPAddress without a parent name fail, so that its
+ * answer names an address drawn by chance; here nothing is drawn, and the answer is the rule that the Service itself breaks.
+ */
+export function nameMissing(): Status {
+  return invalid(SERVICES, "", [required("metadata.name", "name or generateName is required")]);
+}

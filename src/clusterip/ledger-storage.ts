@@ -1,0 +1,23 @@
+/** Rows that a store with addresses keeps beside its objects, in the same database and the same transactions. */
+import type { Gen } from "../rpc/service-cidr";
+import type { PendingReleaseStorage } from "./pending-release";
+
+/** An address that an object of this store holds, with what is needed to give it back. */
+export interface Allocation {
+  /** canonical text; unique, so that two objects can never be committed with one address */
+  address: string;
+  /** storage key of the object */
+  key: string;
+  token: string;
+  gen: Gen;
+}
+
+export interface LedgerStorage extends PendingReleaseStorage {
+  /** plain INSERT: a second holder is an error */
+  allocationAdd(allocation: Allocation): void;
+  allocationGet(address: string): Allocation | undefined;
+  allocationDelete(address: string): void;
+  /** small named numbers: how far the audit of an owner or the pairing with IPAddresses has come; 0 when unset */
+  markGet(name: string): number;
+  markSet(name: string, value: number): void;
+}

@@ -1,0 +1,193 @@
+/**
+ * What makes a ResourceStore the services store: creating a Service and taking its ClusterIPs is one operation (DESIGN §5).
+ *
+ *   turn 1  plan: which addresses the change needs; the name is reserved in memory
+ *   away    owners give the addresses (one call per owner for all operations of the turn); IPAddress objects are sent off
+ *   turn 2  everything is checked again, then Service, history and allocation rows are committed together
+ *   answer  when the IPAddress objects are stored too
+ *
+ * On disk at a crash: before turn 2 at most rows at owners and IPAddress objects that nobody refers to (the ledger's audit releases
+ * them); after turn 2 the Service and its allocation rows (IPAddress objects are sent again from the mark `paired`).
+ */
+import type { Service } from "../meta/kubernetes";
+import { invalid, serviceUnavailable, type Status, tooManyRequests } from "../meta/status";
+import type { Family } from "../net/family";
+import type { ResourceDefinition } from "../registry/resource";
+import type { IPAddressWrite } from "../rpc/ip-addresses";
+import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
+import type { HistoryEntry } from "../store/store-storage";
+import type { AddressLedger } from "./address-ledger";
+import type { SupplyRefusal, TakenAddress } from "./address-supply";
+import { takeRefused } from "./errors";
+import type { LedgerStorage } from "./ledger-storage";
+import type { Pairing } from "./pairing";
+import { applyTaken, dryRunAddress, heldAddresses, planClusterIPs, type Take } from "./plan";
+import type { TopologySource } from "./topology-source";
+
+/** Addresses that an operation took, by their place in clusterIPs. */
+export interface ServiceSupply {
+  taken: { index: number; address: TakenAddress }[];
+  writes: IPAddressWrite[];
+  /** whether the IPAddress objects are known to be stored */
+  written: Promise<boolean>;
+}
+
+export interface ServicePorts {
+  definition: ResourceDefinition;
+  families: readonly Family[];
+  ledger: AddressLedger;
+  storage: LedgerStorage;
+  pairing: Pairing;
+  topology: TopologySource;
+  /** the store's newest revision */
+  head(): number;
+}
+
+const PAIRED = "paired";
+
+export class ServiceExtension implements StoreExtension<ServiceSupply> {
+  readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
+
+  constructor(private readonly ports: ServicePorts) {}
+
+  admit(change: ProposedChange, operation: Operation<ServiceSupply>): Admission {
+    const after = change.after as Service | undefined;
+    const plan = planClusterIPs({ after, before: change.before as Service | undefined }, this.ports.families);
+    if (!plan.ok) return { kind: "refuse", status: invalid(this.ports.definition, after?.metadata?.name ?? "", plan.errors) };
+    if (change.dryRun) return this.#dryRun(after, plan.take);
+    if (!this.ports.ledger.releases.hasRoom(plan.release.length + plan.take.length)) {
+      return { kind: "refuse", status: tooManyRequests("too many addresses wait for their release", 5) };
+    }
+    const supply = operation.supply;
+    if (supply && !matches(supply, plan.take)) {
+      // The object changed while its addresses were fetched: they fit the old plan only.
+      this.abandon(operation);
+      operation.supply = undefined;
+    }
+    if (plan.take.length === 0) return { kind: "go" };
+    if (!after || !operation.supply) return { kind: "wait", supply: () => this.#supply(after, plan.take, operation) };
+    applyTaken(after, operation.supply.taken.map(({ index, address }) => ({ index, address: address.address })));
+    return { kind: "go" };
+  }
+
+  committed(change: CommittedChange, operation: Operation<ServiceSupply> | undefined): void {
+    const { ledger, pairing } = this.ports;
+    const held = new Set(change.after ? heldAddresses(change.after as Service) : []);
+    if (change.before) {
+      const dropped = heldAddresses(change.before as Service).filter((address) => !held.has(address));
+      for (const address of dropped) ledger.drop(change.key, address);
+      if (dropped.length > 0 && operation) this.#settling.set(operation, ledger.releasesOfThisTurn());
+    }
+    const supply = operation?.supply;
+    if (!operation || !supply) return;
+    for (const { address } of supply.taken) ledger.hold(change.key, address);
+    pairing.committed(change.revision, supply.writes, supply.written);
+    this.#settling.set(operation, supply.written);
+  }
+
+  abandon(operation: Operation<ServiceSupply>): void {
+    const supply = operation.supply;
+    if (!supply) return;
+    const taken = supply.taken.map(({ address }) => address);
+    this.ports.ledger.giveBack(taken);
+    this.ports.ledger.ended(taken);
+    this.#settling.set(operation, this.ports.ledger.releasesOfThisTurn());
+  }
+
+  sealTurn(): void {
+    this.ports.storage.markSet(PAIRED, this.ports.pairing.pairedThrough(this.ports.head()));
+  }
+
+  turnCommitted(): void {
+    this.ports.ledger.turnCommitted();
+  }
+
+  turnLost(): void {
+    this.ports.ledger.turnLost();
+  }
+
+  async settled(operation: Operation<ServiceSupply>): Promise<void> {
+    await this.#settling.get(operation);
+  }
+
+  ended(operation: Operation<ServiceSupply>): void {
+    if (operation.supply) this.ports.ledger.ended(operation.supply.taken.map(({ address }) => address));
+  }
+
+  /** From where the history has to be read to pair again after a crash. */
+  get pairedThrough(): number {
+    return this.ports.storage.markGet(PAIRED);
+  }
+
+  /** The IPAddress writes for what a change of the history committed and the Service still holds. */
+  writesOf(entry: HistoryEntry): IPAddressWrite[] {
+    if (entry.type === "DELETED") return [];
+    const service = JSON.parse(entry.data) as Service;
+    return heldAddresses(service).flatMap((address) => {
+      const allocation = this.ports.storage.allocationGet(address);
+      if (allocation?.key !== entry.key) return [];
+      return [ipAddressWrite(service, { family: address.includes(":") ? "IPv6" : "IPv4", ...allocation })];
+    });
+  }
+
+  #dryRun(after: Service | undefined, take: readonly Take[]): Admission {
+    if (!after) return { kind: "go" };
+    const ranges = this.ports.topology.cached?.ranges ?? [];
+    const shown = take.map(({ index, family, address }) => {
+      const range = ranges.find(({ prefix }) => prefix.includes(":") === (family === "IPv6"));
+      return { index, address: address || dryRunAddress(range?.prefix ?? (family === "IPv6" ? "::" : "0.0.0.0")) };
+    });
+    applyTaken(after, shown);
+    return { kind: "go" };
+  }
+
+  async #supply(after: Service | undefined, take: readonly Take[], operation: Operation<ServiceSupply>): Promise<Status | undefined> {
+    const { ledger, pairing } = this.ports;
+    if (!after) return undefined;
+    const { namespace = "", name = "", uid = "" } = after.metadata ?? {};
+    const holder = { kind: "service" as const, namespace, name, uid };
+    const wanted = take.map(({ family, address }) => ({ family, address, holder }));
+    const { taken, results } = await ledger.take(wanted, operation.deadline);
+    const failed = results.findIndex((result) => !result.ok);
+    if (failed >= 0) {
+      operation.supply = { taken: taken.map((address) => ({ index: 0, address })), writes: [], written: Promise.resolve(true) };
+      const result = results[failed];
+      const want = take[failed];
+      return result && !result.ok && want ? this.#refusal(after, want, result.reason) : undefined;
+    }
+    const writes = taken.map((address) => ipAddressWrite(after, address));
+    operation.supply = {
+      taken: taken.map((address, i) => ({ index: take[i]?.index ?? i, address })),
+      writes,
+      written: pairing.write(writes),
+    };
+    return undefined;
+  }
+
+  #refusal(after: Service, want: Take, reason: SupplyRefusal): Status {
+    switch (reason) {
+      case "unavailable":
+        return serviceUnavailable("no address could be allocated in time, please try again", 1);
+      case "taken":
+        return takeRefused(after, want, { reason: "taken" });
+      case "outOfRange":
+        return takeRefused(after, want, { reason: "notAllocatable" });
+      case "full":
+      case "noRange":
+        return takeRefused(after, want, { reason: "full" });
+    }
+  }
+}
+
+function matches(supply: ServiceSupply, take: readonly Take[]): boolean {
+  return (
+    supply.taken.length === take.length &&
+    take.every(({ index, family, address }) =>
+      supply.taken.some((held) => held.index === index && held.address.family === family && (address === "" || address === held.address.address)),
+    )
+  );
+}
+
+function ipAddressWrite(service: Service, { family, address, token, gen }: TakenAddress): IPAddressWrite {
+  return { address, family, token, gen, namespace: service.metadata?.namespace ?? "", name: service.metadata?.name ?? "" };
+}

@@ -1,0 +1,200 @@
+/** Lists and watches of one store: what a CollectionRequest means, and where its bytes come from (api-machinery §4). */
+import { CATCH_UP_ENTRIES_MAX, WATCH_TIMEOUT_MIN_MS } from "../base/limits";
+import { err, ok, type Result } from "../base/result";
+import { parseFieldSelector } from "../meta/field-selector";
+import type { KubeObject } from "../meta/kubernetes";
+import { decodeContinue, encodeContinue, type Envelope } from "../meta/list";
+import { parseLabelSelector } from "../meta/selector";
+import { badRequest, expired, revisionTooLarge, type Status } from "../meta/status";
+import type { ResourceDefinition } from "../registry/resource";
+import type { CollectionRequest } from "../rpc/store";
+import { type Filter, ObservedChange, seenThrough } from "./filter";
+import { type KeyRange, namespaceRange, storageKey } from "./keys";
+import type { ResourceStore } from "./resource-store";
+import { rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
+import { type View, viewOf } from "./view";
+import type { WatchSink } from "./watch-hub";
+
+/** What a collection needs to know of its store, whatever it was extended with. */
+type AnyStore = Pick<
+  ResourceStore<unknown>,
+  "definition" | "storage" | "clock" | "random" | "revision" | "floor" | "incarnation" | "hub" | "afterPublication"
+>;
+
+/** A list body in pieces: head, rows, tail. The rows are of one revision; they are text already. */
+export interface ListBody {
+  envelope: Envelope;
+  rows: string[];
+}
+
+const CONTINUE_EXPIRED =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
+  "or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an " +
+  "inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+/** The objects that a request sees, or the 400 of a selector that cannot be read. `definition` is the requested representation. */
+export function filterOf(request: Pick<CollectionRequest, "namespace" | "labelSelector" | "fieldSelector">, definition: ResourceDefinition): Result<Filter, Status> {
+  const labels = parseLabelSelector(request.labelSelector);
+  if (!labels.ok) return err(badRequest(labels.error));
+  const fields = parseFieldSelector(request.fieldSelector);
+  if (!fields.ok) return err(badRequest(fields.error));
+  const known = ["metadata.name", "metadata.namespace", ...definition.fieldLabels];
+  const unknown = fields.value.terms.find((term) => !known.includes(term.field));
+  if (unknown) return err(badRequest(definition.unknownFieldLabel(unknown.field)));
+  const range = rangeOf(request.namespace, fields.value.exact("metadata.name"), definition);
+  if (labels.value.empty && fields.value.empty) return ok({ range });
+  const convert = definition.representationOf?.fromStored;
+  const matches = (stored: KubeObject): boolean => {
+    if (!labels.value.matches(stored.metadata?.labels)) return false;
+    if (fields.value.empty) return true;
+    const object = convert ? convert(stored) : stored;
+    const { name = "", namespace = "" } = object.metadata ?? {};
+    return fields.value.matches({ ...definition.selectableFields(object), "metadata.name": name, "metadata.namespace": namespace });
+  };
+  return ok({ range, matches });
+}
+
+/** One named object is a range of one key. */
+function rangeOf(namespace: string, name: string | undefined, definition: ResourceDefinition): KeyRange {
+  if (!name || (definition.namespaced && !namespace)) return namespaceRange(namespace);
+  const key = storageKey({ namespace, name });
+  return { from: key, to: `${key}\0` };
+}
+
+/** One page of a list. */
+export function listPage(store: AnyStore, request: CollectionRequest, definition: ResourceDefinition): Result<ListBody, Status> {
+  const filter = filterOf(request, definition);
+  if (!filter.ok) return filter;
+  const start = startOf(store, request);
+  if (!start.ok) return start;
+  const { revision, after } = start.value;
+  const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
+  const rows = revision === store.revision ? rowsNow(store.storage, filter.value.range) : rowsAt(store.storage, filter.value.range, revision);
+  const page = takePage(rows, after, filter.value, request.resourceVersion === "0" ? 0 : request.limit);
+  const meta = {
+    resourceVersion: String(revision),
+    ...(page.more ? { continue: encodeContinue({ revision, start: page.lastKey, incarnation: store.incarnation }) } : {}),
+    // An exact number needs no selector (conformance asks for no more).
+    ...(page.more && !filter.value.matches ? { remainingItemCount: page.remaining } : {}),
+  };
+  return ok({ envelope: view.envelope(meta), rows: page.rows.map((row) => view.item(row)) });
+}
+
+interface ListStart {
+  revision: number;
+  /** list goes on behind this key; "" = from the beginning */
+  after: string;
+}
+
+function startOf(store: AnyStore, request: CollectionRequest): Result<ListStart, Status> {
+  if (request.continueToken) return continued(store, request.continueToken);
+  const wanted = Number(request.resourceVersion || "0");
+  if (wanted > store.revision) return err(revisionTooLarge(wanted, store.revision));
+  const exact = request.resourceVersionMatch === "Exact" || (wanted > 0 && request.limit > 0 && request.resourceVersionMatch === "");
+  if (!exact || wanted === 0) return ok({ revision: store.revision, after: "" });
+  if (wanted < store.floor) return err(expired("The resourceVersion for the provided list is too old."));
+  return ok({ revision: wanted, after: "" });
+}
+
+function continued(store: AnyStore, text: string): Result<ListStart, Status> {
+  const token = decodeContinue(text);
+  if (!token.ok) return err(badRequest(token.error));
+  const { revision, start, incarnation } = token.value;
+  if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, after: start });
+  if (incarnation !== store.incarnation || revision < store.floor || revision > store.revision) {
+    const status = expired(CONTINUE_EXPIRED);
+    status.metadata.continue = encodeContinue({ revision: -1, start, incarnation: store.incarnation });
+    return err(status);
+  }
+  return ok({ revision, after: start });
+}
+
+interface Page {
+  rows: string[];
+  lastKey: string;
+  more: boolean;
+  remaining: number;
+}
+
+/** At most `limit` (0 = all) matching rows behind `after`. */
+function takePage(rows: Iterable<SnapshotRow>, after: string, filter: Filter, limit: number): Page {
+  const page: Page = { rows: [], lastKey: "", more: false, remaining: 0 };
+  for (const row of rows) {
+    if (row.key <= after && after !== "") continue;
+    if (filter.matches && !filter.matches(JSON.parse(row.data) as KubeObject)) continue;
+    if (limit > 0 && page.rows.length === limit) {
+      page.more = true;
+      page.remaining++;
+      if (filter.matches) break;
+      continue;
+    }
+    page.rows.push(row.data);
+    page.lastKey = row.key;
+  }
+  return page;
+}
+
+/** The keys of everything that matches, for deletecollection. */
+export function matchingKeys(store: AnyStore, filter: Filter): string[] {
+  const keys: string[] = [];
+  for (const row of rowsNow(store.storage, filter.range)) {
+    if (!filter.matches || filter.matches(JSON.parse(row.data) as KubeObject)) keys.push(row.key);
+  }
+  return keys;
+}
+
+const encoder = new TextEncoder();
+
+/** How a watch begins, worked out and registered in one turn; a Status is a refusal before anything was sent. */
+export interface WatchStart {
+  /** to be called when the client is gone; repeats do nothing */
+  stop(): void;
+}
+
+/**
+ * Starts a watch into `sink`. What it catches up with (current objects or history) is read in this very turn and written once it is
+ * durable; the hub delivers everything later. `expiredStatus` comes as an ERROR event of a 200 answer, as upstream sends it.
+ */
+export function startWatch(store: AnyStore, request: CollectionRequest, definition: ResourceDefinition, sink: WatchSink): Result<WatchStart, Status> {
+  const filter = filterOf(request, definition);
+  if (!filter.ok) return filter;
+  const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
+  const since = Number(request.resourceVersion || "0");
+  const head = store.revision;
+  if (since > head) return err(revisionTooLarge(since, head));
+  const fromNow = since === 0 || request.sendInitialEvents;
+  if (!fromNow && since < store.floor) {
+    return err(expired(`too old resource version: ${since} (${store.floor})`));
+  }
+  let catchUp = fromNow ? initialEvents(store, filter.value, view) : missedEvents(store, filter.value, view, since);
+  const columnsSent = catchUp !== "";
+  if (request.sendInitialEvents && request.allowWatchBookmarks) catchUp += view.bookmark(head, true);
+  const { clock, random } = store;
+  const wantedMs = request.timeoutSeconds * 1000;
+  const durationMs = wantedMs > 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
+  const watch = { filter: filter.value, view, sink, bookmarks: request.allowWatchBookmarks, endsAt: clock.now() + durationMs };
+  const stop = store.hub.add(watch, head, columnsSent);
+  if (catchUp !== "") {
+    const bytes = encoder.encode(catchUp);
+    void store.afterPublication(() => sink.write(bytes)).catch(() => sink.abort("the store was reset"));
+  }
+  return ok({ stop });
+}
+
+function initialEvents(store: AnyStore, filter: Filter, view: View): string {
+  let text = "";
+  for (const row of rowsNow(store.storage, filter.range)) {
+    if (filter.matches && !filter.matches(JSON.parse(row.data) as KubeObject)) continue;
+    text += view.event("ADDED", row.data, text === "");
+  }
+  return text;
+}
+
+function missedEvents(store: AnyStore, filter: Filter, view: View, since: number): string {
+  let text = "";
+  for (const entry of store.storage.historySince(since, CATCH_UP_ENTRIES_MAX)) {
+    const seen = seenThrough(filter, new ObservedChange(entry));
+    if (seen) text += view.event(seen.type, seen.data, text === "");
+  }
+  return text;
+}

@@ -1,0 +1,89 @@
+/**
+ * Whether a store may create objects in a namespace. What is open is remembered in memory; what is closed is a row, because
+ * deletion of a namespace counts on it (PROTOCOL rule 20): it closes the namespace in every store before it lists what to delete,
+ * and every commit turn asks here, so nothing can appear behind its back, however late the create is.
+ */
+import type { Namespace } from "../meta/kubernetes";
+import { forbidden, notFound, serviceUnavailable, type Status } from "../meta/status";
+import type { ResourceDefinition } from "../registry/resource";
+import type { GetResult } from "../rpc/store";
+
+export interface NamespaceGuardStorage {
+  /** uids of namespaces whose deletion has begun here */
+  namespaceClosedUid(name: string): string | undefined;
+  namespaceClose(name: string, uid: string): void;
+  namespaceOpen(name: string): void;
+}
+
+const NAMESPACES = { group: "", resource: "namespaces", kind: "Namespace" };
+
+/** Names of namespaces that are not open come from clients, so what is remembered about them is bounded. */
+const ANSWERS_MAX = 1_000;
+
+type Known = { kind: "open"; uid: string } | { kind: "terminating" } | { kind: "missing" } | { kind: "unknown"; status: Status };
+
+export class NamespaceGuard {
+  readonly #open = new Map<string, string>();
+  /** what the last question about a namespace that is not open brought; good for the turn that asked */
+  readonly #answers = new Map<string, Known>();
+
+  constructor(
+    private readonly storage: NamespaceGuardStorage,
+    /** the namespace's object from its store */
+    private readonly lookUp: (name: string) => Promise<GetResult>,
+  ) {}
+
+  /** Asks for the namespace unless it is known to be open. Never rejects. */
+  async learn(name: string): Promise<void> {
+    if (this.#open.has(name)) return;
+    const known = await this.#ask(name);
+    const closedUid = this.storage.namespaceClosedUid(name);
+    if (known.kind === "open" && known.uid !== closedUid) {
+      this.#open.set(name, known.uid);
+      this.#answers.delete(name);
+      if (closedUid !== undefined) this.storage.namespaceOpen(name);
+    } else {
+      if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear();
+      this.#answers.set(name, known.kind === "open" ? { kind: "terminating" } : known);
+    }
+  }
+
+  /** Why nothing may be created in the namespace now, or undefined. To be asked in the turn that commits. */
+  refuses(name: string, definition: ResourceDefinition, objectName: () => string): Status | undefined {
+    if (this.#open.has(name)) return undefined;
+    const known = this.#answers.get(name) ?? { kind: "terminating" };
+    switch (known.kind) {
+      case "missing":
+        return notFound(NAMESPACES, name);
+      case "unknown":
+        return known.status;
+      default:
+        return forbidden(
+          definition,
+          objectName(),
+          `unable to create new content in namespace ${name} because it is being terminated`,
+          [{ reason: "NamespaceTerminating", message: `namespace ${name} is being terminated`, field: "metadata.namespace" }],
+        );
+    }
+  }
+
+  /** From now on nothing is created in this namespace (this uid). Durable with the turn. */
+  close(name: string, uid: string): void {
+    this.#open.delete(name);
+    this.#answers.delete(name);
+    this.storage.namespaceClose(name, uid);
+  }
+
+  async #ask(name: string): Promise<Known> {
+    let answer: GetResult;
+    try {
+      answer = await this.lookUp(name);
+    } catch {
+      return { kind: "unknown", status: serviceUnavailable("the namespaces store did not answer", 1) };
+    }
+    if (!answer.ok) return answer.status.code === 404 ? { kind: "missing" } : { kind: "unknown", status: answer.status };
+    const namespace = JSON.parse(answer.object) as Namespace;
+    if (namespace.metadata?.deletionTimestamp) return { kind: "terminating" };
+    return { kind: "open", uid: namespace.metadata?.uid ?? "" };
+  }
+}

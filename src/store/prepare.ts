@@ -1,0 +1,158 @@
+/**
+ * From a write request and the stored object to what would be written: pure, repeated whenever the stored object has changed
+ * since. Order of checks: upstream apiserver registry/generic/registry/store.go (Create, Update, Delete).
+ */
+import type { Clock, Random } from "../base/ports";
+import { semanticEqual } from "../meta/equality";
+import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
+import { resourceVersionRequired, uidConflict } from "../meta/preconditions";
+import { alreadyExists, conflict, notFound, type Status } from "../meta/status";
+import { isGone, planDelete } from "../registry/delete-order";
+import type { ResourceDefinition, StrategyContext } from "../registry/resource";
+import { beforeCreate, beforeFinalizeUpdate, beforeStatusUpdate, beforeUpdate, checkNameMatches, nameFor } from "../registry/strategy-order";
+import type { Subresource, WriteOptions, WriteRequest } from "../rpc/store";
+import { storageKey } from "./keys";
+import { patched } from "./patched";
+import type { StoredObject } from "./store-storage";
+
+export type Prepared =
+  | { kind: "refused"; status: Status; warnings: string[] }
+  /** nothing differs: the resourceVersion stays and nobody hears of it */
+  | { kind: "unchanged"; data: string; warnings: string[] }
+  | { kind: "put"; key: string; after: KubeObject; before: KubeObject | undefined; code: 200 | 201; dryRun: boolean; warnings: string[] }
+  | { kind: "remove"; key: string; before: KubeObject; dryRun: boolean; warnings: string[] };
+
+export interface PrepareFacts {
+  definition: ResourceDefinition;
+  /** the same objects under another group (events) */
+  representations: readonly ResourceDefinition[];
+  clock: Clock;
+  random: Random;
+  context(): StrategyContext;
+  exists(key: string): StoredObject | undefined;
+  /** a create under this key is on its way */
+  reserved(key: string): boolean;
+}
+
+const GENERATE_ATTEMPTS = 8;
+
+export function prepareWrite(request: WriteRequest, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
+  switch (request.verb) {
+    case "create":
+      return prepareCreate(JSON.parse(request.object) as KubeObject, request.namespace, undefined, request.options, facts);
+    case "update": {
+      const after = JSON.parse(request.object) as KubeObject;
+      const mismatch = checkNameMatches(after, request.key.name);
+      if (mismatch) return refuse(mismatch);
+      if (current) return prepareUpdate(after, current, request.subresource, request.options, facts);
+      if (!facts.definition.allowCreateOnUpdate || request.subresource !== "") return refuse(notFound(facts.definition, request.key.name));
+      if (after.metadata?.uid) return refuse(uidConflict(facts.definition, after.metadata, ""));
+      delete after.metadata?.resourceVersion;
+      return prepareCreate(after, request.key.namespace, request.key.name, request.options, facts);
+    }
+    case "patch": {
+      if (!current) return refuse(notFound(facts.definition, request.key.name));
+      const served = facts.representations.find((other) => other.group === request.options.group) ?? facts.definition;
+      const result = patched(request, current.data, served);
+      if (!result.ok) return refuse(result.error);
+      const after = result.value.object;
+      const mismatch = checkNameMatches(after, request.key.name);
+      if (mismatch) return refuse(mismatch);
+      return prepareUpdate(after, current, request.subresource, request.options, facts, result.value.warnings);
+    }
+    case "delete": {
+      if (!current) return refuse(notFound(facts.definition, request.key.name));
+      const object = JSON.parse(current.data) as KubeObject;
+      const outcome = planDelete(facts.definition, object, { ...request.options, now: facts.clock.now() });
+      const before = JSON.parse(current.data) as KubeObject;
+      switch (outcome.action) {
+        case "refused":
+          return refuse(outcome.status);
+        case "remove":
+          return { kind: "remove", key: current.key, before, dryRun: request.options.dryRun, warnings: [] };
+        case "mark":
+          return { kind: "put", key: current.key, after: object, before, code: 200, dryRun: request.options.dryRun, warnings: [] };
+        case "keep":
+          return { kind: "unchanged", data: current.data, warnings: [] };
+      }
+    }
+  }
+}
+
+function refuse(status: Status, warnings: string[] = []): Prepared {
+  return { kind: "refused", status, warnings };
+}
+
+function prepareCreate(
+  object: KubeObject,
+  namespace: string,
+  urlName: string | undefined,
+  options: WriteOptions,
+  facts: PrepareFacts,
+): Prepared {
+  const { definition, clock, random } = facts;
+  const named = (urlName ?? object.metadata?.name ?? "") !== "";
+  const name = urlName ?? freeName(object, namespace, facts);
+  const input = { namespace, name, now: clock.now(), uid: random.uuid(), context: facts.context() };
+  const verdict = beforeCreate(definition, object, input);
+  if (!verdict.ok) return refuse(verdict.error);
+  const key = storageKey({ namespace: definition.namespaced ? namespace : "", name });
+  const existing = facts.exists(key);
+  if (existing) {
+    const deleting = (JSON.parse(existing.data) as KubeObject).metadata?.deletionTimestamp !== undefined;
+    return refuse(named ? alreadyExists(definition, name, deleting) : noUniqueName(definition, name));
+  }
+  return { kind: "put", key, after: object, before: undefined, code: 201, dryRun: options.dryRun, warnings: verdict.value };
+}
+
+/** The given or a generated name; a generated one is drawn again while it is taken (upstream: up to 8 times). */
+function freeName(object: KubeObject, namespace: string, facts: PrepareFacts): string {
+  const { definition, random } = facts;
+  for (let attempt = 1; ; attempt++) {
+    const name = nameFor(definition, object, random);
+    if (object.metadata?.name || name === "" || attempt === GENERATE_ATTEMPTS) return name;
+    const key = storageKey({ namespace: definition.namespaced ? namespace : "", name });
+    if (!facts.exists(key) && !facts.reserved(key)) return name;
+  }
+}
+
+function noUniqueName(definition: ResourceDefinition, name: string): Status {
+  const status = alreadyExists(definition, name);
+  return {
+    ...status,
+    message: `${status.message ?? ""}, the server was not able to generate a unique name for the object`,
+    details: { ...status.details, retryAfterSeconds: 1 },
+  };
+}
+
+function prepareUpdate(
+  after: KubeObject,
+  current: StoredObject,
+  subresource: Subresource,
+  options: WriteOptions,
+  facts: PrepareFacts,
+  warnings: string[] = [],
+): Prepared {
+  const { definition } = facts;
+  const before = JSON.parse(current.data) as KubeObject;
+  const why = checkConcurrency(after.metadata ?? {}, current, definition);
+  if (why) return refuse(why, warnings);
+  const change = { after, before };
+  const rules = subresource === "status" ? beforeStatusUpdate : subresource === "finalize" ? beforeFinalizeUpdate : beforeUpdate;
+  const verdict = rules(definition, change, facts.context());
+  if (!verdict.ok) return refuse(verdict.error, warnings);
+  const all = warnings.concat(verdict.value);
+  (after.metadata ??= {}).resourceVersion = before.metadata?.resourceVersion;
+  if (isGone(definition, after)) return { kind: "remove", key: current.key, before: after, dryRun: options.dryRun, warnings: all };
+  if (semanticEqual(after, before)) return { kind: "unchanged", data: current.data, warnings: all };
+  return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
+}
+
+function checkConcurrency(metadata: ObjectMeta, current: StoredObject, definition: ResourceDefinition): Status | undefined {
+  const name = metadata.name ?? "";
+  if (metadata.uid && metadata.uid !== current.uid) return uidConflict(definition, metadata, current.uid);
+  if (!metadata.resourceVersion) {
+    return definition.allowUnconditionalUpdate ? undefined : resourceVersionRequired(definition, name);
+  }
+  return metadata.resourceVersion === String(current.revision) ? undefined : conflict(definition, name);
+}

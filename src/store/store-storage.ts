@@ -1,0 +1,58 @@
+/**
+ * The rows of one ResourceStore, behind a port: SQL in the Durable Object, plain maps in the simulation.
+ * Every method is synchronous; what happens inside one `transaction` is durable together or not at all.
+ */
+
+/** `key` orders objects as upstream's etcd does: `namespace/name`, or the bare name of a cluster-scoped kind. */
+export interface StoredObject {
+  key: string;
+  uid: string;
+  /** the number behind metadata.resourceVersion */
+  revision: number;
+  /** JSON text without kind and apiVersion, ready to be sent */
+  data: string;
+}
+
+export type ChangeType = "ADDED" | "MODIFIED" | "DELETED";
+
+export interface HistoryEntry {
+  revision: number;
+  type: ChangeType;
+  key: string;
+  /** the object after the change; for DELETED its last state with the deletion's own resourceVersion */
+  data: string;
+  /** the object before the change; "" for ADDED */
+  before: string;
+}
+
+/** Persisted with every change (PROTOCOL rule 22): none of it can be derived from the other rows after a compaction. */
+export interface StoreState {
+  /** fresh per store lifetime; continue tokens, cursors and snapshots carry it */
+  incarnation: string;
+  /** the last revision given out */
+  revision: number;
+  /** changes with a revision <= floor are no longer in the history */
+  floor: number;
+  /** characters of `data` and `before` in the history */
+  historySize: number;
+}
+
+export interface StoreStorage {
+  /** Runs `work` atomically: if it throws, no row changed. May be nested (a savepoint). */
+  transaction<T>(work: () => T): T;
+  /** Resolves when everything written so far is durable. */
+  sync(): Promise<void>;
+  stateLoad(): StoreState | undefined;
+  stateSave(state: StoreState): void;
+  objectGet(key: string): StoredObject | undefined;
+  objectPut(object: StoredObject): void;
+  objectDelete(key: string): void;
+  /** objects with `from` <= key < `to` in key order ("" as `to` = no end) */
+  objectScan(from: string, to: string): Iterable<StoredObject>;
+  objectCount(from: string, to: string): number;
+  historyAppend(entry: HistoryEntry): void;
+  /** entries with revision > `after`, in order, at most `limit` */
+  historySince(after: number, limit: number): HistoryEntry[];
+  /** drops entries with revision <= `through`; answers the characters freed */
+  historyTrim(through: number): number;
+}

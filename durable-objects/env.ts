@@ -5,6 +5,7 @@ export interface Env {
   RESOURCE_STORE: DurableObjectNamespace;
   SERVICES_STORE: DurableObjectNamespace;
   IP_ADDRESSES_STORE: DurableObjectNamespace;
+  CONTROLLER: DurableObjectNamespace;
   DIRECTORY: KVNamespace;
   SERVICE_CLUSTER_IP_RANGE?: string;
   FEATURE_GATES?: string;

@@ -5,7 +5,7 @@
 import type { CoordinatorRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
 import type { ServiceCIDRRpc } from "../src/rpc/service-cidr";
-import type { MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
+import type { ControllerRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 
 /** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
@@ -59,4 +59,9 @@ export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & 
 /** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (PROTOCOL rule 9). */
 export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc> {
   return remote<ServiceCIDRRpc>(env.SERVICE_CIDR.getByName(`${cluster}/${uid}`));
+}
+
+/** A controller of the cluster, for example "namespaces". */
+export function controller(env: Env, cluster: string, name: string): Remote<ControllerRpc> {
+  return remote<ControllerRpc>(env.CONTROLLER.getByName(`${cluster}/controllers/${name}`));
 }

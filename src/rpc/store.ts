@@ -119,3 +119,8 @@ export interface ServicesStoreRpc extends StoreRpc, MaintainedStore {
   /** makes the cluster's default ServiceCIDR and the Service default/kubernetes; a no-op once they exist */
   ensureBootstrapped(): Promise<void>;
 }
+
+/** Controllers take no input: a poke asks for a pass soon. */
+export interface ControllerRpc {
+  poke(): Promise<void>;
+}

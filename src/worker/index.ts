@@ -1,8 +1,9 @@
 /** The composition root: what the platform calls, and the objects it keeps. */
 import { app } from "./app";
-import type { Env } from "./env";
+import type { Env } from "../../durable-objects/env";
 import { runScheduled } from "./scheduled";
 
+export { Controller } from "../../durable-objects/controller";
 export { Coordinator } from "../../durable-objects/coordinator";
 export { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
 export { ResourceStore } from "../../durable-objects/resource-store";

@@ -1,0 +1,119 @@
+/**
+ * A controller of one cluster, named `<cluster>/controllers/<name>`. A poke carries nothing and may be lost (DESIGN §7): it only asks
+ * for a pass soon; cron pokes too. A pass that left work asks for the next one by the alarm, with backoff.
+ */
+import { DurableObject } from "cloudflare:workers";
+import { deleteNamespaces } from "../src/controllers/namespace-deletion";
+import type { Namespace } from "../src/meta/kubernetes";
+import { definitions } from "../src/registry/all";
+import type { CollectionRequest, ControllerRpc, WriteOptions } from "../src/rpc/store";
+import type { Env } from "./env";
+import { namespacesStore, storeStub } from "./peers";
+import { systemClock, systemRecorder } from "./ports";
+import { IDENTITY_SCHEMA, objectName } from "./sql/identity.sql";
+import { migrate } from "./sql/migrate";
+import { COLLECTION_HEADER } from "./store-object";
+
+const RETRY_BASE_MS = 500;
+const RETRY_MAX_MS = 30_000;
+
+const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "namespace-controller", fieldValidation: "Ignore", force: false, group: "", version: "v1" };
+
+export class Controller extends DurableObject<Env> implements ControllerRpc {
+  readonly #cluster: string;
+  readonly #recorder;
+  #attempt = 0;
+  #running: Promise<void> | undefined;
+  #pokedMeanwhile = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    migrate(ctx.storage, [{ id: 1, sql: IDENTITY_SCHEMA }], systemClock.now());
+    const name = objectName(ctx);
+    this.#cluster = name.slice(0, name.indexOf("/"));
+    this.#recorder = systemRecorder({ object: name });
+  }
+
+  /** Answers at once; the pass goes on behind it. */
+  poke(): Promise<void> {
+    this.#attempt = 0;
+    this.ctx.waitUntil(this.#pass());
+    return Promise.resolve();
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#pass();
+  }
+
+  /** One pass at a time; a poke during a pass asks for another one. Never rejects. */
+  #pass(): Promise<void> {
+    if (this.#running) {
+      this.#pokedMeanwhile = true;
+      return this.#running;
+    }
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    do {
+      this.#pokedMeanwhile = false;
+      let left = true;
+      try {
+        const status = await deleteNamespaces(this.#ports());
+        left = status.seen > status.finished;
+      } catch (error) {
+        this.#recorder.log("warn", "controller pass failed", { error: String(error) });
+      }
+      if (left) await this.ctx.storage.setAlarm(systemClock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
+      else this.#attempt = 0;
+    } while (this.#pokedMeanwhile);
+  }
+
+  #ports(): Parameters<typeof deleteNamespaces>[0] {
+    const { env } = this;
+    const cluster = this.#cluster;
+    return {
+      recorder: this.#recorder,
+      terminating: () => this.#terminating(),
+      content: definitions
+        .filter((definition) => definition.namespaced && !definition.representationOf)
+        .map((definition) => ({
+          resource: definition.resource,
+          close: (name, uid) => storeStub(env, cluster, definition).closeNamespace(name, uid),
+          empty: (name) => storeStub(env, cluster, definition).emptyNamespace(name),
+        })),
+      finalize: async ({ name, uid }) => {
+        const object = JSON.stringify({ metadata: { name, uid }, spec: { finalizers: [] } });
+        const result = await namespacesStore(env, cluster).write({ verb: "update", key: { namespace: "", name }, subresource: "finalize", object, options: OPTIONS });
+        if (!result.ok && result.status.code !== 404) throw new Error(result.status.message);
+      },
+    };
+  }
+
+  async #terminating(): Promise<{ name: string; uid: string }[]> {
+    const request: CollectionRequest = {
+      verb: "list",
+      namespace: "",
+      labelSelector: "",
+      fieldSelector: "status.phase=Terminating",
+      limit: 0,
+      continueToken: "",
+      resourceVersion: "",
+      resourceVersionMatch: "",
+      allowWatchBookmarks: false,
+      sendInitialEvents: false,
+      timeoutSeconds: 0,
+      group: "",
+      version: "v1",
+      resource: "namespaces",
+      representation: { as: "object" },
+    };
+    const headers = { [COLLECTION_HEADER]: encodeURIComponent(JSON.stringify(request)) };
+    const response = await namespacesStore(this.env, this.#cluster).fetch(new Request("http://store/collection", { headers }));
+    const list = await response.json<{ items?: Namespace[] }>();
+    return (list.items ?? []).map(({ metadata }) => ({ name: metadata?.name ?? "", uid: metadata?.uid ?? "" }));
+  }
+}

@@ -33,8 +33,8 @@ export class View {
     this.ranges = state.ranges.map((row) => ({ ...row, parsed: storedPrefix(row.prefix) }));
     this.#claimIndex = indexed(this.claims);
     this.#rangeIndex = indexed(this.ranges);
-    this.#claimsByOwner = Map.groupBy(this.claims, (claim) => claim.ownerUid);
-    this.#rangesByCidr = Map.groupBy(this.ranges, (range) => range.uid);
+    this.#claimsByOwner = groupBy(this.claims, (claim) => claim.ownerUid);
+    this.#rangesByCidr = groupBy(this.ranges, (range) => range.uid);
   }
 
   rangesOf(cidrUid: string): readonly Range[] {
@@ -101,4 +101,14 @@ export class View {
 
 function indexed<T extends { parsed: Prefix }>(items: readonly T[]): PrefixIndex<T> {
   return new PrefixIndex(items.map((item) => ({ prefix: item.parsed, value: item })));
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
 }

@@ -1,0 +1,118 @@
+import type {
+  CidrRow,
+  ClaimRow,
+  CoordinatorState,
+  CoordinatorStorage,
+  OwnerRow,
+  RangeRow,
+  SeedingRow,
+} from "../../src/coordinator/coordinator-storage";
+import type { ServiceCIDR } from "../../src/meta/kubernetes";
+
+/** What survives a restart of the Coordinator's object: its rows and the ServiceCIDR objects, in one database. */
+interface Contents {
+  epoch: number;
+  cidrs: Record<string, CidrRow>;
+  ranges: Record<string, RangeRow>;
+  /** by base address */
+  claims: Record<string, ClaimRow>;
+  owners: Record<string, OwnerRow>;
+  seedings: Record<string, SeedingRow>;
+  objects: Record<string, ServiceCIDR>;
+  alarmAt: number;
+}
+
+/** CoordinatorStorage in memory. `gate` is asked before each commit that changes something and may throw: then nothing is kept. */
+export class MemoryCoordinatorStorage implements CoordinatorStorage {
+  contents: Contents = { epoch: 0, cidrs: {}, ranges: {}, claims: {}, owners: {}, seedings: {}, objects: {}, alarmAt: 0 };
+  #depth = 0;
+
+  constructor(private readonly gate: () => void = () => undefined) {}
+
+  transaction<T>(work: () => T): T {
+    const before = structuredClone(this.contents);
+    this.#depth++;
+    try {
+      const result = work();
+      if (this.#depth === 1 && JSON.stringify(before) !== JSON.stringify(this.contents)) this.gate();
+      return result;
+    } catch (error) {
+      this.contents = before;
+      throw error;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  load(): CoordinatorState {
+    const { epoch, cidrs, ranges, claims, owners } = structuredClone(this.contents);
+    return {
+      epoch,
+      cidrs: Object.values(cidrs),
+      ranges: Object.values(ranges),
+      claims: Object.values(claims),
+      owners: Object.values(owners),
+    };
+  }
+
+  epochSave(epoch: number): void {
+    if (epoch <= this.contents.epoch) throw new Error(`epoch ${epoch} follows ${this.contents.epoch}`);
+    this.contents.epoch = epoch;
+  }
+
+  cidrSave(row: CidrRow): void {
+    this.contents.cidrs[row.uid] = { ...row };
+  }
+
+  cidrDelete(uid: string): void {
+    delete this.contents.cidrs[uid];
+    for (const [key, range] of Object.entries(this.contents.ranges)) if (range.uid === uid) delete this.contents.ranges[key];
+  }
+
+  rangeSave(row: RangeRow): void {
+    this.contents.ranges[`${row.uid} ${row.prefix}`] = { ...row };
+  }
+
+  claimInsert(row: ClaimRow): void {
+    const base = baseOf(row.prefix);
+    if (this.contents.claims[base]) throw new Error(`UNIQUE constraint failed: claims.base ${base}`);
+    this.contents.claims[base] = { ...row };
+  }
+
+  claimSeeded(prefix: string): void {
+    const claim = this.contents.claims[baseOf(prefix)];
+    if (claim?.prefix === prefix) claim.seeded = true;
+  }
+
+  claimDelete(prefix: string): void {
+    delete this.contents.claims[baseOf(prefix)];
+  }
+
+  ownerSave(row: OwnerRow): void {
+    this.contents.owners[row.uid] = { ...row };
+  }
+
+  ownerDelete(uid: string): void {
+    delete this.contents.owners[uid];
+  }
+
+  seedingsOf(ownerUid: string): SeedingRow[] {
+    return Object.values(structuredClone(this.contents.seedings)).filter((row) => row.ownerUid === ownerUid);
+  }
+
+  seedingSave(row: SeedingRow): void {
+    this.contents.seedings[row.token] = { ...row };
+  }
+
+  seedingDelete(token: string): void {
+    delete this.contents.seedings[token];
+  }
+
+  seedingsClear(ownerUid: string): void {
+    for (const row of this.seedingsOf(ownerUid)) this.seedingDelete(row.token);
+  }
+}
+
+function baseOf(prefix: string): string {
+  return prefix.slice(0, prefix.indexOf("/"));
+}

@@ -1,0 +1,478 @@
+import { describe, expect, it } from "vitest";
+import { READY, SERVICE_CIDR_FINALIZER, TERMINATING } from "../../../src/coordinator/service-cidr-object";
+import { checkOwnership, CoordinatorWorld, type WorldOptions } from "../../support/memory-coordinator-world";
+
+async function startedWorld(options: WorldOptions = {}): Promise<CoordinatorWorld> {
+  const world = new CoordinatorWorld(options);
+  world.check = checkOwnership;
+  await world.run(world.coordinator.readyTopology(10_000));
+  return world;
+}
+
+async function created(world: CoordinatorWorld, name: string, cidrs: string[]): Promise<string> {
+  expect(await world.run(world.create(name, cidrs))).toBeUndefined();
+  await world.until(() => world.readyOf(name)?.status === "True");
+  return uidOf(world, name);
+}
+
+function uidOf(world: CoordinatorWorld, name: string): string {
+  return world.object(name)?.metadata?.uid ?? "";
+}
+
+describe("bootstrap", () => {
+  it("the first request creates the default ServiceCIDR from the configured ranges, and it becomes Ready", async () => {
+    const world = await startedWorld({ ranges: ["10.96.0.0/16", "fd00:10:96::/112"] });
+    await world.until(() => world.readyOf("kubernetes") !== undefined);
+    expect(world.object("kubernetes")).toMatchObject({
+      metadata: { name: "kubernetes", finalizers: [SERVICE_CIDR_FINALIZER] },
+      spec: { cidrs: ["10.96.0.0/16", "fd00:10:96::/112"] },
+      status: { conditions: [{ type: "Ready", ...READY }] },
+    });
+    const { claims, ranges, epoch } = await world.run(world.coordinator.topology());
+    const uid = uidOf(world, "kubernetes");
+    expect(claims).toEqual([
+      { prefix: "10.96.0.0/16", ownerUid: uid },
+      { prefix: "fd00:10:96::/112", ownerUid: uid },
+    ]);
+    expect(ranges.map((range) => range.prefix)).toEqual(["10.96.0.0/16", "fd00:10:96::/112"]);
+    expect(world.configOf(uid)?.epoch).toBe(epoch);
+  });
+
+  it("many first requests create it once, and later ones change nothing", async () => {
+    const world = new CoordinatorWorld();
+    await world.run(Promise.all(Array.from({ length: 10 }, () => world.coordinator.readyTopology(5_000))));
+    await world.pass(60_000);
+    const { epoch } = await world.run(world.coordinator.topology());
+    world.crash();
+    await world.pass(60_000);
+    expect((await world.run(world.coordinator.topology())).epoch).toBe(epoch);
+    expect(Object.keys(world.storage.contents.objects)).toEqual(["kubernetes"]);
+    expect(world.storage.contents.alarmAt, "an idle cluster sets no alarm").toBe(0);
+  });
+
+  it("a second configured range extends an existing default; any other difference leaves the object as it is", async () => {
+    const first = await startedWorld({ ranges: ["10.96.0.0/16"] });
+    const later = new CoordinatorWorld({ ranges: ["10.96.0.0/16", "fd00::/112"] });
+    later.storage.contents = first.storage.contents;
+    await later.run(later.coordinator.maintain());
+    expect(later.object("kubernetes")?.spec?.cidrs).toEqual(["10.96.0.0/16", "fd00::/112"]);
+    const other = new CoordinatorWorld({ ranges: ["10.1.0.0/16"] });
+    other.storage.contents = later.storage.contents;
+    await other.run(other.coordinator.maintain());
+    expect(other.object("kubernetes")?.spec?.cidrs).toEqual(["10.96.0.0/16", "fd00::/112"]);
+  });
+
+  it("a default that is removed for good comes back", async () => {
+    const world = await startedWorld();
+    const before = uidOf(world, "kubernetes");
+    await world.run(world.remove("kubernetes"));
+    await world.until(() => uidOf(world, "kubernetes") !== before && world.readyOf("kubernetes")?.status === "True");
+    expect((await world.allocate(world.storage.load().claims[0]?.ownerUid ?? "")).ok).toBe(true);
+  });
+
+  it("hints of free addresses arrive by themselves", async () => {
+    const world = await startedWorld();
+    await world.run(world.coordinator.topology());
+    await world.pass(1_000);
+    const { free } = await world.run(world.coordinator.topology());
+    expect(free).toMatchObject([{ IPv4: { dynamic: 46, static: 16 } }]);
+  });
+});
+
+describe("growth", () => {
+  it("is shown not Ready, claimed, seeded, pushed and only then Ready", async () => {
+    const world = await startedWorld();
+    world.userAddresses.set("10.0.1.7", seedRow("10.0.1.7"));
+    const order: string[] = [];
+    world.intercept = (call) => void order.push(`${call}${world.readyOf("new") ? " Ready" : ""}`);
+    const uid = await created(world, "new", ["10.0.1.0/24"]);
+    expect(order.filter((call) => !call.startsWith("free"))).toEqual([
+      `configure ${uid}`,
+      "claimPrefixes",
+      `seed ${uid}`,
+      "claimPrefixes",
+      `configure ${uid}`,
+    ]);
+    expect(world.pushed.filter((push) => push.uid === uid).map((push) => push.config.ranges)).toEqual([[], ["10.0.1.0/24"]]);
+    expect(await world.allocate(uid, "10.0.1.7")).toMatchObject({ ok: false, reason: "taken" });
+    expect(await world.allocate(uid, "10.0.1.8")).toMatchObject({ ok: true });
+  });
+
+  it("claims only what nobody owns; what lies inside an owned range is served through its owner", async () => {
+    const world = await startedWorld({ ranges: ["10.0.0.0/24"] });
+    const first = uidOf(world, "kubernetes");
+    const outer = await created(world, "outer", ["10.0.0.0/23"]);
+    const inner = await created(world, "inner", ["10.0.0.64/26"]);
+    const { claims } = await world.run(world.coordinator.topology());
+    expect(claims).toEqual([
+      { prefix: "10.0.0.0/24", ownerUid: first },
+      { prefix: "10.0.1.0/24", ownerUid: outer },
+    ]);
+    expect(world.configOf(inner), "an object that owns nothing is never called").toBeUndefined();
+    expect(world.configOf(first)?.ranges).toEqual(["10.0.0.0/23", "10.0.0.0/24", "10.0.0.64/26"]);
+    expect(await world.allocate(first, "10.0.0.255"), "usable only in the outer range").toMatchObject({ ok: true });
+  });
+
+  it("a ServiceCIDR with the prefix of another becomes Ready without a call", async () => {
+    const world = await startedWorld();
+    const pushed = world.pushed.length;
+    await created(world, "twin", ["10.0.0.0/26"]);
+    expect(world.pushed.length).toBe(pushed);
+  });
+
+  it("a user's condition other than False is set right; the finalizer comes back", async () => {
+    const world = await startedWorld();
+    await created(world, "extra", ["10.0.1.0/24"]);
+    await world.run(world.setReady("extra", "True"));
+    await world.run(world.edit("extra", (object) => ({ ...object, metadata: { ...object.metadata, finalizers: ["example.com/mine"] } })));
+    await world.until(() => world.readyOf("extra")?.message === READY.message);
+    await world.until(() => world.object("extra")?.metadata?.finalizers?.includes(SERVICE_CIDR_FINALIZER) ?? false);
+    expect(world.object("extra")?.metadata?.finalizers).toEqual(["example.com/mine", SERVICE_CIDR_FINALIZER]);
+  });
+
+  it("an owner that does not answer is asked again, later and later, until it does", async () => {
+    const world = await startedWorld();
+    await world.run(world.create("new", ["10.0.1.0/24"]));
+    const uid = uidOf(world, "new");
+    world.deaf.add(uid);
+    await world.pass(120_000);
+    expect(world.readyOf("new")).toBeUndefined();
+    world.deaf.delete(uid);
+    await world.until(() => world.readyOf("new")?.status === "True", 60_000);
+  });
+
+  it("readyTopology answers without the default when that takes too long", async () => {
+    const world = new CoordinatorWorld();
+    world.deaf.add("uid-1");
+    const start = world.nowMs;
+    const topology = await world.run(world.coordinator.readyTopology(3_000));
+    expect(topology.ranges).toEqual([]);
+    expect(world.nowMs - start).toBe(3_000);
+  });
+});
+
+describe("deletion", () => {
+  it("fences every owner before the deletion shows, then goes when nothing is left", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    let atDeletion: unknown;
+    world.check = (w) => {
+      checkOwnership(w);
+      if (w.object("extra")?.metadata?.deletionTimestamp) atDeletion ??= w.configOf(uid)?.ranges;
+    };
+    expect(await world.run(world.remove("extra"))).toBeUndefined();
+    expect(atDeletion).toEqual([]);
+    await world.until(() => world.object("extra") === undefined);
+    await world.until(() => world.configOf(uid)?.retired === true);
+    const { claims } = await world.run(world.coordinator.topology());
+    expect(claims.map((claim) => claim.prefix)).toEqual(["10.0.0.0/26"]);
+    await world.pass(60_000);
+    expect(Object.keys(world.storage.contents.owners), "a retired owner is forgotten here; its tombstone is there").not.toContain(uid);
+    expect(world.storage.contents.alarmAt).toBe(0);
+  });
+
+  it("waits with upstream's words while an address is covered by it alone", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    const held = await world.allocate(uid, "10.0.1.9");
+    await world.run(world.remove("extra"));
+    await world.until(() => world.readyOf("extra")?.status === "False");
+    expect(world.readyOf("extra")).toMatchObject(TERMINATING);
+    await world.pass(300_000);
+    expect(world.object("extra")).toBeDefined();
+    await world.run(world.owner(uid).release([{ address: "10.0.1.9", token: held.token }]));
+    await world.until(() => world.object("extra") === undefined, 31_000);
+  });
+
+  it("maintain looks again at once", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    const held = await world.allocate(uid, "10.0.1.9");
+    await world.run(world.remove("extra"));
+    await world.pass(300_000);
+    await world.run(world.owner(uid).release([{ address: "10.0.1.9", token: held.token }]));
+    const start = world.nowMs;
+    await world.run(world.coordinator.maintain());
+    expect(world.object("extra")).toBeUndefined();
+    expect(world.nowMs - start).toBeLessThan(1_000);
+  });
+
+  it("a covered one goes although addresses live in it; its owner keeps serving them for the cover", async () => {
+    const world = await startedWorld({ ranges: ["10.1.0.0/24"] });
+    const inner = await created(world, "inner", ["10.0.1.0/24"]);
+    const held = await world.allocate(inner, "10.0.1.9");
+    await created(world, "outer", ["10.0.0.0/16"]);
+    await world.run(world.remove("inner"));
+    await world.until(() => world.object("inner") === undefined);
+    await world.pass(60_000);
+    expect(world.configOf(inner)).toMatchObject({ owned: ["10.0.1.0/24"], ranges: ["10.0.0.0/16"], retired: false });
+    expect(await world.allocate(inner, "10.0.1.10")).toMatchObject({ ok: true });
+    expect(await world.run(world.owner(inner).release([{ address: "10.0.1.9", token: held.token }]))).toEqual(["released"]);
+  });
+
+  it("the network and broadcast address of an inner range block the outer one's deletion", async () => {
+    const world = await startedWorld({ ranges: ["10.0.4.0/24"] });
+    await created(world, "outer", ["10.0.0.0/16"]);
+    const held = await world.allocate(uidOf(world, "kubernetes"), "10.0.4.0");
+    expect(held.ok).toBe(true);
+    await world.run(world.remove("outer"));
+    await world.until(() => world.readyOf("outer")?.reason === "Terminating");
+    await world.run(world.owner(uidOf(world, "kubernetes")).release([{ address: "10.0.4.0", token: held.token }]));
+    await world.until(() => world.object("outer") === undefined);
+  });
+
+  it("a new cover lets a waiting one go", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    await world.allocate(uid, "10.0.1.9");
+    await world.run(world.remove("extra"));
+    await world.until(() => world.readyOf("extra")?.status === "False");
+    await created(world, "cover", ["10.0.1.0/24"]);
+    await world.until(() => world.object("extra") === undefined, 31_000);
+    expect(world.configOf(uid)).toMatchObject({ owned: ["10.0.1.0/24"], ranges: ["10.0.1.0/24"] });
+  });
+
+  it("answers 503 when an owner does not confirm in time, and the range gives out addresses again", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    world.deaf.add(uid);
+    const start = world.nowMs;
+    expect(await world.run(world.remove("extra"))).toMatchObject({
+      code: 503,
+      reason: "ServiceUnavailable",
+      details: { retryAfterSeconds: 1 },
+    });
+    expect(world.nowMs - start).toBe(20_000);
+    expect(world.object("extra")?.metadata?.deletionTimestamp).toBeUndefined();
+    world.deaf.delete(uid);
+    await world.until(() => world.configOf(uid)?.ranges.length === 1 && world.storage.load().ranges.every((range) => range.ready));
+    expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: true });
+    expect(await world.run(world.remove("extra"))).toBeUndefined();
+  });
+
+  it("the fence of a deletion lost in a crash ends by itself", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    world.intercept = (call) => {
+      if (call === `configure ${uid}`) world.crash();
+    };
+    void world.remove("extra");
+    await world.until(() => world.configOf(uid)?.ranges.length === 0);
+    world.intercept = () => undefined;
+    await world.until(() => world.configOf(uid)?.ranges.length === 1, 60_000);
+    expect(world.object("extra")?.metadata?.deletionTimestamp).toBeUndefined();
+  });
+
+  it("two deletions at once share the fence", async () => {
+    const world = await startedWorld();
+    await created(world, "extra", ["10.0.1.0/24"]);
+    expect(await world.run(Promise.all([world.remove("extra"), world.remove("extra")]))).toEqual([undefined, undefined]);
+    await world.until(() => world.object("extra") === undefined);
+  });
+});
+
+describe("hazards of PROTOCOL", () => {
+  it("3: an epoch is durable before it is pushed, so a crash between acks and record never reuses it", async () => {
+    const world = await startedWorld();
+    await world.run(world.create("new", ["10.0.1.0/24"]));
+    const uid = uidOf(world, "new");
+    await world.until(() => world.pushed.some((push) => push.uid === uid));
+    world.crash();
+    await world.run(world.remove("new"));
+    await world.until(() => world.object("new") === undefined && world.configOf(uid)?.retired === true);
+    const epochs = world.pushed.filter((push) => push.uid === uid).map((push) => [push.config.epoch, JSON.stringify(push.config)] as const);
+    expect(new Map(epochs).size, "one epoch, one content").toBe(new Set(epochs.map(([, content]) => content)).size);
+    expect(world.pushed.every((push) => push.accepted)).toBe(true);
+  });
+
+  it("3: a configuration that arrives late does not open a fenced range again", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    const open = world.pushed.at(-1)?.config;
+    await world.run(world.remove("extra"));
+    expect(open && (await world.owner(uid).configure(open))).toMatchObject({ ok: false, reason: "superseded" });
+    expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: false });
+  });
+
+  it("3: rows restored from a backup find a higher epoch at the owner and go past it", async () => {
+    const world = await startedWorld();
+    const uid = uidOf(world, "kubernetes");
+    const backup = structuredClone(world.storage.contents);
+    await created(world, "twin", ["10.0.0.0/27"]);
+    await created(world, "other", ["10.0.0.32/27"]);
+    world.storage.contents = backup;
+    world.check = () => undefined;
+    world.crash();
+    await world.run(world.create("third", ["10.0.0.16/28"]));
+    await world.until(() => world.readyOf("third")?.status === "True");
+    expect(world.configOf(uid)?.epoch).toBe(world.storage.load().owners.find((owner) => owner.uid === uid)?.epoch);
+    expect(world.configOf(uid)?.ranges).toEqual(["10.0.0.0/26", "10.0.0.16/28"]);
+  });
+
+  it("4: an object created again under the same name has an owner of its own, and the old one stays retired", async () => {
+    const world = await startedWorld();
+    const old = await created(world, "extra", ["10.0.1.0/24"]);
+    const opened = world.pushed.at(-1)?.config;
+    await world.run(world.remove("extra"));
+    await world.until(() => world.object("extra") === undefined);
+    await world.until(() => world.configOf(old)?.retired === true);
+    const fresh = await created(world, "extra", ["10.0.1.0/24"]);
+    expect(fresh).not.toBe(old);
+    expect(opened && (await world.owner(old).configure({ ...opened, epoch: opened.epoch + 100 }))).toMatchObject({
+      ok: false,
+      reason: "retired",
+    });
+    expect(await world.allocate(old, "10.0.1.9")).toMatchObject({ ok: false, reason: "stale" });
+    expect(await world.allocate(fresh, "10.0.1.9")).toMatchObject({ ok: true });
+  });
+
+  it("6: two ServiceCIDRs with one prefix created at once: one claims it", async () => {
+    const world = await startedWorld();
+    await world.run(Promise.all([world.create("a", ["10.0.1.0/24"]), world.create("b", ["10.0.1.0/24"])]));
+    await world.until(() => world.readyOf("a")?.status === "True" && world.readyOf("b")?.status === "True");
+    const { claims } = world.storage.load();
+    expect(claims.filter((claim) => claim.prefix === "10.0.1.0/24").map((claim) => claim.ownerUid)).toEqual([uidOf(world, "a")]);
+  });
+
+  it("7: an IPAddress deleted between list and mark is taken back", async () => {
+    const world = await startedWorld();
+    world.userAddresses.set("10.0.1.7", seedRow("10.0.1.7"));
+    world.intercept = (call) => {
+      if (call.startsWith("seed")) world.userAddresses.delete("10.0.1.7");
+    };
+    const uid = await created(world, "new", ["10.0.1.0/24"]);
+    expect(await world.held()).toEqual([]);
+    expect(await world.allocate(uid, "10.0.1.7")).toMatchObject({ ok: true });
+  });
+
+  it("7: … also when the Coordinator dies in between", async () => {
+    const world = await startedWorld();
+    world.userAddresses.set("10.0.1.7", seedRow("10.0.1.7"));
+    world.intercept = (call) => {
+      if (!call.startsWith("seed") || !world.userAddresses.delete("10.0.1.7")) return;
+      void world.owner(uidOf(world, "new")).seed(world.configOf(uidOf(world, "new"))?.epoch ?? 0, [seedRow("10.0.1.7")]);
+      world.crash();
+    };
+    const uid = await created(world, "new", ["10.0.1.0/24"]);
+    expect(await world.allocate(uid, "10.0.1.7")).toMatchObject({ ok: true });
+  });
+
+  it("7: an IPAddress made while the list is taken is in the next list", async () => {
+    const world = await startedWorld();
+    world.userAddresses.set("10.0.1.7", seedRow("10.0.1.7"));
+    world.intercept = (call) => void (call.startsWith("seed") && world.userAddresses.set("10.0.1.8", seedRow("10.0.1.8")));
+    const uid = await created(world, "new", ["10.0.1.0/24"]);
+    expect(await world.allocate(uid, "10.0.1.8")).toMatchObject({ ok: false, reason: "taken" });
+  });
+
+  it("10: two that cover each other, both deleted, both wait for the addresses", async () => {
+    const world = await startedWorld();
+    const a = await created(world, "a", ["10.0.1.0/24"]);
+    await created(world, "b", ["10.0.1.0/24"]);
+    const held = await world.allocate(a, "10.0.1.9");
+    await world.run(Promise.all([world.remove("a"), world.remove("b")]));
+    await world.until(() => world.readyOf("a")?.status === "False" && world.readyOf("b")?.status === "False");
+    await world.run(world.owner(a).release([{ address: "10.0.1.9", token: held.token }]));
+    await world.until(() => world.object("a") === undefined && world.object("b") === undefined);
+    await world.until(() => world.configOf(a)?.retired === true);
+  });
+
+  it("10: a cover that starts deleting after the count is noticed by the transaction that would let the object go", async () => {
+    const world = await startedWorld();
+    const a = await created(world, "a", ["10.0.1.0/24"]);
+    await created(world, "half", ["10.0.1.0/25"]);
+    await world.allocate(a, "10.0.1.9");
+    let other: Promise<unknown> | undefined;
+    world.intercept = (call) => {
+      if (call.startsWith("countTaken")) other ??= world.remove("half");
+    };
+    await world.run(world.remove("a"));
+    await world.until(() => other !== undefined);
+    await world.pass(60_000);
+    expect(["a", "half"].filter((name) => world.object(name)).length, "one of them still covers 10.0.1.9").toBeGreaterThan(0);
+  });
+
+  it("11: finalizers removed by force: nothing is given out, releases work, the owner retires when it is empty", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    const held = await world.allocate(uid, "10.0.1.9");
+    await world.run(world.remove("extra"));
+    await world.run(world.edit("extra", (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } })));
+    expect(world.object("extra")).toBeUndefined();
+    await world.pass(60_000);
+    expect(world.configOf(uid)).toMatchObject({ owned: ["10.0.1.0/24"], ranges: [], retired: false });
+    expect(await world.allocate(uid, "10.0.1.10")).toMatchObject({ ok: false, reason: "notAllocatable" });
+    expect(await world.run(world.owner(uid).release([{ address: "10.0.1.9", token: held.token }]))).toEqual(["released"]);
+    await world.until(() => world.configOf(uid)?.retired === true, 60_000);
+  });
+
+  it("11: an object that has no finalizer goes at once, and a new one is served through what it left", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    await world.allocate(uid, "10.0.1.9");
+    await world.run(world.remove("extra"));
+    await world.run(world.edit("extra", (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } })));
+    await created(world, "again", ["10.0.0.0/16"]);
+    expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: false, reason: "taken" });
+    expect(await world.allocate(uid, "10.0.1.10")).toMatchObject({ ok: true });
+  });
+
+  it("12: a second prefix is not allocatable before it is seeded, although the object is Ready", async () => {
+    const world = await startedWorld();
+    world.userAddresses.set("fd00::7", seedRow("fd00::7"));
+    const uid = await created(world, "extra", ["10.0.1.0/24"]);
+    let before: unknown;
+    world.intercept = (call) => {
+      if (call.startsWith("seed")) before = world.configOf(uid);
+    };
+    await world.run(world.edit("extra", (object) => ({ ...object, spec: { cidrs: ["10.0.1.0/24", "fd00::/112"] } })));
+    expect(world.readyOf("extra")?.status).toBe("True");
+    await world.until(() => world.configOf(uid)?.ranges.length === 2);
+    expect(before).toMatchObject({ owned: ["10.0.1.0/24", "fd00::/112"], ranges: ["10.0.1.0/24"] });
+    expect(await world.allocate(uid, "fd00::7")).toMatchObject({ ok: false, reason: "taken" });
+  });
+
+  it("12: a client's Ready=True opens nothing, its Ready=False is fenced before it shows and undone by taking it back", async () => {
+    const world = await startedWorld();
+    await world.run(world.create("new", ["10.0.1.0/24"]));
+    const uid = uidOf(world, "new");
+    world.deaf.add(uid);
+    await world.run(world.setReady("new", "True"));
+    expect((await world.run(world.coordinator.topology())).ranges.map((range) => range.name)).toEqual(["kubernetes"]);
+    world.deaf.delete(uid);
+    await world.until(() => world.readyOf("new")?.message === READY.message, 60_000);
+    let shown: unknown;
+    world.check = (w) => {
+      checkOwnership(w);
+      if (w.readyOf("new")?.status === "False") shown ??= w.configOf(uid)?.ranges;
+    };
+    await world.run(world.setReady("new", "False"));
+    expect(shown).toEqual([]);
+    await world.pass(60_000);
+    expect(world.readyOf("new"), "the client's word stands").toMatchObject({ status: "False", reason: "ByUser" });
+    expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: false, reason: "notAllocatable" });
+    await world.run(world.setReady("new", "True"));
+    await world.until(() => world.readyOf("new")?.message === READY.message);
+    expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: true });
+  });
+
+  it("19: an owner that hangs delays neither another ServiceCIDR nor a topology read", async () => {
+    const world = await startedWorld();
+    await world.run(world.create("stuck", ["10.0.1.0/24"]));
+    world.deaf.add(uidOf(world, "stuck"));
+    await world.pass(10_000);
+    const start = world.nowMs;
+    await world.run(world.coordinator.topology());
+    await created(world, "relief", ["10.0.2.0/24"]);
+    expect(world.nowMs - start).toBeLessThan(1_000);
+    expect(world.readyOf("stuck")).toBeUndefined();
+  });
+});
+
+function seedRow(address: string): {
+  address: string;
+  token: string;
+  holder: { kind: "ipaddress"; namespace: string; name: string; uid: string };
+} {
+  return { address, token: `seed-${address}`, holder: { kind: "ipaddress", namespace: "", name: address, uid: `uid of ${address}` } };
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { formatPrefix, lastOf, relation, type Prefix } from "../../../src/net/prefix";
+import { claimUnowned } from "../../../src/topology/claim";
+import { storedPrefix } from "../../../src/topology/stored-prefix";
+import { seededRandom } from "../../support/seeded-random";
+import { randomPrefix } from "./random-prefix";
+
+describe("claimUnowned", () => {
+  it.each([
+    { name: "nothing is owned", wanted: ["10.0.0.0/24"], claims: [], want: ["10.0.0.0/24"] },
+    { name: "equal", wanted: ["10.0.0.0/24"], claims: ["10.0.0.0/24"], want: [] },
+    { name: "inside an owned one", wanted: ["10.0.0.64/26"], claims: ["10.0.0.0/24"], want: [] },
+    { name: "around an owned one", wanted: ["10.0.0.0/24"], claims: ["10.0.0.64/26"], want: ["10.0.0.0/26", "10.0.0.128/25"] },
+    { name: "one of two families is owned", wanted: ["10.0.0.0/24", "fd00::/112"], claims: ["10.0.0.0/16"], want: ["fd00::/112"] },
+    { name: "other families do not meet", wanted: ["fd00::/112"], claims: ["0.0.0.0/0"], want: ["fd00::/112"] },
+    { name: "around two", wanted: ["10.0.0.0/30"], claims: ["10.0.0.0/32", "10.0.0.3/32"], want: ["10.0.0.1/32", "10.0.0.2/32"] },
+  ])("$name", ({ wanted, claims, want }) => {
+    expect(claimUnowned(wanted.map(storedPrefix), claims.map(storedPrefix)).map(formatPrefix)).toEqual(want);
+  });
+
+  it("gives every address one owner for ever, whatever is created in whatever order", () => {
+    const seed = 4242;
+    const random = seededRandom(seed);
+    for (let history = 0; history < 60; history++) {
+      const model = new Map<string, number>();
+      let claims: { prefix: Prefix; owner: number }[] = [];
+      for (let owner = 0; owner < 12; owner++) {
+        const wanted = [randomPrefix(random)];
+        for (const address of addressesOf(wanted)) if (!model.has(address)) model.set(address, owner);
+        const added = claimUnowned(
+          wanted,
+          claims.map((claim) => claim.prefix),
+        );
+        claims = [...claims, ...added.map((prefix) => ({ prefix, owner }))];
+      }
+      const owned = claims.flatMap((claim) => addressesOf([claim.prefix]).map((address) => [address, claim.owner] as const));
+      expect(new Map(owned), `seed ${seed}, history ${history}`).toEqual(model);
+      expect(owned.length, `seed ${seed}, history ${history}: claims are disjoint`).toBe(model.size);
+      expect(claims.every((a) => claims.every((b) => a === b || relation(a.prefix, b.prefix) === "disjoint"))).toBe(true);
+    }
+  });
+});
+
+function addressesOf(prefixes: Prefix[]): string[] {
+  return prefixes.flatMap((prefix) => {
+    const count = Number(lastOf(prefix) - prefix.base) + 1;
+    return Array.from({ length: count }, (_, i) => `${prefix.family} ${prefix.base + BigInt(i)}`);
+  });
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { ownerContent } from "../../../src/topology/owner-config";
+import { PrefixIndex } from "../../../src/topology/prefix-index";
+import { storedPrefix } from "../../../src/topology/stored-prefix";
+
+const content = (owned: string[], allocatable: string[]): ReturnType<typeof ownerContent> =>
+  ownerContent(owned.map(storedPrefix), new PrefixIndex(allocatable.map(storedPrefix).map((prefix) => ({ prefix, value: prefix }))));
+
+describe("ownerContent", () => {
+  it("names the ranges that meet the owned segments: inside, around and equal", () => {
+    const { owned, ranges } = content(
+      ["10.0.1.0/24", "10.0.0.0/24"],
+      ["10.0.0.0/16", "10.0.1.0/24", "10.0.1.128/25", "10.1.0.0/16", "fd00::/112"],
+    );
+    expect(owned).toEqual(["10.0.0.0/24", "10.0.1.0/24"]);
+    expect(ranges).toEqual(["10.0.0.0/16", "10.0.1.0/24", "10.0.1.128/25"]);
+  });
+
+  it("names a prefix of several ServiceCIDRs once, so that a duplicate changes nothing for the owner", () => {
+    expect(content(["10.0.0.0/24"], ["10.0.0.0/24", "10.0.0.0/24"])).toEqual(content(["10.0.0.0/24"], ["10.0.0.0/24"]));
+  });
+
+  it("does not depend on the order of its input", () => {
+    const one = content(["10.0.0.0/25", "fd00::/112"], ["10.0.0.0/24", "fd00::/64"]);
+    const other = content(["fd00::/112", "10.0.0.0/25"], ["fd00::/64", "10.0.0.0/24"]);
+    expect(JSON.stringify(one)).toBe(JSON.stringify(other));
+  });
+});

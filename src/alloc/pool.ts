@@ -8,7 +8,7 @@
  *     static        .1 ... .16                                               union of the static bands (any range that contains it)
  *     dynamic              .17 .................................... .254     the rest of what is allocatable
  */
-import { assert } from "../base/assert";
+import { assert, InvariantError } from "../base/assert";
 import type { Random } from "../base/ports";
 import { DENSE_BITS_MAX } from "../bitmap/dense-bitmap";
 import { decodePage, encodePage } from "../bitmap/codec";
@@ -42,6 +42,8 @@ export class Pool {
   readonly #random: Random;
   /** per family, ascending and disjoint */
   #segments: Record<Family, Segment[]> = { IPv4: [], IPv6: [] };
+  /** the same, by the canonical CIDR text */
+  #byKey = new Map<string, Segment>();
   /** changes of pages whose segment is no more */
   #dropped: DirtyPage[] = [];
 
@@ -66,6 +68,7 @@ export class Pool {
       }
       this.#segments[family] = segments;
     }
+    this.#byKey = new Map(this.#all().map((segment) => [segment.key, segment]));
   }
 
   isOwned(family: Family, address: bigint): boolean {
@@ -148,9 +151,10 @@ export class Pool {
   /** Restores a stored page after `configure` and before any change. Bytes that are no page, and pages of no owned segment, fail an assertion. */
   loadPage(segment: string, page: string, bytes: Uint8Array): void {
     const decoded = decodePage(bytes);
-    assert(decoded.ok, `pool: page ${page} of ${segment} is damaged${decoded.ok ? "" : `: ${decoded.error}`}`);
-    const target = this.#all().find(({ key }) => key === segment);
-    assert(target !== undefined, `pool: ${segment} is not owned`);
+    // Messages are made only when they are needed: a start loads thousands of pages.
+    if (!decoded.ok) throw new InvariantError(`pool: page ${page} of ${segment} is damaged: ${decoded.error}`);
+    const target = this.#byKey.get(segment);
+    if (target === undefined) throw new InvariantError(`pool: ${segment} is not owned`);
     target.loadPage(page, decoded.value);
   }
 

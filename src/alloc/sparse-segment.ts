@@ -1,10 +1,12 @@
 import { assert, InvariantError } from "../base/assert";
 import type { Random } from "../base/ports";
-import type { Page } from "../bitmap/page";
+import { type Page, PAGE_BITS } from "../bitmap/page";
 import { SparseBitmap } from "../bitmap/sparse-bitmap";
 import type { Interval } from "../net/interval";
 import { formatPrefix, hostBitsOf, lastOf, type Prefix } from "../net/prefix";
 import type { Allocatable, Scope, Segment } from "./segment";
+
+const PAGE_LAST = BigInt(PAGE_BITS - 1);
 
 /** An allocatable interval of offsets. */
 interface Span {
@@ -144,10 +146,17 @@ export class SparseSegment implements Segment {
     this.#free.dynamic = 0n;
     this.#free.static = 0n;
     for (const span of this.#spans) span.free = span.last - span.first + 1n;
-    // One pass over what is taken, however many intervals there are.
-    for (const offset of this.#bitmap.taken()) {
-      const span = this.#spanAt(offset);
-      if (span !== undefined) span.free--;
+    // One pass over the pages, however many intervals there are; nearly every page lies in one interval as a whole.
+    for (const { first, page } of this.#bitmap.pages()) {
+      const whole = this.#spanAt(first);
+      if (whole !== undefined && whole.last >= first + PAGE_LAST) {
+        whole.free -= BigInt(page.count);
+        continue;
+      }
+      for (const index of page.taken()) {
+        const span = this.#spanAt(first + BigInt(index));
+        if (span !== undefined) span.free--;
+      }
     }
     for (const span of this.#spans) this.#free[span.scope] += span.free;
   }

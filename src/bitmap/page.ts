@@ -21,7 +21,7 @@ export const PAGE_WORDS = PAGE_BITS / 32;
 export const LIST_LENGTH_MAX = 32;
 
 export type PageContent =
-  | { readonly kind: "list"; readonly indices: readonly number[] }
+  | { readonly kind: "list"; readonly indices: number[] }
   | { readonly kind: "bits"; readonly words: Uint32Array }
   | { readonly kind: "full" };
 
@@ -34,7 +34,7 @@ export class Page {
   static of(content: PageContent): Page {
     const page = new Page();
     if (content.kind === "list") {
-      page.#list = [...content.indices];
+      page.#list = content.indices;
       page.#count = content.indices.length;
       return page;
     }

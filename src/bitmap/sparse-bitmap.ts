@@ -3,7 +3,7 @@ import type { Random } from "../base/ports";
 import type { Bitmap } from "./bitmap";
 import { Page, PAGE_BITS, PAGE_SHIFT } from "./page";
 
-export const SPARSE_BITS_MAX = 128;
+const SPARSE_BITS_MAX = 128;
 /** With half of an interval taken, 64 draws all fail once in 2^64 picks; fuller intervals are small ones, where counting is cheap. */
 const DRAWS_MAX = 64;
 const SHIFT = BigInt(PAGE_SHIFT);
@@ -110,6 +110,11 @@ export class SparseBitmap implements Bitmap<bigint> {
     for (const index of this.#ascendingIndices()) {
       for (const inside of this.#pages.get(index)?.taken() ?? []) yield (index << SHIFT) + BigInt(inside);
     }
+  }
+
+  /** The pages that have taken offsets, each with its first offset, in no order. */
+  *pages(): Generator<{ first: bigint; page: Page }> {
+    for (const [index, page] of this.#pages) yield { first: index << SHIFT, page };
   }
 
   loadPage(index: bigint, page: Page): void {

@@ -20,10 +20,6 @@ export function normalize(intervals: readonly Interval[]): Interval[] {
   return result;
 }
 
-export function union(a: readonly Interval[], b: readonly Interval[]): Interval[] {
-  return normalize([...a, ...b]);
-}
-
 /** What lies in both. */
 export function intersect(a: readonly Interval[], b: readonly Interval[]): Interval[] {
   const result: Interval[] = [];

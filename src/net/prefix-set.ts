@@ -30,7 +30,7 @@ export function coversPrefix(set: readonly Prefix[], prefix: Prefix): boolean {
 }
 
 /** All addresses of the prefixes of one family, first and last included. */
-export function intervalsOf(family: Family, prefixes: readonly Prefix[]): Interval[] {
+function intervalsOf(family: Family, prefixes: readonly Prefix[]): Interval[] {
   return normalize(prefixes.filter((prefix) => prefix.family === family).map((prefix) => ({ first: prefix.base, last: lastOf(prefix) })));
 }
 

@@ -63,26 +63,26 @@ const sparse = (bits: number) =>
     (offset) => offset,
   );
 
-const KINDS: [name: string, make: (bits: number) => Subject, bits: number][] = [
-  ["dense", dense, 0],
-  ["dense", dense, 1],
-  ["dense", dense, 5],
-  ["dense", dense, 12],
-  ["dense", dense, 14],
-  ["dense", dense, 20],
-  ["dense", dense, 28],
-  ["sparse", sparse, 1],
-  ["sparse", sparse, 12],
-  ["sparse", sparse, 14],
-  ["sparse", sparse, 29],
-  ["sparse", sparse, 64],
-  ["sparse", sparse, 128],
+const KINDS: { kind: string; make: (bits: number) => Subject; bits: number }[] = [
+  { kind: "dense", make: dense, bits: 0 },
+  { kind: "dense", make: dense, bits: 1 },
+  { kind: "dense", make: dense, bits: 5 },
+  { kind: "dense", make: dense, bits: 12 },
+  { kind: "dense", make: dense, bits: 14 },
+  { kind: "dense", make: dense, bits: 20 },
+  { kind: "dense", make: dense, bits: 28 },
+  { kind: "sparse", make: sparse, bits: 1 },
+  { kind: "sparse", make: sparse, bits: 12 },
+  { kind: "sparse", make: sparse, bits: 14 },
+  { kind: "sparse", make: sparse, bits: 29 },
+  { kind: "sparse", make: sparse, bits: 64 },
+  { kind: "sparse", make: sparse, bits: 128 },
 ];
 
 /**
  * Events work inside a window, so that small and huge spaces both get dense spots, empty stretches and page borders.
  */
-describe.each(KINDS)("%s bitmap against the naive model: 2^%3$i offsets", (_, make, bits) => {
+describe.each(KINDS)("$kind bitmap of 2^$bits offsets against the naive model", ({ make, bits }) => {
   const size = 1n << BigInt(bits);
 
   it.each([1, 2, 3])("variant %i", (variant) => {

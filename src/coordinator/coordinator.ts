@@ -95,8 +95,11 @@ export class Coordinator implements CoordinatorRpc {
   async alarm(): Promise<void> {
     this.#armedAt = 0;
     this.kick();
-    await this.#until(() => this.#jobs.running === 0, JOBS_WAIT_MS);
-    this.#arm();
+    try {
+      await this.#until(() => this.#jobs.running === 0, JOBS_WAIT_MS);
+    } finally {
+      this.#guarded(() => this.#arm());
+    }
   }
 
   /** Resolves when the default ServiceCIDR object exists; the first request of a cluster creates it, repeats are no-ops. */
@@ -108,16 +111,23 @@ export class Coordinator implements CoordinatorRpc {
 
   /** Starts what there is to do and is due. Cheap and harmless when there is nothing. */
   kick(): void {
-    try {
+    this.#guarded(() => {
       const view = this.#ports.storage.transaction(() => advance(this.#ports.storage, this.#ports.clock.now()));
       const planned = new Map(planActions(view, this.#defaultRanges).map((action) => [actionKey(action), action]));
       this.#jobs.retain(new Set(planned.keys()));
       for (const [key, action] of planned) this.#jobs.offer(key, () => this.#perform(action));
       this.#arm();
+    });
+    for (const observer of [...this.#observers]) this.#guarded(observer);
+  }
+
+  /** For work that nobody waits for: a failure is logged, and the next alarm, request or cron tries again. */
+  #guarded(work: () => void): void {
+    try {
+      work();
     } catch (error) {
-      this.#ports.recorder.log("error", "coordinator.kick-failed", { error: String(error) });
+      this.#ports.recorder.log("error", "coordinator.failed", { error: String(error) });
     }
-    for (const observer of [...this.#observers]) observer();
   }
 
   async #perform(action: Action): Promise<JobOutcome> {

@@ -52,8 +52,15 @@ export function applyReadDefaults(service: Service, families: readonly Family[])
   spec.ipFamilyPolicy = addresses.length === 1 ? "SingleStack" : "RequireDualStack";
 }
 
-/** Whether `applyReadDefaults` would change anything: callers that may not touch the stored object copy it only then. */
-export function lacksReadDefaults(service: Service): boolean {
+/** The stored Service as `applyReadDefaults` would leave it, without touching it; itself when nothing is missing, which is the rule. */
+export function withReadDefaults(stored: Service, families: readonly Family[]): Service {
+  if (!lacksReadDefaults(stored)) return stored;
+  const copy: Service = { ...stored, spec: { ...stored.spec } };
+  applyReadDefaults(copy, families);
+  return copy;
+}
+
+function lacksReadDefaults(service: Service): boolean {
   const spec = service.spec;
   if (!spec) return false;
   if (spec.type === "ExternalName") return !isNil(spec.internalTrafficPolicy);

@@ -1,0 +1,85 @@
+/**
+ * core/v1 Service. Its store runs the strategy around allocation: `planClusterIPs` (clusterip/plan.ts) settles the families and says which
+ * addresses the write takes, and is called between `prepareForCreate`/`prepareForUpdate` and `validate`.
+ */
+import type { FieldError } from "../../meta/field-errors";
+import type { Service } from "../../meta/kubernetes";
+import { validateDNS1123Label } from "../../meta/names";
+import type { Family } from "../../net/family";
+import { ServiceSchema } from "../../schema/core-services";
+import type { Change, ResourceDefinition, Strategy, StrategyContext } from "../resource";
+import { keepMembers } from "../strategy-order";
+import { serviceCells, serviceColumns } from "./columns";
+import { applyDefaults, applyReadDefaults, dropUnusedTrafficPolicy, withReadDefaults } from "./defaults";
+import { normalizeClusterIPs, patchAllocatedValues } from "./normalize";
+import { specOf } from "./predicates";
+import { validateService } from "./validate";
+import { validateLoadBalancerStatus } from "./validate-addresses";
+import { validateServiceUpdate } from "./validate-update";
+import { warningsFor } from "./warnings";
+import { wipeTypeDependentFields } from "./wiping";
+
+/** Upstream pkg/registry/core/service/strategy.go, with the parts of storage.go that need no allocator. */
+const serviceStrategy: Strategy<Service> = {
+  // released Kubernetes 1.36 takes DNS-1123 labels (gate RelaxedServiceNameValidation), before it was DNS-1035
+  validateName: validateDNS1123Label,
+  defaults: applyDefaults,
+  prepareForCreate(object: Service): void {
+    object.status = { loadBalancer: {} };
+    dropUnusedTrafficPolicy(object);
+  },
+  validate(object: Service, _context: StrategyContext, before?: Service): FieldError[] {
+    return validateService(object, before);
+  },
+  prepareForUpdate({ after, before }: Change<Service>, context: StrategyContext): void {
+    after.status = before.status ?? { loadBalancer: {} };
+    const old = withReadDefaults(before, context.serviceFamilies);
+    patchAllocatedValues({ after, before: old });
+    normalizeClusterIPs({ after, before: old });
+    wipeTypeDependentFields({ after, before: old });
+    dropUnusedTrafficPolicy(after);
+  },
+  validateUpdate({ after, before }: Change<Service>, context: StrategyContext): FieldError[] {
+    return validateServiceUpdate({ after, before: withReadDefaults(before, context.serviceFamilies) });
+  },
+  prepareForStatusUpdate(change: Change<Service>): void {
+    keepMembers(change, (key) => key !== "metadata" && key !== "status");
+    const status = (change.after.status ??= {});
+    status.loadBalancer ??= {};
+  },
+  validateStatusUpdate: validateLoadBalancerStatus,
+  warnings: warningsFor,
+  /** without `families` (primary first) a headless Service of an old version is taken for IPv4 first */
+  defaultsOnRead(object: Service, families: readonly Family[] = ["IPv4"]): void {
+    applyReadDefaults(object, families);
+  },
+};
+
+export const servicesDefinition: ResourceDefinition<Service> = {
+  group: "",
+  versions: ["v1"],
+  resource: "services",
+  singular: "service",
+  kind: "Service",
+  shortNames: ["svc"],
+  categories: ["all"],
+  namespaced: true,
+  verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+  subresources: ["status"],
+  schema: ServiceSchema,
+  columns: serviceColumns,
+  cells: serviceCells,
+  selectableFields(object) {
+    const spec = specOf(object);
+    return { "spec.clusterIP": spec.clusterIP ?? "", "spec.type": spec.type ?? "" };
+  },
+  fieldLabels: ["spec.clusterIP", "spec.type"],
+  unknownFieldLabel: (label) => `field label not supported: ${label}`,
+  strategy: serviceStrategy,
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: true,
+  returnsDeletedObject: true,
+  generation: "none",
+  generatesNameSuffix: true,
+  initialObjects: [],
+};

@@ -1,0 +1,108 @@
+/** Rules of spec.ports. Source: upstream pkg/apis/core/validation (validateServicePort, ValidateService); §1.5. */
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
+import type { ServicePort } from "../../meta/kubernetes";
+import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";
+import { isHeadlessList, isNil, portsOf, type ServiceSpec } from "./predicates";
+
+const PORT_MAX = 65535;
+const PORT_RANGE = `must be between 1 and ${PORT_MAX}, inclusive`;
+const PORT_NAME_LENGTH_MAX = 15;
+const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+/** A load balancer that opens this port would open every node's kubelet. */
+const KUBELET_PORT = 10250;
+
+/** Presence of ports and what only some types forbid. Stands early in the order of errors. */
+export function validatePortPresence(spec: ServiceSpec, errors: FieldError[]): void {
+  const ports = portsOf(spec);
+  if (ports.length === 0 && !isHeadlessList(spec) && spec.type !== "ExternalName") errors.push(required("spec.ports"));
+  if (spec.type !== "LoadBalancer") return;
+  ports.forEach(({ port }, i) => {
+    if (port !== KUBELET_PORT) return;
+    errors.push(invalidValue(`spec.ports[${i}]`, port, `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`));
+  });
+}
+
+/** Each port by itself, and its name among the others. */
+export function validatePorts(spec: ServiceSpec, errors: FieldError[]): void {
+  const ports = portsOf(spec);
+  const names = new Set<string>();
+  for (let i = 0; i < ports.length; i++) {
+    const port = ports[i];
+    if (port) validatePort(port, `spec.ports[${i}]`, ports.length > 1, names, errors);
+  }
+}
+
+function validatePort(port: ServicePort, field: string, needsName: boolean, names: Set<string>, errors: FieldError[]): void {
+  if (port.name) {
+    for (const message of validateDNS1123Label(port.name)) errors.push(invalidValue(`${field}.name`, port.name, message));
+    if (names.has(port.name)) errors.push(duplicate(`${field}.name`, port.name));
+    names.add(port.name);
+  } else if (needsName) {
+    errors.push(required(`${field}.name`));
+  }
+  const number = port.port ?? 0;
+  if (!isPortNumber(number)) errors.push(invalidValue(`${field}.port`, number, PORT_RANGE));
+  if (!port.protocol) errors.push(required(`${field}.protocol`));
+  else if (!PROTOCOLS.includes(port.protocol)) errors.push(notSupported(`${field}.protocol`, port.protocol, PROTOCOLS));
+  validateTargetPort(port.targetPort ?? 0, `${field}.targetPort`, errors);
+  if (isNil(port.appProtocol)) return;
+  for (const message of validateQualifiedName(port.appProtocol))
+    errors.push(invalidValue(`${field}.appProtocol`, port.appProtocol, message));
+}
+
+function validateTargetPort(target: number | string, field: string, errors: FieldError[]): void {
+  if (typeof target === "number") {
+    if (!isPortNumber(target)) errors.push(invalidValue(field, target, PORT_RANGE));
+    return;
+  }
+  for (const message of portNameProblems(target)) errors.push(invalidValue(field, target, message));
+}
+
+/** IANA service names (RFC 6335 §5.1), in lower case. */
+function portNameProblems(name: string): string[] {
+  const problems: string[] = [];
+  if (name.length > PORT_NAME_LENGTH_MAX) problems.push(`must be no more than ${PORT_NAME_LENGTH_MAX} characters`);
+  if (!/^[-a-z0-9]+$/.test(name)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
+  if (name.includes("--")) problems.push("must not contain consecutive hyphens");
+  if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
+  return problems;
+}
+
+/** Node ports where there are none, and ports or node ports that occur twice with one protocol. */
+export function validatePortClashes(spec: ServiceSpec, errors: FieldError[]): void {
+  const ports = portsOf(spec);
+  if (spec.type === "ClusterIP") {
+    ports.forEach(({ nodePort }, i) => {
+      if (nodePort) errors.push(forbiddenField(`spec.ports[${i}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+    });
+  }
+  if (ports.length < 2) return;
+  const nodePorts = new Set<string>();
+  ports.forEach(({ protocol, nodePort }, i) => {
+    if (!nodePort) return;
+    const key = `${protocol}/${nodePort}`;
+    if (nodePorts.has(key)) errors.push(duplicate(`spec.ports[${i}].nodePort`, nodePort));
+    nodePorts.add(key);
+  });
+  const numbers = new Set<string>();
+  ports.forEach(({ protocol, port }, i) => {
+    const key = `${protocol}/${port}`;
+    if (numbers.has(key)) errors.push(duplicate(`spec.ports[${i}]`, portKey(protocol ?? "", port)));
+    numbers.add(key);
+  });
+}
+
+/** How upstream prints the key of a port: its internal struct, which has no JSON names. */
+function portKey(protocol: string, port: number): Record<string, unknown> {
+  return { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
+}
+
+/** The shape of a port that a load balancer's health checks use. */
+export function validateHealthCheckPort(port: number, field: string, errors: FieldError[]): void {
+  if (!isPortNumber(port)) errors.push(invalidValue(field, port, PORT_RANGE));
+}
+
+function isPortNumber(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= PORT_MAX;
+}

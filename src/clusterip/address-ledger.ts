@@ -13,6 +13,7 @@
  * for an address decides that (rule 6).
  */
 import { RELEASE_WAIT_MS } from "../base/limits";
+import { orderedUuid } from "../base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
 import type { AddressRow, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
@@ -57,7 +58,7 @@ export class AddressLedger {
   async take(wanted: readonly WantedAddress[], deadline: number): Promise<{ taken: TakenAddress[]; results: SupplyResult[] }> {
     const results = await Promise.all(
       wanted.map((want) => {
-        const token = this.ports.random.uuid();
+        const token = orderedUuid(this.ports.clock.now(), this.ports.random);
         this.#inFlight.add(token);
         return this.#supply.take(want, deadline, token).then((result) => {
           if (!result.ok) this.#inFlight.delete(token);

@@ -1,0 +1,50 @@
+/** Every served resource. Routes, discovery, OpenAPI, stores and tables are derived from this list; a new resource is one entry. */
+import { endpointSlicesDefinition } from "./endpoint-slices/definition";
+import { endpointsDefinition } from "./endpoints/definition";
+import { eventsDefinition, eventsGroupEventsDefinition } from "./events/definition";
+import { ipAddressesDefinition } from "./ip-addresses/definition";
+import { leasesDefinition } from "./leases/definition";
+import { namespacesDefinition } from "./namespaces/definition";
+import { nodesDefinition } from "./nodes/definition";
+import { podsDefinition } from "./pods/definition";
+import type { ResourceDefinition } from "./resource";
+import { serviceCIDRsDefinition } from "./service-cidrs/definition";
+import { servicesDefinition } from "./services/definition";
+
+/** In the order in which discovery lists their groups. */
+export const definitions: readonly ResourceDefinition[] = [
+  endpointsDefinition,
+  eventsDefinition,
+  namespacesDefinition,
+  nodesDefinition,
+  podsDefinition,
+  servicesDefinition,
+  eventsGroupEventsDefinition,
+  ipAddressesDefinition,
+  serviceCIDRsDefinition,
+  leasesDefinition,
+  endpointSlicesDefinition,
+];
+
+const byName: ReadonlyMap<string, ResourceDefinition> = new Map(
+  definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition]),
+);
+
+/** The definition of a resource; `group` is "" for core. */
+export function definitionOf(group: string, resource: string): ResourceDefinition | undefined {
+  return byName.get(`${group}/${resource}`);
+}
+
+/** The definition if the version is served. */
+export function definitionFor(group: string, version: string, resource: string): ResourceDefinition | undefined {
+  const definition = definitionOf(group, resource);
+  return definition?.versions.includes(version) ? definition : undefined;
+}
+
+/** The same stored objects as they are served under other groups. */
+export function representationsOf(definition: ResourceDefinition): readonly ResourceDefinition[] {
+  return definitions.filter((other) => {
+    const of = other.representationOf;
+    return of?.group === definition.group && of.resource === definition.resource;
+  });
+}

@@ -11,12 +11,13 @@ import { formatMicroTime, formatTime, parseTime } from "./time";
 import type { Field, FieldType, MessageSchema } from "./types";
 
 /** Deeper documents are refused: no API object comes near, and every later recursive step may rely on it. */
-export const MAX_DEPTH = 1000;
+const MAX_DEPTH = 1000;
 /** Strict decoding problems reported for one document; the rest would only repeat the lesson. */
 export const MAX_PROBLEMS = 100;
 
 const INT32_MAX = 2147483647;
 const INT32_MIN = -2147483648;
+/** A Kubernetes quantity: `100m`, `1.5Gi`, `1e3`. */
 const QUANTITY = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 const QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
@@ -29,11 +30,6 @@ type JsonObject = Record<string, unknown>;
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Whether a text is a Kubernetes quantity (`100m`, `1.5Gi`, `1e3`). */
-export function isQuantity(text: string): boolean {
-  return QUANTITY.test(text);
 }
 
 /** `ServiceSpec` of `io.k8s.api.core.v1.ServiceSpec`. */
@@ -212,7 +208,7 @@ export class ValueWalk {
 
   private quantity(value: unknown, dropZero: boolean): unknown {
     const text = typeof value === "number" ? String(value) : value;
-    if (typeof text !== "string" || !isQuantity(text)) return this.fail(QUANTITY_TEXT);
+    if (typeof text !== "string" || !QUANTITY.test(text)) return this.fail(QUANTITY_TEXT);
     return dropZero && text === "0" ? ABSENT : text;
   }
 

@@ -1,0 +1,214 @@
+/**
+ * The OpenAPI 3.0 document of one group and version (`/openapi/v3/apis/{group}/{version}`): paths, parameters and components.
+ * What clients read of it is little (api-machinery §1): kubectl looks for the `fieldValidation` parameter and the media types of
+ * each kind's PATCH, and for components by their `x-kubernetes-group-version-kind`. The rest is there for people and generators.
+ */
+import { DeleteOptionsSchema, ListMeta, StatusSchema } from "./meta";
+import { listComponent, openApiComponents, refTo, sorted, type GroupVersionKind, type OpenApiSchema } from "./openapi-components";
+import type { MessageSchema } from "./types";
+
+/** One served resource, as far as its description goes. */
+export interface OpenApiResource extends GroupVersionKind {
+  resource: string;
+  namespaced: boolean;
+  schema: MessageSchema;
+  /** create, delete, deletecollection, get, list, patch, update, watch */
+  verbs: readonly string[];
+  /** status, finalize */
+  subresources: readonly string[];
+}
+
+export interface OpenApiDocument {
+  openapi: "3.0.0";
+  info: { title: string; version: string };
+  paths: Record<string, OpenApiSchema>;
+  components: { schemas: Record<string, OpenApiSchema> };
+}
+
+const JSON_TYPE = "application/json";
+const BODY_TYPES = [JSON_TYPE, "application/yaml", "application/vnd.kubernetes.protobuf"];
+const PATCH_TYPES = [
+  "application/apply-patch+yaml",
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+];
+const PATCH = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
+const PATCH_COMPONENT = { description: "A patch in one of the forms that the content type names.", type: "object" };
+
+/** Document of the resources of one group and version. The same input gives the same document, member for member. */
+export function openApiDocument(options: { title: string; version: string; resources: readonly OpenApiResource[] }): OpenApiDocument {
+  const { title, version, resources } = options;
+  const kinds = new Map<string, GroupVersionKind[]>();
+  const lists = new Map<string, OpenApiSchema>();
+  const paths = new Map<string, OpenApiSchema>();
+  for (const resource of resources) {
+    kinds.set(resource.schema.name, [kindOf(resource)]);
+    if (resource.verbs.includes("list")) {
+      lists.set(listName(resource), listComponent(resource.schema, { ...kindOf(resource), kind: `${resource.kind}List` }));
+    }
+    for (const [path, item] of pathsOf(resource)) paths.set(path, item);
+  }
+  kinds.set(DeleteOptionsSchema.name, deleteOptionsKinds(resources));
+  kinds.set(StatusSchema.name, [{ group: "", version: "v1", kind: "Status" }]);
+  const messages = [...resources.map((resource) => resource.schema), DeleteOptionsSchema, StatusSchema, ListMeta];
+  const components = openApiComponents(messages, kinds);
+  return {
+    openapi: "3.0.0",
+    info: { title, version },
+    paths: sorted(paths),
+    components: { schemas: sorted([...Object.entries(components), ...lists, [PATCH, PATCH_COMPONENT]]) },
+  };
+}
+
+function kindOf({ group, version, kind }: OpenApiResource): GroupVersionKind {
+  return { group, version, kind };
+}
+
+/** DeleteOptions belongs to every group and version. */
+function deleteOptionsKinds(resources: readonly OpenApiResource[]): GroupVersionKind[] {
+  const kinds = new Map<string, GroupVersionKind>();
+  for (const { group, version } of [{ group: "", version: "v1" }, ...resources]) {
+    kinds.set(`${group}/${version}`, { group, version, kind: "DeleteOptions" });
+  }
+  return [...kinds.values()];
+}
+
+function listName(resource: OpenApiResource): string {
+  return `${resource.schema.name}List`;
+}
+
+function pathsOf(resource: OpenApiResource): [string, OpenApiSchema][] {
+  const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const collection = resource.namespaced ? `${root}/namespaces/{namespace}/${resource.resource}` : `${root}/${resource.resource}`;
+  const place = resource.namespaced ? [pathParameter("namespace", "Namespace of the objects.")] : [];
+  const named = [...place, pathParameter("name", "Name of the object.")];
+  const has = (verb: string): boolean => resource.verbs.includes(verb);
+  const scope = resource.namespaced ? "Namespaced" : "";
+
+  const items: [string, OpenApiSchema][] = [
+    [
+      collection,
+      {
+        parameters: place,
+        ...(has("list") ? { get: operation(resource, "list", scope) } : {}),
+        ...(has("create") ? { post: operation(resource, "create", scope) } : {}),
+        ...(has("deletecollection") ? { delete: operation(resource, "deletecollection", scope) } : {}),
+      },
+    ],
+  ];
+  if (resource.namespaced && has("list")) {
+    items.push([`${root}/${resource.resource}`, { get: operation(resource, "list", "", "ForAllNamespaces") }]);
+  }
+  const one = {
+    ...(has("get") ? { get: operation(resource, "get", scope) } : {}),
+    ...(has("update") ? { put: operation(resource, "update", scope) } : {}),
+    ...(has("patch") ? { patch: operation(resource, "patch", scope) } : {}),
+    ...(has("delete") ? { delete: operation(resource, "delete", scope) } : {}),
+  };
+  if (Object.keys(one).length > 0) items.push([`${collection}/{name}`, { parameters: named, ...one }]);
+  for (const subresource of resource.subresources) {
+    const suffix = subresource.charAt(0).toUpperCase() + subresource.slice(1);
+    const verbs = subresource === "finalize" ? { put: "update" } : { get: "get", put: "update", patch: "patch" };
+    const operations = Object.entries(verbs).map(([method, verb]) => [method, operation(resource, verb, scope, suffix)]);
+    items.push([`${collection}/{name}/${subresource}`, { parameters: named, ...Object.fromEntries(operations) }]);
+  }
+  return items;
+}
+
+/** verb -> upstream's word in operationId, `x-kubernetes-action`, and what the operation takes and answers */
+const VERBS: Record<
+  string,
+  { word: string; action: string; says: string; body?: "object" | "patch" | "options"; answer: "object" | "list" | "status" }
+> = {
+  create: { word: "create", action: "post", says: "Creates an object.", body: "object", answer: "object" },
+  get: { word: "read", action: "get", says: "Reads one object.", answer: "object" },
+  list: { word: "list", action: "list", says: "Lists or watches objects.", answer: "list" },
+  update: { word: "replace", action: "put", says: "Replaces an object.", body: "object", answer: "object" },
+  patch: { word: "patch", action: "patch", says: "Changes parts of an object.", body: "patch", answer: "object" },
+  delete: { word: "delete", action: "delete", says: "Deletes an object.", body: "options", answer: "status" },
+  deletecollection: {
+    word: "deleteCollection",
+    action: "deletecollection",
+    says: "Deletes the selected objects.",
+    body: "options",
+    answer: "status",
+  },
+};
+
+function operation(resource: OpenApiResource, verb: string, scope: string, suffix = ""): OpenApiSchema {
+  const facts = VERBS[verb];
+  if (facts === undefined) return {};
+  const group = (resource.group.split(".")[0] || "core").replace(/^./, (first) => first.toUpperCase());
+  const version = resource.version.replace(/^./, (first) => first.toUpperCase());
+  const component = facts.answer === "list" ? listName(resource) : facts.answer === "status" ? StatusSchema.name : resource.schema.name;
+  const answer = { description: "OK", content: { [JSON_TYPE]: { schema: refTo(component) } } };
+  return {
+    tags: [`${group.toLowerCase()}_${resource.version}`],
+    description: facts.says,
+    operationId: `${facts.word}${group}${version}${scope}${resource.kind}${suffix}`,
+    parameters: PARAMETERS[verb] ?? [],
+    ...(facts.body ? { requestBody: requestBody(facts.body, resource) } : {}),
+    responses: { "200": answer, ...(verb === "create" || verb === "patch" || verb === "update" ? { "201": answer } : {}) },
+    "x-kubernetes-action": facts.action,
+    "x-kubernetes-group-version-kind": kindOf(resource),
+  };
+}
+
+function requestBody(body: "object" | "patch" | "options", resource: OpenApiResource): OpenApiSchema {
+  const component = body === "object" ? resource.schema.name : body === "patch" ? PATCH : DeleteOptionsSchema.name;
+  const types = body === "patch" ? PATCH_TYPES : BODY_TYPES;
+  return {
+    content: Object.fromEntries(types.map((type) => [type, { schema: refTo(component) }])),
+    ...(body === "options" ? {} : { required: true }),
+  };
+}
+
+function pathParameter(name: string, description: string): OpenApiSchema {
+  return { name, in: "path", required: true, description, schema: { type: "string" } };
+}
+
+function query(name: string, type: "string" | "integer" | "boolean", description: string): OpenApiSchema {
+  return { name, in: "query", description, schema: { type } };
+}
+
+const DRY_RUN = query("dryRun", "string", "All = do everything but store the result.");
+const FIELD_MANAGER = query("fieldManager", "string", "Name under which the changed fields are tracked.");
+const FIELD_VALIDATION = query(
+  "fieldValidation",
+  "string",
+  "What unknown and duplicate fields cause: Ignore, Warn (unless set) or Strict.",
+);
+const PRETTY = query("pretty", "string", "true = indented output.");
+const WRITE = [DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION, PRETTY];
+const SELECT = [
+  query("continue", "string", "Token of the next page."),
+  query("fieldSelector", "string", "Selects objects by fields."),
+  query("labelSelector", "string", "Selects objects by labels."),
+  query("limit", "integer", "Objects per page."),
+  query("resourceVersion", "string", "Revision to read from."),
+  query("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
+];
+const DELETE = [
+  DRY_RUN,
+  query("gracePeriodSeconds", "integer", "Seconds that the object may take to end."),
+  query("orphanDependents", "boolean", "Deprecated; use propagationPolicy."),
+  PRETTY,
+  query("propagationPolicy", "string", "What becomes of dependents: Orphan, Background or Foreground."),
+];
+const PARAMETERS: Record<string, OpenApiSchema[]> = {
+  create: WRITE,
+  update: WRITE,
+  patch: [...WRITE, query("force", "boolean", "Apply only: take fields from other managers.")],
+  get: [PRETTY, query("resourceVersion", "string", "Revision to read from.")],
+  list: [
+    query("allowWatchBookmarks", "boolean", "Send bookmarks while watching."),
+    PRETTY,
+    query("sendInitialEvents", "boolean", "Begin a watch with the present objects."),
+    ...SELECT,
+    query("timeoutSeconds", "integer", "Seconds after which a watch ends."),
+    query("watch", "boolean", "Watch instead of list."),
+  ],
+  delete: DELETE,
+  deletecollection: [...DELETE, ...SELECT],
+};

@@ -5,14 +5,14 @@ import { ObjectMeta } from "./meta";
 import { bool, kind, listOf, mapOf, message, plain, ref, required, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const UserInfo: MessageSchema = message("io.k8s.api.authentication.v1.UserInfo", {
+const UserInfo: MessageSchema = message("io.k8s.api.authentication.v1.UserInfo", {
   username: plain(1, string),
   uid: plain(2, string),
   groups: plain(3, listOf(string)),
   extra: plain(4, mapOf(listOf(string))),
 });
 
-export const SelfSubjectReviewStatus: MessageSchema = message("io.k8s.api.authentication.v1.SelfSubjectReviewStatus", {
+const SelfSubjectReviewStatus: MessageSchema = message("io.k8s.api.authentication.v1.SelfSubjectReviewStatus", {
   userInfo: plain(1, ref(UserInfo)),
 });
 
@@ -21,12 +21,12 @@ export const SelfSubjectReviewSchema: MessageSchema = kind("io.k8s.api.authentic
   status: plain(2, ref(SelfSubjectReviewStatus)),
 });
 
-export const TokenReviewSpec: MessageSchema = message("io.k8s.api.authentication.v1.TokenReviewSpec", {
+const TokenReviewSpec: MessageSchema = message("io.k8s.api.authentication.v1.TokenReviewSpec", {
   token: plain(1, string, "", { required: true }),
   audiences: plain(2, listOf(string)),
 });
 
-export const TokenReviewStatus: MessageSchema = message("io.k8s.api.authentication.v1.TokenReviewStatus", {
+const TokenReviewStatus: MessageSchema = message("io.k8s.api.authentication.v1.TokenReviewStatus", {
   authenticated: plain(1, bool),
   user: plain(2, ref(UserInfo)),
   audiences: plain(4, listOf(string)),

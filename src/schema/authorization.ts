@@ -5,17 +5,17 @@ import { FieldSelectorRequirement, LabelSelectorRequirement, ObjectMeta } from "
 import { bool, kind, listOf, mapOf, message, plain, pointer, ref, required, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const FieldSelectorAttributes: MessageSchema = message("io.k8s.api.authorization.v1.FieldSelectorAttributes", {
+const FieldSelectorAttributes: MessageSchema = message("io.k8s.api.authorization.v1.FieldSelectorAttributes", {
   rawSelector: plain(1, string),
   requirements: plain(2, listOf(ref(FieldSelectorRequirement))),
 });
 
-export const LabelSelectorAttributes: MessageSchema = message("io.k8s.api.authorization.v1.LabelSelectorAttributes", {
+const LabelSelectorAttributes: MessageSchema = message("io.k8s.api.authorization.v1.LabelSelectorAttributes", {
   rawSelector: plain(1, string),
   requirements: plain(2, listOf(ref(LabelSelectorRequirement))),
 });
 
-export const ResourceAttributes: MessageSchema = message("io.k8s.api.authorization.v1.ResourceAttributes", {
+const ResourceAttributes: MessageSchema = message("io.k8s.api.authorization.v1.ResourceAttributes", {
   namespace: plain(1, string),
   verb: plain(2, string),
   group: plain(3, string),
@@ -27,17 +27,17 @@ export const ResourceAttributes: MessageSchema = message("io.k8s.api.authorizati
   labelSelector: pointer(9, ref(LabelSelectorAttributes)),
 });
 
-export const NonResourceAttributes: MessageSchema = message("io.k8s.api.authorization.v1.NonResourceAttributes", {
+const NonResourceAttributes: MessageSchema = message("io.k8s.api.authorization.v1.NonResourceAttributes", {
   path: plain(1, string),
   verb: plain(2, string),
 });
 
-export const SelfSubjectAccessReviewSpec: MessageSchema = message("io.k8s.api.authorization.v1.SelfSubjectAccessReviewSpec", {
+const SelfSubjectAccessReviewSpec: MessageSchema = message("io.k8s.api.authorization.v1.SelfSubjectAccessReviewSpec", {
   resourceAttributes: pointer(1, ref(ResourceAttributes)),
   nonResourceAttributes: pointer(2, ref(NonResourceAttributes)),
 });
 
-export const SubjectAccessReviewStatus: MessageSchema = message("io.k8s.api.authorization.v1.SubjectAccessReviewStatus", {
+const SubjectAccessReviewStatus: MessageSchema = message("io.k8s.api.authorization.v1.SubjectAccessReviewStatus", {
   allowed: required(1, bool),
   denied: plain(4, bool),
   reason: plain(2, string),
@@ -54,23 +54,23 @@ export const SelfSubjectAccessReviewSchema: MessageSchema = kind(
   },
 );
 
-export const SelfSubjectRulesReviewSpec: MessageSchema = message("io.k8s.api.authorization.v1.SelfSubjectRulesReviewSpec", {
+const SelfSubjectRulesReviewSpec: MessageSchema = message("io.k8s.api.authorization.v1.SelfSubjectRulesReviewSpec", {
   namespace: plain(1, string),
 });
 
-export const ResourceRule: MessageSchema = message("io.k8s.api.authorization.v1.ResourceRule", {
+const ResourceRule: MessageSchema = message("io.k8s.api.authorization.v1.ResourceRule", {
   verbs: required(1, listOf(string)),
   apiGroups: plain(2, listOf(string)),
   resources: plain(3, listOf(string)),
   resourceNames: plain(4, listOf(string)),
 });
 
-export const NonResourceRule: MessageSchema = message("io.k8s.api.authorization.v1.NonResourceRule", {
+const NonResourceRule: MessageSchema = message("io.k8s.api.authorization.v1.NonResourceRule", {
   verbs: required(1, listOf(string)),
   nonResourceURLs: plain(2, listOf(string)),
 });
 
-export const SubjectRulesReviewStatus: MessageSchema = message("io.k8s.api.authorization.v1.SubjectRulesReviewStatus", {
+const SubjectRulesReviewStatus: MessageSchema = message("io.k8s.api.authorization.v1.SubjectRulesReviewStatus", {
   resourceRules: required(1, listOf(ref(ResourceRule))),
   nonResourceRules: required(2, listOf(ref(NonResourceRule))),
   incomplete: required(3, bool),
@@ -87,7 +87,7 @@ export const SelfSubjectRulesReviewSchema: MessageSchema = kind(
   },
 );
 
-export const SubjectAccessReviewSpec: MessageSchema = message("io.k8s.api.authorization.v1.SubjectAccessReviewSpec", {
+const SubjectAccessReviewSpec: MessageSchema = message("io.k8s.api.authorization.v1.SubjectAccessReviewSpec", {
   resourceAttributes: pointer(1, ref(ResourceAttributes)),
   nonResourceAttributes: pointer(2, ref(NonResourceAttributes)),
   user: plain(3, string),

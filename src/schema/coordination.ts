@@ -5,7 +5,7 @@ import { ObjectMeta } from "./meta";
 import { int32, kind, message, microTime, plain, pointer, ref, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const LeaseSpec: MessageSchema = message(
+const LeaseSpec: MessageSchema = message(
   "io.k8s.api.coordination.v1.LeaseSpec",
   {
     holderIdentity: pointer(1, string, "Who holds the lease."),

@@ -23,7 +23,7 @@ import {
 } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const ContainerPort: MessageSchema = message("io.k8s.api.core.v1.ContainerPort", {
+const ContainerPort: MessageSchema = message("io.k8s.api.core.v1.ContainerPort", {
   name: plain(1, string),
   hostPort: plain(2, int32),
   containerPort: required(3, int32),
@@ -31,23 +31,23 @@ export const ContainerPort: MessageSchema = message("io.k8s.api.core.v1.Containe
   hostIP: plain(5, string),
 });
 
-export const ConfigMapEnvSource: MessageSchema = message("io.k8s.api.core.v1.ConfigMapEnvSource", {
+const ConfigMapEnvSource: MessageSchema = message("io.k8s.api.core.v1.ConfigMapEnvSource", {
   localObjectReference: inline(1, LocalObjectReference),
   optional: pointer(2, bool),
 });
 
-export const SecretEnvSource: MessageSchema = message("io.k8s.api.core.v1.SecretEnvSource", {
+const SecretEnvSource: MessageSchema = message("io.k8s.api.core.v1.SecretEnvSource", {
   localObjectReference: inline(1, LocalObjectReference),
   optional: pointer(2, bool),
 });
 
-export const EnvFromSource: MessageSchema = message("io.k8s.api.core.v1.EnvFromSource", {
+const EnvFromSource: MessageSchema = message("io.k8s.api.core.v1.EnvFromSource", {
   prefix: plain(1, string),
   configMapRef: pointer(2, ref(ConfigMapEnvSource)),
   secretRef: pointer(3, ref(SecretEnvSource)),
 });
 
-export const ConfigMapKeySelector: MessageSchema = message(
+const ConfigMapKeySelector: MessageSchema = message(
   "io.k8s.api.core.v1.ConfigMapKeySelector",
   {
     localObjectReference: inline(1, LocalObjectReference),
@@ -57,7 +57,7 @@ export const ConfigMapKeySelector: MessageSchema = message(
   { atomic: true },
 );
 
-export const SecretKeySelector: MessageSchema = message(
+const SecretKeySelector: MessageSchema = message(
   "io.k8s.api.core.v1.SecretKeySelector",
   {
     localObjectReference: inline(1, LocalObjectReference),
@@ -67,7 +67,7 @@ export const SecretKeySelector: MessageSchema = message(
   { atomic: true },
 );
 
-export const FileKeySelector: MessageSchema = message(
+const FileKeySelector: MessageSchema = message(
   "io.k8s.api.core.v1.FileKeySelector",
   {
     volumeName: required(1, string),
@@ -78,7 +78,7 @@ export const FileKeySelector: MessageSchema = message(
   { atomic: true },
 );
 
-export const EnvVarSource: MessageSchema = message("io.k8s.api.core.v1.EnvVarSource", {
+const EnvVarSource: MessageSchema = message("io.k8s.api.core.v1.EnvVarSource", {
   fieldRef: pointer(1, ref(ObjectFieldSelector)),
   resourceFieldRef: pointer(2, ref(ResourceFieldSelector)),
   configMapKeyRef: pointer(3, ref(ConfigMapKeySelector)),
@@ -86,13 +86,13 @@ export const EnvVarSource: MessageSchema = message("io.k8s.api.core.v1.EnvVarSou
   fileKeyRef: pointer(5, ref(FileKeySelector)),
 });
 
-export const EnvVar: MessageSchema = message("io.k8s.api.core.v1.EnvVar", {
+const EnvVar: MessageSchema = message("io.k8s.api.core.v1.EnvVar", {
   name: required(1, string),
   value: plain(2, string),
   valueFrom: pointer(3, ref(EnvVarSource)),
 });
 
-export const ResourceClaim: MessageSchema = message("io.k8s.api.core.v1.ResourceClaim", {
+const ResourceClaim: MessageSchema = message("io.k8s.api.core.v1.ResourceClaim", {
   name: required(1, string),
   request: plain(2, string),
 });
@@ -103,22 +103,22 @@ export const ResourceRequirements: MessageSchema = message("io.k8s.api.core.v1.R
   claims: plain(3, listOf(ref(ResourceClaim), { listType: "map", listMapKeys: ["name"] })),
 });
 
-export const ContainerResizePolicy: MessageSchema = message("io.k8s.api.core.v1.ContainerResizePolicy", {
+const ContainerResizePolicy: MessageSchema = message("io.k8s.api.core.v1.ContainerResizePolicy", {
   resourceName: required(1, string),
   restartPolicy: required(2, string),
 });
 
-export const ContainerRestartRuleOnExitCodes: MessageSchema = message("io.k8s.api.core.v1.ContainerRestartRuleOnExitCodes", {
+const ContainerRestartRuleOnExitCodes: MessageSchema = message("io.k8s.api.core.v1.ContainerRestartRuleOnExitCodes", {
   operator: plain(1, string, "", { required: true }),
   values: plain(2, listOf(int32, { listType: "set" })),
 });
 
-export const ContainerRestartRule: MessageSchema = message("io.k8s.api.core.v1.ContainerRestartRule", {
+const ContainerRestartRule: MessageSchema = message("io.k8s.api.core.v1.ContainerRestartRule", {
   action: plain(1, string, "", { required: true }),
   exitCodes: pointer(2, ref(ContainerRestartRuleOnExitCodes)),
 });
 
-export const VolumeMount: MessageSchema = message("io.k8s.api.core.v1.VolumeMount", {
+const VolumeMount: MessageSchema = message("io.k8s.api.core.v1.VolumeMount", {
   name: required(1, string),
   readOnly: plain(2, bool),
   recursiveReadOnly: pointer(7, string),
@@ -128,21 +128,21 @@ export const VolumeMount: MessageSchema = message("io.k8s.api.core.v1.VolumeMoun
   subPathExpr: plain(6, string),
 });
 
-export const VolumeDevice: MessageSchema = message("io.k8s.api.core.v1.VolumeDevice", {
+const VolumeDevice: MessageSchema = message("io.k8s.api.core.v1.VolumeDevice", {
   name: required(1, string),
   devicePath: required(2, string),
 });
 
-export const ExecAction: MessageSchema = message("io.k8s.api.core.v1.ExecAction", {
+const ExecAction: MessageSchema = message("io.k8s.api.core.v1.ExecAction", {
   command: plain(1, listOf(string)),
 });
 
-export const HTTPHeader: MessageSchema = message("io.k8s.api.core.v1.HTTPHeader", {
+const HTTPHeader: MessageSchema = message("io.k8s.api.core.v1.HTTPHeader", {
   name: required(1, string),
   value: required(2, string),
 });
 
-export const HTTPGetAction: MessageSchema = message("io.k8s.api.core.v1.HTTPGetAction", {
+const HTTPGetAction: MessageSchema = message("io.k8s.api.core.v1.HTTPGetAction", {
   path: plain(1, string),
   port: required(2, intOrString),
   host: plain(3, string),
@@ -150,24 +150,24 @@ export const HTTPGetAction: MessageSchema = message("io.k8s.api.core.v1.HTTPGetA
   httpHeaders: plain(5, listOf(ref(HTTPHeader))),
 });
 
-export const TCPSocketAction: MessageSchema = message("io.k8s.api.core.v1.TCPSocketAction", {
+const TCPSocketAction: MessageSchema = message("io.k8s.api.core.v1.TCPSocketAction", {
   port: required(1, intOrString),
   host: plain(2, string),
 });
 
-export const GRPCAction: MessageSchema = message("io.k8s.api.core.v1.GRPCAction", {
+const GRPCAction: MessageSchema = message("io.k8s.api.core.v1.GRPCAction", {
   port: required(1, int32),
   service: pointer(2, string, "", { default: "" }),
 });
 
-export const ProbeHandler: MessageSchema = message("io.k8s.api.core.v1.ProbeHandler", {
+const ProbeHandler: MessageSchema = message("io.k8s.api.core.v1.ProbeHandler", {
   exec: pointer(1, ref(ExecAction)),
   httpGet: pointer(2, ref(HTTPGetAction)),
   tcpSocket: pointer(3, ref(TCPSocketAction)),
   grpc: pointer(4, ref(GRPCAction)),
 });
 
-export const Probe: MessageSchema = message("io.k8s.api.core.v1.Probe", {
+const Probe: MessageSchema = message("io.k8s.api.core.v1.Probe", {
   handler: inline(1, ProbeHandler),
   initialDelaySeconds: plain(2, int32),
   timeoutSeconds: plain(3, int32),
@@ -177,18 +177,18 @@ export const Probe: MessageSchema = message("io.k8s.api.core.v1.Probe", {
   terminationGracePeriodSeconds: pointer(7, int64),
 });
 
-export const SleepAction: MessageSchema = message("io.k8s.api.core.v1.SleepAction", {
+const SleepAction: MessageSchema = message("io.k8s.api.core.v1.SleepAction", {
   seconds: required(1, int64),
 });
 
-export const LifecycleHandler: MessageSchema = message("io.k8s.api.core.v1.LifecycleHandler", {
+const LifecycleHandler: MessageSchema = message("io.k8s.api.core.v1.LifecycleHandler", {
   exec: pointer(1, ref(ExecAction)),
   httpGet: pointer(2, ref(HTTPGetAction)),
   tcpSocket: pointer(3, ref(TCPSocketAction)),
   sleep: pointer(4, ref(SleepAction)),
 });
 
-export const Lifecycle: MessageSchema = message("io.k8s.api.core.v1.Lifecycle", {
+const Lifecycle: MessageSchema = message("io.k8s.api.core.v1.Lifecycle", {
   postStart: pointer(1, ref(LifecycleHandler)),
   preStop: pointer(2, ref(LifecycleHandler)),
   stopSignal: pointer(
@@ -263,7 +263,7 @@ export const Lifecycle: MessageSchema = message("io.k8s.api.core.v1.Lifecycle", 
   ),
 });
 
-export const Capabilities: MessageSchema = message("io.k8s.api.core.v1.Capabilities", {
+const Capabilities: MessageSchema = message("io.k8s.api.core.v1.Capabilities", {
   add: plain(1, listOf(string)),
   drop: plain(2, listOf(string)),
 });
@@ -292,7 +292,7 @@ export const AppArmorProfile: MessageSchema = message("io.k8s.api.core.v1.AppArm
   localhostProfile: pointer(2, string),
 });
 
-export const SecurityContext: MessageSchema = message("io.k8s.api.core.v1.SecurityContext", {
+const SecurityContext: MessageSchema = message("io.k8s.api.core.v1.SecurityContext", {
   capabilities: pointer(1, ref(Capabilities)),
   privileged: pointer(2, bool),
   seLinuxOptions: pointer(3, ref(SELinuxOptions)),
@@ -335,7 +335,7 @@ export const Container: MessageSchema = message("io.k8s.api.core.v1.Container", 
   tty: plain(18, bool),
 });
 
-export const EphemeralContainerCommon: MessageSchema = message("io.k8s.api.core.v1.EphemeralContainerCommon", {
+const EphemeralContainerCommon: MessageSchema = message("io.k8s.api.core.v1.EphemeralContainerCommon", {
   name: required(1, string),
   image: plain(2, string),
   command: plain(3, listOf(string)),

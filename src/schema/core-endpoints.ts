@@ -6,7 +6,7 @@ import { ObjectMeta } from "./meta";
 import { enumOf, int32, kind, listOf, message, plain, pointer, ref, required, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const EndpointAddress: MessageSchema = message(
+const EndpointAddress: MessageSchema = message(
   "io.k8s.api.core.v1.EndpointAddress",
   {
     ip: required(1, string),
@@ -17,7 +17,7 @@ export const EndpointAddress: MessageSchema = message(
   { atomic: true },
 );
 
-export const EndpointPort: MessageSchema = message(
+const EndpointPort: MessageSchema = message(
   "io.k8s.api.core.v1.EndpointPort",
   {
     name: plain(1, string),
@@ -28,7 +28,7 @@ export const EndpointPort: MessageSchema = message(
   { atomic: true },
 );
 
-export const EndpointSubset: MessageSchema = message("io.k8s.api.core.v1.EndpointSubset", {
+const EndpointSubset: MessageSchema = message("io.k8s.api.core.v1.EndpointSubset", {
   addresses: plain(1, listOf(ref(EndpointAddress))),
   notReadyAddresses: plain(2, listOf(ref(EndpointAddress))),
   ports: plain(3, listOf(ref(EndpointPort))),

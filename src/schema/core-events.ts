@@ -11,7 +11,7 @@ export const EventSource: MessageSchema = message("io.k8s.api.core.v1.EventSourc
   host: plain(2, string),
 });
 
-export const EventSeries: MessageSchema = message("io.k8s.api.core.v1.EventSeries", {
+const EventSeries: MessageSchema = message("io.k8s.api.core.v1.EventSeries", {
   count: plain(1, int32),
   lastObservedTime: plain(2, microTime),
 });

@@ -5,7 +5,7 @@ import { ObjectMeta } from "./meta";
 import { enumOf, keyedListOf, kind, listOf, message, plain, ref, required, string, time } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const NamespaceSpec: MessageSchema = message(
+const NamespaceSpec: MessageSchema = message(
   "io.k8s.api.core.v1.NamespaceSpec",
   {
     finalizers: plain(1, listOf(string), "Names that must be gone before the Namespace is removed."),
@@ -13,7 +13,7 @@ export const NamespaceSpec: MessageSchema = message(
   { description: "What is wanted of a Namespace." },
 );
 
-export const NamespaceCondition: MessageSchema = message("io.k8s.api.core.v1.NamespaceCondition", {
+const NamespaceCondition: MessageSchema = message("io.k8s.api.core.v1.NamespaceCondition", {
   type: required(1, string),
   status: required(2, string),
   lastTransitionTime: plain(4, time),
@@ -21,7 +21,7 @@ export const NamespaceCondition: MessageSchema = message("io.k8s.api.core.v1.Nam
   message: plain(6, string),
 });
 
-export const NamespaceStatus: MessageSchema = message(
+const NamespaceStatus: MessageSchema = message(
   "io.k8s.api.core.v1.NamespaceStatus",
   {
     phase: plain(1, enumOf("Active", "Terminating"), "Active, or Terminating while its content is being deleted."),

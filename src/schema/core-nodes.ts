@@ -23,14 +23,14 @@ import {
 } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const Taint: MessageSchema = message("io.k8s.api.core.v1.Taint", {
+const Taint: MessageSchema = message("io.k8s.api.core.v1.Taint", {
   key: required(1, string),
   value: plain(2, string),
   effect: required(3, enumOf("NoSchedule", "PreferNoSchedule", "NoExecute")),
   timeAdded: pointer(4, time),
 });
 
-export const ConfigMapNodeConfigSource: MessageSchema = message("io.k8s.api.core.v1.ConfigMapNodeConfigSource", {
+const ConfigMapNodeConfigSource: MessageSchema = message("io.k8s.api.core.v1.ConfigMapNodeConfigSource", {
   namespace: required(1, string),
   name: required(2, string),
   uid: plain(3, string),
@@ -38,11 +38,11 @@ export const ConfigMapNodeConfigSource: MessageSchema = message("io.k8s.api.core
   kubeletConfigKey: required(5, string),
 });
 
-export const NodeConfigSource: MessageSchema = message("io.k8s.api.core.v1.NodeConfigSource", {
+const NodeConfigSource: MessageSchema = message("io.k8s.api.core.v1.NodeConfigSource", {
   configMap: pointer(2, ref(ConfigMapNodeConfigSource)),
 });
 
-export const NodeSpec: MessageSchema = message("io.k8s.api.core.v1.NodeSpec", {
+const NodeSpec: MessageSchema = message("io.k8s.api.core.v1.NodeSpec", {
   podCIDR: plain(1, string),
   podCIDRs: plain(7, listOf(string, { mergeKey: "set", listType: "set" })),
   providerID: plain(3, string),
@@ -52,7 +52,7 @@ export const NodeSpec: MessageSchema = message("io.k8s.api.core.v1.NodeSpec", {
   externalID: plain(2, string),
 });
 
-export const NodeCondition: MessageSchema = message("io.k8s.api.core.v1.NodeCondition", {
+const NodeCondition: MessageSchema = message("io.k8s.api.core.v1.NodeCondition", {
   type: required(1, string),
   status: required(2, string),
   lastHeartbeatTime: plain(3, time),
@@ -61,24 +61,24 @@ export const NodeCondition: MessageSchema = message("io.k8s.api.core.v1.NodeCond
   message: plain(6, string),
 });
 
-export const NodeAddress: MessageSchema = message("io.k8s.api.core.v1.NodeAddress", {
+const NodeAddress: MessageSchema = message("io.k8s.api.core.v1.NodeAddress", {
   type: required(1, string),
   address: required(2, string),
 });
 
-export const DaemonEndpoint: MessageSchema = message("io.k8s.api.core.v1.DaemonEndpoint", {
+const DaemonEndpoint: MessageSchema = message("io.k8s.api.core.v1.DaemonEndpoint", {
   Port: required(1, int32),
 });
 
-export const NodeDaemonEndpoints: MessageSchema = message("io.k8s.api.core.v1.NodeDaemonEndpoints", {
+const NodeDaemonEndpoints: MessageSchema = message("io.k8s.api.core.v1.NodeDaemonEndpoints", {
   kubeletEndpoint: plain(1, ref(DaemonEndpoint)),
 });
 
-export const NodeSwapStatus: MessageSchema = message("io.k8s.api.core.v1.NodeSwapStatus", {
+const NodeSwapStatus: MessageSchema = message("io.k8s.api.core.v1.NodeSwapStatus", {
   capacity: pointer(1, int64),
 });
 
-export const NodeSystemInfo: MessageSchema = message("io.k8s.api.core.v1.NodeSystemInfo", {
+const NodeSystemInfo: MessageSchema = message("io.k8s.api.core.v1.NodeSystemInfo", {
   machineID: required(1, string),
   systemUUID: required(2, string),
   bootID: required(3, string),
@@ -92,38 +92,38 @@ export const NodeSystemInfo: MessageSchema = message("io.k8s.api.core.v1.NodeSys
   swap: pointer(11, ref(NodeSwapStatus)),
 });
 
-export const ContainerImage: MessageSchema = message("io.k8s.api.core.v1.ContainerImage", {
+const ContainerImage: MessageSchema = message("io.k8s.api.core.v1.ContainerImage", {
   names: always(1, listOf(string)),
   sizeBytes: plain(2, int64),
 });
 
-export const AttachedVolume: MessageSchema = message("io.k8s.api.core.v1.AttachedVolume", {
+const AttachedVolume: MessageSchema = message("io.k8s.api.core.v1.AttachedVolume", {
   name: required(1, string),
   devicePath: required(2, string),
 });
 
-export const NodeConfigStatus: MessageSchema = message("io.k8s.api.core.v1.NodeConfigStatus", {
+const NodeConfigStatus: MessageSchema = message("io.k8s.api.core.v1.NodeConfigStatus", {
   assigned: pointer(1, ref(NodeConfigSource)),
   active: pointer(2, ref(NodeConfigSource)),
   lastKnownGood: pointer(3, ref(NodeConfigSource)),
   error: plain(4, string),
 });
 
-export const NodeRuntimeHandlerFeatures: MessageSchema = message("io.k8s.api.core.v1.NodeRuntimeHandlerFeatures", {
+const NodeRuntimeHandlerFeatures: MessageSchema = message("io.k8s.api.core.v1.NodeRuntimeHandlerFeatures", {
   recursiveReadOnlyMounts: pointer(1, bool),
   userNamespaces: pointer(2, bool),
 });
 
-export const NodeRuntimeHandler: MessageSchema = message("io.k8s.api.core.v1.NodeRuntimeHandler", {
+const NodeRuntimeHandler: MessageSchema = message("io.k8s.api.core.v1.NodeRuntimeHandler", {
   name: always(1, string),
   features: pointer(2, ref(NodeRuntimeHandlerFeatures)),
 });
 
-export const NodeFeatures: MessageSchema = message("io.k8s.api.core.v1.NodeFeatures", {
+const NodeFeatures: MessageSchema = message("io.k8s.api.core.v1.NodeFeatures", {
   supplementalGroupsPolicy: pointer(1, bool),
 });
 
-export const NodeStatus: MessageSchema = message("io.k8s.api.core.v1.NodeStatus", {
+const NodeStatus: MessageSchema = message("io.k8s.api.core.v1.NodeStatus", {
   capacity: plain(1, mapOf(quantity)),
   allocatable: plain(2, mapOf(quantity)),
   phase: plain(3, enumOf("Pending", "Running", "Terminated")),

@@ -33,12 +33,12 @@ import {
 } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const Sysctl: MessageSchema = message("io.k8s.api.core.v1.Sysctl", {
+const Sysctl: MessageSchema = message("io.k8s.api.core.v1.Sysctl", {
   name: required(1, string),
   value: required(2, string),
 });
 
-export const PodSecurityContext: MessageSchema = message("io.k8s.api.core.v1.PodSecurityContext", {
+const PodSecurityContext: MessageSchema = message("io.k8s.api.core.v1.PodSecurityContext", {
   seLinuxOptions: pointer(1, ref(SELinuxOptions)),
   windowsOptions: pointer(8, ref(WindowsSecurityContextOptions)),
   runAsUser: pointer(2, int64),
@@ -54,17 +54,17 @@ export const PodSecurityContext: MessageSchema = message("io.k8s.api.core.v1.Pod
   seLinuxChangePolicy: pointer(13, string),
 });
 
-export const PreferredSchedulingTerm: MessageSchema = message("io.k8s.api.core.v1.PreferredSchedulingTerm", {
+const PreferredSchedulingTerm: MessageSchema = message("io.k8s.api.core.v1.PreferredSchedulingTerm", {
   weight: required(1, int32),
   preference: required(2, ref(NodeSelectorTerm)),
 });
 
-export const NodeAffinity: MessageSchema = message("io.k8s.api.core.v1.NodeAffinity", {
+const NodeAffinity: MessageSchema = message("io.k8s.api.core.v1.NodeAffinity", {
   requiredDuringSchedulingIgnoredDuringExecution: pointer(1, ref(NodeSelector)),
   preferredDuringSchedulingIgnoredDuringExecution: plain(2, listOf(ref(PreferredSchedulingTerm))),
 });
 
-export const PodAffinityTerm: MessageSchema = message("io.k8s.api.core.v1.PodAffinityTerm", {
+const PodAffinityTerm: MessageSchema = message("io.k8s.api.core.v1.PodAffinityTerm", {
   labelSelector: pointer(1, ref(LabelSelector)),
   namespaces: plain(2, listOf(string)),
   topologyKey: required(3, string),
@@ -73,28 +73,28 @@ export const PodAffinityTerm: MessageSchema = message("io.k8s.api.core.v1.PodAff
   mismatchLabelKeys: plain(6, listOf(string)),
 });
 
-export const WeightedPodAffinityTerm: MessageSchema = message("io.k8s.api.core.v1.WeightedPodAffinityTerm", {
+const WeightedPodAffinityTerm: MessageSchema = message("io.k8s.api.core.v1.WeightedPodAffinityTerm", {
   weight: required(1, int32),
   podAffinityTerm: required(2, ref(PodAffinityTerm)),
 });
 
-export const PodAffinity: MessageSchema = message("io.k8s.api.core.v1.PodAffinity", {
+const PodAffinity: MessageSchema = message("io.k8s.api.core.v1.PodAffinity", {
   requiredDuringSchedulingIgnoredDuringExecution: plain(1, listOf(ref(PodAffinityTerm))),
   preferredDuringSchedulingIgnoredDuringExecution: plain(2, listOf(ref(WeightedPodAffinityTerm))),
 });
 
-export const PodAntiAffinity: MessageSchema = message("io.k8s.api.core.v1.PodAntiAffinity", {
+const PodAntiAffinity: MessageSchema = message("io.k8s.api.core.v1.PodAntiAffinity", {
   requiredDuringSchedulingIgnoredDuringExecution: plain(1, listOf(ref(PodAffinityTerm))),
   preferredDuringSchedulingIgnoredDuringExecution: plain(2, listOf(ref(WeightedPodAffinityTerm))),
 });
 
-export const Affinity: MessageSchema = message("io.k8s.api.core.v1.Affinity", {
+const Affinity: MessageSchema = message("io.k8s.api.core.v1.Affinity", {
   nodeAffinity: pointer(1, ref(NodeAffinity)),
   podAffinity: pointer(2, ref(PodAffinity)),
   podAntiAffinity: pointer(3, ref(PodAntiAffinity)),
 });
 
-export const Toleration: MessageSchema = message("io.k8s.api.core.v1.Toleration", {
+const Toleration: MessageSchema = message("io.k8s.api.core.v1.Toleration", {
   key: plain(1, string),
   operator: plain(2, enumOf("Exists", "Equal", "Lt", "Gt")),
   value: plain(3, string),
@@ -102,27 +102,27 @@ export const Toleration: MessageSchema = message("io.k8s.api.core.v1.Toleration"
   tolerationSeconds: pointer(5, int64),
 });
 
-export const HostAlias: MessageSchema = message("io.k8s.api.core.v1.HostAlias", {
+const HostAlias: MessageSchema = message("io.k8s.api.core.v1.HostAlias", {
   ip: required(1, string),
   hostnames: plain(2, listOf(string)),
 });
 
-export const PodDNSConfigOption: MessageSchema = message("io.k8s.api.core.v1.PodDNSConfigOption", {
+const PodDNSConfigOption: MessageSchema = message("io.k8s.api.core.v1.PodDNSConfigOption", {
   name: plain(1, string),
   value: pointer(2, string),
 });
 
-export const PodDNSConfig: MessageSchema = message("io.k8s.api.core.v1.PodDNSConfig", {
+const PodDNSConfig: MessageSchema = message("io.k8s.api.core.v1.PodDNSConfig", {
   nameservers: plain(1, listOf(string)),
   searches: plain(2, listOf(string)),
   options: plain(3, listOf(ref(PodDNSConfigOption))),
 });
 
-export const PodReadinessGate: MessageSchema = message("io.k8s.api.core.v1.PodReadinessGate", {
+const PodReadinessGate: MessageSchema = message("io.k8s.api.core.v1.PodReadinessGate", {
   conditionType: required(1, string),
 });
 
-export const TopologySpreadConstraint: MessageSchema = message("io.k8s.api.core.v1.TopologySpreadConstraint", {
+const TopologySpreadConstraint: MessageSchema = message("io.k8s.api.core.v1.TopologySpreadConstraint", {
   maxSkew: required(1, int32),
   topologyKey: required(2, string),
   whenUnsatisfiable: required(3, enumOf("DoNotSchedule", "ScheduleAnyway")),
@@ -133,25 +133,25 @@ export const TopologySpreadConstraint: MessageSchema = message("io.k8s.api.core.
   matchLabelKeys: plain(8, listOf(string)),
 });
 
-export const PodOS: MessageSchema = message("io.k8s.api.core.v1.PodOS", {
+const PodOS: MessageSchema = message("io.k8s.api.core.v1.PodOS", {
   name: required(1, string),
 });
 
-export const PodSchedulingGate: MessageSchema = message("io.k8s.api.core.v1.PodSchedulingGate", {
+const PodSchedulingGate: MessageSchema = message("io.k8s.api.core.v1.PodSchedulingGate", {
   name: required(1, string),
 });
 
-export const PodResourceClaim: MessageSchema = message("io.k8s.api.core.v1.PodResourceClaim", {
+const PodResourceClaim: MessageSchema = message("io.k8s.api.core.v1.PodResourceClaim", {
   name: required(1, string),
   resourceClaimName: pointer(3, string),
   resourceClaimTemplateName: pointer(4, string),
 });
 
-export const PodSchedulingGroup: MessageSchema = message("io.k8s.api.core.v1.PodSchedulingGroup", {
+const PodSchedulingGroup: MessageSchema = message("io.k8s.api.core.v1.PodSchedulingGroup", {
   podGroupName: pointer(1, string),
 });
 
-export const PodSpec: MessageSchema = message("io.k8s.api.core.v1.PodSpec", {
+const PodSpec: MessageSchema = message("io.k8s.api.core.v1.PodSpec", {
   volumes: plain(1, listOf(ref(Volume), { mergeKey: "name", retainKeys: true, listType: "map", listMapKeys: ["name"] })),
   initContainers: plain(20, keyedListOf(Container, "name")),
   containers: required(2, keyedListOf(Container, "name")),
@@ -199,7 +199,7 @@ export const PodSpec: MessageSchema = message("io.k8s.api.core.v1.PodSpec", {
   schedulingGroup: pointer(43, ref(PodSchedulingGroup)),
 });
 
-export const PodCondition: MessageSchema = message("io.k8s.api.core.v1.PodCondition", {
+const PodCondition: MessageSchema = message("io.k8s.api.core.v1.PodCondition", {
   type: required(1, string),
   observedGeneration: plain(7, int64),
   status: required(2, string),
@@ -209,24 +209,24 @@ export const PodCondition: MessageSchema = message("io.k8s.api.core.v1.PodCondit
   message: plain(6, string),
 });
 
-export const HostIP: MessageSchema = message("io.k8s.api.core.v1.HostIP", {
+const HostIP: MessageSchema = message("io.k8s.api.core.v1.HostIP", {
   ip: required(1, string),
 });
 
-export const PodIP: MessageSchema = message("io.k8s.api.core.v1.PodIP", {
+const PodIP: MessageSchema = message("io.k8s.api.core.v1.PodIP", {
   ip: required(1, string),
 });
 
-export const ContainerStateWaiting: MessageSchema = message("io.k8s.api.core.v1.ContainerStateWaiting", {
+const ContainerStateWaiting: MessageSchema = message("io.k8s.api.core.v1.ContainerStateWaiting", {
   reason: plain(1, string),
   message: plain(2, string),
 });
 
-export const ContainerStateRunning: MessageSchema = message("io.k8s.api.core.v1.ContainerStateRunning", {
+const ContainerStateRunning: MessageSchema = message("io.k8s.api.core.v1.ContainerStateRunning", {
   startedAt: plain(1, time),
 });
 
-export const ContainerStateTerminated: MessageSchema = message("io.k8s.api.core.v1.ContainerStateTerminated", {
+const ContainerStateTerminated: MessageSchema = message("io.k8s.api.core.v1.ContainerStateTerminated", {
   exitCode: required(1, int32),
   signal: plain(2, int32),
   reason: plain(3, string),
@@ -236,21 +236,21 @@ export const ContainerStateTerminated: MessageSchema = message("io.k8s.api.core.
   containerID: plain(7, string),
 });
 
-export const ContainerState: MessageSchema = message("io.k8s.api.core.v1.ContainerState", {
+const ContainerState: MessageSchema = message("io.k8s.api.core.v1.ContainerState", {
   waiting: pointer(1, ref(ContainerStateWaiting)),
   running: pointer(2, ref(ContainerStateRunning)),
   terminated: pointer(3, ref(ContainerStateTerminated)),
 });
 
-export const ImageVolumeStatus: MessageSchema = message("io.k8s.api.core.v1.ImageVolumeStatus", {
+const ImageVolumeStatus: MessageSchema = message("io.k8s.api.core.v1.ImageVolumeStatus", {
   imageRef: plain(1, string, "", { required: true }),
 });
 
-export const VolumeStatus: MessageSchema = message("io.k8s.api.core.v1.VolumeStatus", {
+const VolumeStatus: MessageSchema = message("io.k8s.api.core.v1.VolumeStatus", {
   image: pointer(1, ref(ImageVolumeStatus)),
 });
 
-export const VolumeMountStatus: MessageSchema = message("io.k8s.api.core.v1.VolumeMountStatus", {
+const VolumeMountStatus: MessageSchema = message("io.k8s.api.core.v1.VolumeMountStatus", {
   name: required(1, string),
   mountPath: required(2, string),
   readOnly: plain(3, bool),
@@ -258,28 +258,28 @@ export const VolumeMountStatus: MessageSchema = message("io.k8s.api.core.v1.Volu
   volumeStatus: pointer(5, ref(VolumeStatus)),
 });
 
-export const LinuxContainerUser: MessageSchema = message("io.k8s.api.core.v1.LinuxContainerUser", {
+const LinuxContainerUser: MessageSchema = message("io.k8s.api.core.v1.LinuxContainerUser", {
   uid: required(1, int64),
   gid: required(2, int64),
   supplementalGroups: plain(3, listOf(int64)),
 });
 
-export const ContainerUser: MessageSchema = message("io.k8s.api.core.v1.ContainerUser", {
+const ContainerUser: MessageSchema = message("io.k8s.api.core.v1.ContainerUser", {
   linux: pointer(1, ref(LinuxContainerUser)),
 });
 
-export const ResourceHealth: MessageSchema = message("io.k8s.api.core.v1.ResourceHealth", {
+const ResourceHealth: MessageSchema = message("io.k8s.api.core.v1.ResourceHealth", {
   resourceID: required(1, string),
   health: plain(2, string),
   message: pointer(6, string),
 });
 
-export const ResourceStatus: MessageSchema = message("io.k8s.api.core.v1.ResourceStatus", {
+const ResourceStatus: MessageSchema = message("io.k8s.api.core.v1.ResourceStatus", {
   name: required(1, string),
   resources: plain(2, listOf(ref(ResourceHealth), { listType: "map", listMapKeys: ["resourceID"] })),
 });
 
-export const ContainerStatus: MessageSchema = message("io.k8s.api.core.v1.ContainerStatus", {
+const ContainerStatus: MessageSchema = message("io.k8s.api.core.v1.ContainerStatus", {
   name: required(1, string),
   state: plain(2, ref(ContainerState)),
   lastState: plain(3, ref(ContainerState)),
@@ -366,29 +366,29 @@ export const ContainerStatus: MessageSchema = message("io.k8s.api.core.v1.Contai
   ),
 });
 
-export const PodResourceClaimStatus: MessageSchema = message("io.k8s.api.core.v1.PodResourceClaimStatus", {
+const PodResourceClaimStatus: MessageSchema = message("io.k8s.api.core.v1.PodResourceClaimStatus", {
   name: required(1, string),
   resourceClaimName: pointer(2, string),
 });
 
-export const ContainerExtendedResourceRequest: MessageSchema = message("io.k8s.api.core.v1.ContainerExtendedResourceRequest", {
+const ContainerExtendedResourceRequest: MessageSchema = message("io.k8s.api.core.v1.ContainerExtendedResourceRequest", {
   containerName: required(1, string),
   resourceName: required(2, string),
   requestName: required(3, string),
 });
 
-export const PodExtendedResourceClaimStatus: MessageSchema = message("io.k8s.api.core.v1.PodExtendedResourceClaimStatus", {
+const PodExtendedResourceClaimStatus: MessageSchema = message("io.k8s.api.core.v1.PodExtendedResourceClaimStatus", {
   requestMappings: required(1, listOf(ref(ContainerExtendedResourceRequest))),
   resourceClaimName: required(2, string),
 });
 
-export const NodeAllocatableResourceClaimStatus: MessageSchema = message("io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus", {
+const NodeAllocatableResourceClaimStatus: MessageSchema = message("io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus", {
   resourceClaimName: required(1, string),
   containers: plain(2, listOf(string, { listType: "set" })),
   resources: required(3, mapOf(quantity)),
 });
 
-export const PodStatus: MessageSchema = message("io.k8s.api.core.v1.PodStatus", {
+const PodStatus: MessageSchema = message("io.k8s.api.core.v1.PodStatus", {
   observedGeneration: plain(17, int64),
   phase: plain(1, enumOf("Pending", "Running", "Succeeded", "Failed", "Unknown")),
   conditions: plain(2, keyedListOf(PodCondition, "type")),

@@ -36,7 +36,7 @@ export const TypedLocalObjectReference: MessageSchema = message(
   { atomic: true },
 );
 
-export const NodeSelectorRequirement: MessageSchema = message("io.k8s.api.core.v1.NodeSelectorRequirement", {
+const NodeSelectorRequirement: MessageSchema = message("io.k8s.api.core.v1.NodeSelectorRequirement", {
   key: required(1, string),
   operator: required(2, enumOf("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")),
   values: plain(3, listOf(string)),

@@ -5,7 +5,7 @@ import { Condition, ObjectMeta } from "./meta";
 import { bool, enumOf, int32, intOrString, keyedListOf, kind, listOf, mapOf, message, plain, pointer, ref, required, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const ServicePort: MessageSchema = message(
+const ServicePort: MessageSchema = message(
   "io.k8s.api.core.v1.ServicePort",
   {
     name: plain(1, string, "Name of the port, a DNS label, unique in the Service. Needed when there is more than one port."),
@@ -18,7 +18,7 @@ export const ServicePort: MessageSchema = message(
   { description: "One port of a Service." },
 );
 
-export const ClientIPConfig: MessageSchema = message(
+const ClientIPConfig: MessageSchema = message(
   "io.k8s.api.core.v1.ClientIPConfig",
   {
     timeoutSeconds: pointer(1, int32, "Seconds for which a client keeps its endpoint, more than 0 and at most 86400. 10800 unless set."),
@@ -26,7 +26,7 @@ export const ClientIPConfig: MessageSchema = message(
   { description: "Settings of affinity by client address." },
 );
 
-export const SessionAffinityConfig: MessageSchema = message(
+const SessionAffinityConfig: MessageSchema = message(
   "io.k8s.api.core.v1.SessionAffinityConfig",
   {
     clientIP: pointer(1, ref(ClientIPConfig), "Settings of affinity by client address."),
@@ -34,7 +34,7 @@ export const SessionAffinityConfig: MessageSchema = message(
   { description: "Settings of session affinity." },
 );
 
-export const ServiceSpec: MessageSchema = message(
+const ServiceSpec: MessageSchema = message(
   "io.k8s.api.core.v1.ServiceSpec",
   {
     ports: plain(
@@ -93,7 +93,7 @@ export const ServiceSpec: MessageSchema = message(
   { description: "The wanted addresses, ports and traffic rules of a Service." },
 );
 
-export const PortStatus: MessageSchema = message(
+const PortStatus: MessageSchema = message(
   "io.k8s.api.core.v1.PortStatus",
   {
     port: required(1, int32, "Number of the port."),
@@ -103,7 +103,7 @@ export const PortStatus: MessageSchema = message(
   { description: "State of one port of a load balancer." },
 );
 
-export const LoadBalancerIngress: MessageSchema = message(
+const LoadBalancerIngress: MessageSchema = message(
   "io.k8s.api.core.v1.LoadBalancerIngress",
   {
     ip: plain(1, string, "Address of the point."),
@@ -114,7 +114,7 @@ export const LoadBalancerIngress: MessageSchema = message(
   { description: "One point at which a load balancer takes traffic." },
 );
 
-export const LoadBalancerStatus: MessageSchema = message(
+const LoadBalancerStatus: MessageSchema = message(
   "io.k8s.api.core.v1.LoadBalancerStatus",
   {
     ingress: plain(1, listOf(ref(LoadBalancerIngress)), "Points at which the load balancer takes traffic."),
@@ -122,7 +122,7 @@ export const LoadBalancerStatus: MessageSchema = message(
   { description: "State of a load balancer." },
 );
 
-export const ServiceStatus: MessageSchema = message(
+const ServiceStatus: MessageSchema = message(
   "io.k8s.api.core.v1.ServiceStatus",
   {
     loadBalancer: plain(1, ref(LoadBalancerStatus), "State of the load balancer."),

@@ -6,56 +6,56 @@ import { LabelSelector, ObjectMeta } from "./meta";
 import { always, bool, enumOf, inline, int32, int64, listOf, mapOf, message, plain, pointer, quantity, ref, required, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const HostPathVolumeSource: MessageSchema = message("io.k8s.api.core.v1.HostPathVolumeSource", {
+const HostPathVolumeSource: MessageSchema = message("io.k8s.api.core.v1.HostPathVolumeSource", {
   path: required(1, string),
   type: pointer(2, string),
 });
 
-export const EmptyDirVolumeSource: MessageSchema = message("io.k8s.api.core.v1.EmptyDirVolumeSource", {
+const EmptyDirVolumeSource: MessageSchema = message("io.k8s.api.core.v1.EmptyDirVolumeSource", {
   medium: plain(1, string),
   sizeLimit: pointer(2, quantity),
 });
 
-export const GCEPersistentDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.GCEPersistentDiskVolumeSource", {
+const GCEPersistentDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.GCEPersistentDiskVolumeSource", {
   pdName: required(1, string),
   fsType: plain(2, string),
   partition: plain(3, int32),
   readOnly: plain(4, bool),
 });
 
-export const AWSElasticBlockStoreVolumeSource: MessageSchema = message("io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource", {
+const AWSElasticBlockStoreVolumeSource: MessageSchema = message("io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource", {
   volumeID: required(1, string),
   fsType: plain(2, string),
   partition: plain(3, int32),
   readOnly: plain(4, bool),
 });
 
-export const GitRepoVolumeSource: MessageSchema = message("io.k8s.api.core.v1.GitRepoVolumeSource", {
+const GitRepoVolumeSource: MessageSchema = message("io.k8s.api.core.v1.GitRepoVolumeSource", {
   repository: required(1, string),
   revision: plain(2, string),
   directory: plain(3, string),
 });
 
-export const KeyToPath: MessageSchema = message("io.k8s.api.core.v1.KeyToPath", {
+const KeyToPath: MessageSchema = message("io.k8s.api.core.v1.KeyToPath", {
   key: required(1, string),
   path: required(2, string),
   mode: pointer(3, int32),
 });
 
-export const SecretVolumeSource: MessageSchema = message("io.k8s.api.core.v1.SecretVolumeSource", {
+const SecretVolumeSource: MessageSchema = message("io.k8s.api.core.v1.SecretVolumeSource", {
   secretName: plain(1, string),
   items: plain(2, listOf(ref(KeyToPath))),
   defaultMode: pointer(3, int32),
   optional: pointer(4, bool),
 });
 
-export const NFSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.NFSVolumeSource", {
+const NFSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.NFSVolumeSource", {
   server: required(1, string),
   path: required(2, string),
   readOnly: plain(3, bool),
 });
 
-export const ISCSIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ISCSIVolumeSource", {
+const ISCSIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ISCSIVolumeSource", {
   targetPortal: required(1, string),
   iqn: required(2, string),
   lun: required(3, int32),
@@ -69,18 +69,18 @@ export const ISCSIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ISCS
   initiatorName: pointer(12, string),
 });
 
-export const GlusterfsVolumeSource: MessageSchema = message("io.k8s.api.core.v1.GlusterfsVolumeSource", {
+const GlusterfsVolumeSource: MessageSchema = message("io.k8s.api.core.v1.GlusterfsVolumeSource", {
   endpoints: required(1, string),
   path: required(2, string),
   readOnly: plain(3, bool),
 });
 
-export const PersistentVolumeClaimVolumeSource: MessageSchema = message("io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource", {
+const PersistentVolumeClaimVolumeSource: MessageSchema = message("io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource", {
   claimName: required(1, string),
   readOnly: plain(2, bool),
 });
 
-export const RBDVolumeSource: MessageSchema = message("io.k8s.api.core.v1.RBDVolumeSource", {
+const RBDVolumeSource: MessageSchema = message("io.k8s.api.core.v1.RBDVolumeSource", {
   monitors: required(1, listOf(string)),
   image: required(2, string),
   fsType: plain(3, string),
@@ -91,7 +91,7 @@ export const RBDVolumeSource: MessageSchema = message("io.k8s.api.core.v1.RBDVol
   readOnly: plain(8, bool),
 });
 
-export const FlexVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FlexVolumeSource", {
+const FlexVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FlexVolumeSource", {
   driver: required(1, string),
   fsType: plain(2, string),
   secretRef: pointer(3, ref(LocalObjectReference)),
@@ -99,14 +99,14 @@ export const FlexVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FlexV
   options: plain(5, mapOf(string)),
 });
 
-export const CinderVolumeSource: MessageSchema = message("io.k8s.api.core.v1.CinderVolumeSource", {
+const CinderVolumeSource: MessageSchema = message("io.k8s.api.core.v1.CinderVolumeSource", {
   volumeID: required(1, string),
   fsType: plain(2, string),
   readOnly: plain(3, bool),
   secretRef: pointer(4, ref(LocalObjectReference)),
 });
 
-export const CephFSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.CephFSVolumeSource", {
+const CephFSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.CephFSVolumeSource", {
   monitors: required(1, listOf(string)),
   path: plain(2, string),
   user: plain(3, string),
@@ -115,7 +115,7 @@ export const CephFSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.Cep
   readOnly: plain(6, bool),
 });
 
-export const FlockerVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FlockerVolumeSource", {
+const FlockerVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FlockerVolumeSource", {
   datasetName: plain(1, string),
   datasetUUID: plain(2, string),
 });
@@ -139,19 +139,19 @@ export const ResourceFieldSelector: MessageSchema = message(
   { atomic: true },
 );
 
-export const DownwardAPIVolumeFile: MessageSchema = message("io.k8s.api.core.v1.DownwardAPIVolumeFile", {
+const DownwardAPIVolumeFile: MessageSchema = message("io.k8s.api.core.v1.DownwardAPIVolumeFile", {
   path: required(1, string),
   fieldRef: pointer(2, ref(ObjectFieldSelector)),
   resourceFieldRef: pointer(3, ref(ResourceFieldSelector)),
   mode: pointer(4, int32),
 });
 
-export const DownwardAPIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.DownwardAPIVolumeSource", {
+const DownwardAPIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.DownwardAPIVolumeSource", {
   items: plain(1, listOf(ref(DownwardAPIVolumeFile))),
   defaultMode: pointer(2, int32),
 });
 
-export const FCVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FCVolumeSource", {
+const FCVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FCVolumeSource", {
   targetWWNs: plain(1, listOf(string)),
   lun: pointer(2, int32),
   fsType: plain(3, string),
@@ -159,27 +159,27 @@ export const FCVolumeSource: MessageSchema = message("io.k8s.api.core.v1.FCVolum
   wwids: plain(5, listOf(string)),
 });
 
-export const AzureFileVolumeSource: MessageSchema = message("io.k8s.api.core.v1.AzureFileVolumeSource", {
+const AzureFileVolumeSource: MessageSchema = message("io.k8s.api.core.v1.AzureFileVolumeSource", {
   secretName: required(1, string),
   shareName: required(2, string),
   readOnly: plain(3, bool),
 });
 
-export const ConfigMapVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ConfigMapVolumeSource", {
+const ConfigMapVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ConfigMapVolumeSource", {
   localObjectReference: inline(1, LocalObjectReference),
   items: plain(2, listOf(ref(KeyToPath))),
   defaultMode: pointer(3, int32),
   optional: pointer(4, bool),
 });
 
-export const VsphereVirtualDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource", {
+const VsphereVirtualDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource", {
   volumePath: required(1, string),
   fsType: plain(2, string),
   storagePolicyName: plain(3, string),
   storagePolicyID: plain(4, string),
 });
 
-export const QuobyteVolumeSource: MessageSchema = message("io.k8s.api.core.v1.QuobyteVolumeSource", {
+const QuobyteVolumeSource: MessageSchema = message("io.k8s.api.core.v1.QuobyteVolumeSource", {
   registry: required(1, string),
   volume: required(2, string),
   readOnly: plain(3, bool),
@@ -188,7 +188,7 @@ export const QuobyteVolumeSource: MessageSchema = message("io.k8s.api.core.v1.Qu
   tenant: plain(6, string),
 });
 
-export const AzureDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.AzureDiskVolumeSource", {
+const AzureDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.AzureDiskVolumeSource", {
   diskName: required(1, string),
   diskURI: required(2, string),
   cachingMode: pointer(3, enumOf("None", "ReadOnly", "ReadWrite"), "", { default: "ReadWrite" }),
@@ -197,34 +197,34 @@ export const AzureDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.
   kind: pointer(6, enumOf("Shared", "Dedicated", "Managed"), "", { default: "Shared" }),
 });
 
-export const PhotonPersistentDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource", {
+const PhotonPersistentDiskVolumeSource: MessageSchema = message("io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource", {
   pdID: required(1, string),
   fsType: plain(2, string),
 });
 
-export const SecretProjection: MessageSchema = message("io.k8s.api.core.v1.SecretProjection", {
+const SecretProjection: MessageSchema = message("io.k8s.api.core.v1.SecretProjection", {
   localObjectReference: inline(1, LocalObjectReference),
   items: plain(2, listOf(ref(KeyToPath))),
   optional: pointer(4, bool),
 });
 
-export const DownwardAPIProjection: MessageSchema = message("io.k8s.api.core.v1.DownwardAPIProjection", {
+const DownwardAPIProjection: MessageSchema = message("io.k8s.api.core.v1.DownwardAPIProjection", {
   items: plain(1, listOf(ref(DownwardAPIVolumeFile))),
 });
 
-export const ConfigMapProjection: MessageSchema = message("io.k8s.api.core.v1.ConfigMapProjection", {
+const ConfigMapProjection: MessageSchema = message("io.k8s.api.core.v1.ConfigMapProjection", {
   localObjectReference: inline(1, LocalObjectReference),
   items: plain(2, listOf(ref(KeyToPath))),
   optional: pointer(4, bool),
 });
 
-export const ServiceAccountTokenProjection: MessageSchema = message("io.k8s.api.core.v1.ServiceAccountTokenProjection", {
+const ServiceAccountTokenProjection: MessageSchema = message("io.k8s.api.core.v1.ServiceAccountTokenProjection", {
   audience: plain(1, string),
   expirationSeconds: pointer(2, int64),
   path: required(3, string),
 });
 
-export const ClusterTrustBundleProjection: MessageSchema = message("io.k8s.api.core.v1.ClusterTrustBundleProjection", {
+const ClusterTrustBundleProjection: MessageSchema = message("io.k8s.api.core.v1.ClusterTrustBundleProjection", {
   name: pointer(1, string),
   signerName: pointer(2, string),
   labelSelector: pointer(3, ref(LabelSelector)),
@@ -232,7 +232,7 @@ export const ClusterTrustBundleProjection: MessageSchema = message("io.k8s.api.c
   path: required(4, string),
 });
 
-export const PodCertificateProjection: MessageSchema = message("io.k8s.api.core.v1.PodCertificateProjection", {
+const PodCertificateProjection: MessageSchema = message("io.k8s.api.core.v1.PodCertificateProjection", {
   signerName: plain(1, string, "", { required: true }),
   keyType: plain(2, string, "", { required: true }),
   maxExpirationSeconds: pointer(3, int32),
@@ -242,7 +242,7 @@ export const PodCertificateProjection: MessageSchema = message("io.k8s.api.core.
   userAnnotations: plain(7, mapOf(string)),
 });
 
-export const VolumeProjection: MessageSchema = message("io.k8s.api.core.v1.VolumeProjection", {
+const VolumeProjection: MessageSchema = message("io.k8s.api.core.v1.VolumeProjection", {
   secret: pointer(1, ref(SecretProjection)),
   downwardAPI: pointer(2, ref(DownwardAPIProjection)),
   configMap: pointer(3, ref(ConfigMapProjection)),
@@ -251,18 +251,18 @@ export const VolumeProjection: MessageSchema = message("io.k8s.api.core.v1.Volum
   podCertificate: pointer(6, ref(PodCertificateProjection)),
 });
 
-export const ProjectedVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ProjectedVolumeSource", {
+const ProjectedVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ProjectedVolumeSource", {
   sources: always(1, listOf(ref(VolumeProjection))),
   defaultMode: pointer(2, int32),
 });
 
-export const PortworxVolumeSource: MessageSchema = message("io.k8s.api.core.v1.PortworxVolumeSource", {
+const PortworxVolumeSource: MessageSchema = message("io.k8s.api.core.v1.PortworxVolumeSource", {
   volumeID: required(1, string),
   fsType: plain(2, string),
   readOnly: plain(3, bool),
 });
 
-export const ScaleIOVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ScaleIOVolumeSource", {
+const ScaleIOVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ScaleIOVolumeSource", {
   gateway: required(1, string),
   system: required(2, string),
   secretRef: pointer(3, ref(LocalObjectReference), "", { required: true }),
@@ -275,7 +275,7 @@ export const ScaleIOVolumeSource: MessageSchema = message("io.k8s.api.core.v1.Sc
   readOnly: plain(10, bool),
 });
 
-export const StorageOSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.StorageOSVolumeSource", {
+const StorageOSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.StorageOSVolumeSource", {
   volumeName: plain(1, string),
   volumeNamespace: plain(2, string),
   fsType: plain(3, string),
@@ -283,7 +283,7 @@ export const StorageOSVolumeSource: MessageSchema = message("io.k8s.api.core.v1.
   secretRef: pointer(5, ref(LocalObjectReference)),
 });
 
-export const CSIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.CSIVolumeSource", {
+const CSIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.CSIVolumeSource", {
   driver: required(1, string),
   readOnly: pointer(2, bool),
   fsType: pointer(3, string),
@@ -291,19 +291,19 @@ export const CSIVolumeSource: MessageSchema = message("io.k8s.api.core.v1.CSIVol
   nodePublishSecretRef: pointer(5, ref(LocalObjectReference)),
 });
 
-export const VolumeResourceRequirements: MessageSchema = message("io.k8s.api.core.v1.VolumeResourceRequirements", {
+const VolumeResourceRequirements: MessageSchema = message("io.k8s.api.core.v1.VolumeResourceRequirements", {
   limits: plain(1, mapOf(quantity)),
   requests: plain(2, mapOf(quantity)),
 });
 
-export const TypedObjectReference: MessageSchema = message("io.k8s.api.core.v1.TypedObjectReference", {
+const TypedObjectReference: MessageSchema = message("io.k8s.api.core.v1.TypedObjectReference", {
   apiGroup: pointer(1, string),
   kind: required(2, string),
   name: required(3, string),
   namespace: pointer(4, string),
 });
 
-export const PersistentVolumeClaimSpec: MessageSchema = message("io.k8s.api.core.v1.PersistentVolumeClaimSpec", {
+const PersistentVolumeClaimSpec: MessageSchema = message("io.k8s.api.core.v1.PersistentVolumeClaimSpec", {
   accessModes: plain(1, listOf(enumOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"))),
   selector: pointer(4, ref(LabelSelector)),
   resources: plain(2, ref(VolumeResourceRequirements)),
@@ -315,21 +315,21 @@ export const PersistentVolumeClaimSpec: MessageSchema = message("io.k8s.api.core
   volumeAttributesClassName: pointer(9, string),
 });
 
-export const PersistentVolumeClaimTemplate: MessageSchema = message("io.k8s.api.core.v1.PersistentVolumeClaimTemplate", {
+const PersistentVolumeClaimTemplate: MessageSchema = message("io.k8s.api.core.v1.PersistentVolumeClaimTemplate", {
   metadata: plain(1, ref(ObjectMeta)),
   spec: required(2, ref(PersistentVolumeClaimSpec)),
 });
 
-export const EphemeralVolumeSource: MessageSchema = message("io.k8s.api.core.v1.EphemeralVolumeSource", {
+const EphemeralVolumeSource: MessageSchema = message("io.k8s.api.core.v1.EphemeralVolumeSource", {
   volumeClaimTemplate: pointer(1, ref(PersistentVolumeClaimTemplate)),
 });
 
-export const ImageVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ImageVolumeSource", {
+const ImageVolumeSource: MessageSchema = message("io.k8s.api.core.v1.ImageVolumeSource", {
   reference: plain(1, string),
   pullPolicy: plain(2, enumOf("Always", "Never", "IfNotPresent")),
 });
 
-export const VolumeSource: MessageSchema = message("io.k8s.api.core.v1.VolumeSource", {
+const VolumeSource: MessageSchema = message("io.k8s.api.core.v1.VolumeSource", {
   hostPath: pointer(1, ref(HostPathVolumeSource)),
   emptyDir: pointer(2, ref(EmptyDirVolumeSource)),
   gcePersistentDisk: pointer(3, ref(GCEPersistentDiskVolumeSource)),

@@ -6,7 +6,7 @@ import { ObjectMeta } from "./meta";
 import { always, bool, enumOf, int32, kind, listOf, mapOf, message, plain, pointer, ref, required, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const EndpointConditions: MessageSchema = message(
+const EndpointConditions: MessageSchema = message(
   "io.k8s.api.discovery.v1.EndpointConditions",
   {
     ready: pointer(1, bool, "Whether it takes new traffic: serving and not terminating. Unknown counts as true."),
@@ -16,7 +16,7 @@ export const EndpointConditions: MessageSchema = message(
   { description: "Whether an endpoint takes traffic." },
 );
 
-export const ForZone: MessageSchema = message(
+const ForZone: MessageSchema = message(
   "io.k8s.api.discovery.v1.ForZone",
   {
     name: required(1, string, "Name of the zone."),
@@ -24,7 +24,7 @@ export const ForZone: MessageSchema = message(
   { description: "A zone that should use an endpoint." },
 );
 
-export const ForNode: MessageSchema = message(
+const ForNode: MessageSchema = message(
   "io.k8s.api.discovery.v1.ForNode",
   {
     name: required(1, string, "Name of the node."),
@@ -32,7 +32,7 @@ export const ForNode: MessageSchema = message(
   { description: "A node that should use an endpoint." },
 );
 
-export const EndpointHints: MessageSchema = message(
+const EndpointHints: MessageSchema = message(
   "io.k8s.api.discovery.v1.EndpointHints",
   {
     forZones: plain(1, listOf(ref(ForZone)), "Zones whose clients should use the endpoint, at most 8."),
@@ -41,7 +41,7 @@ export const EndpointHints: MessageSchema = message(
   { description: "Where an endpoint is best used." },
 );
 
-export const Endpoint: MessageSchema = message(
+const Endpoint: MessageSchema = message(
   "io.k8s.api.discovery.v1.Endpoint",
   {
     addresses: required(1, listOf(string, { listType: "set" }), "Addresses of the endpoint, 1 to 100. Consumers use the first."),
@@ -56,7 +56,7 @@ export const Endpoint: MessageSchema = message(
   { description: "One backend of a Service." },
 );
 
-export const SliceEndpointPort: MessageSchema = message(
+const SliceEndpointPort: MessageSchema = message(
   "io.k8s.api.discovery.v1.EndpointPort",
   {
     name: pointer(1, string, "Name of the port: of the Service port it implements, or empty. Unique in the slice."),

@@ -7,7 +7,7 @@ import { ObjectMeta } from "./meta";
 import { always, int32, kind, message, microTime, plain, pointer, ref, required, string, time } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const EventsEventSeries: MessageSchema = message("io.k8s.api.events.v1.EventSeries", {
+const EventsEventSeries: MessageSchema = message("io.k8s.api.events.v1.EventSeries", {
   count: required(1, int32),
   lastObservedTime: required(2, microTime),
 });

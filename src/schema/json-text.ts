@@ -39,7 +39,7 @@ function endOfString(text: string, start: number): number {
 export function strictProblems(text: string, schema: MessageSchema): string[] {
   const reader = new DuplicateReader(text);
   reader.value({ kind: "message", message: () => schema }, "", true);
-  return [...reader.problems].slice(0, MAX_PROBLEMS);
+  return [...reader.problems];
 }
 
 class DuplicateReader {
@@ -66,8 +66,8 @@ class DuplicateReader {
       this.at++;
       const memberPath = path === "" ? name : `${path}.${name}`;
       const member = this.memberType(type, name, isRoot);
-      if (member === "unknown") this.problems.add(`unknown field ${JSON.stringify(memberPath)}`);
-      else if (member !== undefined && seen.has(name)) this.problems.add(`duplicate field ${JSON.stringify(memberPath)}`);
+      if (member === "unknown") this.report("unknown", memberPath);
+      else if (member !== undefined && seen.has(name)) this.report("duplicate", memberPath);
       seen.add(name);
       this.value(member === "unknown" ? undefined : member, memberPath);
       if (this.peek() === ",") this.at++;
@@ -83,6 +83,10 @@ class DuplicateReader {
       if (this.peek() === ",") this.at++;
     }
     this.at++;
+  }
+
+  private report(what: "unknown" | "duplicate", path: string): void {
+    if (this.problems.size < MAX_PROBLEMS) this.problems.add(`${what} field ${JSON.stringify(path)}`);
   }
 
   private memberType(type: FieldType | undefined, name: string, isRoot: boolean): FieldType | "unknown" | undefined {

@@ -21,7 +21,7 @@ import {
 } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const OwnerReference: MessageSchema = message(
+const OwnerReference: MessageSchema = message(
   "io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference",
   {
     apiVersion: required(5, string, "API version of the owner."),
@@ -34,7 +34,7 @@ export const OwnerReference: MessageSchema = message(
   { description: "Names an owner in the same namespace, or a cluster-scoped one.", atomic: true },
 );
 
-export const ManagedFieldsEntry: MessageSchema = message(
+const ManagedFieldsEntry: MessageSchema = message(
   "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry",
   {
     manager: plain(1, string, "Name of the manager."),
@@ -82,7 +82,7 @@ export const ObjectMeta: MessageSchema = message(
   { description: "Metadata that every stored object has." },
 );
 
-export const ShardInfo: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo", {
+const ShardInfo: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo", {
   selector: required(1, string),
 });
 
@@ -94,13 +94,13 @@ export const ListMeta: MessageSchema = message("io.k8s.apimachinery.pkg.apis.met
   shardInfo: pointer(5, ref(ShardInfo)),
 });
 
-export const StatusCause: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause", {
+const StatusCause: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause", {
   reason: plain(1, string),
   message: plain(2, string),
   field: plain(3, string),
 });
 
-export const StatusDetails: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails", {
+const StatusDetails: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails", {
   name: plain(1, string),
   group: plain(2, string),
   kind: plain(3, string),
@@ -122,7 +122,7 @@ export const StatusSchema: MessageSchema = kind(
   },
 );
 
-export const Preconditions: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions", {
+const Preconditions: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions", {
   uid: pointer(1, string),
   resourceVersion: pointer(2, string),
 });

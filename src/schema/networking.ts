@@ -5,7 +5,7 @@ import { Condition, ObjectMeta } from "./meta";
 import { keyedListOf, kind, listOf, message, plain, pointer, ref, string } from "./dsl";
 import type { MessageSchema } from "./types";
 
-export const ServiceCIDRSpec: MessageSchema = message(
+const ServiceCIDRSpec: MessageSchema = message(
   "io.k8s.api.networking.v1.ServiceCIDRSpec",
   {
     cidrs: plain(1, listOf(string), "One range in CIDR form, or two of different families. Once set they cannot be changed."),
@@ -13,7 +13,7 @@ export const ServiceCIDRSpec: MessageSchema = message(
   { description: "The ranges of a ServiceCIDR." },
 );
 
-export const ServiceCIDRStatus: MessageSchema = message(
+const ServiceCIDRStatus: MessageSchema = message(
   "io.k8s.api.networking.v1.ServiceCIDRStatus",
   {
     conditions: plain(1, keyedListOf(Condition, "type"), "Conditions; Ready says whether new addresses can be taken."),
@@ -31,7 +31,7 @@ export const ServiceCIDRSchema: MessageSchema = kind(
   },
 );
 
-export const ParentReference: MessageSchema = message(
+const ParentReference: MessageSchema = message(
   "io.k8s.api.networking.v1.ParentReference",
   {
     group: plain(1, string, "API group of the object; empty for core."),
@@ -42,7 +42,7 @@ export const ParentReference: MessageSchema = message(
   { description: "Names the object that holds an address." },
 );
 
-export const IPAddressSpec: MessageSchema = message(
+const IPAddressSpec: MessageSchema = message(
   "io.k8s.api.networking.v1.IPAddressSpec",
   {
     parentRef: pointer(1, ref(ParentReference), "The object that holds the address.", { required: true }),

@@ -1,0 +1,180 @@
+/** Tables of the Coordinator beside those of its `servicecidrs` store, and the CoordinatorStorage port over them. */
+import type {
+  CidrRow,
+  ClaimRow,
+  CoordinatorStorage,
+  OwnerRow,
+  RangeRow,
+  ReadyCondition,
+  SeedingRow,
+} from "../../src/coordinator/coordinator-storage";
+
+export const COORDINATOR_SCHEMA = `
+  -- One row: the last epoch given out.
+  CREATE TABLE epoch (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    value INTEGER NOT NULL
+  ) STRICT;
+  -- One row per ServiceCIDR object; condition is JSON, '' = none.
+  CREATE TABLE cidrs (
+    uid TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    deleting INTEGER NOT NULL,
+    suspended INTEGER NOT NULL,
+    fenced_until INTEGER NOT NULL,
+    finalizer INTEGER NOT NULL,
+    condition TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- One row per prefix of a ServiceCIDR object.
+  CREATE TABLE ranges (
+    uid TEXT NOT NULL,
+    prefix TEXT NOT NULL,
+    ready INTEGER NOT NULL,
+    PRIMARY KEY (uid, prefix)
+  ) STRICT, WITHOUT ROWID;
+  -- Disjoint segments and who alone writes them; the base address is the guard against a second claim.
+  CREATE TABLE claims (
+    base TEXT PRIMARY KEY,
+    prefix TEXT NOT NULL,
+    owner_uid TEXT NOT NULL,
+    seeded INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- The configuration of each owner, written before it is pushed.
+  CREATE TABLE owners (
+    uid TEXT PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    acked_epoch INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- Rows that seeding asked an owner to take, until the segment is seeded.
+  CREATE TABLE seedings (
+    token TEXT PRIMARY KEY,
+    address TEXT NOT NULL,
+    owner_uid TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX seedings_by_owner ON seedings (owner_uid);
+`;
+
+type CidrRecord = {
+  uid: string;
+  name: string;
+  deleting: number;
+  suspended: number;
+  fenced_until: number;
+  finalizer: number;
+  condition: string;
+};
+type RangeRecord = { uid: string; prefix: string; ready: number };
+type ClaimRecord = { prefix: string; owner_uid: string; seeded: number };
+type OwnerRecord = { uid: string; epoch: number; content: string; acked_epoch: number };
+type SeedingRecord = { token: string; address: string; owner_uid: string };
+
+export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorStorage {
+  const { sql } = storage;
+  return {
+    transaction: (work) => storage.transactionSync(work),
+
+    load() {
+      const epoch = sql.exec<{ value: number }>("SELECT value FROM epoch").toArray()[0]?.value ?? 0;
+      const cidrs = sql.exec<CidrRecord>("SELECT uid, name, deleting, suspended, fenced_until, finalizer, condition FROM cidrs").toArray();
+      const ranges = sql.exec<RangeRecord>("SELECT uid, prefix, ready FROM ranges").toArray();
+      const claims = sql.exec<ClaimRecord>("SELECT prefix, owner_uid, seeded FROM claims").toArray();
+      const owners = sql.exec<OwnerRecord>("SELECT uid, epoch, content, acked_epoch FROM owners").toArray();
+      return { epoch, cidrs: cidrs.map(toCidr), ranges: ranges.map(toRange), claims: claims.map(toClaim), owners: owners.map(toOwner) };
+    },
+    epochSave(epoch) {
+      sql.exec("INSERT INTO epoch (only, value) VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET value = excluded.value", epoch);
+    },
+
+    cidrSave(row) {
+      sql.exec(
+        `INSERT INTO cidrs (uid, name, deleting, suspended, fenced_until, finalizer, condition) VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (uid) DO UPDATE SET
+           name = excluded.name, deleting = excluded.deleting, suspended = excluded.suspended, fenced_until = excluded.fenced_until,
+           finalizer = excluded.finalizer, condition = excluded.condition`,
+        row.uid,
+        row.name,
+        Number(row.deleting),
+        Number(row.suspended),
+        row.fencedUntil,
+        Number(row.finalizer),
+        row.condition ? JSON.stringify(row.condition) : "",
+      );
+    },
+    cidrDelete(uid) {
+      sql.exec("DELETE FROM cidrs WHERE uid = ?", uid);
+      sql.exec("DELETE FROM ranges WHERE uid = ?", uid);
+    },
+    rangeSave({ uid, prefix, ready }) {
+      sql.exec(
+        "INSERT INTO ranges (uid, prefix, ready) VALUES (?, ?, ?) ON CONFLICT (uid, prefix) DO UPDATE SET ready = excluded.ready",
+        uid,
+        prefix,
+        Number(ready),
+      );
+    },
+
+    claimInsert({ prefix, ownerUid, seeded }) {
+      const base = prefix.slice(0, prefix.indexOf("/"));
+      sql.exec("INSERT INTO claims (base, prefix, owner_uid, seeded) VALUES (?, ?, ?, ?)", base, prefix, ownerUid, Number(seeded));
+    },
+    claimSeeded(prefix) {
+      sql.exec("UPDATE claims SET seeded = 1 WHERE prefix = ?", prefix);
+    },
+    claimDelete(prefix) {
+      sql.exec("DELETE FROM claims WHERE prefix = ?", prefix);
+    },
+
+    ownerSave({ uid, epoch, content, ackedEpoch }) {
+      sql.exec(
+        `INSERT INTO owners (uid, epoch, content, acked_epoch) VALUES (?, ?, ?, ?)
+         ON CONFLICT (uid) DO UPDATE SET epoch = excluded.epoch, content = excluded.content, acked_epoch = excluded.acked_epoch`,
+        uid,
+        epoch,
+        content,
+        ackedEpoch,
+      );
+    },
+    ownerDelete(uid) {
+      sql.exec("DELETE FROM owners WHERE uid = ?", uid);
+    },
+
+    seedingsOf(ownerUid) {
+      const records = sql.exec<SeedingRecord>("SELECT token, address, owner_uid FROM seedings WHERE owner_uid = ?", ownerUid).toArray();
+      return records.map(({ token, address, owner_uid }): SeedingRow => ({ token, address, ownerUid: owner_uid }));
+    },
+    seedingSave({ token, address, ownerUid }) {
+      sql.exec("INSERT OR REPLACE INTO seedings (token, address, owner_uid) VALUES (?, ?, ?)", token, address, ownerUid);
+    },
+    seedingDelete(token) {
+      sql.exec("DELETE FROM seedings WHERE token = ?", token);
+    },
+    seedingsClear(ownerUid) {
+      sql.exec("DELETE FROM seedings WHERE owner_uid = ?", ownerUid);
+    },
+  };
+}
+
+function toCidr(record: CidrRecord): CidrRow {
+  return {
+    uid: record.uid,
+    name: record.name,
+    deleting: record.deleting === 1,
+    suspended: record.suspended === 1,
+    fencedUntil: record.fenced_until,
+    finalizer: record.finalizer === 1,
+    condition: record.condition === "" ? undefined : (JSON.parse(record.condition) as ReadyCondition),
+  };
+}
+
+function toRange({ uid, prefix, ready }: RangeRecord): RangeRow {
+  return { uid, prefix, ready: ready === 1 };
+}
+
+function toClaim({ prefix, owner_uid, seeded }: ClaimRecord): ClaimRow {
+  return { prefix, ownerUid: owner_uid, seeded: seeded === 1 };
+}
+
+function toOwner({ uid, epoch, content, acked_epoch }: OwnerRecord): OwnerRow {
+  return { uid, epoch, content, ackedEpoch: acked_epoch };
+}

@@ -1,9 +1,10 @@
 /**
  * Refusals of allocation as the Status that released Kubernetes 1.36 answers (§2.2). Wrong-family requests never come this far: family
- * rules have refused them.
+ * rules have refused them. A Service without a name does not either: upstream allocates first and lets the nameless IPAddress fail, here
+ * validation comes first and answers `metadata.name: Required value`.
  */
 import { assertNever } from "../base/assert";
-import { invalidValue, required } from "../meta/field-errors";
+import { invalidValue } from "../meta/field-errors";
 import type { Service } from "../meta/kubernetes";
 import { internalError, invalid, type ResourceName, type Status } from "../meta/status";
 import { requestedClusterIPs, type Take } from "./plan";
@@ -57,12 +58,4 @@ function refusalText(refusal: TakeRefusal, address: string): string {
     default:
       return assertNever(refusal);
   }
-}
-
-/**
- * A Service with neither name nor generateName. Upstream allocates first and lets the IPAddress without a parent name fail, so that its
- * answer names an address drawn by chance; here nothing is drawn, and the answer is the rule that the Service itself breaks.
- */
-export function nameMissing(): Status {
-  return invalid(SERVICES, "", [required("metadata.name", "name or generateName is required")]);
 }

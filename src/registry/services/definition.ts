@@ -1,6 +1,7 @@
 /**
- * core/v1 Service. Its store runs the strategy around allocation: `planClusterIPs` (clusterip/plan.ts) settles the families and says which
- * addresses the write takes, and is called between `prepareForCreate`/`prepareForUpdate` and `validate`.
+ * core/v1 Service. The strategy judges a write before any address is asked for; then `planClusterIPs` (clusterip/plan.ts) settles the
+ * families for good and says which addresses the write takes. Upstream does it the other way round, so there an allocation may hide a
+ * field error; here a request that cannot succeed takes nothing.
  */
 import type { FieldError } from "../../meta/field-errors";
 import type { Service } from "../../meta/kubernetes";
@@ -11,6 +12,7 @@ import type { Change, ResourceDefinition, Strategy, StrategyContext } from "../r
 import { keepMembers } from "../strategy-order";
 import { serviceCells, serviceColumns } from "./columns";
 import { applyDefaults, applyReadDefaults, dropUnusedTrafficPolicy, withReadDefaults } from "./defaults";
+import { initFamilies, validateClusterIPFields } from "./families";
 import { normalizeClusterIPs, patchAllocatedValues } from "./normalize";
 import { specOf } from "./predicates";
 import { validateService } from "./validate";
@@ -26,6 +28,7 @@ const serviceStrategy: Strategy<Service> = {
   defaults: applyDefaults,
   prepareForCreate(object: Service): void {
     object.status = { loadBalancer: {} };
+    normalizeClusterIPs({ after: object });
     dropUnusedTrafficPolicy(object);
   },
   validate(object: Service, _context: StrategyContext, before?: Service): FieldError[] {
@@ -40,7 +43,12 @@ const serviceStrategy: Strategy<Service> = {
     dropUnusedTrafficPolicy(after);
   },
   validateUpdate({ after, before }: Change<Service>, context: StrategyContext): FieldError[] {
-    return validateServiceUpdate({ after, before: withReadDefaults(before, context.serviceFamilies) });
+    const old = withReadDefaults(before, context.serviceFamilies);
+    // these are told by `validate`, and nothing that follows makes sense with them
+    if (validateClusterIPFields(specOf(after), specOf(old)).length > 0) return [];
+    const settled: Service = { ...after, spec: { ...after.spec } };
+    const errors = initFamilies({ after: settled, before: old }, context.serviceFamilies);
+    return errors.length > 0 ? errors : validateServiceUpdate({ after: settled, before: old });
   },
   prepareForStatusUpdate(change: Change<Service>): void {
     keepMembers(change, (key) => key !== "metadata" && key !== "status");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameMissing, takeRefused, type TakeRefusal } from "../../../src/clusterip/errors";
+import { takeRefused, type TakeRefusal } from "../../../src/clusterip/errors";
 import { planClusterIPs } from "../../../src/clusterip/plan";
 import type { Status } from "../../../src/meta/status";
 import type { Family } from "../../../src/net/family";
@@ -113,17 +113,5 @@ describe("takeRefused", () => {
     const status = refused(spec, refusal, before);
     expect(status.message).toBe(prefix + want);
     expect([status.code, status.reason, status.details?.causes?.[0]?.field]).toEqual([422, "Invalid", "spec.clusterIPs"]);
-  });
-});
-
-describe("nameMissing", () => {
-  it("is an Invalid of the Service itself", () => {
-    const status = nameMissing();
-    expect(status.message).toBe('Service "" is invalid: metadata.name: Required value: name or generateName is required');
-    expect([status.code, status.reason]).toEqual([422, "Invalid"]);
-    expect(status.details).toEqual({
-      kind: "Service",
-      causes: [{ reason: "FieldValueRequired", message: "Required value: name or generateName is required", field: "metadata.name" }],
-    });
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Service } from "../../../../src/meta/kubernetes";
-import type { StrategyContext } from "../../../../src/registry/resource";
+import { defineResource, type StrategyContext } from "../../../../src/registry/resource";
 import { servicesDefinition } from "../../../../src/registry/services/definition";
-import { complete, deepFreeze, sent, stored, texts } from "./a-service";
+import { beforeCreate, beforeUpdate } from "../../../../src/registry/strategy-order";
+import { complete, deepFreeze, sent, type Spec, stored, texts } from "./a-service";
 
 const CONTEXT: StrategyContext = { now: 0, serviceFamilies: ["IPv4", "IPv6"] };
 const { strategy } = servicesDefinition;
@@ -162,5 +163,88 @@ describe("strategy: read defaults", () => {
     const service = sent({ type: "ClusterIP", clusterIP: "None", selector: undefined });
     strategy.defaultsOnRead?.(service);
     expect(service.spec?.ipFamilies).toEqual(["IPv4", "IPv6"]);
+  });
+});
+
+describe("a whole write, as stores run it before they ask for an address", () => {
+  const definition = defineResource(servicesDefinition);
+
+  function create(spec: Spec): { after: Service; refused: string | undefined } {
+    const after = sent(spec);
+    const input = { namespace: "default", now: 0, uid: "u", context: CONTEXT };
+    const verdict = beforeCreate(definition, after, input);
+    return { after, refused: verdict.ok ? undefined : verdict.error.message };
+  }
+
+  function update(before: Service, spec: Spec): string | undefined {
+    const after = sent(spec);
+    const verdict = beforeUpdate(definition, { after, before: structuredClone(before) }, CONTEXT);
+    return verdict.ok ? undefined : verdict.error.message;
+  }
+
+  const dual = stored({ clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "2001:db8::1"], ipFamilyPolicy: "RequireDualStack" }, {}, [
+    "IPv4",
+    "IPv6",
+  ]);
+
+  it("create with the singular field alone", () => {
+    const { after, refused } = create({ clusterIP: "10.0.0.1" });
+    expect(refused).toBeUndefined();
+    expect(after.spec?.clusterIPs).toEqual(["10.0.0.1"]);
+  });
+
+  it("create without a name is refused before anything is taken", () => {
+    const after = sent({}, { metadata: {} });
+    const verdict = beforeCreate(definition, after, { namespace: "default", now: 0, uid: "u", context: CONTEXT });
+    expect(verdict.ok ? "" : verdict.error.message).toBe(
+      'Service "" is invalid: metadata.name: Required value: name or generateName is required',
+    );
+  });
+
+  it("a malformed address is told once", () => {
+    expect(create({ clusterIP: "x" }).refused).toBe(
+      'Service "foo" is invalid: spec.clusterIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    );
+    expect(update(stored({ clusterIP: "10.0.0.1" }), { clusterIP: "x" })).toBe(
+      'Service "foo" is invalid: spec.clusterIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    );
+  });
+
+  it.each<{ name: string; before: Service; spec: Spec; want: string | undefined }>([
+    { name: "nothing but the ports", before: dual, spec: {}, want: undefined },
+    { name: "two to one", before: dual, spec: { ipFamilyPolicy: "SingleStack" }, want: undefined },
+    { name: "one to two", before: stored({ clusterIP: "10.0.0.1" }), spec: { ipFamilyPolicy: "PreferDualStack" }, want: undefined },
+    {
+      name: "one address of two without SingleStack",
+      before: dual,
+      spec: { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"] },
+      want: "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": must be 'SingleStack' to release the secondary cluster IP",
+    },
+    {
+      name: "one family of two without SingleStack",
+      before: dual,
+      spec: { ipFamilies: ["IPv4"] },
+      want: "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": must be 'SingleStack' to release the secondary IP family",
+    },
+    {
+      name: "another address",
+      before: stored({ clusterIP: "10.0.0.1" }),
+      spec: { clusterIP: "10.0.0.2" },
+      want: 'spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set',
+    },
+    {
+      name: "headless",
+      before: stored({ clusterIP: "10.0.0.1" }),
+      spec: { clusterIP: "None" },
+      want: 'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set',
+    },
+    {
+      name: "families swapped: the addresses no longer fit, which ends the request",
+      before: dual,
+      spec: { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "2001:db8::1"], ipFamilies: ["IPv6", "IPv4"] },
+      want: '[spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`, spec.clusterIPs[1]: Invalid value: "2001:db8::1": expected an IPv4 value as indicated by `ipFamilies[1]`]',
+    },
+  ])("update: $name", ({ before, spec, want }) => {
+    expect(update(before, spec)).toBe(want && `Service "foo" is invalid: ${want}`);
   });
 });

@@ -6,7 +6,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { internalError, methodNotAllowed } from "../meta/status";
 import { configOf } from "./config-guard";
-import type { Env } from "./env";
+import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
 import { log } from "./log";
 import { parseTimeout, queryBool } from "./options";
@@ -57,7 +57,7 @@ function groupVersion(c: C, group: string, tail: string): Response | Promise<Res
   const rest = slash < 0 ? "" : tail.slice(slash + 1);
   const served = servedVersion(group, version);
   if (!served) return pageNotFound();
-  if (rest === "") return readOnly(() => resourceListResponse(served))(c);
+  if (rest === "") return readOnly(() => resourceListResponse(c.req.raw, served))(c);
   const { cluster, query } = splitRequestUrl(c.req.raw.url);
   return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query });
 }
@@ -78,6 +78,11 @@ function probe(c: C, name: Probe): Promise<Response> {
   return probeResponse(c.env, cluster, name, path.slice(name.length + 2), parseQuery(query));
 }
 
+function openApiDocument(c: C): Promise<Response> {
+  const { path, query } = splitRequestUrl(c.req.raw.url);
+  return openApiV3DocumentResponse(c.req.raw, path.slice("/openapi/v3/".length), parseQuery(query));
+}
+
 export const app = new Hono<Bindings>({ getPath: (request) => splitRequestUrl(request.url).path });
 
 for (const middleware of MIDDLEWARE) app.use("*", middleware);
@@ -95,7 +100,7 @@ for (const path of bothForms("/apis"))
 for (const path of bothForms("/apis/:group"))
   app.all(
     path,
-    readOnly((c) => groupResponse(lastSegment(c.req.path))),
+    readOnly((c) => groupResponse(c.req.raw, lastSegment(c.req.path))),
   );
 app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
 app.all("/apis/:group/:version/*", namedGroup);
@@ -104,10 +109,7 @@ for (const path of bothForms("/openapi/v3"))
     path,
     readOnly(() => openApiV3IndexResponse()),
   );
-app.all(
-  "/openapi/v3/*",
-  readOnly((c) => openApiV3DocumentResponse(c.req.raw, c.req.path.slice("/openapi/v3/".length))),
-);
+app.all("/openapi/v3/*", readOnly(openApiDocument));
 for (const path of bothForms("/openapi/v2"))
   app.all(
     path,

@@ -1,8 +1,9 @@
 /** First use of a cluster: its services store makes what must exist before anything else (which reaches the Coordinator in turn). */
 import type { Status } from "../meta/status";
-import type { Env } from "./env";
+import type { Env } from "../../durable-objects/env";
+import { servicesStore } from "../../durable-objects/peers";
 import { BOOTSTRAP_TIMEOUT_MS, BOOTSTRAPPED_MAX_CLUSTERS } from "./limits";
-import { servicesStore } from "./objects";
+
 import { call } from "./peers";
 
 /** Clusters that this isolate has seen bootstrapped. A hint only: the call is a no-op in the store when it was done before. */

@@ -2,7 +2,7 @@
 import type { Result } from "../base/result";
 import { type Config, parseConfig } from "../config/config";
 import { internalError, type Status } from "../meta/status";
-import type { Env } from "./env";
+import type { Env } from "../../durable-objects/env";
 import { log } from "./log";
 
 const parsed = new WeakMap<Env, Result<Config, Status>>();

@@ -75,11 +75,11 @@ function managerOf(query: URLSearchParams, userAgent: string): string {
 
 const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"] as const;
 
-/** Options of POST, PUT and PATCH. `version` is the served version of the URL; `apply` only for apply patches. */
+/** Options of POST, PUT and PATCH. `group` and `version` are those of the URL; `apply` only for apply patches. */
 export function parseWriteOptions(
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
   query: URLSearchParams,
-  context: { userAgent: string; version: string; apply?: boolean },
+  context: { userAgent: string; group: string; version: string; apply?: boolean },
 ): Result<WriteOptions, Status> {
   const errors: FieldError[] = [];
   const apply = context.apply ?? false;
@@ -102,6 +102,7 @@ export function parseWriteOptions(
     fieldManager: managerOf(query, context.userAgent),
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     force: apply && queryBool(query, "force"),
+    group: context.group,
     version: context.version,
   });
 }

@@ -13,18 +13,6 @@ import { internalError, serviceUnavailable, type Status, timeout } from "../meta
 import { log } from "./log";
 import { PEER_ATTEMPTS, PEER_RETRY_BASE_MS, PEER_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "./limits";
 
-/** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
-export type Remote<T> = {
-  [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] extends (...args: infer A) => infer R
-    ? (...args: A) => Promise<Awaited<R>>
-    : never;
-};
-
-/** The one cast from a platform stub to the contract its class implements. */
-export function remote<T>(stub: unknown): Remote<T> {
-  return stub as Remote<T>;
-}
-
 export interface CallOptions {
   /** what is called, for the log line: "services.write" */
   what: string;
@@ -58,7 +46,7 @@ function faultOf(error: unknown): Fault {
 }
 
 /**
- * Runs `attempt` (which must take a new stub each time: a stub is dead after a throw) and turns what it throws into a Status.
+ * Runs `attempt` (which must make its stub itself: a stub is dead after a throw) and turns what it throws into a Status.
  */
 export async function call<T>(attempt: () => Promise<T>, options: CallOptions): Promise<Result<T, Status>> {
   const attempts = options.repeatable ? PEER_ATTEMPTS : 1;

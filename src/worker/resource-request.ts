@@ -3,10 +3,10 @@
 import type { Status } from "../meta/status";
 import type { StoreRpc } from "../rpc/store";
 import { ensureBootstrapped, isBootstrapped } from "./bootstrap";
-import type { Env } from "./env";
-import { type Accepted, negotiate, type Shape } from "./negotiate";
-import { storedResource, storeStub } from "./objects";
-import type { Remote } from "./peers";
+import type { Env } from "../../durable-objects/env";
+import { type Remote, storeStub } from "../../durable-objects/peers";
+import type { Accepted, Shape } from "./negotiate";
+import { storedResource } from "./objects";
 import type { RequestInfo } from "./request-info";
 import { type Rendering, statusResponse } from "./respond";
 
@@ -35,10 +35,6 @@ export function shapeOf(info: RequestInfo): Shape {
     default:
       return "object";
   }
-}
-
-export function acceptedBy(request: Request, shape: Shape): Accepted | undefined {
-  return negotiate(request.headers.get("Accept"), shape);
 }
 
 /** A new stub of the request's store. */

@@ -4,10 +4,11 @@
  */
 import { definitions } from "../registry/all";
 import { configOf } from "./config-guard";
-import type { Env } from "./env";
+import type { Env } from "../../durable-objects/env";
+import { coordinator, ipAddressesStore, servicesStore, storeStub } from "../../durable-objects/peers";
 import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY } from "./limits";
 import { log } from "./log";
-import { coordinator, eventsStore, ipAddressesStore, type MaintainedStore, servicesStore, storedResource, storeStub } from "./objects";
+import { eventsStore, storedResource } from "./objects";
 import { call } from "./peers";
 
 /** One call to one object of a cluster. */
@@ -26,7 +27,7 @@ const COMPACT_STORES: readonly Task[] = definitions
   .filter((definition) => definition.representationOf === undefined)
   .map((definition) => ({
     what: `${definition.resource}.compact`,
-    run: (env, cluster) => storeStub<MaintainedStore>(env, cluster, storedResource(definition)).compact(),
+    run: (env, cluster) => storeStub(env, cluster, storedResource(definition)).compact(),
   }));
 
 interface Job {
@@ -60,12 +61,13 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: CRON_CONCURRENCY }, worker));
+  errors += page.errors;
   log(errors > 0 ? "warn" : "info", "cron job finished", {
     job: job.name,
     cron,
     clusters: page.clusters.length,
     durationMs: Date.now() - startedAt,
-    errors: errors + page.errors,
+    errors,
   });
 }
 

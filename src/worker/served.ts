@@ -31,3 +31,8 @@ for (const review of REVIEWS) entry(review.group, review.version).reviews.set(re
 export function servedVersion(group: string, version: string): ServedVersion | undefined {
   return served.get(`${group}/${version}`);
 }
+
+/** Everything that is served, in the registry's order. */
+export function servedVersions(): Iterable<ServedVersion> {
+  return served.values();
+}

@@ -8,7 +8,7 @@ import { write } from "./write";
 export async function create(request: ResourceRequest): Promise<Response> {
   const { definition, namespace, version } = request.info;
   const { kind, group, schema } = definition;
-  const options = parseWriteOptions("CreateOptions", request.query, { userAgent: request.userAgent, version });
+  const options = parseWriteOptions("CreateOptions", request.query, { userAgent: request.userAgent, group, version });
   if (!options.ok) return refuse(request, options.error);
   const body = await readObject(request.request, { kind, group, schema, version }, options.value.fieldValidation);
   if (!body.ok) return refuse(request, body.error);

@@ -1,7 +1,7 @@
 /** A request inside a served group and version -> its one handler. */
 import type { Verb } from "../../registry/resource";
 import { notAcceptable, unknownResource } from "../../meta/status";
-import type { Env } from "../env";
+import type { Env } from "../../../durable-objects/env";
 import { ANSWER_TYPES, negotiate } from "../negotiate";
 import { parseTimeout, queryBool } from "../options";
 import { requestTarget } from "../request-info";

@@ -1,13 +1,23 @@
 /** GET of one object or its status. Upstream: apiserver endpoints/handlers/get.go. */
-import { objectResponse } from "../answer";
+import { objectResponse, shownStatus } from "../answer";
+import { PEER_TIMEOUT_MS } from "../limits";
 import { invalidResourceVersion, resourceVersionProblem } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
-import { read } from "./read";
+import { call } from "../peers";
+import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "../resource-request";
 
 export async function get(request: ResourceRequest): Promise<Response> {
   const resourceVersion = request.query.get("resourceVersion") ?? "";
-  const problem = resourceVersionProblem(resourceVersion);
-  if (problem) return refuse(request, invalidResourceVersion(problem));
-  const stored = await read(request, resourceVersion);
-  return stored.ok ? objectResponse(request, 200, stored.value) : refuse(request, stored.error);
+  const malformed = resourceVersionProblem(resourceVersion);
+  if (malformed) return refuse(request, invalidResourceVersion(malformed));
+  const problem = await bootstrapProblem(request);
+  if (problem) return refuse(request, problem);
+  const { namespace, name } = request.info;
+  const answer = await call(() => store(request).get({ namespace, name }, resourceVersion), {
+    what: callName(request),
+    repeatable: true,
+    timeoutMs: request.timeoutMs || PEER_TIMEOUT_MS,
+  });
+  if (!answer.ok) return refuse(request, answer.error);
+  const found = answer.value;
+  return found.ok ? objectResponse(request, 200, found.object) : refuse(request, shownStatus(request.info, found.status));
 }

@@ -2,10 +2,10 @@
  * Health endpoints. Live = this Worker answers; ready = it could serve a request of this cluster, which takes its Coordinator.
  * Source: upstream apiserver server/healthz.
  */
-import type { Env } from "../env";
+import type { Env } from "../../../durable-objects/env";
+import { coordinator } from "../../../durable-objects/peers";
 import { log } from "../log";
 import { READY_TIMEOUT_MS } from "../limits";
-import { coordinator } from "../objects";
 import { call } from "../peers";
 import { pageNotFound, textResponse } from "../respond";
 

@@ -29,7 +29,7 @@ export async function createReview(request: Request, review: Review, namespace: 
   const accepted = negotiate(request.headers.get("Accept"), "none");
   if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
   const rendering = renderingOf(accepted.encoding, query, userAgent);
-  const options = parseWriteOptions("CreateOptions", query, { userAgent, version: review.version });
+  const options = parseWriteOptions("CreateOptions", query, { userAgent, group: review.group, version: review.version });
   if (!options.ok) return statusResponse(options.error, rendering);
   const body = await readObject(request, review, options.value.fieldValidation);
   if (!body.ok) return statusResponse(body.error, rendering);

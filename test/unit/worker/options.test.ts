@@ -9,7 +9,7 @@ import {
   validateDeleteOptions,
 } from "../../../src/worker/options";
 
-const context = { userAgent: "kubectl/v1.32.5 (linux/amd64)", version: "v1" };
+const context = { userAgent: "kubectl/v1.32.5 (linux/amd64)", group: "", version: "v1" };
 
 function writeRefusal(query: string, kind: "CreateOptions" | "PatchOptions" = "CreateOptions", apply = false): string {
   const options = parseWriteOptions(kind, new URLSearchParams(query), { ...context, apply });
@@ -20,7 +20,7 @@ describe("parseWriteOptions", () => {
   it("defaults: Warn, the program's name as manager", () => {
     expect(parseWriteOptions("CreateOptions", new URLSearchParams(), context)).toEqual({
       ok: true,
-      value: { dryRun: false, fieldManager: "kubectl", fieldValidation: "Warn", force: false, version: "v1" },
+      value: { dryRun: false, fieldManager: "kubectl", fieldValidation: "Warn", force: false, group: "", version: "v1" },
     });
   });
 
@@ -28,7 +28,7 @@ describe("parseWriteOptions", () => {
     const query = new URLSearchParams("fieldManager=me&fieldValidation=Strict&dryRun=All&force=true");
     expect(parseWriteOptions("PatchOptions", query, { ...context, apply: true })).toEqual({
       ok: true,
-      value: { dryRun: true, fieldManager: "me", fieldValidation: "Strict", force: true, version: "v1" },
+      value: { dryRun: true, fieldManager: "me", fieldValidation: "Strict", force: true, group: "", version: "v1" },
     });
   });
 

@@ -1,0 +1,110 @@
+/**
+ * Discovery as data, derived from what is served: the plain documents of old and the aggregated ones (api-machinery §1).
+ * Source: upstream apiserver endpoints/discovery and endpoints/discovery/aggregated.
+ */
+import { apiVersionOf } from "../../meta/type-meta";
+import { type ServedVersion, servedVersions } from "../served";
+
+/** One resource of a version as both forms of discovery describe it. */
+interface Described {
+  resource: string;
+  singular: string;
+  kind: string;
+  namespaced: boolean;
+  verbs: readonly string[];
+  shortNames: readonly string[];
+  categories: readonly string[];
+  subresources: readonly { name: string; verbs: readonly string[] }[];
+}
+
+function describedBy({ resources, reviews }: ServedVersion): Described[] {
+  return [
+    ...[...resources.values()].map((definition) => ({
+      ...definition,
+      verbs: [...definition.verbs].sort(),
+      subresources: definition.subresources.map((name) => ({ name, verbs: name === "finalize" ? ["update"] : ["get", "patch", "update"] })),
+    })),
+    ...[...reviews.values()].map((review) => ({ ...review, verbs: ["create"], shortNames: [], categories: [], subresources: [] })),
+  ].sort((a, b) => (a.resource < b.resource ? -1 : 1));
+}
+
+/** group name -> its versions, preferred first; "" is core */
+function groups(): Map<string, ServedVersion[]> {
+  const byGroup = new Map<string, ServedVersion[]>();
+  for (const served of servedVersions()) byGroup.set(served.group, [...(byGroup.get(served.group) ?? []), served]);
+  return byGroup;
+}
+
+/** `serverAddress` is the host that the client reached. */
+export function apiVersions(serverAddress: string): object {
+  return {
+    kind: "APIVersions",
+    versions: (groups().get("") ?? []).map(({ version }) => version),
+    serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress }],
+  };
+}
+
+function groupOf(name: string, versions: readonly ServedVersion[]): object {
+  const named = versions.map(({ version }) => ({ groupVersion: apiVersionOf(name, version), version }));
+  return { name, versions: named, preferredVersion: named[0] };
+}
+
+export function apiGroupList(): object {
+  const named = [...groups()].filter(([name]) => name !== "");
+  return { kind: "APIGroupList", apiVersion: "v1", groups: named.map(([name, versions]) => groupOf(name, versions)) };
+}
+
+/** Undefined when the group is not served. */
+export function apiGroup(name: string): object | undefined {
+  const versions = name === "" ? undefined : groups().get(name);
+  return versions && { kind: "APIGroup", apiVersion: "v1", ...groupOf(name, versions) };
+}
+
+/** Each resource stands before its subresources: the JavaScript client takes the first entry of a kind. */
+export function apiResourceList(served: ServedVersion): object {
+  const resources = describedBy(served).flatMap(({ resource, singular, kind, namespaced, verbs, shortNames, categories, subresources }) => [
+    {
+      name: resource,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs,
+      ...(shortNames.length > 0 ? { shortNames } : {}),
+      ...(categories.length > 0 ? { categories } : {}),
+    },
+    ...subresources.map((sub) => ({ name: `${resource}/${sub.name}`, singularName: "", namespaced, kind, verbs: sub.verbs })),
+  ]);
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(served.group, served.version), resources };
+}
+
+/** `which` "core" = the one group without a name (`/api`), "named" = all others (`/apis`). */
+export function aggregatedDiscovery(which: "core" | "named", discoveryVersion: "v2" | "v2beta1"): object {
+  const items = [...groups()]
+    .filter(([name]) => (name === "") === (which === "core"))
+    .map(([name, versions]) => ({
+      metadata: { name, creationTimestamp: null },
+      versions: versions.map((served) => ({
+        version: served.version,
+        resources: describedBy(served).map((described) => aggregatedResource(served, described)),
+        freshness: "Current",
+      })),
+    }));
+  return { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`, metadata: {}, items };
+}
+
+function aggregatedResource({ group, version }: ServedVersion, described: Described): object {
+  const { resource, singular, kind, namespaced, verbs, shortNames, categories, subresources } = described;
+  const responseKind = { group, version, kind };
+  return {
+    resource,
+    responseKind,
+    scope: namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length > 0 ? { shortNames } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
+    ...(subresources.length > 0
+      ? { subresources: subresources.map((sub) => ({ subresource: sub.name, responseKind, verbs: sub.verbs })) }
+      : {}),
+  };
+}

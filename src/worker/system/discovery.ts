@@ -1,0 +1,60 @@
+/** Discovery endpoints: which document, in which form. The exact Content-Type tells clients that it is the aggregated one. */
+import { notAcceptable } from "../../meta/status";
+import { aggregatedDiscoveryVersion, ANSWER_TYPES, negotiate } from "../negotiate";
+import { parseQuery, splitRequestUrl } from "../request-url";
+import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../respond";
+import type { ServedVersion } from "../served";
+import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "./discovery-documents";
+
+/** Texts that never change while an isolate lives. */
+const texts = new Map<string, string>();
+
+function textOf(key: string, make: () => object): string {
+  let text = texts.get(key);
+  if (text === undefined) texts.set(key, (text = JSON.stringify(make())));
+  return text;
+}
+
+/** GET /api */
+export function coreVersionsResponse(request: Request): Response {
+  return aggregatedResponse(request, "core") ?? plainResponse(request, JSON.stringify(apiVersions(new URL(request.url).host)));
+}
+
+/** GET /apis */
+export function groupListResponse(request: Request): Response {
+  return aggregatedResponse(request, "named") ?? plainResponse(request, textOf("groups", apiGroupList));
+}
+
+/** GET /apis/{group} */
+export function groupResponse(request: Request, name: string): Response {
+  const group = apiGroup(name);
+  return group ? plainResponse(request, JSON.stringify(group)) : pageNotFound();
+}
+
+/** GET /api/v1, /apis/{group}/{version} */
+export function resourceListResponse(request: Request, served: ServedVersion): Response {
+  return plainResponse(
+    request,
+    textOf(`${served.group}/${served.version}`, () => apiResourceList(served)),
+  );
+}
+
+function aggregatedResponse(request: Request, which: "core" | "named"): Response | undefined {
+  const version = aggregatedDiscoveryVersion(request.headers.get("Accept"));
+  if (!version) return undefined;
+  const response = jsonResponse(
+    200,
+    textOf(`aggregated/${which}/${version}`, () => aggregatedDiscovery(which, version)),
+    "compact",
+  );
+  response.headers.set("Content-Type", `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`);
+  response.headers.set("Vary", "Accept");
+  return response;
+}
+
+function plainResponse(request: Request, text: string): Response {
+  const accepted = negotiate(request.headers.get("Accept"), "none");
+  if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
+  const query = parseQuery(splitRequestUrl(request.url).query);
+  return jsonResponse(200, text, renderingOf(accepted.encoding, query, request.headers.get("User-Agent") ?? ""));
+}

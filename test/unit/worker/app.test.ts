@@ -1,0 +1,465 @@
+import { describe, expect, it, vi } from "vitest";
+import { notFound } from "../../../src/meta/status";
+import type { WriteRequest } from "../../../src/rpc/store";
+import { app } from "../../../src/worker/app";
+import { type Answers, fakeEnv } from "./fake-env";
+
+let clusters = 0;
+
+/** One request into a cluster of its own; answers the response and what the objects were asked, the cluster's name cut off. */
+async function ask(path: string, init: RequestInit = {}, answers: Answers = {}) {
+  const cluster = `c${++clusters}`;
+  const { env, calls } = fakeEnv(answers);
+  const response = await app.request(`http://h/clusters/${cluster}${path}`, init, env);
+  const asked = calls.filter(({ method }) => method !== "ensureBootstrapped");
+  return { response, calls: asked.map((call) => ({ ...call, object: call.object.replace(`${cluster}/`, "") })), all: calls, cluster };
+}
+
+const JSON_BODY = { "Content-Type": "application/json" };
+const SERVICE = { metadata: { name: "a" }, spec: { ports: [{ port: 80 }] } };
+const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+function post(body: unknown, headers: Record<string, string> = JSON_BODY): RequestInit {
+  return { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body), headers };
+}
+
+describe("create", () => {
+  it("hands the object on without kind and apiVersion, and answers it with them", async () => {
+    const stored = '{"metadata":{"name":"a","uid":"u"},"spec":{"clusterIP":"10.96.0.7"}}';
+    const { response, calls } = await ask(
+      "/api/v1/namespaces/x/services?fieldManager=me&fieldValidation=Strict",
+      post({ kind: "Service", apiVersion: "v1", ...SERVICE }),
+      { write: () => ({ ok: true, code: 201, object: stored, warnings: ["careful"], gone: false }) },
+    );
+    expect(response.status).toBe(201);
+    expect(await response.text()).toBe(`{"kind":"Service","apiVersion":"v1",${stored.slice(1)}`);
+    expect(response.headers.get("Warning")).toBe('299 - "careful"');
+    expect(calls).toEqual([
+      {
+        object: "SERVICES_STORE services",
+        method: "write",
+        argument: {
+          verb: "create",
+          namespace: "x",
+          object: JSON.stringify(SERVICE),
+          options: { dryRun: false, fieldManager: "me", fieldValidation: "Strict", force: false, group: "", version: "v1" },
+        },
+      },
+    ]);
+  });
+
+  it("warns of unknown fields by default", async () => {
+    const { response } = await ask("/api/v1/namespaces/x/services", post({ metadata: { name: "a" }, spec: { foo: 1 } }));
+    expect(response.status).toBe(201);
+    expect(response.headers.get("Warning")).toBe('299 - "unknown field \\"spec.foo\\""');
+  });
+
+  it("a refusal of the store is the answer", async () => {
+    const refusal = notFound({ group: "", resource: "namespaces", kind: "Namespace" }, "x");
+    const { response } = await ask("/api/v1/namespaces/x/services", post(SERVICE), {
+      write: () => ({ ok: false, status: refusal, warnings: [] }),
+    });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual(refusal);
+  });
+
+  it("an error of the store is 500 without insides; overload is 503 with Retry-After", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const broken = await ask("/api/v1/namespaces/x/services", post(SERVICE), { write: () => Promise.reject(new Error("at store.ts:5")) });
+    expect(broken.response.status).toBe(500);
+    expect(await broken.response.text()).not.toContain("store.ts");
+    const busy = await ask("/api/v1/namespaces/x/services", post(SERVICE), {
+      write: () => Promise.reject(Object.assign(new Error("busy"), { overloaded: true })),
+    });
+    expect(busy.response.status).toBe(503);
+    expect(busy.response.headers.get("Retry-After")).toBe("1");
+  });
+
+  it.each([
+    { name: "truncated", init: post('{"metadata":'), code: 400 },
+    { name: "other type", init: post("{}", { "Content-Type": "text/plain" }), code: 415 },
+    { name: "other kind", init: post({ kind: "Pod", apiVersion: "v1" }), code: 400 },
+    { name: "other namespace", init: post({ metadata: { name: "a", namespace: "y" } }), code: 400 },
+    { name: "unacceptable answer", init: post(SERVICE, { ...JSON_BODY, Accept: "text/html" }), code: 406 },
+  ])("$name: $code, and no store is asked", async ({ init, code }) => {
+    const { response, calls } = await ask("/api/v1/namespaces/x/services", init);
+    expect(response.status).toBe(code);
+    expect(await response.json()).toMatchObject({ kind: "Status", status: "Failure", code });
+    expect(calls).toEqual([]);
+  });
+
+  it("an event of events.k8s.io is stored as a core event", async () => {
+    const event = {
+      metadata: { name: "e", namespace: "x" },
+      note: "hello",
+      reportingController: "c",
+      regarding: { kind: "Pod", name: "p" },
+    };
+    const { response, calls } = await ask("/apis/events.k8s.io/v1/namespaces/x/events", post(event));
+    expect(response.status).toBe(201);
+    const [call] = calls;
+    expect(call?.object).toBe("RESOURCE_STORE events");
+    const { object } = call?.argument as Extract<WriteRequest, { verb: "create" }>;
+    expect(JSON.parse(object)).toMatchObject({ message: "hello", reportingComponent: "c", involvedObject: { kind: "Pod", name: "p" } });
+    expect(await response.json()).toMatchObject({ kind: "Event", apiVersion: "events.k8s.io/v1", note: "hello", regarding: { name: "p" } });
+  });
+});
+
+describe("objects by resource", () => {
+  it.each([
+    ["/api/v1/nodes/a", "RESOURCE_STORE nodes"],
+    ["/apis/coordination.k8s.io/v1/namespaces/x/leases/a", "RESOURCE_STORE leases.coordination.k8s.io"],
+    ["/apis/discovery.k8s.io/v1/namespaces/x/endpointslices/a", "RESOURCE_STORE endpointslices.discovery.k8s.io"],
+    ["/apis/networking.k8s.io/v1/servicecidrs/a", "COORDINATOR coordinator"],
+    ["/apis/networking.k8s.io/v1/ipaddresses/10.96.0.1", "IP_ADDRESSES_STORE ipaddresses.networking.k8s.io"],
+    ["/apis/events.k8s.io/v1/namespaces/x/events/a", "RESOURCE_STORE events"],
+  ])("%s is kept by %s", async (path, object) => {
+    const { calls } = await ask(path);
+    expect(calls.map((call) => call.object)).toEqual([object]);
+  });
+
+  it("the bare path is the cluster default, and a cluster is bootstrapped once", async () => {
+    const { env, calls } = fakeEnv();
+    await app.request("http://h/api/v1/namespaces/x/services/a", {}, env);
+    await app.request("http://h/clusters/default/api/v1/namespaces/x/services/a", {}, env);
+    expect(calls.map(({ object, method }) => `${object} ${method}`)).toEqual([
+      "SERVICES_STORE default/services ensureBootstrapped",
+      "SERVICES_STORE default/services get",
+      "SERVICES_STORE default/services get",
+    ]);
+  });
+
+  it("a cluster that cannot be bootstrapped refuses writes and still reads", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const answers: Answers = { other: () => Promise.reject(Object.assign(new Error("busy"), { overloaded: true })) };
+    const write = await ask("/api/v1/namespaces/x/services", post(SERVICE), answers);
+    expect(write.response.status).toBe(503);
+    expect(write.calls).toEqual([]);
+    expect((await ask("/api/v1/namespaces/x/services/a", {}, answers)).response.status).toBe(200);
+  });
+});
+
+describe("get", () => {
+  it("answers in the version of the URL", async () => {
+    const { response } = await ask("/apis/networking.k8s.io/v1beta1/ipaddresses/2001%3Adb8%3A%3A1?resourceVersion=5");
+    expect(await response.json()).toEqual({
+      kind: "IPAddress",
+      apiVersion: "networking.k8s.io/v1beta1",
+      metadata: { name: "a", resourceVersion: "7" },
+    });
+  });
+
+  it("decodes the name and passes the resourceVersion", async () => {
+    const { calls } = await ask("/apis/networking.k8s.io/v1/ipaddresses/2001%3adb8%3a%3a1?resourceVersion=5");
+    expect(calls[0]?.argument).toEqual({ namespace: "", name: "2001:db8::1", resourceVersion: "5" });
+  });
+
+  it("as Table: one row, every column, metadata in the row", async () => {
+    const { response } = await ask(
+      "/api/v1/namespaces/x",
+      { headers: { Accept: TABLE } },
+      {
+        get: () => ({ ok: true, object: '{"metadata":{"name":"x","resourceVersion":"7"},"status":{"phase":"Active"}}' }),
+      },
+    );
+    const table = (await response.json()) as { columnDefinitions: unknown[]; rows: { cells: unknown[]; object: object }[] };
+    expect(table).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: { resourceVersion: "7" } });
+    expect(table.rows).toHaveLength(1);
+    expect(table.rows[0]?.cells).toHaveLength(table.columnDefinitions.length);
+    expect(table.rows[0]?.cells.slice(0, 2)).toEqual(["x", "Active"]);
+    expect(table.rows[0]?.object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "x" } });
+  });
+
+  it("as Table with an unknown includeObject: 400", async () => {
+    const { response } = await ask("/api/v1/namespaces/x?includeObject=All", { headers: { Accept: TABLE } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      message:
+        "Unable to convert to Table as requested: includeObject: Invalid value: \"All\": must be 'Metadata', 'Object', 'None', or empty",
+    });
+  });
+
+  it("as PartialObjectMetadata", async () => {
+    const headers = { Accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" };
+    const { response } = await ask("/api/v1/nodes/a", { headers });
+    expect(await response.json()).toEqual({
+      kind: "PartialObjectMetadata",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: { name: "a", resourceVersion: "7" },
+    });
+  });
+
+  it("a malformed resourceVersion is 400", async () => {
+    const { response } = await ask("/api/v1/nodes/a?resourceVersion=x");
+    expect(await response.json()).toMatchObject({
+      code: 400,
+      message: 'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+    });
+  });
+
+  it("curl reads it pretty-printed", async () => {
+    const { response } = await ask("/api/v1/nodes/a", { headers: { "User-Agent": "curl/8.5.0" } });
+    expect(await response.text()).toContain('\n  "kind": "Node",\n');
+  });
+
+  it("speaks of its own resource when a second representation is not found", async () => {
+    const { response } = await ask(
+      "/apis/events.k8s.io/v1/namespaces/x/events/a",
+      {},
+      {
+        get: () => ({ ok: false, status: notFound({ group: "", resource: "events", kind: "Event" }, "a") }),
+      },
+    );
+    expect(await response.json()).toMatchObject({
+      message: 'events.events.k8s.io "a" not found',
+      details: { name: "a", group: "events.k8s.io", kind: "events" },
+    });
+  });
+});
+
+describe("update and patch", () => {
+  it("PUT passes key, subresource and object", async () => {
+    const { calls } = await ask("/api/v1/namespaces/x/services/a/status", { ...post(SERVICE), method: "PUT" });
+    expect(calls[0]?.argument).toMatchObject({ verb: "update", key: { namespace: "x", name: "a" }, subresource: "status" });
+  });
+
+  it("PUT under another name is 400", async () => {
+    const { response } = await ask("/api/v1/namespaces/x/services/b", { ...post(SERVICE), method: "PUT" });
+    expect(await response.json()).toMatchObject({
+      code: 400,
+      message: "the name of the object (a) does not match the name on the URL (b)",
+    });
+  });
+
+  it("PATCH passes the text as it came", async () => {
+    const { calls } = await ask("/api/v1/namespaces/x/services/a", {
+      method: "PATCH",
+      body: '{"metadata": {"labels": null}}',
+      headers: { "Content-Type": "application/merge-patch+json", "User-Agent": "kubectl/v1.32.5 (linux/amd64)" },
+    });
+    expect(calls[0]?.argument).toMatchObject({
+      verb: "patch",
+      patchType: "merge",
+      patch: '{"metadata": {"labels": null}}',
+      options: { fieldManager: "kubectl", fieldValidation: "Warn" },
+    });
+  });
+
+  it("PATCH of an unknown type is 415 with the four types", async () => {
+    const { response } = await ask("/api/v1/namespaces/x/services/a", { method: "PATCH", body: "{}", headers: JSON_BODY });
+    expect(await response.json()).toMatchObject({
+      code: 415,
+      message:
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml",
+    });
+  });
+});
+
+describe("delete", () => {
+  const gone: Answers = {
+    write: () => ({ ok: true, code: 200, object: '{"metadata":{"name":"a","uid":"u"}}', warnings: [], gone: true }),
+  };
+
+  it("answers a Status with the uid", async () => {
+    const { response } = await ask("/apis/coordination.k8s.io/v1/namespaces/x/leases/a", { method: "DELETE" }, gone);
+    expect(await response.json()).toEqual({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Success",
+      details: { name: "a", group: "coordination.k8s.io", kind: "leases", uid: "u" },
+      code: 200,
+    });
+  });
+
+  it("answers the object of kinds that do so, and of deletions that wait", async () => {
+    const service = await ask("/api/v1/namespaces/x/services/a", { method: "DELETE" }, gone);
+    expect(await service.response.json()).toMatchObject({ kind: "Service", metadata: { uid: "u" } });
+    const waiting = await ask(
+      "/api/v1/nodes/a",
+      { method: "DELETE" },
+      {
+        write: () => ({ ok: true, code: 200, object: '{"metadata":{"name":"a"}}', warnings: [], gone: false }),
+      },
+    );
+    expect(await waiting.response.json()).toMatchObject({ kind: "Node" });
+  });
+
+  it("reads the body and then ignores the query", async () => {
+    const { calls } = await ask(
+      "/api/v1/nodes/a?dryRun=All",
+      { method: "DELETE", body: '{"propagationPolicy":"Background","preconditions":{"uid":"u"}}', headers: JSON_BODY },
+      gone,
+    );
+    expect(calls[0]?.argument).toMatchObject({
+      verb: "delete",
+      options: { dryRun: false, propagationPolicy: "Background", preconditions: { uid: "u" } },
+    });
+  });
+
+  it("reads protobuf DeleteOptions, as kubectl drain sends them", async () => {
+    // Unknown{typeMeta{"v1","DeleteOptions"}, raw{gracePeriodSeconds 0, preconditions{uid "u"}}}
+    const bytes = "6b3873000a130a027631120d44656c6574654f7074696f6e73120708001203" + "0a0175";
+    const body = Uint8Array.from(bytes.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+    const headers = { "Content-Type": "application/vnd.kubernetes.protobuf" };
+    const { response, calls } = await ask("/api/v1/nodes/a", { method: "DELETE", body, headers }, gone);
+    expect(response.status).toBe(200);
+    expect(calls[0]?.argument).toMatchObject({ options: { gracePeriodSeconds: 0, preconditions: { uid: "u" } } });
+  });
+
+  it("an empty body with a content type falls back to the query", async () => {
+    const { calls } = await ask("/api/v1/nodes/a?gracePeriodSeconds=0", { method: "DELETE", headers: JSON_BODY }, gone);
+    expect(calls[0]?.argument).toMatchObject({ options: { gracePeriodSeconds: 0 } });
+  });
+
+  it("an unknown policy is 422", async () => {
+    const { response } = await ask("/api/v1/nodes/a", { method: "DELETE", body: '{"propagationPolicy":"x"}', headers: JSON_BODY });
+    expect(response.status).toBe(422);
+  });
+
+  it("of a collection goes to the store with selectors and options", async () => {
+    const { response, calls } = await ask("/api/v1/namespaces/x/services?labelSelector=a%3Db", { method: "DELETE" });
+    expect(response.status).toBe(200);
+    expect(calls[0]?.argument).toMatchObject({
+      verb: "deletecollection",
+      namespace: "x",
+      labelSelector: "a=b",
+      deleteOptions: { dryRun: false, propagationPolicy: "" },
+    });
+  });
+});
+
+describe("list and watch", () => {
+  it("list: the store's response is the answer", async () => {
+    const answer = new Response('{"kind":"ServiceList"}', { headers: { "Content-Type": "application/json" } });
+    const { response, calls } = await ask("/api/v1/services?limit=500", { headers: { Accept: TABLE } }, { fetch: () => answer });
+    expect(response).toBe(answer);
+    expect(calls[0]?.argument).toMatchObject({
+      verb: "list",
+      namespace: "",
+      group: "",
+      version: "v1",
+      resource: "services",
+      limit: 500,
+      representation: { as: "table", includeObject: "Metadata", version: "v1" },
+    });
+  });
+
+  it("a second representation is told to the store that keeps the first", async () => {
+    const { calls } = await ask("/apis/events.k8s.io/v1/events");
+    expect(calls[0]).toMatchObject({ object: "RESOURCE_STORE events", argument: { group: "events.k8s.io", resource: "events" } });
+  });
+
+  it("watch: the store's response unchanged, the client's signal forwarded", async () => {
+    const answer = new Response("", { headers: { "Content-Type": "application/json", "Content-Encoding": "identity" } });
+    const client = new AbortController();
+    let signal: AbortSignal | undefined;
+    const { response, calls } = await ask(
+      "/api/v1/services?watch=true&resourceVersion=5&allowWatchBookmarks=true&timeoutSeconds=30&timeout=broken",
+      { signal: client.signal, headers: { "User-Agent": "curl/8" } },
+      {
+        fetch: (_, request) => {
+          signal = request.signal;
+          return answer;
+        },
+      },
+    );
+    expect(response).toBe(answer);
+    expect(calls[0]?.argument).toMatchObject({ verb: "watch", resourceVersion: "5", allowWatchBookmarks: true, timeoutSeconds: 30 });
+    client.abort();
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("watch: a malformed resourceVersion is 422, an initial Table 406", async () => {
+    const malformed = await ask("/api/v1/services?watch=true&resourceVersion=x");
+    expect(await malformed.response.json()).toMatchObject({
+      code: 422,
+      message: expect.stringMatching(/^services "" is invalid: resourceVersion: /),
+    });
+    const query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    const table = await ask(`/api/v1/services?${query}`, { headers: { Accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } });
+    expect(table.response.status).toBe(406);
+  });
+
+  it("the deprecated path watches one object", async () => {
+    const { calls } = await ask("/api/v1/watch/namespaces/x/services/a");
+    expect(calls[0]?.argument).toMatchObject({ verb: "watch", namespace: "x", fieldSelector: "metadata.name=a" });
+  });
+});
+
+describe("paths", () => {
+  it.each([
+    ["/", 404],
+    ["/apis/unknown.group", 404],
+    ["/apis/unknown.group/v1", 404],
+    ["/apis/unknown.group/v1/things", 404],
+    ["/apis/networking.k8s.io/v9/ipaddresses", 404],
+    ["/api/v2/pods", 404],
+    ["/metrics", 404],
+    ["/apix/v1/pods", 404],
+  ])("%s: %i in plain text", async (path, code) => {
+    const { response } = await ask(path);
+    expect(response.status).toBe(code);
+    expect(response.headers.get("Content-Type")).toMatch(/^text\/plain/);
+    expect(await response.text()).toBe("404 page not found\n");
+  });
+
+  it.each(["/clusters/Bad/api", "/clusters/a%2Fb/api/v1/pods", "/clusters/", "/clusters"])("%s is no cluster", async (path) => {
+    const response = await app.request(`http://h${path}`, {}, fakeEnv().env);
+    expect(response.status).toBe(404);
+  });
+
+  it.each([
+    ["GET", "/api/v1/namespaces/x/services/a%2Fstatus", 400],
+    ["PUT", "/api/v1/namespaces/x%2Fservices/services/a", 400],
+    ["GET", "/api/v1/namespaces%2Fx%2Fservices", 404],
+    ["GET", "/api%2Fv1/pods", 404],
+    ["GET", "/api/v1%2Fpods", 404],
+    ["GET", "/api/v1/namespaces/x/secrets", 404],
+    ["GET", "/api/v1/namespaces/x/services/%zz", 400],
+    ["POST", "/api/v1/namespaces/x/services/a", 405],
+    ["FETCH", "/api/v1/services", 405],
+    ["POST", "/version", 405],
+    ["DELETE", "/api/v1", 405],
+  ])("%s %s: %i, and no object is asked", async (method, path, code) => {
+    const { response, all } = await ask(path, { method });
+    expect(response.status).toBe(code);
+    expect(all).toEqual([]);
+  });
+
+  it("an unreadable timeout is 400 wherever it stands", async () => {
+    for (const path of ["/version", "/api/v1/nodes", "/apis"]) {
+      const { response } = await ask(`${path}?timeout=invalid`);
+      expect(await response.json()).toMatchObject({
+        code: 400,
+        message: 'invalid timeout specified in the request URL - time: invalid duration "invalid"',
+      });
+    }
+  });
+
+  it("HEAD answers like GET without a body", async () => {
+    const { response } = await ask("/api/v1/nodes/a", { method: "HEAD" });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe("");
+  });
+});
+
+describe("configuration", () => {
+  it("an invalid variable fails every request and is logged once", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    logged.mockClear();
+    const { env, calls } = fakeEnv({}, { SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/99" });
+    for (const path of ["/api/v1/services", "/version", "/readyz", "/apis"]) {
+      const response = await app.request(`http://h${path}`, {}, env);
+      expect(response.status).toBe(500);
+      expect(await response.json()).toMatchObject({
+        reason: "InternalError",
+        message: expect.stringContaining("SERVICE_CLUSTER_IP_RANGE"),
+      });
+    }
+    expect(logged).toHaveBeenCalledTimes(1);
+    expect(String(logged.mock.calls[0]?.[0])).toContain("SERVICE_CLUSTER_IP_RANGE");
+    expect(calls).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+/** Bindings whose objects are plain functions: each call is recorded with the object's name and answered by the test. */
+import type { Env } from "../../../durable-objects/env";
+import type { CollectionRequest, GetResult, WriteRequest, WriteResult } from "../../../src/rpc/store";
+
+export interface Recorded {
+  object: string;
+  method: string;
+  argument?: unknown;
+}
+
+export interface Answers {
+  write?(request: WriteRequest, object: string): WriteResult | Promise<WriteResult>;
+  get?(key: { namespace: string; name: string }, resourceVersion: string): GetResult | Promise<GetResult>;
+  fetch?(collection: CollectionRequest, request: Request): Response | Promise<Response>;
+  /** every other method */
+  other?(method: string, object: string): unknown;
+}
+
+export interface FakeEnv {
+  env: Env;
+  calls: Recorded[];
+  directory: Map<string, string>;
+}
+
+export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv {
+  const calls: Recorded[] = [];
+  const directory = new Map<string, string>();
+  const stub = (object: string) => {
+    const record = (method: string, argument?: unknown) => calls.push({ object, method, ...(argument === undefined ? {} : { argument }) });
+    const other = (method: string) => () => {
+      record(method);
+      return Promise.resolve(answers.other?.(method, object));
+    };
+    return {
+      async write(request: WriteRequest) {
+        record("write", request);
+        return (
+          answers.write?.(request, object) ?? {
+            ok: true,
+            code: 201,
+            object: "object" in request ? request.object : "{}",
+            warnings: [],
+            gone: false,
+          }
+        );
+      },
+      async get(key: { namespace: string; name: string }, resourceVersion: string) {
+        record("get", { ...key, resourceVersion });
+        return answers.get?.(key, resourceVersion) ?? { ok: true, object: '{"metadata":{"name":"a","resourceVersion":"7"}}' };
+      },
+      async fetch(request: Request) {
+        const collection = JSON.parse(decodeURIComponent(request.headers.get("x-servicenet-collection") ?? "")) as CollectionRequest;
+        record("fetch", collection);
+        return answers.fetch?.(collection, request) ?? new Response('{"items":[]}', { headers: { "Content-Type": "application/json" } });
+      },
+      ensureBootstrapped: other("ensureBootstrapped"),
+      topology: other("topology"),
+      maintain: other("maintain"),
+      compact: other("compact"),
+      expire: other("expire"),
+    };
+  };
+  const namespace = (binding: string) => ({ getByName: (name: string) => stub(`${binding} ${name}`) });
+  const env = {
+    COORDINATOR: namespace("COORDINATOR"),
+    SERVICE_CIDR: namespace("SERVICE_CIDR"),
+    RESOURCE_STORE: namespace("RESOURCE_STORE"),
+    SERVICES_STORE: namespace("SERVICES_STORE"),
+    IP_ADDRESSES_STORE: namespace("IP_ADDRESSES_STORE"),
+    DIRECTORY: fakeDirectory(directory),
+    SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",
+    ...vars,
+  } as unknown as Env;
+  return { env, calls, directory };
+}
+
+/** KV with prefix listing; the cursor is the last key of the page. */
+function fakeDirectory(keys: Map<string, string>) {
+  return {
+    get: (key: string) => Promise.resolve(keys.get(key) ?? null),
+    put: (key: string, value: string) => Promise.resolve(void keys.set(key, value)),
+    delete: (key: string) => Promise.resolve(void keys.delete(key)),
+    list: ({ prefix, limit, cursor = "" }: { prefix: string; limit: number; cursor?: string }) => {
+      const all = [...keys.keys()].filter((key) => key.startsWith(prefix) && key > cursor).sort();
+      const page = all.slice(0, limit).map((name) => ({ name }));
+      const last = page.at(-1)?.name ?? "";
+      return Promise.resolve(all.length > limit ? { keys: page, list_complete: false, cursor: last } : { keys: page, list_complete: true });
+    },
+  };
+}

@@ -1,18 +1,13 @@
 /** The Coordinator's rows, parsed and indexed: who is affected by what. A value of one moment; take a new one after every await. */
-import type { Prefix } from "../net/prefix";
 import { onlyCoveredBy, type AddressInterval } from "../topology/coverage";
 import { ownerContent, RETIRED, type OwnerContent } from "../topology/owner-config";
 import { PrefixIndex } from "../topology/prefix-index";
-import { storedPrefix } from "../topology/stored-prefix";
+import { storedPrefix, type NamedPrefix } from "../topology/stored-prefix";
 import type { CidrRow, ClaimRow, CoordinatorState, OwnerRow, RangeRow } from "./coordinator-storage";
 
-export interface Claim extends ClaimRow {
-  parsed: Prefix;
-}
+export interface Claim extends ClaimRow, NamedPrefix {}
 
-export interface Range extends RangeRow {
-  parsed: Prefix;
-}
+export interface Range extends RangeRow, NamedPrefix {}
 
 export class View {
   readonly epoch: number;
@@ -88,18 +83,17 @@ export class View {
 
   /** What every owner has to know now. An owner without claims whose object is gone is done for ever. */
   desiredContents(): Map<string, OwnerContent> {
-    const allocatable = this.ranges.filter((range) => this.isAllocatable(range)).map((range) => range.parsed);
-    const index = new PrefixIndex(allocatable.map((prefix) => ({ prefix, value: prefix })));
+    const allocatable = indexed(this.ranges.filter((range) => this.isAllocatable(range)));
     const contents = new Map<string, OwnerContent>();
     for (const uid of this.ownerUids()) {
-      const owned = this.claimsOf(uid).map((claim) => claim.parsed);
-      contents.set(uid, owned.length === 0 && !this.cidrs.has(uid) ? RETIRED : ownerContent(owned, index));
+      const owned = this.claimsOf(uid);
+      contents.set(uid, owned.length === 0 && !this.cidrs.has(uid) ? RETIRED : ownerContent(owned, allocatable));
     }
     return contents;
   }
 }
 
-function indexed<T extends { parsed: Prefix }>(items: readonly T[]): PrefixIndex<T> {
+function indexed<T extends NamedPrefix>(items: readonly T[]): PrefixIndex<T> {
   return new PrefixIndex(items.map((item) => ({ prefix: item.parsed, value: item })));
 }
 

@@ -1,9 +1,8 @@
 /** From claims and allocatable ranges to what each owner has to know. */
 import type { OwnerConfig } from "../rpc/service-cidr";
-import { formatPrefix } from "../net/prefix";
-import type { Prefix } from "../net/prefix";
 import { byPosition } from "./prefix-index";
 import type { PrefixIndex } from "./prefix-index";
+import type { NamedPrefix } from "./stored-prefix";
 
 /** A configuration without its epoch; equal contents have equal JSON text. */
 export type OwnerContent = Omit<OwnerConfig, "epoch">;
@@ -12,15 +11,14 @@ export type OwnerContent = Omit<OwnerConfig, "epoch">;
 export const RETIRED: OwnerContent = { owned: [], ranges: [], frozen: [], retired: true };
 
 /** The content for an owner of `owned` (disjoint) when `allocatable` holds the ranges that give out addresses now. */
-export function ownerContent(owned: readonly Prefix[], allocatable: PrefixIndex<Prefix>): OwnerContent {
-  const ranges = new Map<string, Prefix>();
+export function ownerContent(owned: readonly NamedPrefix[], allocatable: PrefixIndex<NamedPrefix>): OwnerContent {
+  const ranges = new Map<string, NamedPrefix>();
   for (const segment of owned) {
-    for (const range of allocatable.intersecting(segment)) ranges.set(formatPrefix(range), range);
+    for (const range of allocatable.intersecting(segment.parsed)) ranges.set(range.prefix, range);
   }
-  return {
-    owned: [...owned].sort(byPosition).map(formatPrefix),
-    ranges: [...ranges].sort(([, a], [, b]) => byPosition(a, b)).map(([text]) => text),
-    frozen: [],
-    retired: false,
-  };
+  return { owned: inOrder(owned), ranges: inOrder([...ranges.values()]), frozen: [], retired: false };
+}
+
+function inOrder(prefixes: readonly NamedPrefix[]): string[] {
+  return [...prefixes].sort((a, b) => byPosition(a.parsed, b.parsed)).map((named) => named.prefix);
 }

@@ -126,7 +126,7 @@ async function life(crashAt: number): Promise<CoordinatorWorld> {
 }
 
 describe("crash at every point of a ServiceCIDR's life", () => {
-  it("ends as it does without a crash", async () => {
+  it("ends as it does without a crash", { timeout: 120_000 }, async () => {
     const { points } = await life(0);
     expect(points.length).toBeGreaterThan(40);
 
@@ -214,7 +214,7 @@ function inGap(gap: { first: string; last: string }, address: string): boolean {
 }
 
 describe("random lives with random deaths", () => {
-  it("never give an address out twice, never lose a cover, always come to rest", async () => {
+  it("never give an address out twice, never lose a cover, always come to rest", { timeout: 120_000 }, async () => {
     const seeds = Array.from({ length: 25 }, (_, i) => 1_000 + i);
     for (const seed of seeds) {
       await randomLife(seed).catch((error: unknown) => {

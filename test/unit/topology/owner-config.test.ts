@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { ownerContent } from "../../../src/topology/owner-config";
 import { PrefixIndex } from "../../../src/topology/prefix-index";
-import { storedPrefix } from "../../../src/topology/stored-prefix";
+import { storedPrefix, type NamedPrefix } from "../../../src/topology/stored-prefix";
+
+const named = (prefix: string): NamedPrefix => ({ prefix, parsed: storedPrefix(prefix) });
 
 const content = (owned: string[], allocatable: string[]): ReturnType<typeof ownerContent> =>
-  ownerContent(owned.map(storedPrefix), new PrefixIndex(allocatable.map(storedPrefix).map((prefix) => ({ prefix, value: prefix }))));
+  ownerContent(owned.map(named), new PrefixIndex(allocatable.map(named).map((value) => ({ prefix: value.parsed, value }))));
 
 describe("ownerContent", () => {
   it("names the ranges that meet the owned segments: inside, around and equal", () => {

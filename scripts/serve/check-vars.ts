@@ -1,0 +1,9 @@
+import { parseConfig } from "../../src/config/config";
+import { UserError } from "./user-error";
+
+/** Refuses variables that the Worker would refuse: the server does not start on them. */
+export function checkVars(vars: Record<string, unknown>): void {
+  const texts = Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, String(value)]));
+  const config = parseConfig(texts);
+  if (!config.ok) throw new UserError(`invalid configuration: ${config.error.join("; ")}`);
+}

@@ -1,0 +1,150 @@
+/**
+ * The data folder: one runner at a time, and no runtime of an earlier runner still writing in it.
+ *
+ *   state/        what Miniflare keeps (SQLite files of the Durable Objects, KV)
+ *   kubeconfig    for kubectl
+ *   runner.lock   identity of the runner that uses the folder
+ *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
+ */
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { identify, isRunning } from "./processes";
+import type { ProcessIdentity } from "./processes";
+import { UserError } from "./user-error";
+
+const takeoverMsMax = 10_000;
+const endWaitMsMax = 10_000;
+
+export interface DataFolder {
+  path: string;
+  statePath: string;
+  kubeconfigPath: string;
+  /** Remembers the runtime, for a successor that has to end it. */
+  recordRuntime(runtime: ProcessIdentity): void;
+  /** Gives the folder up. */
+  release(): void;
+}
+
+/**
+ * Takes the folder for this process, creating it when it is missing. Throws UserError when it cannot be written or another
+ * runner uses it. A runtime left by a killed runner is ended first. `fresh` removes the kept state.
+ */
+export async function openDataFolder(path: string, fresh: boolean): Promise<DataFolder> {
+  const self = identify(process.pid) ?? { pid: process.pid, startedAt: "unknown" };
+  const file = (name: string) => join(path, name);
+  try {
+    makeFolder(path);
+    const probe = file(`.probe-${String(process.pid)}`);
+    writeFileSync(probe, "");
+    rmSync(probe);
+  } catch (error) {
+    throw new UserError(`the data folder ${path} is not writable (${reasonOf(error)})`);
+  }
+  lock(file("runner.lock"), self, path);
+  try {
+    await endLeftover(file("workerd.json"));
+    if (fresh) rmSync(file("state"), { recursive: true, force: true });
+    mkdirSync(file("state"), { recursive: true });
+  } catch (error) {
+    rmSync(file("runner.lock"), { force: true });
+    throw new UserError(`the data folder ${path} cannot be used (${reasonOf(error)})`);
+  }
+  return {
+    path,
+    statePath: file("state"),
+    kubeconfigPath: file("kubeconfig"),
+    recordRuntime: (runtime) => {
+      writeWhole(file("workerd.json"), JSON.stringify(runtime));
+    },
+    release: () => {
+      rmSync(file("workerd.json"), { force: true });
+      rmSync(file("runner.lock"), { force: true });
+    },
+  };
+}
+
+/**
+ * Makes the lock file ours. A file appears whole and only once (link of a finished file); the file of a dead runner is replaced
+ * under a second, short-lived file, so that of two successors one wins and the other sees a living lock.
+ */
+function lock(path: string, self: ProcessIdentity, folder: string): void {
+  const own = `${path}.${String(self.pid)}`;
+  writeFileSync(own, JSON.stringify(self));
+  try {
+    if (tryLink(own, path)) return;
+    const takeover = `${path}.takeover`;
+    if (!tryLink(own, takeover)) {
+      if (ageMs(takeover) > takeoverMsMax) rmSync(takeover, { force: true });
+      throw new UserError(`the data folder ${folder} is being taken by another runner; try again`);
+    }
+    try {
+      const holder = readIdentity(path);
+      if (holder && isRunning(holder)) {
+        throw new UserError(`the data folder ${folder} is in use by process ${String(holder.pid)}; stop it or choose another one with --data-dir`);
+      }
+      rmSync(path, { force: true });
+      if (!tryLink(own, path)) throw new UserError(`the data folder ${folder} was taken by another runner; try again`);
+    } finally {
+      rmSync(takeover, { force: true });
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+async function endLeftover(path: string): Promise<void> {
+  const runtime = readIdentity(path);
+  if (runtime && isRunning(runtime)) {
+    process.kill(runtime.pid, "SIGKILL");
+    const deadline = Date.now() + endWaitMsMax;
+    while (isRunning(runtime)) {
+      if (Date.now() > deadline) throw new Error(`the runtime of an earlier start, process ${String(runtime.pid)}, does not end`);
+      await sleep(20);
+    }
+  }
+  rmSync(path, { force: true });
+}
+
+/** As mkdir -p. Node's own recursive form loops for ever where a folder can never be made (below /proc). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
+}
+
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function readIdentity(path: string): ProcessIdentity | undefined {
+  try {
+    const value = JSON.parse(readFileSync(path, "utf8")) as Partial<ProcessIdentity>;
+    return typeof value.pid === "number" && typeof value.startedAt === "string" ? { pid: value.pid, startedAt: value.startedAt } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeWhole(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+function ageMs(path: string): number {
+  try {
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error);
+}

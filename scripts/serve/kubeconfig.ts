@@ -1,0 +1,14 @@
+/** The kubeconfig of a local server. */
+import { stringify } from "yaml";
+
+/** Text of a kubeconfig with one context, "servicenet", for the server at `url`. */
+export function kubeconfig(url: string): string {
+  return stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "servicenet", cluster: { server: url } }],
+    users: [{ name: "servicenet", user: {} }],
+    contexts: [{ name: "servicenet", context: { cluster: "servicenet", user: "servicenet", namespace: "default" } }],
+    "current-context": "servicenet",
+  });
+}

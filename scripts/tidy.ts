@@ -1,0 +1,139 @@
+/**
+ * `npm run tidy`: what a linter does not see. Prints one line per finding and exits with 1 if there is any.
+ *   - markers of unfinished work, and tests that are switched off or on alone
+ *   - exports that nobody imports, files that nobody reaches
+ *   - unit tests that do not stand at the path of the file they test
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import ts from "typescript";
+
+const root = join(import.meta.dirname, "..");
+const trees = ["src", "durable-objects", "scripts", "test"];
+/** Files that a tool or a command starts, so that no import needs to reach them. */
+const entries =
+  /^(src\/worker\/index|src\/globals\.d|scripts\/(serve|test|tidy|bench)|scripts\/bench\/\w+-process|scripts\/ci\/[\w-]+|test\/setup)\.ts$|\.test\.ts$|\.d\.ts$/;
+
+interface Source {
+  path: string;
+  text: string;
+  /** name -> 1-based line; types apart, because a type may be exported for the sake of a signature */
+  exports: Map<string, { line: number; isType: boolean }>;
+  /** resolved path -> imported names ("*" = all) */
+  imports: Map<string, Set<string>>;
+}
+
+const findings: string[] = [];
+const sources = new Map(trees.flatMap(filesBelow).map((path) => [path, read(path)]));
+
+for (const source of sources.values()) {
+  unfinished(source);
+  misplacedTest(source);
+}
+deadExports();
+
+for (const line of findings) console.log(line);
+console.log(findings.length === 0 ? `tidy: ${String(sources.size)} files, nothing to mend` : `tidy: ${String(findings.length)} findings`);
+process.exitCode = findings.length === 0 ? 0 : 1;
+
+function filesBelow(folder: string): string[] {
+  const absolute = join(root, folder);
+  if (!existsSync(absolute)) return [];
+  return readdirSync(absolute, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => `${folder}/${file.split(sep).join("/")}`);
+}
+
+function read(path: string): Source {
+  const text = readFileSync(join(root, path), "utf8");
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ES2024, true);
+  const source: Source = { path, text, exports: new Map(), imports: new Map() };
+  const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+  const importNames = (specifier: string, names: string[]) => {
+    const target = resolve(path, specifier);
+    if (target) addTo(source.imports, target, names);
+  };
+  const visit = (node: ts.Node): void => {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+      importNames(node.moduleSpecifier.text, namesOf(node));
+    }
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments;
+      if (argument && ts.isStringLiteral(argument)) importNames(argument.text, ["*"]);
+    }
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+      importNames(node.argument.literal.text, ["*"]);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  for (const statement of file.statements) {
+    if (!ts.canHaveModifiers(statement) || !ts.getModifiers(statement)?.some((m) => m.kind === ts.SyntaxKind.ExportKeyword)) continue;
+    const isType = ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
+    const names = ts.isVariableStatement(statement) ? statement.declarationList.declarations.map((d) => d.name.getText()) : [nameOf(statement)];
+    for (const name of names) if (name) source.exports.set(name, { line: lineOf(statement), isType });
+  }
+  return source;
+}
+
+function addTo(map: Map<string, Set<string>>, key: string, names: Iterable<string>): void {
+  const set = map.get(key) ?? new Set<string>();
+  for (const name of names) set.add(name);
+  map.set(key, set);
+}
+
+function nameOf(statement: ts.Statement): string | undefined {
+  const name = (statement as ts.Statement & { name?: ts.Node }).name;
+  return name?.getText();
+}
+
+function namesOf(node: ts.ImportDeclaration | ts.ExportDeclaration): string[] {
+  const clause = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : node.exportClause;
+  if (ts.isExportDeclaration(node) && !clause) return ["*"];
+  if (!clause) return [];
+  if (ts.isNamespaceImport(clause) || ts.isNamespaceExport(clause)) return ["*"];
+  return clause.elements.map((element) => (element.propertyName ?? element.name).text);
+}
+
+function resolve(from: string, specifier: string): string | undefined {
+  if (!specifier.startsWith(".")) return undefined;
+  const base = relative(root, join(root, dirname(from), specifier)).split(sep).join("/");
+  return [base, `${base}.ts`, `${base}/index.ts`].find((path) => path.endsWith(".ts") && existsSync(join(root, path)));
+}
+
+function unfinished(source: Source): void {
+  if (source.path === "scripts/tidy.ts") return;
+  source.text.split("\n").forEach((line, index) => {
+    if (/\b(TODO|FIXME|XXX|HACK)\b/.test(line)) findings.push(`${source.path}:${String(index + 1)} marks unfinished work`);
+    if (/\b(it|test|describe)\.(skip|skipIf|runIf|only|todo)\b/.test(line)) findings.push(`${source.path}:${String(index + 1)} switches tests off`);
+  });
+}
+
+/** test/unit/<path>.test.ts tests src/<path>.ts; a long one is split by behaviour: <path>.<behaviour>.test.ts. */
+function misplacedTest({ path }: Source): void {
+  const match = /^test\/unit\/(.+?)\.test\.ts$/.exec(path);
+  if (!match?.[1]) return;
+  const [subject = ""] = match[1].split(/\.(?=[^/]*$)/);
+  if (!existsSync(join(root, "src", `${subject}.ts`))) findings.push(`${path} tests no file: there is no src/${subject}.ts`);
+}
+
+function deadExports(): void {
+  const used = new Map<string, Set<string>>();
+  for (const source of sources.values()) {
+    for (const [target, names] of source.imports) addTo(used, target, names);
+  }
+  for (const source of sources.values()) {
+    if (entries.test(source.path)) continue;
+    const names = used.get(source.path);
+    if (!names) {
+      findings.push(`${source.path} is reached by no import`);
+      continue;
+    }
+    if (names.has("*")) continue;
+    for (const [name, { line, isType }] of source.exports) {
+      if (names.has(name)) continue;
+      const usedHere = source.text.split(new RegExp(`\\b${name}\\b`)).length > 2;
+      if (!isType || !usedHere) findings.push(`${source.path}:${String(line)} exports ${name}, which nobody imports`);
+    }
+  }
+}

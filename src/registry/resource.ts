@@ -45,12 +45,8 @@ export interface Strategy<T extends KubeObject> {
   defaults(object: T): void;
   /** drops what clients may not set (status), sets what the server owns */
   prepareForCreate(object: T, context: StrategyContext): void;
-  /**
-   * Settles values that depend on the cluster, after defaults and before everything that judges the object (upstream's BeginCreate and
-   * BeginUpdate of Services). Errors end the write at once: nothing after them would make sense.
-   */
-  begin?(change: { after: T; before: T | undefined }, context: StrategyContext): FieldError[];
-  validate(object: T, context: StrategyContext): FieldError[];
+  /** `before` is given on an update: what was stored already is not judged again */
+  validate(object: T, context: StrategyContext, before?: T): FieldError[];
   prepareForUpdate(change: Change<T>, context: StrategyContext): void;
   /** only the rules that need both objects; `validate(after)` is called besides */
   validateUpdate(change: Change<T>, context: StrategyContext): FieldError[];

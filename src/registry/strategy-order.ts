@@ -1,8 +1,8 @@
 /**
  * The fixed order of a write, once for all kinds (upstream apiserver registry/rest create.go and update.go):
  *
- *   create   namespace -> identity -> defaults -> prepareForCreate -> begin -> generation -> | metadata, validate
- *   update   namespace -> defaults -> begin -> prepareForUpdate -> identity -> generation -> | metadata, metadata update, validateUpdate, validate
+ *   create   namespace -> identity -> defaults -> prepareForCreate -> generation -> | metadata, validate
+ *   update   namespace -> defaults -> prepareForUpdate -> identity -> generation -> | metadata, metadata update, validateUpdate, validate
  *   status   namespace -> defaults -> prepareForStatusUpdate -> identity         -> | metadata, metadata update, validateStatusUpdate
  *
  * What stands left of the bar is `prepare*`, what stands right `validate*`: the services store allocates in between.
@@ -77,8 +77,6 @@ export function prepareCreate(definition: ResourceDefinition, object: KubeObject
   const warnings = dropDuplicateOwners(metadata);
   definition.strategy.defaults(object);
   definition.strategy.prepareForCreate(object, input.context);
-  const errors = definition.strategy.begin?.({ after: object, before: undefined }, input.context) ?? [];
-  if (errors.length > 0) return err(invalid(definition, metadata.name ?? "", errors));
   if (definition.generation !== "none") metadata.generation = 1;
   else if (metadata.generation !== undefined) delete metadata.generation;
   return ok(warnings);
@@ -102,17 +100,13 @@ export function beforeCreate(definition: ResourceDefinition, object: KubeObject,
 
 /** Everything of an update that changes `after`. The resourceVersion is the caller's business. */
 export function prepareUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
-  return prepareChange(definition, change, () => {
-    const errors = definition.strategy.begin?.(change, context) ?? [];
-    if (errors.length === 0) definition.strategy.prepareForUpdate(change, context);
-    return errors;
-  });
+  return prepareChange(definition, change, () => definition.strategy.prepareForUpdate(change, context));
 }
 
 export function validateUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): FieldError[] {
   return changeErrors(definition, change)
     .concat(definition.strategy.validateUpdate(change, context))
-    .concat(definition.strategy.validate(change.after, context));
+    .concat(definition.strategy.validate(change.after, context, change.before));
 }
 
 export function beforeUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
@@ -124,10 +118,7 @@ export function beforeUpdate(definition: ResourceDefinition, change: Change<Kube
 
 /** The status endpoint. */
 export function beforeStatusUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
-  const prepared = prepareChange(definition, change, () => {
-    definition.strategy.prepareForStatusUpdate(change, context);
-    return [];
-  });
+  const prepared = prepareChange(definition, change, () => definition.strategy.prepareForStatusUpdate(change, context));
   if (!prepared.ok) return prepared;
   const errors = changeErrors(definition, change).concat(definition.strategy.validateStatusUpdate(change, context));
   return verdict(definition, change.after, errors, prepared.value);
@@ -135,24 +126,20 @@ export function beforeStatusUpdate(definition: ResourceDefinition, change: Chang
 
 /** The finalize endpoint (namespaces): spec.finalizers as sent, status as stored. */
 export function beforeFinalizeUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
-  const prepared = prepareChange(definition, change, () => {
-    keepMembers(change, (key) => key !== "metadata" && key !== "spec");
-    return [];
-  });
+  const prepared = prepareChange(definition, change, () => keepMembers(change, (key) => key !== "metadata" && key !== "spec"));
   if (!prepared.ok) return prepared;
   const errors = changeErrors(definition, change).concat(definition.strategy.validate(change.after, context));
   return verdict(definition, change.after, errors, prepared.value);
 }
 
-function prepareChange(definition: ResourceDefinition, change: Change<KubeObject>, prepare: () => FieldError[]): Verdict {
+function prepareChange(definition: ResourceDefinition, change: Change<KubeObject>, prepare: () => void): Verdict {
   const after = metadataOf(change.after);
   const before = metadataOf(change.before);
   const refused = settleNamespace(definition, after, before.namespace ?? "");
   if (refused) return err(refused);
   const warnings = dropDuplicateOwners(after);
   definition.strategy.defaults(change.after);
-  const errors = prepare();
-  if (errors.length > 0) return err(invalid(definition, after.name ?? "", errors));
+  prepare();
   stampUpdate({ after, before });
   settleGeneration(definition, change);
   return ok(warnings);

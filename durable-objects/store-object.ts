@@ -73,6 +73,7 @@ export function openStore(
   const identity = identify(name);
   const definition = definitionOf(identity.group, identity.resource);
   if (!definition) throw new Error(`no resource ${identity.resource} in group ${identity.group}`);
+  let alarmAt = 0;
   return {
     ...identity,
     name,
@@ -82,9 +83,10 @@ export function openStore(
     random: systemRandom(),
     recorder: systemRecorder({ object: name }),
     wakeAt(time) {
-      void ctx.storage.getAlarm().then(async (due) => {
-        if (due === null || due > time) await ctx.storage.setAlarm(time);
-      });
+      if (alarmAt > systemClock.now() && alarmAt <= time) return;
+      alarmAt = time;
+      // In the turn of the caller, so that the alarm is durable with the rows that it is for.
+      void ctx.storage.setAlarm(time);
     },
   };
 }

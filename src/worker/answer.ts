@@ -43,7 +43,7 @@ export function storedForm(definition: ResourceDefinition, object: KubeObject): 
 }
 
 /** The stored text as clients of this resource see it. */
-export function shownText(definition: ResourceDefinition, stored: string): string {
+function shownText(definition: ResourceDefinition, stored: string): string {
   return definition.representationOf ? JSON.stringify(definition.representationOf.fromStored(parsed(stored))) : stored;
 }
 

@@ -31,12 +31,16 @@ function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest
   }
   const options = decoded.value.value as DeleteOptions;
   const raw: RawDeleteOptions = {};
-  // null in a body is absence, as in Go
-  if (options.gracePeriodSeconds != null) raw.gracePeriodSeconds = options.gracePeriodSeconds;
-  if (options.propagationPolicy != null) raw.propagationPolicy = options.propagationPolicy;
-  if (options.orphanDependents != null) raw.orphanDependents = options.orphanDependents;
-  if (options.dryRun != null) raw.dryRun = options.dryRun;
+  if (isGiven(options.gracePeriodSeconds)) raw.gracePeriodSeconds = options.gracePeriodSeconds;
+  if (isGiven(options.propagationPolicy)) raw.propagationPolicy = options.propagationPolicy;
+  if (isGiven(options.orphanDependents)) raw.orphanDependents = options.orphanDependents;
+  if (isGiven(options.dryRun)) raw.dryRun = options.dryRun;
   const { uid, resourceVersion } = options.preconditions ?? {};
-  raw.preconditions = { ...(uid == null ? {} : { uid }), ...(resourceVersion == null ? {} : { resourceVersion }) };
+  raw.preconditions = { ...(isGiven(uid) ? { uid } : {}), ...(isGiven(resourceVersion) ? { resourceVersion } : {}) };
   return ok(raw);
+}
+
+/** null in a body is absence, as in Go. */
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
 }

@@ -13,7 +13,7 @@ import { FIELD_MANAGER_MAX_BYTES } from "./limits";
 export type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteOptions" | "ListOptions";
 
 /** 422 about options: `ListOptions.meta.k8s.io "" is invalid: …`. */
-export function invalidOptions(kind: OptionsKind, errors: readonly FieldError[]): Status {
+function invalidOptions(kind: OptionsKind, errors: readonly FieldError[]): Status {
   return invalid({ group: "meta.k8s.io", resource: "", kind }, "", errors);
 }
 

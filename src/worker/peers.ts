@@ -95,7 +95,6 @@ function inTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
       (error: unknown) => {
         clearTimeout(timer);
         // Passed on as thrown: the platform's properties on it decide what happens.
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
         reject(error);
       },
     );

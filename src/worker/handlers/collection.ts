@@ -8,7 +8,7 @@ import { call } from "../peers";
 import { bootstrapProblem, callName, type ResourceRequest, store } from "../resource-request";
 
 /** Header of the internal request; its value is the CollectionRequest as JSON, URI-component encoded because headers are bytes. */
-export const COLLECTION_HEADER = "x-servicenet-collection";
+const COLLECTION_HEADER = "x-servicenet-collection";
 const COLLECTION_URL = "http://store/collection";
 
 /** The representation that the client asked for, or why it cannot have it. */

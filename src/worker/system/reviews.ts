@@ -12,7 +12,7 @@ import { parseWriteOptions } from "../options";
 import { jsonResponse, renderingOf, statusResponse } from "../respond";
 import type { Review } from "./review-kinds";
 
-export const ANONYMOUS = { username: "system:anonymous", groups: ["system:unauthenticated"] };
+const ANONYMOUS = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
 const ALLOWED = { allowed: true, reason: "no authorization is configured: every request is allowed" };
 const ALL_RULES = {
@@ -83,10 +83,11 @@ function reviewProblem(review: Review, object: ReviewBody, namespace: string): S
 function attributesProblem(review: Review, object: ReviewBody, spec: Record<string, unknown>): Status | undefined {
   const name = { group: review.group, resource: review.resource, kind: review.kind };
   const refuse = (field: string, detail: string): Status => invalid(name, object.metadata?.name ?? "", [required(field, detail)]);
-  const both = spec.resourceAttributes != null && spec.nonResourceAttributes != null;
-  const neither = spec.resourceAttributes == null && spec.nonResourceAttributes == null;
-  if (neither) return refuse("spec.resourceAttributes", "exactly one of nonResourceAttributes or resourceAttributes must be specified");
-  if (both) {
+  const ofResource = typeof spec.resourceAttributes === "object" && spec.resourceAttributes !== null;
+  const ofPath = typeof spec.nonResourceAttributes === "object" && spec.nonResourceAttributes !== null;
+  if (!ofResource && !ofPath)
+    return refuse("spec.resourceAttributes", "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+  if (ofResource && ofPath) {
     return invalid(name, object.metadata?.name ?? "", [
       {
         field: "spec.nonResourceAttributes",

@@ -5,7 +5,7 @@ import { REVIEWS } from "../../../src/worker/system/review-kinds";
 
 const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-export function aDefinition(part: Partial<ResourceDefinition>): ResourceDefinition {
+function aDefinition(part: Partial<ResourceDefinition>): ResourceDefinition {
   const base = { group: "", versions: ["v1"], namespaced: true, verbs: ALL, subresources: [], returnsDeletedObject: false };
   return { ...base, ...part } as unknown as ResourceDefinition;
 }

@@ -71,7 +71,7 @@ describe("runScheduled", () => {
 
   it("a failed task stops no other", async () => {
     const failing = {
-      other: (method: string, object: string) => (object.startsWith("SERVICES") ? Promise.reject(new Error("no")) : undefined),
+      other: (_: string, object: string) => (object.startsWith("SERVICES") ? Promise.reject(new Error("no")) : undefined),
     };
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const fake = withClusters(fakeEnv(failing), "a", "b");

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { get, json } from "../client";
+
+const AGGREGATED =
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+
+interface GroupDiscovery {
+  metadata: { name: string };
+  versions: {
+    version: string;
+    resources: { resource: string; responseKind: { kind: string }; subresources?: { subresource: string }[] }[];
+  }[];
+}
+
+describe("discovery", () => {
+  it.each(["/api", "/apis", "/api/", "/apis/"])("%s aggregated: the exact Content-Type", async (path) => {
+    const response = await get(path, { Accept: AGGREGATED });
+    expect(response.headers.get("Content-Type")).toBe("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+    expect(await response.json()).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });
+    const beta = await get(path, { Accept: "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList" });
+    expect(beta.headers.get("Content-Type")).toBe("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList");
+    expect(await beta.json()).toMatchObject({ apiVersion: "apidiscovery.k8s.io/v2beta1" });
+  });
+
+  it("aggregated: /api holds the unnamed group, /apis the named ones", async () => {
+    const core = await json<{ items: GroupDiscovery[] }>("/api", { Accept: AGGREGATED });
+    expect(core.items.map(({ metadata }) => metadata.name)).toEqual([""]);
+    const services = core.items[0]?.versions[0]?.resources.find(({ resource }) => resource === "services");
+    expect(services).toMatchObject({ responseKind: { kind: "Service" }, subresources: [{ subresource: "status" }] });
+    const named = await json<{ items: GroupDiscovery[] }>("/apis", { Accept: AGGREGATED });
+    const networking = named.items.find(({ metadata }) => metadata.name === "networking.k8s.io");
+    expect(networking?.versions.map(({ version }) => version)).toEqual(["v1", "v1beta1"]);
+    expect(named.items.map(({ metadata }) => metadata.name)).toEqual(
+      expect.arrayContaining(["authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io"]),
+    );
+  });
+
+  it("plain", async () => {
+    expect(await json("/api")).toMatchObject({ kind: "APIVersions", versions: ["v1"] });
+    expect(await json("/apis")).toMatchObject({ kind: "APIGroupList", apiVersion: "v1" });
+    for (const path of ["/apis/networking.k8s.io", "/apis/networking.k8s.io/"]) {
+      expect(await json(path)).toMatchObject({ kind: "APIGroup", name: "networking.k8s.io", preferredVersion: { version: "v1" } });
+    }
+    for (const path of ["/api/v1", "/api/v1/"]) expect(await json(path)).toMatchObject({ kind: "APIResourceList", groupVersion: "v1" });
+    const list = await json<{ groupVersion: string; resources: { name: string }[] }>("/apis/networking.k8s.io/v1beta1");
+    expect(list.groupVersion).toBe("networking.k8s.io/v1beta1");
+    expect(list.resources.map(({ name }) => name)).toEqual(expect.arrayContaining(["ipaddresses", "servicecidrs", "servicecidrs/status"]));
+  });
+
+  it("a resource stands before its subresources", async () => {
+    const { resources } = await json<{ resources: { name: string }[] }>("/api/v1");
+    const names = resources.map(({ name }) => name);
+    expect(names.indexOf("services")).toBeLessThan(names.indexOf("services/status"));
+  });
+
+  it("create-only reviews are told", async () => {
+    const { resources } = await json<{ resources: { name: string; verbs: string[]; namespaced: boolean }[] }>(
+      "/apis/authorization.k8s.io/v1",
+    );
+    expect(resources.find(({ name }) => name === "selfsubjectaccessreviews")).toMatchObject({ verbs: ["create"], namespaced: false });
+    expect(resources.find(({ name }) => name === "localsubjectaccessreviews")).toMatchObject({ verbs: ["create"], namespaced: true });
+  });
+});

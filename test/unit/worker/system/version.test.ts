@@ -1,0 +1,12 @@
+import { describe, expect, it } from "vitest";
+import { json } from "../client";
+
+describe("version", () => {
+  it("/version", async () => {
+    expect(await json("/version")).toMatchObject({
+      major: "1",
+      minor: "36",
+      gitVersion: expect.stringMatching(/^v1\.36\.2-servicenet\.\d+$/),
+    });
+  });
+});

@@ -1,0 +1,24 @@
+/** A cluster as the checkers of test/support/checkers.ts want to see it, read through the API. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { checkState } from "../support/checkers";
+import type { Observed, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "../support/checkers";
+import { getJson } from "./server";
+
+export async function observe(url: string): Promise<Observed> {
+  const [services, ipAddresses, serviceCIDRs] = await Promise.all([
+    getJson<{ items: ObservedService[] }>(`${url}/api/v1/services`),
+    getJson<{ items: ObservedIPAddress[] }>(`${url}/apis/networking.k8s.io/v1/ipaddresses`),
+    getJson<{ items: ObservedServiceCIDR[] }>(`${url}/apis/networking.k8s.io/v1/servicecidrs`),
+  ]);
+  return { services: services.items, ipAddresses: ipAddresses.items, serviceCIDRs: serviceCIDRs.items };
+}
+
+/** Violations that are left when repair had `waitMs` to close the gaps of a crash; [] as soon as there are none. */
+export async function violationsAfterRepair(url: string, acknowledged: readonly ObservedService[], waitMs: number): Promise<string[]> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const violations = checkState(await observe(url), acknowledged);
+    if (violations.length === 0 || Date.now() > deadline) return violations;
+    await sleep(500);
+  }
+}

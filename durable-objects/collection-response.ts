@@ -60,7 +60,12 @@ export function watchResponse(store: AnyStore, request: CollectionRequest, defin
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const started = startWatch(store, request, definition, sinkOf(controller, () => stop()));
+        const started = startWatch(
+          store,
+          request,
+          definition,
+          sinkOf(controller, () => stop()),
+        );
         if (started.ok) stop = started.value.stop;
         else refusal = started.error;
       },
@@ -106,4 +111,3 @@ function sinkOf(controller: ReadableStreamDefaultController<Uint8Array>, lost: (
       }),
   };
 }
-

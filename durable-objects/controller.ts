@@ -7,17 +7,24 @@ import { deleteNamespaces } from "../src/controllers/namespace-deletion";
 import type { Namespace } from "../src/meta/kubernetes";
 import { definitions } from "../src/registry/all";
 import type { CollectionRequest, ControllerRpc, WriteOptions } from "../src/rpc/store";
+import { COLLECTION_HEADER, encodeCollection } from "../src/store/collection-header";
 import type { Env } from "./env";
 import { namespacesStore, storeStub } from "./peers";
 import { systemClock, systemRecorder } from "./ports";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity.sql";
 import { migrate } from "./sql/migrate";
-import { COLLECTION_HEADER } from "./store-object";
 
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
 
-const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "namespace-controller", fieldValidation: "Ignore", force: false, group: "", version: "v1" };
+const OPTIONS: WriteOptions = {
+  dryRun: false,
+  fieldManager: "namespace-controller",
+  fieldValidation: "Ignore",
+  force: false,
+  group: "",
+  version: "v1",
+};
 
 export class Controller extends DurableObject<Env> implements ControllerRpc {
   readonly #cluster: string;
@@ -87,7 +94,13 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
         })),
       finalize: async ({ name, uid }) => {
         const object = JSON.stringify({ metadata: { name, uid }, spec: { finalizers: [] } });
-        const result = await namespacesStore(env, cluster).write({ verb: "update", key: { namespace: "", name }, subresource: "finalize", object, options: OPTIONS });
+        const result = await namespacesStore(env, cluster).write({
+          verb: "update",
+          key: { namespace: "", name },
+          subresource: "finalize",
+          object,
+          options: OPTIONS,
+        });
         if (!result.ok && result.status.code !== 404) throw new Error(result.status.message);
       },
     };
@@ -111,7 +124,7 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
       resource: "namespaces",
       representation: { as: "object" },
     };
-    const headers = { [COLLECTION_HEADER]: encodeURIComponent(JSON.stringify(request)) };
+    const headers = { [COLLECTION_HEADER]: encodeCollection(request) };
     const response = await namespacesStore(this.env, this.#cluster).fetch(new Request("http://store/collection", { headers }));
     const list = await response.json<{ items?: Namespace[] }>();
     return (list.items ?? []).map(({ metadata }) => ({ name: metadata?.name ?? "", uid: metadata?.uid ?? "" }));

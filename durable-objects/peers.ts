@@ -2,10 +2,11 @@
  * Which Durable Object answers for what. Every name starts with the cluster's, so no two clusters ever share an object.
  * A stub is dead after a throw, so each function makes a new one: call it once per attempt.
  */
+import type { ResourceDefinition } from "../src/registry/resource";
 import type { CoordinatorRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
 import type { ServiceCIDRRpc } from "../src/rpc/service-cidr";
-import type { ControllerRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
+import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 
 /** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
@@ -24,6 +25,11 @@ function remote<T>(stub: unknown): Remote<T> {
 export interface StoredResource {
   group: string;
   resource: string;
+}
+
+/** The resource whose store keeps the objects of `definition`: itself unless it is another representation. */
+export function storedResource(definition: ResourceDefinition): StoredResource {
+  return definition.representationOf ?? definition;
 }
 
 export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: string, { group, resource }: StoredResource): Remote<T> {
@@ -46,6 +52,10 @@ export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRp
 
 export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore> {
   return storeStub(env, cluster, { group: "", resource: "namespaces" });
+}
+
+export function eventsStore(env: Env, cluster: string): Remote<EventsStoreRpc> {
+  return storeStub<EventsStoreRpc>(env, cluster, { group: "", resource: "events" });
 }
 
 export function ipAddressesStore(env: Env, cluster: string): Remote<IPAddressesRpc & StoreRpc & MaintainedStore> {

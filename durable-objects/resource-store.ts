@@ -1,4 +1,9 @@
 /** The store of one resource that needs nothing but keeping: namespaces, nodes, pods, endpoints, events, leases, endpointslices. */
+import { isExpired } from "../src/controllers/event-expiry";
+import type { CoreEvent } from "../src/meta/kubernetes";
+import type { EventsStoreRpc } from "../src/rpc/store";
+import { matchingKeys } from "../src/store/collection";
+import { namespaceRange } from "../src/store/keys";
 import type { CommittedChange, StoreExtension } from "../src/store/extension";
 import type { Env } from "./env";
 import { controller } from "./peers";
@@ -7,11 +12,24 @@ import { openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
 /** The controllers that want to hear of changes, by resource. */
 const FOLLOWERS: Readonly<Record<string, readonly string[]>> = { namespaces: ["namespaces"] };
 
-export class ResourceStore extends StoreObject<undefined> {
+export class ResourceStore extends StoreObject<undefined> implements EventsStoreRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, STORE_MIGRATIONS);
     const followers = FOLLOWERS[setting.resource] ?? [];
-    super(ctx, env, setting, followers.length > 0 ? poking(() => followers.map((name) => controller(env, setting.cluster, name))) : undefined);
+    super(
+      ctx,
+      env,
+      setting,
+      followers.length > 0 ? poking(() => followers.map((name) => controller(env, setting.cluster, name))) : undefined,
+    );
+  }
+
+  async expire(): Promise<number> {
+    if (this.store.definition.resource !== "events") return 0;
+    const now = this.store.clock.now();
+    const keys = matchingKeys(this.store, { range: namespaceRange(""), matches: (event) => isExpired(event as CoreEvent, now) });
+    await this.deleteKeys(keys);
+    return keys.length;
   }
 }
 

@@ -7,8 +7,18 @@ import { type Config, parseConfig } from "../src/config/config";
 import { definitionOf, representationsOf } from "../src/registry/all";
 import type { Clock, Random, Recorder } from "../src/base/ports";
 import type { ResourceDefinition } from "../src/registry/resource";
-import type { CollectionRequest, GetResult, MaintainedStore, ObjectKey, StoreCounters, StoreRpc, WriteRequest, WriteResult } from "../src/rpc/store";
+import type {
+  CollectionRequest,
+  GetResult,
+  MaintainedStore,
+  ObjectKey,
+  StoreCounters,
+  StoreRpc,
+  WriteRequest,
+  WriteResult,
+} from "../src/rpc/store";
 import { filterOf, matchingKeys } from "../src/store/collection";
+import { COLLECTION_HEADER, decodeCollection } from "../src/store/collection-header";
 import type { StoreExtension } from "../src/store/extension";
 import { NamespaceGuard } from "../src/store/namespace-guard";
 import { ResourceStore as Store } from "../src/store/resource-store";
@@ -25,9 +35,6 @@ export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SC
 
 /** Objects deleted by one deletecollection turn: enough for one group commit, few enough to leave room for other writes. */
 const DELETE_TOGETHER = 200;
-
-/** The request of the Worker travels in this header; headers are Latin-1, so it is URI-encoded JSON. */
-export const COLLECTION_HEADER = "x-servicenet-collection";
 
 export interface ObjectIdentity {
   cluster: string;
@@ -124,7 +131,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
 
   /** Lists, watches and deletecollection: the CollectionRequest comes in a header, the body goes out in its final form. */
   override async fetch(request: Request): Promise<Response> {
-    const collection = JSON.parse(decodeURIComponent(request.headers.get(COLLECTION_HEADER) ?? "")) as CollectionRequest;
+    const collection = decodeCollection(request.headers.get(COLLECTION_HEADER) ?? "");
     const definition = definitionOf(collection.group, collection.resource) ?? this.store.definition;
     switch (collection.verb) {
       case "list":
@@ -142,7 +149,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
 
   async emptyNamespace(name: string): Promise<number> {
     const keys = matchingKeys(this.store, { range: { from: `${name}/`, to: `${name}0` } });
-    await this.#deleteKeys(keys, undefined);
+    await this.deleteKeys(keys);
     return matchingKeys(this.store, { range: { from: `${name}/`, to: `${name}0` } }).length;
   }
 
@@ -164,12 +171,12 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     const filter = filterOf(request, definition);
     if (!filter.ok) return statusResponse(filter.error);
     const listed = listResponse(this.store, { ...request, limit: 0, continueToken: "" }, definition);
-    const failure = await this.#deleteKeys(matchingKeys(this.store, filter.value), request.deleteOptions);
+    const failure = await this.deleteKeys(matchingKeys(this.store, filter.value), request.deleteOptions);
     return failure ?? listed;
   }
 
   /** Deletes by key; what is gone already counts as deleted. Answers the first other refusal. */
-  async #deleteKeys(keys: readonly string[], options: CollectionRequest["deleteOptions"]): Promise<Response | undefined> {
+  protected async deleteKeys(keys: readonly string[], options?: CollectionRequest["deleteOptions"]): Promise<Response | undefined> {
     const deleteOptions = options ?? { dryRun: false, preconditions: {}, propagationPolicy: "" as const, gracePeriodSeconds: undefined };
     for (let at = 0; at < keys.length; at += DELETE_TOGETHER) {
       const results = await Promise.all(

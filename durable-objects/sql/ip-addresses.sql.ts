@@ -13,7 +13,11 @@ export function sqlIPAddressStorage({ sql }: DurableObjectStorage): IPAddressSto
     genGet(address) {
       const row = sql.exec<Row>("SELECT address, token, epoch, counter FROM gens WHERE address = ?", address).toArray()[0];
       if (!row) return undefined;
-      return { address: row.address as string, token: row.token as string, gen: { epoch: row.epoch as number, counter: row.counter as number } };
+      return {
+        address: row.address as string,
+        token: row.token as string,
+        gen: { epoch: row.epoch as number, counter: row.counter as number },
+      };
     },
     genPut({ address, token, gen }) {
       sql.exec(

@@ -74,15 +74,13 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
           limit,
         )
         .toArray()
-        .map(
-          (row): PendingRelease => ({
-            token: row.token as string,
-            address: row.address as string,
-            gen: gen(row),
-            attempts: row.attempts as number,
-            dueAt: row.due_at as number,
-          }),
-        );
+        .map((row): PendingRelease => ({
+          token: row.token as string,
+          address: row.address as string,
+          gen: gen(row),
+          attempts: row.attempts as number,
+          dueAt: row.due_at as number,
+        }));
     },
     releaseEarliestDue() {
       const earliest = sql.exec<Row>("SELECT min(due_at) AS due FROM pending_releases").one().due;

@@ -104,15 +104,13 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
       return sql
         .exec<Row>("SELECT revision, type, key, data, before FROM history WHERE revision > ? ORDER BY revision LIMIT ?", after, limit)
         .toArray()
-        .map(
-          (row): HistoryEntry => ({
-            revision: row.revision as number,
-            type: row.type as ChangeType,
-            key: row.key as string,
-            data: row.data as string,
-            before: row.before as string,
-          }),
-        );
+        .map((row): HistoryEntry => ({
+          revision: row.revision as number,
+          type: row.type as ChangeType,
+          key: row.key as string,
+          data: row.data as string,
+          before: row.before as string,
+        }));
     },
     historyTrim(through) {
       const freed = sql

@@ -66,7 +66,10 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     }
     if (plan.take.length === 0) return { kind: "go" };
     if (!after || !operation.supply) return { kind: "wait", supply: () => this.#supply(after, plan.take, operation) };
-    applyTaken(after, operation.supply.taken.map(({ index, address }) => ({ index, address: address.address })));
+    applyTaken(
+      after,
+      operation.supply.taken.map(({ index, address }) => ({ index, address: address.address })),
+    );
     return { kind: "go" };
   }
 
@@ -183,7 +186,9 @@ function matches(supply: ServiceSupply, take: readonly Take[]): boolean {
   return (
     supply.taken.length === take.length &&
     take.every(({ index, family, address }) =>
-      supply.taken.some((held) => held.index === index && held.address.family === family && (address === "" || address === held.address.address)),
+      supply.taken.some(
+        (held) => held.index === index && held.address.family === family && (address === "" || address === held.address.address),
+      ),
     )
   );
 }

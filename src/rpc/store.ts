@@ -48,8 +48,7 @@ export type WriteRequest =
 
 export type WriteResult =
   /** `code` 200 or 201; `object` = the stored text; `gone` = the deletion is complete (answer a Status, or the object) */
-  | { ok: true; code: 200 | 201; object: string; warnings: string[]; gone: boolean }
-  | { ok: false; status: Status; warnings: string[] };
+  { ok: true; code: 200 | 201; object: string; warnings: string[]; gone: boolean } | { ok: false; status: Status; warnings: string[] };
 
 export type GetResult = { ok: true; object: string } | { ok: false; status: Status };
 
@@ -83,9 +82,7 @@ export interface CollectionRequest {
 
 /** The forms a body can take (api-machinery §5). */
 export type Representation =
-  | { as: "object" }
-  | { as: "table"; includeObject: "Metadata" | "Object" | "None"; version: string }
-  | { as: "partial"; version: string };
+  { as: "object" } | { as: "table"; includeObject: "Metadata" | "Object" | "None"; version: string } | { as: "partial"; version: string };
 
 export interface StoreRpc {
   write(request: WriteRequest): Promise<WriteResult>;
@@ -123,4 +120,9 @@ export interface ServicesStoreRpc extends StoreRpc, MaintainedStore {
 /** Controllers take no input: a poke asks for a pass soon. */
 export interface ControllerRpc {
   poke(): Promise<void>;
+}
+
+export interface EventsStoreRpc extends MaintainedStore {
+  /** deletes events that have outlived their hour; answers how many */
+  expire(): Promise<number>;
 }

@@ -33,7 +33,10 @@ const CONTINUE_EXPIRED =
   "inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
 /** The objects that a request sees, or the 400 of a selector that cannot be read. `definition` is the requested representation. */
-export function filterOf(request: Pick<CollectionRequest, "namespace" | "labelSelector" | "fieldSelector">, definition: ResourceDefinition): Result<Filter, Status> {
+export function filterOf(
+  request: Pick<CollectionRequest, "namespace" | "labelSelector" | "fieldSelector">,
+  definition: ResourceDefinition,
+): Result<Filter, Status> {
   const labels = parseLabelSelector(request.labelSelector);
   if (!labels.ok) return err(badRequest(labels.error));
   const fields = parseFieldSelector(request.fieldSelector);
@@ -69,7 +72,8 @@ export function listPage(store: AnyStore, request: CollectionRequest, definition
   if (!start.ok) return start;
   const { revision, after } = start.value;
   const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
-  const rows = revision === store.revision ? rowsNow(store.storage, filter.value.range) : rowsAt(store.storage, filter.value.range, revision);
+  const rows =
+    revision === store.revision ? rowsNow(store.storage, filter.value.range) : rowsAt(store.storage, filter.value.range, revision);
   const page = takePage(rows, after, filter.value, request.resourceVersion === "0" ? 0 : request.limit);
   const meta = {
     resourceVersion: String(revision),
@@ -155,7 +159,12 @@ export interface WatchStart {
  * Starts a watch into `sink`. What it catches up with (current objects or history) is read in this very turn and written once it is
  * durable; the hub delivers everything later. `expiredStatus` comes as an ERROR event of a 200 answer, as upstream sends it.
  */
-export function startWatch(store: AnyStore, request: CollectionRequest, definition: ResourceDefinition, sink: WatchSink): Result<WatchStart, Status> {
+export function startWatch(
+  store: AnyStore,
+  request: CollectionRequest,
+  definition: ResourceDefinition,
+  sink: WatchSink,
+): Result<WatchStart, Status> {
   const filter = filterOf(request, definition);
   if (!filter.ok) return filter;
   const view = viewOf(definition, request.version, request.representation, () => store.clock.now());

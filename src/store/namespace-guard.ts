@@ -58,12 +58,9 @@ export class NamespaceGuard {
       case "unknown":
         return known.status;
       default:
-        return forbidden(
-          definition,
-          objectName(),
-          `unable to create new content in namespace ${name} because it is being terminated`,
-          [{ reason: "NamespaceTerminating", message: `namespace ${name} is being terminated`, field: "metadata.namespace" }],
-        );
+        return forbidden(definition, objectName(), `unable to create new content in namespace ${name} because it is being terminated`, [
+          { reason: "NamespaceTerminating", message: `namespace ${name} is being terminated`, field: "metadata.namespace" },
+        ]);
     }
   }
 

@@ -19,7 +19,11 @@ export type PatchWrite = WriteRequest & { verb: "patch" };
 const PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"];
 
 /** The object after the patch in its stored form, not yet defaulted or validated. `served` is the requested representation. */
-export function patched(request: PatchWrite, stored: string, served: ResourceDefinition): Result<{ object: KubeObject; warnings: string[] }, Status> {
+export function patched(
+  request: PatchWrite,
+  stored: string,
+  served: ResourceDefinition,
+): Result<{ object: KubeObject; warnings: string[] }, Status> {
   const { name } = request.key;
   const { fieldValidation, version } = request.options;
   const before = JSON.parse(stored) as KubeObject;
@@ -30,10 +34,13 @@ export function patched(request: PatchWrite, stored: string, served: ResourceDef
   if (!applied.ok) return err(patchErrorStatus(applied.error, served, name));
   const text = fieldValidation === "Strict" ? JSON.stringify(applied.value) : "";
   const decoded = validateValue(applied.value, served.schema);
-  if (!decoded.ok) return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error.cause}`));
+  if (!decoded.ok)
+    return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error.cause}`));
   const { typeMeta, value, problems } = decoded.value;
   if (typeMeta.apiVersion !== apiVersion || typeMeta.kind !== served.kind) {
-    return err(badRequest(`${typeMeta.apiVersion}, Kind=${typeMeta.kind} is not what this resource holds: a patch cannot change kind or apiVersion`));
+    return err(
+      badRequest(`${typeMeta.apiVersion}, Kind=${typeMeta.kind} is not what this resource holds: a patch cannot change kind or apiVersion`),
+    );
   }
   if (problems.length > 0 && fieldValidation === "Strict") return err(strictRefusal(text, problems));
   const object = value as KubeObject;

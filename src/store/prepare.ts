@@ -9,7 +9,14 @@ import { resourceVersionRequired, uidConflict } from "../meta/preconditions";
 import { alreadyExists, conflict, notFound, type Status } from "../meta/status";
 import { isGone, planDelete } from "../registry/delete-order";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
-import { beforeCreate, beforeFinalizeUpdate, beforeStatusUpdate, beforeUpdate, checkNameMatches, nameFor } from "../registry/strategy-order";
+import {
+  beforeCreate,
+  beforeFinalizeUpdate,
+  beforeStatusUpdate,
+  beforeUpdate,
+  checkNameMatches,
+  nameFor,
+} from "../registry/strategy-order";
 import type { Subresource, WriteOptions, WriteRequest } from "../rpc/store";
 import { storageKey } from "./keys";
 import { patched } from "./patched";

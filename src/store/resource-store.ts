@@ -13,7 +13,14 @@
  */
 import { assert } from "../base/assert";
 import { Batcher, type BatchCounters } from "../base/batch";
-import { HISTORY_ENTRIES_MAX, HISTORY_SIZE_MAX, HISTORY_TRIM_ENTRIES, OBJECT_MAX_BYTES, OPERATION_DEADLINE_MS, STORE_QUEUE_MAX } from "../base/limits";
+import {
+  HISTORY_ENTRIES_MAX,
+  HISTORY_SIZE_MAX,
+  HISTORY_TRIM_ENTRIES,
+  OBJECT_MAX_BYTES,
+  OPERATION_DEADLINE_MS,
+  STORE_QUEUE_MAX,
+} from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { internalError, notFound, requestTooLarge, revisionTooLarge, type Status, timeout, tooManyRequests } from "../meta/status";
@@ -196,7 +203,12 @@ export class ResourceStore<Supply = undefined> {
       const now = clock.now();
       for (const initial of this.definition.initialObjects) {
         const metadata = { ...initial.metadata, uid: random.uuid(), creationTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z` };
-        this.#put(storageKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }), { ...initial, metadata }, undefined, undefined);
+        this.#put(
+          storageKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }),
+          { ...initial, metadata },
+          undefined,
+          undefined,
+        );
       }
       storage.stateSave(this.#state);
       this.#changes = [];
@@ -261,7 +273,8 @@ export class ResourceStore<Supply = undefined> {
   #decide(operation: PendingWrite<Supply>): Outcome {
     if (operation.refusal) return this.#refuse(operation, operation.refusal);
     const { clock, namespaces, storage } = this.#options;
-    if (operation.supply !== undefined && clock.now() > operation.deadline) return this.#refuse(operation, timeout("request did not complete within the allotted time"));
+    if (operation.supply !== undefined && clock.now() > operation.deadline)
+      return this.#refuse(operation, timeout("request did not complete within the allotted time"));
     const { request } = operation;
     if (request.verb === "create" && namespaces) {
       const why = namespaces.refuses(request.namespace, this.definition, () => nameIn(request.object));
@@ -320,7 +333,8 @@ export class ResourceStore<Supply = undefined> {
     const { after, dryRun, code, warnings } = prepared;
     if (dryRun) return this.#give(operation, { ok: true, code, object: JSON.stringify(after), warnings, gone: false });
     const data = this.#put(prepared.key, after, current, operation, prepared.before);
-    if (data === undefined) return this.#refuse(operation, requestTooLarge(`Request entity too large: limit is ${OBJECT_MAX_BYTES}`), warnings);
+    if (data === undefined)
+      return this.#refuse(operation, requestTooLarge(`Request entity too large: limit is ${OBJECT_MAX_BYTES}`), warnings);
     return { kind: "done", result: { ok: true, code, object: data, warnings, gone: false } };
   }
 
@@ -335,7 +349,13 @@ export class ResourceStore<Supply = undefined> {
   }
 
   /** Writes the object as the next revision; undefined = too large, nothing written. */
-  #put(key: string, after: KubeObject, current: StoredObject | undefined, operation: Operation<Supply> | undefined, before?: KubeObject): string | undefined {
+  #put(
+    key: string,
+    after: KubeObject,
+    current: StoredObject | undefined,
+    operation: Operation<Supply> | undefined,
+    before?: KubeObject,
+  ): string | undefined {
     const revision = this.#state.revision + 1;
     const metadata = (after.metadata ??= {});
     metadata.resourceVersion = String(revision);
@@ -344,7 +364,13 @@ export class ResourceStore<Supply = undefined> {
     this.#state.revision = revision;
     const uid = metadata.uid ?? "";
     this.#options.storage.objectPut({ key, uid, revision, data });
-    this.#record({ revision, type: current ? "MODIFIED" : "ADDED", key, data, before: current?.data ?? "" }, uid, operation, after, before ?? parsed(current));
+    this.#record(
+      { revision, type: current ? "MODIFIED" : "ADDED", key, data, before: current?.data ?? "" },
+      uid,
+      operation,
+      after,
+      before ?? parsed(current),
+    );
     return data;
   }
 
@@ -390,7 +416,8 @@ export class ResourceStore<Supply = undefined> {
     const { storage } = this.#options;
     const entries = this.#state.revision - this.#state.floor;
     if (entries <= HISTORY_ENTRIES_MAX && this.#state.historySize <= HISTORY_SIZE_MAX) return false;
-    const trim = entries > HISTORY_ENTRIES_MAX ? entries - HISTORY_ENTRIES_MAX + HISTORY_TRIM_ENTRIES : Math.min(HISTORY_TRIM_ENTRIES, entries - 1);
+    const trim =
+      entries > HISTORY_ENTRIES_MAX ? entries - HISTORY_ENTRIES_MAX + HISTORY_TRIM_ENTRIES : Math.min(HISTORY_TRIM_ENTRIES, entries - 1);
     this.#state.floor += trim;
     this.#state.historySize -= storage.historyTrim(this.#state.floor);
     return true;

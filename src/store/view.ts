@@ -55,7 +55,10 @@ export function viewOf(definition: ResourceDefinition, version: string, represen
       const row = (stored: string): { text: string; resourceVersion: string } => {
         const text = served(stored);
         const object = JSON.parse(text) as KubeObject;
-        return { text: tableRow(form, definition.cells(object, now()), object, text), resourceVersion: object.metadata?.resourceVersion ?? "" };
+        return {
+          text: tableRow(form, definition.cells(object, now()), object, text),
+          resourceVersion: object.metadata?.resourceVersion ?? "",
+        };
       };
       return {
         id: `table/${apiVersion}/${representation.version}/${representation.includeObject}`,

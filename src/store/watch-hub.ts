@@ -87,7 +87,8 @@ export class WatchHub {
   }
 
   #deliver(watcher: Watcher, changes: readonly ObservedChange[], shared: Map<string, Uint8Array>): void {
-    const wanted = changes[0] && changes[0].entry.revision > watcher.seen ? changes : changes.filter((c) => c.entry.revision > watcher.seen);
+    const wanted =
+      changes[0] && changes[0].entry.revision > watcher.seen ? changes : changes.filter((c) => c.entry.revision > watcher.seen);
     const last = wanted.at(-1);
     if (!last) return;
     watcher.seen = last.entry.revision;

@@ -4,9 +4,8 @@ import type { Status } from "../meta/status";
 import type { StoreRpc } from "../rpc/store";
 import { ensureBootstrapped, isBootstrapped } from "./bootstrap";
 import type { Env } from "../../durable-objects/env";
-import { type Remote, storeStub } from "../../durable-objects/peers";
+import { type Remote, storedResource, storeStub } from "../../durable-objects/peers";
 import type { Accepted, Shape } from "./negotiate";
-import { storedResource } from "./objects";
 import type { RequestInfo } from "./request-info";
 import { type Rendering, statusResponse } from "./respond";
 

@@ -5,10 +5,9 @@
 import { definitions } from "../registry/all";
 import { configOf } from "./config-guard";
 import type { Env } from "../../durable-objects/env";
-import { coordinator, ipAddressesStore, servicesStore, storeStub } from "../../durable-objects/peers";
+import { coordinator, eventsStore, ipAddressesStore, servicesStore, storedResource, storeStub } from "../../durable-objects/peers";
 import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY } from "./limits";
 import { log } from "./log";
-import { eventsStore, storedResource } from "./objects";
 import { call } from "./peers";
 
 /** One call to one object of a cluster. */
@@ -20,7 +19,13 @@ interface Task {
 const MAINTAIN_SERVICES: Task = { what: "services.maintain", run: (env, cluster) => servicesStore(env, cluster).maintain() };
 const MAINTAIN_ADDRESSES: Task = { what: "ipaddresses.maintain", run: (env, cluster) => ipAddressesStore(env, cluster).maintain() };
 const MAINTAIN_COORDINATOR: Task = { what: "coordinator.maintain", run: (env, cluster) => coordinator(env, cluster).maintain() };
-const EXPIRE_EVENTS: Task = { what: "events.expire", run: (env, cluster) => eventsStore(env, cluster).expire() };
+const EXPIRE_EVENTS: Task = {
+  what: "events.expire",
+  run: (env, cluster) =>
+    eventsStore(env, cluster)
+      .expire()
+      .then(() => undefined),
+};
 
 /** Every store of a cluster once: a second representation has no store of its own. */
 const COMPACT_STORES: readonly Task[] = definitions

@@ -1,4 +1,5 @@
 /** The request that list, watch and deletecollection send to the store, which answers with the final bytes. */
+import { COLLECTION_HEADER, encodeCollection } from "../../store/collection-header";
 import type { Result } from "../../base/result";
 import { badRequest, type Status } from "../../meta/status";
 import { parseIncludeObject } from "../../meta/table";
@@ -7,8 +8,6 @@ import type { CollectionOptions } from "../options";
 import { call } from "../peers";
 import { bootstrapProblem, callName, type ResourceRequest, store } from "../resource-request";
 
-/** Header of the internal request; its value is the CollectionRequest as JSON, URI-component encoded because headers are bytes. */
-const COLLECTION_HEADER = "x-servicenet-collection";
 const COLLECTION_URL = "http://store/collection";
 
 /** The representation that the client asked for, or why it cannot have it. */
@@ -35,7 +34,7 @@ export async function askCollection(
   const wanted: CollectionRequest = { ...options, ...extra, verb, namespace, group, version, resource, representation };
   const init: RequestInit = {
     method: verb === "deletecollection" ? "POST" : "GET",
-    headers: { [COLLECTION_HEADER]: encodeURIComponent(JSON.stringify(wanted)) },
+    headers: { [COLLECTION_HEADER]: encodeCollection(wanted) },
     // The client's disconnect ends a watch at its source.
     signal: request.request.signal,
   };

@@ -1,0 +1,14 @@
+/** How a CollectionRequest travels in the `fetch` of a store: headers are Latin-1, so it is URI-encoded JSON. */
+import type { CollectionRequest } from "../rpc/store";
+
+export const COLLECTION_HEADER = "x-servicenet-collection";
+
+/** The header's value for a request. */
+export function encodeCollection(request: CollectionRequest): string {
+  return encodeURIComponent(JSON.stringify(request));
+}
+
+/** The request that `encodeCollection` made. */
+export function decodeCollection(header: string): CollectionRequest {
+  return JSON.parse(decodeURIComponent(header)) as CollectionRequest;
+}

@@ -1,0 +1,13 @@
+/**
+ * The second half of .ci/run, after `npm test`: kubectl, deployability, wrangler dev, repeated kill -9, crons by the clock.
+ * Arguments: what `npm test` counted (passed, failed); the closing line is over both.
+ */
+import { ensureKubectl } from "./testing/ensure-kubectl";
+import { check, finish, vitest } from "./testing/steps";
+
+const [passed = 0, failed = 0] = process.argv.slice(2).map(Number);
+
+const kubectl = ensureKubectl();
+const formatted = await check("format", ["npm", "run", "--silent", "format:check"]);
+const slow = await vitest("slow suites", ["-c", "vitest.e2e.config.ts"], { SERVICENET_SLOW: "1", ...(kubectl.command ? { KUBECTL: kubectl.command } : {}) });
+finish([{ passed, failed }, kubectl.counts, formatted, slow]);

@@ -1,0 +1,70 @@
+/** Steps of a test run: each prints its own output and answers how many of its checks passed and failed. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Counts {
+  passed: number;
+  failed: number;
+}
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** One command that passes when it exits with 0. Its output comes in one piece, so that commands may run side by side. */
+export async function check(name: string, [command = "", ...args]: string[]): Promise<Counts> {
+  const startedAt = Date.now();
+  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], shell: process.platform === "win32" });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  const code = await new Promise<number | null>((resolve) => {
+    child.on("close", resolve).on("error", (error) => {
+      output += String(error);
+      resolve(null);
+    });
+  });
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)${output.trim() ? `\n${output.trimEnd()}` : ""}`);
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+/**
+ * A vitest run; counts come from its JSON report. A test that did not run (skipped, todo, its file broken) counts as failed, and
+ * so does a run that failed for another reason or had no tests at all.
+ */
+export async function vitest(name: string, args: string[], env: Record<string, string> = {}): Promise<Counts> {
+  console.log(`\n--- ${name}`);
+  const folder = mkdtempSync(join(tmpdir(), "servicenet-report-"));
+  const report = join(folder, "report.json");
+  try {
+    const program = join(root, "node_modules", "vitest", "vitest.mjs");
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+    const child = spawn(process.execPath, [program, "run", ...args, ...reporters], {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, ...env },
+    });
+    const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    return countsOf(report, code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function countsOf(report: string, code: number | null): Counts {
+  try {
+    const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, "utf8")) as { numPassedTests: number; numTotalTests: number };
+    const failed = numTotalTests - numPassedTests;
+    return { passed: numPassedTests, failed: failed === 0 && (code !== 0 || numTotalTests === 0) ? 1 : failed };
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+}
+
+/** Prints the closing line over all steps and sets the exit code. */
+export function finish(steps: Counts[]): void {
+  const passed = steps.reduce((sum, step) => sum + step.passed, 0);
+  const failed = steps.reduce((sum, step) => sum + step.failed, 0);
+  console.log(`\n${String(passed)} passed, ${String(failed)} failed`);
+  process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+}

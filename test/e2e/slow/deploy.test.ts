@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, describe, expect, it } from "vitest";
+import { removeFolder, temporaryFolder } from "../server";
+
+const bundleBytesMax = 3 * 1024 * 1024;
+const root = join(import.meta.dirname, "..", "..", "..");
+const folder = temporaryFolder();
+afterAll(() => removeFolder(folder));
+
+describe("wrangler deploy --dry-run", () => {
+  it("bundles without a warning, below 3 MiB compressed", () => {
+    const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
+    const result = spawnSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", folder], {
+      cwd: root,
+      encoding: "utf8",
+      env: { ...process.env, CI: "1", NO_COLOR: "1", WRANGLER_SEND_METRICS: "false" },
+    });
+    const output = result.stdout + result.stderr;
+    expect(output).toContain("--dry-run: exiting now.");
+    expect(output).not.toMatch(/warning|deprecated|✘|▲/i);
+    expect(result.status).toBe(0);
+    const modules = readdirSync(folder).filter((name) => name.endsWith(".js"));
+    expect(modules).toContain("index.js");
+    const bytes = modules.reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
+    expect(bytes).toBeLessThan(bundleBytesMax);
+  });
+});

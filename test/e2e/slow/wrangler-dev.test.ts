@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { removeFolder, temporaryFolder } from "../server";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const folder = temporaryFolder();
+afterAll(() => removeFolder(folder));
+
+it("wrangler dev serves the same configuration", async () => {
+  const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
+  const port = await freePort();
+  const child = spawn(process.execPath, [wrangler, "dev", "--port", String(port), "--inspector-port", String(await freePort()), "--persist-to", folder], {
+    cwd: root,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, CI: "1", NO_COLOR: "1" },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  const ended = once(child, "close");
+  try {
+    const url = `http://127.0.0.1:${String(port)}`;
+    const ready = () => fetch(`${url}/readyz`).then((response) => response.text(), String);
+    await expect.poll(ready, { timeout: 45_000, interval: 200, message: output }).toBe("ok");
+    const created = await fetch(`${url}/api/v1/namespaces/default/services`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ metadata: { name: "hello" }, spec: { ports: [{ port: 80 }] } }),
+    });
+    expect(created.status).toBe(201);
+    expect(((await created.json()) as { spec: { clusterIP: string } }).spec.clusterIP).toMatch(/^10\.96\./);
+    expect(output).not.toMatch(/\[WARNING\]|▲|\[ERROR\]|✘/);
+  } finally {
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+    await ended;
+  }
+}, 90_000);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

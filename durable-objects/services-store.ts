@@ -13,13 +13,10 @@ const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }];
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
 const BOOTSTRAP_WAIT_MS = 10_000;
-/** History entries looked at together when pairing is made up for after a restart. */
-const CATCH_UP_ENTRIES = 1_000;
 
 export class ServicesStore extends StoreObject<ServiceSupply> implements ServicesStoreRpc {
   readonly #setting: StoreSetting;
   readonly #extension: ServiceExtension;
-  readonly #pairing: Pairing;
   readonly #parts: LedgerParts;
   #bootstrapping: Promise<void> | undefined;
   #recovered: Promise<void> | undefined;
@@ -41,10 +38,9 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     super(ctx, env, setting, extension);
     this.#setting = setting;
     this.#extension = extension;
-    this.#pairing = pairing;
     this.#parts = parts;
     parts.ledger.releases.rearm();
-    if (this.store.revision > 0) this.#recovered = this.#recover();
+    if (this.store.revision > 0) this.#recovered = extension.recover(this.store.storage);
   }
 
   ensureBootstrapped(): Promise<void> {
@@ -57,9 +53,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
 
   override async maintain(): Promise<void> {
     await this.#recovered;
-    await this.#pairing.retry();
-    await this.#parts.ledger.releases.drain();
-    await this.#parts.ledger.audit();
+    await this.#extension.maintain();
     await this.#ensureDefaultService();
   }
 
@@ -83,20 +77,5 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     if (!result.ok && result.status.reason !== "AlreadyExists") {
       this.#setting.recorder.log("error", "the Service default/kubernetes could not be created", { message: result.status.message ?? "" });
     }
-  }
-
-  /** What a crash may have left undone: IPAddress objects not sent, rows at owners that nobody knows. */
-  async #recover(): Promise<void> {
-    let after = this.#extension.pairedThrough;
-    for (;;) {
-      const entries = this.store.storage.historySince(after, CATCH_UP_ENTRIES);
-      const [first, last] = [entries[0], entries.at(-1)];
-      if (!first || !last) break;
-      const writes = entries.flatMap((entry) => this.#extension.writesOf(entry));
-      if (writes.length > 0) this.#pairing.committed(first.revision, writes, this.#pairing.write(writes));
-      after = last.revision;
-    }
-    await this.#parts.ledger.audit();
-    await this.#parts.ledger.releases.drain();
   }
 }

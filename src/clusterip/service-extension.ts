@@ -15,7 +15,7 @@ import type { Family } from "../net/family";
 import type { ResourceDefinition } from "../registry/resource";
 import type { IPAddressWrite } from "../rpc/ip-addresses";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
-import type { HistoryEntry } from "../store/store-storage";
+import type { HistoryEntry, StoreStorage } from "../store/store-storage";
 import type { AddressLedger } from "./address-ledger";
 import type { SupplyRefusal, TakenAddress } from "./address-supply";
 import { takeRefused } from "./errors";
@@ -44,6 +44,8 @@ export interface ServicePorts {
 }
 
 const PAIRED = "paired";
+/** History entries looked at together when pairing is made up for after a restart. */
+const CATCH_UP_ENTRIES = 1_000;
 
 export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
@@ -117,13 +119,32 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     if (operation.supply) this.ports.ledger.ended(operation.supply.taken.map(({ address }) => address));
   }
 
-  /** From where the history has to be read to pair again after a crash. */
-  get pairedThrough(): number {
-    return this.ports.storage.markGet(PAIRED);
+  /** After a start: what a crash may have left undone, IPAddress objects not sent and rows at owners that nobody knows. Never rejects. */
+  async recover(history: Pick<StoreStorage, "historySince">): Promise<void> {
+    const { ledger, pairing, storage } = this.ports;
+    let after = storage.markGet(PAIRED);
+    for (;;) {
+      const entries = history.historySince(after, CATCH_UP_ENTRIES);
+      const [first, last] = [entries[0], entries.at(-1)];
+      if (!first || !last) break;
+      const writes = entries.flatMap((entry) => this.#writesOf(entry));
+      if (writes.length > 0) pairing.committed(first.revision, writes, pairing.write(writes));
+      after = last.revision;
+    }
+    await ledger.audit();
+    await ledger.releases.drain();
+  }
+
+  /** For cron: tries again whatever failed, and looks for what was lost. Never rejects. */
+  async maintain(): Promise<void> {
+    const { ledger, pairing } = this.ports;
+    await pairing.retry();
+    await ledger.releases.drain();
+    await ledger.audit();
   }
 
   /** The IPAddress writes for what a change of the history committed and the Service still holds. */
-  writesOf(entry: HistoryEntry): IPAddressWrite[] {
+  #writesOf(entry: HistoryEntry): IPAddressWrite[] {
     if (entry.type === "DELETED") return [];
     const service = JSON.parse(entry.data) as Service;
     return heldAddresses(service).flatMap((address) => {

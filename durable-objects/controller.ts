@@ -11,7 +11,7 @@ import { COLLECTION_HEADER, encodeCollection } from "../src/store/collection-hea
 import type { Env } from "./env";
 import { namespacesStore, storeStub } from "./peers";
 import { systemClock, systemRecorder } from "./ports";
-import { IDENTITY_SCHEMA, objectName } from "./sql/identity.sql";
+import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate } from "./sql/migrate";
 
 const RETRY_BASE_MS = 500;

@@ -9,7 +9,7 @@ import type { CoordinatorRpc, Topology } from "../src/rpc/coordinator";
 import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../src/rpc/store";
 import type { Env } from "./env";
 import { ipAddressesStore, owner } from "./peers";
-import { COORDINATOR_SCHEMA, coordinatorStorage } from "./sql/coordinator.sql";
+import { COORDINATOR_SCHEMA, coordinatorStorage } from "./sql/coordinator-sql";
 import { type ObjectIdentity, openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
 
 const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: COORDINATOR_SCHEMA }];

@@ -3,8 +3,8 @@ import { IPAddressExtension, type IPAddressSupply } from "../src/clusterip/ip-ad
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedRow } from "../src/rpc/ip-addresses";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
-import { IP_ADDRESSES_SCHEMA, sqlIPAddressStorage } from "./sql/ip-addresses.sql";
-import { LEDGER_SCHEMA } from "./sql/ledger.sql";
+import { IP_ADDRESSES_SCHEMA, sqlIPAddressStorage } from "./sql/ip-addresses-sql";
+import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
 
 const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA }];

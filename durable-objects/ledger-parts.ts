@@ -6,7 +6,7 @@ import type { IPAddressDelete } from "../src/rpc/ip-addresses";
 import type { HolderKind } from "../src/rpc/service-cidr";
 import type { Env } from "./env";
 import { coordinator, owner } from "./peers";
-import { sqlLedgerStorage } from "./sql/ledger.sql";
+import { sqlLedgerStorage } from "./sql/ledger-sql";
 import type { StoreSetting } from "./store-object";
 
 export interface LedgerParts {

@@ -5,7 +5,7 @@
 import type { ResourceDefinition } from "../src/registry/resource";
 import type { CoordinatorRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
-import type { ServiceCIDRRpc } from "../src/rpc/service-cidr";
+import type { CountedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 
@@ -67,8 +67,8 @@ export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & 
 }
 
 /** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (PROTOCOL rule 9). */
-export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc> {
-  return remote<ServiceCIDRRpc>(env.SERVICE_CIDR.getByName(`${cluster}/${uid}`));
+export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner> {
+  return remote<ServiceCIDRRpc & CountedOwner>(env.SERVICE_CIDR.getByName(`${cluster}/${uid}`));
 }
 
 /** A controller of the cluster, for example "namespaces". */

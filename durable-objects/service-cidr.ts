@@ -5,6 +5,7 @@ import type {
   AllocateAnswer,
   AllocateItem,
   ConfigureResult,
+  CountedOwner,
   OwnerConfig,
   ReleaseItem,
   ReleaseResult,
@@ -12,13 +13,13 @@ import type {
 } from "../src/rpc/service-cidr";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
 import { migrate } from "./sql/migrate";
-import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner.sql";
+import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner-sql";
 
 /**
  * The object that alone writes the addresses of one ServiceCIDR; named "<cluster>/<uid of the ServiceCIDR>" by its callers, which it does
  * not need to know. A shell: every rule is in alloc/owner. It needs no alarm, since released tokens are forgotten by later releases.
  */
-export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc {
+export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc, CountedOwner {
   readonly #owner: Owner;
 
   constructor(ctx: DurableObjectState, env: object) {

@@ -6,7 +6,7 @@ import type { ServicesStoreRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { coordinator, ipAddressesStore } from "./peers";
-import { LEDGER_SCHEMA } from "./sql/ledger.sql";
+import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
 
 const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }];

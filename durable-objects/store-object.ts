@@ -26,9 +26,9 @@ import { listResponse, statusResponse, watchResponse } from "./collection-respon
 import type { Env } from "./env";
 import { namespacesStore } from "./peers";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
-import { IDENTITY_SCHEMA, objectName } from "./sql/identity.sql";
+import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
-import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store.sql";
+import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store-sql";
 
 /** The first steps of every store's schema; a class with more tables appends its own. */
 export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SCHEMA + STORE_SCHEMA }];

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Coordinator } from "../../durable-objects/coordinator";
 import type { Env } from "../../durable-objects/env";
 import { coordinator, ipAddressesStore, owner } from "../../durable-objects/peers";
-import { coordinatorStorage } from "../../durable-objects/sql/coordinator.sql";
+import { coordinatorStorage } from "../../durable-objects/sql/coordinator-sql";
 import type { IPAddress, ServiceCIDR } from "../../src/meta/kubernetes";
 import type { Topology } from "../../src/rpc/coordinator";
 import type { WriteOptions, WriteResult } from "../../src/rpc/store";

@@ -2,7 +2,7 @@ import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test
 import { describe, expect, it } from "vitest";
 import type { ServiceCIDR } from "../../durable-objects/service-cidr";
 import { migrate } from "../../durable-objects/sql/migrate";
-import { OWNER_MIGRATIONS, ownerStorage } from "../../durable-objects/sql/owner.sql";
+import { OWNER_MIGRATIONS, ownerStorage } from "../../durable-objects/sql/owner-sql";
 import type { AllocateItem } from "../../src/rpc/service-cidr";
 import { ownerStorageCases } from "../contract/owner-storage.suite";
 import { aConfig, aHolder } from "../support/owner-world";

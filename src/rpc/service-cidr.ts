@@ -95,3 +95,9 @@ export interface ServiceCIDRRpc {
   countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number; example: string }>;
   free(): Promise<{ epoch: number; free: AllocateAnswer["free"] }>;
 }
+
+/** For metrics. */
+export interface CountedOwner {
+  /** totals since the object started: commits and the items carried out in them */
+  counters(): { drains: number; weight: number };
+}

@@ -15,6 +15,7 @@ import { pageNotFound, statusResponse } from "./respond";
 import { servedVersion } from "./served";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
 import { type Probe, probeResponse } from "./system/healthz";
+import { metricsResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
 import { versionResponse } from "./system/version";
 
@@ -120,6 +121,10 @@ for (const path of bothForms("/version"))
     path,
     readOnly(() => versionResponse()),
   );
+app.all(
+  "/metrics",
+  readOnly((c) => metricsResponse(c.env, splitRequestUrl(c.req.raw.url).cluster)),
+);
 for (const name of ["healthz", "livez", "readyz"] as const) {
   app.all(
     `/${name}`,

@@ -1,0 +1,91 @@
+/**
+ * GET /metrics of one cluster: how much each of its stores and owners of addresses has written, and in how many commits. Counted by the
+ * objects themselves since they started, so a restart starts them anew, as it does any process's counters.
+ */
+import type { Env } from "../../../durable-objects/env";
+import { coordinator, owner, storedResource, storeStub } from "../../../durable-objects/peers";
+import { definitions } from "../../registry/all";
+import { type MetricFamily, metricsText } from "../../telemetry/metrics";
+import { READY_TIMEOUT_MS } from "../limits";
+import { log } from "../log";
+import { call } from "../peers";
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+interface Reading {
+  store: string;
+  drains: number;
+  operations: number;
+  watchers: number;
+  revision: number;
+}
+
+/** An object that does not answer is left out: half of the metrics are better than none. */
+async function read<T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> {
+  const answer = await call(attempt, { what, repeatable: true, timeoutMs: READY_TIMEOUT_MS });
+  if (answer.ok) return answer.value;
+  log("warn", "metrics are incomplete", { what, message: answer.error.message ?? "" });
+  return undefined;
+}
+
+async function storeReadings(env: Env, cluster: string): Promise<Reading[]> {
+  const stored = definitions.filter((definition) => definition.representationOf === undefined);
+  const readings = await Promise.all(
+    stored.map(async (definition) => {
+      const counters = await read(`${definition.resource}.counters`, () => storeStub(env, cluster, storedResource(definition)).counters());
+      return counters && { store: definition.resource, ...counters };
+    }),
+  );
+  return readings.filter((reading) => reading !== undefined);
+}
+
+async function ownerReadings(env: Env, cluster: string): Promise<{ owner: string; drains: number; operations: number }[]> {
+  const topology = await read("coordinator.topology", () => coordinator(env, cluster).topology());
+  const uids = [...new Set((topology?.claims ?? []).map((claim) => claim.ownerUid))];
+  const readings = await Promise.all(
+    uids.map(async (uid) => {
+      const counters = await read("owner.counters", () => owner(env, cluster, uid).counters());
+      return counters && { owner: uid, drains: counters.drains, operations: counters.weight };
+    }),
+  );
+  return readings.filter((reading) => reading !== undefined);
+}
+
+export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
+  const [stores, owners] = await Promise.all([storeReadings(env, cluster), ownerReadings(env, cluster)]);
+  const perStore = (name: string, type: MetricFamily["type"], help: string, value: (reading: Reading) => number): MetricFamily => ({
+    name,
+    type,
+    help,
+    samples: stores.map((reading) => ({ labels: { store: reading.store }, value: value(reading) })),
+  });
+  const families = [
+    perStore(
+      "servicenet_store_drains_total",
+      "counter",
+      "Turns of a store that decided at least one operation; each is at most one commit.",
+      (r) => r.drains,
+    ),
+    perStore(
+      "servicenet_store_operations_total",
+      "counter",
+      "Operations decided by a store; a client's write may take several.",
+      (r) => r.operations,
+    ),
+    perStore("servicenet_store_watchers", "gauge", "Open watches of a store.", (r) => r.watchers),
+    perStore("servicenet_store_revision", "gauge", "Newest resourceVersion of a store.", (r) => r.revision),
+    {
+      name: "servicenet_owner_drains_total",
+      type: "counter" as const,
+      help: "Commits of the object that owns the addresses of a ServiceCIDR.",
+      samples: owners.map(({ owner: uid, drains }) => ({ labels: { owner: uid }, value: drains })),
+    },
+    {
+      name: "servicenet_owner_operations_total",
+      type: "counter" as const,
+      help: "Allocations, releases and seeds carried out by the object that owns the addresses of a ServiceCIDR.",
+      samples: owners.map(({ owner: uid, operations }) => ({ labels: { owner: uid }, value: operations })),
+    },
+  ];
+  return new Response(metricsText(families), { headers: { "Content-Type": CONTENT_TYPE } });
+}

@@ -1,0 +1,45 @@
+import type { EndpointSlice } from "../../meta/kubernetes";
+import { EndpointSliceSchema } from "../../schema/discovery";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
+import { COMMON } from "../defaults";
+import { defineResource } from "../resource";
+import { endpointSliceStrategy } from "./strategy";
+
+const SHOWN = 3;
+
+/** The first three, and how many more. */
+function shortList(items: readonly string[]): string {
+  if (items.length === 0) return "<unset>";
+  const more = items.length > SHOWN ? ` + ${items.length - SHOWN} more...` : "";
+  return items.slice(0, SHOWN).join(",") + more;
+}
+
+function portsCell(slice: EndpointSlice): string {
+  // a port without a number prints its name, an unnamed one a star
+  return shortList((slice.ports ?? []).map((port) => (typeof port.port === "number" ? String(port.port) : port.name || "*")));
+}
+
+function endpointsCell(slice: EndpointSlice): string {
+  const endpoints: EndpointSlice["endpoints"] | null = slice.endpoints;
+  return shortList((endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []));
+}
+
+export const endpointSlicesDefinition = defineResource<EndpointSlice>({
+  ...COMMON,
+  group: "discovery.k8s.io",
+  versions: ["v1"],
+  resource: "endpointslices",
+  singular: "endpointslice",
+  kind: "EndpointSlice",
+  schema: EndpointSliceSchema,
+  columns: [
+    NAME_COLUMN,
+    column("AddressType", "Form of the addresses: IPv4, IPv6 or FQDN."),
+    column("Ports", "Ports that every endpoint offers."),
+    column("Endpoints", "Addresses of the endpoints."),
+    AGE_COLUMN,
+  ],
+  cells: (slice, now) => [nameOf(slice), slice.addressType, portsCell(slice), endpointsCell(slice), ageOf(slice, now)],
+  strategy: endpointSliceStrategy,
+  generation: "specAndLabels",
+});

@@ -1,0 +1,39 @@
+import type { Endpoints } from "../../meta/kubernetes";
+import { EndpointsSchema } from "../../schema/core-endpoints";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
+import { COMMON } from "../defaults";
+import { defineResource } from "../resource";
+import { endpointsStrategy } from "./strategy";
+
+const SHOWN = 3;
+
+/** Ready `ip:port` pairs, the first three and how many more. */
+function endpointsCell(endpoints: Endpoints): string {
+  const subsets = endpoints.subsets ?? [];
+  if (subsets.length === 0) return "<none>";
+  const pairs: string[] = [];
+  for (const subset of subsets) {
+    for (const { ip } of subset.addresses ?? []) {
+      const host = ip.includes(":") ? `[${ip}]` : ip;
+      if (!subset.ports?.length) pairs.push(ip);
+      for (const { port } of subset.ports ?? []) pairs.push(`${host}:${port}`);
+    }
+  }
+  const more = pairs.length > SHOWN ? ` + ${pairs.length - SHOWN} more...` : "";
+  return pairs.slice(0, SHOWN).join(",") + more;
+}
+
+export const endpointsDefinition = defineResource<Endpoints>({
+  ...COMMON,
+  group: "",
+  versions: ["v1"],
+  resource: "endpoints",
+  singular: "endpoints",
+  kind: "Endpoints",
+  shortNames: ["ep"],
+  schema: EndpointsSchema,
+  columns: [NAME_COLUMN, column("Endpoints", "Ready addresses with their ports."), AGE_COLUMN],
+  cells: (endpoints, now) => [nameOf(endpoints), endpointsCell(endpoints), ageOf(endpoints, now)],
+  strategy: endpointsStrategy,
+  allowCreateOnUpdate: true,
+});

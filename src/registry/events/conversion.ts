@@ -1,0 +1,49 @@
+/** Core events <-> events.k8s.io events: the same objects under other member names (upstream pkg/apis/events/v1/conversion.go). */
+import type { KubeObject } from "../../meta/kubernetes";
+
+/** [events.k8s.io, core]; everything else has the same name in both. */
+const RENAMED: readonly (readonly [string, string])[] = [
+  ["regarding", "involvedObject"],
+  ["note", "message"],
+  ["reportingController", "reportingComponent"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+];
+
+const TO_CORE: ReadonlyMap<string, string> = new Map(RENAMED);
+const FROM_CORE: ReadonlyMap<string, string> = new Map(RENAMED.map(([events, core]) => [core, events]));
+
+/** Members that a form always shows (not omitempty upstream). */
+const ALWAYS_IN_CORE: readonly (readonly [string, unknown])[] = [
+  ["involvedObject", {}],
+  ["source", {}],
+  ["firstTimestamp", null],
+  ["lastTimestamp", null],
+  ["eventTime", null],
+  ["reportingComponent", ""],
+  ["reportingInstance", ""],
+];
+const ALWAYS_IN_EVENTS: readonly (readonly [string, unknown])[] = [["eventTime", null]];
+
+function renamed(object: KubeObject, names: ReadonlyMap<string, string>): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(object)) out[names.get(key) ?? key] = value;
+  return out;
+}
+
+function withAlways(object: Record<string, unknown>, always: readonly (readonly [string, unknown])[]): KubeObject {
+  for (const [key, value] of always) object[key] ??= value;
+  return object;
+}
+
+/** events.k8s.io -> core, which is stored */
+export function toCoreEvent(object: KubeObject): KubeObject {
+  return withAlways(renamed(object, TO_CORE), ALWAYS_IN_CORE);
+}
+
+/** core -> events.k8s.io */
+export function fromCoreEvent(object: KubeObject): KubeObject {
+  return withAlways(renamed(object, FROM_CORE), ALWAYS_IN_EVENTS);
+}

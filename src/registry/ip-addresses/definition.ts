@@ -1,0 +1,31 @@
+import type { IPAddress } from "../../meta/kubernetes";
+import { IPAddressSchema } from "../../schema/networking";
+import { NAME_COLUMN, column, nameOf } from "../columns";
+import { COMMON } from "../defaults";
+import { defineResource } from "../resource";
+import { ipAddressStrategy } from "./strategy";
+
+/** `resource[.group]/[namespace/]name`, lower case */
+function parentCell(ipAddress: IPAddress): string {
+  const parentRef = ipAddress.spec?.parentRef;
+  if (!parentRef) return "<none>";
+  const { group, resource, namespace, name } = parentRef;
+  const type = group ? `${resource}.${group}` : resource;
+  return [type, namespace, name].filter(Boolean).join("/").toLowerCase();
+}
+
+export const ipAddressesDefinition = defineResource<IPAddress>({
+  ...COMMON,
+  group: "networking.k8s.io",
+  versions: ["v1", "v1beta1"],
+  resource: "ipaddresses",
+  singular: "ipaddress",
+  kind: "IPAddress",
+  shortNames: ["ip"],
+  namespaced: false,
+  schema: IPAddressSchema,
+  columns: [NAME_COLUMN, column("ParentRef", "The object that holds the address.")],
+  cells: (ipAddress) => [nameOf(ipAddress), parentCell(ipAddress)],
+  strategy: ipAddressStrategy,
+  generatesNameSuffix: false,
+});

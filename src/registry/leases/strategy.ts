@@ -1,0 +1,44 @@
+/** Leases: leases.md §1, upstream pkg/apis/coordination/validation and pkg/registry/coordination/lease. */
+import { forbiddenField, invalidValue, notSupported } from "../../meta/field-errors";
+import type { FieldError } from "../../meta/field-errors";
+import type { Lease } from "../../meta/kubernetes";
+import { validateQualifiedName } from "../../meta/names";
+import { BASE_STRATEGY } from "../defaults";
+import type { Strategy } from "../resource";
+
+const STRATEGIES = ["OldestEmulationVersion"];
+
+/** Coordinated leader election is off (its gate's default), so its two fields are dropped on write. */
+function dropCoordinatedElection(lease: Lease): void {
+  if (!lease.spec) return;
+  if (lease.spec.strategy !== undefined) delete lease.spec.strategy;
+  if (lease.spec.preferredHolder !== undefined) delete lease.spec.preferredHolder;
+}
+
+export function validateLease(lease: Lease): FieldError[] {
+  const errors: FieldError[] = [];
+  const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = lease.spec ?? {};
+  if (typeof leaseDurationSeconds === "number" && leaseDurationSeconds <= 0) {
+    errors.push(invalidValue("spec.leaseDurationSeconds", leaseDurationSeconds, "must be greater than 0"));
+  }
+  if (typeof leaseTransitions === "number" && leaseTransitions < 0) {
+    errors.push(invalidValue("spec.leaseTransitions", leaseTransitions, "must be greater than or equal to 0"));
+  }
+  // upstream repeats the last segment of the path
+  if (strategy?.includes("/")) {
+    for (const message of validateQualifiedName(strategy)) errors.push(invalidValue("spec.strategy.strategy", strategy, message));
+  } else if (strategy !== undefined && strategy !== null && !STRATEGIES.includes(strategy)) {
+    errors.push(notSupported("spec.strategy.strategy", strategy, STRATEGIES));
+  }
+  if (preferredHolder && !strategy) {
+    errors.push(forbiddenField("spec.preferredHolder", "may only be specified if `strategy` is defined"));
+  }
+  return errors;
+}
+
+export const leaseStrategy: Strategy<Lease> = {
+  ...BASE_STRATEGY,
+  prepareForCreate: dropCoordinatedElection,
+  prepareForUpdate: ({ after }) => dropCoordinatedElection(after),
+  validate: validateLease,
+};

@@ -1,0 +1,72 @@
+import type { Node } from "../../meta/kubernetes";
+import { NodeSchema } from "../../schema/core-nodes";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
+import { COMMON, unsupportedFieldLabel } from "../defaults";
+import { defineResource } from "../resource";
+import { nodeStrategy } from "./strategy";
+
+const ROLE_PREFIX = "node-role.kubernetes.io/";
+const ROLE_LABEL = "kubernetes.io/role";
+
+function statusCell(node: Node): string {
+  const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
+  const state = ready ? (ready.status === "True" ? "Ready" : "NotReady") : "Unknown";
+  return node.spec?.unschedulable ? `${state},SchedulingDisabled` : state;
+}
+
+function rolesCell(node: Node): string {
+  const roles = new Set<string>();
+  for (const [key, value] of Object.entries(node.metadata?.labels ?? {})) {
+    if (key.startsWith(ROLE_PREFIX) && key.length > ROLE_PREFIX.length) roles.add(key.slice(ROLE_PREFIX.length));
+    else if (key === ROLE_LABEL && value !== "") roles.add(value);
+  }
+  return roles.size === 0 ? "<none>" : [...roles].sort().join(",");
+}
+
+function addressCell(node: Node, type: string): string {
+  return node.status?.addresses?.find((address) => address.type === type)?.address ?? "<none>";
+}
+
+export const nodesDefinition = defineResource<Node>({
+  ...COMMON,
+  group: "",
+  versions: ["v1"],
+  resource: "nodes",
+  singular: "node",
+  kind: "Node",
+  shortNames: ["no"],
+  namespaced: false,
+  subresources: ["status"],
+  schema: NodeSchema,
+  columns: [
+    NAME_COLUMN,
+    column("Status", "Whether the node is ready and takes new pods."),
+    column("Roles", "Roles that the node's labels name."),
+    AGE_COLUMN,
+    column("Version", "Version of the kubelet."),
+    column("Internal-IP", "Address of the node inside the cluster.", "wide"),
+    column("External-IP", "Address of the node from outside.", "wide"),
+    column("OS-Image", "Operating system that the node reports.", "wide"),
+    column("Kernel-Version", "Kernel that the node reports.", "wide"),
+    column("Container-Runtime", "Container runtime that the node reports.", "wide"),
+  ],
+  cells: (node, now) => {
+    const info = node.status?.nodeInfo;
+    return [
+      nameOf(node),
+      statusCell(node),
+      rolesCell(node),
+      ageOf(node, now),
+      info?.kubeletVersion ?? "",
+      addressCell(node, "InternalIP"),
+      addressCell(node, "ExternalIP"),
+      info?.osImage || "<unknown>",
+      info?.kernelVersion || "<unknown>",
+      info?.containerRuntimeVersion || "<unknown>",
+    ];
+  },
+  selectableFields: (node) => ({ "spec.unschedulable": String(node.spec?.unschedulable ?? false) }),
+  fieldLabels: ["spec.unschedulable"],
+  unknownFieldLabel: unsupportedFieldLabel,
+  strategy: nodeStrategy,
+});

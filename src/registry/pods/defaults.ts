@@ -1,0 +1,105 @@
+/** Static defaulting of pods: upstream pkg/apis/core/v1/defaults.go. What admission plugins add (service accounts, tolerations) is not here. */
+import type { Pod } from "../../meta/kubernetes";
+
+type PodSpec = NonNullable<Pod["spec"]>;
+type Container = PodSpec["containers"][number];
+type Probe = NonNullable<Container["livenessProbe"]>;
+type Volume = NonNullable<PodSpec["volumes"]>[number];
+
+const FILE_MODE = 0o644;
+
+/** A tag of `latest`, or none, may move; anything else (a digest too) may not. */
+function defaultPullPolicy(image: string): string {
+  if (image.includes("@")) return "IfNotPresent";
+  const tag = image.slice(image.lastIndexOf("/") + 1).split(":")[1] ?? "latest";
+  return tag === "latest" ? "Always" : "IfNotPresent";
+}
+
+function defaultProbe(probe: Probe | undefined): void {
+  if (!probe) return;
+  probe.timeoutSeconds ||= 1;
+  probe.periodSeconds ||= 10;
+  probe.successThreshold ||= 1;
+  probe.failureThreshold ||= 3;
+  if (probe.httpGet) {
+    probe.httpGet.path ||= "/";
+    probe.httpGet.scheme ||= "HTTP";
+  }
+  if (probe.grpc) probe.grpc.service ??= "";
+}
+
+function defaultContainer(container: Container, hostNetwork: boolean): void {
+  container.imagePullPolicy ||= defaultPullPolicy(container.image ?? "");
+  container.terminationMessagePath ||= "/dev/termination-log";
+  container.terminationMessagePolicy ||= "File";
+  for (const port of container.ports ?? []) {
+    port.protocol ||= "TCP";
+    if (hostNetwork) port.hostPort ||= port.containerPort;
+  }
+  const resources = (container.resources ??= {});
+  if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
+  defaultProbe(container.livenessProbe);
+  defaultProbe(container.readinessProbe);
+  defaultProbe(container.startupProbe);
+  for (const hook of [container.lifecycle?.postStart, container.lifecycle?.preStop]) {
+    if (!hook?.httpGet) continue;
+    hook.httpGet.path ||= "/";
+    hook.httpGet.scheme ||= "HTTP";
+  }
+  for (const variable of container.env ?? []) {
+    if (variable.valueFrom?.fieldRef) variable.valueFrom.fieldRef.apiVersion ||= "v1";
+  }
+}
+
+function defaultVolume(volume: Volume): void {
+  if (Object.keys(volume).every((key) => key === "name")) volume.emptyDir = {};
+  if (volume.secret) volume.secret.defaultMode ??= FILE_MODE;
+  if (volume.configMap) volume.configMap.defaultMode ??= FILE_MODE;
+  if (volume.projected) volume.projected.defaultMode ??= FILE_MODE;
+  if (volume.downwardAPI) volume.downwardAPI.defaultMode ??= FILE_MODE;
+  if (volume.hostPath) volume.hostPath.type ??= "";
+}
+
+/** podIP is the first of podIPs, hostIP of hostIPs. */
+export function defaultPodStatus(pod: Pod): void {
+  const status = pod.status;
+  if (!status) return;
+  if (status.podIPs?.length) status.podIP = status.podIPs[0]?.ip;
+  else if (status.podIP) status.podIPs = [{ ip: status.podIP }];
+  if (status.hostIPs?.length) status.hostIP = status.hostIPs[0]?.ip;
+  else if (status.hostIP) status.hostIPs = [{ ip: status.hostIP }];
+}
+
+export function defaultPod(pod: Pod): void {
+  defaultPodStatus(pod);
+  const spec = pod.spec;
+  if (!spec) return;
+  spec.restartPolicy ||= "Always";
+  spec.dnsPolicy ||= "ClusterFirst";
+  spec.terminationGracePeriodSeconds ??= 30;
+  spec.securityContext ??= {};
+  spec.schedulerName ||= "default-scheduler";
+  spec.enableServiceLinks ??= true;
+  if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
+  else if (spec.serviceAccount) spec.serviceAccountName = spec.serviceAccount;
+  const hostNetwork = spec.hostNetwork === true;
+  for (const container of spec.containers ?? []) defaultContainer(container, hostNetwork);
+  for (const container of spec.initContainers ?? []) defaultContainer(container, hostNetwork);
+  for (const volume of spec.volumes ?? []) defaultVolume(volume);
+}
+
+/** Guaranteed: cpu and memory limited and requested alike everywhere. BestEffort: nothing anywhere. Upstream pkg/apis/core/helper/qos. */
+export function qosClassOf(spec: PodSpec): string {
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const computed = ["cpu", "memory"];
+  const asks = (container: Container): boolean =>
+    computed.some((name) => container.resources?.requests?.[name] !== undefined || container.resources?.limits?.[name] !== undefined);
+  if (!containers.some(asks)) return "BestEffort";
+  const guaranteed = containers.every((container) =>
+    computed.every((name) => {
+      const limit = container.resources?.limits?.[name];
+      return limit !== undefined && container.resources?.requests?.[name] === limit;
+    }),
+  );
+  return guaranteed ? "Guaranteed" : "Burstable";
+}

@@ -1,0 +1,21 @@
+import type { ServiceCIDR } from "../../meta/kubernetes";
+import { ServiceCIDRSchema } from "../../schema/networking";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
+import { COMMON } from "../defaults";
+import { defineResource } from "../resource";
+import { serviceCIDRStrategy } from "./strategy";
+
+export const serviceCIDRsDefinition = defineResource<ServiceCIDR>({
+  ...COMMON,
+  group: "networking.k8s.io",
+  versions: ["v1", "v1beta1"],
+  resource: "servicecidrs",
+  singular: "servicecidr",
+  kind: "ServiceCIDR",
+  namespaced: false,
+  subresources: ["status"],
+  schema: ServiceCIDRSchema,
+  columns: [NAME_COLUMN, column("CIDRs", "Ranges from which the ClusterIPs of Services are taken."), AGE_COLUMN],
+  cells: (serviceCIDR, now) => [nameOf(serviceCIDR), (serviceCIDR.spec?.cidrs ?? []).join(","), ageOf(serviceCIDR, now)],
+  strategy: serviceCIDRStrategy,
+});

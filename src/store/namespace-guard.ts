@@ -24,8 +24,9 @@ type Known = { kind: "open"; uid: string } | { kind: "terminating" } | { kind: "
 
 export class NamespaceGuard {
   readonly #open = new Map<string, string>();
-  /** what the last question about a namespace that is not open brought; good for the turn that asked */
+  /** what the last question about a namespace that is not open brought; good for the operation that asked */
   readonly #answers = new Map<string, Known>();
+  #closes = 0;
 
   constructor(
     private readonly storage: NamespaceGuardStorage,
@@ -33,10 +34,22 @@ export class NamespaceGuard {
     private readonly lookUp: (name: string) => Promise<GetResult>,
   ) {}
 
+  isOpen(name: string): boolean {
+    return this.#open.has(name);
+  }
+
+  /** How many deletions have begun here: an answer asked for before the last of them may be out of date. */
+  get closes(): number {
+    return this.#closes;
+  }
+
   /** Asks for the namespace unless it is known to be open. Never rejects. */
   async learn(name: string): Promise<void> {
     if (this.#open.has(name)) return;
+    const closes = this.#closes;
     const known = await this.#ask(name);
+    // The answer is from before a deletion began: it may speak of the namespace that goes.
+    if (closes !== this.#closes) return this.learn(name);
     const closedUid = this.storage.namespaceClosedUid(name);
     if (known.kind === "open" && known.uid !== closedUid) {
       this.#open.set(name, known.uid);
@@ -66,6 +79,7 @@ export class NamespaceGuard {
 
   /** From now on nothing is created in this namespace (this uid). Durable with the turn. */
   close(name: string, uid: string): void {
+    this.#closes++;
     this.#open.delete(name);
     this.#answers.delete(name);
     this.storage.namespaceClose(name, uid);

@@ -46,6 +46,7 @@ export interface StoreOptions<Supply> {
   extension?: StoreExtension<Supply>;
   /** namespaced kinds only: whether creating in a namespace is allowed now */
   namespaces?: NamespaceGuard;
+  historyBounds?: HistoryBounds;
 }
 
 /** An operation with what its last turn worked out, so that a turn that finds the same stored object need not repeat it. */
@@ -55,6 +56,8 @@ class PendingWrite<Supply> implements Operation<Supply> {
   /** set when the write can only be given up */
   refusal: Status | undefined;
   reservedKey = "";
+  /** `closes` of the namespace guard when this operation asked it; -1 = it has not */
+  askedAt = -1;
 
   constructor(
     readonly request: WriteRequest,
@@ -84,6 +87,18 @@ type Job<Supply> = PendingWrite<Supply> | InternalWork;
 
 const encoder = new TextEncoder();
 
+/** What an empty store's list shows: "0" would mean "any" in the watch that follows it (api-machinery §3.2). */
+const FIRST_REVISION = 1;
+
+/** Of the history; the default is what base/limits.ts says. */
+export interface HistoryBounds {
+  entriesMax: number;
+  sizeMax: number;
+  trimEntries: number;
+}
+
+const HISTORY_BOUNDS: HistoryBounds = { entriesMax: HISTORY_ENTRIES_MAX, sizeMax: HISTORY_SIZE_MAX, trimEntries: HISTORY_TRIM_ENTRIES };
+
 export class ResourceStore<Supply = undefined> {
   readonly definition: ResourceDefinition;
   readonly hub: WatchHub;
@@ -106,6 +121,8 @@ export class ResourceStore<Supply = undefined> {
       refuse: () => ({ kind: "done", result: refused(tooManyRequests("Too many requests, please try again later.", 1)) }),
       onFailure: (error) => this.#reload(error),
       queueWeightMax: STORE_QUEUE_MAX,
+      // What holds a supply was let in before, and must get to the turn that uses it or gives it back.
+      weigh: (job) => ("run" in job || job.supply === undefined ? 1 : 0),
     });
   }
 
@@ -143,8 +160,6 @@ export class ResourceStore<Supply = undefined> {
   /** Runs one client write to its end. Never rejects for a reason that a client could cause. */
   async write(request: WriteRequest): Promise<WriteResult> {
     const operation = new PendingWrite<Supply>(request, this.#options.clock.now() + OPERATION_DEADLINE_MS);
-    const { namespaces } = this.#options;
-    if (namespaces && request.verb === "create") await namespaces.learn(request.namespace);
     let release: () => void = () => undefined;
     const done = new Promise<void>((resolve) => {
       release = resolve;
@@ -191,15 +206,20 @@ export class ResourceStore<Supply = undefined> {
 
   /** Drops history beyond the bounds; the hourly tail of the trimming at write time. */
   compact(): void {
-    this.#options.storage.transaction(() => {
-      if (this.#trimHistory()) this.#options.storage.stateSave(this.#state);
-    });
+    try {
+      this.#options.storage.transaction(() => {
+        if (this.#trimHistory()) this.#options.storage.stateSave(this.#state);
+      });
+    } catch (error) {
+      this.#reload(error);
+      throw error;
+    }
   }
 
   #create(): StoreState {
     const { storage, random, clock } = this.#options;
     return storage.transaction(() => {
-      this.#state = { incarnation: random.uuid(), revision: 0, floor: 0, historySize: 0 };
+      this.#state = { incarnation: random.uuid(), revision: FIRST_REVISION, floor: FIRST_REVISION, historySize: 0 };
       const now = clock.now();
       for (const initial of this.definition.initialObjects) {
         const metadata = { ...initial.metadata, uid: random.uuid(), creationTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z` };
@@ -236,9 +256,9 @@ export class ResourceStore<Supply = undefined> {
       }
       return decided;
     });
-    extension?.turnCommitted?.();
     if (this.#changes.length > 0) this.#publishLater(this.#changes);
     this.#changes = [];
+    extension?.turnCommitted?.();
     return outcomes;
   }
 
@@ -251,9 +271,10 @@ export class ResourceStore<Supply = undefined> {
     } catch (error) {
       this.#state = state;
       this.#changes.length = changes;
+      // The server's own work does not throw unless something is broken: then the whole turn is given up and memory built anew.
       if ("run" in job) throw error;
       this.#options.recorder.log("error", "write failed", { resource: this.definition.resource, error: describe(error) });
-      return { kind: "done", result: refused(internalError("the write could not be carried out")) };
+      return this.#options.storage.transaction(() => this.#refuse(job, internalError("the write could not be carried out")));
     }
   }
 
@@ -276,13 +297,13 @@ export class ResourceStore<Supply = undefined> {
     if (operation.supply !== undefined && clock.now() > operation.deadline)
       return this.#refuse(operation, timeout("request did not complete within the allotted time"));
     const { request } = operation;
-    if (request.verb === "create" && namespaces) {
-      const why = namespaces.refuses(request.namespace, this.definition, () => nameIn(request.object));
-      if (why) return this.#refuse(operation, why);
-    }
     const taken = (key: string): boolean => this.#isReserved(key, operation);
     const current = request.verb === "create" ? undefined : storage.objectGet(storageKey(request.key));
     const baseRevision = current?.revision ?? 0;
+    if (namespaces && !current) {
+      const waits = this.#checkNamespace(operation, namespaces);
+      if (waits) return waits;
+    }
     if (operation.prepared?.baseRevision !== baseRevision || request.verb === "delete") {
       const value = prepareWrite(request, current, { ...this.#options, exists: (key) => storage.objectGet(key), reserved: taken });
       operation.prepared = { baseRevision, value };
@@ -299,12 +320,34 @@ export class ResourceStore<Supply = undefined> {
     }
   }
 
+  /** Why a create may not go on in its namespace, or that it has to ask first; a PUT that creates is a create. */
+  #checkNamespace(operation: PendingWrite<Supply>, namespaces: NamespaceGuard): Outcome | undefined {
+    const { request } = operation;
+    const creates = request.verb === "create" || (request.verb === "update" && this.definition.allowCreateOnUpdate && request.subresource === "");
+    if (!creates) return undefined;
+    const namespace = request.verb === "create" ? request.namespace : request.key.namespace;
+    if (namespaces.isOpen(namespace)) return undefined;
+    if (operation.askedAt !== namespaces.closes) {
+      const ask = async (): Promise<undefined> => {
+        await namespaces.learn(namespace);
+        operation.askedAt = namespaces.closes;
+      };
+      return { kind: "wait", supply: ask };
+    }
+    const why = namespaces.refuses(namespace, this.definition, () => (request.verb === "create" ? nameIn(request.object) : request.key.name));
+    return why && this.#refuse(operation, why);
+  }
+
   #admit(operation: PendingWrite<Supply>, prepared: Prepared & { kind: "put" | "remove" }, current: StoredObject | undefined): Outcome {
     const key = prepared.key;
     if (!current) {
       // A create of the same name is on its way: its outcome decides (PROTOCOL hazard 15).
       const other = this.#reserved.get(key);
-      if (other && other.operation !== operation) return { kind: "reserved", by: other.done };
+      if (other && other.operation !== operation) {
+        // What was worked out before the other one ended says nothing about what is stored after it.
+        operation.prepared = undefined;
+        return { kind: "reserved", by: other.done };
+      }
       if (operation.supply !== undefined && this.#options.storage.objectGet(key)) {
         operation.prepared = undefined;
         return this.#decide(operation);
@@ -327,14 +370,18 @@ export class ResourceStore<Supply = undefined> {
 
   #commit(operation: PendingWrite<Supply>, prepared: Prepared & { kind: "put" | "remove" }, current: StoredObject | undefined): Outcome {
     if (prepared.kind === "remove") {
-      const data = prepared.dryRun ? (current?.data ?? "{}") : current ? this.#remove(current, prepared.before, operation) : "{}";
-      return { kind: "done", result: { ok: true, code: 200, object: data, warnings: prepared.warnings, gone: true } };
+      const { dryRun, before, warnings } = prepared;
+      if (dryRun || !current) return this.#give(operation, { ok: true, code: 200, object: JSON.stringify(before), warnings, gone: true });
+      return { kind: "done", result: { ok: true, code: 200, object: this.#remove(current, before, operation), warnings, gone: true } };
     }
     const { after, dryRun, code, warnings } = prepared;
-    if (dryRun) return this.#give(operation, { ok: true, code, object: JSON.stringify(after), warnings, gone: false });
+    if (dryRun) {
+      const object = JSON.stringify(after);
+      if (isTooLarge(object)) return this.#refuse(operation, tooLarge(), warnings);
+      return this.#give(operation, { ok: true, code, object, warnings, gone: false });
+    }
     const data = this.#put(prepared.key, after, current, operation, prepared.before);
-    if (data === undefined)
-      return this.#refuse(operation, requestTooLarge(`Request entity too large: limit is ${OBJECT_MAX_BYTES}`), warnings);
+    if (data === undefined) return this.#refuse(operation, tooLarge(), warnings);
     return { kind: "done", result: { ok: true, code, object: data, warnings, gone: false } };
   }
 
@@ -360,7 +407,9 @@ export class ResourceStore<Supply = undefined> {
     const metadata = (after.metadata ??= {});
     metadata.resourceVersion = String(revision);
     const data = JSON.stringify(after);
-    if (isTooLarge(data)) return undefined;
+    // A mark of deletion or a condition that the server sets must fit even where the client left no room: a row holds more.
+    const limited = operation !== undefined && operation.request.verb !== "delete";
+    if (limited && isTooLarge(data)) return undefined;
     this.#state.revision = revision;
     const uid = metadata.uid ?? "";
     this.#options.storage.objectPut({ key, uid, revision, data });
@@ -413,11 +462,11 @@ export class ResourceStore<Supply = undefined> {
   }
 
   #trimHistory(): boolean {
-    const { storage } = this.#options;
+    const { storage, historyBounds = HISTORY_BOUNDS } = this.#options;
+    const { entriesMax, sizeMax, trimEntries } = historyBounds;
     const entries = this.#state.revision - this.#state.floor;
-    if (entries <= HISTORY_ENTRIES_MAX && this.#state.historySize <= HISTORY_SIZE_MAX) return false;
-    const trim =
-      entries > HISTORY_ENTRIES_MAX ? entries - HISTORY_ENTRIES_MAX + HISTORY_TRIM_ENTRIES : Math.min(HISTORY_TRIM_ENTRIES, entries - 1);
+    if (entries <= entriesMax && this.#state.historySize <= sizeMax) return false;
+    const trim = entries > entriesMax ? entries - entriesMax + trimEntries : Math.min(trimEntries, entries - 1);
     this.#state.floor += trim;
     this.#state.historySize -= storage.historyTrim(this.#state.floor);
     return true;
@@ -429,8 +478,14 @@ export class ResourceStore<Supply = undefined> {
     assert(state, "a store that lives has its state stored");
     this.#state = state;
     this.#changes = [];
+    // Whether the transaction was kept is not known here: watchers come back and read the history.
+    this.hub.endAll();
     this.#options.extension?.turnLost?.();
   }
+}
+
+function tooLarge(): Status {
+  return requestTooLarge(`Request entity too large: limit is ${OBJECT_MAX_BYTES}`);
 }
 
 function refused(status: Status): WriteResult {

@@ -25,7 +25,7 @@ export function ledgerParts(
 ): LedgerParts {
   const { cluster } = setting;
   const storage = sqlLedgerStorage(ctx.storage);
-  const topology = new TopologySource(() => coordinator(env, cluster));
+  const topology = new TopologySource(setting.clock, () => coordinator(env, cluster));
   const ledger = new AddressLedger(kind, {
     clock: setting.clock,
     random: setting.random,

@@ -12,7 +12,7 @@
  * owner's rows since its last mark and releases what is neither in flight, nor committed, nor pending. Only the store that asked
  * for an address decides that (rule 6).
  */
-import { RELEASE_WAIT_MS } from "../base/limits";
+import { RELEASE_WAIT_MS, RPC_TIMEOUT_MS } from "../base/limits";
 import { orderedUuid } from "../base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
@@ -107,7 +107,9 @@ export class AddressLedger {
   /** After the turn's transaction: sends what it added. */
   turnCommitted(): void {
     if (this.#added.length === 0 && this.#waiters.length === 0) return;
-    const sent = this.#added.length > 0 ? this.releases.send(this.#added) : Promise.resolve();
+    // A change of the turn may have failed alone, and its rows with it: then its object still holds the addresses.
+    const added = this.#added.filter(({ token }) => this.ports.storage.releaseHas(token));
+    const sent = added.length > 0 ? this.releases.send(added) : Promise.resolve();
     for (const waiter of this.#waiters) waiter(sent);
     this.#added = [];
     this.#waiters = [];
@@ -133,15 +135,19 @@ export class AddressLedger {
 
   async #audit(): Promise<void> {
     const topology = await this.ports.topology.refresh();
-    for (const uid of new Set(topology.claims.map((claim) => claim.ownerUid))) await this.#auditOwner(uid);
+    for (const uid of new Set(topology.claims.map((claim) => claim.ownerUid))) {
+      await this.#auditOwner(uid).catch((error: unknown) =>
+        this.ports.recorder.log("warn", "audit of an owner failed", { owner: uid, error: String(error) }),
+      );
+    }
   }
 
   async #auditOwner(uid: string): Promise<void> {
-    const { storage, owner, recorder } = this.ports;
+    const { clock, storage, owner, recorder } = this.ports;
     const mark = `audited/${uid}`;
     let after = storage.markGet(mark);
     for (;;) {
-      const { rows } = await owner(uid).rowsSince(after, AUDIT_ROWS);
+      const { rows } = await withTimeout(clock, RPC_TIMEOUT_MS, owner(uid).rowsSince(after, AUDIT_ROWS));
       const last = rows.at(-1);
       if (!last) return;
       // Decided in the turn that acts, after the await: commits of meanwhile are seen.

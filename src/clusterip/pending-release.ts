@@ -50,10 +50,13 @@ export interface ReleasePorts {
 
 const BACKOFF_BASE_MS = 200;
 const BACKOFF_MAX_MS = 60_000;
+/** The alarm stands no sooner than this: rows that are under way stay due until their answer, and must not wake the object all the while. */
+const REARM_MIN_MS = 100;
 
 export class PendingReleases {
   #count: number;
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** tokens from the turn that added or read their rows until their round has ended: a row is in one round at a time */
+  readonly #underWay = new Set<string>();
   #fresh: PendingRelease[] = [];
   #freshRound: Promise<void> | undefined;
 
@@ -77,15 +80,18 @@ export class PendingReleases {
     return release;
   }
 
-  /** Sends rows that a committed transaction added; all of one turn share one round. Resolves when they were tried once. */
+  /** Sends rows that a committed transaction added; all of one turn share one round. Resolves when they were tried once; never rejects. */
   send(releases: readonly PendingRelease[]): Promise<void> {
     this.#count += releases.length;
-    this.#fresh.push(...releases);
+    for (const release of releases) {
+      this.#underWay.add(release.token);
+      this.#fresh.push(release);
+    }
     this.#freshRound ??= this.ports.clock.nextTurn().then(() => {
       const round = this.#fresh;
       this.#fresh = [];
       this.#freshRound = undefined;
-      return this.#round(round);
+      return this.#rounds(round);
     });
     return this.#freshRound;
   }
@@ -95,14 +101,15 @@ export class PendingReleases {
     const due = this.ports.storage
       .releasesDue(this.ports.clock.now(), SUPPLY_BATCH_MAX)
       .filter((release) => !this.#underWay.has(release.token));
-    if (due.length > 0) await this.#round(due);
+    for (const { token } of due) this.#underWay.add(token);
+    await this.#rounds(due);
     this.rearm();
   }
 
   /** Sets the alarm for the earliest row that is left. */
   rearm(): void {
     const earliest = this.ports.storage.releaseEarliestDue();
-    if (earliest !== undefined) this.ports.wakeAt(Math.max(earliest, this.ports.clock.now() + 1));
+    if (earliest !== undefined) this.ports.wakeAt(Math.max(earliest, this.ports.clock.now() + REARM_MIN_MS));
   }
 
   /** Memory after a lost transaction: storage alone knows what is pending. */
@@ -110,14 +117,25 @@ export class PendingReleases {
     this.#count = this.ports.storage.releaseCount();
   }
 
+  async #rounds(releases: readonly PendingRelease[]): Promise<void> {
+    const rounds: Promise<void>[] = [];
+    for (let at = 0; at < releases.length; at += SUPPLY_BATCH_MAX) rounds.push(this.#round(releases.slice(at, at + SUPPLY_BATCH_MAX)));
+    await Promise.all(rounds);
+  }
+
   async #round(releases: readonly PendingRelease[]): Promise<void> {
-    const round = this.#send(releases).catch((error: unknown) => {
-      this.ports.recorder.log("error", "release round failed", { error: String(error), releases: releases.length });
-      this.#defer(releases);
-    });
-    for (const release of releases) this.#underWay.set(release.token, round);
-    await round;
-    for (const release of releases) this.#underWay.delete(release.token);
+    const { recorder } = this.ports;
+    try {
+      await this.#send(releases).catch((error: unknown) => {
+        recorder.log("warn", "a round of releases failed and is tried again", { error: String(error), releases: releases.length });
+        this.#defer(releases);
+      });
+    } catch (error) {
+      // The rows are as they were, and stay due.
+      recorder.log("error", "releases could not be put off", { error: String(error), releases: releases.length });
+    } finally {
+      for (const { token } of releases) this.#underWay.delete(token);
+    }
   }
 
   async #send(releases: readonly PendingRelease[]): Promise<void> {

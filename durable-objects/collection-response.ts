@@ -31,8 +31,11 @@ export function statusResponse(status: Status): Response {
 
 export function listResponse(store: AnyStore, request: CollectionRequest, definition: ResourceDefinition): Response {
   const body = listPage(store, request, definition);
-  if (!body.ok) return statusResponse(body.error);
-  return new Response(listStream(body.value), { headers: { "Content-Type": "application/json", "Cache-Control": "no-cache, private" } });
+  return body.ok ? pageResponse(body.value) : statusResponse(body.error);
+}
+
+export function pageResponse(body: ListBody): Response {
+  return new Response(listStream(body), { headers: { "Content-Type": "application/json", "Cache-Control": "no-cache, private" } });
 }
 
 /** The rows are of one turn's snapshot; they are encoded piece by piece as the client takes them. */

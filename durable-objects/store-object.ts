@@ -17,12 +17,12 @@ import type {
   WriteRequest,
   WriteResult,
 } from "../src/rpc/store";
-import { filterOf, matchingKeys } from "../src/store/collection";
+import { listPage, matchingKeys } from "../src/store/collection";
 import { COLLECTION_HEADER, decodeCollection } from "../src/store/collection-header";
 import type { StoreExtension } from "../src/store/extension";
 import { NamespaceGuard } from "../src/store/namespace-guard";
 import { ResourceStore as Store } from "../src/store/resource-store";
-import { listResponse, statusResponse, watchResponse } from "./collection-response";
+import { listResponse, pageResponse, statusResponse, watchResponse } from "./collection-response";
 import type { Env } from "./env";
 import { namespacesStore } from "./peers";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
@@ -168,11 +168,10 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
   }
 
   async #deleteCollection(request: CollectionRequest, definition: ResourceDefinition): Promise<Response> {
-    const filter = filterOf(request, definition);
-    if (!filter.ok) return statusResponse(filter.error);
-    const listed = listResponse(this.store, { ...request, limit: 0, continueToken: "" }, definition);
-    const failure = await this.deleteKeys(matchingKeys(this.store, filter.value), request.deleteOptions);
-    return failure ?? listed;
+    const page = listPage(this.store, request, definition);
+    if (!page.ok) return statusResponse(page.error);
+    const failure = await this.deleteKeys(page.value.keys, request.deleteOptions);
+    return failure ?? pageResponse(page.value);
   }
 
   /** Deletes by key; what is gone already counts as deleted. Answers the first other refusal. */

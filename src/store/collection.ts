@@ -3,7 +3,7 @@ import { CATCH_UP_ENTRIES_MAX, WATCH_TIMEOUT_MIN_MS } from "../base/limits";
 import { err, ok, type Result } from "../base/result";
 import { parseFieldSelector } from "../meta/field-selector";
 import type { KubeObject } from "../meta/kubernetes";
-import { decodeContinue, encodeContinue, type Envelope } from "../meta/list";
+import { decodeContinue, encodeContinue, type Envelope, type ListMeta } from "../meta/list";
 import { parseLabelSelector } from "../meta/selector";
 import { badRequest, expired, revisionTooLarge, type Status } from "../meta/status";
 import type { ResourceDefinition } from "../registry/resource";
@@ -11,7 +11,7 @@ import type { CollectionRequest } from "../rpc/store";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import { type KeyRange, namespaceRange, storageKey } from "./keys";
 import type { ResourceStore } from "./resource-store";
-import { rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
+import { countAt, rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
 import { type View, viewOf } from "./view";
 import type { WatchSink } from "./watch-hub";
 
@@ -25,6 +25,8 @@ type AnyStore = Pick<
 export interface ListBody {
   envelope: Envelope;
   rows: string[];
+  /** the rows' storage keys */
+  keys: string[];
 }
 
 const CONTINUE_EXPIRED =
@@ -72,16 +74,18 @@ export function listPage(store: AnyStore, request: CollectionRequest, definition
   if (!start.ok) return start;
   const { revision, after } = start.value;
   const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
-  const rows =
-    revision === store.revision ? rowsNow(store.storage, filter.value.range) : rowsAt(store.storage, filter.value.range, revision);
-  const page = takePage(rows, after, filter.value, request.resourceVersion === "0" ? 0 : request.limit);
-  const meta = {
-    resourceVersion: String(revision),
-    ...(page.more ? { continue: encodeContinue({ revision, start: page.lastKey, incarnation: store.incarnation }) } : {}),
+  const rest = behind(filter.value.range, after);
+  const rows = revision === store.revision ? rowsNow(store.storage, rest) : rowsAt(store.storage, rest, revision);
+  const limit = request.resourceVersion === "0" && !request.continueToken ? 0 : request.limit;
+  const page = takePage(rows, filter.value, limit);
+  const meta: ListMeta = { resourceVersion: String(revision) };
+  if (page.more) {
+    const last = page.keys.at(-1) ?? "";
+    meta.continue = encodeContinue({ revision, start: last, incarnation: store.incarnation });
     // An exact number needs no selector (conformance asks for no more).
-    ...(page.more && !filter.value.matches ? { remainingItemCount: page.remaining } : {}),
-  };
-  return ok({ envelope: view.envelope(meta), rows: page.rows.map((row) => view.item(row)) });
+    if (!filter.value.matches) meta.remainingItemCount = countAt(store.storage, behind(rest, last), revision);
+  }
+  return ok({ envelope: view.envelope(meta), rows: page.rows.map((row) => view.item(row)), keys: page.keys });
 }
 
 interface ListStart {
@@ -113,27 +117,29 @@ function continued(store: AnyStore, text: string): Result<ListStart, Status> {
   return ok({ revision, after: start });
 }
 
-interface Page {
-  rows: string[];
-  lastKey: string;
-  more: boolean;
-  remaining: number;
+/** The part of the range behind the key `after` ("" = all of it); a key out of a token may lie anywhere. */
+function behind(range: KeyRange, after: string): KeyRange {
+  const from = `${after}\0`;
+  return after === "" || from <= range.from ? range : { from, to: range.to };
 }
 
-/** At most `limit` (0 = all) matching rows behind `after`. */
-function takePage(rows: Iterable<SnapshotRow>, after: string, filter: Filter, limit: number): Page {
-  const page: Page = { rows: [], lastKey: "", more: false, remaining: 0 };
+interface Page {
+  rows: string[];
+  keys: string[];
+  more: boolean;
+}
+
+/** At most `limit` (0 = all) matching rows. */
+function takePage(rows: Iterable<SnapshotRow>, filter: Filter, limit: number): Page {
+  const page: Page = { rows: [], keys: [], more: false };
   for (const row of rows) {
-    if (row.key <= after && after !== "") continue;
     if (filter.matches && !filter.matches(JSON.parse(row.data) as KubeObject)) continue;
     if (limit > 0 && page.rows.length === limit) {
       page.more = true;
-      page.remaining++;
-      if (filter.matches) break;
-      continue;
+      break;
     }
     page.rows.push(row.data);
-    page.lastKey = row.key;
+    page.keys.push(row.key);
   }
   return page;
 }
@@ -181,11 +187,22 @@ export function startWatch(
   const { clock, random } = store;
   const wantedMs = request.timeoutSeconds * 1000;
   const durationMs = wantedMs > 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
-  const watch = { filter: filter.value, view, sink, bookmarks: request.allowWatchBookmarks, endsAt: clock.now() + durationMs };
+  const bytes = encoder.encode(catchUp);
+  const watch = {
+    filter: filter.value,
+    view,
+    sink,
+    bookmarks: request.allowWatchBookmarks,
+    endsAt: clock.now() + durationMs,
+    catchUpBytes: bytes.length,
+  };
   const stop = store.hub.add(watch, head, columnsSent);
-  if (catchUp !== "") {
-    const bytes = encoder.encode(catchUp);
-    void store.afterPublication(() => sink.write(bytes)).catch(() => sink.abort("the store was reset"));
+  if (bytes.length > 0) {
+    const lost = (): void => {
+      stop();
+      sink.abort("the store was reset");
+    };
+    void store.afterPublication(() => sink.write(bytes)).catch(lost);
   }
   return ok({ stop });
 }

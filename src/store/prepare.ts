@@ -65,7 +65,7 @@ export function prepareWrite(request: WriteRequest, current: StoredObject | unde
       const after = result.value.object;
       const mismatch = checkNameMatches(after, request.key.name);
       if (mismatch) return refuse(mismatch);
-      return prepareUpdate(after, current, request.subresource, request.options, facts, result.value.warnings);
+      return prepareUpdate(after, current, request.subresource, request.options, facts, result.value.warnings, false);
     }
     case "delete": {
       if (!current) return refuse(notFound(facts.definition, request.key.name));
@@ -139,10 +139,12 @@ function prepareUpdate(
   options: WriteOptions,
   facts: PrepareFacts,
   warnings: string[] = [],
+  /** of a PUT a foreign uid is a conflict; of a patch it is a changed field (api-machinery §3.3) */
+  judgesUid = true,
 ): Prepared {
   const { definition } = facts;
   const before = JSON.parse(current.data) as KubeObject;
-  const why = checkConcurrency(after.metadata ?? {}, current, definition);
+  const why = checkConcurrency(after.metadata ?? {}, current, definition, judgesUid);
   if (why) return refuse(why, warnings);
   const change = { after, before };
   const rules = subresource === "status" ? beforeStatusUpdate : subresource === "finalize" ? beforeFinalizeUpdate : beforeUpdate;
@@ -155,9 +157,14 @@ function prepareUpdate(
   return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
 }
 
-function checkConcurrency(metadata: ObjectMeta, current: StoredObject, definition: ResourceDefinition): Status | undefined {
+function checkConcurrency(
+  metadata: ObjectMeta,
+  current: StoredObject,
+  definition: ResourceDefinition,
+  judgesUid: boolean,
+): Status | undefined {
   const name = metadata.name ?? "";
-  if (metadata.uid && metadata.uid !== current.uid) return uidConflict(definition, metadata, current.uid);
+  if (judgesUid && metadata.uid && metadata.uid !== current.uid) return uidConflict(definition, metadata, current.uid);
   if (!metadata.resourceVersion) {
     return definition.allowUnconditionalUpdate ? undefined : resourceVersionRequired(definition, name);
   }

@@ -114,7 +114,7 @@ export class ResourceStore<Supply = undefined> {
     this.#options = options;
     this.definition = options.definition;
     this.#state = options.storage.stateLoad() ?? this.#create();
-    this.hub = new WatchHub(options.clock, this.#state.revision);
+    this.hub = new WatchHub(options.clock, this.#state.revision, (work) => this.afterPublication(work));
     this.#batcher = new Batcher<Job<Supply>, Outcome>({
       clock: options.clock,
       apply: (jobs) => this.#turn(jobs),
@@ -323,7 +323,8 @@ export class ResourceStore<Supply = undefined> {
   /** Why a create may not go on in its namespace, or that it has to ask first; a PUT that creates is a create. */
   #checkNamespace(operation: PendingWrite<Supply>, namespaces: NamespaceGuard): Outcome | undefined {
     const { request } = operation;
-    const creates = request.verb === "create" || (request.verb === "update" && this.definition.allowCreateOnUpdate && request.subresource === "");
+    const creates =
+      request.verb === "create" || (request.verb === "update" && this.definition.allowCreateOnUpdate && request.subresource === "");
     if (!creates) return undefined;
     const namespace = request.verb === "create" ? request.namespace : request.key.namespace;
     if (namespaces.isOpen(namespace)) return undefined;
@@ -334,7 +335,9 @@ export class ResourceStore<Supply = undefined> {
       };
       return { kind: "wait", supply: ask };
     }
-    const why = namespaces.refuses(namespace, this.definition, () => (request.verb === "create" ? nameIn(request.object) : request.key.name));
+    const why = namespaces.refuses(namespace, this.definition, () =>
+      request.verb === "create" ? nameIn(request.object) : request.key.name,
+    );
     return why && this.#refuse(operation, why);
   }
 

@@ -35,6 +35,15 @@ export function* rowsAt(storage: StoreStorage, range: KeyRange, revision: number
   for (let other = vanished[next]; other; other = vanished[++next]) yield { key: other[0], data: other[1] };
 }
 
+/** How many rows `rowsAt` gives, without reading them all. */
+export function countAt(storage: StoreStorage, range: KeyRange, revision: number): number {
+  let count = storage.objectCount(range.from, range.to);
+  for (const [key, data] of formerObjects(storage, range, revision)) {
+    count += Number(data !== "") - Number(storage.objectGet(key) !== undefined);
+  }
+  return count;
+}
+
 function stateOf(row: StoredObject, former: ReadonlyMap<string, string>): string {
   return former.get(row.key) ?? row.data;
 }

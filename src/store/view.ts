@@ -31,7 +31,7 @@ export function viewOf(definition: ResourceDefinition, version: string, represen
   const convert = definition.representationOf?.fromStored;
   const served = convert ? (stored: string) => JSON.stringify(convert(JSON.parse(stored) as KubeObject)) : (stored: string) => stored;
   const bookmark = (revision: number, initialEventsEnd: boolean): string =>
-    bookmarkFrame({ kind: definition.kind, apiVersion, resourceVersion: String(revision), initialEventsEnd });
+    bookmarkOf(definition.kind, apiVersion, revision, initialEventsEnd);
   const head = typeHead(definition.kind, apiVersion);
   switch (representation.as) {
     case "object":
@@ -48,7 +48,8 @@ export function viewOf(definition: ResourceDefinition, version: string, represen
         envelope: (meta) => partialListEnvelope(representation.version, meta),
         item: (stored) => partialOfStored(representation.version, stored),
         event: (type, stored) => eventFrame(type, partialOfStored(representation.version, stored)),
-        bookmark,
+        bookmark: (revision, initialEventsEnd) =>
+          bookmarkOf("PartialObjectMetadata", `meta.k8s.io/${representation.version}`, revision, initialEventsEnd),
       };
     case "table": {
       const form: TableForm = { ...representation, columns: definition.columns, objectHead: head };
@@ -72,4 +73,8 @@ export function viewOf(definition: ResourceDefinition, version: string, represen
       };
     }
   }
+}
+
+function bookmarkOf(kind: string, apiVersion: string, revision: number, initialEventsEnd: boolean): string {
+  return bookmarkFrame({ kind, apiVersion, resourceVersion: String(revision), initialEventsEnd });
 }

@@ -30,6 +30,8 @@ export interface WatchRequest {
   bookmarks: boolean;
   /** milliseconds since the epoch */
   endsAt: number;
+  /** size of what the caller writes at the start; however large, it is not yet a backlog */
+  catchUpBytes: number;
 }
 
 interface Watcher extends WatchRequest {
@@ -48,9 +50,11 @@ export class WatchHub {
   #ticking = false;
   #published: number;
 
+  /** `inOrder` runs its argument behind everything that was handed to watchers before, and only while storage answers. */
   constructor(
     private readonly clock: Clock,
     publishedRevision: number,
+    private readonly inOrder: (work: () => void) => Promise<void>,
   ) {
     this.#published = publishedRevision;
   }
@@ -69,7 +73,7 @@ export class WatchHub {
    * The caller writes the catch-up itself, in the same turn.
    */
   add(request: WatchRequest, seen: number, columnsSent: boolean): () => void {
-    const watcher: Watcher = { ...request, seen, columnsSent, nextBookmarkAt: this.clock.now() + WATCH_BOOKMARK_INTERVAL_MS };
+    const watcher: Watcher = { ...request, seen, columnsSent, nextBookmarkAt: nextBookmarkOf(request, this.clock.now()) };
     this.#watchers.add(watcher);
     if (!this.#ticking) void this.#tick();
     return () => void this.#watchers.delete(watcher);
@@ -104,7 +108,9 @@ export class WatchHub {
 
   #write(watcher: Watcher, bytes: Uint8Array): void {
     watcher.sink.write(bytes);
-    if (watcher.sink.backlogBytes() > WATCH_BACKLOG_MAX_BYTES) {
+    const backlog = watcher.sink.backlogBytes();
+    if (backlog <= WATCH_BACKLOG_MAX_BYTES) watcher.catchUpBytes = 0;
+    else if (backlog > WATCH_BACKLOG_MAX_BYTES + watcher.catchUpBytes) {
       this.#watchers.delete(watcher);
       watcher.sink.abort("the watcher fell behind; watch again from the last resourceVersion");
     }
@@ -128,13 +134,24 @@ export class WatchHub {
   }
 
   #tend(watcher: Watcher, now: number): void {
-    if (watcher.bookmarks && (now >= watcher.nextBookmarkAt || now >= watcher.endsAt - BOOKMARK_BEFORE_END_MS)) {
-      watcher.nextBookmarkAt = now >= watcher.endsAt - BOOKMARK_BEFORE_END_MS ? Infinity : now + WATCH_BOOKMARK_INTERVAL_MS;
-      const revision = Math.max(this.#published, watcher.seen);
-      this.#write(watcher, encoder.encode(watcher.view.bookmark(revision, false)));
+    if (now >= watcher.nextBookmarkAt) {
+      watcher.nextBookmarkAt = nextBookmarkOf(watcher, now);
+      void this.inOrder(() => this.#bookmark(watcher)).catch(() => undefined);
     }
     if (now >= watcher.endsAt && this.#watchers.delete(watcher)) watcher.sink.end();
   }
+
+  #bookmark(watcher: Watcher): void {
+    if (!this.#watchers.has(watcher)) return;
+    this.#write(watcher, encoder.encode(watcher.view.bookmark(this.#published, false)));
+  }
+}
+
+/** About every minute, and once shortly before the end. */
+function nextBookmarkOf({ bookmarks, endsAt }: Pick<WatchRequest, "bookmarks" | "endsAt">, now: number): number {
+  const last = endsAt - BOOKMARK_BEFORE_END_MS;
+  if (!bookmarks || now >= last) return Infinity;
+  return Math.min(now + WATCH_BOOKMARK_INTERVAL_MS, last);
 }
 
 function encodeChanges(watcher: Watcher, changes: readonly ObservedChange[]): string {

@@ -24,6 +24,7 @@ import type { TakenAddress } from "./address-supply";
 /** The newest writer of an address that this store has seen, deleted ones included. */
 export interface GenRow {
   address: string;
+  /** "" = its object is gone: an object of that name is a client's */
   token: string;
   gen: Gen;
 }
@@ -71,6 +72,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   committed(change: CommittedChange, operation: Operation<IPAddressSupply> | undefined): void {
     const { ledger } = this.ports;
     if (change.type === "DELETED") {
+      this.#forget(change.key);
       ledger.drop(change.key, change.key);
       if (operation) this.#settling.set(operation, ledger.releasesOfThisTurn());
     } else if (operation?.supply?.kind === "row") ledger.hold(change.key, operation.supply.address);
@@ -104,8 +106,8 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   writeManaged(turn: StoreTurn, write: IPAddressWrite): void {
     const known = this.ports.storage.genGet(write.address);
     if (known && compareGens(known.gen, write.gen) >= 0) return;
-    this.ports.storage.genPut({ address: write.address, token: write.token, gen: write.gen });
     turn.remove(write.address);
+    this.ports.storage.genPut({ address: write.address, token: write.token, gen: write.gen });
     turn.put(write.address, {
       metadata: {
         name: write.address,
@@ -122,7 +124,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     const known = this.ports.storage.genGet(item.address);
     if (known && compareGens(known.gen, item.gen) > 0) return;
     if (known?.token === item.token) turn.remove(item.address);
-    if (!known || compareGens(known.gen, item.gen) < 0) this.ports.storage.genPut(item);
+    if (!known || compareGens(known.gen, item.gen) < 0) this.ports.storage.genPut({ address: item.address, token: "", gen: item.gen });
   }
 
   /** Persists the claimed prefixes (in the turn) and answers the client-made objects inside. `objects` are all stored ones. */
@@ -136,7 +138,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
       const parsed = parseAddress(key);
       if (!parsed.ok || !this.#isClaimed(parsed.value.family, parsed.value.value)) continue;
       const address = formatAddress(parsed.value.family, parsed.value.value);
-      if (this.ports.storage.genGet(address)) continue;
+      if (this.ports.storage.genGet(address)?.token) continue;
       // From now on deleting the object releases the seeded row; its token is the object's uid.
       if (!this.ports.ledger.holds(address)) {
         this.ports.ledger.hold(key, { family: parsed.value.family, address, token: uid, gen: { epoch: 0, counter: 0 } });
@@ -144,6 +146,12 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
       rows.push({ address, holder: { kind: "ipaddress", namespace: "", name: key, uid }, token: uid });
     }
     return rows;
+  }
+
+  /** The object of the newest writer is gone; how new that writer was is kept. */
+  #forget(address: string): void {
+    const known = this.ports.storage.genGet(address);
+    if (known?.token) this.ports.storage.genPut({ ...known, token: "" });
   }
 
   #isClaimed(family: Family, address: bigint): boolean {

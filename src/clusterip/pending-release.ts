@@ -98,12 +98,15 @@ export class PendingReleases {
 
   /** Tries everything that is due, and says when to come back. For the alarm, cron and the object's start; never throws. */
   async drain(): Promise<void> {
-    const due = this.ports.storage
-      .releasesDue(this.ports.clock.now(), SUPPLY_BATCH_MAX)
-      .filter((release) => !this.#underWay.has(release.token));
-    for (const { token } of due) this.#underWay.add(token);
-    await this.#rounds(due);
-    this.rearm();
+    const { clock, recorder, storage } = this.ports;
+    try {
+      const due = storage.releasesDue(clock.now(), SUPPLY_BATCH_MAX).filter((release) => !this.#underWay.has(release.token));
+      for (const { token } of due) this.#underWay.add(token);
+      await this.#rounds(due);
+      this.rearm();
+    } catch (error) {
+      recorder.log("error", "pending releases could not be read", { error: String(error) });
+    }
   }
 
   /** Sets the alarm for the earliest row that is left. */

@@ -1,0 +1,125 @@
+/**
+ * A lean HTTP/1.1 load generator: raw sockets, keep-alive, one request in flight per connection, answers split by Content-Length or
+ * chunks. It shares the machine with the server that it measures, so it does little more than it must; run it as a process of its own
+ * (load-process.ts).
+ */
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+
+export interface Load {
+  host: string;
+  port: number;
+  connections: number;
+  count: number;
+  /** the i-th request, whole */
+  requestOf(i: number): string;
+  /** checks the i-th answer; throws when it is not right */
+  onAnswer(i: number, status: number, body: string): void;
+}
+
+export interface LoadResult {
+  /** from the first byte sent to the last answer, in milliseconds */
+  elapsedMs: number;
+  /** of each request, in the order of completion, in milliseconds */
+  latenciesMs: Float64Array;
+}
+
+/** Sends `count` requests over `connections` connections that are open before the clock starts. Rejects at the first wrong answer. */
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load)));
+  const latenciesMs = new Float64Array(load.count);
+  let next = 0;
+  let done = 0;
+  const startedAt = performance.now();
+  await new Promise<void>((resolve, reject) => {
+    for (const socket of sockets) {
+      let current = -1;
+      let sentAt = 0;
+      const advance = () => {
+        if (next >= load.count) return;
+        current = next++;
+        sentAt = performance.now();
+        socket.write(load.requestOf(current), "latin1");
+      };
+      const reader = new AnswerReader();
+      socket.on("error", reject);
+      socket.on("close", () => {
+        if (done < load.count) reject(new Error("the server closed a connection"));
+      });
+      socket.on("data", (chunk) => {
+        try {
+          if (!reader.push(chunk)) return;
+          latenciesMs[done++] = performance.now() - sentAt;
+          load.onAnswer(current, reader.status, reader.body);
+          reader.reset();
+          if (done === load.count) resolve();
+          else advance();
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+      advance();
+    }
+  }).finally(() => {
+    for (const socket of sockets) socket.removeAllListeners("close").destroy();
+  });
+  return { elapsedMs: performance.now() - startedAt, latenciesMs };
+}
+
+function open({ host, port }: Load): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true });
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(socket);
+    });
+    socket.once("error", reject);
+  });
+}
+
+/** Collects one answer from pieces of a connection. */
+class AnswerReader {
+  status = 0;
+  body = "";
+  #text = "";
+  #bodyAt = -1;
+  #length = -1;
+
+  reset(): void {
+    this.#text = "";
+    this.#bodyAt = -1;
+    this.#length = -1;
+  }
+
+  /** Takes a piece; true when the answer is whole (status and body are set then). Counts bytes as latin1 characters. */
+  push(chunk: Buffer): boolean {
+    this.#text += chunk.toString("latin1");
+    if (this.#bodyAt < 0) {
+      const end = this.#text.indexOf("\r\n\r\n");
+      if (end < 0) return false;
+      this.#bodyAt = end + 4;
+      this.status = Number(this.#text.slice(9, 12));
+      const length = /\r\ncontent-length: (\d+)/i.exec(this.#text.slice(0, this.#bodyAt));
+      this.#length = length ? Number(length[1]) : -1;
+    }
+    if (this.#length >= 0) {
+      if (this.#text.length < this.#bodyAt + this.#length) return false;
+      this.body = this.#text.slice(this.#bodyAt, this.#bodyAt + this.#length);
+      return true;
+    }
+    if (!this.#text.endsWith("0\r\n\r\n")) return false;
+    this.body = this.#unchunked();
+    return true;
+  }
+
+  #unchunked(): string {
+    let body = "";
+    for (let at = this.#bodyAt; ; ) {
+      const lineEnd = this.#text.indexOf("\r\n", at);
+      const size = parseInt(this.#text.slice(at, lineEnd), 16);
+      if (!(size > 0)) return body;
+      body += this.#text.slice(lineEnd + 2, lineEnd + 2 + size);
+      at = lineEnd + 2 + size + 2;
+    }
+  }
+}

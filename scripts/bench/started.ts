@@ -1,0 +1,48 @@
+/** What the benchmarks of the whole server share: the server as a process on an empty data folder, and the load as another. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { removeFolder, startServer, temporaryFolder } from "../../test/e2e/server";
+import type { Server } from "../../test/e2e/server";
+import type { CreateLoad, CreateLoadResult } from "./load-process";
+
+/** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. */
+export async function withServer<T>(range: string, body: (server: Server) => Promise<T>): Promise<T> {
+  const folder = temporaryFolder();
+  const server = await startServer(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`]);
+  try {
+    return await body(server);
+  } finally {
+    await server.kill();
+    removeFolder(folder);
+  }
+}
+
+export async function createServices(server: Server, load: Omit<CreateLoad, "host" | "port">): Promise<CreateLoadResult> {
+  const { hostname, port } = new URL(server.url);
+  const whole: CreateLoad = { ...load, host: hostname, port: Number(port) };
+  const program = join(import.meta.dirname, "load-process.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", program, JSON.stringify(whole)], { stdio: ["ignore", "pipe", "pipe"] });
+  let out = "";
+  let problems = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (out += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (problems += chunk));
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  if (code !== 0) throw new Error(`the load generator failed:\n${problems}\n${server.output()}`);
+  return JSON.parse(out) as CreateLoadResult;
+}
+
+/** Sums of the counters at /metrics by name and by the given label, e.g. `servicenet_store_drains_total{services}`. */
+export async function counters(server: Server): Promise<Map<string, number>> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const sums = new Map<string, number>();
+  for (const match of text.matchAll(/^(\w+)\{(\w+)="([^"]*)"\} (\d+)$/gm)) {
+    const [, name = "", label, value = "", count] = match;
+    const key = label === "store" ? `${name}{${value}}` : name;
+    sums.set(key, (sums.get(key) ?? 0) + Number(count));
+  }
+  return sums;
+}
+
+export function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? NaN;
+}

@@ -3,7 +3,13 @@
  * for a pass soon; cron pokes too. A pass that left work asks for the next one by the alarm, with backoff.
  */
 import { DurableObject } from "cloudflare:workers";
-import { deleteNamespaces } from "../src/controllers/namespace-deletion";
+import { withTimeout } from "../src/base/timeout";
+import {
+  deleteNamespaces,
+  type NamespaceDeletionPorts,
+  type TerminatingNamespace,
+  withoutFinalizer,
+} from "../src/controllers/namespace-deletion";
 import type { Namespace } from "../src/meta/kubernetes";
 import { definitions } from "../src/registry/all";
 import type { CollectionRequest, ControllerRpc, WriteOptions } from "../src/rpc/store";
@@ -16,6 +22,8 @@ import { migrate } from "./sql/migrate";
 
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
+/** Emptying a namespace of many objects takes longer than a usual call; what comes late does no harm. */
+const CALL_TIMEOUT_MS = 60_000;
 
 const OPTIONS: WriteOptions = {
   dryRun: false,
@@ -79,7 +87,7 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
     } while (this.#pokedMeanwhile);
   }
 
-  #ports(): Parameters<typeof deleteNamespaces>[0] {
+  #ports(): NamespaceDeletionPorts {
     const { env } = this;
     const cluster = this.#cluster;
     return {
@@ -89,24 +97,32 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
         .filter((definition) => definition.namespaced && !definition.representationOf)
         .map((definition) => ({
           resource: definition.resource,
-          close: (name, uid) => storeStub(env, cluster, definition).closeNamespace(name, uid),
-          empty: (name) => storeStub(env, cluster, definition).emptyNamespace(name),
+          close: (name, uid) => answered(storeStub(env, cluster, definition).closeNamespace(name, uid)),
+          empty: (name, uid) => answered(storeStub(env, cluster, definition).emptyNamespace(name, uid)),
         })),
-      finalize: async ({ name, uid }) => {
-        const object = JSON.stringify({ metadata: { name, uid }, spec: { finalizers: [] } });
-        const result = await namespacesStore(env, cluster).write({
-          verb: "update",
-          key: { namespace: "", name },
-          subresource: "finalize",
-          object,
-          options: OPTIONS,
-        });
-        if (!result.ok && result.status.code !== 404) throw new Error(result.status.message);
-      },
+      finalize: (namespace) => this.#finalize(namespace),
     };
   }
 
-  async #terminating(): Promise<{ name: string; uid: string }[]> {
+  /** Conflicts reject: the next pass looks at the namespace anew. */
+  async #finalize({ name, uid }: TerminatingNamespace): Promise<void> {
+    const key = { namespace: "", name };
+    const found = await answered(namespacesStore(this.env, this.#cluster).get(key, ""));
+    if (!found.ok) {
+      if (found.status.code === 404) return;
+      throw new Error(found.status.message);
+    }
+    const namespace = JSON.parse(found.object) as Namespace;
+    if (namespace.metadata?.uid !== uid) return;
+    const finalized = withoutFinalizer(namespace);
+    if (!finalized) return;
+    const object = JSON.stringify(finalized);
+    const request = { verb: "update", key, subresource: "finalize", object, options: OPTIONS } as const;
+    const result = await answered(namespacesStore(this.env, this.#cluster).write(request));
+    if (!result.ok && result.status.code !== 404) throw new Error(result.status.message);
+  }
+
+  async #terminating(): Promise<TerminatingNamespace[]> {
     const request: CollectionRequest = {
       verb: "list",
       namespace: "",
@@ -125,8 +141,13 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
       representation: { as: "object" },
     };
     const headers = { [COLLECTION_HEADER]: encodeCollection(request) };
-    const response = await namespacesStore(this.env, this.#cluster).fetch(new Request("http://store/collection", { headers }));
+    const response = await answered(namespacesStore(this.env, this.#cluster).fetch(new Request("http://store/collection", { headers })));
+    if (!response.ok) throw new Error(`the namespaces store answered ${response.status}`);
     const list = await response.json<{ items?: Namespace[] }>();
     return (list.items ?? []).map(({ metadata }) => ({ name: metadata?.name ?? "", uid: metadata?.uid ?? "" }));
   }
+}
+
+function answered<T>(call: Promise<T>): Promise<T> {
+  return withTimeout(systemClock, CALL_TIMEOUT_MS, call);
 }

@@ -3,6 +3,8 @@
  * are this class with another extension.
  */
 import { DurableObject } from "cloudflare:workers";
+import { RPC_TIMEOUT_MS } from "../src/base/limits";
+import { withTimeout } from "../src/base/timeout";
 import { type Config, parseConfig } from "../src/config/config";
 import { definitionOf, representationsOf } from "../src/registry/all";
 import type { Clock, Random, Recorder } from "../src/base/ports";
@@ -20,6 +22,7 @@ import type {
 import { listPage, matchingKeys } from "../src/store/collection";
 import { COLLECTION_HEADER, decodeCollection } from "../src/store/collection-header";
 import type { StoreExtension } from "../src/store/extension";
+import { namespaceRange } from "../src/store/keys";
 import { NamespaceGuard } from "../src/store/namespace-guard";
 import { ResourceStore as Store } from "../src/store/resource-store";
 import { listResponse, pageResponse, statusResponse, watchResponse } from "./collection-response";
@@ -106,7 +109,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     super(ctx, env);
     const { definition, cluster, clock, random, recorder, config } = setting;
     this.#namespaces = new NamespaceGuard(sqlNamespaceGuardStorage(ctx.storage), (namespace) =>
-      namespacesStore(env, cluster).get({ namespace: "", name: namespace }, ""),
+      withTimeout(clock, RPC_TIMEOUT_MS, namespacesStore(env, cluster).get({ namespace: "", name: namespace }, "")),
     );
     this.store = new Store<Supply>({
       definition,
@@ -147,10 +150,20 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     await this.store.internally(() => this.#namespaces.close(name, uid));
   }
 
-  async emptyNamespace(name: string): Promise<number> {
-    const keys = matchingKeys(this.store, { range: { from: `${name}/`, to: `${name}0` } });
-    await this.deleteKeys(keys);
-    return matchingKeys(this.store, { range: { from: `${name}/`, to: `${name}0` } }).length;
+  async emptyNamespace(name: string, uid: string): Promise<number> {
+    const { from, to } = namespaceRange(name);
+    const keys = matchingKeys(this.store, { range: { from, to } });
+    for (let at = 0; at < keys.length; at += DELETE_TOGETHER) {
+      this.#assertClosed(name, uid);
+      await this.deleteKeys(keys.slice(at, at + DELETE_TOGETHER));
+    }
+    this.#assertClosed(name, uid);
+    return this.store.storage.objectCount(from, to);
+  }
+
+  /** A call that comes late must not touch the namespace that has the name by then. */
+  #assertClosed(name: string, uid: string): void {
+    if (!this.#namespaces.isClosed(name, uid)) throw new Error(`namespace ${name} with uid ${uid} is not closed here`);
   }
 
   async maintain(): Promise<void> {

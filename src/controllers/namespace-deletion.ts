@@ -8,6 +8,8 @@
  * Takes no input but the namespaces as they are, so it may be run at any time, by anyone, any number of times.
  */
 import type { Recorder } from "../base/ports";
+import type { Namespace } from "../meta/kubernetes";
+import { NAMESPACE_FINALIZER } from "../registry/namespaces/strategy";
 
 export interface TerminatingNamespace {
   name: string;
@@ -19,7 +21,7 @@ export interface NamespaceContent {
   resource: string;
   close(name: string, uid: string): Promise<void>;
   /** deletes; answers how many objects are left (behind finalizers) */
-  empty(name: string): Promise<number>;
+  empty(name: string, uid: string): Promise<number>;
 }
 
 export interface NamespaceDeletionPorts {
@@ -28,6 +30,13 @@ export interface NamespaceDeletionPorts {
   content: readonly NamespaceContent[];
   /** removes the finalizer `kubernetes` from the namespace with this uid */
   finalize(namespace: TerminatingNamespace): Promise<void>;
+}
+
+/** The namespace without the finalizer `kubernetes`, everything else as it is; undefined when it does not have it. */
+export function withoutFinalizer(namespace: Namespace): Namespace | undefined {
+  const finalizers = namespace.spec?.finalizers ?? [];
+  if (!finalizers.includes(NAMESPACE_FINALIZER)) return undefined;
+  return { ...namespace, spec: { ...namespace.spec, finalizers: finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER) } };
 }
 
 export interface NamespaceDeletionStatus {
@@ -56,6 +65,6 @@ export async function deleteNamespaces(ports: NamespaceDeletionPorts): Promise<N
 
 async function emptied(ports: NamespaceDeletionPorts, { name, uid }: TerminatingNamespace): Promise<boolean> {
   await Promise.all(ports.content.map((content) => content.close(name, uid)));
-  const left = await Promise.all(ports.content.map((content) => content.empty(name)));
+  const left = await Promise.all(ports.content.map((content) => content.empty(name, uid)));
   return left.every((count) => count === 0);
 }

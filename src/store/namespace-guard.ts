@@ -77,6 +77,11 @@ export class NamespaceGuard {
     }
   }
 
+  /** Whether the deletion of this namespace (this uid) is what closed it here: then what it holds may go. */
+  isClosed(name: string, uid: string): boolean {
+    return this.storage.namespaceClosedUid(name) === uid;
+  }
+
   /** From now on nothing is created in this namespace (this uid). Durable with the turn. */
   close(name: string, uid: string): void {
     this.#closes++;

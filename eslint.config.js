@@ -84,7 +84,10 @@ export default tseslint.config(
       "no-restricted-globals": [
         "error",
         { name: "console", message: recorder },
-        ...["setTimeout", "setInterval", "setImmediate", "queueMicrotask", "scheduler", "performance"].map((name) => ({ name, message: clock })),
+        ...["setTimeout", "setInterval", "setImmediate", "queueMicrotask", "scheduler", "performance"].map((name) => ({
+          name,
+          message: clock,
+        })),
       ],
       "no-restricted-properties": [
         "error",

@@ -12,7 +12,9 @@ import { benchServer } from "./bench/server";
 
 const suites: Record<string, () => Promise<BenchRow[]>> = { core: benchCore, server: benchServer, fill: benchFill, restart: benchRestart };
 
-const { values } = parseArgs({ options: { json: { type: "boolean", default: false }, only: { type: "string", default: Object.keys(suites).join(",") } } });
+const { values } = parseArgs({
+  options: { json: { type: "boolean", default: false }, only: { type: "string", default: Object.keys(suites).join(",") } },
+});
 const chosen = values.only.split(",").map((name) => {
   const suite = suites[name];
   if (!suite) {
@@ -24,7 +26,9 @@ const chosen = values.only.split(",").map((name) => {
 
 if (!values.json) {
   const [cpu] = cpus();
-  console.log(`${String(cpus().length)} x ${cpu?.model ?? "unknown CPU"}, ${String(Math.round(totalmem() / 2 ** 30))} GiB, Node ${process.version}, ${process.platform}`);
+  console.log(
+    `${String(cpus().length)} x ${cpu?.model ?? "unknown CPU"}, ${String(Math.round(totalmem() / 2 ** 30))} GiB, Node ${process.version}, ${process.platform}`,
+  );
 }
 for (const { name, suite } of chosen) {
   if (!values.json) console.log(`\n${name} (load before: ${loadavg()[0]?.toFixed(2) ?? "?"})`);

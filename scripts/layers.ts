@@ -19,18 +19,18 @@ export const steps: readonly (readonly Folder[])[] = [
     { path: "src/net" },
     { path: "src/bitmap" },
     { path: "src/meta", beside: ["src/schema"] },
-    { path: "src/schema", beside: ["src/meta"] },
+    { path: "src/schema" },
     { path: "src/telemetry" },
   ],
   [
     { path: "src/config" },
-    { path: "src/registry", beside: ["src/config"] },
-    { path: "src/alloc", beside: ["src/topology", "src/rpc"] },
+    { path: "src/registry" },
+    { path: "src/alloc", beside: ["src/rpc"] },
     { path: "src/topology", beside: ["src/rpc"] },
-    { path: "src/rpc", beside: ["src/topology"] },
+    { path: "src/rpc" },
   ],
   [{ path: "src/store" }],
-  [{ path: "src/coordinator", beside: ["src/clusterip"] }, { path: "src/clusterip" }, { path: "src/controllers" }],
+  [{ path: "src/coordinator" }, { path: "src/clusterip" }, { path: "src/controllers" }],
   [{ path: "durable-objects" }],
   [{ path: "src/worker" }],
 ];
@@ -42,7 +42,12 @@ export const packages: readonly { name: string; folders: readonly string[]; type
   { name: "fast-json-patch", folders: ["src/meta"], reason: "patching is pure API machinery" },
   { name: "json-merge-patch", folders: ["src/meta"], reason: "patching is pure API machinery" },
   { name: "yaml", folders: ["src/meta", "src/worker"], reason: "bodies are parsed at the edge" },
-  { name: "@kubernetes/client-node", folders: [], types: ["src/meta"], reason: "the types of Kubernetes objects, and only the types, come from src/meta/kubernetes" },
+  {
+    name: "@kubernetes/client-node",
+    folders: [],
+    types: ["src/meta"],
+    reason: "the types of Kubernetes objects, and only the types, come from src/meta/kubernetes",
+  },
   { name: "cloudflare:", folders: ["durable-objects", "src/worker"], types: [], reason: "pure code knows no platform" },
 ];
 
@@ -72,7 +77,9 @@ export function importViolation(file: string, specifier: string, typeOnly: boole
 }
 
 function packageViolation(folder: string, specifier: string, typeOnly: boolean): string | undefined {
-  const rule = packages.find((p) => (p.name.endsWith(":") ? specifier.startsWith(p.name) : specifier === p.name || specifier.startsWith(`${p.name}/`)));
+  const rule = packages.find((p) =>
+    p.name.endsWith(":") ? specifier.startsWith(p.name) : specifier === p.name || specifier.startsWith(`${p.name}/`),
+  );
   if (!rule) return `${specifier} is not in the table of packages in scripts/layers.ts`;
   if (rule.folders.includes(folder) || (typeOnly && rule.types?.includes(folder))) return undefined;
   return `${folder} must not import ${specifier}: ${rule.reason}`;

@@ -9,5 +9,8 @@ const [passed = 0, failed = 0] = process.argv.slice(2).map(Number);
 
 const kubectl = ensureKubectl();
 const formatted = await check("format", ["npm", "run", "--silent", "format:check"]);
-const slow = await vitest("slow suites", ["-c", "vitest.e2e.config.ts"], { SERVICENET_SLOW: "1", ...(kubectl.command ? { KUBECTL: kubectl.command } : {}) });
+const slow = await vitest("slow suites", ["-c", "vitest.e2e.config.ts"], {
+  SERVICENET_SLOW: "1",
+  ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
+});
 finish([{ passed, failed }, kubectl.counts, formatted, slow]);

@@ -8,9 +8,13 @@ import { findKubectl } from "./kubectl";
 const kubectl = findKubectl();
 const leftOut = kubectl ? [] : ["--exclude", "test/e2e/kubectl.test.ts"];
 
-const checks = await Promise.all([check("types", ["npm", "run", "--silent", "typecheck"]), check("lint", ["npm", "run", "--silent", "lint"])]);
+const checks = await Promise.all([
+  check("types", ["npm", "run", "--silent", "typecheck"]),
+  check("lint", ["npm", "run", "--silent", "lint"]),
+]);
 const tidy = await check("tidy", ["npm", "run", "--silent", "tidy"]);
 const inWorkerd = await vitest("unit, simulation and object tests in workerd", ["-c", "vitest.config.ts"]);
 const endToEnd = await vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...leftOut]);
-if (!kubectl) console.log("\nThere is no kubectl 1.32 or newer here: its suite was not part of this run (.ci/run fetches one and runs it).");
+if (!kubectl)
+  console.log("\nThere is no kubectl 1.32 or newer here: its suite was not part of this run (.ci/run fetches one and runs it).");
 finish([...checks, tidy, inWorkerd, endToEnd]);

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, "..");
 const trees = ["src", "durable-objects", "scripts", "test"];
 /** Files that a tool or a command starts, so that no import needs to reach them. */
 const entries =
-  /^(src\/worker\/index|src\/globals\.d|scripts\/(serve|test|tidy|bench)|scripts\/bench\/\w+-process|scripts\/ci\/[\w-]+|test\/setup)\.ts$|\.test\.ts$|\.d\.ts$/;
+  /^(src\/worker\/index|src\/globals\.d|scripts\/(serve|test|slow|tidy|bench|layers)|scripts\/bench\/[\w-]+-process|test\/setup|test\/support\/[\w-]+-worker)\.ts$|\.test\.ts$|\.d\.ts$/;
 
 interface Source {
   path: string;
@@ -54,7 +54,11 @@ function read(path: string): Source {
     if (target) addTo(source.imports, target, names);
   };
   const visit = (node: ts.Node): void => {
-    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+    if (
+      (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
+      node.moduleSpecifier &&
+      ts.isStringLiteral(node.moduleSpecifier)
+    ) {
       importNames(node.moduleSpecifier.text, namesOf(node));
     }
     if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
@@ -70,7 +74,9 @@ function read(path: string): Source {
   for (const statement of file.statements) {
     if (!ts.canHaveModifiers(statement) || !ts.getModifiers(statement)?.some((m) => m.kind === ts.SyntaxKind.ExportKeyword)) continue;
     const isType = ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
-    const names = ts.isVariableStatement(statement) ? statement.declarationList.declarations.map((d) => d.name.getText()) : [nameOf(statement)];
+    const names = ts.isVariableStatement(statement)
+      ? statement.declarationList.declarations.map((d) => d.name.getText())
+      : [nameOf(statement)];
     for (const name of names) if (name) source.exports.set(name, { line: lineOf(statement), isType });
   }
   return source;
@@ -97,7 +103,9 @@ function namesOf(node: ts.ImportDeclaration | ts.ExportDeclaration): string[] {
 
 function resolve(from: string, specifier: string): string | undefined {
   if (!specifier.startsWith(".")) return undefined;
-  const base = relative(root, join(root, dirname(from), specifier)).split(sep).join("/");
+  const base = relative(root, join(root, dirname(from), specifier))
+    .split(sep)
+    .join("/");
   return [base, `${base}.ts`, `${base}/index.ts`].find((path) => path.endsWith(".ts") && existsSync(join(root, path)));
 }
 
@@ -105,16 +113,21 @@ function unfinished(source: Source): void {
   if (source.path === "scripts/tidy.ts") return;
   source.text.split("\n").forEach((line, index) => {
     if (/\b(TODO|FIXME|XXX|HACK)\b/.test(line)) findings.push(`${source.path}:${String(index + 1)} marks unfinished work`);
-    if (/\b(it|test|describe)\.(skip|skipIf|runIf|only|todo)\b/.test(line)) findings.push(`${source.path}:${String(index + 1)} switches tests off`);
+    if (/\b(it|test|describe)\.(skip|skipIf|runIf|only|todo)\b/.test(line))
+      findings.push(`${source.path}:${String(index + 1)} switches tests off`);
   });
 }
 
-/** test/unit/<path>.test.ts tests src/<path>.ts; a long one is split by behaviour: <path>.<behaviour>.test.ts. */
+/** test/unit/<path>.test.ts tests src/<path>.ts; a long one is split by behaviour: <path>-<behaviour>.test.ts. */
 function misplacedTest({ path }: Source): void {
-  const match = /^test\/unit\/(.+?)\.test\.ts$/.exec(path);
-  if (!match?.[1]) return;
-  const [subject = ""] = match[1].split(/\.(?=[^/]*$)/);
-  if (!existsSync(join(root, "src", `${subject}.ts`))) findings.push(`${path} tests no file: there is no src/${subject}.ts`);
+  const match = /^test\/unit\/(.*\/)?([^/]+)\.test\.ts$/.exec(path);
+  if (!match) return;
+  const [, folder = "", name = ""] = match;
+  const words = name.split(/[-.]/);
+  const subjects = words.map((_, i) => words.slice(0, i + 1).join("-"));
+  if (!subjects.some((subject) => existsSync(join(root, "src", folder, `${subject}.ts`)))) {
+    findings.push(`${path} tests no file: there is no src/${folder}${name}.ts`);
+  }
 }
 
 function deadExports(): void {

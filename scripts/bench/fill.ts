@@ -30,8 +30,18 @@ export function benchFill(): Promise<BenchRow[]> {
     const perService = (ms: number) => Math.round((ms / portion) * 1000) / 1000;
     const ratio = last.elapsedMs / first.elapsedMs;
     return [
-      { name: "fill.firstPercent", value: perService(first.elapsedMs), unit: "ms/service", note: `${String(portion)} Services one by one, ${range} nearly empty` },
-      { name: "fill.lastPercent", value: perService(last.elapsedMs), unit: "ms/service", note: "the last addresses; the next create answers that the range is full" },
+      {
+        name: "fill.firstPercent",
+        value: perService(first.elapsedMs),
+        unit: "ms/service",
+        note: `${String(portion)} Services one by one, ${range} nearly empty`,
+      },
+      {
+        name: "fill.lastPercent",
+        value: perService(last.elapsedMs),
+        unit: "ms/service",
+        note: "the last addresses; the next create answers that the range is full",
+      },
       { name: "fill.ratio", value: Math.round(ratio * 100) / 100, unit: "x", target: `<= ${String(ratioMax)}`, ok: ratio <= ratioMax },
     ];
   });

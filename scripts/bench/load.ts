@@ -114,7 +114,7 @@ class AnswerReader {
 
   #unchunked(): string {
     let body = "";
-    for (let at = this.#bodyAt; ; ) {
+    for (let at = this.#bodyAt; ;) {
       const lineEnd = this.#text.indexOf("\r\n", at);
       const size = parseInt(this.#text.slice(at, lineEnd), 16);
       if (!(size > 0)) return body;

@@ -28,15 +28,37 @@ export function benchServer(): Promise<BenchRow[]> {
     const commits = drains + grown("servicenet_store_drains_total{ipaddresses}") + grown("servicenet_owner_drains_total");
     const what = `${String(count)} Services, ${String(connections)} connections, ${range}; every address unique, every IPAddress present`;
     const rows: BenchRow[] = [
-      { name: "server.createRate", value: Math.round(rate), unit: "services/s", target: `>= ${String(ratePerSecondMin)}`, ok: rate >= ratePerSecondMin, note: what },
+      {
+        name: "server.createRate",
+        value: Math.round(rate),
+        unit: "services/s",
+        target: `>= ${String(ratePerSecondMin)}`,
+        ok: rate >= ratePerSecondMin,
+        note: what,
+      },
       { name: "server.createP50", value: round(quantile(load.latenciesMs, 0.5)), unit: "ms" },
       { name: "server.createP99", value: round(p99), unit: "ms", target: `<= ${String(p99MsMax)}`, ok: p99 <= p99MsMax },
-      { name: "server.elapsed", value: round(seconds), unit: "s", note: "upstream: 132.9 s (IPAddress allocator), 69.6 s (bitmap), 48 cores" },
-      { name: "server.clientCpu", value: round(load.cpuMs / count), unit: "ms/service", note: "the load generator's own share of the machine" },
+      {
+        name: "server.elapsed",
+        value: round(seconds),
+        unit: "s",
+        note: "upstream: 132.9 s (IPAddress allocator), 69.6 s (bitmap), 48 cores",
+      },
+      {
+        name: "server.clientCpu",
+        value: round(load.cpuMs / count),
+        unit: "ms/service",
+        note: "the load generator's own share of the machine",
+      },
     ];
     if (drains > 0) {
       rows.push({ name: "server.servicesPerBatch", value: round(count / drains), unit: "services" });
-      rows.push({ name: "server.commits", value: commits, unit: "fsyncs", note: `one per batch and object: services ${String(drains)}, the rest ipaddresses and owner` });
+      rows.push({
+        name: "server.commits",
+        value: commits,
+        unit: "fsyncs",
+        note: `one per batch and object: services ${String(drains)}, the rest ipaddresses and owner`,
+      });
     }
     return rows;
   });
@@ -48,7 +70,10 @@ async function verify(url: string, addresses: readonly [string, string][]): Prom
   const acknowledged = addresses.map(([name, address]) => ({ name, address }));
   const observed = await observe(url);
   const uids = new Map(observed.services.map((service) => [service.metadata?.name, service.metadata?.uid]));
-  const answers = acknowledged.map(({ name, address }) => ({ metadata: { namespace: "default", name, uid: uids.get(name) }, spec: { clusterIPs: [address] } }));
+  const answers = acknowledged.map(({ name, address }) => ({
+    metadata: { namespace: "default", name, uid: uids.get(name) },
+    spec: { clusterIPs: [address] },
+  }));
   const violations = checkState(observed, answers);
   if (violations.length > 0) throw new Error(`after the load:\n${violations.slice(0, 10).join("\n")}`);
 }

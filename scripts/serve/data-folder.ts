@@ -81,7 +81,9 @@ function lock(path: string, self: ProcessIdentity, folder: string): void {
     try {
       const holder = readIdentity(path);
       if (holder && isRunning(holder)) {
-        throw new UserError(`the data folder ${folder} is in use by process ${String(holder.pid)}; stop it or choose another one with --data-dir`);
+        throw new UserError(
+          `the data folder ${folder} is in use by process ${String(holder.pid)}; stop it or choose another one with --data-dir`,
+        );
       }
       rmSync(path, { force: true });
       if (!tryLink(own, path)) throw new UserError(`the data folder ${folder} was taken by another runner; try again`);
@@ -126,7 +128,9 @@ function tryLink(from: string, to: string): boolean {
 function readIdentity(path: string): ProcessIdentity | undefined {
   try {
     const value = JSON.parse(readFileSync(path, "utf8")) as Partial<ProcessIdentity>;
-    return typeof value.pid === "number" && typeof value.startedAt === "string" ? { pid: value.pid, startedAt: value.startedAt } : undefined;
+    return typeof value.pid === "number" && typeof value.startedAt === "string"
+      ? { pid: value.pid, startedAt: value.startedAt }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -28,7 +28,8 @@ export function readRuntimeConfig(configPath: string, vars: Record<string, strin
   const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions(configPath);
   if (!main || !config.name) throw new UserError(`${configPath}: name and main are required`);
   for (const name of Object.keys(vars)) {
-    if (!(name in config.vars)) throw new UserError(`--var ${name}: ${configPath} has no such variable (it has ${Object.keys(config.vars).join(", ")})`);
+    if (!(name in config.vars))
+      throw new UserError(`--var ${name}: ${configPath} has no such variable (it has ${Object.keys(config.vars).join(", ")})`);
   }
   return {
     name: config.name,

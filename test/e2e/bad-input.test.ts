@@ -247,7 +247,16 @@ const rows: Row[] = [
     "BadRequest",
     'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
   ],
-  ["a resourceVersion of a watch that is no number", "GET", `${services}?resourceVersion=abc&watch=true`, undefined, undefined, 422, "Invalid", /abc/],
+  [
+    "a resourceVersion of a watch that is no number",
+    "GET",
+    `${services}?resourceVersion=abc&watch=true`,
+    undefined,
+    undefined,
+    422,
+    "Invalid",
+    /abc/,
+  ],
   [
     "a used address",
     "POST",

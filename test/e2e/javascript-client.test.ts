@@ -114,7 +114,10 @@ describe("JavaScript client: Services", () => {
     expect((await refusal(core.readNamespacedService({ namespace, name: "dry" }))).code).toBe(404);
     const generated = await Promise.all(
       Array.from({ length: 5 }, () =>
-        core.createNamespacedService({ namespace, body: { metadata: { generateName: "gen-", labels: { gen: "yes" } }, spec: { ports: [{ port: 80 }] } } }),
+        core.createNamespacedService({
+          namespace,
+          body: { metadata: { generateName: "gen-", labels: { gen: "yes" } }, spec: { ports: [{ port: 80 }] } },
+        }),
       ),
     );
     expect(new Set(generated.map((item) => item.metadata?.name)).size).toBe(5);
@@ -164,7 +167,10 @@ describe("JavaScript client: other resources", () => {
     expect(created.spec?.holderIdentity).toBe("a");
     const taken = { ...created, spec: { ...created.spec, holderIdentity: "b" } };
     expect((await leases.replaceNamespacedLease({ namespace, name: "leader", body: taken })).spec?.holderIdentity).toBe("b");
-    expect(await refusal(leases.replaceNamespacedLease({ namespace, name: "leader", body: taken }))).toMatchObject({ code: 409, reason: "Conflict" });
+    expect(await refusal(leases.replaceNamespacedLease({ namespace, name: "leader", body: taken }))).toMatchObject({
+      code: 409,
+      reason: "Conflict",
+    });
   });
 
   it("ServiceCIDRs, IPAddresses, EndpointSlices, nodes, pods and events are listed", async () => {
@@ -196,11 +202,14 @@ describe("JavaScript client: watching", () => {
     const abort = await watch.watch(
       `/api/v1/namespaces/${namespace}/services`,
       { resourceVersion: metadata?.resourceVersion },
-      (phase, object: V1Service) => events.push({ phase, name: object.metadata?.name ?? "", version: object.metadata?.resourceVersion ?? "" }),
+      (phase, object: V1Service) =>
+        events.push({ phase, name: object.metadata?.name ?? "", version: object.metadata?.resourceVersion ?? "" }),
       () => undefined,
     );
     try {
-      await Promise.all(Array.from({ length: 100 }, (_, i) => core.createNamespacedService({ namespace, body: service(`w-${String(i)}`) })));
+      await Promise.all(
+        Array.from({ length: 100 }, (_, i) => core.createNamespacedService({ namespace, body: service(`w-${String(i)}`) })),
+      );
       await Promise.all(Array.from({ length: 100 }, (_, i) => core.deleteNamespacedService({ namespace, name: `w-${String(i)}` })));
       await expect.poll(() => events.length, { timeout: 15_000 }).toBe(200);
       expect(checkOrdered(events.map((event) => event.version))).toEqual([]);

@@ -42,20 +42,38 @@ function refused(line: string, input?: string): string {
 }
 
 const manifest = (name: string, port: number, label = "one") =>
-  JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name, labels: { tier: label } }, spec: { selector: { app: name }, ports: [{ name: "http", port }] } });
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, labels: { tier: label } },
+    spec: { selector: { app: name }, ports: [{ name: "http", port }] },
+  });
 
 describe("kubectl: the tour", () => {
   it("version and api-resources", () => {
     // kubectl itself warns when it is older than the server by more than one minor version, so only its output counts here.
     expect(run(["version"]).out).toMatch(/Server Version: v1\.36\.2-servicenet\.\d+/);
     const resources = kubectl("api-resources --no-headers");
-    for (const name of ["services", "namespaces", "nodes", "pods", "endpoints", "events", "servicecidrs", "ipaddresses", "leases", "endpointslices"]) {
+    for (const name of [
+      "services",
+      "namespaces",
+      "nodes",
+      "pods",
+      "endpoints",
+      "events",
+      "servicecidrs",
+      "ipaddresses",
+      "leases",
+      "endpointslices",
+    ]) {
       expect(resources).toMatch(new RegExp(`^${name}\\s`, "m"));
     }
   });
 
   it("get of what a new cluster has", () => {
-    expect(kubectl("get services")).toMatch(/^NAME +TYPE +CLUSTER-IP +EXTERNAL-IP +PORT\(S\) +AGE\nkubernetes +ClusterIP +10\.96\.0\.1 +<none> +443\/TCP +\d+s$/);
+    expect(kubectl("get services")).toMatch(
+      /^NAME +TYPE +CLUSTER-IP +EXTERNAL-IP +PORT\(S\) +AGE\nkubernetes +ClusterIP +10\.96\.0\.1 +<none> +443\/TCP +\d+s$/,
+    );
     expect(kubectl("get servicecidrs")).toMatch(/^NAME +CIDRS +AGE\nkubernetes +10\.96\.0\.0\/16 +\d+s$/);
     expect(kubectl("get ipaddresses")).toMatch(/^NAME +PARENTREF\n10\.96\.0\.1 +services\/default\/kubernetes$/);
     expect(kubectl("get namespaces -o name").split("\n").sort()).toEqual(
@@ -130,12 +148,19 @@ describe("kubectl: files", () => {
     expect(kubectl("apply -f -", manifest("applied", 80))).toBe("service/applied created");
     const address = kubectl("get svc applied -o jsonpath={.spec.clusterIP}");
     expect(kubectl("apply -f -", manifest("applied", 8080, "two"))).toBe("service/applied configured");
-    expect(kubectl("get svc applied -o jsonpath={.spec.ports[*].port}/{.metadata.labels.tier}/{.spec.clusterIP}")).toBe(`8080/two/${address}`);
+    expect(kubectl("get svc applied -o jsonpath={.spec.ports[*].port}/{.metadata.labels.tier}/{.spec.clusterIP}")).toBe(
+      `8080/two/${address}`,
+    );
     expect(kubectl("apply -f -", manifest("applied", 8080, "two"))).toBe("service/applied unchanged");
   });
 
   it("ServiceCIDRs and IPAddresses from files", () => {
-    const cidr = { apiVersion: "networking.k8s.io/v1", kind: "ServiceCIDR", metadata: { name: "extra" }, spec: { cidrs: ["10.100.0.0/24"] } };
+    const cidr = {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "ServiceCIDR",
+      metadata: { name: "extra" },
+      spec: { cidrs: ["10.100.0.0/24"] },
+    };
     expect(kubectl("create -f -", JSON.stringify(cidr))).toBe("servicecidr.networking.k8s.io/extra created");
     kubectl("wait --for=condition=Ready servicecidr/extra --timeout=15s");
     kubectl("create service clusterip in-extra --tcp=80 --clusterip=10.100.0.20");

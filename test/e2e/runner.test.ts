@@ -37,7 +37,11 @@ describe("npm start: what the user can put right is one line and exit code 1", (
   it.each([
     ["an invalid range", ["--var", "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/33"], /^servicenet: invalid configuration: SERVICE_CLUSTER_IP_RANGE/],
     ["an unknown feature gate", ["--var", "FEATURE_GATES=NoSuchGate=true"], /^servicenet: invalid configuration: FEATURE_GATES/],
-    ["a variable that wrangler.toml does not have", ["--var", "NO_SUCH=1"], /^servicenet: --var NO_SUCH: wrangler.toml has no such variable/],
+    [
+      "a variable that wrangler.toml does not have",
+      ["--var", "NO_SUCH=1"],
+      /^servicenet: --var NO_SUCH: wrangler.toml has no such variable/,
+    ],
     ["an option that does not exist", ["--prot", "1"], /^servicenet: Unknown option '--prot'/],
     ["a port that is no number", ["--port", "http"], /^servicenet: --port http: must be a number/],
   ])("%s", async (_name, args, line) => {

@@ -10,7 +10,10 @@ export interface Writers {
 }
 
 /** `total` bounds the creates (unbounded: until the connection breaks). An answer other than 201 is an error. */
-export function createUntilCut(url: string, { concurrent, prefix, total = Infinity }: { concurrent: number; prefix: string; total?: number }): Writers {
+export function createUntilCut(
+  url: string,
+  { concurrent, prefix, total = Infinity }: { concurrent: number; prefix: string; total?: number },
+): Writers {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrent });
   const acknowledged: ObservedService[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];

@@ -13,7 +13,11 @@ afterAll(async () => {
 });
 
 it("the cron of every minute fires at the minute, in the Worker", async () => {
-  const fired = () => server.output().split("\n").filter((line) => line.includes('"cron job finished"') && line.includes('"* * * * *"')).length;
+  const fired = () =>
+    server
+      .output()
+      .split("\n")
+      .filter((line) => line.includes('"cron job finished"') && line.includes('"* * * * *"')).length;
   await expect.poll(fired, { timeout: 130_000, interval: 500 }).toBeGreaterThanOrEqual(2);
   expect(server.output()).not.toMatch(/cron ".*" (failed|ended)/);
 }, 150_000);

@@ -13,12 +13,16 @@ afterAll(() => removeFolder(folder));
 it("wrangler dev serves the same configuration", async () => {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
   const port = await freePort();
-  const child = spawn(process.execPath, [wrangler, "dev", "--port", String(port), "--inspector-port", String(await freePort()), "--persist-to", folder], {
-    cwd: root,
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, CI: "1", NO_COLOR: "1" },
-  });
+  const child = spawn(
+    process.execPath,
+    [wrangler, "dev", "--port", String(port), "--inspector-port", String(await freePort()), "--persist-to", folder],
+    {
+      cwd: root,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, CI: "1", NO_COLOR: "1" },
+    },
+  );
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const ended = once(child, "close");

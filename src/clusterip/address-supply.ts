@@ -6,7 +6,9 @@
  * - `stale` and `frozen` say that our topology is old or a hand-off is under way: refresh, wait with jitter, try again until the deadline.
  * - "full" and "out of range" are final for clients, so they are given only at the Coordinator's current epoch.
  * - A call whose answer was lost is repeated with the same token: the owner answers the same row again. What stays unknown at the
- *   deadline is found by the store's audit (`lost-allocations.ts`), because its token belongs to no operation.
+ *   deadline is found by the store's audit (address-ledger.ts), because its token belongs to no operation.
+ * - An IPAddress object exists whether or not a range gives out its address, so inside a claim its row is taken in any case (rule 15):
+ *   a range that becomes Ready a moment later finds it there.
  */
 import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX, SUPPLY_CALLS_IN_FLIGHT_MAX } from "../base/limits";
 import type { Clock, Random } from "../base/ports";
@@ -46,11 +48,16 @@ export interface SupplyPorts {
   clock: Clock;
   random: Random;
   topology: TopologySource;
-  owner(uid: string): Pick<ServiceCIDRRpc, "allocate">;
+  owner(uid: string): Pick<ServiceCIDRRpc, "allocate" | "seed">;
 }
 
-/** What one owner call may answer, or that nothing is known. */
-type Attempt = AllocateResult | { ok: false; reason: "unknown" };
+/** What one owner call answered under which epoch, or that nothing is known. */
+interface Attempt {
+  result: AllocateResult | { ok: false; reason: "unknown" };
+  epoch: number;
+}
+
+const UNKNOWN: Attempt = { result: { ok: false, reason: "unknown" }, epoch: 0 };
 
 const RETRY_BASE_MS = 5;
 const RETRY_MAX_MS = 500;
@@ -67,11 +74,14 @@ export class AddressSupply {
    */
   async take(wanted: WantedAddress, deadline: number, token: string): Promise<SupplyResult> {
     const full = new Set<string>();
+    let fullAtEpoch = 0;
     let sentTo = "";
     for (let attempt = 0; this.ports.clock.now() < deadline; attempt++) {
       if (attempt > 0) await this.#pause(attempt);
       const topology = await this.#topology();
       if (!topology) continue;
+      if (topology.epoch !== fullAtEpoch) full.clear();
+      fullAtEpoch = topology.epoch;
       // A token whose outcome is unknown may hold a row at that owner: only there it can be asked for again.
       const ownerUid = sentTo || this.#route(topology, wanted, full);
       if (ownerUid === undefined) {
@@ -79,11 +89,12 @@ export class AddressSupply {
         full.clear();
         continue;
       }
-      const result = await this.#ask(ownerUid, wanted, token);
+      const { result, epoch } = await this.#ask(ownerUid, wanted, token);
       if (result.ok) {
         return { ok: true, taken: { family: wanted.family, address: result.address, token, gen: result.gen } };
       }
-      sentTo = result.reason === "unknown" ? ownerUid : "";
+      if (result.reason === "unknown") sentTo = ownerUid;
+      else if (result.reason !== "frozen") sentTo = "";
       switch (result.reason) {
         case "taken":
           return { ok: false, reason: "taken" };
@@ -92,7 +103,10 @@ export class AddressSupply {
           attempt = -1;
           break;
         case "notAllocatable":
-          if (await this.#isCurrent(topology)) return { ok: false, reason: "outOfRange" };
+          if (wanted.holder.kind === "ipaddress") {
+            await this.#seed(ownerUid, epoch, wanted, token);
+            sentTo = ownerUid;
+          } else if (await this.#isCurrent(topology)) return { ok: false, reason: "outOfRange" };
           break;
         case "stale":
           await this.#refresh();
@@ -120,6 +134,12 @@ export class AddressSupply {
     return owner;
   }
 
+  /** Asked for again afterwards, the token answers the row that this made, or why it made none. */
+  async #seed(ownerUid: string, epoch: number, { address, holder }: WantedAddress, token: string): Promise<void> {
+    const { clock, owner } = this.ports;
+    await withTimeout(clock, RPC_TIMEOUT_MS, owner(ownerUid).seed(epoch, [{ address, holder, token }])).catch(() => undefined);
+  }
+
   async #ask(ownerUid: string, wanted: WantedAddress, token: string): Promise<Attempt> {
     let queue = this.#queues.get(ownerUid);
     if (!queue) {
@@ -130,7 +150,11 @@ export class AddressSupply {
   }
 
   async #topology(): Promise<Topology | undefined> {
-    return this.ports.topology.cached ?? this.#refresh();
+    try {
+      return this.ports.topology.cached ?? (await this.ports.topology.current());
+    } catch {
+      return undefined;
+    }
   }
 
   async #refresh(): Promise<Topology | undefined> {
@@ -199,9 +223,12 @@ class OwnerQueue {
       const { clock, owner, topology } = this.ports;
       const answer = await withTimeout(clock, RPC_TIMEOUT_MS, owner(this.ownerUid).allocate(batch.map((waiting) => waiting.item)));
       topology.noteFree(this.ownerUid, answer.free);
-      batch.forEach((waiting, index) => waiting.resolve(answer.results[index] ?? { ok: false, reason: "unknown" }));
+      batch.forEach((waiting, index) => {
+        const result = answer.results[index];
+        waiting.resolve(result ? { result, epoch: answer.epoch } : UNKNOWN);
+      });
     } catch {
-      for (const waiting of batch) waiting.resolve({ ok: false, reason: "unknown" });
+      for (const waiting of batch) waiting.resolve(UNKNOWN);
     } finally {
       this.#callsInFlight--;
       this.#send();

@@ -49,8 +49,8 @@ export interface IPAddressPorts {
   uuid(): string;
 }
 
-/** The owner's row that a client's create took; "outside" = none is needed. */
-export type IPAddressSupply = { kind: "row"; address: TakenAddress } | { kind: "outside" };
+/** The owner's row that a client's create took; "outside" = no claim has the address, decided while the claims of `epoch` were known here. */
+export type IPAddressSupply = { kind: "row"; address: TakenAddress } | { kind: "outside"; epoch: number };
 
 export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   #claims: { epoch: number; prefixes: Prefix[] };
@@ -62,7 +62,9 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   }
 
   admit(change: ProposedChange, operation: Operation<IPAddressSupply>): Admission {
-    if (change.before || !change.after || change.dryRun || operation.supply) return { kind: "go" };
+    if (change.before || !change.after || change.dryRun || operation.supply?.kind === "row") return { kind: "go" };
+    // Claims that came while the owner was looked for have been listed without this object: it needs a row all the same.
+    if (operation.supply?.epoch === this.#claims.epoch) return { kind: "go" };
     const parsed = parseAddress(change.after.metadata?.name ?? "");
     if (!parsed.ok || !this.#isClaimed(parsed.value.family, parsed.value.value)) return { kind: "go" };
     const { after } = change;
@@ -160,6 +162,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
 
   async #supply(after: KubeObject, family: Family, operation: Operation<IPAddressSupply>): Promise<Status | undefined> {
     const { name = "", uid = "" } = after.metadata ?? {};
+    const { epoch } = this.#claims;
     const holder = { kind: "ipaddress" as const, namespace: "", name, uid };
     const { results } = await this.ports.ledger.take([{ family, address: name, holder }], operation.deadline);
     const result = results[0];
@@ -174,8 +177,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
       case undefined:
         return serviceUnavailable("the owner of the address did not answer in time, please try again", 1);
       default:
-        // Claimed but given out by nobody (a network address, a range that goes): only the object counts.
-        operation.supply = { kind: "outside" };
+        operation.supply = { kind: "outside", epoch };
         return undefined;
     }
   }

@@ -21,8 +21,11 @@ export const STORE_SCHEMA = `
      type TEXT NOT NULL,
      key TEXT NOT NULL,
      data TEXT NOT NULL,
-     before TEXT NOT NULL
+     -- characters of data and before, as JavaScript counts them
+     size INTEGER NOT NULL
    ) STRICT;
+   -- apart from history, since a row may hold 2 MB: one text of the largest object, not two
+   CREATE TABLE history_before (revision INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT;
    CREATE TABLE closed_namespaces (name TEXT PRIMARY KEY, uid TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
 
 type Row = Record<string, SqlStorageValue>;
@@ -92,17 +95,24 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
 
     historyAppend(entry) {
       sql.exec(
-        "INSERT INTO history (revision, type, key, data, before) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO history (revision, type, key, data, size) VALUES (?, ?, ?, ?, ?)",
         entry.revision,
         entry.type,
         entry.key,
         entry.data,
-        entry.before,
+        entry.data.length + entry.before.length,
       );
+      if (entry.before !== "") sql.exec("INSERT INTO history_before (revision, data) VALUES (?, ?)", entry.revision, entry.before);
     },
     historySince(after, limit) {
       return sql
-        .exec<Row>("SELECT revision, type, key, data, before FROM history WHERE revision > ? ORDER BY revision LIMIT ?", after, limit)
+        .exec<Row>(
+          `SELECT h.revision, h.type, h.key, h.data, coalesce(b.data, '') AS before
+           FROM history h LEFT JOIN history_before b ON b.revision = h.revision
+           WHERE h.revision > ? ORDER BY h.revision LIMIT ?`,
+          after,
+          limit,
+        )
         .toArray()
         .map((row): HistoryEntry => ({
           revision: row.revision as number,
@@ -113,10 +123,9 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
         }));
     },
     historyTrim(through) {
-      const freed = sql
-        .exec<Row>("SELECT coalesce(sum(length(data) + length(before)), 0) AS size FROM history WHERE revision <= ?", through)
-        .one().size as number;
+      const freed = sql.exec<Row>("SELECT coalesce(sum(size), 0) AS size FROM history WHERE revision <= ?", through).one().size as number;
       sql.exec("DELETE FROM history WHERE revision <= ?", through);
+      sql.exec("DELETE FROM history_before WHERE revision <= ?", through);
       return freed;
     },
   };

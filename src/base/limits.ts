@@ -26,7 +26,7 @@ export const RELEASED_TOKENS_MAX = 225_000;
 
 // Stores (store/, clusterip/).
 
-/** Stored JSON of one object; a row may hold 2 MB, and history keeps two texts in one row. Upstream's etcd refuses beyond the same size. */
+/** Stored JSON of one object; a row may hold 2 MB. Upstream's etcd refuses beyond the same size. */
 export const OBJECT_MAX_BYTES = 1_572_864;
 /** Writes that wait for one drain; a client beyond it is told to come back (429), which keeps the wait of the others bounded. */
 export const STORE_QUEUE_MAX = 2_000;

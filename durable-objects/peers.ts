@@ -21,6 +21,21 @@ function remote<T>(stub: unknown): Remote<T> {
   return stub as Remote<T>;
 }
 
+/** Deriving an id from a name costs a hash; ids are plain data, so they are kept. Beyond the bound the map starts over. */
+const IDS_MAX = 10_000;
+const ids = new Map<string, DurableObjectId>();
+
+/** A new stub of the object with this name. Names differ between classes, so one map serves all. */
+function stubOf<T>(namespace: DurableObjectNamespace, name: string): Remote<T> {
+  let id = ids.get(name);
+  if (!id) {
+    id = namespace.idFromName(name);
+    if (ids.size >= IDS_MAX) ids.clear();
+    ids.set(name, id);
+  }
+  return remote<T>(namespace.get(id));
+}
+
 /** A resource that keeps its objects itself: events.k8s.io events live in the store of the core ones. */
 export interface StoredResource {
   group: string;
@@ -36,13 +51,13 @@ export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: str
   const name = group === "" ? `${cluster}/${resource}` : `${cluster}/${resource}.${group}`;
   switch (name.slice(cluster.length + 1)) {
     case "services":
-      return remote<T>(env.SERVICES_STORE.getByName(name));
+      return stubOf<T>(env.SERVICES_STORE, name);
     case "servicecidrs.networking.k8s.io":
-      return remote<T>(env.COORDINATOR.getByName(`${cluster}/coordinator`));
+      return stubOf<T>(env.COORDINATOR, `${cluster}/coordinator`);
     case "ipaddresses.networking.k8s.io":
-      return remote<T>(env.IP_ADDRESSES_STORE.getByName(name));
+      return stubOf<T>(env.IP_ADDRESSES_STORE, name);
     default:
-      return remote<T>(env.RESOURCE_STORE.getByName(name));
+      return stubOf<T>(env.RESOURCE_STORE, name);
   }
 }
 
@@ -68,10 +83,10 @@ export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & 
 
 /** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (PROTOCOL rule 9). */
 export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner> {
-  return remote<ServiceCIDRRpc & CountedOwner>(env.SERVICE_CIDR.getByName(`${cluster}/${uid}`));
+  return stubOf<ServiceCIDRRpc & CountedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }
 
 /** A controller of the cluster, for example "namespaces". */
 export function controller(env: Env, cluster: string, name: string): Remote<ControllerRpc> {
-  return remote<ControllerRpc>(env.CONTROLLER.getByName(`${cluster}/controllers/${name}`));
+  return stubOf<ControllerRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
 }

@@ -45,8 +45,13 @@ export class Pairing {
   committed(revision: number, writes: readonly IPAddressWrite[], written: Promise<boolean>): void {
     this.#unpaired.set(revision, writes);
     void written.then((known) => {
-      if (known) this.#unpaired.delete(revision);
+      if (known) this.#paired(revision, writes);
     });
+  }
+
+  /** The changes after `head` were lost with their transaction; others will get their revisions. */
+  lostAfter(head: number): void {
+    for (const revision of [...this.#unpaired.keys()]) if (revision > head) this.#unpaired.delete(revision);
   }
 
   /** Everything committed up to this revision has its IPAddress objects. */
@@ -58,9 +63,15 @@ export class Pairing {
 
   /** Tries again what failed. Never rejects. */
   async retry(): Promise<void> {
-    for (const [revision, writes] of [...this.#unpaired]) {
-      if (await this.write(writes)) this.#unpaired.delete(revision);
-    }
+    const retries = [...this.#unpaired].map(async ([revision, writes]) => {
+      if (await this.write(writes)) this.#paired(revision, writes);
+    });
+    await Promise.all(retries);
+  }
+
+  /** Unless the revision meanwhile belongs to another change: the one that had it was undone. */
+  #paired(revision: number, writes: readonly IPAddressWrite[]): void {
+    if (this.#unpaired.get(revision) === writes) this.#unpaired.delete(revision);
   }
 
   async #send(waiting: readonly Waiting[]): Promise<void> {

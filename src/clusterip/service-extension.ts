@@ -108,6 +108,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   }
 
   turnLost(): void {
+    this.ports.pairing.lostAfter(this.ports.head());
     this.ports.ledger.turnLost();
   }
 

@@ -38,9 +38,12 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect(keys("b/1", "b/2")).toEqual(["b/1", "b/10"]);
       expect(keys("b/2", "")).toEqual(["b/2", "c/1"]);
       expect(keys("d", "")).toEqual([]);
-      expect([storage.objectCount("", ""), storage.objectCount("b/", "b0"), storage.objectCount("b/2", ""), storage.objectCount("d", "e")]).toEqual([
-        6, 3, 2, 0,
-      ]);
+      expect([
+        storage.objectCount("", ""),
+        storage.objectCount("b/", "b0"),
+        storage.objectCount("b/2", ""),
+        storage.objectCount("d", "e"),
+      ]).toEqual([6, 3, 2, 0]);
     },
   },
   {
@@ -63,7 +66,11 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
   {
     name: "historyTrim answers the length of the texts as JavaScript counts it",
     run(storage) {
-      const entries = [entry(1, { data: '{"a":"\u{1f600}ü"}' }), entry(2, { before: '{"\u{1f600}":"\u{1f600}"}' }), entry(3, { data: "{}" })];
+      const entries = [
+        entry(1, { data: '{"a":"\u{1f600}ü"}' }),
+        entry(2, { before: '{"\u{1f600}":"\u{1f600}"}' }),
+        entry(3, { data: "{}" }),
+      ];
       for (const each of entries) storage.historyAppend(each);
       const size = (of: readonly HistoryEntry[]) => of.reduce((sum, { data, before }) => sum + data.length + before.length, 0);
       expect(storage.historyTrim(0)).toBe(0);

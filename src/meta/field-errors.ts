@@ -41,10 +41,6 @@ export function tooLong(field: string, detail: string): FieldError {
   return { field, body: `Too long: ${detail}`, reason: "FieldValueTooLong" };
 }
 
-export function notFoundValue(field: string, value: unknown): FieldError {
-  return { field, body: `Not found: ${printValue(value)}`, reason: "FieldValueNotFound" };
-}
-
 export function tooMany(field: string, count: number, countMax: number): FieldError {
   return { field, body: `Too many: ${count}: must have at most ${countMax} item${countMax === 1 ? "" : "s"}`, reason: "FieldValueTooMany" };
 }

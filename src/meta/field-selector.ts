@@ -79,7 +79,7 @@ export function parseFieldSelector(text: string): Result<FieldSelector, string> 
   return ok(fieldSelectorOf(terms));
 }
 
-export function fieldSelectorOf(terms: readonly FieldTerm[]): FieldSelector {
+function fieldSelectorOf(terms: readonly FieldTerm[]): FieldSelector {
   return {
     terms,
     empty: terms.length === 0,

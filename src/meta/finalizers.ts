@@ -32,7 +32,7 @@ export interface DeletionMark {
 export type DeletionPlan = { action: "remove" } | { action: "keep" } | { action: "mark"; mark: DeletionMark };
 
 /** The finalizers once the policy's are in and the others' are out; no policy keeps what is there. */
-export function finalizersForPolicy(finalizers: readonly string[], policy: PropagationPolicy): string[] {
+function finalizersForPolicy(finalizers: readonly string[], policy: PropagationPolicy): string[] {
   if (policy === "") return [...finalizers];
   const others = finalizers.filter((finalizer) => finalizer !== FINALIZER_ORPHAN && finalizer !== FINALIZER_FOREGROUND);
   if (policy === "Orphan") return [...others, FINALIZER_ORPHAN];

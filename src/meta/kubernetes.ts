@@ -4,7 +4,6 @@
  */
 import type {
   CoreV1Event,
-  DiscoveryV1EndpointPort,
   EventsV1Event,
   V1Condition,
   V1DeleteOptions,
@@ -20,7 +19,6 @@ import type {
   V1Service,
   V1ServiceCIDR,
   V1ServicePort,
-  V1Status,
 } from "@kubernetes/client-node";
 
 /** A client type with every Date replaced by its RFC 3339 text. */
@@ -44,11 +42,9 @@ export type ServiceCIDR = Wire<V1ServiceCIDR>;
 export type IPAddress = Wire<V1IPAddress>;
 export type Lease = Wire<V1Lease>;
 export type EndpointSlice = Wire<V1EndpointSlice>;
-export type EndpointPort = Wire<DiscoveryV1EndpointPort>;
 export type Endpoints = Wire<V1Endpoints>;
 export type Namespace = Wire<V1Namespace>;
 export type Node = Wire<V1Node>;
 export type Pod = Wire<V1Pod>;
 export type CoreEvent = Wire<CoreV1Event>;
 export type EventsEvent = Wire<EventsV1Event>;
-export type ClientStatus = Wire<V1Status>;

@@ -31,12 +31,6 @@ export function listEnvelope(kind: string, apiVersion: string, meta: ListMeta): 
   return { head: `${typeHead(`${kind}List`, apiVersion)},"metadata":${listMetaText(meta)},"items":[`, tail: "]}" };
 }
 
-/** A whole list from stored rows. */
-export function listText(kind: string, apiVersion: string, meta: ListMeta, rows: readonly string[]): string {
-  const { head, tail } = listEnvelope(kind, apiVersion, meta);
-  return head + rows.join(",") + tail;
-}
-
 /** Where a list goes on. Opaque to clients. */
 export interface ContinueToken {
   /** revision of the first page's snapshot; -1 = list on at the newest revision (the token of a 410 answer) */

@@ -5,8 +5,8 @@
  */
 import type { Random } from "../base/ports";
 
-export const LABEL_LENGTH_MAX = 63;
-export const SUBDOMAIN_LENGTH_MAX = 253;
+const LABEL_LENGTH_MAX = 63;
+const SUBDOMAIN_LENGTH_MAX = 253;
 
 const NONE: string[] = [];
 
@@ -29,12 +29,6 @@ const SUBDOMAIN_MESSAGE = patternMessage(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   `${LABEL_FORMAT}(\\.${LABEL_FORMAT})*`,
   "example.com",
-);
-const LABEL_1035_MESSAGE = patternMessage(
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
-  "[a-z]([-a-z0-9]*[a-z0-9])?",
-  "my-name",
-  "abc-123",
 );
 const QUALIFIED_MESSAGE = patternMessage(
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -118,14 +112,6 @@ export function validateDNS1123Subdomain(value: string): string[] {
   if (value.length <= SUBDOMAIN_LENGTH_MAX && isSubdomainForm(value)) return NONE;
   const messages = utf8Length(value) > SUBDOMAIN_LENGTH_MAX ? [tooLongMessage(SUBDOMAIN_LENGTH_MAX)] : [];
   if (!isSubdomainForm(value)) messages.push(SUBDOMAIN_MESSAGE);
-  return messages;
-}
-
-/** DNS-1035 label: as the 1123 label, but the first character is a letter. */
-export function validateDNS1035Label(value: string): string[] {
-  const messages = utf8Length(value) > LABEL_LENGTH_MAX ? [tooLongMessage(LABEL_LENGTH_MAX)] : [];
-  const first = value.charCodeAt(0);
-  if (!(first >= 97 && first <= 122 && isLabelPart(value, 0, value.length))) messages.push(LABEL_1035_MESSAGE);
   return messages;
 }
 

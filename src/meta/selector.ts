@@ -264,8 +264,3 @@ export function parseLabelSelector(text: string): Result<LabelSelector, string> 
     throw refusal;
   }
 }
-
-/** The equality selector of a map of labels (a Service's spec.selector). */
-export function selectorFromLabels(labels: Record<string, string>): LabelSelector {
-  return selectorOf(Object.entries(labels).map(([key, value]) => ({ key, operator: "=", values: [value] })));
-}

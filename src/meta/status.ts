@@ -48,7 +48,7 @@ export function qualifiedResource(of: ResourceName): string {
 }
 
 /** `Service`, `Lease.coordination.k8s.io` */
-export function qualifiedKind(of: ResourceName): string {
+function qualifiedKind(of: ResourceName): string {
   return of.group ? `${of.kind}.${of.group}` : of.kind;
 }
 
@@ -65,7 +65,7 @@ export function alreadyExists(of: ResourceName, name: string, deleting = false):
   return failure(409, "AlreadyExists", deleting ? `object is being deleted: ${text}` : text, detailsOf(of, name));
 }
 
-export const OBJECT_MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+const OBJECT_MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 export function conflict(of: ResourceName, name: string, why: string = OBJECT_MODIFIED, text: string = qualifiedResource(of)): Status {
   return failure(409, "Conflict", `Operation cannot be fulfilled on ${text} "${name}": ${why}`, detailsOf(of, name));

@@ -1,13 +1,8 @@
-/** Times as the API prints them: metav1.Time in whole seconds, metav1.MicroTime always with six digits, both UTC. */
+/** Times as the API prints them: metav1.Time in whole seconds, UTC. */
 
 /** `2006-01-02T15:04:05Z`; `ms` since the Unix epoch. */
 export function rfc3339Seconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -5)}Z`;
-}
-
-/** `2006-01-02T15:04:05.000000Z`; `ms` since the Unix epoch. */
-export function microTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
 }
 
 /** Milliseconds since the epoch of an RFC 3339 text, undefined when absent or unreadable. */

@@ -25,12 +25,12 @@ export interface Bookmark {
 }
 
 /** base64 of an empty list of the kind: clients that list through a watch decode it instead of guessing the list type. */
-export function initialEventsListBlueprint(kind: string, apiVersion: string): string {
+function initialEventsListBlueprint(kind: string, apiVersion: string): string {
   return encodeBase64(`${typeHead(`${kind}List`, apiVersion)},"metadata":{},"items":null}`);
 }
 
 /** The object of a bookmark event: an object of the kind with nothing but a resourceVersion. */
-export function bookmarkObject(bookmark: Bookmark): string {
+function bookmarkObject(bookmark: Bookmark): string {
   const { kind, apiVersion, resourceVersion, initialEventsEnd } = bookmark;
   const annotations = initialEventsEnd
     ? `,"annotations":{"k8s.io/initial-events-end":"true","kubernetes.io/initial-events-list-blueprint":"${initialEventsListBlueprint(kind, apiVersion)}"}`

@@ -35,12 +35,6 @@ export function definitionOf(group: string, resource: string): ResourceDefinitio
   return byName.get(`${group}/${resource}`);
 }
 
-/** The definition if the version is served. */
-export function definitionFor(group: string, version: string, resource: string): ResourceDefinition | undefined {
-  const definition = definitionOf(group, resource);
-  return definition?.versions.includes(version) ? definition : undefined;
-}
-
 /** The same stored objects as they are served under other groups. */
 export function representationsOf(definition: ResourceDefinition): readonly ResourceDefinition[] {
   return definitions.filter((other) => {

@@ -26,7 +26,7 @@ export const COMMON = {
 } satisfies Partial<ResourceDefinition>;
 
 /** Kinds without a list of their own (api-machinery §4.3). */
-export function defaultUnknownFieldLabel(label: string): string {
+function defaultUnknownFieldLabel(label: string): string {
   return `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 

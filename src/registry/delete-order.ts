@@ -48,7 +48,7 @@ export function planDelete(definition: ResourceDefinition, object: KubeObject, i
 }
 
 /** Something besides metadata.finalizers keeps the object from going. */
-export function isHeld(definition: ResourceDefinition, object: KubeObject): boolean {
+function isHeld(definition: ResourceDefinition, object: KubeObject): boolean {
   return definition.strategy.deletion?.held?.(object) ?? false;
 }
 

@@ -5,8 +5,8 @@
  *   update   namespace -> defaults -> prepareForUpdate -> identity -> generation -> | metadata, metadata update, validateUpdate, validate
  *   status   namespace -> defaults -> prepareForStatusUpdate -> identity         -> | metadata, metadata update, validateStatusUpdate
  *
- * What stands left of the bar is `prepare*`, what stands right `validate*`: the services store allocates in between.
- * `before*` is both. Objects are changed in place: the caller owns `after` and the object to be created.
+ * What stands left of the bar changes the object in place (the caller owns `after` and the object to be created), what stands right of
+ * it only judges, and all its errors are collected.
  */
 import { err, ok } from "../base/result";
 import type { Result } from "../base/result";
@@ -64,7 +64,7 @@ function settleNamespace(definition: ResourceDefinition, metadata: ObjectMeta, n
 }
 
 /** Everything of a create that changes the object. */
-export function prepareCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
+function prepareCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
   const metadata = metadataOf(object);
   if (metadata.resourceVersion) {
     const message = "resourceVersion should not be set on objects to be created";
@@ -83,7 +83,7 @@ export function prepareCreate(definition: ResourceDefinition, object: KubeObject
 }
 
 /** All field errors of an object to be created. */
-export function validateCreate(definition: ResourceDefinition, object: KubeObject, context: StrategyContext): FieldError[] {
+function validateCreate(definition: ResourceDefinition, object: KubeObject, context: StrategyContext): FieldError[] {
   return metadataErrors(definition, object).concat(definition.strategy.validate(object, context));
 }
 
@@ -99,11 +99,11 @@ export function beforeCreate(definition: ResourceDefinition, object: KubeObject,
 }
 
 /** Everything of an update that changes `after`. The resourceVersion is the caller's business. */
-export function prepareUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
+function prepareUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
   return prepareChange(definition, change, () => definition.strategy.prepareForUpdate(change, context));
 }
 
-export function validateUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): FieldError[] {
+function validateUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): FieldError[] {
   return changeErrors(definition, change)
     .concat(definition.strategy.validateUpdate(change, context))
     .concat(definition.strategy.validate(change.after, context, change.before));

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "./json-value";
 import type { PatchError } from "./patch-error";
 
 export const PATCH = "$patch";
-export const RETAIN_KEYS = "$retainKeys";
+const RETAIN_KEYS = "$retainKeys";
 export const SET_ORDER = "$setElementOrder/";
 export const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
 

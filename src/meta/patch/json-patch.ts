@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from "./json-value";
 import type { PatchError } from "./patch-error";
 
 /** As upstream: beyond it a patch costs more than it can be worth. */
-export const JSON_PATCH_OPERATIONS_MAX = 10_000;
+const JSON_PATCH_OPERATIONS_MAX = 10_000;
 
 /** All copies of one patch together, in characters of JSON: each copy could double the object. Upstream: the body limit. */
 const COPIED_CHARACTERS_MAX = 3 * 1024 * 1024;

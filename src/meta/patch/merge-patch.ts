@@ -11,7 +11,7 @@ import type { JsonObject, JsonValue } from "./json-value";
 import type { PatchError } from "./patch-error";
 
 /** A new value; shares unchanged parts with its inputs and changes neither. */
-export function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
+function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isJsonObject(patch)) return patch;
   const next: JsonObject = {};
   if (isJsonObject(target)) for (const key of Object.keys(target)) setMember(next, key, target[key] ?? null);

@@ -72,7 +72,7 @@ export const endpointSliceStrategy: Strategy<EndpointSlice> = {
   defaults,
   prepareForCreate: (after) => dropDeprecatedTopology({ after }),
   prepareForUpdate: dropDeprecatedTopology,
-  validate: validateEndpointSlice,
+  validate: (slice, _context, before) => validateEndpointSlice(slice, before),
   validateUpdate,
   warnings(slice, before) {
     // upstream's path really says spec

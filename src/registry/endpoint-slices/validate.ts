@@ -1,4 +1,5 @@
 /** Validation of EndpointSlices: endpointslices.md §4, upstream pkg/apis/discovery/validation. */
+import { semanticEqual } from "../../meta/equality";
 import { duplicate, invalidValue, notSupported, required, tooMany } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { EndpointSlice } from "../../meta/kubernetes";
@@ -16,14 +17,16 @@ const HINTS_MAX = 8;
 const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-export function validateEndpointSlice(slice: EndpointSlice): FieldError[] {
+/** `before` is the stored slice of an update: endpoints that stay as they are are not judged again. */
+export function validateEndpointSlice(slice: EndpointSlice, before?: EndpointSlice): FieldError[] {
   const errors: FieldError[] = [];
   if (!slice.addressType) errors.push(required("addressType"));
   else if (!ADDRESS_TYPES.includes(slice.addressType)) errors.push(notSupported("addressType", slice.addressType, ADDRESS_TYPES));
   const endpoints: readonly Endpoint[] | null | undefined = slice.endpoints;
   const ports: readonly Port[] | null | undefined = slice.ports;
-  if (endpoints && endpoints.length > ENDPOINTS_MAX) errors.push(tooMany("endpoints", endpoints.length, ENDPOINTS_MAX));
-  else endpoints?.forEach((endpoint, i) => validateEndpoint(`endpoints[${i}]`, endpoint, slice.addressType, errors));
+  const judged = !before || !semanticEqual(endpoints, before.endpoints);
+  if (judged && endpoints && endpoints.length > ENDPOINTS_MAX) errors.push(tooMany("endpoints", endpoints.length, ENDPOINTS_MAX));
+  else if (judged) endpoints?.forEach((endpoint, i) => validateEndpoint(`endpoints[${i}]`, endpoint, slice.addressType, errors));
   if (ports && ports.length > PORTS_MAX) errors.push(tooMany("ports", ports.length, PORTS_MAX));
   else if (ports) validatePorts(ports, errors);
   return errors;
@@ -41,7 +44,8 @@ function validateEndpoint(field: string, endpoint: Endpoint, addressType: string
   if (typeof endpoint.nodeName === "string") {
     pushAll(`${field}.nodeName`, endpoint.nodeName, validateDNS1123Subdomain(endpoint.nodeName), errors);
   }
-  if (typeof endpoint.hostname === "string") pushAll(`${field}.hostname`, endpoint.hostname, validateDNS1123Label(endpoint.hostname), errors);
+  if (typeof endpoint.hostname === "string")
+    pushAll(`${field}.hostname`, endpoint.hostname, validateDNS1123Label(endpoint.hostname), errors);
   validateHints(`${field}.hints.forZones`, endpoint.hints?.forZones, validateLabelValue, errors);
   validateHints(`${field}.hints.forNodes`, endpoint.hints?.forNodes, validateDNS1123Subdomain, errors);
 }

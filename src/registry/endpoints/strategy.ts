@@ -15,7 +15,7 @@ type Port = NonNullable<Subset["ports"]>[number];
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 
-export function validateEndpoints(endpoints: Endpoints): FieldError[] {
+function validateEndpoints(endpoints: Endpoints): FieldError[] {
   const errors: FieldError[] = [];
   (endpoints.subsets ?? []).forEach((subset, i) => {
     const field = `subsets[${i}]`;

@@ -11,13 +11,13 @@ import type { Change, Strategy } from "../resource";
 type ParentReference = NonNullable<IPAddress["spec"]>["parentRef"];
 
 /** The name is the canonical text of the address. */
-export function validateIPAddressName(name: string): string[] {
+function validateIPAddressName(name: string): string[] {
   const parsed = parseAddress(name);
   if (!parsed.ok) return [ADDRESS_ERROR_TEXT[parsed.error]];
   return parsed.value.canonical === name ? [] : [`must be in canonical form ("${parsed.value.canonical}")`];
 }
 
-export function validateIPAddress(ipAddress: IPAddress): FieldError[] {
+function validateIPAddress(ipAddress: IPAddress): FieldError[] {
   const field = "spec.parentRef";
   const parentRef = ipAddress.spec?.parentRef;
   if (!parentRef) return [required(field)];

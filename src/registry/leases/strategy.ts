@@ -15,7 +15,7 @@ function dropCoordinatedElection(lease: Lease): void {
   if (lease.spec.preferredHolder !== undefined) delete lease.spec.preferredHolder;
 }
 
-export function validateLease(lease: Lease): FieldError[] {
+function validateLease(lease: Lease): FieldError[] {
   const errors: FieldError[] = [];
   const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = lease.spec ?? {};
   if (typeof leaseDurationSeconds === "number" && leaseDurationSeconds <= 0) {

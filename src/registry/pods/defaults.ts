@@ -61,7 +61,7 @@ function defaultVolume(volume: Volume): void {
 }
 
 /** podIP is the first of podIPs, hostIP of hostIPs. */
-export function defaultPodStatus(pod: Pod): void {
+function defaultPodStatus(pod: Pod): void {
   const status = pod.status;
   if (!status) return;
   if (status.podIPs?.length) status.podIP = status.podIPs[0]?.ip;

@@ -13,7 +13,7 @@ function cidrsOf(serviceCIDR: ServiceCIDR): readonly string[] {
   return serviceCIDR.spec?.cidrs ?? [];
 }
 
-export function validateServiceCIDR(serviceCIDR: ServiceCIDR): FieldError[] {
+function validateServiceCIDR(serviceCIDR: ServiceCIDR): FieldError[] {
   const cidrs = cidrsOf(serviceCIDR);
   const field = "spec.cidrs";
   if (cidrs.length === 0) return [required(field, "at least one CIDR required")];

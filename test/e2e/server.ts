@@ -13,6 +13,8 @@ const stopMsMax = 15_000;
 export interface Server {
   url: string;
   kubeconfig: string;
+  /** process number of workerd */
+  runtimePid: number;
   output(): string;
   /** Ctrl-C: the signal goes to the whole process group, as a terminal sends it. Resolves when all is over; throws if it was no clean stop. */
   interrupt(): Promise<void>;
@@ -73,6 +75,7 @@ export async function startServer(dataFolder: string, args: readonly string[] = 
   return {
     url,
     kubeconfig: join(dataFolder, "kubeconfig"),
+    runtimePid: runtime,
     output: process_.output,
     ended: process_.ended,
     interrupt: async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Lease } from "../../../src/meta/kubernetes";
 import { namespacesDefinition } from "../../../src/registry/namespaces/definition";
 import type { GetResult, WriteResult } from "../../../src/rpc/store";
 import { aLease, aNamespace, createRequest, StoreWorld, terminatingNamespace } from "../../support/store-world";
@@ -71,7 +72,7 @@ describe("creating in a namespace", () => {
     expect(world.asked).toBe(1);
     world.restart();
     expect(refusalOf(await world.patch("a", "merge", { spec: { holderIdentity: "x" } }))).toBe("ok 200");
-    expect(refusalOf(await world.update({ ...world.stored("a"), spec: {} } as never))).toBe("ok 200");
+    expect(refusalOf(await world.update({ ...(world.stored("a") ?? {}), spec: {} } as Lease))).toBe("ok 200");
     expect(refusalOf(await world.delete("b"))).toBe("ok 200");
     expect(world.asked).toBe(1);
   });

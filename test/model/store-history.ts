@@ -1,0 +1,45 @@
+/** A store's past as whole copies of every revision: what lists and watches have to agree with. */
+import type { KubeObject } from "../../src/meta/kubernetes";
+
+/** Stored text by key. */
+export type Snapshot = ReadonlyMap<string, string>;
+
+export interface ModelEvent {
+  type: "ADDED" | "MODIFIED" | "DELETED";
+  key: string;
+  revision: number;
+}
+
+export class StoreHistory {
+  readonly #snapshots = new Map<number, Snapshot>();
+
+  /** Remembers what the store held once `revision` was its newest. */
+  remember(revision: number, rows: Iterable<{ key: string; data: string }>): void {
+    this.#snapshots.set(revision, new Map([...rows].map(({ key, data }) => [key, data])));
+  }
+
+  get revisions(): number[] {
+    return [...this.#snapshots.keys()];
+  }
+
+  /** The rows that a list at `revision` shows, in key order. */
+  list(revision: number, sees: (key: string, object: KubeObject) => boolean): { key: string; data: string }[] {
+    const rows = [...(this.#snapshots.get(revision) ?? [])].map(([key, data]) => ({ key, data }));
+    return rows.filter(({ key, data }) => sees(key, JSON.parse(data) as KubeObject)).sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** What a watch from `since` delivers up to `until`, found by comparing neighbouring snapshots. */
+  events(since: number, until: number, sees: (key: string, object: KubeObject) => boolean): ModelEvent[] {
+    const events: ModelEvent[] = [];
+    for (let revision = since + 1; revision <= until; revision++) {
+      const before = new Map(this.list(revision - 1, sees).map(({ key, data }) => [key, data]));
+      const after = new Map(this.list(revision, sees).map(({ key, data }) => [key, data]));
+      for (const key of new Set([...before.keys(), ...after.keys()])) {
+        const [was, is] = [before.get(key), after.get(key)];
+        if (was === is) continue;
+        events.push({ type: was === undefined ? "ADDED" : is === undefined ? "DELETED" : "MODIFIED", key, revision });
+      }
+    }
+    return events;
+  }
+}

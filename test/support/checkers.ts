@@ -87,7 +87,7 @@ export function checkCovered({ services, serviceCIDRs }: Pick<Observed, "service
 }
 
 /** I4: every Service whose creation was answered with success, and that nobody deleted, is there with the answered uid and addresses. */
-export function checkDurable({ services }: Pick<Observed, "services">, acknowledged: readonly ObservedService[]): string[] {
+function checkDurable({ services }: Pick<Observed, "services">, acknowledged: readonly ObservedService[]): string[] {
   const present = new Map(services.map((service) => [keyOf(service), service]));
   return acknowledged.flatMap((answer) => {
     const service = present.get(keyOf(answer));

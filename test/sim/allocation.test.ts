@@ -1,0 +1,98 @@
+/**
+ * Random histories of the allocation path. A failure prints seed and parameters; `SEED=<n>` runs that history alone, `SIM_HISTORIES=<n>`
+ * sets how many there are.
+ */
+import { describe, expect, it } from "vitest";
+import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
+import type { ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import type { Sabotage } from "../support/sim-cluster";
+import { type HistoryReport, runHistory } from "../support/sim-history";
+
+const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
+const SEED = Number(variable("SEED") || "0");
+/** Within so many histories the loss of a protection has to show. */
+const NOTICED_WITHIN = 60;
+
+describe("random histories of the allocation path", () => {
+  it(`keep I1 to I4 and leave nothing behind (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`})`, async () => {
+    const failed: HistoryReport[] = [];
+    for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
+      const report = await runHistory({ seed });
+      if (report.violations.length > 0) failed.push(report);
+    }
+    expect(failed.slice(0, 3).map(describeFailure).join("\n"), `${failed.length} histories fail`).toBe("");
+  }, 120_000);
+
+  it("are the same for the same seed", async () => {
+    expect(await runHistory({ seed: 7 })).toEqual(await runHistory({ seed: 7 }));
+  });
+});
+
+describe("the loss of a protection is noticed", () => {
+  const cases: Record<string, Sabotage> = {
+    "a release that frees the address whatever its token": { owner: releaseByAddress },
+    "pending releases that are not written down": {
+      ledger: (storage) => overridden(storage, { releaseAdd: () => undefined, releaseHas: () => true }),
+    },
+    "no audit of the owners": { owner: (owner) => overridden(owner, { rowsSince: () => Promise.resolve({ epoch: 0, rows: [] }) }) },
+    "IPAddress writes that ignore how new their row is": { addresses: (storage) => overridden(storage, { genGet: () => undefined }) },
+    "pairing that forgets what is not written yet": { ledger: (storage) => overridden(storage, { markGet: forgetful(storage) }) },
+    "an allocation that ignores its token": { owner: allocateAnew },
+  };
+  for (const [name, sabotage] of Object.entries(cases)) {
+    it(
+      name,
+      async () => {
+        for (const seed of seeds(NOTICED_WITHIN)) {
+          if ((await runHistory({ seed, sabotage })).violations.length > 0) return;
+        }
+        expect.fail(`none of ${NOTICED_WITHIN} histories fails`);
+      },
+      60_000,
+    );
+  }
+});
+
+/** The same port with some methods replaced. */
+function overridden<T extends object>(port: T, methods: Partial<T>): T {
+  return new Proxy(port, {
+    get(target, property) {
+      const value: unknown = Reflect.get(property in methods ? methods : target, property);
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+}
+
+function releaseByAddress(owner: ServiceCIDRRpc): ServiceCIDRRpc {
+  return overridden(owner, {
+    async release(items) {
+      const { rows } = await owner.rowsSince(0, 10_000);
+      const held = new Map(rows.map(({ address, token }) => [address, token]));
+      return owner.release(items.map(({ address, token }) => ({ address, token: held.get(address) ?? token })));
+    },
+  });
+}
+
+function allocateAnew(owner: ServiceCIDRRpc): ServiceCIDRRpc {
+  let calls = 0;
+  return overridden(owner, {
+    allocate: (items) => owner.allocate(items.map((item) => ({ ...item, token: `${item.token.slice(0, 36)}-${++calls}` }))),
+  });
+}
+
+function forgetful(storage: LedgerStorage): LedgerStorage["markGet"] {
+  return (name) => (name === "paired" ? Number.MAX_SAFE_INTEGER : storage.markGet(name));
+}
+
+function seeds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+function describeFailure({ seed, violations, ...rest }: HistoryReport): string {
+  return [`SEED=${seed}: ${JSON.stringify(rest)}`, ...violations].join("\n  ");
+}
+
+/** Environment variables reach workerd as bindings or not at all; in Node they are there. */
+function variable(name: string): string | undefined {
+  return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name];
+}

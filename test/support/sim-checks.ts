@@ -1,0 +1,77 @@
+/** What has to hold in a simulated cluster once everything is quiet; one line per violation. */
+import type { IPAddress, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import { heldAddresses } from "../../src/clusterip/plan";
+import { checkCovered, checkPaired, checkUnique } from "./checkers";
+import type { SimCluster } from "./sim-cluster";
+
+export function servicesOf(cluster: SimCluster): Service[] {
+  return cluster.tables.services.store.objectScan("", "").map(({ data }) => JSON.parse(data) as Service);
+}
+
+export function ipAddressesOf(cluster: SimCluster): IPAddress[] {
+  return cluster.tables.ipAddresses.store.objectScan("", "").map(({ data }) => JSON.parse(data) as IPAddress);
+}
+
+function serviceCIDRsOf(cluster: SimCluster): ServiceCIDR[] {
+  return cluster.coordinatorTables.objectScan("", "").map(({ data }) => JSON.parse(data) as ServiceCIDR);
+}
+
+/** I1 to I3 by the objects, and nothing left in any table that no object accounts for. */
+export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
+  const services = servicesOf(cluster);
+  const ipAddresses = ipAddressesOf(cluster);
+  const violations = [
+    ...checkUnique({ services }),
+    ...checkPaired({ services, ipAddresses }),
+    ...checkCovered({ services, serviceCIDRs: serviceCIDRsOf(cluster) }),
+    ...checkLedgers(cluster),
+  ];
+  violations.push(...checkAllocations(cluster, services), ...(await checkOwners(cluster)));
+  return violations;
+}
+
+function checkLedgers(cluster: SimCluster): string[] {
+  const violations: string[] = [];
+  for (const [name, node] of [["services", cluster.services] as const, ["ipaddresses", cluster.ipAddresses] as const]) {
+    const { ledger } = cluster.tables[name === "services" ? "services" : "ipAddresses"];
+    for (const { token, address } of ledger.releases.values()) violations.push(`leak: ${name} still has to release ${address} (${token})`);
+    const counted = node.brain.ledger.releases.count;
+    if (counted !== ledger.releaseCount()) violations.push(`${name} counts ${counted} pending releases and has ${ledger.releaseCount()}`);
+  }
+  return violations;
+}
+
+/** Each ClusterIP has its allocation row, and each row its ClusterIP. */
+function checkAllocations(cluster: SimCluster, services: readonly Service[]): string[] {
+  const rows = new Map(cluster.tables.services.ledger.allocations.values().map(({ address, key }) => [address, key]));
+  const violations: string[] = [];
+  for (const service of services) {
+    const key = `${service.metadata?.namespace ?? ""}/${service.metadata?.name ?? ""}`;
+    for (const address of heldAddresses(service)) {
+      if (rows.get(address) !== key) violations.push(`${key} holds ${address}, which is written down for ${rows.get(address) ?? "nobody"}`);
+      rows.delete(address);
+    }
+  }
+  for (const [address, key] of rows) violations.push(`leak: ${address} is written down for ${key}, which does not hold it`);
+  return violations;
+}
+
+/** Each row of an owner is known to the store that asked for it, and each allocation of a Service has its row. */
+async function checkOwners(cluster: SimCluster): Promise<string[]> {
+  const violations: string[] = [];
+  const found = new Set<string>();
+  for (const [uid, { node }] of cluster.owners) {
+    for (const row of (await node.brain.rowsSince(0, 10_000)).rows) {
+      const tables = row.holder.kind === "service" ? cluster.tables.services : cluster.tables.ipAddresses;
+      const known = tables.ledger.allocationGet(row.address);
+      if (known?.token !== row.token)
+        violations.push(`leak: ${uid} holds ${row.address} for ${row.holder.kind} ${row.holder.name}, which nobody has`);
+      if (found.has(row.address)) violations.push(`I1: two owners hold ${row.address}`);
+      found.add(row.address);
+    }
+  }
+  for (const { address, key } of cluster.tables.services.ledger.allocations.values()) {
+    if (!found.has(address)) violations.push(`I1: no owner knows that ${key} holds ${address}`);
+  }
+  return violations;
+}

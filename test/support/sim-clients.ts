@@ -1,0 +1,211 @@
+/** Clients of a simulated cluster: random writes, and what they may conclude from the answers they got. */
+import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
+import type { WriteOptions, WriteRequest, WriteResult } from "../../src/rpc/store";
+import type { WordRandom } from "../../src/base/word-random";
+import { ipAddressesOf, servicesOf } from "./sim-checks";
+import type { SimCluster } from "./sim-cluster";
+
+export const OPTIONS: WriteOptions = {
+  dryRun: false,
+  fieldManager: "sim",
+  fieldValidation: "Strict",
+  force: false,
+  group: "",
+  version: "v1",
+};
+const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
+const CLIENT = { isAlive: () => true, isClient: true } as const;
+
+/** The last thing that is known about a name which only one client uses; after a lost answer nothing is. */
+type Known = { state: "absent" } | { state: "present"; uid: string; addresses: string } | { state: "unknown" };
+
+/** Names that one client each uses, one write after the other, so that every answer can be held against the end. */
+const OWN_NAMES = 8;
+/** Names that everybody writes at once. */
+const SHARED_NAMES = 3;
+
+export class SimClients {
+  /** answers by their code, for the curious */
+  readonly answers = new Map<number, number>();
+  readonly #services = new Map<string, Known>();
+  readonly #ipAddresses = new Map<string, Known>();
+  readonly #busy = new Set<string>();
+  readonly #violations: string[] = [];
+
+  constructor(
+    private readonly cluster: SimCluster,
+    private readonly random: WordRandom,
+    /** addresses that clients ask for by name */
+    private readonly named: readonly string[],
+    private readonly isDual: boolean,
+  ) {}
+
+  /** Starts one random write; does not wait for it. */
+  act(): void {
+    const dice = this.random.below(100);
+    if (dice < 75) this.#actOnService();
+    else if (dice < 97) this.#actOnIPAddress();
+    else this.#actOnServiceCIDR();
+  }
+
+  /** I4, as far as clients can tell: what was acknowledged is there, what failed left nothing. */
+  check(): string[] {
+    const services = new Map(servicesOf(this.cluster).map((service) => [service.metadata?.name ?? "", knownOf(service)]));
+    const ipAddresses = new Map(ipAddressesOf(this.cluster).map((object) => [object.metadata?.name ?? "", knownOf(object)]));
+    return [...this.#violations, ...compare("Service", this.#services, services), ...compare("IPAddress", this.#ipAddresses, ipAddresses)];
+  }
+
+  #actOnService(): void {
+    const isShared = this.random.below(4) === 0;
+    const name = isShared ? `shared-${this.random.below(SHARED_NAMES)}` : `own-${this.random.below(OWN_NAMES)}`;
+    const request = this.#serviceWrite(name);
+    if (isShared) void this.#send(this.cluster.services, request);
+    else void this.#alone(this.#services, name, () => this.#send(this.cluster.services, request));
+  }
+
+  #serviceWrite(name: string): WriteRequest {
+    const key = { namespace: "default", name };
+    const known = this.#services.get(name)?.state;
+    const dice = this.random.below(10);
+    if (known !== "present" ? dice < 7 : dice < 1) {
+      const object = { metadata: { name, namespace: "default" }, spec: this.#spec() };
+      return { verb: "create", namespace: "default", object: JSON.stringify(object), options: OPTIONS };
+    }
+    if (dice < 6) return { verb: "delete", key, options: DELETE };
+    const metadata = this.random.below(4) > 0 ? {} : { finalizers: this.random.below(2) === 0 ? ["example.com/held"] : null };
+    const patch = JSON.stringify({ metadata, spec: this.#change() });
+    return { verb: "patch", key, subresource: "", patchType: "merge", patch, options: OPTIONS };
+  }
+
+  #spec(): object {
+    const ports = [{ port: 80 }];
+    switch (this.random.below(10)) {
+      case 0:
+        return { type: "ExternalName", externalName: "a.example.com" };
+      case 1:
+        return { clusterIP: "None", ports };
+      case 2:
+      case 3:
+        return { clusterIP: this.#address("4"), ports };
+      case 4:
+      case 5:
+        return this.isDual ? { ipFamilyPolicy: "RequireDualStack", ports } : { ports };
+      default:
+        return { ports };
+    }
+  }
+
+  #change(): object {
+    switch (this.random.below(this.isDual ? 4 : 2)) {
+      case 0:
+        return { type: "ExternalName", externalName: "b.example.com" };
+      case 1:
+        return { type: "ClusterIP", externalName: null, ports: [{ port: 80 + this.random.below(3) }] };
+      case 2:
+        return { ipFamilyPolicy: "RequireDualStack" };
+      default:
+        return { ipFamilyPolicy: "SingleStack" };
+    }
+  }
+
+  #actOnIPAddress(): void {
+    const name = this.#address("");
+    const isMine = this.#ipAddresses.get(name)?.state === "present";
+    const target = this.cluster.ipAddresses;
+    if (isMine) {
+      const request: WriteRequest = { verb: "delete", key: { namespace: "", name }, options: DELETE };
+      void this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
+      return;
+    }
+    const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "mine" };
+    const object = JSON.stringify({ metadata: { name }, spec: { parentRef } });
+    const request: WriteRequest = { verb: "create", namespace: "", object, options: { ...OPTIONS, group: "networking.k8s.io" } };
+    void this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
+  }
+
+  #actOnServiceCIDR(): void {
+    const { coordinator } = this.cluster;
+    const name = `cidr-${this.random.below(2)}`;
+    const options = { ...OPTIONS, group: "networking.k8s.io" };
+    const prefix = ["10.0.1.0/28", "10.0.0.0/27", "10.0.1.0/29"][this.random.below(3)] ?? "";
+    const cidrs = this.isDual ? [prefix, "fd01::/124"] : [prefix];
+    const create: WriteRequest = {
+      verb: "create",
+      namespace: "",
+      object: JSON.stringify({ metadata: { name }, spec: { cidrs } }),
+      options,
+    };
+    const request: WriteRequest = this.random.below(2) === 0 ? create : { verb: "delete", key: { namespace: "", name }, options: DELETE };
+    const { network } = this.cluster;
+    void network
+      .call(CLIENT, coordinator, ({ brain, store }) => brain.bootstrapped().then(() => store.write(request)))
+      .catch(() => undefined);
+  }
+
+  #address(family: string): string {
+    const some = family === "4" ? this.named.filter((address) => !address.includes(":")) : this.named;
+    return some[this.random.below(some.length)] ?? "";
+  }
+
+  /** One write of a name that nobody else writes; a name whose state got lost is given up. */
+  async #alone(all: Map<string, Known>, name: string, send: () => Promise<WriteResult | undefined>): Promise<void> {
+    const before = all.get(name) ?? { state: "absent" };
+    if (this.#busy.has(name) || before.state === "unknown") return;
+    this.#busy.add(name);
+    const result = await Promise.race([send(), this.#patience()]);
+    this.#busy.delete(name);
+    all.set(name, result === undefined ? { state: "unknown" } : after(before, result));
+  }
+
+  #patience(): Promise<undefined> {
+    return new Promise((resolve) => void this.cluster.scheduler.after(60_000, () => resolve(undefined)));
+  }
+
+  async #send(target: SimCluster["services"] | SimCluster["ipAddresses"], request: WriteRequest): Promise<WriteResult | undefined> {
+    const { network } = this.cluster;
+    try {
+      const write = ({ store }: { store: { write(request: WriteRequest): Promise<WriteResult> } }): Promise<WriteResult> =>
+        store.write(request);
+      const result = await network.call<never, WriteResult>(CLIENT, target as never, write);
+      const code = result.ok ? result.code : (result.status.code ?? 0);
+      this.answers.set(code, (this.answers.get(code) ?? 0) + 1);
+      if (
+        !result.ok &&
+        code >= 500 &&
+        !/range is full|in time|in the allotted|not been|within the allotted/.test(result.status.message ?? "")
+      ) {
+        this.#violations.push(`unexpected answer ${code}: ${result.status.message ?? ""}`);
+      }
+      return result;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function after(before: Known, result: WriteResult): Known {
+  if (!result.ok) return before;
+  return result.gone ? { state: "absent" } : knownOf(JSON.parse(result.object) as KubeObject);
+}
+
+function knownOf(object: Service | IPAddress): Known {
+  const spec = (object as Service).spec;
+  return { state: "present", uid: object.metadata?.uid ?? "", addresses: (spec?.clusterIPs ?? []).join(",") };
+}
+
+function compare(kind: string, expected: ReadonlyMap<string, Known>, found: ReadonlyMap<string, Known>): string[] {
+  return [...expected].flatMap(([name, known]) => {
+    const is = found.get(name);
+    switch (known.state) {
+      case "unknown":
+        return [];
+      case "absent":
+        // An IPAddress of that name may meanwhile be a Service's.
+        return is && kind === "Service" ? [`I4: ${kind} ${name} was acknowledged as gone, or refused, and is there`] : [];
+      case "present":
+        return JSON.stringify(is) === JSON.stringify(known)
+          ? []
+          : [`I4: ${kind} ${name} is ${JSON.stringify(is)} and was acknowledged as ${JSON.stringify(known)}`];
+    }
+  });
+}

@@ -1,0 +1,355 @@
+/**
+ * One cluster in virtual time: the real brains of the services store, the ipaddresses store, the Coordinator and the owners, on memory
+ * tables, behind a network and with crashes that one seed decides. What is simulated is the platform; nothing of the product is.
+ */
+import { Owner } from "../../src/alloc/owner";
+import type { OwnerStorage } from "../../src/alloc/owner-storage";
+import type { Random } from "../../src/base/ports";
+import { AddressLedger } from "../../src/clusterip/address-ledger";
+import { IPAddressExtension, type IPAddressStorage, type IPAddressSupply } from "../../src/clusterip/ip-address-extension";
+import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
+import { Pairing } from "../../src/clusterip/pairing";
+import { ServiceExtension, type ServiceSupply } from "../../src/clusterip/service-extension";
+import { TopologySource } from "../../src/clusterip/topology-source";
+import { Coordinator } from "../../src/coordinator/coordinator";
+import type { Fence } from "../../src/coordinator/intents";
+import { storeObjects } from "../../src/coordinator/store-objects";
+import type { Family } from "../../src/net/family";
+import { definitionOf } from "../../src/registry/all";
+import type { ResourceDefinition } from "../../src/registry/resource";
+import type { CoordinatorRpc } from "../../src/rpc/coordinator";
+import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite } from "../../src/rpc/ip-addresses";
+import type { HolderKind, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import type { StoreExtension } from "../../src/store/extension";
+import { NamespaceGuard } from "../../src/store/namespace-guard";
+import { ResourceStore } from "../../src/store/resource-store";
+import { MemoryCoordinatorStorage } from "./memory-coordinator-storage";
+import { MemoryIPAddressStorage, MemoryLedgerStorage } from "./memory-ledger-storage";
+import { MemoryOwnerStorage } from "./memory-owner-storage";
+import { seededRandom } from "./seeded-random";
+import { type CommitGate, Journal } from "./sim-journal";
+import { type Caller, type Life, SimNetwork, SimNode, whileAlive } from "./sim-network";
+import { SimScheduler } from "./sim-scheduler";
+import { SimStoreStorage } from "./sim-store-storage";
+
+/** Protections taken out on purpose, to show that their absence is noticed. Each wraps a port; the product stays as it is. */
+export interface Sabotage {
+  owner?(owner: ServiceCIDRRpc): ServiceCIDRRpc;
+  ledger?(storage: LedgerStorage): LedgerStorage;
+  addresses?(storage: IPAddressStorage): IPAddressStorage;
+}
+
+export interface SimOptions {
+  seed: number;
+  /** SERVICE_CLUSTER_IP_RANGE */
+  ranges: readonly string[];
+  families: readonly Family[];
+  sabotage?: Sabotage;
+}
+
+/** The tables of a store that survive its crashes. */
+class Tables {
+  readonly journal = new Journal();
+  readonly store = new SimStoreStorage(this.journal);
+  readonly ledger = new MemoryLedgerStorage(this.journal);
+  readonly addresses = new MemoryIPAddressStorage(this.journal);
+}
+
+interface ServicesBrain {
+  store: ResourceStore<ServiceSupply>;
+  ledger: AddressLedger;
+  maintain(): Promise<void>;
+}
+
+interface IPAddressesBrain extends IPAddressesRpc {
+  store: ResourceStore<IPAddressSupply>;
+  ledger: AddressLedger;
+  maintain(): Promise<void>;
+}
+
+interface CoordinatorBrain {
+  store: ResourceStore<Fence>;
+  brain: Coordinator;
+}
+
+export class SimCluster {
+  readonly scheduler = new SimScheduler();
+  readonly network: SimNetwork;
+  readonly tables = { services: new Tables(), ipAddresses: new Tables() };
+  readonly coordinatorStorage: MemoryCoordinatorStorage;
+  readonly services: SimNode<ServicesBrain>;
+  readonly ipAddresses: SimNode<IPAddressesBrain>;
+  readonly coordinator: SimNode<CoordinatorBrain>;
+  readonly owners = new Map<string, { node: SimNode<Owner>; storage: MemoryOwnerStorage }>();
+  readonly logged: string[] = [];
+  readonly #options: SimOptions;
+  readonly #random: Random;
+  readonly coordinatorTables: SimStoreStorage;
+
+  constructor(options: SimOptions) {
+    this.#options = options;
+    // The product draws from a stream of its own, so that changing a fault rate does not change every address.
+    this.#random = seededRandom(options.seed);
+    const network = new SimNetwork(this.scheduler, seededRandom(options.seed ^ 0x5eed));
+    this.network = network;
+    this.services = new SimNode(
+      "services",
+      network,
+      (life) => this.#makeServices(life),
+      ({ ledger }) => ledger.releases.drain(),
+    );
+    this.ipAddresses = new SimNode(
+      "ipaddresses",
+      network,
+      (life) => this.#makeIPAddresses(life),
+      ({ ledger }) => ledger.releases.drain(),
+    );
+    this.coordinator = new SimNode(
+      "coordinator",
+      network,
+      (life) => this.#makeCoordinator(life),
+      ({ brain }) => brain.alarm(),
+    );
+    this.tables.services.journal.gate = this.services.gate;
+    this.tables.ipAddresses.journal.gate = this.ipAddresses.gate;
+    this.coordinatorStorage = new MemoryCoordinatorStorage(() => this.coordinator.gate.beforeCommit?.());
+    this.coordinatorTables = new SimStoreStorage(new JointJournal(this.coordinatorStorage));
+  }
+
+  owner(uid: string): { node: SimNode<Owner>; storage: MemoryOwnerStorage } {
+    const known = this.owners.get(uid);
+    if (known) return known;
+    const storage = new GatedOwnerStorage();
+    const node = new SimNode<Owner>(
+      uid,
+      this.network,
+      (life) => this.#makeOwner(life, storage),
+      () => Promise.resolve(),
+    );
+    storage.gate = node.gate;
+    const made = { node, storage };
+    this.owners.set(uid, made);
+    return made;
+  }
+
+  /** Everything that cron and time would bring about, with a network that works. */
+  async quiesce(): Promise<void> {
+    await this.scheduler.pass(180_000);
+    for (let round = 0; round < 3; round++) {
+      const always = { isAlive: () => true };
+      await this.scheduler.run(this.network.call(always, this.coordinator, ({ brain }) => brain.maintain()));
+      await this.scheduler.run(this.network.call(always, this.services, (brain) => brain.maintain()));
+      await this.scheduler.run(this.network.call(always, this.ipAddresses, (brain) => brain.maintain()));
+      await this.scheduler.pass(70_000);
+    }
+  }
+
+  #store<Supply>(
+    life: Life,
+    definition: ResourceDefinition,
+    storage: SimStoreStorage,
+    extension: StoreExtension<Supply>,
+  ): ResourceStore<Supply> {
+    const namespace = JSON.stringify({ metadata: { name: "default", uid: "uid-of-default" } });
+    const guard = new NamespaceGuard(storage, () => Promise.resolve({ ok: true, object: namespace }));
+    return new ResourceStore<Supply>({
+      definition,
+      representations: [],
+      storage,
+      clock: life.clock,
+      random: this.#random,
+      recorder: this.#recorder(life),
+      context: () => ({ now: life.clock.now(), serviceFamilies: this.#options.families }),
+      extension,
+      ...(definition.namespaced ? { namespaces: guard } : {}),
+    });
+  }
+
+  #ledger(life: Life, kind: HolderKind, storage: LedgerStorage, deletes?: (items: IPAddressDelete[]) => Promise<void>) {
+    const topology = new TopologySource(life.clock, () => this.#coordinatorOf(life));
+    const ledger = new AddressLedger(kind, {
+      clock: life.clock,
+      random: this.#random,
+      recorder: this.#recorder(life),
+      wakeAt: life.wakeAt,
+      storage,
+      topology,
+      owner: (uid) => this.#ownerOf(life, uid),
+      ...(deletes ? { deleteAddresses: deletes } : {}),
+    });
+    return { topology, ledger };
+  }
+
+  #sabotaged(storage: LedgerStorage): LedgerStorage {
+    return this.#options.sabotage?.ledger?.(storage) ?? storage;
+  }
+
+  /** As in durable-objects/services-store.ts. */
+  #makeServices(life: Life): ServicesBrain {
+    const definition = definition$("", "services");
+    const tables = this.tables.services;
+    const storage = this.#sabotaged(whileAlive<LedgerStorage>(tables.ledger, life));
+    const rows = whileAlive(tables.store, life);
+    const ipAddresses = (): Pick<IPAddressesRpc, "createMany" | "deleteMany"> => ({
+      createMany: (writes) => this.network.call(life, this.ipAddresses, (brain) => brain.createMany(structuredClone(writes))),
+      deleteMany: (items) => this.network.call(life, this.ipAddresses, (brain) => brain.deleteMany(structuredClone(items))),
+    });
+    const { topology, ledger } = this.#ledger(life, "service", storage, (items) => ipAddresses().deleteMany(items));
+    const pairing = new Pairing({ clock: life.clock, recorder: this.#recorder(life), ipAddresses });
+    const extension = new ServiceExtension({
+      definition,
+      families: this.#options.families,
+      ledger,
+      storage,
+      pairing,
+      topology,
+      head: () => store.revision,
+    });
+    const store: ResourceStore<ServiceSupply> = this.#store(life, definition, rows, extension);
+    ledger.releases.rearm();
+    const recovered = store.revision > 0 ? extension.recover(rows) : Promise.resolve();
+    return {
+      store,
+      ledger,
+      maintain: () => recovered.then(() => extension.maintain()),
+    };
+  }
+
+  /** As in durable-objects/ip-addresses-store.ts. */
+  #makeIPAddresses(life: Life): IPAddressesBrain {
+    const definition = definition$("networking.k8s.io", "ipaddresses");
+    const tables = this.tables.ipAddresses;
+    const rows = whileAlive(tables.store, life);
+    const { ledger } = this.#ledger(life, "ipaddress", this.#sabotaged(whileAlive<LedgerStorage>(tables.ledger, life)));
+    const addresses = whileAlive<IPAddressStorage>(tables.addresses, life);
+    const extension = new IPAddressExtension({
+      definition,
+      ledger,
+      storage: this.#options.sabotage?.addresses?.(addresses) ?? addresses,
+      now: () => life.clock.now(),
+      uuid: () => this.#random.uuid(),
+    });
+    const store = this.#store(life, definition, rows, extension);
+    ledger.releases.rearm();
+    return {
+      store,
+      ledger,
+      createMany: (writes: IPAddressWrite[]) =>
+        store.internally((turn) => {
+          for (const write of writes) extension.writeManaged(turn, write);
+        }),
+      deleteMany: (items: IPAddressDelete[]) =>
+        store.internally((turn) => {
+          for (const item of items) extension.deleteManaged(turn, item);
+        }),
+      claimPrefixes: (epoch, prefixes) => store.internally(() => extension.claim(epoch, prefixes, rows.objectScan("", ""))),
+      maintain: async () => {
+        await ledger.releases.drain();
+        await ledger.audit();
+      },
+    };
+  }
+
+  /** As in durable-objects/coordinator.ts. */
+  #makeCoordinator(life: Life): CoordinatorBrain {
+    const definition = definition$("networking.k8s.io", "servicecidrs");
+    const brain: Coordinator = new Coordinator(
+      {
+        storage: whileAlive(this.coordinatorStorage, life),
+        objects: storeObjects(() => store),
+        peers: {
+          owner: (uid) => this.#ownerOf(life, uid),
+          ipAddresses: () => ({
+            claimPrefixes: (epoch, prefixes) =>
+              this.network.call(life, this.ipAddresses, (peer) => peer.claimPrefixes(epoch, [...prefixes])),
+          }),
+        },
+        alarm: { arm: (atMs) => void (life.isAlive() && this.coordinator.setAlarm(atMs)) },
+        clock: life.clock,
+        random: this.#random,
+        recorder: this.#recorder(life),
+      },
+      this.#options.ranges,
+    );
+    const store: ResourceStore<Fence> = this.#store(life, definition, whileAlive(this.coordinatorTables, life), brain.intents);
+    brain.kick();
+    return { store, brain };
+  }
+
+  #makeOwner(life: Life, storage: MemoryOwnerStorage): Owner {
+    return new Owner({
+      storage: whileAlive<OwnerStorage>(storage, life),
+      clock: life.clock,
+      random: this.#random,
+      recorder: this.#recorder(life),
+    });
+  }
+
+  #coordinatorOf(caller: Caller): Pick<CoordinatorRpc, "topology"> {
+    return { topology: () => this.network.call(caller, this.coordinator, ({ brain }) => brain.topology()) };
+  }
+
+  #ownerOf(caller: Caller, uid: string): ServiceCIDRRpc {
+    const { node } = this.owner(uid);
+    const { sabotage } = this.#options;
+    const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>): Promise<T> =>
+      this.network.call(caller, node, (owner) => effect(sabotage?.owner?.(owner) ?? owner));
+    return {
+      configure: (config) => call((owner) => owner.configure(structuredClone(config))),
+      allocate: (items) => call((owner) => owner.allocate(structuredClone(items))),
+      release: (items) => call((owner) => owner.release(structuredClone(items))),
+      seed: (epoch, items) => call((owner) => owner.seed(epoch, structuredClone(items))),
+      rowsSince: (after, limit) => call((owner) => owner.rowsSince(after, limit)),
+      countTaken: (intervals) => call((owner) => owner.countTaken(structuredClone(intervals))),
+      free: () => call((owner) => owner.free()),
+    };
+  }
+
+  #recorder(life: Life) {
+    return {
+      log: (level: string, event: string, fields?: object): void => {
+        if (life.isAlive() && level === "error") this.logged.push(`${event} ${JSON.stringify(fields ?? {})}`);
+      },
+    };
+  }
+}
+
+/** The tables of the Coordinator's store, in one transaction with its other rows. */
+class JointJournal extends Journal {
+  constructor(private readonly other: MemoryCoordinatorStorage) {
+    super();
+  }
+
+  override transaction<T>(work: () => T): T {
+    return super.transaction(() => this.other.transaction(work));
+  }
+}
+
+class GatedOwnerStorage extends MemoryOwnerStorage {
+  gate: CommitGate = {};
+  #isOpen = false;
+
+  override transaction<T>(body: () => T): T {
+    if (this.#isOpen) return super.transaction(body);
+    const writes = this.writes;
+    this.#isOpen = true;
+    let result: T;
+    try {
+      result = super.transaction(() => {
+        const inner = body();
+        if (this.writes > writes) this.gate.beforeCommit?.();
+        return inner;
+      });
+    } finally {
+      this.#isOpen = false;
+    }
+    if (this.writes > writes) this.gate.afterCommit?.();
+    return result;
+  }
+}
+
+function definition$(group: string, resource: string): ResourceDefinition {
+  const definition = definitionOf(group, resource);
+  if (!definition) throw new Error(`no resource ${resource}`);
+  return definition;
+}

@@ -1,0 +1,97 @@
+/** What the parts of an AddressLedger talk to, each peer scripted by the test, in virtual time. */
+import type { Recorder } from "../../src/base/ports";
+import type { LedgerPorts } from "../../src/clusterip/address-ledger";
+import { TopologySource } from "../../src/clusterip/topology-source";
+import type { Topology } from "../../src/rpc/coordinator";
+import type { IPAddressDelete } from "../../src/rpc/ip-addresses";
+import type { AllocateAnswer, AllocateItem, AllocateResult, ReleaseItem, ReleaseResult, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import { MemoryLedgerStorage } from "./memory-ledger-storage";
+import { seededRandom } from "./seeded-random";
+import { SimScheduler } from "./sim-scheduler";
+
+const NOTHING_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
+
+/** A topology in which each owner has one range: `{ a: "10.0.0.0/24" }`. */
+export function aTopology(epoch: number, owners: Record<string, string>): Topology {
+  return {
+    epoch,
+    claims: Object.entries(owners).map(([ownerUid, prefix]) => ({ prefix, ownerUid })),
+    ranges: Object.entries(owners).map(([name, prefix]) => ({ prefix, name })),
+    free: [],
+  };
+}
+
+export class LedgerWorld {
+  readonly scheduler = new SimScheduler();
+  readonly clock = this.scheduler.clock();
+  readonly storage = new MemoryLedgerStorage();
+  readonly logged: string[] = [];
+  /** calls in order, as `method owner addresses-or-tokens` */
+  readonly calls: string[] = [];
+  readonly allocated: { owner: string; items: AllocateItem[] }[] = [];
+  readonly alarms: number[] = [];
+  /** what the Coordinator answers */
+  topology: Topology = aTopology(1, { a: "10.0.0.0/24" });
+  coordinator: () => Promise<Topology> = () => Promise.resolve(structuredClone(this.topology));
+  allocate: (owner: string, item: AllocateItem) => AllocateResult | Promise<AllocateResult> = () => ({ ok: false, reason: "full" });
+  release: (owner: string, item: ReleaseItem) => ReleaseResult | Promise<ReleaseResult> = () => "released";
+  seed: ServiceCIDRRpc["seed"] = () => Promise.resolve("ok");
+  rowsSince: (owner: string, after: number, limit: number) => ReturnType<ServiceCIDRRpc["rowsSince"]> = () =>
+    Promise.resolve({ epoch: 1, rows: [] });
+  deleteAddresses: (items: IPAddressDelete[]) => Promise<void> = () => Promise.resolve();
+
+  get ports(): LedgerPorts {
+    const recorder: Recorder = { log: (level, event) => void this.logged.push(`${level} ${event}`) };
+    return {
+      clock: this.clock,
+      random: seededRandom(1),
+      recorder,
+      storage: this.storage,
+      topology: new TopologySource(this.clock, () => ({
+        topology: () => {
+          this.calls.push("topology");
+          return this.coordinator();
+        },
+      })),
+      owner: (uid) => this.#owner(uid),
+      deleteAddresses: (items) => {
+        this.calls.push(`deleteMany ${items.map(({ token }) => token).join()}`);
+        return this.deleteAddresses(items);
+      },
+      wakeAt: (time) => void this.alarms.push(time - this.scheduler.now),
+    };
+  }
+
+  countOf(prefix: string): number {
+    return this.calls.filter((call) => call.startsWith(prefix)).length;
+  }
+
+  #owner(uid: string): ServiceCIDRRpc {
+    const never = (): never => {
+      throw new Error("a store does not call this");
+    };
+    return {
+      allocate: async (items) => {
+        this.calls.push(`allocate ${uid}`);
+        this.allocated.push({ owner: uid, items });
+        const results = await Promise.all(items.map((item) => this.allocate(uid, item)));
+        return { epoch: this.topology.epoch, results, free: structuredClone(NOTHING_FREE) };
+      },
+      release: async (items) => {
+        this.calls.push(`release ${uid} ${items.map(({ token }) => token).join()}`);
+        return Promise.all(items.map((item) => this.release(uid, item)));
+      },
+      seed: (epoch, items) => {
+        this.calls.push(`seed ${uid} ${items.map(({ address }) => address).join()}`);
+        return this.seed(epoch, items);
+      },
+      rowsSince: (after, limit) => {
+        this.calls.push(`rowsSince ${uid} ${after}`);
+        return this.rowsSince(uid, after, limit);
+      },
+      configure: never,
+      countTaken: never,
+      free: never,
+    };
+  }
+}

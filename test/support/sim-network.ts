@@ -1,0 +1,207 @@
+/** Objects that call each other over a network that loses, repeats, delays and reorders, and that die at their commits. */
+import type { Clock } from "../../src/base/ports";
+import type { WordRandom } from "../../src/base/word-random";
+import { type CommitGate, SimulatedCrash } from "./sim-journal";
+import type { SimScheduler } from "./sim-scheduler";
+
+/** Probabilities, each of one call or one commit. */
+export interface FaultRates {
+  /** a call never arrives */
+  lost: number;
+  /** a call has its effect, and its caller never learns */
+  replyLost: number;
+  /** a call is carried out once more, later */
+  repeated: number;
+  /** a call arrives up to `slowMaxMs` late: beyond timeouts and deadlines */
+  slow: number;
+  slowMaxMs: number;
+  /** an object dies at a commit, half of the time before and half of the time after it */
+  crash: number;
+  /** a commit fails and the object lives on */
+  lostTransaction: number;
+}
+
+export const NO_FAULTS: FaultRates = { lost: 0, replyLost: 0, repeated: 0, slow: 0, slowMaxMs: 0, crash: 0, lostTransaction: 0 };
+
+/** Whoever makes calls: an object in one of its lives, or a client. */
+export interface Caller {
+  isAlive(): boolean;
+  /** an API client, whose writes nobody repeats unasked */
+  isClient?: true;
+}
+
+/** What one life of an object gets: when the object dies, clock and peers fall silent. */
+export interface Life extends Caller {
+  clock: Clock;
+  /** sets the object's alarm unless it stands earlier already */
+  wakeAt(time: number): void;
+}
+
+const FAST_MS = 4;
+
+export class SimNetwork {
+  faults: FaultRates = NO_FAULTS;
+  /** crashes so far */
+  crashes = 0;
+  calls = 0;
+
+  constructor(
+    readonly scheduler: SimScheduler,
+    readonly random: WordRandom,
+  ) {}
+
+  chance(probability: number): boolean {
+    return probability > 0 && this.random.next() < probability;
+  }
+
+  /** One call of `effect` at the object. Rejects when the call or its answer is lost, half of the time; else it never settles then. */
+  call<Brain, T>(caller: Caller, target: SimNode<Brain>, effect: (brain: Brain) => Promise<T>): Promise<T> {
+    this.calls++;
+    const { faults } = this;
+    const lost = this.chance(faults.lost);
+    const replyLost = !lost && this.chance(faults.replyLost);
+    if (!lost && !caller.isClient && this.chance(faults.repeated)) {
+      this.scheduler.after(this.#delay() + this.random.below(1 + faults.slowMaxMs), () => {
+        target.serve(
+          effect,
+          () => undefined,
+          () => undefined,
+        );
+      });
+    }
+    return new Promise<T>((resolve, reject) => {
+      const answer = (settle: () => void): void => {
+        if (replyLost) return;
+        this.scheduler.after(this.#delay(), () => void (caller.isAlive() && settle()));
+      };
+      const fail = (error: Error): void => answer(() => reject(error));
+      if (!lost)
+        this.scheduler.after(this.#delay(), () => target.serve(effect, (value) => answer(() => resolve(structuredClone(value))), fail));
+      if ((lost || replyLost) && this.chance(0.5)) {
+        this.scheduler.after(this.random.below(2_000), () => void (caller.isAlive() && reject(new Error("connection lost"))));
+      }
+    });
+  }
+
+  #delay(): number {
+    return this.chance(this.faults.slow) ? this.random.below(this.faults.slowMaxMs) : this.random.below(FAST_MS);
+  }
+}
+
+/** One Durable Object: its tables are kept by `make`'s caller, its memory is the brain of the current life. */
+export class SimNode<Brain> {
+  /** transactions of its tables ask this */
+  readonly gate: CommitGate;
+  #life = 0;
+  #brain: Brain | undefined;
+  #alarmAt: number | undefined;
+  #cancelAlarm: () => void = () => undefined;
+  readonly #callers = new Set<(error: Error) => void>();
+
+  constructor(
+    readonly name: string,
+    private readonly network: SimNetwork,
+    private readonly make: (life: Life) => Brain,
+    private readonly onAlarm: (brain: Brain) => Promise<void>,
+  ) {
+    const die = (): void => {
+      if (!this.network.chance(this.network.faults.crash / 2)) return;
+      this.crash();
+      throw new SimulatedCrash(name);
+    };
+    const fail = (): void => {
+      if (this.network.chance(this.network.faults.lostTransaction)) throw new SimulatedCrash("the disk is full");
+    };
+    this.gate = {
+      beforeCommit: () => {
+        die();
+        fail();
+      },
+      afterCommit: die,
+    };
+  }
+
+  /** The running object; starts it if it is not running. Throws when it dies at its start. */
+  get brain(): Brain {
+    if (this.#brain === undefined) {
+      const life = this.#life;
+      const made = this.make(this.#lifeOf(life));
+      if (life !== this.#life) throw new SimulatedCrash(this.name);
+      this.#brain = made;
+    }
+    return this.#brain;
+  }
+
+  get isRunning(): boolean {
+    return this.#brain !== undefined;
+  }
+
+  /** Memory is gone, tables stay. Whoever waits for an answer gets an error; the next call or alarm starts the object again. */
+  crash(): void {
+    this.#life++;
+    this.#brain = undefined;
+    this.network.crashes++;
+    for (const fail of [...this.#callers]) fail(new Error("the object was reset"));
+    this.#callers.clear();
+  }
+
+  serve<T>(effect: (brain: Brain) => Promise<T>, succeed: (value: T) => void, fail: (error: Error) => void): void {
+    let brain: Brain;
+    try {
+      brain = this.brain;
+    } catch (error) {
+      fail(error as Error);
+      return;
+    }
+    const life = this.#life;
+    this.#callers.add(fail);
+    const end = (settle: () => void): void => {
+      if (life !== this.#life) return;
+      this.#callers.delete(fail);
+      settle();
+    };
+    Promise.resolve()
+      .then(() => effect(brain))
+      .then(
+        (value) => end(() => succeed(value)),
+        (error: unknown) => end(() => fail(error instanceof Error ? error : new Error(String(error)))),
+      );
+  }
+
+  /** The alarm, whenever it stood before. */
+  setAlarm(time: number): void {
+    this.#cancelAlarm();
+    this.#alarmAt = time;
+    const { scheduler } = this.network;
+    this.#cancelAlarm = scheduler.after(time - scheduler.now, () => {
+      this.#alarmAt = undefined;
+      this.serve(
+        (brain) => this.onAlarm(brain),
+        () => undefined,
+        () => undefined,
+      );
+    });
+  }
+
+  #lifeOf(life: number): Life {
+    const isAlive = (): boolean => life === this.#life;
+    return {
+      isAlive,
+      clock: this.network.scheduler.clock(isAlive),
+      wakeAt: (time) => {
+        if (isAlive() && (this.#alarmAt === undefined || time < this.#alarmAt)) this.setAlarm(time);
+      },
+    };
+  }
+}
+
+/** Tables as one life sees them: code that still runs after the object died reads and writes nothing. */
+export function whileAlive<T extends object>(tables: T, { isAlive }: Caller): T {
+  return new Proxy(tables, {
+    get(target, property) {
+      if (!isAlive()) throw new SimulatedCrash("the object is dead");
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+}

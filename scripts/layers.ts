@@ -20,6 +20,7 @@ export const steps: readonly (readonly Folder[])[] = [
     { path: "src/bitmap" },
     { path: "src/meta", beside: ["src/schema"] },
     { path: "src/schema" },
+    { path: "src/fields", beside: ["src/meta", "src/schema"] },
     { path: "src/telemetry" },
   ],
   [
@@ -41,7 +42,7 @@ export const packages: readonly { name: string; folders: readonly string[]; type
   { name: "hono", folders: ["src/worker"], reason: "HTTP routing belongs to the Worker" },
   { name: "fast-json-patch", folders: ["src/meta"], reason: "patching is pure API machinery" },
   { name: "json-merge-patch", folders: ["src/meta"], reason: "patching is pure API machinery" },
-  { name: "yaml", folders: ["src/meta", "src/worker"], reason: "bodies are parsed at the edge" },
+  { name: "yaml", folders: ["src/meta", "src/fields", "src/worker"], reason: "bodies are parsed at the edge" },
   {
     name: "@kubernetes/client-node",
     folders: [],

@@ -1,0 +1,62 @@
+/** The 409 of an apply that changes what others own (apimachinery pkg/util/managedfields/internal/conflict.go). */
+import type { Status } from "../meta/status";
+import { compareTexts, type Manager, type Managers } from "./managed-fields";
+import { type PathElement, pathText } from "./path-element";
+import type { PathSet } from "./path-set";
+
+/** One field of one manager. */
+export interface Conflict {
+  identity: string;
+  manager: Manager;
+  path: readonly PathElement[];
+}
+
+/** In the order in which they are reported: by manager, then by path. */
+export function conflictsOf(lost: ReadonlyMap<string, PathSet>, managers: Managers): Conflict[] {
+  const conflicts: Conflict[] = [];
+  for (const identity of [...lost.keys()].sort(compareTexts)) {
+    const manager = managers.get(identity);
+    if (!manager) continue;
+    for (const path of lost.get(identity)?.paths() ?? []) conflicts.push({ identity, manager, path });
+  }
+  return conflicts;
+}
+
+/** `"m"`, `"m" using v1`, `"m" with subresource "status" using v1` */
+function managerText({ manager, subresource, operation, apiVersion }: Manager): string {
+  const named = JSON.stringify(manager) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : "");
+  return operation === "Update" ? `${named} using ${apiVersion}` : named;
+}
+
+export function conflictStatus(conflicts: readonly Conflict[]): Status {
+  const causes = conflicts.map(({ manager, path }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${managerText(manager)}`,
+    field: pathText(path),
+  }));
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: messageOf(conflicts),
+    reason: "Conflict",
+    details: { causes },
+    code: 409,
+  };
+}
+
+function messageOf(conflicts: readonly Conflict[]): string {
+  const [only] = conflicts;
+  if (only && conflicts.length === 1) {
+    return `Apply failed with 1 conflict: conflict with ${managerText(only.manager)}: ${pathText(only.path)}`;
+  }
+  const lines: string[] = [];
+  let current = "";
+  for (const { identity, manager, path } of conflicts) {
+    if (identity !== current) lines.push(`conflicts with ${managerText(manager)}:`);
+    current = identity;
+    lines.push(`- ${pathText(path)}`);
+  }
+  return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
+}

@@ -71,7 +71,7 @@ export function initFamilies({ after, before }: { after: Service; before?: Servi
  * A PreferDualStack Service whose client changes nothing about addresses stays as it is when the cluster gains or loses a family:
  * only a wish makes it dual or single.
  */
-export function keepsPreferDualStack(spec: ServiceSpec, old: ServiceSpec): boolean {
+function keepsPreferDualStack(spec: ServiceSpec, old: ServiceSpec): boolean {
   return (
     spec.ipFamilyPolicy === "PreferDualStack" &&
     (isNil(old.ipFamilyPolicy) || old.ipFamilyPolicy === "PreferDualStack") &&

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EndpointSlice, KubeObject, Lease, Namespace, Service } from "../../../src/meta/kubernetes";
+import type { EndpointSlice, KubeObject, Lease, Namespace, Node, Service } from "../../../src/meta/kubernetes";
 import { definitionOf } from "../../../src/registry/all";
 import type { ResourceDefinition } from "../../../src/registry/resource";
 import { beforeCreate, beforeFinalizeUpdate, checkNameMatches, nameFor } from "../../../src/registry/strategy-order";
@@ -130,18 +130,18 @@ describe("beforeUpdate", () => {
   });
 
   it("endpoints that stay as they are are not judged again", () => {
-    const bad = { ...before, endpoints: [{ addresses: ["nonsense"], conditions: {} }] };
+    const bad: EndpointSlice = { ...before, endpoints: [{ addresses: ["nonsense"], conditions: {} }] };
     expect(update(slices, { after: { ...bad, metadata: { name: "a", labels: { z: "z" } } }, before: bad }).errors).toEqual([]);
-    const changed = { ...bad, endpoints: [{ addresses: ["worse"], conditions: {} }], metadata: { name: "a" } };
+    const changed: EndpointSlice = { ...bad, endpoints: [{ addresses: ["worse"], conditions: {} }], metadata: { name: "a" } };
     expect(update(slices, { after: changed, before: bad }).errors).toHaveLength(1);
   });
 });
 
 describe("status and spec stay apart", () => {
-  const node = { metadata: { name: "n", uid: "u", labels: { a: "b" } }, spec: { unschedulable: true }, status: { phase: "x" } };
+  const node: Node = { metadata: { name: "n", uid: "u", labels: { a: "b" } }, spec: { unschedulable: true }, status: { phase: "x" } };
 
   it("the main endpoint keeps the stored status", () => {
-    const after = { metadata: { name: "n", labels: { c: "d" } }, spec: {}, status: { phase: "y" } };
+    const after: Node = { metadata: { name: "n", labels: { c: "d" } }, spec: {}, status: { phase: "y" } };
     expect(update(nodes, { after, before: node }).object).toMatchObject({
       metadata: { labels: { c: "d" } },
       spec: {},
@@ -150,7 +150,7 @@ describe("status and spec stay apart", () => {
   });
 
   it("the status endpoint keeps the stored spec and takes metadata", () => {
-    const after = { metadata: { name: "n", labels: { c: "d" } }, spec: {}, status: { phase: "y" } };
+    const after: Node = { metadata: { name: "n", labels: { c: "d" } }, spec: {}, status: { phase: "y" } };
     expect(updateStatus(nodes, { after, before: node }).object).toMatchObject({
       metadata: { labels: { c: "d" } },
       spec: { unschedulable: true },

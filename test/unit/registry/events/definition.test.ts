@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import type { CoreEvent, EventsEvent } from "../../../../src/meta/kubernetes";
+import { eventsDefinition, eventsGroupEventsDefinition } from "../../../../src/registry/events/definition";
+import { create } from "../outcomes";
+
+const core: CoreEvent = {
+  metadata: { name: "e", namespace: "ns" },
+  involvedObject: { kind: "Service", namespace: "ns", name: "foo", uid: "u" },
+  reason: "R",
+  message: "something",
+  type: "Normal",
+  source: { component: "me", host: "h" },
+  firstTimestamp: "2026-01-01T00:00:00Z",
+  lastTimestamp: "2026-01-01T00:05:00Z",
+  count: 3,
+};
+
+const newer: EventsEvent = {
+  metadata: { name: "e", namespace: "ns" },
+  regarding: { kind: "Service", namespace: "ns", name: "foo" },
+  eventTime: "2026-01-01T00:00:00.000000Z",
+  reportingController: "example.com/me",
+  reportingInstance: "me-1",
+  action: "Do",
+  reason: "R",
+  note: "something",
+  type: "Normal",
+};
+
+describe("core events", () => {
+  it.each<[string, Partial<CoreEvent>, (string | RegExp)[]]>([
+    ["good", {}, []],
+    [
+      "another namespace",
+      { involvedObject: { namespace: "other" } },
+      ['involvedObject.namespace: Invalid value: "other": does not match event.namespace'],
+    ],
+    [
+      "a cluster-scoped object outside default",
+      { involvedObject: { name: "n" } },
+      ['involvedObject.namespace: Invalid value: "": does not match event.namespace'],
+    ],
+    [
+      "with an eventTime the new fields are required",
+      { eventTime: "2026-01-01T00:00:00.000000Z", reason: "" },
+      [
+        "reportingComponent: Required value",
+        /^reportingComponent: Invalid value: "": name part must be non-empty/,
+        /^reportingComponent: Invalid value: "": name part must consist/,
+        "reportingInstance: Required value",
+        "action: Required value",
+        "reason: Required value",
+      ],
+    ],
+    [
+      "and bounded",
+      {
+        eventTime: "2026-01-01T00:00:00.000000Z",
+        reportingComponent: "a/b",
+        reportingInstance: "i",
+        action: "x".repeat(129),
+        message: "x".repeat(1025),
+      },
+      [/^action: Invalid value: "x+": can have at most 128 characters$/, 'message: Invalid value: "": can have at most 1024 characters'],
+    ],
+  ])("%s", (_, changes, want) => {
+    const got = create(eventsDefinition, { ...core, ...changes }).errors;
+    expect(got).toHaveLength(want.length);
+    want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
+  });
+
+  it("a cluster-scoped object's event lives in default", () => {
+    const event: CoreEvent = { ...core, metadata: { name: "e", namespace: "default" }, involvedObject: { kind: "Node", name: "n" } };
+    expect(create(eventsDefinition, event, "default").errors).toEqual([]);
+  });
+
+  it("source is the component, or the reporting one", () => {
+    expect(eventsDefinition.selectableFields(core)).toMatchObject({
+      source: "me",
+      "involvedObject.kind": "Service",
+      "involvedObject.uid": "u",
+      type: "Normal",
+    });
+    expect(eventsDefinition.selectableFields({ ...core, source: {}, reportingComponent: "r" } as CoreEvent)).toMatchObject({
+      source: "r",
+      reportingComponent: "r",
+    });
+  });
+});
+
+describe("events.k8s.io", () => {
+  const { representationOf } = eventsGroupEventsDefinition;
+  if (!representationOf) throw new Error("events.k8s.io events are core events");
+
+  it("is stored as a core event", () => {
+    expect(representationOf.toStored({ ...newer, deprecatedCount: 2, deprecatedSource: { component: "c" } } as EventsEvent)).toEqual({
+      metadata: newer.metadata,
+      involvedObject: newer.regarding,
+      eventTime: newer.eventTime,
+      reportingComponent: "example.com/me",
+      reportingInstance: "me-1",
+      action: "Do",
+      reason: "R",
+      message: "something",
+      type: "Normal",
+      count: 2,
+      source: { component: "c" },
+      firstTimestamp: null,
+      lastTimestamp: null,
+    });
+  });
+
+  it("a core event is served with the new names, and back without loss", () => {
+    const served = representationOf.fromStored(core);
+    expect(served).toEqual({
+      metadata: core.metadata,
+      regarding: core.involvedObject,
+      note: "something",
+      reason: "R",
+      type: "Normal",
+      deprecatedSource: core.source,
+      deprecatedFirstTimestamp: core.firstTimestamp,
+      deprecatedLastTimestamp: core.lastTimestamp,
+      deprecatedCount: 3,
+      eventTime: null,
+    });
+    expect(representationOf.toStored(served)).toMatchObject(core);
+  });
+
+  it("judges by its own names", () => {
+    expect(create(eventsGroupEventsDefinition, newer).errors).toEqual([]);
+    expect(create(eventsGroupEventsDefinition, { ...newer, type: "x", regarding: {} }).errors).toEqual([
+      'type: Invalid value: "x": has invalid value: ',
+      'regarding.namespace: Invalid value: "": does not match event.namespace',
+    ]);
+    expect(create(eventsGroupEventsDefinition, { ...newer, eventTime: undefined } as unknown as EventsEvent).errors).toEqual([
+      "eventTime: Required value",
+    ]);
+  });
+
+  it("selects by its own names", () => {
+    expect(eventsGroupEventsDefinition.selectableFields(newer)).toMatchObject({
+      reportingController: "example.com/me",
+      "regarding.name": "foo",
+    });
+  });
+});
+
+describe("cells", () => {
+  const now = Date.UTC(2026, 0, 1, 0, 6);
+
+  it("of a core event", () => {
+    expect(eventsDefinition.cells(core, now)).toEqual(["60s", "Normal", "R", "service/foo", "", "me, h", "something", "6m", 3, "e"]);
+  });
+
+  it("a series overrides last seen and count", () => {
+    const series = { count: 9, lastObservedTime: "2026-01-01T00:05:30.000000Z" };
+    expect(eventsDefinition.cells({ ...core, series } as CoreEvent, now)).toEqual([
+      "30s",
+      "Normal",
+      "R",
+      "service/foo",
+      "",
+      "me, h",
+      "something",
+      "6m",
+      9,
+      "e",
+    ]);
+  });
+
+  it("a new event has been seen once, when it happened", () => {
+    expect(eventsGroupEventsDefinition.cells(newer, now)).toEqual([
+      "6m",
+      "Normal",
+      "R",
+      "service/foo",
+      "",
+      "example.com/me",
+      "something",
+      "6m",
+      1,
+      "e",
+    ]);
+  });
+});

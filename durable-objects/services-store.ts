@@ -40,7 +40,8 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     this.#extension = extension;
     this.#parts = parts;
     parts.ledger.releases.rearm();
-    if (this.store.revision > 0) this.#recovered = extension.recover(this.store.storage);
+    // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
+    if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage);
   }
 
   ensureBootstrapped(): Promise<void> {

@@ -11,11 +11,15 @@
  */
 import type { Service } from "../meta/kubernetes";
 import { invalid, serviceUnavailable, type Status, tooManyRequests } from "../meta/status";
+import { parseAddress } from "../net/address";
 import type { Family } from "../net/family";
+import { formatPrefix } from "../net/prefix";
+import { isUsableIn } from "../net/usable";
 import type { ResourceDefinition } from "../registry/resource";
 import type { IPAddressWrite } from "../rpc/ip-addresses";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
 import type { HistoryEntry, StoreStorage } from "../store/store-storage";
+import { storedPrefix } from "../topology/stored-prefix";
 import type { AddressLedger } from "./address-ledger";
 import type { SupplyRefusal, TakenAddress } from "./address-supply";
 import { takeRefused } from "./errors";
@@ -49,6 +53,8 @@ const CATCH_UP_ENTRIES = 1_000;
 
 export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
+  /** dry runs that have the Coordinator's newest topology */
+  readonly #informed = new WeakSet<Operation<ServiceSupply>>();
 
   constructor(private readonly ports: ServicePorts) {}
 
@@ -56,7 +62,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     const after = change.after as Service | undefined;
     const plan = planClusterIPs({ after, before: change.before as Service | undefined }, this.ports.families);
     if (!plan.ok) return { kind: "refuse", status: invalid(this.ports.definition, after?.metadata?.name ?? "", plan.errors) };
-    if (change.dryRun) return this.#dryRun(after, plan.take);
+    if (change.dryRun) return this.#dryRun(after, plan.take, operation);
     if (!this.ports.ledger.releases.hasRoom(plan.release.length + plan.take.length)) {
       return { kind: "refuse", status: tooManyRequests("too many addresses wait for their release", 5) };
     }
@@ -155,15 +161,36 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     });
   }
 
-  #dryRun(after: Service | undefined, take: readonly Take[]): Admission {
-    if (!after) return { kind: "go" };
-    const ranges = this.ports.topology.cached?.ranges ?? [];
-    const shown = take.map(({ index, family, address }) => {
-      const range = ranges.find(({ prefix }) => prefix.includes(":") === (family === "IPv6"));
-      return { index, address: address || dryRunAddress(range?.prefix ?? (family === "IPv6" ? "::" : "0.0.0.0")) };
-    });
+  /** Takes nothing: a dynamic address is shown as a range's network address, a static one has to be usable in a range (§2.3). */
+  #dryRun(after: Service | undefined, take: readonly Take[], operation: Operation<ServiceSupply>): Admission {
+    if (!after || take.length === 0) return { kind: "go" };
+    const { cached } = this.ports.topology;
+    if (!cached || !this.#informed.has(operation)) return { kind: "wait", supply: () => this.#inform(operation) };
+    const shown: { index: number; address: string }[] = [];
+    for (const want of take) {
+      const ranges = cached.ranges.map(({ prefix }) => storedPrefix(prefix)).filter(({ family }) => family === want.family);
+      const [first] = ranges;
+      if (!first) return { kind: "refuse", status: takeRefused(after, want, { reason: "notReady" }) };
+      const range = formatPrefix(first);
+      const parsed = parseAddress(want.address);
+      if (parsed.ok && !ranges.some((prefix) => isUsableIn(prefix, parsed.value.family, parsed.value.value))) {
+        return { kind: "refuse", status: takeRefused(after, want, { reason: "outsideRange", range }) };
+      }
+      shown.push({ index: want.index, address: want.address || dryRunAddress(range) });
+    }
     applyTaken(after, shown);
     return { kind: "go" };
+  }
+
+  /** What a dry run answers is of the Coordinator's epoch, as any refusal is (rule 17). */
+  async #inform(operation: Operation<ServiceSupply>): Promise<Status | undefined> {
+    try {
+      await this.ports.topology.refresh();
+      this.#informed.add(operation);
+      return undefined;
+    } catch {
+      return serviceUnavailable("the Coordinator did not answer in time, please try again", 1);
+    }
   }
 
   async #supply(after: Service | undefined, take: readonly Take[], operation: Operation<ServiceSupply>): Promise<Status | undefined> {

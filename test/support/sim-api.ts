@@ -31,6 +31,7 @@ export class SimApi {
   /** Until the default ServiceCIDR gives out addresses. */
   async ready(): Promise<this> {
     await this.run(this.cluster.coordinator.brain.brain.readyTopology(10_000));
+    await this.run(this.cluster.services.brain.maintain());
     return this;
   }
 

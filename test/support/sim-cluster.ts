@@ -207,7 +207,7 @@ export class SimCluster {
     });
     const store: ResourceStore<ServiceSupply> = this.#store(life, definition, rows, extension);
     ledger.releases.rearm();
-    const recovered = store.revision > 0 ? extension.recover(rows) : Promise.resolve();
+    const recovered = store.revision > store.floor ? extension.recover(rows) : Promise.resolve();
     return {
       store,
       ledger,

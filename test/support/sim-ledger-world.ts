@@ -74,12 +74,12 @@ export class LedgerWorld {
       allocate: async (items) => {
         this.calls.push(`allocate ${uid}`);
         this.allocated.push({ owner: uid, items });
-        const results = await Promise.all(items.map((item) => this.allocate(uid, item)));
+        const results = await Promise.all(items.map(async (item) => this.allocate(uid, item)));
         return { epoch: this.topology.epoch, results, free: structuredClone(NOTHING_FREE) };
       },
       release: async (items) => {
         this.calls.push(`release ${uid} ${items.map(({ token }) => token).join()}`);
-        return Promise.all(items.map((item) => this.release(uid, item)));
+        return Promise.all(items.map(async (item) => this.release(uid, item)));
       },
       seed: (epoch, items) => {
         this.calls.push(`seed ${uid} ${items.map(({ address }) => address).join()}`);

@@ -204,7 +204,10 @@ describe("rows of IPAddress objects (rule 15)", () => {
   it("are taken where no range gives out the address yet", async () => {
     const world = new SupplyWorld();
     let seeded = false;
-    world.seed = () => Promise.resolve((seeded = true) ? "ok" : "stale");
+    world.seed = () => {
+      seeded = true;
+      return Promise.resolve("ok");
+    };
     world.allocate = (_, { address }) => (seeded ? given(address) : refused("notAllocatable"));
     expect(reasonOf(await world.result(world.take("10.0.0.0", "ipaddress")))).toBe("10.0.0.0");
     expect(world.calls).toEqual(["topology", "allocate a", "seed a 10.0.0.0", "allocate a"]);

@@ -11,11 +11,10 @@ import {
   withoutFinalizer,
 } from "../src/controllers/namespace-deletion";
 import type { Namespace } from "../src/meta/kubernetes";
-import { definitions } from "../src/registry/all";
 import type { CollectionRequest, ControllerRpc, WriteOptions } from "../src/rpc/store";
 import { COLLECTION_HEADER, encodeCollection } from "../src/store/collection-header";
 import type { Env } from "./env";
-import { namespacesStore, storeStub } from "./peers";
+import { contentStores, namespacesStore } from "./peers";
 import { systemClock, systemRecorder } from "./ports";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate } from "./sql/migrate";
@@ -93,13 +92,11 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
     return {
       recorder: this.#recorder,
       terminating: () => this.#terminating(),
-      content: definitions
-        .filter((definition) => definition.namespaced && !definition.representationOf)
-        .map((definition) => ({
-          resource: definition.resource,
-          close: (name, uid) => answered(storeStub(env, cluster, definition).closeNamespace(name, uid)),
-          empty: (name, uid) => answered(storeStub(env, cluster, definition).emptyNamespace(name, uid)),
-        })),
+      content: contentStores(env, cluster).map(({ resource, store }) => ({
+        resource,
+        close: (name, uid) => answered(store().closeNamespace(name, uid)),
+        empty: (name, uid) => answered(store().emptyNamespace(name, uid)),
+      })),
       finalize: (namespace) => this.#finalize(namespace),
     };
   }

@@ -3,6 +3,7 @@
  * A stub is dead after a throw, so each function makes a new one: call it once per attempt.
  */
 import type { ResourceDefinition } from "../src/registry/resource";
+import { definitions } from "../src/registry/all";
 import type { CoordinatorRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
 import type { CountedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
@@ -59,6 +60,13 @@ export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: str
     default:
       return stubOf<T>(env.RESOURCE_STORE, name);
   }
+}
+
+/** The stores of everything that lives in namespaces; `store` makes a stub for one call. */
+export function contentStores(env: Env, cluster: string): { resource: string; store(): Remote<StoreRpc & MaintainedStore> }[] {
+  return definitions
+    .filter((definition) => definition.namespaced && !definition.representationOf)
+    .map((definition) => ({ resource: definition.resource, store: () => storeStub(env, cluster, definition) }));
 }
 
 export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc> {

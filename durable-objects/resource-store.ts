@@ -1,4 +1,5 @@
 /** The store of one resource that needs nothing but keeping: namespaces, nodes, pods, endpoints, events, leases, endpointslices. */
+import { closingNamespaces } from "../src/controllers/namespace-closing";
 import { isExpired } from "../src/controllers/event-expiry";
 import type { CoreEvent } from "../src/meta/kubernetes";
 import type { EventsStoreRpc } from "../src/rpc/store";
@@ -6,8 +7,8 @@ import { matchingKeys } from "../src/store/collection";
 import { namespaceRange } from "../src/store/keys";
 import type { CommittedChange, StoreExtension } from "../src/store/extension";
 import type { Env } from "./env";
-import { controller } from "./peers";
-import { openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
+import { contentStores, controller } from "./peers";
+import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
 
 /** The controllers that want to hear of changes, by resource. */
 const FOLLOWERS: Readonly<Record<string, readonly string[]>> = { namespaces: ["namespaces"] };
@@ -15,13 +16,7 @@ const FOLLOWERS: Readonly<Record<string, readonly string[]>> = { namespaces: ["n
 export class ResourceStore extends StoreObject<undefined> implements EventsStoreRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, STORE_MIGRATIONS);
-    const followers = FOLLOWERS[setting.resource] ?? [];
-    super(
-      ctx,
-      env,
-      setting,
-      followers.length > 0 ? poking(() => followers.map((name) => controller(env, setting.cluster, name))) : undefined,
-    );
+    super(ctx, env, setting, extensionOf(setting, env));
   }
 
   async expire(): Promise<number> {
@@ -31,6 +26,17 @@ export class ResourceStore extends StoreObject<undefined> implements EventsStore
     await this.deleteKeys(keys);
     return keys.length;
   }
+}
+
+function extensionOf({ resource, cluster, clock }: StoreSetting, env: Env): StoreExtension<undefined> | undefined {
+  const followers = FOLLOWERS[resource];
+  if (!followers) return undefined;
+  const poke = poking(() => followers.map((name) => controller(env, cluster, name)));
+  if (resource !== "namespaces") return poke;
+  return closingNamespaces(
+    { clock, close: ({ name, uid }) => Promise.all(contentStores(env, cluster).map(({ store }) => store().closeNamespace(name, uid))) },
+    poke,
+  );
 }
 
 /** Pokes after every turn that changed a stored object; a lost poke is made up for by cron. */

@@ -21,7 +21,7 @@ export interface NamespaceContent {
   resource: string;
   close(name: string, uid: string): Promise<void>;
   /** deletes; answers how many objects are left (behind finalizers) */
-  empty(name: string, uid: string): Promise<number>;
+  empty(name: string, uid: string): Promise<number | "notClosed">;
 }
 
 export interface NamespaceDeletionPorts {

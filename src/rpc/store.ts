@@ -99,8 +99,8 @@ export interface MaintainedStore {
   compact(): Promise<void>;
   /** from now on nothing is created in this namespace; persisted when it returns (PROTOCOL rule 20) */
   closeNamespace(name: string, uid: string): Promise<void>;
-  /** deletes what the namespace holds; answers how many objects are left. Rejects unless this namespace (this uid) is closed here. */
-  emptyNamespace(name: string, uid: string): Promise<number>;
+  /** deletes what the namespace holds; answers how many objects are left. Does nothing unless this namespace (this uid) is closed here. */
+  emptyNamespace(name: string, uid: string): Promise<number | "notClosed">;
   /** totals since the object started: drains (transactions) and operations */
   counters(): Promise<StoreCounters>;
 }

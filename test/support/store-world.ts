@@ -26,6 +26,7 @@ export interface StoreWorldOptions<Supply> {
   extension?: StoreExtension<Supply>;
   historyBounds?: HistoryBounds;
   seed?: number;
+  scheduler?: SimScheduler;
 }
 
 export const WRITE: WriteOptions = {
@@ -41,7 +42,7 @@ export const DELETE: DeleteOptionsRequest = { dryRun: false, preconditions: {}, 
 /** One store on memory ports in virtual time; leases unless told otherwise. Namespaces are Active unless listed in `namespaces`. */
 export class StoreWorld<Supply = undefined> {
   readonly storage = new MemoryStoreStorage();
-  readonly scheduler = new SimScheduler();
+  readonly scheduler: SimScheduler;
   readonly logged: { level: string; event: string }[] = [];
   /** what the namespaces store answers; a name that is not listed is an Active namespace */
   readonly namespaces = new Map<string, GetResult | Promise<GetResult>>();
@@ -55,6 +56,7 @@ export class StoreWorld<Supply = undefined> {
 
   constructor(options: StoreWorldOptions<Supply> = {}) {
     this.#options = options;
+    this.scheduler = options.scheduler ?? new SimScheduler();
     this.definition = options.definition ?? leasesDefinition;
     this.#random = seededRandom(options.seed ?? 1);
     this.restart();

@@ -7,7 +7,7 @@ import { namespacesDefinition } from "../../../src/registry/namespaces/definitio
 import type { CollectionRequest } from "../../../src/rpc/store";
 import { listPage } from "../../../src/store/collection";
 import { aLease, collectionRequest, StoreWorld } from "../../support/store-world";
-import { RandomHistory, SELECTIONS } from "./random-history";
+import { RandomHistory, SELECTIONS } from "../../support/random-store-history";
 
 interface ListText {
   kind: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CollectionRequest, Representation } from "../../../src/rpc/store";
 import { namespacesDefinition } from "../../../src/registry/namespaces/definition";
 import { aLease, StoreWorld, type Watched } from "../../support/store-world";
-import { RandomHistory, SELECTIONS } from "./random-history";
+import { RandomHistory, SELECTIONS } from "../../support/random-store-history";
 
 const TABLE: Representation = { as: "table", includeObject: "Metadata", version: "v1" };
 const red = { labels: { color: "red" } };

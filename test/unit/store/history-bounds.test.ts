@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aLease, StoreWorld } from "../../support/store-world";
-import { RandomHistory } from "./random-history";
+import { RandomHistory } from "../../support/random-store-history";
 
 const sizeOf = (world: StoreWorld): number =>
   world.storage.historySince(0, 1e9).reduce((sum, { data, before }) => sum + data.length + before.length, 0);

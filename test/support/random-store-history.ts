@@ -1,7 +1,7 @@
-import type { KubeObject, Lease } from "../../../src/meta/kubernetes";
-import { StoreHistory } from "../../model/store-history";
-import { seededRandom } from "../../support/seeded-random";
-import { aLease, StoreWorld, type StoreWorldOptions } from "../../support/store-world";
+import type { KubeObject, Lease } from "../../src/meta/kubernetes";
+import { StoreHistory } from "../model/store-history";
+import { seededRandom } from "./seeded-random";
+import { aLease, StoreWorld, type StoreWorldOptions } from "./store-world";
 
 const NAMESPACES = ["a", "b", "b-c"];
 const NAMES = ["x", "x-1", "x1", "y", "z"];

@@ -1,0 +1,114 @@
+import { abortAllDurableObjects, runDurableObjectAlarm } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+import type { Namespace } from "../../src/meta/kubernetes";
+import {
+  createIn,
+  deleteFrom,
+  freshCluster,
+  mergePatch,
+  namespaceController,
+  storedIn,
+  type StoreStub,
+  storeStubOf,
+} from "../support/store-stubs";
+import { aLease } from "../support/store-world";
+
+const LEASES = "leases.coordination.k8s.io";
+const PATIENCE = { timeout: 10_000, interval: 20 };
+
+/** A cluster with the namespace `ns`. */
+async function setting(namespace: Namespace = {}) {
+  const cluster = freshCluster();
+  const namespaces = (): StoreStub => storeStubOf(cluster, "namespaces");
+  const leases = (): StoreStub => storeStubOf(cluster, LEASES);
+  await createIn(namespaces(), { ...namespace, metadata: { name: "ns", ...namespace.metadata } });
+  const find = () => storedIn<Namespace>(namespaces(), "", "ns");
+  const uid = (await find())?.metadata?.uid ?? "";
+  return { cluster, namespaces, leases, find, uid };
+}
+
+describe("a namespace that is deleted", () => {
+  it("is emptied and goes, without anybody asking again", async () => {
+    const { cluster, namespaces, leases, find } = await setting();
+    for (const name of ["a", "b", "c"]) await createIn(leases(), aLease(name));
+    await createIn(storeStubOf(cluster, "endpoints"), { metadata: { name: "e", namespace: "ns" } });
+    await createIn(leases(), aLease("stays", {}, { namespace: "default" }));
+    expect(await deleteFrom(namespaces(), "", "ns")).toMatchObject({ ok: true, gone: false });
+    await vi.waitFor(async () => expect(await find()).toBeUndefined(), PATIENCE);
+    for (const name of ["a", "b", "c"]) expect(await storedIn(leases(), "ns", name)).toBeUndefined();
+    expect(await storedIn(storeStubOf(cluster, "endpoints"), "ns", "e")).toBeUndefined();
+    expect(await storedIn(leases(), "default", "stays")).toBeDefined();
+  });
+
+  it("takes nothing new; made again it takes everything again", async () => {
+    const { namespaces, leases, find } = await setting();
+    await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
+    await deleteFrom(namespaces(), "", "ns");
+    const refused = await createIn(leases(), aLease("b"));
+    expect(refused).toMatchObject({ ok: false, status: { code: 403, details: { causes: [{ reason: "NamespaceTerminating" }] } } });
+    expect(await createIn(namespaces(), { metadata: { name: "ns" } })).toMatchObject({ ok: false, status: { reason: "AlreadyExists" } });
+    await leases().write(mergePatch("ns", "held", { metadata: { finalizers: null } }));
+    await vi.waitFor(async () => expect(await find()).toBeUndefined(), PATIENCE);
+    expect(await createIn(leases(), aLease("b"))).toMatchObject({ ok: false, status: { code: 404 } });
+    expect(await createIn(namespaces(), { metadata: { name: "ns" } })).toMatchObject({ ok: true });
+    expect(await createIn(leases(), aLease("b"))).toMatchObject({ ok: true });
+  });
+
+  it("waits for what has finalizers; the alarm looks again, also after a crash", async () => {
+    const { cluster, namespaces, leases, find } = await setting();
+    await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
+    await createIn(leases(), aLease("free"));
+    await deleteFrom(namespaces(), "", "ns");
+    await vi.waitFor(async () => expect(await storedIn(leases(), "ns", "free")).toBeUndefined(), PATIENCE);
+    await vi.waitFor(
+      async () => expect(await storedIn(leases(), "ns", "held")).toMatchObject({ metadata: { deletionGracePeriodSeconds: 0 } }),
+      PATIENCE,
+    );
+    expect((await find())?.status?.phase).toBe("Terminating");
+    await vi.waitFor(async () => expect(await runDurableObjectAlarm(namespaceController(cluster))).toBe(true), PATIENCE);
+    await abortAllDurableObjects();
+    expect(await find()).toBeDefined();
+    await leases().write(mergePatch("ns", "held", { metadata: { finalizers: null } }));
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(namespaceController(cluster));
+      expect(await find()).toBeUndefined();
+    }, PATIENCE);
+  });
+
+  it("keeps its labels, its own finalizers and those of others in spec until they are taken", async () => {
+    const { namespaces, find } = await setting({
+      metadata: { labels: { team: "a" }, finalizers: ["example.com/own"] },
+      spec: { finalizers: ["example.com/other"] },
+    });
+    await deleteFrom(namespaces(), "", "ns");
+    await vi.waitFor(async () => expect((await find())?.spec?.finalizers).toEqual(["example.com/other"]), PATIENCE);
+    expect(await find()).toMatchObject({
+      metadata: { labels: { team: "a", "kubernetes.io/metadata.name": "ns" }, finalizers: ["example.com/own"] },
+      status: { phase: "Terminating" },
+    });
+  });
+
+  it("a lost poke is made up for by the next one", async () => {
+    const { cluster, namespaces, find, leases } = await setting();
+    await createIn(leases(), aLease("a"));
+    await deleteFrom(namespaces(), "", "ns");
+    await abortAllDurableObjects();
+    await namespaceController(cluster).poke();
+    await vi.waitFor(async () => expect(await find()).toBeUndefined(), PATIENCE);
+  });
+});
+
+describe("calls that come late", () => {
+  it("cannot empty the namespace that has the name by then", async () => {
+    const { namespaces, leases, find, uid } = await setting();
+    await createIn(leases(), aLease("a"));
+    await deleteFrom(namespaces(), "", "ns");
+    await vi.waitFor(async () => expect(await find()).toBeUndefined(), PATIENCE);
+    await createIn(namespaces(), { metadata: { name: "ns" } });
+    await createIn(leases(), aLease("b"));
+    expect(await leases().emptyNamespace("ns", uid)).toBe("notClosed");
+    await leases().closeNamespace("ns", uid);
+    expect(await createIn(leases(), aLease("c"))).toMatchObject({ ok: true });
+    expect(await storedIn(leases(), "ns", "b")).toBeDefined();
+  });
+});

@@ -396,7 +396,6 @@ describe("paths", () => {
     ["/apis/unknown.group/v1/things", 404],
     ["/apis/networking.k8s.io/v9/ipaddresses", 404],
     ["/api/v2/pods", 404],
-    ["/metrics", 404],
     ["/apix/v1/pods", 404],
   ])("%s: %i in plain text", async (path, code) => {
     const { response } = await ask(path);

@@ -58,9 +58,13 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       maintain: other("maintain"),
       compact: other("compact"),
       expire: other("expire"),
+      counters: other("counters"),
     };
   };
-  const namespace = (binding: string) => ({ getByName: (name: string) => stub(`${binding} ${name}`) });
+  const namespace = (binding: string) => ({
+    idFromName: (name: string) => name,
+    get: (id: string) => stub(`${binding} ${id}`),
+  });
   const env = {
     COORDINATOR: namespace("COORDINATOR"),
     SERVICE_CIDR: namespace("SERVICE_CIDR"),

@@ -6,6 +6,8 @@ import { defineConfig } from "vitest/config";
  * One runtime for all files (six times faster than one per file); test/setup.ts wipes every binding before each test.
  */
 export default defineConfig({
+  // SEED and SIM_HISTORIES of the simulations reach workerd through import.meta.env.
+  envPrefix: ["VITE_", "SEED", "SIM_"],
   plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
   test: {
     include: ["test/unit/**/*.test.ts", "test/object/**/*.test.ts", "test/sim/**/*.test.ts"],

@@ -92,7 +92,7 @@ function describeFailure({ seed, violations, ...rest }: HistoryReport): string {
   return [`SEED=${seed}: ${JSON.stringify(rest)}`, ...violations].join("\n  ");
 }
 
-/** Environment variables reach workerd as bindings or not at all; in Node they are there. */
-function variable(name: string): string | undefined {
-  return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name];
+/** Of the environment, as vitest.config.ts hands it on. */
+function variable(name: "SEED" | "SIM_HISTORIES"): string | undefined {
+  return (import.meta as { env?: Record<string, string | undefined> }).env?.[name];
 }

@@ -1,0 +1,192 @@
+import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import type { Env } from "../../durable-objects/env";
+import { coordinator, ipAddressesStore, owner, servicesStore } from "../../durable-objects/peers";
+import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
+import type { DeleteOptionsRequest, WriteOptions, WriteResult } from "../../src/rpc/store";
+import { checkPaired, checkUnique } from "../support/checkers";
+
+const bindings = env as unknown as Env;
+const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" };
+const NETWORKING: WriteOptions = { ...OPTIONS, group: "networking.k8s.io" };
+const DELETE: DeleteOptionsRequest = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined };
+
+let clusters = 0;
+
+/** The services store of a cluster of its own, called as the Worker calls it, with its peers. */
+class Cluster {
+  readonly name = `services-test-${++clusters}`;
+
+  async ready(): Promise<this> {
+    await this.services.ensureBootstrapped();
+    return this;
+  }
+
+  get services() {
+    return servicesStore(bindings, this.name);
+  }
+
+  get ipAddresses() {
+    return ipAddressesStore(bindings, this.name);
+  }
+
+  create(name: string, spec: object = {}): Promise<WriteResult> {
+    const object = JSON.stringify({ metadata: { name, namespace: "default" }, spec: { ports: [{ port: 80 }], ...spec } });
+    return this.services.write({ verb: "create", namespace: "default", object, options: OPTIONS });
+  }
+
+  patch(name: string, patch: object): Promise<WriteResult> {
+    const key = { namespace: "default", name };
+    return this.services.write({ verb: "patch", key, subresource: "", patchType: "merge", patch: JSON.stringify(patch), options: OPTIONS });
+  }
+
+  remove(name: string): Promise<WriteResult> {
+    return this.services.write({ verb: "delete", key: { namespace: "default", name }, options: DELETE });
+  }
+
+  async stored(): Promise<{ services: Service[]; ipAddresses: IPAddress[] }> {
+    const [services, ipAddresses] = await Promise.all([
+      objectsIn(bindings.SERVICES_STORE.getByName(`${this.name}/services`)),
+      objectsIn(bindings.IP_ADDRESSES_STORE.getByName(`${this.name}/ipaddresses.networking.k8s.io`)),
+    ]);
+    return { services, ipAddresses };
+  }
+
+  async check(): Promise<void> {
+    const stored = await this.stored();
+    expect([...checkUnique(stored), ...checkPaired(stored)]).toEqual([]);
+  }
+
+  async ownerUid(): Promise<string> {
+    const { claims } = await coordinator(bindings, this.name).topology();
+    return claims[0]?.ownerUid ?? "";
+  }
+
+  /** Of the owner of the default range: commits and items since it started, and the addresses that it holds rows for. */
+  async owner() {
+    const stub = owner(bindings, this.name, await this.ownerUid());
+    const [{ drains, weight }, { rows }] = await Promise.all([stub.counters(), stub.rowsSince(0, 10_000)]);
+    return { drains, weight, held: rows.map(({ address }) => address).sort() };
+  }
+}
+
+/** All objects of a store, read from its tables. */
+function objectsIn<T extends KubeObject>(stub: DurableObjectStub): Promise<T[]> {
+  return runInDurableObject(stub, (_, state) =>
+    state.storage.sql
+      .exec<{ data: string }>("SELECT data FROM objects ORDER BY key")
+      .toArray()
+      .map(({ data }) => JSON.parse(data) as T),
+  );
+}
+
+function addressOf(result: WriteResult): string {
+  if (!result.ok) throw new Error(result.status.message ?? "refused");
+  return (JSON.parse(result.object) as Service).spec?.clusterIP ?? "";
+}
+
+function messageOf(result: WriteResult): string {
+  return result.ok ? "" : `${result.status.code ?? 0} ${result.status.message ?? ""}`;
+}
+
+describe("services store", () => {
+  it("makes default/kubernetes on the first address, once", async () => {
+    const cluster = await new Cluster().ready();
+    await Promise.all([cluster.ready(), cluster.ready()]);
+    const { services, ipAddresses } = await cluster.stored();
+    expect(services.map(({ metadata, spec }) => [metadata?.namespace, metadata?.name, spec?.clusterIP])).toEqual([
+      ["default", "kubernetes", "10.96.0.1"],
+    ]);
+    expect(ipAddresses.map(({ metadata }) => metadata?.name)).toEqual(["10.96.0.1"]);
+    await cluster.check();
+  });
+
+  it("50 creates at once: few calls and commits, an address and an IPAddress for each", async () => {
+    const cluster = await new Cluster().ready();
+    await cluster.create("warm");
+    const before = { owner: await cluster.owner(), services: await cluster.services.counters(), ips: await cluster.ipAddresses.counters() };
+    const results = await Promise.all(Array.from({ length: 50 }, (_, i) => cluster.create(`web-${i}`)));
+    expect(new Set(results.map(addressOf)).size).toBe(50);
+    await cluster.check();
+    const after = { owner: await cluster.owner(), services: await cluster.services.counters(), ips: await cluster.ipAddresses.counters() };
+    expect(after.owner.held).toHaveLength(52);
+    expect(after.owner.weight - before.owner.weight, "items asked of the owner").toBe(50);
+    expect(after.owner.drains - before.owner.drains, "commits of the owner").toBeLessThanOrEqual(5);
+    expect(after.services.drains - before.services.drains, "turns of the services store").toBeLessThanOrEqual(10);
+    expect(after.ips.drains - before.ips.drains, "commits of the ipaddresses store").toBeLessThanOrEqual(5);
+  });
+
+  it("loses nothing when every object dies, and goes on", async () => {
+    const cluster = await new Cluster().ready();
+    const before = await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`before-${i}`)));
+    await abortAllDurableObjects();
+    const after = await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`after-${i}`)));
+    expect(new Set([...before, ...after].map(addressOf)).size).toBe(40);
+    const { services } = await cluster.stored();
+    expect(services.map(({ spec }) => spec?.clusterIP).sort()).toEqual(["10.96.0.1", ...[...before, ...after].map(addressOf)].sort());
+    await cluster.check();
+    expect((await cluster.owner()).held).toHaveLength(41);
+  });
+
+  it("dies in the middle of creates and deletes: once it is maintained, nothing is left half done", async () => {
+    const cluster = await new Cluster().ready();
+    await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`old-${i}`)));
+    const creates = Array.from({ length: 20 }, (_, i) => cluster.create(`new-${i}`));
+    const deletes = Array.from({ length: 10 }, (_, i) => cluster.remove(`old-${i}`));
+    await scheduler.wait(3);
+    await abortAllDurableObjects();
+    const results = await Promise.allSettled([...creates, ...deletes]);
+    await cluster.ready();
+    await cluster.services.maintain();
+    await cluster.services.maintain();
+    await cluster.check();
+    const { services } = await cluster.stored();
+    const present = new Set(services.map(({ metadata }) => metadata?.name));
+    results.forEach((result, i) => {
+      if (result.status !== "fulfilled" || !result.value.ok) return;
+      if (i < 20) expect(present.has(`new-${i}`), `new-${i} was acknowledged`).toBe(true);
+      else expect(present.has(`old-${i - 20}`), `old-${i - 20} was acknowledged as gone`).toBe(false);
+    });
+    expect((await cluster.owner()).held).toEqual(services.map(({ spec }) => spec?.clusterIP ?? "").sort());
+  });
+
+  it("frees an address before a delete or a retype is answered", async () => {
+    const cluster = await new Cluster().ready();
+    expect(addressOf(await cluster.create("web", { clusterIP: "10.96.0.77" }))).toBe("10.96.0.77");
+    expect(messageOf(await cluster.create("other", { clusterIP: "10.96.0.77" }))).toBe(
+      '422 Service "other" is invalid: spec.clusterIPs: Invalid value: ["10.96.0.77"]: failed to allocate IP 10.96.0.77: provided IP is already allocated',
+    );
+    await cluster.remove("web");
+    expect(addressOf(await cluster.create("other", { clusterIP: "10.96.0.77" }))).toBe("10.96.0.77");
+    expect(messageOf(await cluster.patch("other", { spec: { type: "ExternalName", externalName: "a.example.com" } }))).toBe("");
+    expect(addressOf(await cluster.create("third", { clusterIP: "10.96.0.77" }))).toBe("10.96.0.77");
+    await cluster.check();
+    expect((await cluster.owner()).held).toEqual(["10.96.0.1", "10.96.0.77"]);
+  });
+
+  it("a full /29: upstream's answer, nothing left behind, and room again at once", async () => {
+    const cluster = await new Cluster().ready();
+    const cidrs = coordinator(bindings, cluster.name);
+    const small = JSON.stringify({ metadata: { name: "small" }, spec: { cidrs: ["10.97.0.0/29"] } });
+    await cidrs.write({ verb: "create", namespace: "", object: small, options: NETWORKING });
+    for (let i = 0; i < 200 && (await cidrs.topology()).ranges.length < 2; i++) await scheduler.wait(20);
+    const condition = { type: "Ready", status: "False", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+    const shut = JSON.stringify({ status: { conditions: [condition] } });
+    const key = { namespace: "", name: "kubernetes" };
+    await cidrs.write({ verb: "patch", key, subresource: "status", patchType: "merge", patch: shut, options: NETWORKING });
+
+    const results = await Promise.all(Array.from({ length: 8 }, (_, i) => cluster.create(`web-${i}`)));
+    const given = results.flatMap((result) => (result.ok ? [addressOf(result)] : []));
+    expect(given.sort()).toEqual([1, 2, 3, 4, 5, 6].map((i) => `10.97.0.${i}`));
+    const refused = results.flatMap((result, i) => (result.ok ? [] : [[messageOf(result), `web-${i}`]]));
+    for (const [message, name] of refused) {
+      expect(message).toBe(`500 Internal error occurred: failed to allocate a serviceIP for Service "${name}": range is full`);
+    }
+    expect(refused).toHaveLength(2);
+    const gone = results.findIndex((result) => result.ok);
+    await cluster.remove(`web-${gone}`);
+    const freed = results[gone];
+    expect(addressOf(await cluster.create("again"))).toBe(freed && addressOf(freed));
+    await cluster.check();
+  });
+});

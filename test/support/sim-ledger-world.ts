@@ -25,6 +25,12 @@ export class LedgerWorld {
   readonly scheduler = new SimScheduler();
   readonly clock = this.scheduler.clock();
   readonly storage = new MemoryLedgerStorage();
+  readonly source = new TopologySource(this.clock, () => ({
+    topology: () => {
+      this.calls.push("topology");
+      return this.coordinator();
+    },
+  }));
   readonly logged: string[] = [];
   /** calls in order, as `method owner addresses-or-tokens` */
   readonly calls: string[] = [];
@@ -47,12 +53,7 @@ export class LedgerWorld {
       random: seededRandom(1),
       recorder,
       storage: this.storage,
-      topology: new TopologySource(this.clock, () => ({
-        topology: () => {
-          this.calls.push("topology");
-          return this.coordinator();
-        },
-      })),
+      topology: this.source,
       owner: (uid) => this.#owner(uid),
       deleteAddresses: (items) => {
         this.calls.push(`deleteMany ${items.map(({ token }) => token).join()}`);

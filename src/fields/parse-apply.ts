@@ -2,11 +2,11 @@
  * The body of an apply, YAML or JSON, as a JSON object. Texts: apiserver endpoints/handlers/patch.go (applyPatcher) and
  * sigs.k8s.io/yaml, which reads YAML by way of JSON.
  */
-import { type Document, LineCounter, parseDocument, type YAMLError } from "yaml";
 import { err, ok, type Result } from "../base/result";
 import { isJsonObject, type JsonObject, type JsonValue } from "../meta/patch/json-value";
 import { badRequest, type Status } from "../meta/status";
 import { countMembers } from "../schema/json-text";
+import { type ParsedYaml, parseYamlText } from "./yaml-text";
 
 export interface ParsedConfig {
   config: JsonObject;
@@ -22,7 +22,7 @@ const DEPTH_MAX = 1000;
  * for what is neither YAML nor JSON, or no object. An empty document is an empty object.
  */
 export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "Ignore"): Result<ParsedConfig, Status> {
-  const parsed = parseJson(text) ?? parseYaml(text);
+  const parsed = parseJson(text) ?? parseYamlText(text);
   if (!parsed.ok) return err(badRequest(`error decoding YAML: ${parsed.error}`));
   const { value, repeated } = parsed.value;
   const config = value ?? {};
@@ -36,14 +36,8 @@ export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "I
   return err(badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines}`));
 }
 
-interface Parsed {
-  value: JsonValue;
-  /** `line 4: key "a" already set in map` */
-  repeated: string[];
-}
-
 /** What most clients send; undefined = not JSON, or JSON with repeated keys, whose lines only the YAML parser knows. */
-function parseJson(text: string): Result<Parsed, string> | undefined {
+function parseJson(text: string): Result<ParsedYaml, string> | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   let value: JsonValue;
   try {
@@ -67,45 +61,6 @@ function measure(value: JsonValue, depth: number): number | undefined {
     members += below;
   }
   return members;
-}
-
-function parseYaml(text: string): Result<Parsed, string> {
-  const lines = new LineCounter();
-  try {
-    const document = parseDocument(text, { uniqueKeys: true, merge: true, prettyErrors: false, logLevel: "silent", lineCounter: lines });
-    // as upstream, only the first of several documents counts
-    const fatal = document.errors.find((error) => error.code !== "DUPLICATE_KEY" && error.code !== "MULTIPLE_DOCS");
-    if (fatal) return err(`error converting YAML to JSON: yaml: ${at(fatal, lines)}${fatal.message}`);
-    // by way of JSON: dates, undefined and what else YAML can mean become what JSON can say
-    const value = JSON.parse(JSON.stringify(document.toJS() ?? null)) as JsonValue;
-    if (measure(value, 1) === undefined) return err("exceeded max depth");
-    return ok({ value, repeated: repeatedKeys(document, text, lines) });
-  } catch (error) {
-    const why = error instanceof RangeError ? "exceeded max depth" : error instanceof Error ? error.message : "cannot be read";
-    return err(`error converting YAML to JSON: yaml: ${why}`);
-  }
-}
-
-function at(error: YAMLError, lines: LineCounter): string {
-  const { line } = lines.linePos(error.pos[0]);
-  return line > 0 ? `line ${line}: ` : "";
-}
-
-function repeatedKeys(document: Document.Parsed, text: string, lines: LineCounter): string[] {
-  return document.errors
-    .filter((error) => error.code === "DUPLICATE_KEY")
-    .map((error) => `${at(error, lines)}key ${keyAt(text, error.pos[0])} already set in map`);
-}
-
-/** The key that begins at `start`, as Go quotes it. */
-function keyAt(text: string, start: number): string {
-  const rest = text.slice(start);
-  const quoted = /^"(?:[^"\\]|\\.)*"/.exec(rest);
-  if (quoted) return quoted[0];
-  const single = /^'((?:[^']|'')*)'/.exec(rest);
-  if (single) return JSON.stringify((single[1] ?? "").replaceAll("''", "'"));
-  const plain = /^[^\n]*?(?=\s*:(?:\s|$))/m.exec(rest);
-  return JSON.stringify(plain ? plain[0] : rest.slice(0, 64));
 }
 
 function goKind(value: JsonValue): string {

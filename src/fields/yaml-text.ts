@@ -1,0 +1,91 @@
+/**
+ * YAML as upstream reads it: by way of JSON (sigs.k8s.io/yaml). The yaml library composes nested values recursively and compares
+ * every key of a map with every other, so a hostile text could exhaust stack or time; both are kept from it here.
+ */
+import {
+  Composer,
+  type CST,
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type ParsedNode,
+  Parser,
+} from "yaml";
+import { err, ok, type Result } from "../base/result";
+import type { JsonValue } from "../meta/patch/json-value";
+
+export interface ParsedYaml {
+  /** of a key that stands twice the last value */
+  value: JsonValue;
+  /** `line 4: key "a" already set in map`, in the order of the text, at most REPEATED_MAX */
+  repeated: string[];
+}
+
+/** Deeper values are refused; no API object comes near. */
+const DEPTH_MAX = 250;
+const REPEATED_MAX = 100;
+/** Steps of reading: some seconds of work. An object of the size that storage keeps has far fewer, and JSON is not read here. */
+const LEXEMES_MAX = 200_000;
+const TOO_DEEP = "exceeded max depth";
+
+/** The first document of `text`, null when there is none. The error is Go's text as far as the library says the same. */
+export function parseYamlText(text: string): Result<ParsedYaml, string> {
+  const lines = new LineCounter();
+  try {
+    const composer = new Composer({ uniqueKeys: false, merge: true, prettyErrors: false, logLevel: "silent" });
+    for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return read(document, lines);
+    return ok({ value: null, repeated: [] });
+  } catch (error) {
+    if (error instanceof RangeError) return err(TOO_DEEP);
+    return err(`error converting YAML to JSON: yaml: ${error instanceof Error ? error.message : "cannot be read"}`);
+  }
+}
+
+function read(document: Document.Parsed, lines: LineCounter): Result<ParsedYaml, string> {
+  const [fatal] = document.errors;
+  if (fatal) return err(`error converting YAML to JSON: yaml: line ${lines.linePos(fatal.pos[0]).line}: ${fatal.message}`);
+  // by way of JSON: what else YAML can mean becomes what JSON can say
+  const value = JSON.parse(JSON.stringify(document.toJS() ?? null)) as JsonValue;
+  const repeated: string[] = [];
+  if (document.contents) findRepeated(document.contents, lines, repeated);
+  return ok({ value, repeated });
+}
+
+/** What Parser.parse does, watching how deep it gets. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++lexemes > LEXEMES_MAX) throw new Error("the document is too large");
+    yield* parser.next(lexeme);
+    if (parser.stack.length > DEPTH_MAX) throw new RangeError(TOO_DEEP);
+  }
+  yield* parser.end();
+}
+
+function findRepeated(node: ParsedNode, lines: LineCounter, repeated: string[]): void {
+  if (isSeq(node)) {
+    for (const item of node.items) if (isNode(item)) findRepeated(item, lines, repeated);
+    return;
+  }
+  if (!isMap(node)) return;
+  const seen = new Set<string>();
+  for (const pair of node.items) {
+    if (!isPair(pair)) continue;
+    const { key, value } = pair;
+    if (isScalar(key)) {
+      const name = String(key.value);
+      if (seen.has(name) && repeated.length < REPEATED_MAX) {
+        repeated.push(`line ${lines.linePos(key.range?.[0] ?? 0).line}: key ${JSON.stringify(name)} already set in map`);
+      }
+      seen.add(name);
+    }
+    if (isNode(value)) findRepeated(value as ParsedNode, lines, repeated);
+  }
+}

@@ -6,6 +6,8 @@ export interface CreateLoad {
   port: number;
   connections: number;
   count: number;
+  /** the cluster whose namespace `default` they go to */
+  cluster: string;
   /** names are `<prefix>-<number>` */
   prefix: string;
   /** every ClusterIP has to begin with one of these */
@@ -31,7 +33,7 @@ interface CreatedService {
 const load = JSON.parse(process.argv[2] ?? "{}") as CreateLoad;
 const addresses: [string, string][] = [];
 const nameOf = (i: number) => `${load.prefix}-${String(i)}`;
-const head = `POST /api/v1/namespaces/default/services HTTP/1.1\r\nHost: ${load.host}:${String(load.port)}\r\nContent-Type: application/json\r\nAccept: application/json\r\n`;
+const head = `POST /clusters/${load.cluster}/api/v1/namespaces/default/services HTTP/1.1\r\nHost: ${load.host}:${String(load.port)}\r\nContent-Type: application/json\r\nAccept: application/json\r\n`;
 
 const result = await runLoad({
   ...load,

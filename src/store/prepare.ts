@@ -27,7 +27,8 @@ export type Prepared =
   /** nothing differs: the resourceVersion stays and nobody hears of it */
   | { kind: "unchanged"; data: string; warnings: string[] }
   | { kind: "put"; key: string; after: KubeObject; before: KubeObject | undefined; code: 200 | 201; dryRun: boolean; warnings: string[] }
-  | { kind: "remove"; key: string; before: KubeObject; dryRun: boolean; warnings: string[] };
+  /** `last` = what the client's own update made of the object in the write that lets it go; absent = it goes as it is stored */
+  | { kind: "remove"; key: string; before: KubeObject; last?: KubeObject; dryRun: boolean; warnings: string[] };
 
 export interface PrepareFacts {
   definition: ResourceDefinition;
@@ -152,7 +153,7 @@ function prepareUpdate(
   if (!verdict.ok) return refuse(verdict.error, warnings);
   const all = warnings.concat(verdict.value);
   (after.metadata ??= {}).resourceVersion = before.metadata?.resourceVersion;
-  if (isGone(definition, after)) return { kind: "remove", key: current.key, before: after, dryRun: options.dryRun, warnings: all };
+  if (isGone(definition, after)) return { kind: "remove", key: current.key, before, last: after, dryRun: options.dryRun, warnings: all };
   if (semanticEqual(after, before)) return { kind: "unchanged", data: current.data, warnings: all };
   return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
 }

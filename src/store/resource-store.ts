@@ -373,9 +373,9 @@ export class ResourceStore<Supply = undefined> {
 
   #commit(operation: PendingWrite<Supply>, prepared: Prepared & { kind: "put" | "remove" }, current: StoredObject | undefined): Outcome {
     if (prepared.kind === "remove") {
-      const { dryRun, before, warnings } = prepared;
-      if (dryRun || !current) return this.#give(operation, { ok: true, code: 200, object: JSON.stringify(before), warnings, gone: true });
-      return { kind: "done", result: { ok: true, code: 200, object: this.#remove(current, before, operation), warnings, gone: true } };
+      const { dryRun, before, last = before, warnings } = prepared;
+      if (dryRun || !current) return this.#give(operation, { ok: true, code: 200, object: JSON.stringify(last), warnings, gone: true });
+      return { kind: "done", result: { ok: true, code: 200, object: this.#remove(current, before, operation, last), warnings, gone: true } };
     }
     const { after, dryRun, code, warnings } = prepared;
     if (dryRun) {
@@ -426,10 +426,11 @@ export class ResourceStore<Supply = undefined> {
     return data;
   }
 
-  #remove(current: StoredObject, before: KubeObject, operation: Operation<Supply> | undefined): string {
+  /** `last` is what the world sees of the object, `before` what it held (an update may let it go and change it at once). */
+  #remove(current: StoredObject, before: KubeObject, operation: Operation<Supply> | undefined, last = before): string {
     const revision = ++this.#state.revision;
     this.#options.storage.objectDelete(current.key);
-    const data = JSON.stringify({ ...before, metadata: { ...before.metadata, resourceVersion: String(revision) } });
+    const data = JSON.stringify({ ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } });
     this.#record({ revision, type: "DELETED", key: current.key, data, before: current.data }, current.uid, operation, undefined, before);
     return data;
   }

@@ -221,6 +221,16 @@ describe("delete", () => {
     expect([await api.rows(), api.parents]).toEqual([{}, {}]);
   });
 
+  it("by an update that drops the last finalizer and retypes at once frees what was stored", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", { clusterIP: "10.0.0.5" });
+    await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
+    await api.remove("web");
+    await api.patch("web", { metadata: { finalizers: null }, spec: { type: "ExternalName", externalName: "a.example.com" } });
+    expect([await api.rows(), api.parents]).toEqual([{}, {}]);
+    await isQuiet(api);
+  });
+
   it("is answered although the owner is silent; the address is freed later", async () => {
     const api = await new SimApi().ready();
     await api.create("web");

@@ -69,7 +69,7 @@ export function encodeManagedFields(managers: Managers): ManagedFieldsEntry[] | 
   return [...managers.values()].sort(compareManagers).map(encodeManager);
 }
 
-export function encodeManager({ manager, operation, apiVersion, time, fields, encoded, subresource }: Manager): ManagedFieldsEntry {
+function encodeManager({ manager, operation, apiVersion, time, fields, encoded, subresource }: Manager): ManagedFieldsEntry {
   return {
     ...(manager ? { manager } : {}),
     operation,

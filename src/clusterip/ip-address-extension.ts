@@ -108,9 +108,9 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   writeManaged(turn: StoreTurn, write: IPAddressWrite): void {
     const known = this.ports.storage.genGet(write.address);
     if (known && compareGens(known.gen, write.gen) >= 0) return;
-    turn.remove(write.address);
+    if (turn.get(write.address)) turn.remove(write.address);
     this.ports.storage.genPut({ address: write.address, token: write.token, gen: write.gen });
-    turn.put(write.address, {
+    turn.add(write.address, {
       metadata: {
         name: write.address,
         uid: this.ports.uuid(),

@@ -70,6 +70,8 @@ export interface StoreTurn {
   get(key: string): StoredObject | undefined;
   /** stores `object` as the next revision; creates or replaces by key */
   put(key: string, object: KubeObject): void;
+  /** the same for a key that `get` has just found free */
+  add(key: string, object: KubeObject): void;
   remove(key: string): void;
 }
 
@@ -282,6 +284,7 @@ export class ResourceStore<Supply = undefined> {
     const value = work.run({
       get: (key) => this.#options.storage.objectGet(key),
       put: (key, object) => void this.#put(key, object, this.#options.storage.objectGet(key), undefined),
+      add: (key, object) => void this.#put(key, object, undefined, undefined),
       remove: (key) => {
         const before = this.#options.storage.objectGet(key);
         if (before) this.#remove(before, JSON.parse(before.data) as KubeObject, undefined);

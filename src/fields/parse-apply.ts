@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../base/result";
 import { isJsonObject, type JsonObject, type JsonValue } from "../meta/patch/json-value";
 import { badRequest, type Status } from "../meta/status";
 import { countMembers } from "../schema/json-text";
-import { type ParsedYaml, parseYamlText } from "./yaml-text";
+import { type ParsedYaml, parseYamlText } from "../meta/yaml-text";
 
 export interface ParsedConfig {
   config: JsonObject;

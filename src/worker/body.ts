@@ -2,11 +2,12 @@
  * Request body -> checked object: size, encoding, syntax, kind and apiVersion, unknown and duplicate fields.
  * Source: upstream apiserver endpoints/handlers (create.go, update.go, rest.go: limitedReadBody, transformDecodeError).
  */
-import { isMap, parseDocument } from "yaml";
 import { err, ok, type Result } from "../base/result";
 import type { KubeObject } from "../meta/kubernetes";
 import { badRequest, requestTooLarge, type Status, unsupportedMediaType } from "../meta/status";
+import { isJsonObject } from "../meta/patch/json-value";
 import { apiVersionOf } from "../meta/type-meta";
+import { parseYamlText } from "../meta/yaml-text";
 import { type Decoded, decodeJson, decodeUtf8, validateValue } from "../schema/decode-json";
 import { decodeProtobuf } from "../schema/decode-protobuf";
 import type { DecodeError, MessageSchema } from "../schema/types";
@@ -111,20 +112,12 @@ export function decodeDocument(bytes: Uint8Array, type: BodyType, schema: Messag
 
 /** YAML is read as upstream does: turned into a JSON value first. A repeated key is a problem like a repeated field. */
 function decodeYaml(text: string, schema: MessageSchema): Result<Decoded, DecodeError> {
-  const syntax = (cause: string): Result<never, DecodeError> =>
-    err({ reason: "syntax", cause: `error converting YAML to JSON: yaml: ${cause}`, typeMeta: { apiVersion: "", kind: "" } });
-  const document = parseDocument(text, { uniqueKeys: true, merge: true, prettyErrors: false, logLevel: "silent" });
-  const fatal = document.errors.find((error) => error.code !== "DUPLICATE_KEY");
-  if (fatal) return syntax(fatal.message);
-  if (!isMap(document.contents)) return decodeJson(JSON.stringify(document.toJS() ?? null), schema);
-  let value: unknown;
-  try {
-    value = document.toJS();
-  } catch (error) {
-    return syntax(error instanceof Error ? error.message : "cannot be read");
-  }
-  const decoded = validateValue(JSON.parse(JSON.stringify(value)), schema);
-  if (decoded.ok && document.errors.length > 0) decoded.value.problems.push(...document.errors.map((error) => `yaml: ${error.message}`));
+  const parsed = parseYamlText(text);
+  if (!parsed.ok) return err({ reason: "syntax", cause: parsed.error, typeMeta: { apiVersion: "", kind: "" } });
+  const { value, repeated } = parsed.value;
+  if (!isJsonObject(value)) return decodeJson(JSON.stringify(value), schema);
+  const decoded = validateValue(value, schema);
+  if (decoded.ok) decoded.value.problems.push(...repeated.map((problem) => `yaml: ${problem}`));
   return decoded;
 }
 

@@ -80,6 +80,12 @@ describe("decodeBody", () => {
     expect(decode("a: [b\n", "yaml")).toMatch(
       /^400 the object provided is unrecognized \(must be of type Service\): error converting YAML to JSON: yaml: /,
     );
+    // 20,000 keys: comparing each with every other would take seconds.
+    const many = Array.from({ length: 20_000 }, (_, i) => `  k${i}: v`).join("\n");
+    expect(decode(`metadata:\n  name: a\n  annotations:\n${many.replaceAll("  k", "    k")}\n`, "yaml")).toMatchObject({
+      object: { metadata: { name: "a" } },
+    });
+    expect(decode(`a: ${"[".repeat(10_000)}`, "yaml")).toMatch(/^400 /);
     expect(decode("just text", "yaml")).toMatch(/^400 the object provided is unrecognized/);
   });
 

@@ -17,7 +17,7 @@ import {
   Parser,
 } from "yaml";
 import { err, ok, type Result } from "../base/result";
-import type { JsonValue } from "../meta/patch/json-value";
+import type { JsonValue } from "./patch/json-value";
 
 export interface ParsedYaml {
   /** of a key that stands twice the last value */

@@ -46,14 +46,14 @@ export interface ObjectIdentity {
 }
 
 /** `default/services`, `default/leases.coordination.k8s.io` */
-export function parseStoreName(name: string): ObjectIdentity {
+function parseStoreName(name: string): ObjectIdentity {
   const slash = name.indexOf("/");
   const [resource = "", ...group] = name.slice(slash + 1).split(".");
   return { cluster: name.slice(0, slash), group: group.join("."), resource };
 }
 
 /** Variables are checked by the Worker before any object is called; an object that finds them broken all the same must not run. */
-export function configOf(env: Env): Config {
+function configOf(env: Env): Config {
   const config = parseConfig(env as unknown as Record<string, string | undefined>);
   if (!config.ok) throw new Error(config.error.join("; "));
   return config.value;

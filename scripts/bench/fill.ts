@@ -16,7 +16,13 @@ export function benchFill(): Promise<BenchRow[]> {
     // The code is compiled by then and the first per cent is a fair comparison: both portions are created one by one.
     await part("warm", portion);
     const first = await part("first", portion);
-    await createServices(server, { cluster: "default", connections: 50, count: count - 3 * portion, prefix: "middle", addressPrefixes: ["10.0."] });
+    await createServices(server, {
+      cluster: "default",
+      connections: 50,
+      count: count - 3 * portion,
+      prefix: "middle",
+      addressPrefixes: ["10.0."],
+    });
     const last = await part("last", portion);
     const answer = await fetch(`${server.url}/api/v1/namespaces/default/services`, {
       method: "POST",

@@ -31,7 +31,7 @@ export interface ActiveConfig {
 }
 
 /** What a never configured object has. */
-export const UNCONFIGURED: ActiveConfig = { epoch: 0, retired: false, owned: [], active: [], frozen: [], ranges: [] };
+const UNCONFIGURED: ActiveConfig = { epoch: 0, retired: false, owned: [], active: [], frozen: [], ranges: [] };
 
 export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind: "repeat" } | { kind: "refuse"; result: ConfigureResult };
 
@@ -39,7 +39,7 @@ export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind:
  * Everything but the epoch, as text that is equal exactly when the content is: the lists are sets, so they are sorted, and
  * a retired owner keeps none.
  */
-export function canonicalContent(config: OwnerConfig): string {
+function canonicalContent(config: OwnerConfig): string {
   const set = (prefixes: readonly string[]): string[] => (config.retired ? [] : [...prefixes].sort());
   return JSON.stringify({ frozen: set(config.frozen), owned: set(config.owned), ranges: set(config.ranges), retired: config.retired });
 }

@@ -65,7 +65,7 @@ type Outcome =
   | { kind: "seed"; result: "ok" | "stale" };
 
 /** Rejects a call that found the queue full; nothing of it was applied. Its name and message are all that survives RPC. */
-export class OwnerOverloadedError extends Error {
+class OwnerOverloadedError extends Error {
   override name = "OwnerOverloadedError";
 }
 

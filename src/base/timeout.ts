@@ -1,7 +1,7 @@
 /** Every call to a peer has a timeout: the callee may still run, the caller must be able to go on. */
 import type { Clock } from "./ports";
 
-export class TimeoutError extends Error {
+class TimeoutError extends Error {
   override name = "TimeoutError";
 }
 

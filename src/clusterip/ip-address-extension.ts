@@ -37,9 +37,9 @@ export interface IPAddressStorage {
   claimsSave(epoch: number, prefixes: readonly string[]): void;
 }
 
-export const MANAGED_BY_LABEL = "ipaddress.kubernetes.io/managed-by";
-export const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
-export const ALLOCATOR_NAME = "ipallocator.k8s.io";
+const MANAGED_BY_LABEL = "ipaddress.kubernetes.io/managed-by";
+const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
+const ALLOCATOR_NAME = "ipallocator.k8s.io";
 
 export interface IPAddressPorts {
   definition: ResourceDefinition;

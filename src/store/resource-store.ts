@@ -378,7 +378,10 @@ export class ResourceStore<Supply = undefined> {
     if (prepared.kind === "remove") {
       const { dryRun, before, last = before, warnings } = prepared;
       if (dryRun || !current) return this.#give(operation, { ok: true, code: 200, object: JSON.stringify(last), warnings, gone: true });
-      return { kind: "done", result: { ok: true, code: 200, object: this.#remove(current, before, operation, last), warnings, gone: true } };
+      return {
+        kind: "done",
+        result: { ok: true, code: 200, object: this.#remove(current, before, operation, last), warnings, gone: true },
+      };
     }
     const { after, dryRun, code, warnings } = prepared;
     if (dryRun) {

@@ -22,7 +22,7 @@ import { seededRandom } from "./seeded-random";
 
 const OPERATION_DEADLINE_MS = 20_000;
 
-export class CrashError extends Error {}
+class CrashError extends Error {}
 
 interface Timer {
   at: number;

@@ -5,7 +5,7 @@ import type { WriteOptions, WriteRequest, WriteResult } from "../../src/rpc/stor
 import { ipAddressesOf } from "./sim-checks";
 import { SimCluster, type SimOptions } from "./sim-cluster";
 
-export const OPTIONS: WriteOptions = {
+const OPTIONS: WriteOptions = {
   dryRun: false,
   fieldManager: "test",
   fieldValidation: "Strict",

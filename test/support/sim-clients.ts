@@ -5,7 +5,7 @@ import type { WordRandom } from "../../src/base/word-random";
 import { ipAddressesOf, servicesOf } from "./sim-checks";
 import type { SimCluster } from "./sim-cluster";
 
-export const OPTIONS: WriteOptions = {
+const OPTIONS: WriteOptions = {
   dryRun: false,
   fieldManager: "sim",
   fieldValidation: "Strict",

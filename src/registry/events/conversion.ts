@@ -43,7 +43,14 @@ export function toCoreEvent(object: KubeObject): KubeObject {
   return withAlways(renamed(object, TO_CORE), ALWAYS_IN_CORE);
 }
 
-/** core -> events.k8s.io */
+/** A core event gets the members that are never left out (structs and members without omitempty upstream). */
+export function completeCoreEvent(event: KubeObject): void {
+  withAlways(event as unknown as Record<string, unknown>, ALWAYS_IN_CORE);
+}
+
+/** core -> events.k8s.io, where an empty reporter is left out */
 export function fromCoreEvent(object: KubeObject): KubeObject {
-  return withAlways(renamed(object, FROM_CORE), ALWAYS_IN_EVENTS);
+  const event = renamed(object, FROM_CORE);
+  for (const key of ["reportingController", "reportingInstance"]) if (event[key] === "") delete event[key];
+  return withAlways(event, ALWAYS_IN_EVENTS);
 }

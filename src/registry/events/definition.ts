@@ -10,7 +10,7 @@ import { EventsEventSchema } from "../../schema/events";
 import { BASE_STRATEGY, COMMON, unsupportedFieldLabel } from "../defaults";
 import { defineResource } from "../resource";
 import { EVENT_COLUMNS, eventCells, sourceOf } from "./columns";
-import { fromCoreEvent, toCoreEvent } from "./conversion";
+import { completeCoreEvent, fromCoreEvent, toCoreEvent } from "./conversion";
 import { CORE_NAMES, validateEvent } from "./validate";
 
 const REFERENCE_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
@@ -47,7 +47,7 @@ export const eventsDefinition = defineResource<CoreEvent>({
     type: event.type ?? "",
   }),
   fieldLabels: [...REFERENCE_FIELDS.map((key) => `involvedObject.${key}`), "reason", "reportingComponent", "source", "type"],
-  strategy: { ...BASE_STRATEGY, validate: (event: CoreEvent) => validateEvent(event, CORE_NAMES) },
+  strategy: { ...BASE_STRATEGY, defaults: completeCoreEvent, validate: (event: CoreEvent) => validateEvent(event, CORE_NAMES) },
 });
 
 function asCore(event: KubeObject): CoreEvent {

@@ -74,6 +74,20 @@ describe("core events", () => {
     expect(create(eventsDefinition, event, "default").errors).toEqual([]);
   });
 
+  it("shows the members that upstream always shows", () => {
+    const { source, firstTimestamp, lastTimestamp, ...bare } = core;
+    expect([source, firstTimestamp, lastTimestamp].every(Boolean)).toBe(true);
+    expect(create(eventsDefinition, bare as CoreEvent).object).toMatchObject({
+      source: {},
+      firstTimestamp: null,
+      lastTimestamp: null,
+      eventTime: null,
+      reportingComponent: "",
+      reportingInstance: "",
+    });
+    expect(create(eventsDefinition, core).object).toMatchObject(core);
+  });
+
   it("source is the component, or the reporting one", () => {
     expect(eventsDefinition.selectableFields(core)).toMatchObject({
       source: "me",
@@ -125,6 +139,12 @@ describe("events.k8s.io", () => {
       eventTime: null,
     });
     expect(representationOf.toStored(served)).toMatchObject(core);
+  });
+
+  it("does not show a reporter that a core event has not", () => {
+    const served = representationOf.fromStored({ ...core, reportingComponent: "", reportingInstance: "" });
+    expect(Object.keys(served)).not.toContain("reportingController");
+    expect(Object.keys(served)).not.toContain("reportingInstance");
   });
 
   it("judges by its own names", () => {

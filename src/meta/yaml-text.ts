@@ -15,6 +15,7 @@ import {
   LineCounter,
   type ParsedNode,
   Parser,
+  visit,
 } from "yaml";
 import { err, ok, type Result } from "../base/result";
 import type { JsonValue } from "./patch/json-value";
@@ -31,6 +32,8 @@ const DEPTH_MAX = 250;
 const REPEATED_MAX = 100;
 /** Steps of reading: some seconds of work. An object of the size that storage keeps has far fewer, and JSON is not read here. */
 const LEXEMES_MAX = 200_000;
+/** What aliases may repeat, in characters: the text for each alias is the most that one can bring. */
+const ALIASED_CHARS_MAX = 32 * 1024 * 1024;
 const TOO_DEEP = "exceeded max depth";
 
 /** The first document of `text`, null when there is none. The error is Go's text as far as the library says the same. */
@@ -38,7 +41,7 @@ export function parseYamlText(text: string): Result<ParsedYaml, string> {
   const lines = new LineCounter();
   try {
     const composer = new Composer({ uniqueKeys: false, merge: true, prettyErrors: false, logLevel: "silent" });
-    for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return read(document, lines);
+    for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return read(document, text, lines);
     return ok({ value: null, repeated: [] });
   } catch (error) {
     if (error instanceof RangeError) return err(TOO_DEEP);
@@ -46,14 +49,27 @@ export function parseYamlText(text: string): Result<ParsedYaml, string> {
   }
 }
 
-function read(document: Document.Parsed, lines: LineCounter): Result<ParsedYaml, string> {
+function read(document: Document.Parsed, text: string, lines: LineCounter): Result<ParsedYaml, string> {
   const [fatal] = document.errors;
   if (fatal) return err(`error converting YAML to JSON: yaml: line ${lines.linePos(fatal.pos[0]).line}: ${fatal.message}`);
+  checkAliases(document, text.length);
   // by way of JSON: what else YAML can mean becomes what JSON can say
   const value = JSON.parse(JSON.stringify(document.toJS() ?? null)) as JsonValue;
   const repeated: string[] = [];
   if (document.contents) findRepeated(document.contents, lines, repeated);
   return ok({ value, repeated });
+}
+
+/** Go's texts. The library bounds how often aliases of aliases multiply, not how large what they repeat is, and follows cycles. */
+function checkAliases(document: Document.Parsed, chars: number): void {
+  let aliases = 0;
+  visit(document, {
+    Alias(_, alias, path) {
+      if (++aliases * chars > ALIASED_CHARS_MAX) throw new Error("document contains excessive aliasing");
+      const around = path.some((node) => isNode(node) && "anchor" in node && node.anchor === alias.source);
+      if (around) throw new Error(`anchor '${alias.source}' value contains itself`);
+    },
+  });
 }
 
 /** What Parser.parse does, watching how deep it gets. */

@@ -2,7 +2,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Number of fsync and fdatasync calls of a process while `body` runs; undefined where strace is missing or not allowed to attach. */
+/**
+ * Number of fsync and fdatasync calls of a process while `body` runs; undefined where strace is missing, not allowed to attach, or
+ * slows the process down so much (it stops at every system call) that `body` fails.
+ */
 export async function countFsyncs(pid: number, body: () => Promise<unknown>): Promise<number | undefined> {
   const strace = spawn("strace", ["-f", "-c", "-e", "trace=fsync,fdatasync", "-p", String(pid)], { stdio: ["ignore", "ignore", "pipe"] });
   let text = "";
@@ -17,12 +20,11 @@ export async function countFsyncs(pid: number, body: () => Promise<unknown>): Pr
     });
   });
   if (!attached) return undefined;
-  try {
-    await body();
-  } finally {
-    strace.kill("SIGINT");
-    await closed;
-  }
+  let done = true;
+  await body().catch(() => (done = false));
+  strace.kill("SIGINT");
+  await closed;
+  if (!done) return undefined;
   // Rows of the summary: "% time  seconds  usecs/call  calls  [errors]  syscall".
   return [...text.matchAll(/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(?:fsync|fdatasync)$/gm)].reduce(
     (sum, match) => sum + Number(match[1]),

@@ -14,7 +14,7 @@ const connections = 100;
 /** the first Services after the start, in another cluster */
 const warmUpCount = 5_000;
 /** Services of the pass under strace, which slows the server down and is not timed */
-const tracedCount = 2_000;
+const tracedCount = 1_000;
 const ratePerSecondMin = 2_000;
 const p99MsMax = 150;
 

@@ -2,7 +2,6 @@
  * Rules of metadata that hold for every kind (api-machinery §3.2; upstream apimachinery pkg/api/validation/objectmeta.go and
  * apiserver pkg/registry/rest/meta.go).
  */
-import { semanticEqual } from "./equality";
 import { FIELD_IMMUTABLE, forbiddenField, invalidValue, required, tooLong } from "./field-errors";
 import type { FieldError } from "./field-errors";
 import type { ObjectMeta, OwnerReference } from "./kubernetes";
@@ -65,12 +64,15 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldError[])
 function validateOwnerReferences(references: readonly OwnerReference[] | undefined, errors: FieldError[]): void {
   if (!references) return;
   let controller = "";
+  let told = false;
   for (const reference of references) {
     validateOwnerReference(reference, errors);
-    if (!reference.controller) continue;
+    if (!reference.controller || told) continue;
     const name = `${reference.kind}/${reference.name}`;
     if (controller === "") controller = name;
     else {
+      // upstream says so of each one more; every time with the whole list in the text, which grows with its square
+      told = true;
       const text = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
       errors.push(invalidValue("metadata.ownerReferences", references, text));
     }
@@ -176,14 +178,16 @@ export function stampUpdate(change: { after: ObjectMeta; before: ObjectMeta }): 
 export function dropDuplicateOwners(metadata: ObjectMeta): string[] {
   const references = metadata.ownerReferences;
   if (!references || references.length < 2) return [];
-  const kept: OwnerReference[] = [];
+  const kept = new Map<string, OwnerReference>();
   const duplicated = new Set<string>();
   for (const reference of references) {
-    if (kept.some((other) => semanticEqual(other, reference))) duplicated.add(reference.uid);
-    else kept.push(reference);
+    const { apiVersion, kind, name, uid, controller = null, blockOwnerDeletion = null } = reference;
+    const key = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
+    if (kept.has(key)) duplicated.add(uid);
+    else kept.set(key, reference);
   }
   if (duplicated.size === 0) return [];
-  metadata.ownerReferences = kept;
+  metadata.ownerReferences = [...kept.values()];
   return [
     `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...duplicated].join(", ")}`,
   ];

@@ -157,6 +157,15 @@ describe("stamps", () => {
   });
 });
 
+describe("many controllers", () => {
+  it("are refused once, so that the text does not grow with their square", () => {
+    const ownerReferences = Array.from({ length: 1000 }, (_, i) => ({ ...owner, uid: `u${i}`, controller: true }));
+    const errors = check({ ownerReferences });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/Only one reference can have Controller set to true\. Found "true" in references for Node\/n and Node\/n$/);
+  });
+});
+
 describe("dropDuplicateOwners", () => {
   it("keeps the first of equal references and warns once", () => {
     const metadata: ObjectMeta = { ownerReferences: [owner, { ...owner, uid: "v" }, { ...owner }] };
@@ -164,6 +173,25 @@ describe("dropDuplicateOwners", () => {
     expect(metadata.ownerReferences).toEqual([owner, { ...owner, uid: "v" }]);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatch(/duplicate UID\(s\) observed: u$/);
+  });
+
+  it("looks at each of many references once", () => {
+    let reads = 0;
+    const counted = (i: number) => ({
+      ...owner,
+      get uid() {
+        reads++;
+        return `u${i}`;
+      },
+    });
+    const ownerReferences = Array.from({ length: 1000 }, (_, i) => counted(i));
+    expect(dropDuplicateOwners({ ownerReferences })).toEqual([]);
+    expect(reads).toBeLessThan(10_000);
+  });
+
+  it("references that differ in one member are different", () => {
+    const ownerReferences = [owner, { ...owner, controller: false }, { ...owner, blockOwnerDeletion: true }, { ...owner, name: "m" }];
+    expect(dropDuplicateOwners({ ownerReferences })).toEqual([]);
   });
 
   it("says nothing when there are none", () => {

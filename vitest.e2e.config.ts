@@ -11,6 +11,8 @@ export default defineConfig({
     include: slow ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl.test.ts"] : ["test/e2e/*.test.ts"],
     environment: "node",
     fileParallelism: false,
+    // The WebSocket of browsers, which newer Nodes have without a flag.
+    execArgv: ["--experimental-websocket"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

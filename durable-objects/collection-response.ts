@@ -2,6 +2,7 @@
 import type { ResourceDefinition } from "../src/registry/resource";
 import type { CollectionRequest } from "../src/rpc/store";
 import { type ListBody, listPage, startWatch } from "../src/store/collection";
+import { COMPRESSIBLE_CHARS, COMPRESSIBLE_HEADER } from "../src/store/collection-header";
 import type { WatchSink } from "../src/store/watch-hub";
 import { errorFrame } from "../src/meta/watch-event";
 import type { Status } from "../src/meta/status";
@@ -35,7 +36,10 @@ export function listResponse(store: AnyStore, request: CollectionRequest, defini
 }
 
 export function pageResponse(body: ListBody): Response {
-  return new Response(listStream(body), { headers: { "Content-Type": "application/json", "Cache-Control": "no-cache, private" } });
+  const chars = body.rows.reduce((sum, { length }) => sum + length, 0);
+  const headers: Record<string, string> = { "Content-Type": "application/json", "Cache-Control": "no-cache, private" };
+  if (chars > COMPRESSIBLE_CHARS) headers[COMPRESSIBLE_HEADER] = "1";
+  return new Response(listStream(body), { headers });
 }
 
 /** The rows are of one turn's snapshot; they are encoded piece by piece as the client takes them. */

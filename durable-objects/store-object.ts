@@ -28,6 +28,7 @@ import { ResourceStore as Store } from "../src/store/resource-store";
 import { listResponse, pageResponse, statusResponse, watchResponse } from "./collection-response";
 import type { Env } from "./env";
 import { namespacesStore } from "./peers";
+import { isSocketRequest, watchSocketResponse } from "./watch-socket";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
@@ -140,6 +141,9 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
       case "list":
         return listResponse(this.store, collection, definition);
       case "watch":
+        if (isSocketRequest(request)) {
+          return watchSocketResponse(this.store, collection, definition, request.headers.get("Sec-WebSocket-Protocol") ?? "");
+        }
         return watchResponse(this.store, collection, definition, request.signal);
       case "deletecollection":
         return this.#deleteCollection(collection, definition);
@@ -165,6 +169,11 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
 
   compact(): Promise<void> {
     this.store.compact();
+    return Promise.resolve();
+  }
+
+  endWatches(): Promise<void> {
+    this.store.hub.endAll();
     return Promise.resolve();
   }
 

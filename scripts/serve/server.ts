@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
+import { END_WATCHES } from "../../src/worker/stop-signal";
 import { checkVars } from "./check-vars";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
@@ -19,6 +20,9 @@ import { UserError } from "./user-error";
 const readyMsMax = 60_000;
 const watchIntervalMs = 500;
 const stopMsMax = 5_000;
+const endWatchesMsMax = 2_000;
+/** for the ends of bodies to reach the sockets */
+const lastBytesMs = 100;
 
 /**
  * Serves until `stopped` is aborted (resolves with exit code 0) or the runtime dies (1); `onReady` is called once /readyz answers 200.
@@ -34,6 +38,7 @@ export async function serve(
   checkVars(config.vars);
   const folder = await openDataFolder(options.dataFolder, options.fresh);
   let runtime: Miniflare | undefined;
+  let url: string | undefined;
   let crons: { stop(): void } | undefined;
   const recording = recordRuntime(folder);
   try {
@@ -43,7 +48,7 @@ export async function serve(
     await runtime.ready;
     const direct = await runtime.unsafeGetDirectURL(config.name, "direct");
     const process = await recording.found;
-    const url = urlOf(options.host, Number(direct.port));
+    url = urlOf(options.host, Number(direct.port));
     if (!(await untilReady(url, stop))) return 0;
     writeFileSync(folder.kubeconfigPath, kubeconfig(url), { mode: 0o600 });
     crons = await fireCrons(runtime, config.name, config.crons);
@@ -57,6 +62,7 @@ export async function serve(
   } finally {
     crons?.stop();
     recording.stop();
+    if (runtime && url !== undefined) await Promise.race([endWatches(runtime, config.name), sleep(endWatchesMsMax)]);
     if (runtime) await Promise.race([runtime.dispose().catch(() => undefined), sleep(stopMsMax)]);
     endChildren();
     folder.release();
@@ -131,6 +137,17 @@ async function untilDead(runtime: ProcessIdentity, stop: AbortSignal): Promise<b
     return stop.aborted;
   }
   return true;
+}
+
+/** Clients whose watch ends properly watch again; the official JavaScript informer gives up on one whose connection breaks. */
+async function endWatches(runtime: Miniflare, name: string): Promise<void> {
+  try {
+    const worker = await runtime.getWorker(name);
+    await worker.scheduled({ cron: END_WATCHES });
+    await sleep(lastBytesMs);
+  } catch {
+    // The runtime is gone already, and its watches with it.
+  }
 }
 
 async function fireCrons(runtime: Miniflare, name: string, crons: string[]): Promise<{ stop(): void }> {

@@ -36,12 +36,15 @@ export const OPERATION_DEADLINE_MS = 20_000;
 export const RPC_TIMEOUT_MS = 5_000;
 /** History kept at most: a client that was away for 60 s at 200 writes/s (12,000 changes) resumes with room to spare. */
 export const HISTORY_ENTRIES_MAX = 50_000;
-/** Characters of history kept at most; far below the 10 GB of an object. */
-export const HISTORY_SIZE_MAX = 256 * 1024 * 1024;
+/**
+ * Characters of history kept at most, what each change replaced included: the 12,000 changes above and one trim, at 2 KB before and 2 KB
+ * after. A watch that resumes at the floor holds what it is sent, which is half of that, and an object has 128 MB.
+ */
+export const HISTORY_SIZE_MAX = 68 * 1024 * 1024;
 /** Entries trimmed at once when a bound is crossed, so that the cost is spread. */
 export const HISTORY_TRIM_ENTRIES = 5_000;
-/** Entries of history that one turn may hand to a watch that resumes. */
-export const CATCH_UP_ENTRIES_MAX = HISTORY_ENTRIES_MAX;
+/** Entries of history read at once. */
+export const HISTORY_PAGE_ENTRIES = 500;
 /** Items per call to an owner or to the ipaddresses store: well below the 32 MiB of one RPC. */
 export const SUPPLY_BATCH_MAX = 500;
 /** Calls under way per owner; what arrives meanwhile goes out together. Two, so that one lost answer does not stop all others. */

@@ -68,7 +68,8 @@ export interface CollectionRequest {
   resourceVersion: string;
   resourceVersionMatch: string;
   allowWatchBookmarks: boolean;
-  sendInitialEvents: boolean;
+  /** undefined = not given: a watch from resourceVersion unset or 0 begins with them all the same */
+  sendInitialEvents?: boolean | undefined;
   /** seconds, 0 = the server chooses */
   timeoutSeconds: number;
   /** group, version and resource that the client asked for (events has two; versions differ in apiVersion) */
@@ -101,6 +102,8 @@ export interface MaintainedStore {
   closeNamespace(name: string, uid: string): Promise<void>;
   /** deletes what the namespace holds; answers how many objects are left. Does nothing unless this namespace (this uid) is closed here. */
   emptyNamespace(name: string, uid: string): Promise<number | "notClosed">;
+  /** ends every watch with a proper end of body; new ones may follow */
+  endWatches(): Promise<void>;
   /** totals since the object started: drains (transactions) and operations */
   counters(): Promise<StoreCounters>;
 }

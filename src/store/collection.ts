@@ -1,5 +1,5 @@
 /** Lists and watches of one store: what a CollectionRequest means, and where its bytes come from (api-machinery §4). */
-import { CATCH_UP_ENTRIES_MAX, WATCH_TIMEOUT_MIN_MS } from "../base/limits";
+import { WATCH_TIMEOUT_MIN_MS } from "../base/limits";
 import { err, ok, type Result } from "../base/result";
 import { parseFieldSelector } from "../meta/field-selector";
 import type { KubeObject } from "../meta/kubernetes";
@@ -9,6 +9,7 @@ import { badRequest, expired, revisionTooLarge, type Status } from "../meta/stat
 import type { ResourceDefinition } from "../registry/resource";
 import type { CollectionRequest } from "../rpc/store";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
+import { historyAfter } from "./history";
 import { type KeyRange, namespaceRange, storageKey } from "./keys";
 import type { ResourceStore } from "./resource-store";
 import { countAt, rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
@@ -35,7 +36,7 @@ const CONTINUE_EXPIRED =
   "inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
 /** The objects that a request sees, or the 400 of a selector that cannot be read. `definition` is the requested representation. */
-export function filterOf(
+function filterOf(
   request: Pick<CollectionRequest, "namespace" | "labelSelector" | "fieldSelector">,
   definition: ResourceDefinition,
 ): Result<Filter, Status> {
@@ -154,6 +155,7 @@ export function matchingKeys(store: AnyStore, filter: Filter): string[] {
 }
 
 const encoder = new TextEncoder();
+const PIECE_CHARS = 256 * 1024;
 
 /** How a watch begins, worked out and registered in one turn; a Status is a refusal before anything was sent. */
 export interface WatchStart {
@@ -177,50 +179,80 @@ export function startWatch(
   const since = Number(request.resourceVersion || "0");
   const head = store.revision;
   if (since > head) return err(revisionTooLarge(since, head));
-  const fromNow = since === 0 || request.sendInitialEvents;
-  if (!fromNow && since < store.floor) {
+  const fromNow = request.sendInitialEvents ?? since === 0;
+  // Without a resourceVersion and without initial events a watch begins with what comes.
+  const after = since === 0 ? head : since;
+  if (!fromNow && after < store.floor) {
     return err(expired(`too old resource version: ${since} (${store.floor})`));
   }
-  let catchUp = fromNow ? initialEvents(store, filter.value, view) : missedEvents(store, filter.value, view, since);
-  const columnsSent = catchUp !== "";
-  if (request.sendInitialEvents && request.allowWatchBookmarks) catchUp += view.bookmark(head, true);
+  const catchUp = fromNow ? initialEvents(store, filter.value, view) : missedEvents(store, filter.value, view, after);
+  const columnsSent = !catchUp.empty;
+  if (request.sendInitialEvents && request.allowWatchBookmarks) catchUp.add(view.bookmark(head, true));
+  const pieces = catchUp.finish();
   const { clock, random } = store;
   const wantedMs = request.timeoutSeconds * 1000;
   const durationMs = wantedMs > 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
-  const bytes = encoder.encode(catchUp);
   const watch = {
     filter: filter.value,
     view,
     sink,
     bookmarks: request.allowWatchBookmarks,
     endsAt: clock.now() + durationMs,
-    catchUpBytes: bytes.length,
+    catchUpBytes: pieces.reduce((sum, { length }) => sum + length, 0),
   };
   const stop = store.hub.add(watch, head, columnsSent);
-  if (bytes.length > 0) {
+  if (pieces.length > 0) {
     const lost = (): void => {
       stop();
       sink.abort("the store was reset");
     };
-    void store.afterPublication(() => sink.write(bytes)).catch(lost);
+    const write = (): void => {
+      for (const piece of pieces) sink.write(piece);
+    };
+    void store.afterPublication(write).catch(lost);
   }
   return ok({ stop });
 }
 
-function initialEvents(store: AnyStore, filter: Filter, view: View): string {
-  let text = "";
-  for (const row of rowsNow(store.storage, filter.range)) {
-    if (filter.matches && !filter.matches(JSON.parse(row.data) as KubeObject)) continue;
-    text += view.event("ADDED", row.data, text === "");
+/** Text that is encoded piece by piece, so that a large start is never held twice. */
+class Pieces {
+  readonly #done: Uint8Array[] = [];
+  #text = "";
+
+  get empty(): boolean {
+    return this.#text === "" && this.#done.length === 0;
   }
-  return text;
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length >= PIECE_CHARS) this.#flush();
+  }
+
+  finish(): Uint8Array[] {
+    if (this.#text !== "") this.#flush();
+    return this.#done;
+  }
+
+  #flush(): void {
+    this.#done.push(encoder.encode(this.#text));
+    this.#text = "";
+  }
 }
 
-function missedEvents(store: AnyStore, filter: Filter, view: View, since: number): string {
-  let text = "";
-  for (const entry of store.storage.historySince(since, CATCH_UP_ENTRIES_MAX)) {
-    const seen = seenThrough(filter, new ObservedChange(entry));
-    if (seen) text += view.event(seen.type, seen.data, text === "");
+function initialEvents(store: AnyStore, filter: Filter, view: View): Pieces {
+  const pieces = new Pieces();
+  for (const row of rowsNow(store.storage, filter.range)) {
+    if (filter.matches && !filter.matches(JSON.parse(row.data) as KubeObject)) continue;
+    pieces.add(view.event("ADDED", row.data, pieces.empty));
   }
-  return text;
+  return pieces;
+}
+
+function missedEvents(store: AnyStore, filter: Filter, view: View, since: number): Pieces {
+  const pieces = new Pieces();
+  for (const entry of historyAfter(store.storage, since)) {
+    const seen = seenThrough(filter, new ObservedChange(entry));
+    if (seen) pieces.add(view.event(seen.type, seen.data, pieces.empty));
+  }
+  return pieces;
 }

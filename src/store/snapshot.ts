@@ -2,6 +2,7 @@
  * The objects of a store as they were at a revision, reconstructed from the rows of now and the history since (PROTOCOL rule 22):
  * a list at a token must not mix revisions.
  */
+import { historyAfter } from "./history";
 import type { KeyRange } from "./keys";
 import { inRange } from "./keys";
 import type { StoredObject, StoreStorage } from "./store-storage";
@@ -51,7 +52,7 @@ function stateOf(row: StoredObject, former: ReadonlyMap<string, string>): string
 /** What each object that changed after `revision` was at that revision; "" = it did not exist. */
 function formerObjects(storage: StoreStorage, range: KeyRange, revision: number): Map<string, string> {
   const former = new Map<string, string>();
-  for (const entry of storage.historySince(revision, Number.MAX_SAFE_INTEGER)) {
+  for (const entry of historyAfter(storage, revision)) {
     if (!former.has(entry.key) && inRange(entry.key, range)) former.set(entry.key, entry.before);
   }
   return former;

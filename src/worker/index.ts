@@ -2,6 +2,8 @@
 import { app } from "./app";
 import type { Env } from "../../durable-objects/env";
 import { runScheduled } from "./scheduled";
+import { END_WATCHES } from "./stop-signal";
+import { endWatches } from "./watched-stores";
 
 export { Controller } from "../../durable-objects/controller";
 export { Coordinator } from "../../durable-objects/coordinator";
@@ -19,5 +21,5 @@ export const direct = { fetch } satisfies ExportedHandler<Env>;
 
 export default {
   fetch,
-  scheduled: (controller, env) => runScheduled(controller.cron, env),
+  scheduled: (controller, env) => (controller.cron === END_WATCHES ? endWatches(env) : runScheduled(controller.cron, env)),
 } satisfies ExportedHandler<Env>;

@@ -36,6 +36,9 @@ export const CRON_CLUSTERS_MAX = 50;
 /** Clusters worked on at the same time by a cron job. */
 export const CRON_CONCURRENCY = 6;
 
+/** Stores with watches remembered per isolate, for a stop; beyond it the memory starts over and a stop breaks the watches of the rest. */
+export const WATCHED_STORES_MAX = 10_000;
+
 /** `fieldManager` (upstream: apimachinery FieldManagerMaxLength). */
 export const FIELD_MANAGER_MAX_BYTES = 128;
 

@@ -190,7 +190,7 @@ export function parseCollectionOptions(query: URLSearchParams, watch: boolean): 
     resourceVersion: query.get("resourceVersion") ?? "",
     resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
     allowWatchBookmarks: queryBool(query, "allowWatchBookmarks"),
-    sendInitialEvents: queryBool(query, "sendInitialEvents"),
+    sendInitialEvents: query.has("sendInitialEvents") ? queryBool(query, "sendInitialEvents") : undefined,
     timeoutSeconds: Math.max(0, timeout.value),
   };
   const errors = watch ? watchErrors(options, query) : listErrors(options, query);

@@ -18,6 +18,8 @@ export interface Server {
   output(): string;
   /** Ctrl-C: the signal goes to the whole process group, as a terminal sends it. Resolves when all is over; throws if it was no clean stop. */
   interrupt(): Promise<void>;
+  /** SIGTERM to the runner alone. Resolves when all is over. */
+  stop(): Promise<void>;
   /** kill -9 of the runner and, by default, of its runtime. Resolves when they are gone. */
   kill(what?: "both" | "runner" | "runtime"): Promise<number | null>;
   /** exit code once the process has ended */
@@ -83,6 +85,10 @@ export async function startServer(dataFolder: string, args: readonly string[] = 
       const late = sleep(stopMsMax, "late", { ref: false });
       if ((await Promise.race([process_.ended, late])) === "late") throw new Error(`no stop after SIGINT:\n${process_.output()}`);
       if (existsSync(join(dataFolder, "runner.lock"))) throw new Error(`no clean stop:\n${process_.output()}`);
+    },
+    stop: async () => {
+      signal(runner, "SIGTERM");
+      await process_.ended;
     },
     kill: (what = "both") => {
       if (what !== "runtime") signal(runner, "SIGKILL");

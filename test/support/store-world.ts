@@ -169,7 +169,6 @@ export function collectionRequest(definition: ResourceDefinition, overrides: Par
     resourceVersion: "",
     resourceVersionMatch: "",
     allowWatchBookmarks: false,
-    sendInitialEvents: false,
     timeoutSeconds: 0,
     group: definition.group,
     version: definition.versions[0] ?? "",

@@ -6,6 +6,7 @@ import { parseIncludeObject } from "../../meta/table";
 import type { CollectionRequest, Representation } from "../../rpc/store";
 import type { CollectionOptions } from "../options";
 import { call } from "../peers";
+import { socketHeaders } from "../web-socket";
 import { bootstrapProblem, callName, type ResourceRequest, store } from "../resource-request";
 
 const COLLECTION_URL = "http://store/collection";
@@ -32,11 +33,12 @@ export async function askCollection(
   const { group, resource } = definition;
   if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw new Error(`${verb} is not a verb of collections`);
   const wanted: CollectionRequest = { ...options, ...extra, verb, namespace, group, version, resource, representation };
+  const socket = verb === "watch" ? socketHeaders(request.request.headers) : undefined;
   const init: RequestInit = {
     method: verb === "deletecollection" ? "POST" : "GET",
-    headers: { [COLLECTION_HEADER]: encodeCollection(wanted) },
-    // The client's disconnect ends a watch at its source.
-    signal: request.request.signal,
+    headers: { [COLLECTION_HEADER]: encodeCollection(wanted), ...socket },
+    // The client's disconnect ends a watch at its source; a socket tells of it itself.
+    ...(socket ? {} : { signal: request.request.signal }),
   };
   return call(() => store(request).fetch(new Request(COLLECTION_URL, init)), {
     what: callName(request),

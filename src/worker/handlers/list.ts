@@ -1,4 +1,5 @@
 /** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
+import { compressed } from "../compress";
 import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../options";
 import { refuse, type ResourceRequest } from "../resource-request";
 import { rerendered } from "../respond";
@@ -12,5 +13,6 @@ export async function list(request: ResourceRequest): Promise<Response> {
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
   const answer = await askCollection(request, options.value, representation.value);
-  return answer.ok ? rerendered(answer.value, request.rendering) : refuse(request, answer.error);
+  if (!answer.ok) return refuse(request, answer.error);
+  return compressed(await rerendered(answer.value, request.rendering), request.request.headers.get("Accept-Encoding"));
 }

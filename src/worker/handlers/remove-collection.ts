@@ -1,4 +1,5 @@
 /** DELETE of a collection: answers the List of what was deleted. Upstream: apiserver endpoints/handlers/delete.go (DeleteCollection). */
+import { compressed } from "../compress";
 import { readDeleteOptions } from "../delete-options";
 import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../options";
 import { refuse, type ResourceRequest } from "../resource-request";
@@ -15,5 +16,6 @@ export async function removeCollection(request: ResourceRequest): Promise<Respon
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
   const answer = await askCollection(request, options.value, representation.value, { deleteOptions: deleteOptions.value });
-  return answer.ok ? rerendered(answer.value, request.rendering) : refuse(request, answer.error);
+  if (!answer.ok) return refuse(request, answer.error);
+  return compressed(await rerendered(answer.value, request.rendering), request.request.headers.get("Accept-Encoding"));
 }

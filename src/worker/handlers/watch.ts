@@ -5,10 +5,11 @@
 import { invalid, notAcceptable } from "../../meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../options";
 import { refuse, type ResourceRequest } from "../resource-request";
+import { endedWatch, isStopping, rememberWatch } from "../watched-stores";
 import { askCollection, representationOf } from "./collection";
 
 export async function watch(request: ResourceRequest): Promise<Response> {
-  const { definition, name } = request.info;
+  const { cluster, definition, name } = request.info;
   const options = parseCollectionOptions(request.query, true);
   if (!options.ok) return refuse(request, options.error);
   const problem = resourceVersionProblem(options.value.resourceVersion);
@@ -22,6 +23,8 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   // The deprecated path /watch/…/{name} is a watch of one object.
   const own = name === "" ? "" : `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
   const fieldSelector = [options.value.fieldSelector, own].filter((part) => part !== "").join(",");
+  if (isStopping()) return endedWatch();
+  rememberWatch(cluster, definition);
   const answer = await askCollection(request, { ...options.value, fieldSelector }, representation.value);
   return answer.ok ? answer.value : refuse(request, answer.error);
 }

@@ -62,6 +62,34 @@ describe("the start of a watch", () => {
     expect(empty.brief).toEqual(["BOOKMARK @1"]);
   });
 
+  it("sendInitialEvents=false: only what comes, from now or from resourceVersion N", async () => {
+    const world = await worldOf("a", "b");
+    const ask = { sendInitialEvents: false, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true };
+    const watches = ["", "0", "2"].map((resourceVersion) => world.watch({ ...ask, resourceVersion }));
+    await world.create(aLease("c"));
+    await now(world);
+    expect(watches.map(({ brief }) => brief)).toEqual([["ADDED c@4"], ["ADDED c@4"], ["ADDED b@3", "ADDED c@4"]]);
+    const bounded = new StoreWorld({ historyBounds: { entriesMax: 2, sizeMax: 1e9, trimEntries: 1 } });
+    for (const name of ["a", "b", "c", "d"]) await bounded.create(aLease(name));
+    expect(bounded.watch({ ...ask, resourceVersion: "1" }).refused?.code).toBe(410);
+    expect(bounded.watch({ ...ask, sendInitialEvents: true, resourceVersion: "1" }).refused).toBeUndefined();
+  });
+
+  it("the bookmark that ends the initial events names the shape of the list; without bookmarks there is none", async () => {
+    const world = await worldOf("a");
+    const [watch, silent] = [true, false].map((allowWatchBookmarks) => world.watch({ sendInitialEvents: true, allowWatchBookmarks }));
+    await now(world);
+    expect(silent?.brief).toEqual(["ADDED a@2"]);
+    const annotations = watch?.events[1]?.object.metadata?.annotations ?? {};
+    expect(annotations["k8s.io/initial-events-end"]).toBe("true");
+    expect(JSON.parse(atob(annotations["kubernetes.io/initial-events-list-blueprint"] ?? ""))).toEqual({
+      kind: "LeaseList",
+      apiVersion: "coordination.k8s.io/v1",
+      metadata: {},
+      items: null,
+    });
+  });
+
   it("beyond the newest revision: 504; below the history: 410; a selector that cannot be read: 400", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 2, sizeMax: 1e9, trimEntries: 1 } });
     for (const name of ["a", "b", "c", "d"]) await world.create(aLease(name));

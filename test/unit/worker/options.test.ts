@@ -86,7 +86,7 @@ describe("parseCollectionOptions", () => {
         resourceVersion: "",
         resourceVersionMatch: "",
         allowWatchBookmarks: true,
-        sendInitialEvents: false,
+        sendInitialEvents: undefined,
         timeoutSeconds: 7,
       },
     });

@@ -71,13 +71,18 @@ export function conflict(of: ResourceName, name: string, why: string = OBJECT_MO
   return failure(409, "Conflict", `Operation cannot be fulfilled on ${text} "${name}": ${why}`, detailsOf(of, name));
 }
 
+/** Errors told of one object. A body of 3 MiB can hold so many that their texts would not fit into one answer between objects (32 MiB). */
+const ERRORS_TOLD_MAX = 1_000;
+
 /** 422 with every field error as a cause; identical texts stand once in the message. */
 export function invalid(of: ResourceName, name: string, errors: readonly FieldError[]): Status {
-  const texts = [...new Set(errors.map((e) => `${e.field}: ${e.body}`))];
+  const told = errors.length > ERRORS_TOLD_MAX ? errors.slice(0, ERRORS_TOLD_MAX) : errors;
+  const texts = [...new Set(told.map((e) => `${e.field}: ${e.body}`))];
+  if (errors.length > told.length) texts.push(`${errors.length - told.length} more errors`);
   const joined = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return failure(422, "Invalid", `${qualifiedKind(of)} "${name}" is invalid: ${joined}`, {
     ...detailsOf(of, name, of.kind),
-    causes: errors.map((e) => ({ reason: e.reason, message: e.body, field: e.field })),
+    causes: told.map((e) => ({ reason: e.reason, message: e.body, field: e.field })),
   });
 }
 

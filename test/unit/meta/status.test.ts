@@ -40,6 +40,13 @@ describe("code, reason and message of each refusal (api-machinery §3.3)", () =>
 });
 
 describe("invalid", () => {
+  it("tells of at most a thousand errors and counts the rest", () => {
+    const errors = Array.from({ length: 150_000 }, (_, i) => required(`spec.ports[${i}]`));
+    const { message = "", details } = status.invalid(services, "n", errors);
+    expect(details?.causes).toHaveLength(1_000);
+    expect(message.endsWith("spec.ports[999]: Required value, 149000 more errors]")).toBe(true);
+  });
+
   it("one error stands alone", () => {
     expect(status.invalid(services, "n", [required("spec.ports")]).message).toBe('Service "n" is invalid: spec.ports: Required value');
   });

@@ -1,4 +1,5 @@
 /** The services store: creating a Service and taking its ClusterIPs is one operation (DESIGN §5). */
+import { NodePorts } from "../src/clusterip/node-ports";
 import { Pairing } from "../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
 import { defaultService } from "../src/clusterip/default-service";
@@ -7,9 +8,10 @@ import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { coordinator, ipAddressesStore } from "./peers";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
+import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
 import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
 
-const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }];
+const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }, { id: 3, sql: NODE_PORTS_SCHEMA }];
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
 const BOOTSTRAP_WAIT_MS = 10_000;
@@ -31,6 +33,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
       families: setting.config.serviceFamilies,
       ledger: parts.ledger,
       storage: parts.storage,
+      nodePorts: new NodePorts(sqlNodePortStorage(ctx.storage), setting.random),
       pairing,
       topology: parts.topology,
       head: () => this.store.revision,

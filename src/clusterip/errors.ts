@@ -7,6 +7,8 @@ import { assertNever } from "../base/assert";
 import { invalidValue } from "../meta/field-errors";
 import type { Service } from "../meta/kubernetes";
 import { internalError, invalid, type ResourceName, type Status } from "../meta/status";
+import { type NodePortTake, OUTSIDE_NODE_PORT_RANGE } from "./node-port-plan";
+import type { NodePortRefusal } from "./node-ports";
 import { requestedClusterIPs, type Take } from "./plan";
 
 const SERVICES: ResourceName = { group: "", resource: "services", kind: "Service" };
@@ -39,6 +41,31 @@ export function takeRefused(service: Service, take: Take, refusal: TakeRefusal):
   const named = take.address === "" ? "" : (list[take.index] ?? take.address);
   const detail = `failed to allocate IP${named && ` ${named}`}: ${refusalText(refusal, named)}`;
   return invalid(SERVICES, name, [invalidValue("spec.clusterIPs", list, detail)]);
+}
+
+/** The answer to a write of `service` whose node port was refused: a 422 at a port's number, a 500 for all else, as upstream. */
+export function nodePortRefused(service: Service, { places, port }: NodePortTake, refusal: NodePortRefusal): Status {
+  const text = nodePortText(refusal);
+  const [place] = places;
+  if (place === undefined) {
+    const what = port === 0 ? "a HealthCheck NodePort 0" : `requested HealthCheck NodePort ${port}`;
+    return internalError(`failed to allocate ${what}: ${text}`);
+  }
+  if (port === 0) return internalError(`failed to allocate a nodePort: ${text}`);
+  return invalid(SERVICES, service.metadata?.name ?? "", [invalidValue(`spec.ports[${place}].nodePort`, port, text)]);
+}
+
+function nodePortText(refusal: NodePortRefusal): string {
+  switch (refusal) {
+    case "taken":
+      return "provided port is already allocated";
+    case "outsideRange":
+      return OUTSIDE_NODE_PORT_RANGE;
+    case "full":
+      return "range is full";
+    default:
+      return assertNever(refusal);
+  }
 }
 
 function refusalText(refusal: TakeRefusal, address: string): string {

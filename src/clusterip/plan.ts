@@ -12,27 +12,18 @@
  * | delete                          |                           | all                    |
  * | headless, any of these          |                           |                        |
  *
- * Source: upstream pkg/registry/core/service/storage/{storage,alloc}.go; §1.1 and §2.1. Node ports join here: what a change takes and
- * releases of them follows the same cases.
+ * Source: upstream pkg/registry/core/service/storage/{storage,alloc}.go; §1.1 and §2.1. Node ports: node-port-plan.ts.
  */
 import { assert } from "../base/assert";
-import { type FieldError, invalidValue } from "../meta/field-errors";
+import type { FieldError } from "../meta/field-errors";
 import type { Service } from "../meta/kubernetes";
 import { parseAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { withReadDefaults } from "../registry/services/defaults";
 import { initFamilies } from "../registry/services/families";
 import { normalizeClusterIPs, patchAllocatedValues } from "../registry/services/normalize";
-import {
-  isHeadless,
-  listOf,
-  needsClusterIP,
-  needsNodePort,
-  NONE,
-  portsOf,
-  type ServiceSpec,
-  specOf,
-} from "../registry/services/predicates";
+import { isHeadless, listOf, needsClusterIP, NONE, type ServiceSpec, specOf } from "../registry/services/predicates";
+import { requestedNodePortErrors } from "./node-port-plan";
 
 /** One address that the change needs and does not have yet. */
 export interface Take {
@@ -48,10 +39,6 @@ export type AddressPlan =
   | { ok: true; take: Take[]; keep: string[]; release: string[] }
   /** a 422 with these errors; nothing was decided */
   | { ok: false; errors: FieldError[] };
-
-/** `--service-node-port-range` of upstream */
-const NODE_PORT_MIN = 30000;
-const NODE_PORT_MAX = 32767;
 
 /**
  * Everything of a write that comes before allocation (upstream's BeginCreate and BeginUpdate): fills in values that the client left out,
@@ -152,16 +139,4 @@ function missing(spec: ServiceSpec, from: number): Take[] {
 function canonicalOf(text: string): string {
   const parsed = parseAddress(text);
   return parsed.ok ? parsed.value.canonical : text;
-}
-
-/** A node port that a client asks for by number has to lie in the range, whoever may hold it. */
-function requestedNodePortErrors(spec: ServiceSpec): FieldError[] {
-  const errors: FieldError[] = [];
-  if (!needsNodePort(spec)) return errors;
-  portsOf(spec).forEach(({ nodePort }, i) => {
-    if (!nodePort || (nodePort >= NODE_PORT_MIN && nodePort <= NODE_PORT_MAX)) return;
-    const detail = `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_MIN}-${NODE_PORT_MAX}`;
-    errors.push(invalidValue(`spec.ports[${i}].nodePort`, nodePort, detail));
-  });
-  return errors;
 }

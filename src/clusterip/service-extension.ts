@@ -3,7 +3,7 @@
  *
  *   turn 1  plan: which addresses the change needs; the name is reserved in memory
  *   away    owners give the addresses (one call per owner for all operations of the turn); IPAddress objects are sent off
- *   turn 2  everything is checked again, then Service, history and allocation rows are committed together
+ *   turn 2  everything is checked again, node ports are chosen, then Service, history and all its rows are committed together
  *   answer  when the IPAddress objects are stored too
  *
  * On disk at a crash: before turn 2 at most rows at owners and IPAddress objects that nobody refers to (the ledger's audit releases
@@ -22,10 +22,12 @@ import type { HistoryEntry, StoreStorage } from "../store/store-storage";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { AddressLedger } from "./address-ledger";
 import type { SupplyRefusal, TakenAddress } from "./address-supply";
-import { takeRefused } from "./errors";
+import { nodePortRefused, takeRefused } from "./errors";
 import type { LedgerStorage } from "./ledger-storage";
+import { applyNodePorts, planNodePorts } from "./node-port-plan";
+import type { NodePorts } from "./node-ports";
 import type { Pairing } from "./pairing";
-import { applyTaken, dryRunAddress, heldAddresses, planClusterIPs, type Take } from "./plan";
+import { type AddressPlan, applyTaken, dryRunAddress, heldAddresses, planClusterIPs, type Take } from "./plan";
 import type { TopologySource } from "./topology-source";
 
 /** Addresses that an operation took, by their place in clusterIPs. */
@@ -41,6 +43,7 @@ export interface ServicePorts {
   families: readonly Family[];
   ledger: AddressLedger;
   storage: LedgerStorage;
+  nodePorts: NodePorts;
   pairing: Pairing;
   topology: TopologySource;
   /** the store's newest revision */
@@ -62,7 +65,18 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     const after = change.after as Service | undefined;
     const plan = planClusterIPs({ after, before: change.before as Service | undefined }, this.ports.families);
     if (!plan.ok) return { kind: "refuse", status: invalid(this.ports.definition, after?.metadata?.name ?? "", plan.errors) };
-    if (change.dryRun) return this.#dryRun(after, plan.take, operation);
+    const { nodePorts } = this.ports;
+    const ports = planNodePorts({ after, before: change.before as Service | undefined });
+    // Before addresses are asked for, so that a request which cannot succeed takes none; again in the turn that commits.
+    const choice = ports.take.length === 0 ? undefined : change.dryRun ? nodePorts.chooseForDryRun(ports) : nodePorts.choose(ports);
+    if (after && choice?.ok === false) return { kind: "refuse", status: nodePortRefused(after, choice.take, choice.reason) };
+    const admission = change.dryRun ? this.#dryRun(after, plan.take, operation) : this.#admitAddresses(after, plan, operation);
+    // Only now: a number that is written before the turn is left would come back as one that the client named.
+    if (after && choice?.ok && admission.kind === "go") applyNodePorts(after, ports.take, choice.numbers);
+    return admission;
+  }
+
+  #admitAddresses(after: Service | undefined, plan: AddressPlan & { ok: true }, operation: Operation<ServiceSupply>): Admission {
     if (!this.ports.ledger.releases.hasRoom(plan.release.length + plan.take.length)) {
       return { kind: "refuse", status: tooManyRequests("too many addresses wait for their release", 5) };
     }
@@ -82,7 +96,8 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   }
 
   committed(change: CommittedChange, operation: Operation<ServiceSupply> | undefined): void {
-    const { ledger, pairing } = this.ports;
+    const { ledger, nodePorts, pairing } = this.ports;
+    nodePorts.committed(change.key, change.before as Service | undefined, change.after as Service | undefined);
     const held = new Set(change.after ? heldAddresses(change.after as Service) : []);
     if (change.before) {
       const dropped = heldAddresses(change.before as Service).filter((address) => !held.has(address));

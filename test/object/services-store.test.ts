@@ -4,7 +4,12 @@ import type { Env } from "../../durable-objects/env";
 import { coordinator, ipAddressesStore, owner, servicesStore } from "../../durable-objects/peers";
 import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
 import type { DeleteOptionsRequest, WriteOptions, WriteResult } from "../../src/rpc/store";
-import { checkPaired, checkUnique } from "../support/checkers";
+import { LEDGER_SCHEMA } from "../../durable-objects/sql/ledger-sql";
+import { migrate } from "../../durable-objects/sql/migrate";
+import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "../../durable-objects/sql/node-ports-sql";
+import { sqlStoreStorage } from "../../durable-objects/sql/store-sql";
+import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
+import { checkNodePortsUnique, checkPaired, checkUnique } from "../support/checkers";
 
 const bindings = env as unknown as Env;
 const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" };
@@ -54,7 +59,12 @@ class Cluster {
 
   async check(): Promise<void> {
     const stored = await this.stored();
-    expect([...checkUnique(stored), ...checkPaired(stored)]).toEqual([]);
+    expect([...checkUnique(stored), ...checkNodePortsUnique(stored), ...checkPaired(stored)]).toEqual([]);
+  }
+
+  /** `TCP/30080 default/web` of each row, by protocol and port */
+  nodePortRows(): Promise<string[]> {
+    return runInDurableObject(bindings.SERVICES_STORE.getByName(`${this.name}/services`), (_, state) => nodePortRows(state));
   }
 
   async ownerUid(): Promise<string> {
@@ -78,6 +88,18 @@ function objectsIn<T extends KubeObject>(stub: DurableObjectStub): Promise<T[]> 
       .toArray()
       .map(({ data }) => JSON.parse(data) as T),
   );
+}
+
+function nodePortRows({ storage }: DurableObjectState): string[] {
+  const rows = storage.sql.exec<{ text: string }>(
+    "SELECT protocol || '/' || port || ' ' || key AS text FROM node_ports ORDER BY protocol, port",
+  );
+  return rows.toArray().map(({ text }) => text);
+}
+
+function nodePortsOf(result: WriteResult): number[] {
+  if (!result.ok) throw new Error(result.status.message ?? "refused");
+  return ((JSON.parse(result.object) as Service).spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0);
 }
 
 function addressOf(result: WriteResult): string {
@@ -188,5 +210,92 @@ describe("services store", () => {
     const freed = results[gone];
     expect(addressOf(await cluster.create("again"))).toBe(freed && addressOf(freed));
     await cluster.check();
+  });
+});
+
+describe("node ports", () => {
+  const named = (nodePort: number): object => ({ type: "NodePort", ports: [{ port: 80, nodePort }] });
+
+  it("50 at once: unique, and still known after every object died", async () => {
+    const cluster = await new Cluster().ready();
+    const before = await Promise.all(Array.from({ length: 50 }, (_, i) => cluster.create(`web-${i}`, { type: "NodePort" })));
+    const ports = before.flatMap(nodePortsOf);
+    expect([new Set(ports).size, Math.min(...ports) >= 30_086, Math.max(...ports) <= 32_767]).toEqual([50, true, true]);
+    await abortAllDurableObjects();
+    expect(messageOf(await cluster.create("late", named(ports[7] ?? 0)))).toBe(
+      `422 Service "late" is invalid: spec.ports[0].nodePort: Invalid value: ${ports[7]}: provided port is already allocated`,
+    );
+    await cluster.remove("web-7");
+    await abortAllDurableObjects();
+    expect(nodePortsOf(await cluster.create("late", named(ports[7] ?? 0)))).toEqual([ports[7]]);
+    await cluster.check();
+    expect(await cluster.nodePortRows()).toHaveLength(50);
+  });
+
+  it("die in the middle of creates and retypes: rows and Services still agree", async () => {
+    const cluster = await new Cluster().ready();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) => cluster.create(`old-${i}`, { type: "LoadBalancer", externalTrafficPolicy: "Local" })),
+    );
+    const writes = Array.from({ length: 20 }, (_, i) => [
+      cluster.create(`new-${i}`, named(30_000 + (i % 10))),
+      i % 2 === 0 ? cluster.remove(`old-${i}`) : cluster.patch(`old-${i}`, { spec: { type: "ClusterIP", externalTrafficPolicy: null } }),
+    ]).flat();
+    await scheduler.wait(3);
+    await abortAllDurableObjects();
+    await Promise.allSettled(writes);
+    await cluster.ready();
+    await cluster.services.maintain();
+    await cluster.services.maintain();
+    await cluster.check();
+    const { services } = await cluster.stored();
+    const held = services.flatMap(({ metadata, spec }) => {
+      const numbers = [...(spec?.ports ?? []).map(({ nodePort }) => nodePort), spec?.healthCheckNodePort];
+      return numbers.flatMap((port) => (port ? [`TCP/${port} default/${metadata?.name ?? ""}`] : []));
+    });
+    expect(await cluster.nodePortRows()).toEqual(held.sort());
+  });
+
+  it("the key of the rows refuses a second holder; only the holder frees one; a number is counted once per protocol", async () => {
+    const cluster = await new Cluster().ready();
+    await runInDurableObject(bindings.SERVICES_STORE.getByName(`${cluster.name}/services`), (_, state) => {
+      const rows = sqlNodePortStorage(state.storage);
+      const [tcp, udp] = [
+        { protocol: "TCP", port: 30_053 },
+        { protocol: "UDP", port: 30_053 },
+      ];
+      rows.nodePortAdd(tcp, "default/a");
+      rows.nodePortAdd(udp, "default/b");
+      expect(() => rows.nodePortAdd(tcp, "default/b")).toThrow(/UNIQUE/);
+      rows.nodePortDelete(tcp, "default/b");
+      expect([rows.nodePortHas(tcp), rows.nodePortHas(udp), rows.nodePortsOf("TCP"), rows.nodePortsOf("SCTP")]).toEqual([
+        true,
+        true,
+        [30_053],
+        [],
+      ]);
+      rows.nodePortDelete(tcp, "default/a");
+      expect([rows.nodePortHas(tcp), rows.nodePortsOf("UDP")]).toEqual([false, [30_053]]);
+    });
+  });
+
+  it("Services stored before there were rows get theirs", async () => {
+    const cluster = await new Cluster().ready();
+    await runInDurableObject(bindings.SERVICES_STORE.getByName(`${cluster.name}/services`), async (_, state) => {
+      await state.storage.deleteAll();
+      const older = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }];
+      migrate(state.storage, older, 0);
+      const store = sqlStoreStorage(state.storage);
+      const put = (name: string, spec: object): void =>
+        store.objectPut({ key: `default/${name}`, uid: name, revision: 2, data: JSON.stringify({ metadata: { name }, spec }) });
+      put("plain", { type: "ClusterIP", ports: [{ port: 80 }] });
+      put("external", { type: "ExternalName", externalName: "a.b" });
+      put("node", { type: "NodePort", ports: [{ port: 53, protocol: "UDP", nodePort: 30_053 }, { port: 80 }] });
+      const ports = [{ port: 80, protocol: "TCP", nodePort: 30_080 }];
+      put("balancer", { type: "LoadBalancer", externalTrafficPolicy: "Local", ports, healthCheckNodePort: 30_100 });
+      put("second", { type: "NodePort", ports });
+      migrate(state.storage, [...older, { id: 3, sql: NODE_PORTS_SCHEMA }], 0);
+      expect(nodePortRows(state)).toEqual(["TCP/30080 default/balancer", "TCP/30100 default/balancer", "UDP/30053 default/node"]);
+    });
   });
 });

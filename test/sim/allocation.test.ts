@@ -38,6 +38,10 @@ describe("the loss of a protection is noticed", () => {
     "IPAddress writes that ignore how new their row is": { addresses: (storage) => overridden(storage, { genGet: () => undefined }) },
     "pairing that forgets what is not written yet": { ledger: (storage) => overridden(storage, { markGet: forgetful(storage) }) },
     "an allocation that ignores its token": { owner: allocateAnew },
+    "node ports whose rows say nothing": {
+      nodePorts: (storage) => overridden(storage, { nodePortAdd: () => undefined, nodePortHas: () => false }),
+    },
+    "node ports that outlive their Service": { nodePorts: (storage) => overridden(storage, { nodePortDelete: () => undefined }) },
   };
   for (const [name, sabotage] of Object.entries(cases)) {
     it(

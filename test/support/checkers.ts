@@ -17,7 +17,13 @@ interface ObservedMeta {
 }
 export interface ObservedService {
   metadata?: ObservedMeta;
-  spec?: { type?: string; clusterIP?: string; clusterIPs?: string[] };
+  spec?: {
+    type?: string;
+    clusterIP?: string;
+    clusterIPs?: string[];
+    ports?: { protocol?: string; nodePort?: number }[];
+    healthCheckNodePort?: number;
+  };
 }
 export interface ObservedIPAddress {
   metadata?: ObservedMeta;
@@ -44,6 +50,23 @@ export function checkUnique({ services }: Pick<Observed, "services">): string[] 
       const other = holders.get(address);
       if (other !== undefined) violations.push(`I1: ${address} is held by ${other} and by ${keyOf(service)}`);
       holders.set(address, keyOf(service));
+    }
+  }
+  return violations;
+}
+
+/** I1 for node ports: no port of the nodes belongs to two Services with one protocol, and each lies in 30000-32767. */
+export function checkNodePortsUnique({ services }: Pick<Observed, "services">): string[] {
+  const holders = new Map<string, string>();
+  const violations: string[] = [];
+  for (const service of services) {
+    const { ports = [], healthCheckNodePort = 0 } = service.spec ?? {};
+    for (const { protocol = "TCP", nodePort = 0 } of [...ports, { nodePort: healthCheckNodePort }]) {
+      if (nodePort === 0) continue;
+      if (nodePort < 30000 || nodePort > 32767) violations.push(`I3: ${keyOf(service)} holds node port ${nodePort}, outside 30000-32767`);
+      const other = holders.get(`${protocol}/${nodePort}`);
+      if (other !== undefined) violations.push(`I1: node port ${protocol}/${nodePort} is held by ${other} and by ${keyOf(service)}`);
+      holders.set(`${protocol}/${nodePort}`, keyOf(service));
     }
   }
   return violations;

@@ -1,7 +1,8 @@
 /** What has to hold in a simulated cluster once everything is quiet; one line per violation. */
 import type { IPAddress, Service, ServiceCIDR } from "../../src/meta/kubernetes";
 import { heldAddresses } from "../../src/clusterip/plan";
-import { checkCovered, checkPaired, checkUnique } from "./checkers";
+import { heldNodePorts } from "../../src/clusterip/node-port-plan";
+import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique } from "./checkers";
 import type { SimCluster } from "./sim-cluster";
 
 export function servicesOf(cluster: SimCluster): Service[] {
@@ -22,11 +23,12 @@ export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
   const ipAddresses = ipAddressesOf(cluster);
   const violations = [
     ...checkUnique({ services }),
+    ...checkNodePortsUnique({ services }),
     ...checkPaired({ services, ipAddresses }),
     ...checkCovered({ services, serviceCIDRs: serviceCIDRsOf(cluster) }),
     ...checkLedgers(cluster),
   ];
-  violations.push(...checkAllocations(cluster, services), ...(await checkOwners(cluster)));
+  violations.push(...checkNodePorts(cluster, services), ...checkAllocations(cluster, services), ...(await checkOwners(cluster)));
   return violations;
 }
 
@@ -53,6 +55,23 @@ function checkAllocations(cluster: SimCluster, services: readonly Service[]): st
     }
   }
   for (const [address, key] of rows) violations.push(`leak: ${address} is written down for ${key}, which does not hold it`);
+  return violations;
+}
+
+/** Each node port has its row, and each row its Service. */
+function checkNodePorts(cluster: SimCluster, services: readonly Service[]): string[] {
+  const rows = new Map(cluster.tables.services.nodePorts.rows.values().map(({ protocol, port, key }) => [`${protocol}/${port}`, key]));
+  const violations: string[] = [];
+  for (const service of services) {
+    const key = `${service.metadata?.namespace ?? ""}/${service.metadata?.name ?? ""}`;
+    for (const { protocol, port } of heldNodePorts(service)) {
+      const nodePort = `${protocol}/${port}`;
+      if (rows.get(nodePort) !== key)
+        violations.push(`${key} holds ${nodePort}, which is written down for ${rows.get(nodePort) ?? "nobody"}`);
+      rows.delete(nodePort);
+    }
+  }
+  for (const [nodePort, key] of rows) violations.push(`leak: ${nodePort} is written down for ${key}, which does not hold it`);
   return violations;
 }
 

@@ -1,6 +1,7 @@
 /** Clients of a simulated cluster: random writes, and what they may conclude from the answers they got. */
 import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
 import type { WriteOptions, WriteRequest, WriteResult } from "../../src/rpc/store";
+import { heldNodePorts } from "../../src/clusterip/node-port-plan";
 import type { WordRandom } from "../../src/base/word-random";
 import { ipAddressesOf, servicesOf } from "./sim-checks";
 import type { SimCluster } from "./sim-cluster";
@@ -17,7 +18,7 @@ const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", graceP
 const CLIENT = { isAlive: () => true, isClient: true } as const;
 
 /** The last thing that is known about a name which only one client uses; after a lost answer nothing is. */
-type Known = { state: "absent" } | { state: "present"; uid: string; addresses: string } | { state: "unknown" };
+type Known = { state: "absent" } | { state: "present"; uid: string; addresses: string; nodePorts: string } | { state: "unknown" };
 
 /** Names that one client each uses, one write after the other, so that every answer can be held against the end. */
 const OWN_NAMES = 8;
@@ -79,7 +80,7 @@ export class SimClients {
 
   #spec(): object {
     const ports = [{ port: 80 }];
-    switch (this.random.below(10)) {
+    switch (this.random.below(13)) {
       case 0:
         return { type: "ExternalName", externalName: "a.example.com" };
       case 1:
@@ -90,22 +91,41 @@ export class SimClients {
       case 4:
       case 5:
         return this.isDual ? { ipFamilyPolicy: "RequireDualStack", ports } : { ports };
+      case 6:
+        return { type: "NodePort", ports: this.#dnsPorts() };
+      case 7:
+        return { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: this.#dnsPorts() };
       default:
         return { ports };
     }
   }
 
   #change(): object {
-    switch (this.random.below(this.isDual ? 4 : 2)) {
+    switch (this.random.below(this.isDual ? 6 : 4)) {
       case 0:
         return { type: "ExternalName", externalName: "b.example.com" };
       case 1:
         return { type: "ClusterIP", externalName: null, ports: [{ port: 80 + this.random.below(3) }] };
       case 2:
+        return { type: "NodePort", externalName: null, ports: this.#dnsPorts() };
+      case 3: {
+        const policy = this.random.below(2) === 0 ? "Local" : "Cluster";
+        return { type: "LoadBalancer", externalName: null, externalTrafficPolicy: policy, ports: this.#dnsPorts() };
+      }
+      case 4:
         return { ipFamilyPolicy: "RequireDualStack" };
       default:
         return { ipFamilyPolicy: "SingleStack" };
     }
+  }
+
+  /** One or two protocols of one port; the node ports that are named are few, so that clients get into each other's way. */
+  #dnsPorts(): object[] {
+    const port = (protocol: string): object => {
+      const nodePort = this.random.below(3) === 0 ? { nodePort: 30_000 + this.random.below(4) } : {};
+      return { name: protocol.toLowerCase(), port: 53, protocol, ...nodePort };
+    };
+    return this.random.below(2) === 0 ? [port("UDP"), port("TCP")] : [port("TCP")];
   }
 
   #actOnIPAddress(): void {
@@ -189,8 +209,20 @@ function after(before: Known, result: WriteResult): Known {
 }
 
 function knownOf(object: Service | IPAddress): Known {
-  const spec = (object as Service).spec;
-  return { state: "present", uid: object.metadata?.uid ?? "", addresses: (spec?.clusterIPs ?? []).join(",") };
+  const service = object as Service;
+  const spec = service.spec;
+  return {
+    state: "present",
+    uid: object.metadata?.uid ?? "",
+    addresses: (spec?.clusterIPs ?? []).join(","),
+    nodePorts: nodePortsOf(service),
+  };
+}
+
+function nodePortsOf(service: Service): string {
+  return heldNodePorts(service)
+    .map(({ protocol, port }) => `${protocol}/${port}`)
+    .join(",");
 }
 
 function compare(kind: string, expected: ReadonlyMap<string, Known>, found: ReadonlyMap<string, Known>): string[] {

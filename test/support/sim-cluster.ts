@@ -8,6 +8,8 @@ import type { Random } from "../../src/base/ports";
 import { AddressLedger } from "../../src/clusterip/address-ledger";
 import { IPAddressExtension, type IPAddressStorage, type IPAddressSupply } from "../../src/clusterip/ip-address-extension";
 import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
+import type { NodePortStorage } from "../../src/clusterip/node-port-storage";
+import { NodePorts } from "../../src/clusterip/node-ports";
 import { Pairing } from "../../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../../src/clusterip/service-extension";
 import { TopologySource } from "../../src/clusterip/topology-source";
@@ -25,6 +27,7 @@ import { NamespaceGuard } from "../../src/store/namespace-guard";
 import { ResourceStore } from "../../src/store/resource-store";
 import { MemoryCoordinatorStorage } from "./memory-coordinator-storage";
 import { MemoryIPAddressStorage, MemoryLedgerStorage } from "./memory-ledger-storage";
+import { MemoryNodePortStorage } from "./memory-node-port-storage";
 import { MemoryOwnerStorage } from "./memory-owner-storage";
 import { seededRandom } from "./seeded-random";
 import { type CommitGate, Journal } from "./sim-journal";
@@ -37,6 +40,7 @@ export interface Sabotage {
   owner?(owner: ServiceCIDRRpc): ServiceCIDRRpc;
   ledger?(storage: LedgerStorage): LedgerStorage;
   addresses?(storage: IPAddressStorage): IPAddressStorage;
+  nodePorts?(storage: NodePortStorage): NodePortStorage;
 }
 
 export interface SimOptions {
@@ -52,6 +56,7 @@ class Tables {
   readonly journal = new Journal();
   readonly store = new SimStoreStorage(this.journal);
   readonly ledger = new MemoryLedgerStorage(this.journal);
+  readonly nodePorts = new MemoryNodePortStorage(this.journal);
   readonly addresses = new MemoryIPAddressStorage(this.journal);
 }
 
@@ -190,6 +195,7 @@ export class SimCluster {
     const tables = this.tables.services;
     const storage = this.#sabotaged(whileAlive<LedgerStorage>(tables.ledger, life));
     const rows = whileAlive(tables.store, life);
+    const nodePorts = whileAlive<NodePortStorage>(tables.nodePorts, life);
     const ipAddresses = (): Pick<IPAddressesRpc, "createMany" | "deleteMany"> => ({
       createMany: (writes) => this.network.call(life, this.ipAddresses, (brain) => brain.createMany(structuredClone(writes))),
       deleteMany: (items) => this.network.call(life, this.ipAddresses, (brain) => brain.deleteMany(structuredClone(items))),
@@ -201,6 +207,7 @@ export class SimCluster {
       families: this.#options.families,
       ledger,
       storage,
+      nodePorts: new NodePorts(this.#options.sabotage?.nodePorts?.(nodePorts) ?? nodePorts, this.#random),
       pairing,
       topology,
       head: () => store.revision,

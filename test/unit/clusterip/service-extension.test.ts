@@ -244,6 +244,147 @@ describe("delete", () => {
   });
 });
 
+describe("node ports", () => {
+  const NODE_PORT = { type: "NodePort" };
+  const LOCAL = { type: "LoadBalancer", externalTrafficPolicy: "Local" };
+  const named = (nodePort: number, protocol = "TCP"): object => ({ type: "NodePort", ports: [{ port: 53, protocol, nodePort }] });
+  const rows = (api: SimApi): string[] => {
+    const all = api.cluster.tables.services.nodePorts.rows.values();
+    return all.map(({ protocol, port, key }) => `${protocol}/${port} ${key}`).sort();
+  };
+  const isChosen = (port: number | undefined): boolean => port !== undefined && port >= 30_086 && port <= 32_767;
+
+  it("a NodePort gets one of the dynamic band, in the very commit of its address", async () => {
+    const api = await new SimApi().ready();
+    const { ports, clusterIP } = objectOf(await api.create("web", NODE_PORT)).spec ?? {};
+    expect([isChosen(ports?.[0]?.nodePort), clusterIP]).toEqual([true, api.addressesOf("web")?.[0]]);
+    expect(rows(api)).toEqual([`TCP/${ports?.[0]?.nodePort} default/web`]);
+    await isQuiet(api);
+  });
+
+  it("one that is taken: upstream's answer, at the port, and no address is taken for it", async () => {
+    const api = await new SimApi().ready();
+    objectOf(await api.create("web", named(30_053)));
+    const calls = api.cluster.network.calls;
+    expect(statusOf(await api.create("other", named(30_053)))).toMatchObject({
+      code: 422,
+      message: 'Service "other" is invalid: spec.ports[0].nodePort: Invalid value: 30053: provided port is already allocated',
+      details: { causes: [{ reason: "FieldValueInvalid", field: "spec.ports[0].nodePort" }] },
+    });
+    expect(api.cluster.network.calls).toBe(calls);
+    objectOf(await api.create("udp", named(30_053, "UDP")));
+    expect(rows(api)).toEqual(["TCP/30053 default/web", "UDP/30053 default/udp"]);
+    await isQuiet(api);
+  });
+
+  it("two that ask for one at once: one gets it, the other gives its address back", async () => {
+    const api = await new SimApi().ready();
+    await api.create("first");
+    const results = await api.run(Promise.all(["a", "b"].map((name) => api.start(api.creation(name, named(30_053))))));
+    expect(results.map((result) => (result.ok ? result.code : result.status.code)).sort()).toEqual([201, 422]);
+    expect(rows(api)).toHaveLength(1);
+    expect(Object.keys(await api.rows())).toHaveLength(2);
+    await isQuiet(api);
+  });
+
+  it("a full range: upstream's answer, and a freed one is given out at once", async () => {
+    const api = await new SimApi({ ranges: ["10.0.0.0/24"] }).ready();
+    await api.create("last", named(32_767));
+    for (let port = 30_000; port < 32_767; port++)
+      api.cluster.tables.services.nodePorts.nodePortAdd({ protocol: "TCP", port }, "default/x");
+    expect(statusOf(await api.create("web", NODE_PORT))).toMatchObject({
+      code: 500,
+      message: "Internal error occurred: failed to allocate a nodePort: range is full",
+    });
+    await api.remove("last");
+    expect(objectOf(await api.create("web", NODE_PORT)).spec?.ports?.[0]?.nodePort).toBe(32_767);
+  });
+
+  it("through every type and back: the number stays while it is needed and is free at once after", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", named(30_053));
+    const port = (): string[] => rows(api);
+    objectOf(await api.patch("web", { spec: LOCAL }));
+    const spec = objectOf(await api.patch("web", { metadata: { labels: { a: "b" } } })).spec;
+    expect([spec?.ports?.[0]?.nodePort, isChosen(spec?.healthCheckNodePort)]).toEqual([30_053, true]);
+    expect(port()).toHaveLength(2);
+    expect(objectOf(await api.patch("web", { spec: { externalTrafficPolicy: "Cluster" } })).spec?.healthCheckNodePort).toBeUndefined();
+    expect(port()).toEqual(["TCP/30053 default/web"]);
+    expect(objectOf(await api.patch("web", { spec: { type: "ClusterIP" } })).spec?.ports?.[0]?.nodePort).toBeUndefined();
+    expect(port()).toEqual([]);
+    objectOf(await api.create("other", named(30_053)));
+    expect(isChosen(objectOf(await api.patch("web", { spec: NODE_PORT })).spec?.ports?.[0]?.nodePort)).toBe(true);
+    objectOf(await api.patch("web", { spec: { type: "ExternalName", externalName: "a.example.com" } }));
+    expect(port()).toEqual(["TCP/30053 default/other"]);
+    await isQuiet(api);
+  });
+
+  it("a LoadBalancer that wants none gets none", async () => {
+    const api = await new SimApi().ready();
+    const { ports } = objectOf(await api.create("web", { type: "LoadBalancer", allocateLoadBalancerNodePorts: false })).spec ?? {};
+    expect([ports?.[0]?.nodePort, rows(api)]).toEqual([undefined, []]);
+    const allocating = { spec: { allocateLoadBalancerNodePorts: true } };
+    expect(isChosen(objectOf(await api.patch("web", allocating)).spec?.ports?.[0]?.nodePort)).toBe(true);
+    const off = { spec: { allocateLoadBalancerNodePorts: false } };
+    expect(isChosen(objectOf(await api.patch("web", off)).spec?.ports?.[0]?.nodePort), "what it has, it keeps").toBe(true);
+    await isQuiet(api);
+  });
+
+  it("one number for both protocols of a port", async () => {
+    const api = await new SimApi().ready();
+    const ports = ["UDP", "TCP"].map((protocol) => ({ name: protocol.toLowerCase(), port: 53, protocol }));
+    const numbers = objectOf(await api.create("dns", { type: "NodePort", ports })).spec?.ports?.map(({ nodePort }) => nodePort);
+    expect([new Set(numbers).size, rows(api)]).toEqual([1, [`TCP/${numbers?.[0]} default/dns`, `UDP/${numbers?.[0]} default/dns`]]);
+    await isQuiet(api);
+  });
+
+  it("a health check's port that is taken or outside the range: upstream's answers", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", named(30_053));
+    expect(statusOf(await api.create("lb", { ...LOCAL, healthCheckNodePort: 30_053 })).message).toBe(
+      "Internal error occurred: failed to allocate requested HealthCheck NodePort 30053: provided port is already allocated",
+    );
+    expect(statusOf(await api.create("lb", { ...LOCAL, healthCheckNodePort: 80 })).message).toMatch(
+      /requested HealthCheck NodePort 80: provided port is not in the valid range\. The range of valid ports is 30000-32767$/,
+    );
+    expect(objectOf(await api.create("lb", { ...LOCAL, healthCheckNodePort: 30_054 })).spec?.healthCheckNodePort).toBe(30_054);
+    expect(statusOf(await api.patch("lb", { spec: { healthCheckNodePort: 30_055 } }))).toMatchObject({ code: 422 });
+    await api.remove("lb");
+    expect(rows(api)).toEqual(["TCP/30053 default/web"]);
+    await isQuiet(api);
+  });
+
+  it("stay as long as finalizers keep the Service", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", named(30_053));
+    await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
+    await api.remove("web");
+    expect(rows(api)).toEqual(["TCP/30053 default/web"]);
+    await api.patch("web", { metadata: { finalizers: null } });
+    expect(rows(api)).toEqual([]);
+  });
+
+  it("dry run: shows a number that nobody can get, takes none, and refuses one that is taken", async () => {
+    const api = await new SimApi().ready();
+    const shown = objectOf(await api.create("lb", LOCAL, { dryRun: true })).spec;
+    expect([shown?.ports?.[0]?.nodePort, shown?.healthCheckNodePort]).toEqual([32_768, 32_769]);
+    expect(rows(api)).toEqual([]);
+    await api.create("web", named(30_053));
+    expect(statusOf(await api.create("other", named(30_053), { dryRun: true }))).toMatchObject({ code: 422 });
+  });
+
+  it("of a write that is too large in the end: none is taken", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web");
+    const labels = (prefix: string): object =>
+      Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`${prefix}-${i}-${"x".repeat(40)}`, "y".repeat(63)]));
+    objectOf(await api.patch("web", { metadata: { labels: labels("a") } }));
+    expect(statusOf(await api.patch("web", { metadata: { labels: labels("b") }, spec: NODE_PORT })).code).toBe(413);
+    expect(rows(api)).toEqual([]);
+    await isQuiet(api);
+  });
+});
+
 describe("after a crash", () => {
   it("what was committed is there, and its IPAddress is written if it was not", async () => {
     const api = await new SimApi().ready();

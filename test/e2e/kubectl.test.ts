@@ -137,6 +137,55 @@ describe("kubectl: create, read and delete a Service", () => {
   });
 });
 
+describe("kubectl: node ports", () => {
+  it("create service nodeport, chosen and named; a second holder is refused in upstream's words", () => {
+    expect(kubectl("create service nodeport front --tcp=80:8080")).toBe("service/front created");
+    expect(kubectl("get svc front --no-headers")).toMatch(/^front +NodePort +10\.96\.\d+\.\d+ +<none> +80:3[0-2]\d{3}\/TCP /);
+    expect(kubectl("create service nodeport named --tcp=80 --node-port=30080")).toBe("service/named created");
+    expect(refused("create service nodeport named2 --tcp=80 --node-port=30080")).toContain(
+      'Service "named2" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port is already allocated',
+    );
+    expect(refused("create service nodeport low --tcp=80 --node-port=80")).toContain(
+      "provided port is not in the valid range. The range of valid ports is 30000-32767",
+    );
+    expect(kubectl("describe service named")).toMatch(/NodePort: +80 +30080\/TCP/);
+    kubectl("delete service named");
+    expect(kubectl("create service nodeport named2 --tcp=80 --node-port=30080")).toBe("service/named2 created");
+  });
+
+  it("create service loadbalancer; externalTrafficPolicy Local brings the port of health checks", () => {
+    expect(kubectl("create service loadbalancer balanced --tcp=443:8443")).toBe("service/balanced created");
+    expect(kubectl("get svc balanced --no-headers")).toMatch(/^balanced +LoadBalancer +10\.96\.\d+\.\d+ +<pending> +443:3[0-2]\d{3}\/TCP /);
+    const nodePort = kubectl("get svc balanced -o jsonpath={.spec.ports[0].nodePort}");
+    kubectl('patch service balanced -p {"spec":{"externalTrafficPolicy":"Local"}}');
+    expect(kubectl("get svc balanced -o jsonpath={.spec.ports[0].nodePort}")).toBe(nodePort);
+    expect(kubectl("get svc balanced -o jsonpath={.spec.healthCheckNodePort}")).toMatch(/^3[0-2]\d{3}$/);
+    expect(kubectl("describe service balanced")).toMatch(/HealthCheck NodePort: +3[0-2]\d{3}/);
+    kubectl('patch service balanced -p {"spec":{"externalTrafficPolicy":"Cluster"}}');
+    expect(kubectl("get svc balanced -o jsonpath={.spec.healthCheckNodePort}")).toBe("");
+  });
+
+  it("edit of the type: ClusterIP to NodePort and back", () => {
+    const edit = (from: string, to: string) => {
+      const editor = { EDITOR: `sed -i -e "s/type: ${from}/type: ${to}/"` };
+      const result = spawnSync(command ?? "", ["edit", "service", "front"], {
+        encoding: "utf8",
+        env: { ...environment(), ...editor },
+        timeout: 30_000,
+      });
+      expect([result.status, result.stdout.trimEnd()]).toEqual([0, "service/front edited"]);
+    };
+    const address = kubectl("get svc front -o jsonpath={.spec.clusterIP}");
+    edit("NodePort", "ClusterIP");
+    expect(kubectl("get svc front -o jsonpath={.spec.type}/{.spec.ports[0].nodePort}/{.spec.clusterIP}")).toBe(`ClusterIP//${address}`);
+    edit("ClusterIP", "NodePort");
+    expect(kubectl("get svc front -o jsonpath={.spec.type}/{.spec.ports[0].nodePort}/{.spec.clusterIP}")).toMatch(
+      new RegExp(`^NodePort/3[0-2]\\d{3}/${address.replaceAll(".", "\\.")}$`),
+    );
+    kubectl("delete service front named2 balanced");
+  });
+});
+
 describe("kubectl: files", () => {
   it("create -f validates against the published OpenAPI and creates", () => {
     expect(kubectl("create -f -", manifest("from-file", 80))).toBe("service/from-file created");

@@ -418,7 +418,6 @@ describe("paths", () => {
     ["GET", "/api/v1/namespaces/x/secrets", 404],
     ["GET", "/api/v1/namespaces/x/services/%zz", 400],
     ["POST", "/api/v1/namespaces/x/services/a", 405],
-    ["FETCH", "/api/v1/services", 405],
     ["POST", "/version", 405],
     ["DELETE", "/api/v1", 405],
   ])("%s %s: %i, and no object is asked", async (method, path, code) => {

@@ -142,7 +142,8 @@ describe("events.k8s.io", () => {
   });
 
   it("does not show a reporter that a core event has not", () => {
-    const served = representationOf.fromStored({ ...core, reportingComponent: "", reportingInstance: "" });
+    const silent: CoreEvent = { ...core, reportingComponent: "", reportingInstance: "" };
+    const served = representationOf.fromStored(silent);
     expect(Object.keys(served)).not.toContain("reportingController");
     expect(Object.keys(served)).not.toContain("reportingInstance");
   });

@@ -7,6 +7,7 @@ import { definitions } from "../src/registry/all";
 import type { CoordinatorRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
 import type { CountedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
+import type { LinkedStore } from "../src/rpc/object-links";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 
@@ -62,11 +63,21 @@ export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: str
   }
 }
 
+/** Every store of the cluster, once; `store` makes a stub for one call. */
+export function allStores(
+  env: Env,
+  cluster: string,
+): { definition: ResourceDefinition; store(): Remote<StoreRpc & MaintainedStore & LinkedStore> }[] {
+  return definitions
+    .filter((definition) => !definition.representationOf)
+    .map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
+}
+
 /** The stores of everything that lives in namespaces; `store` makes a stub for one call. */
 export function contentStores(env: Env, cluster: string): { resource: string; store(): Remote<StoreRpc & MaintainedStore> }[] {
-  return definitions
-    .filter((definition) => definition.namespaced && !definition.representationOf)
-    .map((definition) => ({ resource: definition.resource, store: () => storeStub(env, cluster, definition) }));
+  return allStores(env, cluster)
+    .filter(({ definition }) => definition.namespaced)
+    .map(({ definition, store }) => ({ resource: definition.resource, store }));
 }
 
 export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc> {
@@ -94,7 +105,7 @@ export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCID
   return stubOf<ServiceCIDRRpc & CountedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }
 
-/** A controller of the cluster, for example "namespaces". */
+/** A controller of the cluster: "namespaces" or "garbage-collection". */
 export function controller(env: Env, cluster: string, name: string): Remote<ControllerRpc> {
   return stubOf<ControllerRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
 }

@@ -4,11 +4,13 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { RPC_TIMEOUT_MS } from "../src/base/limits";
+import { throttled } from "../src/base/throttle";
 import { withTimeout } from "../src/base/timeout";
 import { type Config, parseConfig } from "../src/config/config";
 import { definitionOf, representationsOf } from "../src/registry/all";
 import type { Clock, Random, Recorder } from "../src/base/ports";
 import type { ResourceDefinition } from "../src/registry/resource";
+import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../src/rpc/object-links";
 import type {
   CollectionRequest,
   GetResult,
@@ -24,10 +26,12 @@ import { COLLECTION_HEADER, decodeCollection } from "../src/store/collection-hea
 import type { StoreExtension } from "../src/store/extension";
 import { namespaceRange } from "../src/store/keys";
 import { NamespaceGuard } from "../src/store/namespace-guard";
+import { changesLinks, ObjectLinksReader } from "../src/store/object-links";
+import { observed } from "../src/store/observed";
 import { ResourceStore as Store } from "../src/store/resource-store";
 import { listResponse, pageResponse, statusResponse, watchResponse } from "./collection-response";
 import type { Env } from "./env";
-import { namespacesStore } from "./peers";
+import { controller, namespacesStore } from "./peers";
 import { isSocketRequest, watchSocketResponse } from "./watch-socket";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
@@ -39,6 +43,9 @@ export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SC
 
 /** Objects deleted by one deletecollection turn: enough for one group commit, few enough to leave room for other writes. */
 const DELETE_TOGETHER = 200;
+
+/** Between two pokes of the garbage collector: a burst of deletions is one pass of it, not one per turn. */
+const COLLECTOR_POKE_INTERVAL_MS = 250;
 
 export interface ObjectIdentity {
   cluster: string;
@@ -102,8 +109,9 @@ export function openStore(
   };
 }
 
-export abstract class StoreObject<Supply> extends DurableObject<Env> implements StoreRpc, MaintainedStore {
+export abstract class StoreObject<Supply> extends DurableObject<Env> implements StoreRpc, MaintainedStore, LinkedStore {
   protected readonly store: Store<Supply>;
+  readonly #links: ObjectLinksReader;
   readonly #namespaces: NamespaceGuard;
 
   protected constructor(ctx: DurableObjectState, env: Env, setting: StoreSetting, extension?: StoreExtension<Supply>) {
@@ -120,9 +128,10 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
       random,
       recorder,
       context: () => ({ now: clock.now(), serviceFamilies: config.serviceFamilies }),
-      ...(extension ? { extension } : {}),
+      extension: this.#followedByCollector(extension ?? {}, setting),
       ...(definition.namespaced ? { namespaces: this.#namespaces } : {}),
     });
+    this.#links = new ObjectLinksReader(this.store);
   }
 
   write(request: WriteRequest): Promise<WriteResult> {
@@ -163,6 +172,18 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     return isClosed() ? this.store.storage.objectCount(from, to) : "notClosed";
   }
 
+  changesSince(cursor: StoreCursor | undefined, limit: number): Promise<LinkChanges> {
+    return Promise.resolve(this.#links.changesSince(cursor, limit));
+  }
+
+  listMetadata(after: string, limit: number): Promise<LinkPage> {
+    return Promise.resolve(this.#links.listMetadata(after, limit));
+  }
+
+  metadataOf(keys: ObjectKey[]): Promise<(ObjectLinks | null)[]> {
+    return Promise.resolve(this.#links.metadataOf(keys));
+  }
+
   async maintain(): Promise<void> {
     // A plain store has nothing that could be left half done.
   }
@@ -180,6 +201,30 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
   counters(): Promise<StoreCounters> {
     const { drains, operations } = this.store.counters;
     return Promise.resolve({ drains, operations, watchers: this.store.hub.size, revision: this.store.revision });
+  }
+
+  /** The garbage collector is poked after turns that it may have to act upon; a lost poke is made up for by cron. */
+  #followedByCollector(extension: StoreExtension<Supply>, { cluster, clock }: StoreSetting): StoreExtension<Supply> {
+    const poke = throttled(clock, COLLECTOR_POKE_INTERVAL_MS, () => {
+      void controller(this.env, cluster, "garbage-collection")
+        .poke()
+        .catch(() => undefined);
+    });
+    let relevant = false;
+    return observed(extension, {
+      committed: (change) => {
+        if (!changesLinks(change)) return;
+        relevant = true;
+        this.#links.noteRelevant(change.revision);
+      },
+      turnCommitted: () => {
+        if (relevant) poke();
+        relevant = false;
+      },
+      turnLost: () => {
+        relevant = false;
+      },
+    });
   }
 
   async #deleteCollection(request: CollectionRequest, definition: ResourceDefinition): Promise<Response> {

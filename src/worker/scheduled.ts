@@ -5,7 +5,15 @@
 import { definitions } from "../registry/all";
 import { configOf } from "./config-guard";
 import type { Env } from "../../durable-objects/env";
-import { coordinator, eventsStore, ipAddressesStore, servicesStore, storedResource, storeStub } from "../../durable-objects/peers";
+import {
+  controller,
+  coordinator,
+  eventsStore,
+  ipAddressesStore,
+  servicesStore,
+  storedResource,
+  storeStub,
+} from "../../durable-objects/peers";
 import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY } from "./limits";
 import { log } from "./log";
 import { call } from "./peers";
@@ -19,6 +27,10 @@ interface Task {
 const MAINTAIN_SERVICES: Task = { what: "services.maintain", run: (env, cluster) => servicesStore(env, cluster).maintain() };
 const MAINTAIN_ADDRESSES: Task = { what: "ipaddresses.maintain", run: (env, cluster) => ipAddressesStore(env, cluster).maintain() };
 const MAINTAIN_COORDINATOR: Task = { what: "coordinator.maintain", run: (env, cluster) => coordinator(env, cluster).maintain() };
+const COLLECT_GARBAGE: Task = {
+  what: "garbage-collection.poke",
+  run: (env, cluster) => controller(env, cluster, "garbage-collection").poke(),
+};
 const EXPIRE_EVENTS: Task = {
   what: "events.expire",
   run: (env, cluster) =>
@@ -42,7 +54,7 @@ interface Job {
 
 /** The crons of wrangler.toml. */
 const JOBS: Readonly<Record<string, Job>> = {
-  "* * * * *": { name: "maintain", tasks: [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR] },
+  "* * * * *": { name: "maintain", tasks: [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, COLLECT_GARBAGE] },
   "*/5 * * * *": { name: "topology", tasks: [MAINTAIN_COORDINATOR] },
   "0 * * * *": { name: "compact", tasks: [EXPIRE_EVENTS, ...COMPACT_STORES] },
 };

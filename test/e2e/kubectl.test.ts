@@ -247,3 +247,40 @@ describe("kubectl: namespaces and watches", () => {
     }
   });
 });
+
+describe("kubectl: delete --cascade", () => {
+  const lease = (name: string, owner?: { name: string; uid: string }) =>
+    JSON.stringify({
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: {
+        name,
+        ...(owner ? { ownerReferences: [{ apiVersion: "v1", kind: "Service", blockOwnerDeletion: true, ...owner }] } : {}),
+      },
+      spec: {},
+    });
+  const owned = (name: string) => {
+    kubectl("create -f -", manifest(name, 80));
+    const uid = kubectl(`get service ${name} -o jsonpath={.metadata.uid}`);
+    kubectl("create -f -", lease(`of-${name}`, { name, uid }));
+  };
+
+  it("=foreground: the dependents are gone when the command returns", () => {
+    owned("foremost");
+    expect(kubectl("delete service foremost --cascade=foreground --timeout=20s")).toMatch(/^service "foremost" deleted/);
+    expect(refused("get lease of-foremost")).toContain("not found");
+  });
+
+  it("=orphan: the dependents stay, without the owner", () => {
+    owned("orphaned");
+    expect(kubectl("delete service orphaned --cascade=orphan --timeout=20s")).toMatch(/^service "orphaned" deleted/);
+    expect(kubectl("get lease of-orphaned -o jsonpath={.metadata.name}{.metadata.ownerReferences}")).toBe("of-orphaned");
+    kubectl("delete lease of-orphaned");
+  });
+
+  it("=background (the default): the dependents follow", () => {
+    owned("back");
+    kubectl("delete service back");
+    kubectl("wait --for=delete lease/of-back --timeout=20s");
+  });
+});

@@ -58,6 +58,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       maintain: other("maintain"),
       compact: other("compact"),
       expire: other("expire"),
+      poke: other("poke"),
       counters: other("counters"),
     };
   };
@@ -71,6 +72,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     RESOURCE_STORE: namespace("RESOURCE_STORE"),
     SERVICES_STORE: namespace("SERVICES_STORE"),
     IP_ADDRESSES_STORE: namespace("IP_ADDRESSES_STORE"),
+    CONTROLLER: namespace("CONTROLLER"),
     DIRECTORY: fakeDirectory(directory),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",
     ...vars,

@@ -1,0 +1,51 @@
+/** Schema and statements of the garbage collector's rows: the objects that it remembers and how far it has read each store. */
+import type { GraphNode } from "../../src/controllers/garbage-collection/graph";
+import type { GraphStorage } from "../../src/controllers/garbage-collection/ports";
+import type { ObjectLinks } from "../../src/rpc/object-links";
+
+export const GARBAGE_COLLECTION_SCHEMA = `
+   CREATE TABLE nodes (id TEXT PRIMARY KEY, store TEXT NOT NULL, links TEXT NOT NULL, pending INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE cursors (store TEXT PRIMARY KEY, incarnation TEXT NOT NULL, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
+
+type Row = Record<string, SqlStorageValue>;
+
+/** The GraphStorage port on a Durable Object's SQLite. */
+export function sqlGraphStorage(storage: DurableObjectStorage): GraphStorage {
+  const { sql } = storage;
+  return {
+    transaction: (work) => storage.transactionSync(work),
+    *nodes() {
+      for (const row of sql.exec<Row>("SELECT store, links, pending FROM nodes")) {
+        const links = JSON.parse(row.links as string) as ObjectLinks;
+        yield { store: row.store as string, key: links.key, links, pending: row.pending === 1 } satisfies GraphNode;
+      }
+    },
+    *cursors() {
+      for (const row of sql.exec<Row>("SELECT store, incarnation, revision FROM cursors")) {
+        yield [row.store as string, { incarnation: row.incarnation as string, revision: row.revision as number }];
+      }
+    },
+    nodePut(id, { store, links, pending }) {
+      sql.exec(
+        `INSERT INTO nodes (id, store, links, pending) VALUES (?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET store = excluded.store, links = excluded.links, pending = excluded.pending`,
+        id,
+        store,
+        JSON.stringify(links),
+        pending ? 1 : 0,
+      );
+    },
+    nodeDelete(id) {
+      sql.exec("DELETE FROM nodes WHERE id = ?", id);
+    },
+    cursorPut(store, { incarnation, revision }) {
+      sql.exec(
+        `INSERT INTO cursors (store, incarnation, revision) VALUES (?, ?, ?)
+         ON CONFLICT (store) DO UPDATE SET incarnation = excluded.incarnation, revision = excluded.revision`,
+        store,
+        incarnation,
+        revision,
+      );
+    },
+  };
+}

@@ -1,0 +1,257 @@
+/**
+ * The garbage collector of one cluster: pull what changed, decide, act, until there is nothing left to do.
+ *
+ * - Cursors move in the transaction that stores what was learned behind them (nodes, and which of them are to be examined), so a crash
+ *   loses nothing; what was done but not noted is decided again from the objects as they are then, and found done.
+ * - Before anything is deleted, the object and its owners are read from their stores, and the write is bound to what was read: the graph
+ *   only says whom to look at.
+ * - A finalizer is taken only after a complete pull that began when the deletion was known already: every dependent from before the
+ *   deletion is in the graph by then. Dependents that are made later have an absent owner and are collected as such.
+ */
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../meta/object-meta";
+import type { LinkChange, ObjectLinks, StoreCursor } from "../../rpc/object-links";
+import type { WriteRequest } from "../../rpc/store";
+import { decideDependent, ownerState, releasableOwners } from "./decide";
+import { type GraphNode, hasFinalizer, OwnerGraph, type Place, placeId } from "./graph";
+import type { CollectedStore, GarbageCollectionPorts } from "./ports";
+import { deleteRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
+import { resolveOwner } from "./resolve-owner";
+
+/** Entries of history, or rows of a list, that one call to a store looks at: some milliseconds of its thread. */
+const PAGE_ENTRIES = 500;
+/** Pages that one pass pulls from one store before it hands back; the next pass goes on. */
+const PAGES_MAX = 100;
+/** Objects examined between two pulls. */
+const EXAMINE_MAX = 500;
+/** Writes under way at once: they share the stores' commits, and leave room for clients. */
+const WRITES_AT_ONCE = 16;
+/** Rounds of one pass; a chain of owners is one round per link. */
+const ROUNDS_MAX = 50;
+
+/** What became of a write: `moot` = the object is gone or refuses for good, `later` = look at it again. */
+type Written = "done" | "moot" | "later";
+
+/** What stands at each place asked about; a place that is missing could not be asked about. */
+type Found = ReadonlyMap<string, ObjectLinks | null>;
+
+export class GarbageCollector {
+  readonly #ports: GarbageCollectionPorts;
+  readonly #stores: ReadonlyMap<string, CollectedStore>;
+  readonly #cursors: Map<string, StoreCursor>;
+  readonly #graph = new OwnerGraph(resolveOwner);
+
+  constructor(ports: GarbageCollectionPorts) {
+    this.#ports = ports;
+    this.#stores = new Map(ports.stores.map((store) => [store.name, store]));
+    this.#cursors = new Map(ports.storage.cursors());
+    for (const node of ports.storage.nodes()) this.#graph.restore(node);
+  }
+
+  /** Objects remembered, for tests and logs. */
+  get remembered(): number {
+    return this.#graph.size;
+  }
+
+  /** One pass. `left`: there is work that only another pass can do; what waits for other objects' deletions is not. Never rejects. */
+  async run(): Promise<{ left: boolean }> {
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const known = new Set([...this.#graph.served].map(placeId));
+      const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
+      const examined = await this.#examine(complete);
+      const served = complete ? await this.#serve(known) : { done: 0, left: false };
+      const fresh = [...this.#graph.served].some((node) => !known.has(placeId(node)));
+      if (complete && fresh) continue;
+      if (examined + served.done === 0) return { left: !complete || served.left || this.#graph.pending.size > 0 };
+    }
+    return { left: true };
+  }
+
+  /** Whether everything that the store had when this began is in the graph now. */
+  async #pull(store: CollectedStore): Promise<boolean> {
+    try {
+      for (let page = 0; page < PAGES_MAX; page++) {
+        const answer = await store.changesSince(this.#cursors.get(store.name), PAGE_ENTRIES);
+        if (answer.kind === "expired") await this.#listAgain(store);
+        else {
+          this.#absorb(store.name, answer.changes, answer.cursor);
+          if (!answer.more) return true;
+        }
+      }
+    } catch (error) {
+      this.#ports.recorder.log("warn", "garbage collection could not read", { store: store.name, error: String(error) });
+    }
+    return false;
+  }
+
+  /** The cursor is where the first page was read: what happens between the pages is told again by the history. */
+  async #listAgain(store: CollectedStore): Promise<void> {
+    const listed = new Set<string>();
+    let cursor: StoreCursor | undefined;
+    let after = "";
+    do {
+      const page = await store.listMetadata(after, PAGE_ENTRIES);
+      cursor ??= page.cursor;
+      for (const links of page.items) listed.add(placeId({ store: store.name, key: links.key }));
+      this.#absorb(
+        store.name,
+        page.items.map((links) => ({ type: "put", links })),
+      );
+      after = page.next;
+    } while (after !== "");
+    this.#graph.retain(store.name, listed);
+    this.#absorb(store.name, [], cursor);
+  }
+
+  #absorb(store: string, changes: readonly LinkChange[], cursor?: StoreCursor): void {
+    for (const change of changes) this.#graph.apply(store, change);
+    const last = this.#cursors.get(store);
+    const moved = cursor && (cursor.revision !== last?.revision || cursor.incarnation !== last.incarnation) ? cursor : undefined;
+    if (moved) this.#cursors.set(store, moved);
+    this.#save(store, moved);
+  }
+
+  #save(store = "", cursor?: StoreCursor): void {
+    const { storage } = this.#ports;
+    const touched = this.#graph.takeTouched();
+    if (touched.size === 0 && !cursor) return;
+    storage.transaction(() => {
+      for (const id of touched) {
+        const node = this.#graph.get(id);
+        if (node) storage.nodePut(id, node);
+        else storage.nodeDelete(id);
+      }
+      if (cursor) storage.cursorPut(store, cursor);
+    });
+  }
+
+  /** Looks at nodes whose owners may have changed; answers how many are done with. */
+  async #examine(complete: boolean): Promise<number> {
+    const nodes = [...this.#graph.pending].slice(0, EXAMINE_MAX);
+    if (nodes.length === 0) return 0;
+    const now = await this.#read(nodes);
+    const owners = await this.#read(nodes.flatMap((node) => this.#ownersOf(now.get(placeId(node)) ?? null, node)));
+    let done = 0;
+    await inParallel(nodes, async (node) => {
+      const written = await this.#examineOne(node, now, owners, complete);
+      if (written === "later") this.#graph.putOff(node);
+      else {
+        this.#graph.settle(node);
+        done++;
+      }
+    });
+    this.#save();
+    return done;
+  }
+
+  #ownersOf(links: ObjectLinks | null, dependent: Place): Place[] {
+    return (links?.ownerReferences ?? []).flatMap((reference) => resolveOwner(reference, dependent) ?? []);
+  }
+
+  async #examineOne(node: GraphNode, now: Found, owners: Found, complete: boolean): Promise<Written> {
+    const links = now.get(placeId(node));
+    if (links === undefined) return "later";
+    // Gone, or another object has its name: the history tells of it.
+    if (links?.uid !== node.links.uid) return "moot";
+    if (this.#ownersOf(links, node).some((owner) => !owners.has(placeId(owner)))) return "later";
+    const states = links.ownerReferences.map((reference) => {
+      const place = resolveOwner(reference, node);
+      return place ? ownerState(reference.uid, owners.get(placeId(place)) ?? null) : "solid";
+    });
+    // Without a complete pull nobody can say that it has no dependents of its own.
+    const decision = decideDependent(links, states, !complete || this.#graph.dependentsOf(node).length > 0);
+    switch (decision.action) {
+      case "none":
+        return "done";
+      case "unlink":
+        return this.#write(node.store, (store) => ownerReferencesRequest(links, decision.remaining, store));
+      case "delete":
+        return this.#write(node.store, () => deleteRequest(links, decision.propagationPolicy));
+    }
+  }
+
+  /** Carries out the deletions that wait for the collector, of owners that were known before the last pull. */
+  async #serve(known: ReadonlySet<string>): Promise<{ done: number; left: boolean }> {
+    const isKnown = (node: GraphNode): boolean => known.has(placeId(node));
+    const results: Written[] = [];
+    for (const owner of [...this.#graph.served]) {
+      if (!isKnown(owner) || !hasFinalizer(owner.links, FINALIZER_ORPHAN)) continue;
+      const dependents = this.#graph.dependentsOf(owner).map(({ node }) => node);
+      if (dependents.length > 0) results.push(...(await this.#orphan(dependents.slice(0, EXAMINE_MAX), owner)));
+      else results.push(await this.#release(owner, FINALIZER_ORPHAN));
+    }
+    const released = releasableOwners(this.#graph).filter(isKnown);
+    await inParallel(released, async (owner) => void results.push(await this.#release(owner, FINALIZER_FOREGROUND)));
+    return { done: results.filter((result) => result === "done").length, left: results.includes("later") };
+  }
+
+  async #orphan(dependents: readonly GraphNode[], owner: GraphNode): Promise<Written[]> {
+    const now = await this.#read(dependents);
+    const results: Written[] = [];
+    await inParallel(dependents, async (node) => {
+      const links = now.get(placeId(node));
+      if (links === undefined) return void results.push("later");
+      const remaining = links?.ownerReferences.filter(({ uid }) => uid !== owner.links.uid) ?? [];
+      if (links?.uid !== node.links.uid || remaining.length === links.ownerReferences.length) return void results.push("moot");
+      results.push(await this.#write(node.store, (store) => ownerReferencesRequest(links, remaining, store)));
+    });
+    return results;
+  }
+
+  async #release(owner: GraphNode, finalizer: string): Promise<Written> {
+    const links = (await this.#read([owner])).get(placeId(owner));
+    if (links === undefined) return "later";
+    if (links?.uid !== owner.links.uid || !hasFinalizer(links, finalizer)) return "moot";
+    return this.#write(owner.store, (store) => withoutFinalizerRequest(links, finalizer, store));
+  }
+
+  async #write(name: string, request: (store: CollectedStore) => WriteRequest): Promise<Written> {
+    const store = this.#stores.get(name);
+    if (!store) return "moot";
+    const wanted = request(store);
+    try {
+      const result = await store.write(wanted);
+      if (result.ok) return "done";
+      const { code, message = "" } = result.status;
+      if (code === 404) return "moot";
+      if (code === 409 || code === 429 || code === undefined || code >= 500) return "later";
+      this.#ports.recorder.log("warn", "garbage collection was refused", { store: name, verb: wanted.verb, message });
+      return "moot";
+    } catch (error) {
+      this.#ports.recorder.log("warn", "garbage collection could not write", { store: name, error: String(error) });
+      return "later";
+    }
+  }
+
+  /** What is at these places now. */
+  async #read(places: readonly Place[]): Promise<Found> {
+    const byStore = new Map<string, Map<string, Place>>();
+    for (const place of places) {
+      const wanted = byStore.get(place.store) ?? new Map<string, Place>();
+      byStore.set(place.store, wanted.set(placeId(place), place));
+    }
+    const found = new Map<string, ObjectLinks | null>();
+    await Promise.all(
+      [...byStore].map(async ([name, wanted]) => {
+        const all = [...wanted];
+        for (let at = 0; at < all.length; at += PAGE_ENTRIES) {
+          const page = all.slice(at, at + PAGE_ENTRIES);
+          try {
+            const links = await this.#stores.get(name)?.metadataOf(page.map(([, { key }]) => key));
+            if (links) page.forEach(([id], i) => found.set(id, links[i] ?? null));
+          } catch (error) {
+            this.#ports.recorder.log("warn", "garbage collection could not read", { store: name, error: String(error) });
+          }
+        }
+      }),
+    );
+    return found;
+  }
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(WRITES_AT_ONCE, items.length) }, worker));
+}

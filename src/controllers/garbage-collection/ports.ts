@@ -1,0 +1,28 @@
+/** What the garbage collector needs: stores to ask and write to, and rows of its own. */
+import type { Recorder } from "../../base/ports";
+import type { LinkedStore, StoreCursor } from "../../rpc/object-links";
+import type { StoreRpc } from "../../rpc/store";
+import type { GraphNode } from "./graph";
+
+/** One store of the cluster; each call may fail. */
+export interface CollectedStore extends LinkedStore, Pick<StoreRpc, "write"> {
+  /** `leases.coordination.k8s.io` */
+  name: string;
+  group: string;
+  version: string;
+}
+
+export interface GraphStorage {
+  transaction(work: () => void): void;
+  nodes(): Iterable<GraphNode>;
+  cursors(): Iterable<[store: string, cursor: StoreCursor]>;
+  nodePut(id: string, node: GraphNode): void;
+  nodeDelete(id: string): void;
+  cursorPut(store: string, cursor: StoreCursor): void;
+}
+
+export interface GarbageCollectionPorts {
+  storage: GraphStorage;
+  stores: readonly CollectedStore[];
+  recorder: Recorder;
+}

@@ -1,0 +1,43 @@
+/** The collector's writes: ordinary requests to a store, bound to the object as it was read (uid and resourceVersion). */
+import type { OwnerReference } from "../../meta/kubernetes";
+import type { ObjectLinks } from "../../rpc/object-links";
+import type { WriteOptions, WriteRequest } from "../../rpc/store";
+
+/** The group and version that the store's patches speak of. */
+export interface Representation {
+  group: string;
+  version: string;
+}
+
+export function deleteRequest(
+  { key, uid, resourceVersion }: ObjectLinks,
+  propagationPolicy: "Background" | "Foreground" | "Orphan",
+): WriteRequest {
+  const preconditions = { uid, resourceVersion };
+  return { verb: "delete", key, options: { dryRun: false, preconditions, propagationPolicy, gracePeriodSeconds: undefined } };
+}
+
+/** Leaves the object with these ownerReferences. */
+export function ownerReferencesRequest(links: ObjectLinks, ownerReferences: OwnerReference[], spoken: Representation): WriteRequest {
+  return metadataRequest(links, { ownerReferences: ownerReferences.length > 0 ? ownerReferences : null }, spoken);
+}
+
+/** Takes one finalizer; the last one to be taken lets the object go. */
+export function withoutFinalizerRequest(links: ObjectLinks, finalizer: string, spoken: Representation): WriteRequest {
+  const finalizers = links.finalizers.filter((other) => other !== finalizer);
+  return metadataRequest(links, { finalizers: finalizers.length > 0 ? finalizers : null }, spoken);
+}
+
+/** A merge patch replaces lists, and the resourceVersion in it makes it a conflict when the object has changed since. */
+function metadataRequest({ key, uid, resourceVersion }: ObjectLinks, change: object, { group, version }: Representation): WriteRequest {
+  const options: WriteOptions = {
+    dryRun: false,
+    fieldManager: "garbage-collector",
+    fieldValidation: "Ignore",
+    force: false,
+    group,
+    version,
+  };
+  const patch = JSON.stringify({ metadata: { uid, resourceVersion, ...change } });
+  return { verb: "patch", key, subresource: "", patchType: "merge", patch, options };
+}

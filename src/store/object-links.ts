@@ -1,0 +1,116 @@
+/**
+ * A store's side of garbage collection: which changes matter, and the metadata of the objects that they are about.
+ *
+ * A change matters when it is a deletion (the object may have been an owner), or when it changes ownerReferences or a deletion that the
+ * collector has to finish. `#relevantRevision` is the newest such change; up to a cursor behind it nothing needs to be read, so a store of
+ * plain objects answers without touching its rows, however many writes there were.
+ */
+import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../meta/object-meta";
+import type { LinkChange, LinkChanges, LinkPage, ObjectLinks, StoreCursor } from "../rpc/object-links";
+import type { ObjectKey } from "../rpc/store";
+import type { CommittedChange } from "./extension";
+import { storageKey } from "./keys";
+import type { ResourceStore } from "./resource-store";
+import type { HistoryEntry } from "./store-storage";
+
+type AnyStore = Pick<ResourceStore<unknown>, "storage" | "revision" | "floor" | "incarnation">;
+
+export class ObjectLinksReader {
+  /** changes after this revision do not matter to garbage collection; a new object does not know and starts at its head */
+  #relevantRevision: number;
+
+  constructor(private readonly store: AnyStore) {
+    this.#relevantRevision = store.revision;
+  }
+
+  /** To be told of each change that matters (see `changesLinks`). */
+  noteRelevant(revision: number): void {
+    this.#relevantRevision = Math.max(this.#relevantRevision, revision);
+  }
+
+  /** See LinkedStore. */
+  changesSince(cursor: StoreCursor | undefined, limit: number): LinkChanges {
+    const { incarnation, revision: head, floor, storage } = this.store;
+    if (cursor?.incarnation !== incarnation || cursor.revision > head) return { kind: "expired" };
+    if (cursor.revision >= this.#relevantRevision) return { kind: "changes", changes: [], cursor: this.#head(), more: false };
+    if (cursor.revision < floor) return { kind: "expired" };
+    const entries = storage.historySince(cursor.revision, limit);
+    const last = entries.at(-1)?.revision ?? head;
+    const more = entries.length >= limit && last < head;
+    return { kind: "changes", changes: entries.flatMap(changeOf), cursor: { incarnation, revision: more ? last : head }, more };
+  }
+
+  /** See LinkedStore. */
+  listMetadata(after: string, limit: number): LinkPage {
+    const page: LinkPage = { items: [], cursor: this.#head(), next: "" };
+    let seen = 0;
+    let last = "";
+    for (const { key, data } of this.store.storage.objectScan(after === "" ? "" : `${after}\0`, "")) {
+      if (seen === limit) return { ...page, next: last };
+      seen++;
+      last = key;
+      if (mayMatter(data)) page.items.push(linksOf(data));
+    }
+    return page;
+  }
+
+  /** See LinkedStore. */
+  metadataOf(keys: readonly ObjectKey[]): (ObjectLinks | null)[] {
+    return keys.map((key) => {
+      const stored = this.store.storage.objectGet(storageKey(key));
+      return stored ? linksOf(stored.data) : null;
+    });
+  }
+
+  #head(): StoreCursor {
+    return { incarnation: this.store.incarnation, revision: this.store.revision };
+  }
+}
+
+/** Whether a change matters to garbage collection. Two looks at absent members for a plain object: this is on the path of every write. */
+export function changesLinks({ type, before, after }: CommittedChange): boolean {
+  if (type === "DELETED") return true;
+  if (isPlain(after?.metadata) && isPlain(before?.metadata)) return false;
+  return linkText(after?.metadata) !== linkText(before?.metadata);
+}
+
+function isPlain(metadata: ObjectMeta | undefined): boolean {
+  return metadata?.ownerReferences === undefined && metadata?.finalizers === undefined;
+}
+
+function linkText({ ownerReferences = [], finalizers = [], deletionTimestamp }: ObjectMeta = {}): string {
+  const deleting = Boolean(deletionTimestamp);
+  return JSON.stringify([ownerReferences, ownerReferences.length > 0 && deleting, deleting ? finalizers.filter(isCollectors) : []]);
+}
+
+function isCollectors(finalizer: string): boolean {
+  return finalizer === FINALIZER_ORPHAN || finalizer === FINALIZER_FOREGROUND;
+}
+
+const TRACES = [`"ownerReferences":[`, `"${FINALIZER_FOREGROUND}"`, `"${FINALIZER_ORPHAN}"`];
+
+/** False only for texts of objects that do not matter: looking for a word costs far less than parsing. */
+function mayMatter(data: string): boolean {
+  return TRACES.some((trace) => data.includes(trace));
+}
+
+function changeOf({ type, data, before }: HistoryEntry): LinkChange[] {
+  if (type === "DELETED") {
+    const { key, uid } = linksOf(data);
+    return [{ type: "deleted", key, uid }];
+  }
+  return mayMatter(data) || mayMatter(before) ? [{ type: "put", links: linksOf(data) }] : [];
+}
+
+function linksOf(data: string): ObjectLinks {
+  const metadata: ObjectMeta = (JSON.parse(data) as KubeObject).metadata ?? {};
+  return {
+    key: { namespace: metadata.namespace ?? "", name: metadata.name ?? "" },
+    uid: metadata.uid ?? "",
+    resourceVersion: metadata.resourceVersion ?? "",
+    ownerReferences: metadata.ownerReferences ?? [],
+    finalizers: metadata.finalizers ?? [],
+    deleting: Boolean(metadata.deletionTimestamp),
+  };
+}

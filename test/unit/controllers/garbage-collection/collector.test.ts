@@ -1,0 +1,248 @@
+import { describe, expect, it } from "vitest";
+import type { OwnerReference } from "../../../../src/meta/kubernetes";
+import { CollectorWorld } from "../../../support/collector-world";
+
+const names = (world: CollectorWorld): string[] => [...world.all().keys()].sort();
+
+describe("a deletion in the background", () => {
+  it("takes dependents, and theirs, in one pass", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    const b = await world.make("Lease", "b", [a]);
+    await world.make("Pod", "c", [b]);
+    await world.settle();
+    await world.delete("Pod", "a");
+    expect(await world.settle()).toBe(1);
+    expect(names(world)).toEqual([]);
+  });
+
+  it.each<[string, (owner: OwnerReference) => OwnerReference, boolean]>([
+    ["the owner's uid is another one", (owner) => ({ ...owner, uid: "other" }), true],
+    ["there is no such owner", (owner) => ({ ...owner, name: "other" }), true],
+    ["the owner is cluster-scoped and not there", () => ({ apiVersion: "v1", kind: "Node", name: "n", uid: "n" }), true],
+    ["the owner is there", (owner) => owner, false],
+    ["the kind is not served", (owner) => ({ ...owner, kind: "ReplicaSet" }), false],
+    ["the version is not served", (owner) => ({ ...owner, apiVersion: "v2" }), false],
+  ])("a new dependent, %s", async (_, reference, goes) => {
+    const world = new CollectorWorld();
+    await world.make("Lease", "d", [reference(await world.make("Pod", "o"))]);
+    await world.settle();
+    expect(world.find("Lease", "d") === undefined).toBe(goes);
+  });
+
+  it("an owner in another namespace is none; a cluster-scoped one owns in all of them, but a namespaced one no cluster-scoped object", async () => {
+    const world = new CollectorWorld();
+    const elsewhere = await world.make("Pod", "o", [], { namespace: "other" });
+    const node = await world.make("Node", "n");
+    await world.make("Lease", "a", [elsewhere]);
+    await world.make("Lease", "b", [node]);
+    await world.make("Node", "c", [elsewhere]);
+    await world.settle();
+    expect(names(world)).toEqual(["Lease ns/b", "Node c", "Node n", "Pod other/o"]);
+    await world.delete("Node", "n");
+    await world.delete("Pod", "o", {}, "other");
+    await world.settle();
+    expect(names(world)).toEqual(["Node c"]);
+  });
+
+  it("one with another live owner survives without the reference", async () => {
+    const world = new CollectorWorld();
+    const [a, b] = [await world.make("Pod", "a"), await world.make("Pod", "b")];
+    await world.make("Lease", "d", [a, b]);
+    await world.delete("Pod", "a");
+    await world.settle();
+    expect(world.find("Lease", "d")).toMatchObject({ ownerReferences: [b] });
+  });
+
+  it("what got a live owner between the look and the deletion stays", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    const b = await world.make("Pod", "b");
+    await world.make("Lease", "d", [a]);
+    await world.settle();
+    await world.delete("Pod", "a");
+    let changed = false;
+    world.beforeWrite = async () => {
+      if (changed) return;
+      changed = true;
+      const store = world.stores.Lease.world.store;
+      const patch = JSON.stringify({ metadata: { ownerReferences: [b] } });
+      const options = {
+        dryRun: false,
+        fieldManager: "",
+        fieldValidation: "Ignore",
+        force: false,
+        group: "coordination.k8s.io",
+        version: "v1",
+      } as const;
+      await store.write({ verb: "patch", key: { namespace: "ns", name: "d" }, subresource: "", patchType: "merge", patch, options });
+    };
+    await world.settle();
+    expect([changed, world.find("Lease", "d")?.ownerReferences]).toEqual([true, [b]]);
+  });
+});
+
+describe("a deletion in the foreground", () => {
+  it("the owner goes after its blocking dependents, which go after theirs", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    const b = await world.make("Lease", "b", [a]);
+    await world.make("Pod", "c", [b]);
+    await world.delete("Pod", "a", { propagationPolicy: "Foreground" });
+    await world.settle();
+    expect(world.removed).toEqual(["Pod ns/c", "Lease ns/b", "Pod ns/a"]);
+  });
+
+  it("waits for a blocking dependent that is held, not for one that does not block; waiting is not work left", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    await world.make("Lease", "held", [a], { finalizers: ["example.com/x"] });
+    await world.make("Lease", "loose", [{ ...a, blockOwnerDeletion: false }], { finalizers: ["example.com/x"] });
+    await world.delete("Pod", "a", { propagationPolicy: "Foreground" });
+    await world.settle();
+    expect(world.find("Pod", "a")?.finalizers).toEqual(["foregroundDeletion"]);
+    expect([world.find("Lease", "held"), world.find("Lease", "loose")].every((found) => found?.deletionTimestamp)).toBe(true);
+    await world.patch("Lease", "held", { finalizers: null });
+    await world.settle();
+    expect(names(world)).toEqual(["Lease ns/loose"]);
+  });
+
+  it("a dependent with another live owner stays and is not waited for", async () => {
+    const world = new CollectorWorld();
+    const [a, b] = [await world.make("Pod", "a"), await world.make("Pod", "b")];
+    await world.make("Lease", "d", [a, b]);
+    await world.delete("Pod", "a", { propagationPolicy: "Foreground" });
+    await world.settle();
+    expect(names(world)).toEqual(["Lease ns/d", "Pod ns/b"]);
+    expect(world.find("Lease", "d")?.ownerReferences).toEqual([b]);
+  });
+
+  it.each([[["a"]], [["a", "b", "c"]]])("a circle goes when %j are deleted", async (deleted) => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    const b = await world.make("Pod", "b", [a]);
+    const c = await world.make("Pod", "c", [b]);
+    await world.patch("Pod", "a", { ownerReferences: [c] });
+    await world.settle();
+    for (const name of deleted) await world.delete("Pod", name, { propagationPolicy: "Foreground" });
+    await world.settle();
+    expect(names(world)).toEqual([]);
+  });
+});
+
+describe("a dependent that is made between the reading of its store and the deletion of its owner", () => {
+  /** The leases are read, then the dependent is made, then the owner is deleted, then the pods are read. */
+  async function setting(propagationPolicy: "Foreground" | "Orphan"): Promise<CollectorWorld> {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    await world.settle();
+    let slow = true;
+    world.delay = () => {
+      const waits = slow && world.calls.at(-1) === "pods changesSince";
+      if (waits) slow = false;
+      return waits ? 100 : 1;
+    };
+    const pass = world.collector.run();
+    await world.scheduler.pass(10);
+    await world.make("Lease", "d", [a], { finalizers: ["example.com/x"] });
+    await world.delete("Pod", "a", { propagationPolicy });
+    await world.scheduler.run(pass);
+    await world.settle();
+    return world;
+  }
+
+  it("is waited for", async () => {
+    const world = await setting("Foreground");
+    expect(names(world)).toEqual(["Lease ns/d", "Pod ns/a"]);
+  });
+
+  it("is orphaned", async () => {
+    const world = await setting("Orphan");
+    expect(names(world)).toEqual(["Lease ns/d"]);
+    expect(world.find("Lease", "d")).toMatchObject({ finalizers: ["example.com/x"] });
+    expect(world.find("Lease", "d")?.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe("a deletion with Orphan", () => {
+  it("takes the references and then the owner; other references stay", async () => {
+    const world = new CollectorWorld();
+    const [a, b] = [await world.make("Pod", "a"), await world.make("Pod", "b")];
+    await world.make("Lease", "one", [a]);
+    await world.make("Lease", "two", [a, b]);
+    await world.delete("Pod", "a", { propagationPolicy: "Orphan" });
+    await world.settle();
+    expect(names(world)).toEqual(["Lease ns/one", "Lease ns/two", "Pod ns/b"]);
+    expect([world.find("Lease", "one")?.ownerReferences, world.find("Lease", "two")?.ownerReferences]).toEqual([undefined, [b]]);
+  });
+
+  it("keeps the finalizers of others", async () => {
+    const world = new CollectorWorld();
+    await world.make("Pod", "a", [], { finalizers: ["example.com/x"] });
+    await world.delete("Pod", "a", { propagationPolicy: "Orphan" });
+    await world.settle();
+    expect(world.find("Pod", "a")?.finalizers).toEqual(["example.com/x"]);
+  });
+});
+
+describe("what it costs", () => {
+  it("plain objects are not remembered, and nothing is read when nothing changed", async () => {
+    const world = new CollectorWorld();
+    for (let i = 0; i < 20; i++) await world.make("Pod", `p${i}`);
+    await world.settle();
+    expect([world.collector.remembered, world.storage.rows]).toEqual([0, 0]);
+    for (let i = 0; i < 20; i++) await world.patch("Pod", `p${i}`, { labels: { a: "b" } });
+    world.calls = [];
+    const { storage } = world.stores.Pod.world;
+    const read = storage.historySince.bind(storage);
+    let reads = 0;
+    storage.historySince = (after, limit) => {
+      reads++;
+      return read(after, limit);
+    };
+    await world.settle();
+    expect([world.calls.sort(), reads]).toEqual([["leases changesSince", "nodes changesSince", "pods changesSince"], 0]);
+  });
+
+  it("what is left of a finished deletion is nothing", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    await world.make("Pod", "b", [a]);
+    await world.delete("Pod", "a", { propagationPolicy: "Foreground" });
+    await world.settle();
+    expect([world.collector.remembered, world.storage.rows]).toEqual([0, 0]);
+  });
+});
+
+describe("faults", () => {
+  it("history that is gone: everything is listed again", async () => {
+    const world = new CollectorWorld(4);
+    const a = await world.make("Pod", "a");
+    const keep = await world.make("Pod", "keep");
+    for (let i = 0; i < 7; i++) await world.make("Lease", `d${i}`, [i % 2 ? a : keep]);
+    await world.settle();
+    await world.delete("Pod", "a");
+    for (let i = 0; i < 10; i++) await world.patch("Pod", "keep", { labels: { i: String(i) } });
+    world.calls = [];
+    await world.settle();
+    expect(world.calls).toContain("pods listMetadata");
+    expect(names(world)).toEqual(["Lease ns/d0", "Lease ns/d2", "Lease ns/d4", "Lease ns/d6", "Pod ns/keep"]);
+  });
+
+  it("a store that cannot be read holds finalizers back, not deletions", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    const b = await world.make("Pod", "b");
+    await world.make("Lease", "d", [b]);
+    await world.settle();
+    await world.delete("Pod", "a", { propagationPolicy: "Foreground" });
+    await world.delete("Pod", "b");
+    world.fault = (call) => (call === "nodes changesSince" ? "down" : undefined);
+    expect(await world.run()).toEqual({ left: true });
+    expect(names(world)).toEqual(["Pod ns/a"]);
+    expect(a.uid).toBe(world.find("Pod", "a")?.uid);
+    world.fault = () => undefined;
+    await world.settle();
+    expect(names(world)).toEqual([]);
+  });
+});

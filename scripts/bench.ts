@@ -6,11 +6,20 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { benchCore } from "./bench/core";
 import { benchFill } from "./bench/fill";
+import { benchLists } from "./bench/lists";
 import { benchRestart } from "./bench/restart";
 import type { BenchRow } from "./bench/row";
 import { benchServer } from "./bench/server";
+import { benchWatchers } from "./bench/watchers";
 
-const suites: Record<string, () => Promise<BenchRow[]>> = { core: benchCore, server: benchServer, fill: benchFill, restart: benchRestart };
+const suites: Record<string, () => Promise<BenchRow[]>> = {
+  core: benchCore,
+  server: benchServer,
+  fill: benchFill,
+  restart: benchRestart,
+  lists: benchLists,
+  watchers: benchWatchers,
+};
 
 const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, only: { type: "string", default: Object.keys(suites).join(",") } },

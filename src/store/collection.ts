@@ -84,7 +84,7 @@ export function listPage(store: AnyStore, request: CollectionRequest, definition
     const last = page.keys.at(-1) ?? "";
     meta.continue = encodeContinue({ revision, start: last, incarnation: store.incarnation });
     // An exact number needs no selector (conformance asks for no more).
-    if (!filter.value.matches) meta.remainingItemCount = countAt(store.storage, behind(rest, last), revision);
+    if (!filter.value.matches) meta.remainingItemCount = remainingBehind(store, { range: filter.value.range, revision, after, page, last });
   }
   return ok({ envelope: view.envelope(meta), rows: page.rows.map((row) => view.item(row)), keys: page.keys });
 }
@@ -143,6 +143,24 @@ function takePage(rows: Iterable<SnapshotRow>, filter: Filter, limit: number): P
     page.keys.push(row.key);
   }
   return page;
+}
+
+/** Lists under way whose remainder is remembered per store; beyond it the oldest is counted anew. */
+const REMAINDERS_MAX = 64;
+const remainders = new WeakMap<AnyStore, Map<string, number>>();
+
+/** How many objects are left behind `last`. A revision never changes, so what is left behind one page tells it for the next: no scan per page. */
+function remainingBehind(store: AnyStore, at: { range: KeyRange; revision: number; after: string; page: Page; last: string }): number {
+  const { range, revision, after, page, last } = at;
+  const keyOf = (behindKey: string): string => `${revision}\n${range.from}\n${range.to}\n${behindKey}`;
+  const known = remainders.get(store) ?? new Map<string, number>();
+  remainders.set(store, known);
+  const before = known.get(keyOf(after));
+  const remaining = before === undefined ? countAt(store.storage, behind(range, last), revision) : before - page.rows.length;
+  known.set(keyOf(last), remaining);
+  const [oldest] = known.keys();
+  if (known.size > REMAINDERS_MAX && oldest !== undefined) known.delete(oldest);
+  return remaining;
 }
 
 /** The keys of everything that matches, for deletecollection. */

@@ -41,7 +41,11 @@ export const packages: readonly { name: string; folders: readonly string[]; type
   { name: "ipaddr.js", folders: ["src/net"], reason: "it parses loosely; src/net wraps it in one strict parser" },
   { name: "hono", folders: ["src/worker"], reason: "HTTP routing belongs to the Worker" },
   { name: "fast-json-patch", folders: ["src/meta"], reason: "patching is pure API machinery" },
-  { name: "yaml", folders: ["src/meta", "src/worker"], reason: "one reader of YAML that hostile texts cannot exhaust; answers are printed at the edge" },
+  {
+    name: "yaml",
+    folders: ["src/meta", "src/worker"],
+    reason: "one reader of YAML that hostile texts cannot exhaust; answers are printed at the edge",
+  },
   {
     name: "@kubernetes/client-node",
     folders: [],

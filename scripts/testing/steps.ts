@@ -1,6 +1,6 @@
 /** Steps of a test run: each prints its own output and answers how many of its checks passed and failed. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -44,11 +44,33 @@ export async function vitest(name: string, args: string[], env: Record<string, s
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...process.env, ...env },
     });
-    const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    const code = await new Promise<number | null>((resolve) => {
+      child.on("close", resolve);
+      endLingering(child, report, resolve);
+    });
     return countsOf(report, code);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** How long a run may take to clean up after it has reported. */
+const lingeringMsMax = 90_000;
+
+/**
+ * The runtime of a finished run has been seen not to go away now and then, which would hold up everything behind it. The report is
+ * written when every test has ended; what is left then is only ended, and said so. The report decides.
+ */
+function endLingering(child: ChildProcess, report: string, resolve: (code: number | null) => void): void {
+  let reportedAt = 0;
+  const timer = setInterval(() => {
+    if (reportedAt === 0 && existsSync(report)) reportedAt = Date.now();
+    if (reportedAt === 0 || Date.now() - reportedAt < lingeringMsMax) return;
+    console.log(`the run did not end by itself within ${String(lingeringMsMax / 1000)} s of its report`);
+    child.kill("SIGKILL");
+    resolve(0);
+  }, 1_000);
+  child.on("close", () => clearInterval(timer));
 }
 
 function countsOf(report: string, code: number | null): Counts {

@@ -31,6 +31,11 @@ const COLLECT_GARBAGE: Task = {
   what: "garbage-collection.poke",
   run: (env, cluster) => controller(env, cluster, "garbage-collection").poke(),
 };
+/** A poke that was lost, or a pass that a crash ended, must not leave a namespace behind that is being deleted for ever. */
+const DELETE_NAMESPACES: Task = {
+  what: "namespaces.poke",
+  run: (env, cluster) => controller(env, cluster, "namespaces").poke(),
+};
 const EXPIRE_EVENTS: Task = {
   what: "events.expire",
   run: (env, cluster) =>
@@ -54,7 +59,10 @@ interface Job {
 
 /** The crons of wrangler.toml. */
 const JOBS: Readonly<Record<string, Job>> = {
-  "* * * * *": { name: "maintain", tasks: [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, COLLECT_GARBAGE] },
+  "* * * * *": {
+    name: "maintain",
+    tasks: [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES, COLLECT_GARBAGE],
+  },
   "*/5 * * * *": { name: "topology", tasks: [MAINTAIN_COORDINATOR] },
   "0 * * * *": { name: "compact", tasks: [EXPIRE_EVENTS, ...COMPACT_STORES] },
 };

@@ -27,6 +27,7 @@ describe("runScheduled", () => {
       ["a", "b"]
         .flatMap((cluster) => [
           `CONTROLLER ${cluster}/controllers/garbage-collection poke`,
+          `CONTROLLER ${cluster}/controllers/namespaces poke`,
           `COORDINATOR ${cluster}/coordinator maintain`,
           `IP_ADDRESSES_STORE ${cluster}/ipaddresses.networking.k8s.io maintain`,
           `SERVICES_STORE ${cluster}/services maintain`,
@@ -77,7 +78,7 @@ describe("runScheduled", () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const fake = withClusters(fakeEnv(failing), "a", "b");
     await runScheduled("* * * * *", fake.env);
-    expect(fake.calls).toHaveLength(8);
+    expect(fake.calls).toHaveLength(10);
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ job: "maintain", errors: 2 });
     expect(error).toHaveBeenCalledTimes(2);
   });

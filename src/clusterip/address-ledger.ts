@@ -79,9 +79,9 @@ export class AddressLedger {
     this.ports.storage.allocationAdd({ address: taken.address, key, token: taken.token, gen: taken.gen });
   }
 
-  /** Whether an object of this store holds the address (canonical text). */
-  holds(address: string): boolean {
-    return this.ports.storage.allocationGet(address) !== undefined;
+  /** The token under which an object of this store holds the address (canonical text); undefined = none does. */
+  tokenOf(address: string): string | undefined {
+    return this.ports.storage.allocationGet(address)?.token;
   }
 
   /** Inside the commit's transaction: the object at `key` no longer holds `address`. */

@@ -141,11 +141,13 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
       if (!parsed.ok || !this.#isClaimed(parsed.value.family, parsed.value.value)) continue;
       const address = formatAddress(parsed.value.family, parsed.value.value);
       if (this.ports.storage.genGet(address)?.token) continue;
-      // From now on deleting the object releases the seeded row; its token is the object's uid.
-      if (!this.ports.ledger.holds(address)) {
+      // From now on deleting the object releases the seeded row. One that holds a row already, even one that went with its claim, keeps
+      // its token: it is what the deletion will release.
+      const held = this.ports.ledger.tokenOf(address);
+      if (held === undefined) {
         this.ports.ledger.hold(key, { family: parsed.value.family, address, token: uid, gen: { epoch: 0, counter: 0 } });
       }
-      rows.push({ address, holder: { kind: "ipaddress", namespace: "", name: key, uid }, token: uid });
+      rows.push({ address, holder: { kind: "ipaddress", namespace: "", name: key, uid }, token: held ?? uid });
     }
     return rows;
   }

@@ -161,7 +161,7 @@ describe("a turn", () => {
     world.ledger.turnCommitted();
     await world.scheduler.pass(10);
     expect(world.held).toEqual([undone.token]);
-    expect(world.ledger.holds(undone.address)).toBe(true);
+    expect(world.ledger.tokenOf(undone.address)).toBe(undone.token);
     expect(world.ledger.releases.count).toBe(0);
   });
 

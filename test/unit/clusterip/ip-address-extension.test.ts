@@ -161,6 +161,15 @@ describe("an IPAddress of a client", () => {
     await isQuiet(api);
   });
 
+  it("whose row went with a claim is seeded under the token that its deletion releases", async () => {
+    const api = await new SimApi().ready();
+    objectOf(await api.createIPAddress("10.0.0.5"));
+    const owners = [...api.cluster.owners.values()];
+    const { rows } = (await owners[0]?.node.brain.rowsSince(0, 10)) ?? { rows: [] };
+    const seeds = await api.run(api.cluster.ipAddresses.brain.claimPrefixes(1_000_000, ["10.0.0.0/28"]));
+    expect(seeds.map(({ address, token }) => [address, token])).toEqual([["10.0.0.5", rows[0]?.token]]);
+  });
+
   it("of any moment while its range comes up keeps the address (hazard 7)", async () => {
     for (let atMs = 0; atMs < 60; atMs += 2) {
       const api = await new SimApi({ seed: atMs + 1 }).ready();

@@ -82,8 +82,12 @@ export class NamespaceGuard {
     return this.storage.namespaceClosedUid(name) === uid;
   }
 
-  /** From now on nothing is created in this namespace (this uid). Durable with the turn. */
+  /**
+   * From now on nothing is created in this namespace (this uid). Durable with the turn. A call that comes late finds the name open for
+   * another namespace and does nothing: that one is newer, because the older one was closed here before it could go.
+   */
   close(name: string, uid: string): void {
+    if ((this.#open.get(name) ?? uid) !== uid) return;
     this.#closes++;
     this.#open.delete(name);
     this.#answers.delete(name);

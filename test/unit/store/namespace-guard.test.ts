@@ -105,6 +105,19 @@ describe("closing a namespace", () => {
     expect([world.guard.isClosed("ns", "uid of ns"), world.guard.isClosed("ns", "another")]).toEqual([true, false]);
   });
 
+  it("that comes late, when another namespace has the name, closes nothing: what that one holds is not deleted", async () => {
+    const world = new StoreWorld();
+    await world.create(aLease("a"));
+    await close(world, "ns", "uid of ns");
+    world.namespaces.set("ns", aNamespace("ns", "its successor"));
+    expect(refusalOf(await world.create(aLease("b")))).toBe("ok 201");
+    await close(world, "ns", "uid of ns");
+    expect(world.guard.isClosed("ns", "uid of ns")).toBe(false);
+    expect(refusalOf(await world.create(aLease("c")))).toBe("ok 201");
+    await close(world, "ns", "its successor");
+    expect(world.guard.isClosed("ns", "its successor")).toBe(true);
+  });
+
   it("reaches a create that is waiting for its supply", async () => {
     let supplied: () => void = () => undefined;
     const given: string[] = [];

@@ -30,6 +30,8 @@ export const RELEASED_TOKENS_MAX = 225_000;
 export const OBJECT_MAX_BYTES = 1_572_864;
 /** Writes that wait for one drain; a client beyond it is told to come back (429), which keeps the wait of the others bounded. */
 export const STORE_QUEUE_MAX = 2_000;
+/** Writes begun and not yet answered, most of them waiting for peers: some seconds of full load. Beyond it 429, so that a hung peer costs bounded memory (PROTOCOL rule 19). */
+export const STORE_OPERATIONS_MAX = 5_000;
 /** PROTOCOL rule 7: past it an operation may only release. */
 export const OPERATION_DEADLINE_MS = 20_000;
 /** One call between objects. Shorter than the operation's deadline, so that a lost answer can be asked for again. */

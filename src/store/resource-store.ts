@@ -19,6 +19,7 @@ import {
   HISTORY_TRIM_ENTRIES,
   OBJECT_MAX_BYTES,
   OPERATION_DEADLINE_MS,
+  STORE_OPERATIONS_MAX,
   STORE_QUEUE_MAX,
 } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
@@ -107,6 +108,8 @@ export class ResourceStore<Supply = undefined> {
   readonly #options: StoreOptions<Supply>;
   readonly #batcher: Batcher<Job<Supply>, Outcome>;
   readonly #reserved = new Map<string, { operation: PendingWrite<Supply>; done: Promise<unknown> }>();
+  /** client writes begun and not yet answered */
+  #underWay = 0;
   #state: StoreState;
   /** changes of the turn that is being decided */
   #changes: HistoryEntry[] = [];
@@ -120,7 +123,7 @@ export class ResourceStore<Supply = undefined> {
     this.#batcher = new Batcher<Job<Supply>, Outcome>({
       clock: options.clock,
       apply: (jobs) => this.#turn(jobs),
-      refuse: () => ({ kind: "done", result: refused(tooManyRequests("Too many requests, please try again later.", 1)) }),
+      refuse: () => ({ kind: "done", result: tooMany() }),
       onFailure: (error) => this.#reload(error),
       queueWeightMax: STORE_QUEUE_MAX,
       // What holds a supply was let in before, and must get to the turn that uses it or gives it back.
@@ -161,6 +164,8 @@ export class ResourceStore<Supply = undefined> {
 
   /** Runs one client write to its end. Never rejects for a reason that a client could cause. */
   async write(request: WriteRequest): Promise<WriteResult> {
+    if (this.#underWay >= STORE_OPERATIONS_MAX) return tooMany();
+    this.#underWay++;
     const operation = new PendingWrite<Supply>(request, this.#options.clock.now() + OPERATION_DEADLINE_MS);
     let release: () => void = () => undefined;
     const done = new Promise<void>((resolve) => {
@@ -177,6 +182,7 @@ export class ResourceStore<Supply = undefined> {
       await this.#options.extension?.settled?.(operation);
       return outcome.result;
     } finally {
+      this.#underWay--;
       this.#options.extension?.ended?.(operation);
       if (this.#reserved.get(operation.reservedKey)?.operation === operation) this.#reserved.delete(operation.reservedKey);
       release();
@@ -297,8 +303,7 @@ export class ResourceStore<Supply = undefined> {
   #decide(operation: PendingWrite<Supply>): Outcome {
     if (operation.refusal) return this.#refuse(operation, operation.refusal);
     const { clock, namespaces, storage } = this.#options;
-    if (operation.supply !== undefined && clock.now() > operation.deadline)
-      return this.#refuse(operation, timeout("request did not complete within the allotted time"));
+    if (clock.now() > operation.deadline) return this.#refuse(operation, timeout("request did not complete within the allotted time"));
     const { request } = operation;
     const taken = (key: string): boolean => this.#isReserved(key, operation);
     const current = request.verb === "create" ? undefined : storage.objectGet(storageKey(request.key));
@@ -498,8 +503,8 @@ function tooLarge(): Status {
   return requestTooLarge(`Request entity too large: limit is ${OBJECT_MAX_BYTES}`);
 }
 
-function refused(status: Status): WriteResult {
-  return { ok: false, status, warnings: [] };
+function tooMany(): WriteResult {
+  return { ok: false, status: tooManyRequests("Too many requests, please try again later.", 1), warnings: [] };
 }
 
 function parsed(stored: StoredObject | undefined): KubeObject | undefined {

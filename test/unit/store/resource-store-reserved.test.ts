@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OPERATION_DEADLINE_MS, STORE_QUEUE_MAX } from "../../../src/base/limits";
+import { OPERATION_DEADLINE_MS, STORE_OPERATIONS_MAX, STORE_QUEUE_MAX } from "../../../src/base/limits";
 import { invalid, type Status } from "../../../src/meta/status";
 import { leasesDefinition } from "../../../src/registry/leases/definition";
 import type { WriteResult } from "../../../src/rpc/store";
@@ -235,6 +235,35 @@ describe("what is stored when the supply has come decides", () => {
     expect([code(intime), code(late)]).toEqual([201, 504]);
     expect(extension.log).toEqual(["ADDED ns/b with supply of b", "abandon supply of a"]);
     expect(world.stored("a")).toBeUndefined();
+  });
+
+  it("past the deadline nothing is committed either by one that waited and needs no supply (rule 7)", async () => {
+    const { extension, world, start, needy, turn } = setting();
+    start(createRequest(needy("a")));
+    await turn();
+    const second = start(createRequest(aLease("a")));
+    await world.scheduler.pass(OPERATION_DEADLINE_MS + 1);
+    extension.calls[0]?.end(refusal());
+    await turn();
+    expect(code(second)).toBe(504);
+    expect(world.history()).toEqual([]);
+  });
+
+  it("however long peers take, the writes that wait for them are bounded; the others get 429 (rule 19)", async () => {
+    const { extension, start, needy, turn } = setting();
+    const states: { result?: WriteResult }[] = [];
+    for (let i = 0; i < STORE_OPERATIONS_MAX + 2; i++) {
+      states.push(start(createRequest(needy(`a${i}`))));
+      if (i % 1_000 === 0) await turn();
+    }
+    await turn();
+    expect(extension.calls).toHaveLength(STORE_OPERATIONS_MAX);
+    expect(states.map(code).filter((each) => each === 429)).toHaveLength(2);
+    extension.calls[0]?.end();
+    await turn();
+    const next = start(createRequest(aLease("next")));
+    await turn();
+    expect(code(next)).toBe(201);
   });
 
   it("too large after all: 413 and the supply goes back", async () => {

@@ -50,7 +50,7 @@ export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IP
     await this.#parts.ledger.audit();
   }
 
-  override async alarm(): Promise<void> {
-    await this.#parts.ledger.releases.drain();
+  override alarm(): Promise<void> {
+    return this.#parts.alarm();
   }
 }

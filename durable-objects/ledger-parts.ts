@@ -13,6 +13,8 @@ export interface LedgerParts {
   storage: LedgerStorage;
   topology: TopologySource;
   ledger: AddressLedger;
+  /** what the object's alarm is for; never rejects */
+  alarm(): Promise<void>;
 }
 
 /** `deleteAddresses` is given where the addresses have objects in another store. */
@@ -30,11 +32,15 @@ export function ledgerParts(
     clock: setting.clock,
     random: setting.random,
     recorder: setting.recorder,
-    wakeAt: (time) => setting.wakeAt(time),
+    wakeAt: (time) => setting.alarm.by(time),
     storage,
     topology,
     owner: (uid) => owner(env, cluster, uid),
     ...(deleteAddresses ? { deleteAddresses } : {}),
   });
-  return { storage, topology, ledger };
+  const alarm = (): Promise<void> => {
+    setting.alarm.rang();
+    return ledger.releases.drain();
+  };
+  return { storage, topology, ledger, alarm };
 }

@@ -1,4 +1,6 @@
 /** The services store: creating a Service and taking its ClusterIPs is one operation (DESIGN §5). */
+import { RPC_TIMEOUT_MS } from "../src/base/limits";
+import { withTimeout } from "../src/base/timeout";
 import { NodePorts } from "../src/clusterip/node-ports";
 import { Pairing } from "../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
@@ -15,6 +17,8 @@ const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }, { id: 3,
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
 const BOOTSTRAP_WAIT_MS = 10_000;
+/** The mark that the directory of clusters has had this one. */
+const ENTERED = "entered";
 
 export class ServicesStore extends StoreObject<ServiceSupply> implements ServicesStoreRpc {
   readonly #setting: StoreSetting;
@@ -61,17 +65,34 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     await this.#ensureDefaultService();
   }
 
-  override async alarm(): Promise<void> {
-    await this.#parts.ledger.releases.drain();
+  override alarm(): Promise<void> {
+    return this.#parts.alarm();
   }
 
   /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */
   async #bootstrap(): Promise<void> {
-    const { cluster } = this.#setting;
-    const key = `cluster/${cluster}`;
-    if ((await this.env.DIRECTORY.get(key)) === null) await this.env.DIRECTORY.put(key, "{}");
-    this.#parts.topology.adopt(await coordinator(this.env, cluster).readyTopology(BOOTSTRAP_WAIT_MS));
+    const { cluster, clock } = this.#setting;
+    await this.#enterInDirectory();
+    const ready = coordinator(this.env, cluster).readyTopology(BOOTSTRAP_WAIT_MS);
+    this.#parts.topology.adopt(await withTimeout(clock, 2 * BOOTSTRAP_WAIT_MS, ready));
     await this.#ensureDefaultService();
+  }
+
+  /** A cluster that was entered once does without the directory: nothing that clients are answered may depend on it (DESIGN §6). */
+  async #enterInDirectory(): Promise<void> {
+    const { cluster, clock, recorder } = this.#setting;
+    const { storage } = this.#parts;
+    const key = `cluster/${cluster}`;
+    const enter = async (): Promise<void> => {
+      if ((await this.env.DIRECTORY.get(key)) === null) await this.env.DIRECTORY.put(key, "{}");
+    };
+    try {
+      await withTimeout(clock, RPC_TIMEOUT_MS, enter());
+      if (storage.markGet(ENTERED) === 0) storage.markSet(ENTERED, 1);
+    } catch (error) {
+      if (storage.markGet(ENTERED) === 0) throw error;
+      recorder.log("warn", "the directory of clusters did not answer", { error: String(error) });
+    }
   }
 
   async #ensureDefaultService(): Promise<void> {

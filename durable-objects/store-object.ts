@@ -4,6 +4,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { RPC_TIMEOUT_MS } from "../src/base/limits";
+import { EarliestAlarm } from "../src/base/earliest-alarm";
 import { throttled } from "../src/base/throttle";
 import { withTimeout } from "../src/base/timeout";
 import { type Config, parseConfig } from "../src/config/config";
@@ -75,8 +76,8 @@ export interface StoreSetting extends ObjectIdentity {
   clock: Clock;
   random: Random;
   recorder: Recorder;
-  /** sets the alarm to `time` (since the epoch) unless it is due earlier already */
-  wakeAt(time: number): void;
+  /** set in the turn of the caller, so that it is durable with the rows that it is for */
+  alarm: EarliestAlarm;
 }
 
 /** Opens the tables and finds out which store this is. `identify` reads the object's name where it does not name the resource. */
@@ -91,7 +92,6 @@ export function openStore(
   const identity = identify(name);
   const definition = definitionOf(identity.group, identity.resource);
   if (!definition) throw new Error(`no resource ${identity.resource} in group ${identity.group}`);
-  let alarmAt = 0;
   return {
     ...identity,
     name,
@@ -100,12 +100,7 @@ export function openStore(
     clock: systemClock,
     random: systemRandom(),
     recorder: systemRecorder({ object: name }),
-    wakeAt(time) {
-      if (alarmAt > systemClock.now() && alarmAt <= time) return;
-      alarmAt = time;
-      // In the turn of the caller, so that the alarm is durable with the rows that it is for.
-      void ctx.storage.setAlarm(time);
-    },
+    alarm: new EarliestAlarm(systemClock, (atMs) => void ctx.storage.setAlarm(atMs)),
   };
 }
 

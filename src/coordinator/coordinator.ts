@@ -12,6 +12,7 @@
  *
  * Calls go to owners and the ipaddresses store only, never upward (PROTOCOL rule 18); topology reads never wait for a job.
  */
+import { EarliestAlarm } from "../base/earliest-alarm";
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
 import { advance } from "./advance";
@@ -54,12 +55,13 @@ export class Coordinator implements CoordinatorRpc {
   readonly #jobs: JobRunner;
   readonly #hints: FreeHints;
   readonly #observers = new Set<() => void>();
-  #armedAt = 0;
+  readonly #alarm: EarliestAlarm;
 
   /** `defaultRanges`: canonical texts of SERVICE_CLUSTER_IP_RANGE, primary family first. */
   constructor(ports: CoordinatorPorts, defaultRanges: readonly string[]) {
     this.#ports = ports;
     this.#defaultRanges = defaultRanges;
+    this.#alarm = new EarliestAlarm(ports.clock, (atMs) => ports.alarm.arm(atMs));
     this.#jobs = new JobRunner(ports, () => this.kick());
     this.#hints = new FreeHints(ports.clock, ports.peers);
     this.intents = new ServiceCIDRIntents({
@@ -68,7 +70,7 @@ export class Coordinator implements CoordinatorRpc {
       view: () => this.#view(),
       mutate: (work) => this.#mutate(work),
       kick: () => this.kick(),
-      wakeSoon: () => this.#armBy(ports.clock.now() + WAKE_ALARM_MS),
+      wakeSoon: () => this.#alarm.by(ports.clock.now() + WAKE_ALARM_MS),
       until: (predicate, timeoutMs) => this.#until(predicate, timeoutMs),
     });
   }
@@ -93,7 +95,7 @@ export class Coordinator implements CoordinatorRpc {
 
   /** The object's alarm: never rejects, and leaves an alarm behind as long as there is something to do (PROTOCOL rule 19). */
   async alarm(): Promise<void> {
-    this.#armedAt = 0;
+    this.#alarm.rang();
     this.kick();
     try {
       await this.#until(() => this.#jobs.running === 0, JOBS_WAIT_MS);
@@ -240,14 +242,6 @@ export class Coordinator implements CoordinatorRpc {
     const due = this.#jobs.nextDue();
     if (due !== undefined) times.push(due);
     if (this.#jobs.running > 0) times.push(now + CRASH_ALARM_MS);
-    if (times.length > 0) this.#armBy(Math.max(Math.min(...times), now + 1));
-  }
-
-  /** An alarm that stands earlier is left: it will ask for this one. */
-  #armBy(atMs: number): void {
-    const now = this.#ports.clock.now();
-    if (this.#armedAt > now && this.#armedAt <= atMs) return;
-    this.#armedAt = atMs;
-    this.#ports.alarm.arm(atMs);
+    if (times.length > 0) this.#alarm.by(Math.max(Math.min(...times), now + 1));
   }
 }

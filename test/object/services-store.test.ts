@@ -311,3 +311,30 @@ describe("node ports", () => {
     });
   });
 });
+
+describe("the directory of clusters", () => {
+  const refusing = { get: () => Promise.reject(new Error("KV is down")), put: () => Promise.reject(new Error("KV is down")) };
+
+  /** Bootstraps in the object itself, while the directory does not answer. */
+  function bootstrapWithoutDirectory({ name }: Cluster): Promise<string> {
+    return runInDurableObject(bindings.SERVICES_STORE.getByName(`${name}/services`), (store) => {
+      Object.assign(store, { env: { ...bindings, DIRECTORY: refusing } });
+      return (store as unknown as ServicesStore).ensureBootstrapped().then(
+        () => "ready",
+        (error: unknown) => String(error),
+      );
+    });
+  }
+
+  it("has to know of a new cluster; a known one goes on without it, and is entered again when it was forgotten", async () => {
+    expect(await bootstrapWithoutDirectory(new Cluster())).toContain("KV is down");
+    const cluster = await new Cluster().ready();
+    const key = `cluster/${cluster.name}`;
+    await bindings.DIRECTORY.delete(key);
+    await abortAllDurableObjects();
+    expect(await bootstrapWithoutDirectory(cluster)).toBe("ready");
+    await abortAllDurableObjects();
+    await cluster.ready();
+    expect(await bindings.DIRECTORY.get(key)).toBe("{}");
+  });
+});

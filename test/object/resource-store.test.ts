@@ -137,12 +137,13 @@ describe("restart", () => {
     const cluster = freshCluster();
     for (const name of ["a", "b"]) await createIn(leasesOf(cluster), aLease(name));
     await deleteFrom(leasesOf(cluster), "default", "b");
-    await leasesOf(cluster).closeNamespace("default", "gone");
+    const { uid = "" } = (await storedIn<KubeObject>(storeStubOf(cluster, "namespaces"), "", "default"))?.metadata ?? {};
+    await leasesOf(cluster).closeNamespace("default", uid);
     const before = await storedIn<Lease>(leasesOf(cluster), "default", "a");
     await abortAllDurableObjects();
     expect(await storedIn<Lease>(leasesOf(cluster), "default", "a")).toEqual(before);
     expect((await leasesOf(cluster).counters()).revision).toBe(4);
-    expect(await leasesOf(cluster).emptyNamespace("default", "gone")).toBe(0);
+    expect(await leasesOf(cluster).emptyNamespace("default", uid)).toBe(0);
     const reader = new FrameReader(await collect(leasesOf(cluster), GROUP, "leases", { verb: "watch", resourceVersion: "2" }));
     expect([await reader.brief(), await reader.brief(), await reader.brief()]).toEqual(["ADDED b@3", "DELETED b@4", "DELETED a@5"]);
     await reader.cancel();

@@ -16,7 +16,7 @@ interface Attempts {
 }
 
 export class JobRunner {
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Set<string>();
   readonly #attempts = new Map<string, Attempts>();
 
   constructor(
@@ -30,7 +30,8 @@ export class JobRunner {
     if (this.#running.has(key)) return;
     const attempts = this.#attempts.get(key);
     if (attempts && attempts.dueAt > this.ports.clock.now()) return;
-    this.#running.set(key, this.#run(key, run));
+    this.#running.add(key);
+    void this.#run(key, run);
   }
 
   async #run(key: string, run: () => Promise<JobOutcome>): Promise<void> {
@@ -77,10 +78,5 @@ export class JobRunner {
       if (!this.#running.has(key)) due = Math.min(due ?? attempts.dueAt, attempts.dueAt);
     }
     return due;
-  }
-
-  /** Resolves when no job runs. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.race(this.#running.values());
   }
 }

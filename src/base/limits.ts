@@ -30,7 +30,10 @@ export const RELEASED_TOKENS_MAX = 225_000;
 export const OBJECT_MAX_BYTES = 1_572_864;
 /** Writes that wait for one drain; a client beyond it is told to come back (429), which keeps the wait of the others bounded. */
 export const STORE_QUEUE_MAX = 2_000;
-/** Writes begun and not yet answered, most of them waiting for peers: some seconds of full load. Beyond it 429, so that a hung peer costs bounded memory (PROTOCOL rule 19). */
+/**
+ * Writes begun and not yet answered, most of them waiting for peers: some seconds of full load. Beyond it 429, so that a peer that hangs
+ * costs bounded memory (PROTOCOL rule 19).
+ */
 export const STORE_OPERATIONS_MAX = 5_000;
 /** PROTOCOL rule 7: past it an operation may only release. */
 export const OPERATION_DEADLINE_MS = 20_000;
@@ -53,6 +56,11 @@ export const SUPPLY_BATCH_MAX = 500;
 export const SUPPLY_CALLS_IN_FLIGHT_MAX = 2;
 /** Pending releases kept at most; beyond it changes that would add more are refused with 429 (PROTOCOL rule 19). */
 export const PENDING_RELEASES_MAX = 100_000;
+/**
+ * Committed Services whose IPAddress objects are not known to be stored; beyond it Services that need addresses are refused with 429 (PROTOCOL
+ * rule 19). Well below the retained history, from which a restart learns which ones they are.
+ */
+export const UNPAIRED_CHANGES_MAX = 10_000;
 /** How long an answer waits for its own releases (PROTOCOL rule 17). */
 export const RELEASE_WAIT_MS = 2_000;
 /** Unsent bytes after which a slow watcher is cut off. */

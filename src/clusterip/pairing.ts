@@ -3,7 +3,7 @@
  * written there in parallel with the commit. What a crash or an unreachable store left unwritten is written again: the mark `paired`
  * says up to which revision of this store everything is known to be there.
  */
-import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX } from "../base/limits";
+import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX, UNPAIRED_CHANGES_MAX } from "../base/limits";
 import type { Clock, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
 import type { IPAddressesRpc, IPAddressWrite } from "../rpc/ip-addresses";
@@ -39,6 +39,11 @@ export class Pairing {
         void this.#send(waiting);
       });
     });
+  }
+
+  /** Whether one more change may be committed before what is left unwritten has been written. */
+  hasRoom(): boolean {
+    return this.#unpaired.size < UNPAIRED_CHANGES_MAX;
   }
 
   /** The change at `revision` holds these addresses; `written` is the answer of `write` for them. */

@@ -87,6 +87,9 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
       operation.supply = undefined;
     }
     if (plan.take.length === 0) return { kind: "go" };
+    if (!operation.supply && !this.ports.pairing.hasRoom()) {
+      return { kind: "refuse", status: tooManyRequests("too many addresses wait for their IPAddress objects", 5) };
+    }
     if (!after || !operation.supply) return { kind: "wait", supply: () => this.#supply(after, plan.take, operation) };
     applyTaken(
       after,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { UNPAIRED_CHANGES_MAX } from "../../../src/base/limits";
 import { Pairing } from "../../../src/clusterip/pairing";
 import type { IPAddressWrite } from "../../../src/rpc/ip-addresses";
 import { SimScheduler } from "../../support/sim-scheduler";
@@ -36,6 +37,20 @@ describe("Pairing", () => {
     const world = new PairingWorld();
     await Promise.all([world.commit(1, "10.0.0.1"), world.commit(2, "10.0.0.2")]);
     expect(world.calls).toEqual([["10.0.0.1", "10.0.0.2"]]);
+  });
+
+  it("takes no more than it can make up for while the ipaddresses store does not answer", async () => {
+    const world = new PairingWorld();
+    world.answer = () => Promise.reject(new Error("connection lost"));
+    for (let revision = 1; revision <= UNPAIRED_CHANGES_MAX; revision++) {
+      expect(world.pairing.hasRoom()).toBe(true);
+      void world.commit(revision, "10.0.0.1");
+    }
+    await world.scheduler.pass(10);
+    expect(world.pairing.hasRoom()).toBe(false);
+    world.answer = () => Promise.resolve();
+    await world.scheduler.run(world.pairing.retry());
+    expect(world.pairing.hasRoom()).toBe(true);
   });
 
   it("the mark never passes a revision that is not known to be written", async () => {

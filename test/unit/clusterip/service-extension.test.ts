@@ -1,5 +1,6 @@
 /** The services store with its extension, as the real parts work together; faults are put between them by hand. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { Pairing } from "../../../src/clusterip/pairing";
 import { objectOf, SimApi, statusOf } from "../../support/sim-api";
 import { checkQuiet } from "../../support/sim-checks";
 import { NO_FAULTS } from "../../support/sim-network";
@@ -45,6 +46,16 @@ describe("create", () => {
     objectOf(await api.create("web", spec));
     expect(api.addressesOf("web")).toEqual(addresses);
     expect([api.parents, await api.rows()]).toEqual([{}, {}]);
+  });
+
+  it("is told to come back while too many IPAddress objects are still to be written; what needs no address goes on", async () => {
+    const api = await new SimApi().ready();
+    const hasRoom = vi.spyOn(Pairing.prototype, "hasRoom").mockReturnValue(false);
+    expect(statusOf(await api.create("web"))).toMatchObject({ code: 429, details: { retryAfterSeconds: 5 } });
+    objectOf(await api.create("headless", { clusterIP: "None" }));
+    hasRoom.mockRestore();
+    objectOf(await api.create("web"));
+    await isQuiet(api);
   });
 
   it("dual stack: one of each family", async () => {

@@ -6,6 +6,7 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { benchCore } from "./bench/core";
 import { benchFill } from "./bench/fill";
+import { benchLeases } from "./bench/leases";
 import { benchLists } from "./bench/lists";
 import { benchRestart } from "./bench/restart";
 import type { BenchRow } from "./bench/row";
@@ -18,6 +19,7 @@ const suites: Record<string, () => Promise<BenchRow[]>> = {
   fill: benchFill,
   restart: benchRestart,
   lists: benchLists,
+  leases: benchLeases,
   watchers: benchWatchers,
 };
 

@@ -1,7 +1,7 @@
 /**
  * A lean HTTP/1.1 load generator: raw sockets, keep-alive, one request in flight per connection, answers split by Content-Length or
  * chunks. It shares the machine with the server that it measures, so it does little more than it must; run it as a process of its own
- * (load-process.ts).
+ * (*-load-process.ts).
  */
 import { connect } from "node:net";
 import type { Socket } from "node:net";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { removeFolder, startServer, temporaryFolder } from "../../test/e2e/server";
 import type { Server } from "../../test/e2e/server";
-import type { CreateLoad, CreateLoadResult } from "./load-process";
+import type { CreateLoad, CreateLoadResult } from "./service-load-process";
 
 /** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. */
 export async function withServer<T>(range: string, body: (server: Server) => Promise<T>): Promise<T> {
@@ -17,18 +17,24 @@ export async function withServer<T>(range: string, body: (server: Server) => Pro
   }
 }
 
-export async function createServices(server: Server, load: Omit<CreateLoad, "host" | "port">): Promise<CreateLoadResult> {
+export function createServices(server: Server, load: Omit<CreateLoad, "host" | "port">): Promise<CreateLoadResult> {
+  return runLoadProcess(server, "service-load-process.ts", load);
+}
+
+/** Runs a load generator (a program of this folder) against the server; what it prints is its result. Throws when it failed. */
+export async function runLoadProcess<Load, Result>(server: Server, program: string, load: Load): Promise<Result> {
   const { hostname, port } = new URL(server.url);
-  const whole: CreateLoad = { ...load, host: hostname, port: Number(port) };
-  const program = join(import.meta.dirname, "load-process.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", program, JSON.stringify(whole)], { stdio: ["ignore", "pipe", "pipe"] });
+  const argument = JSON.stringify({ ...load, host: hostname, port: Number(port) });
+  const child = spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, program), argument], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let out = "";
   let problems = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (out += chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (problems += chunk));
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
   if (code !== 0) throw new Error(`the load generator failed:\n${problems}\n${server.output()}`);
-  return JSON.parse(out) as CreateLoadResult;
+  return JSON.parse(out) as Result;
 }
 
 /** Sums of the counters at /metrics by name and by the given label, e.g. `servicenet_store_drains_total{services}`. */

@@ -1,0 +1,62 @@
+/** The load generator of plain resources as a process: creates, updates and deletes Leases (JSON argument, LeaseLoad); prints LeaseLoadResults. */
+import { runLoad } from "./load";
+
+export interface LeaseLoad {
+  host: string;
+  port: number;
+  connections: number;
+  count: number;
+}
+
+const verbs = ["POST", "PUT", "DELETE"] as const;
+type Verb = (typeof verbs)[number];
+
+/** of each verb, all Leases one time */
+export type LeaseLoadResults = Record<Verb, { elapsedMs: number; latenciesMs: number[] }>;
+
+interface Answer {
+  kind?: string;
+  status?: string;
+  metadata?: { name?: string; resourceVersion?: string };
+  spec?: { holderIdentity?: string };
+}
+
+const load = JSON.parse(process.argv[2] ?? "{}") as LeaseLoad;
+const collection = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+const nameOf = (i: number) => `lease-${String(i)}`;
+const holders = { POST: "first", PUT: "second", DELETE: "" };
+const expectedStatus = { POST: 201, PUT: 200, DELETE: 200 };
+/** a Lease is updated only at the revision that its writer has seen */
+const revisions: string[] = [];
+
+function requestOf(verb: Verb, i: number): string {
+  const path = verb === "POST" ? collection : `${collection}/${nameOf(i)}`;
+  const head = `${verb} ${path} HTTP/1.1\r\nHost: ${load.host}:${String(load.port)}\r\nAccept: application/json\r\n`;
+  if (verb === "DELETE") return `${head}\r\n`;
+  const metadata = JSON.stringify({ name: nameOf(i), resourceVersion: revisions[i] });
+  const spec = `{"holderIdentity":"${holders[verb]}","leaseDurationSeconds":40,"renewTime":"2026-01-01T00:00:00.000000Z"}`;
+  const body = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":${metadata},"spec":${spec}}`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
+}
+
+function check(verb: Verb, i: number, status: number, body: string): void {
+  const { kind, status: outcome, metadata, spec } = JSON.parse(body) as Answer;
+  const right =
+    status === expectedStatus[verb] &&
+    (verb === "DELETE"
+      ? kind === "Status" && outcome === "Success"
+      : metadata?.name === nameOf(i) && metadata.resourceVersion !== revisions[i] && spec?.holderIdentity === holders[verb]);
+  if (!right) throw new Error(`${verb} ${nameOf(i)} was answered with ${String(status)} ${body}`);
+  revisions[i] = metadata?.resourceVersion ?? "";
+}
+
+const results: Partial<LeaseLoadResults> = {};
+for (const verb of verbs) {
+  const { elapsedMs, latenciesMs } = await runLoad({
+    ...load,
+    requestOf: (i) => requestOf(verb, i),
+    onAnswer: (i, status, body) => check(verb, i, status, body),
+  });
+  results[verb] = { elapsedMs, latenciesMs: Array.from(latenciesMs).sort((a, b) => a - b) };
+}
+process.stdout.write(JSON.stringify(results));

@@ -4,7 +4,8 @@
  * Requests reach the Worker by a direct socket on its entrypoint "direct": Miniflare's own front (request log, routing, a copy of
  * every request and response) would make a trivial request ten times slower.
  */
-import { resolve } from "node:path";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { Log, LogLevel, Miniflare } from "miniflare";
 import type { WorkerOptions } from "miniflare";
@@ -62,6 +63,7 @@ async function bundle(config: RuntimeConfig): Promise<string> {
 /** Bundles the Worker and sets its runtime in motion; `ready` of the result says when it listens. The port must be free. */
 export async function createRuntime(config: RuntimeConfig, listen: { host: string; port: number; statePath: string }): Promise<Miniflare> {
   const contents = await bundle(config);
+  shieldFromTerminal();
   return new Miniflare({
     host: "127.0.0.1",
     port: 0,
@@ -82,4 +84,13 @@ export async function createRuntime(config: RuntimeConfig, listen: { host: strin
       } as WorkerOptions,
     ],
   });
+}
+
+/** Lets Miniflare start workerd through workerd.sh, which tells why. Windows has neither its shell nor its signals. */
+function shieldFromTerminal(): void {
+  if (process.platform === "win32") return;
+  const wrapper = join(import.meta.dirname, "workerd.sh");
+  const fromMiniflare = createRequire(createRequire(import.meta.url).resolve("miniflare"));
+  process.env["SERVICENET_WORKERD"] = process.env["MINIFLARE_WORKERD_PATH"] ?? (fromMiniflare("workerd") as { default: string }).default;
+  process.env["MINIFLARE_WORKERD_PATH"] = wrapper;
 }

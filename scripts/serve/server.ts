@@ -132,7 +132,7 @@ async function untilDead(runtime: ProcessIdentity, stop: AbortSignal): Promise<b
     await sleep(watchIntervalMs, undefined, { signal: stop }).catch(() => undefined);
     if (parent !== undefined && process.ppid !== parent) return true;
     if (isRunning(runtime)) continue;
-    // Ctrl-C reaches the whole process group: workerd may be gone a moment before our own handler has run.
+    // A SIGTERM to the whole process group: workerd may be gone a moment before our own handler has run.
     await sleep(watchIntervalMs, undefined, { signal: stop }).catch(() => undefined);
     return stop.aborted;
   }

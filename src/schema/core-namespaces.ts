@@ -13,13 +13,17 @@ const NamespaceSpec: MessageSchema = message(
   { description: "What is wanted of a Namespace." },
 );
 
-const NamespaceCondition: MessageSchema = message("io.k8s.api.core.v1.NamespaceCondition", {
-  type: required(1, string),
-  status: required(2, string),
-  lastTransitionTime: plain(4, time),
-  reason: plain(5, string),
-  message: plain(6, string),
-});
+const NamespaceCondition: MessageSchema = message(
+  "io.k8s.api.core.v1.NamespaceCondition",
+  {
+    type: required(1, string, "What the condition speaks of, for example NamespaceContentRemaining."),
+    status: required(2, string, "Whether it holds: True, False or Unknown."),
+    lastTransitionTime: plain(4, time, "When the status last changed."),
+    reason: plain(5, string, "One word in CamelCase for why it changed."),
+    message: plain(6, string, "The same for a human reader."),
+  },
+  { description: "One aspect of how the deletion of a namespace goes." },
+);
 
 const NamespaceStatus: MessageSchema = message(
   "io.k8s.api.core.v1.NamespaceStatus",

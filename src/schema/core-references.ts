@@ -21,40 +21,44 @@ export const ObjectReference: MessageSchema = message(
 export const LocalObjectReference: MessageSchema = message(
   "io.k8s.api.core.v1.LocalObjectReference",
   {
-    name: plain(1, string, "", { default: "" }),
+    name: plain(1, string, "Name of the object.", { default: "" }),
   },
-  { atomic: true },
+  { description: "Names an object in the same namespace.", atomic: true },
 );
 
 export const TypedLocalObjectReference: MessageSchema = message(
   "io.k8s.api.core.v1.TypedLocalObjectReference",
   {
-    apiGroup: pointer(1, string),
-    kind: required(2, string),
-    name: required(3, string),
+    apiGroup: pointer(1, string, "Group of the kind; unset = core."),
+    kind: required(2, string, "Kind of the object."),
+    name: required(3, string, "Name of the object."),
   },
-  { atomic: true },
+  { description: "Names an object of any kind in the same namespace.", atomic: true },
 );
 
-const NodeSelectorRequirement: MessageSchema = message("io.k8s.api.core.v1.NodeSelectorRequirement", {
-  key: required(1, string),
-  operator: required(2, enumOf("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")),
-  values: plain(3, listOf(string)),
-});
+const NodeSelectorRequirement: MessageSchema = message(
+  "io.k8s.api.core.v1.NodeSelectorRequirement",
+  {
+    key: required(1, string, "Key of the label."),
+    operator: required(2, enumOf("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"), "In, NotIn, Exists, DoesNotExist, Gt or Lt."),
+    values: plain(3, listOf(string), "Values to compare with: none for Exists and DoesNotExist, one for Gt and Lt."),
+  },
+  { description: "A condition on one label or field of a node." },
+);
 
 export const NodeSelectorTerm: MessageSchema = message(
   "io.k8s.api.core.v1.NodeSelectorTerm",
   {
-    matchExpressions: plain(1, listOf(ref(NodeSelectorRequirement))),
-    matchFields: plain(2, listOf(ref(NodeSelectorRequirement))),
+    matchExpressions: plain(1, listOf(ref(NodeSelectorRequirement)), "Conditions on labels."),
+    matchFields: plain(2, listOf(ref(NodeSelectorRequirement)), "Conditions on fields."),
   },
-  { atomic: true },
+  { description: "Conditions that must all hold; a term without any selects nothing.", atomic: true },
 );
 
 export const NodeSelector: MessageSchema = message(
   "io.k8s.api.core.v1.NodeSelector",
   {
-    nodeSelectorTerms: required(1, listOf(ref(NodeSelectorTerm))),
+    nodeSelectorTerms: required(1, listOf(ref(NodeSelectorTerm)), "Terms of which one must hold."),
   },
-  { atomic: true },
+  { description: "Selects nodes.", atomic: true },
 );

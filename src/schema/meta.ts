@@ -77,66 +77,91 @@ export const ObjectMeta: MessageSchema = message(
       listOf(string, { mergeKey: "set", listType: "set" }),
       "Names of the parties that must act before the object is removed.",
     ),
-    managedFields: plain(17, listOf(ref(ManagedFieldsEntry)), "Which manager set which fields. Kept by the server for server-side apply."),
+    // an empty list asks to forget all managers
+    managedFields: pointer(
+      17,
+      listOf(ref(ManagedFieldsEntry)),
+      "Which manager set which fields. Kept by the server for server-side apply.",
+    ),
   },
   { description: "Metadata that every stored object has." },
 );
 
-const ShardInfo: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo", {
-  selector: required(1, string),
-});
+const ShardInfo: MessageSchema = message(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo",
+  {
+    selector: required(1, string, "The selector of the part."),
+  },
+  { description: "Which part of a collection a list shows." },
+);
 
-export const ListMeta: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta", {
-  selfLink: plain(1, string),
-  resourceVersion: plain(2, string),
-  continue: plain(3, string),
-  remainingItemCount: pointer(4, int64),
-  shardInfo: pointer(5, ref(ShardInfo)),
-});
+export const ListMeta: MessageSchema = message(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta",
+  {
+    selfLink: plain(1, string, "Legacy field that the server no longer fills."),
+    resourceVersion: plain(2, string, "Revision of the list; a watch can begin there."),
+    continue: plain(3, string, "Token of the next page; empty on the last one."),
+    remainingItemCount: pointer(4, int64, "How many objects follow this page; left out with selectors."),
+    shardInfo: pointer(5, ref(ShardInfo), "Which part of the collection the list shows."),
+  },
+  { description: "Metadata of a list." },
+);
 
-const StatusCause: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause", {
-  reason: plain(1, string),
-  message: plain(2, string),
-  field: plain(3, string),
-});
+const StatusCause: MessageSchema = message(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause",
+  {
+    reason: plain(1, string, "One word in CamelCase."),
+    message: plain(2, string, "The same for a human reader."),
+    field: plain(3, string, "The field that is at fault, for example spec.ports[0].port."),
+  },
+  { description: "One reason of several for a failure." },
+);
 
-const StatusDetails: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails", {
-  name: plain(1, string),
-  group: plain(2, string),
-  kind: plain(3, string),
-  uid: plain(6, string),
-  causes: plain(4, listOf(ref(StatusCause))),
-  retryAfterSeconds: plain(5, int32),
-});
+const StatusDetails: MessageSchema = message(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails",
+  {
+    name: plain(1, string, "Name of the object."),
+    group: plain(2, string, "Group of the object."),
+    kind: plain(3, string, "Kind or resource of the object."),
+    uid: plain(6, string, "UID of the object."),
+    causes: plain(4, listOf(ref(StatusCause)), "Reasons of the failure."),
+    retryAfterSeconds: plain(5, int32, "Seconds after which the request may be tried again."),
+  },
+  { description: "More about a failure." },
+);
 
 export const StatusSchema: MessageSchema = kind(
   "io.k8s.apimachinery.pkg.apis.meta.v1.Status",
   "The answer to a request that does not return an object.",
   {
-    metadata: plain(1, ref(ListMeta)),
-    status: plain(2, string),
-    message: plain(3, string),
-    reason: plain(4, string),
-    details: pointer(5, ref(StatusDetails)),
-    code: plain(6, int32),
+    metadata: plain(1, ref(ListMeta), "Metadata; empty."),
+    status: plain(2, string, "Success or Failure."),
+    message: plain(3, string, "What happened, for a human reader."),
+    reason: plain(4, string, "The same as one word in CamelCase, for programs."),
+    details: pointer(5, ref(StatusDetails), "More about a failure."),
+    code: plain(6, int32, "Code of the HTTP answer."),
   },
 );
 
-const Preconditions: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions", {
-  uid: pointer(1, string),
-  resourceVersion: pointer(2, string),
-});
+const Preconditions: MessageSchema = message(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions",
+  {
+    uid: pointer(1, string, "UID that the object must have."),
+    resourceVersion: pointer(2, string, "Revision that the object must have."),
+  },
+  { description: "What must hold of the stored object for the request to be carried out." },
+);
 
 export const DeleteOptionsSchema: MessageSchema = kind(
   "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
   "How an object is to be deleted.",
   {
-    gracePeriodSeconds: pointer(1, int64),
-    preconditions: pointer(2, ref(Preconditions)),
-    orphanDependents: pointer(3, bool),
-    propagationPolicy: pointer(4, string),
-    dryRun: plain(5, listOf(string)),
-    ignoreStoreReadErrorWithClusterBreakingPotential: pointer(6, bool),
+    gracePeriodSeconds: pointer(1, int64, "Seconds that the object may take to end; 0 = at once. Unset = the kind's own number."),
+    preconditions: pointer(2, ref(Preconditions), "What must hold of the object; 409 when it does not."),
+    orphanDependents: pointer(3, bool, "Deprecated: whether dependents stay. Excludes propagationPolicy."),
+    propagationPolicy: pointer(4, string, "What becomes of dependents: Orphan, Background or Foreground."),
+    dryRun: plain(5, listOf(string), "All = do everything but store the result."),
+    ignoreStoreReadErrorWithClusterBreakingPotential: pointer(6, bool, "Accepted and without effect: this server can read what it stores."),
   },
 );
 
@@ -153,11 +178,15 @@ export const Condition: MessageSchema = message(
   { description: "One aspect of the state of an object." },
 );
 
-export const LabelSelectorRequirement: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement", {
-  key: required(1, string),
-  operator: required(2, string),
-  values: plain(3, listOf(string)),
-});
+export const LabelSelectorRequirement: MessageSchema = message(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement",
+  {
+    key: required(1, string, "Key of the label."),
+    operator: required(2, string, "In, NotIn, Exists or DoesNotExist."),
+    values: plain(3, listOf(string), "Values to compare with: some for In and NotIn, none for the others."),
+  },
+  { description: "A condition on one label." },
+);
 
 export const LabelSelector: MessageSchema = message(
   "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector",
@@ -168,8 +197,12 @@ export const LabelSelector: MessageSchema = message(
   { description: "Selects objects by their labels: all parts must match, and an empty selector matches everything.", atomic: true },
 );
 
-export const FieldSelectorRequirement: MessageSchema = message("io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement", {
-  key: required(1, string),
-  operator: required(2, string),
-  values: plain(3, listOf(string)),
-});
+export const FieldSelectorRequirement: MessageSchema = message(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement",
+  {
+    key: required(1, string, "The field."),
+    operator: required(2, string, "In, NotIn, Exists or DoesNotExist."),
+    values: plain(3, listOf(string), "Values to compare with: some for In and NotIn, none for the others."),
+  },
+  { description: "A condition on one field." },
+);

@@ -141,8 +141,8 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(JSON.stringify(documentOf(PODS, NAMESPACES, SERVICES))).toBe(JSON.stringify(document));
   });
 
-  it("stays below 300 KB", () => {
-    expect(JSON.stringify(document).length).toBeLessThan(300_000);
+  it("stays below 400 KB", () => {
+    expect(JSON.stringify(document).length).toBeLessThan(400_000);
   });
 });
 
@@ -198,19 +198,15 @@ describe("openApiComponents", () => {
     expect(Object.keys(components)).toEqual(Object.keys(components).sort());
   });
 
-  it("every property of the kinds this server is about is described", () => {
+  it("every component and every property is described", () => {
     const components = openApiComponents(ALL_KINDS);
-    const missing = Object.entries(components)
-      .filter(([name]) =>
-        /\.(Service|ServiceSpec|ServicePort|ServiceStatus|ServiceCIDR\w*|IPAddress\w*|ParentReference|Lease\w*|EndpointSlice|Endpoint|ObjectMeta)$/.test(
-          name,
-        ),
-      )
-      .flatMap(([name, schema]) =>
-        Object.entries((schema["properties"] ?? {}) as Record<string, { description?: string }>)
-          .filter(([, property]) => !property.description)
-          .map(([property]) => `${name}.${property}`),
-      );
+    const missing = Object.entries(components).flatMap(([name, schema]) => [
+      ...(schema["description"] ? [] : [name]),
+      ...Object.entries((schema["properties"] ?? {}) as Record<string, { description?: string }>)
+        .filter(([, property]) => !property.description)
+        .map(([property]) => `${name}.${property}`),
+    ]);
+    expect(Object.keys(components).length).toBeGreaterThan(150);
     expect(missing).toEqual([]);
   });
 });

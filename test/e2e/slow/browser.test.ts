@@ -1,0 +1,150 @@
+/** A page in a real Chromium: the WebSocket watch is open to every origin, fetch only to the server's own, as upstream without --cors-allowed-origins. */
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { findChromium } from "../../../scripts/chromium";
+import { removeFolder, startServer, temporaryFolder } from "../server";
+import type { Server } from "../server";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const folder = temporaryFolder();
+let server: Server;
+let browser: Browser;
+let pages: HttpServer;
+/** of a page that another server serves */
+let elsewhere: string;
+let page: Page;
+
+/** Reads the watch's URL from its own query; what it hears stands in `heard`, how it ended in `ended`. */
+const WATCHING_PAGE = `<!doctype html><title>watch</title><script>
+  const { searchParams } = new URL(location.href);
+  window.heard = [];
+  const socket = new WebSocket(searchParams.get("watch"), searchParams.getAll("protocol"));
+  socket.onopen = () => { window.protocol = socket.protocol; };
+  socket.onmessage = ({ data }) => {
+    const { type, object } = JSON.parse(data);
+    window.heard.push(type + " " + object.metadata.name);
+  };
+  socket.onclose = ({ code, wasClean }) => { window.ended = { code, wasClean }; };
+</script>`;
+
+beforeAll(async () => {
+  server = await startServer(folder);
+  const command = findChromium();
+  if (command === undefined) throw new Error("there is no Chromium; .ci/run installs one");
+  browser = await chromium.launch({
+    executablePath: execFileSync("which", [command], { encoding: "utf8" }).trim(),
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+  });
+  pages = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(WATCHING_PAGE));
+  pages.listen(0, "127.0.0.1");
+  await once(pages, "listening");
+  elsewhere = `http://127.0.0.1:${String((pages.address() as AddressInfo).port)}/`;
+});
+afterEach(() => page.close());
+afterAll(async () => {
+  await browser.close();
+  pages.close();
+  await server.kill();
+  removeFolder(folder);
+});
+
+async function write(method: "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { "Content-Type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(response.ok, await response.text()).toBe(true);
+}
+const create = (name: string) => write("POST", SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
+const remove = (name: string) => write("DELETE", `${SERVICES}/${name}`);
+
+/** Opens the page of the other server; it watches at once. */
+async function watchingPage(query: string, protocols: string[] = []): Promise<Page> {
+  const parameters = new URLSearchParams({ watch: `${server.url.replace("http", "ws")}${SERVICES}?watch=true&${query}` });
+  for (const protocol of protocols) parameters.append("protocol", protocol);
+  page = await browser.newPage();
+  await page.goto(`${elsewhere}?${parameters.toString()}`);
+  return page;
+}
+const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
+const heard = (): Promise<string[]> => page.evaluate("window.heard");
+const ended = (): Promise<unknown> => page.evaluate("window.ended");
+const watchers = async (): Promise<string | undefined> =>
+  /^servicenet_store_watchers\{store="services"\} (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1];
+
+describe("a page of another origin", () => {
+  it("watches: what is there, what comes, and a clean end", async () => {
+    await create("there");
+    await watchingPage("fieldSelector=metadata.name!=kubernetes");
+    await eventually(heard).toEqual(["ADDED there"]);
+    await create("comes");
+    await remove("comes");
+    await remove("there");
+    await eventually(heard).toEqual(["ADDED there", "ADDED comes", "DELETED comes", "DELETED there"]);
+    expect(await ended()).toBeUndefined();
+  });
+
+  it("gets the subprotocol that is no token, and the proper close when the time is over", async () => {
+    await watchingPage("timeoutSeconds=1", ["base64url.bearer.authorization.k8s.io.dG9rZW4", "base64.binary.k8s.io"]);
+    await eventually(ended).toEqual({ code: 1000, wasClean: true });
+    expect(await page.evaluate("window.protocol")).toBe("base64.binary.k8s.io");
+  });
+
+  it("is refused with a failed handshake for a watch that is not valid", async () => {
+    await watchingPage("resourceVersion=x");
+    await eventually(ended).toEqual({ code: 1006, wasClean: false });
+  });
+
+  it("that is closed leaves no watch behind", async () => {
+    await watchingPage("resourceVersion=0");
+    await eventually(watchers).toBe("1");
+    await page.goto("about:blank");
+    await eventually(watchers).toBe("0");
+  });
+
+  it("hears of a graceful stop and can watch again from where it was", async () => {
+    await watchingPage("");
+    await eventually(heard).toContain("ADDED kubernetes");
+    const { port } = new URL(server.url);
+    await server.stop();
+    await eventually(ended).toEqual({ code: 1000, wasClean: true });
+    server = await startServer(folder, ["--port", port]);
+    await page.reload();
+    await eventually(heard).toContain("ADDED kubernetes");
+  });
+
+  it("cannot fetch: there are no CORS headers", async () => {
+    await watchingPage("");
+    expect(await page.evaluate(`fetch("${server.url}${SERVICES}").then(() => "answered", (error) => error.name)`)).toBe("TypeError");
+  });
+});
+
+describe("a page of the server's own origin", () => {
+  it("lists, creates, deletes and watches", async () => {
+    page = await browser.newPage();
+    await page.goto(`${server.url}/version`);
+    const body = JSON.stringify({ metadata: { name: "by-page" }, spec: { ports: [{ port: 80 }] } });
+    const told = await page.evaluate(`(async () => {
+      const list = await (await fetch("${SERVICES}")).json();
+      const socket = new WebSocket("${SERVICES}?watch=true&resourceVersion=".replace(/^/, location.origin.replace("http", "ws")) + list.metadata.resourceVersion);
+      await new Promise((resolve) => (socket.onopen = resolve));
+      const heard = [];
+      const two = new Promise((resolve) => {
+        socket.onmessage = ({ data }) => { if (heard.push(JSON.parse(data).type) === 2) resolve(); };
+      });
+      const headers = { "Content-Type": "application/json" };
+      const created = await fetch("${SERVICES}", { method: "POST", headers, body: ${JSON.stringify(body)} });
+      const deleted = await fetch("${SERVICES}/by-page", { method: "DELETE" });
+      await two;
+      return { kind: list.kind, created: created.status, deleted: deleted.status, heard };
+    })()`);
+    expect(told).toEqual({ kind: "ServiceList", created: 201, deleted: 200, heard: ["ADDED", "DELETED"] });
+  });
+});

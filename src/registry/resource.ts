@@ -25,6 +25,8 @@ export interface StrategyContext {
   now: number;
   /** configured Service families, primary first */
   serviceFamilies: readonly ("IPv4" | "IPv6")[];
+  /** API group of the request: that of the kind, or of another representation of it. Absent = the server's own write */
+  requestGroup?: string;
 }
 
 /** Before (stored) and after (wanted) of one change: named, so that they cannot be swapped. */

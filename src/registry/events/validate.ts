@@ -1,48 +1,98 @@
-/** Validation of events: upstream pkg/apis/core/validation/events.go. Both representations are checked in the core form. */
-import { invalidValue, required } from "../../meta/field-errors";
+/**
+ * Validation of events: upstream pkg/apis/core/validation/events.go. Both representations are judged in the stored, core form and errors
+ * name its fields, save the reporter, whose name there is that of events.k8s.io.
+ */
+import { semanticEqual } from "../../meta/equality";
+import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { CoreEvent } from "../../meta/kubernetes";
 import { utf8Length, validateQualifiedName } from "../../meta/names";
 
 const TEXT_LENGTH_MAX = 128;
 const NOTE_LENGTH_MAX = 1024;
+const TYPES = ["Normal", "Warning"];
+const SERIES_COUNT_MIN = 2;
+const MUST_BE_UNSET = "needs to be unset";
 
-/** Field names of one representation in errors. */
-export interface EventFieldNames {
-  involvedObject: string;
-  reportingController: string;
-  message: string;
-}
-
-export const CORE_NAMES: EventFieldNames = {
-  involvedObject: "involvedObject",
-  reportingController: "reportingComponent",
-  message: "message",
-};
+/** Fields that no update through events.k8s.io changes, in the order of upstream's errors. */
+const IMMUTABLE = [
+  ["involvedObject", "involvedObject"],
+  ["reason", "reason"],
+  ["message", "message"],
+  ["source", "source"],
+  ["firstTimestamp", "firstTimestamp"],
+  ["lastTimestamp", "lastTimestamp"],
+  ["count", "count"],
+  ["type", "type"],
+  ["eventTime", "eventTime"],
+  ["action", "action"],
+  ["related", "related"],
+  ["reportingComponent", "reportingController"],
+  ["reportingInstance", "reportingInstance"],
+] as const satisfies readonly (readonly [keyof CoreEvent, string])[];
 
 function shortText(field: string, value: string | undefined, errors: FieldError[]): void {
   if (!value) errors.push(required(field));
-  else if (utf8Length(value) > TEXT_LENGTH_MAX) errors.push(invalidValue(field, value, `can have at most ${TEXT_LENGTH_MAX} characters`));
+  else if (utf8Length(value) > TEXT_LENGTH_MAX) errors.push(invalidValue(field, "", `can have at most ${TEXT_LENGTH_MAX} characters`));
 }
 
-/** The rules for events with an eventTime are stricter than those for older ones. */
-export function validateEvent(event: CoreEvent, names: EventFieldNames): FieldError[] {
-  const errors: FieldError[] = [];
+/** Whether the event's namespace may hold an event about the object: that of the object, or one for objects without a namespace. */
+function namespaceAgrees(event: CoreEvent): boolean {
   const namespace = event.metadata?.namespace ?? "";
   const involved = event.involvedObject?.namespace ?? "";
-  const isNew = Boolean(event.eventTime);
-  const outside = isNew ? ["default", "kube-system"] : ["", "default"];
-  const agrees = involved === "" ? outside.includes(namespace) : isNew || involved === namespace;
-  if (!agrees) errors.push(invalidValue(`${names.involvedObject}.namespace`, involved, "does not match event.namespace"));
-  if (!isNew) return errors;
+  const outside = event.eventTime ? ["default", "kube-system"] : ["", "default"];
+  return involved === "" ? outside.includes(namespace) : Boolean(event.eventTime) || involved === namespace;
+}
+
+/** The rules that every event keeps, whoever writes it; those with an eventTime keep more. */
+export function validateEvent(event: CoreEvent): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!namespaceAgrees(event)) {
+    errors.push(invalidValue("involvedObject.namespace", event.involvedObject?.namespace ?? "", "does not match event.namespace"));
+  }
+  if (!event.eventTime) return errors;
   const controller = event.reportingComponent ?? "";
-  if (controller === "") errors.push(required(names.reportingController));
-  for (const message of validateQualifiedName(controller)) errors.push(invalidValue(names.reportingController, controller, message));
+  if (controller === "") errors.push(required("reportingController"));
+  for (const message of validateQualifiedName(controller)) errors.push(invalidValue("reportingController", controller, message));
   shortText("reportingInstance", event.reportingInstance, errors);
   shortText("action", event.action, errors);
   shortText("reason", event.reason, errors);
   if (utf8Length(event.message ?? "") > NOTE_LENGTH_MAX) {
-    errors.push(invalidValue(names.message, "", `can have at most ${NOTE_LENGTH_MAX} characters`));
+    errors.push(invalidValue("message", "", `can have at most ${NOTE_LENGTH_MAX} characters`));
   }
+  return errors;
+}
+
+/** What an event that is created through events.k8s.io keeps besides: the new fields are there and none of the old ones. */
+export function validateStrictCreate(event: CoreEvent): FieldError[] {
+  const errors = validateSeries(event);
+  const { type = "", count = 0, source } = event;
+  if (!event.eventTime) errors.push(required("eventTime"));
+  if (!TYPES.includes(type)) errors.push(invalidValue("type", "", `has invalid value: ${type}`));
+  if (event.firstTimestamp) errors.push(invalidValue("firstTimestamp", "", MUST_BE_UNSET));
+  if (event.lastTimestamp) errors.push(invalidValue("lastTimestamp", "", MUST_BE_UNSET));
+  if (count !== 0) errors.push(invalidValue("count", "", MUST_BE_UNSET));
+  if (source?.component || source?.host) errors.push(invalidValue("source", "", MUST_BE_UNSET));
+  return errors;
+}
+
+/** What an update through events.k8s.io may not do: only metadata and the series change. */
+export function validateStrictUpdate({ after, before }: { after: CoreEvent; before: CoreEvent }): FieldError[] {
+  const errors = semanticEqual(after.series, before.series) ? [] : validateSeries(after);
+  for (const [member, field] of IMMUTABLE) {
+    if (!semanticEqual(after[member] ?? undefined, before[member] ?? undefined)) {
+      errors.push(invalidValue(field, after[member], FIELD_IMMUTABLE));
+    }
+  }
+  return errors;
+}
+
+function validateSeries({ series }: CoreEvent): FieldError[] {
+  if (!series) return [];
+  const errors: FieldError[] = [];
+  if ((series.count ?? 0) < SERIES_COUNT_MIN) {
+    errors.push(invalidValue("series.count", "", `should be at least ${SERIES_COUNT_MIN}`));
+  }
+  if (!series.lastObservedTime) errors.push(required("series.lastObservedTime"));
   return errors;
 }

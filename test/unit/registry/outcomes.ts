@@ -19,9 +19,10 @@ export function create<T extends KubeObject>(
   definition: ResourceDefinition,
   sent: T,
   namespace = "ns",
+  context = CONTEXT,
 ): { object: T; errors: string[]; warnings: string[] } {
   const object = structuredClone(sent);
-  const input = { namespace: definition.namespaced ? namespace : "", now: NOW, uid: "uid", context: CONTEXT };
+  const input = { namespace: definition.namespaced ? namespace : "", now: NOW, uid: "uid", context };
   const verdict = beforeCreate(definition, object, input);
   return { object, errors: refusals(verdict), warnings: verdict.ok ? verdict.value : [] };
 }
@@ -29,23 +30,25 @@ export function create<T extends KubeObject>(
 export function update<T extends KubeObject>(
   definition: ResourceDefinition,
   change: { after: T; before: T },
+  context = CONTEXT,
 ): { object: T; errors: string[]; warnings: string[] } {
-  return changed(beforeUpdate, definition, change);
+  return changed(beforeUpdate, definition, change, context);
 }
 
 export function updateStatus<T extends KubeObject>(
   definition: ResourceDefinition,
   change: { after: T; before: T },
 ): { object: T; errors: string[]; warnings: string[] } {
-  return changed(beforeStatusUpdate, definition, change);
+  return changed(beforeStatusUpdate, definition, change, CONTEXT);
 }
 
 function changed<T extends KubeObject>(
   rules: typeof beforeUpdate,
   definition: ResourceDefinition,
   { after, before }: { after: T; before: T },
+  context: StrategyContext,
 ) {
   const object = structuredClone(after);
-  const verdict = rules(definition, { after: object, before: deepFreeze(structuredClone(before)) }, CONTEXT);
+  const verdict = rules(definition, { after: object, before: deepFreeze(structuredClone(before)) }, context);
   return { object, errors: refusals(verdict), warnings: verdict.ok ? verdict.value : [] };
 }

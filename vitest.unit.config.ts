@@ -1,2 +1,2 @@
 import { defineConfig } from "vitest/config";
-export default defineConfig({ test: { include: ["test/unit/**/*.test.ts"] } });
+export default defineConfig({ test: { include: ["test/unit/**/*.test.ts", "test/sim/**/*.test.ts"] } });

@@ -93,7 +93,10 @@ export interface MessageOptions {
   atomic?: boolean;
 }
 
-/** Builds a message and its two indexes. Throws InvariantError on a repeated name or number: a schema is program text. */
+/** What Go prints of a scalar that nobody set. */
+const ZEROS: Partial<Record<FieldType["kind"], unknown>> = { string: "", int32: 0, int64: 0, bool: false };
+
+/** Builds a message and its indexes. Throws InvariantError on a repeated name or number: a schema is program text. */
 export function message(name: string, fields: Record<string, FieldSpec>, options: MessageOptions = {}): MessageSchema {
   const named: Field[] = Object.entries(fields).map(([fieldName, spec]) => ({ name: fieldName, ...spec }));
   const byName = new Map<string, Field>();
@@ -107,7 +110,11 @@ export function message(name: string, fields: Record<string, FieldSpec>, options
     assert(!byNumber.has(entry.number), `${name}: number ${entry.number} is used twice`);
     byNumber.set(entry.number, entry);
   }
-  return { name, fields: named, byName, byNumber, ...options };
+  const zeros = [...byName.values()].flatMap((entry): [string, unknown][] => {
+    const zero = entry.presence === "always" ? ZEROS[entry.type.kind] : undefined;
+    return zero === undefined ? [] : [[entry.name, zero]];
+  });
+  return { name, fields: named, byName, byNumber, zeros, ...options };
 }
 
 /** A kind: a message that also carries kind and apiVersion. */

@@ -64,6 +64,8 @@ export interface MessageSchema {
   byName: ReadonlyMap<string, Field>;
   /** protobuf field number -> field (inline fields stand here themselves) */
   byNumber: ReadonlyMap<number, Field>;
+  /** scalars that stand in JSON even when nobody set them, with the value that they have then */
+  zeros: readonly (readonly [name: string, zero: unknown])[];
   /** unknown fields below this message are kept as sent and not reported (types that only pass through, e.g. affinity) */
   preserveUnknown?: boolean;
   /** the message also carries kind and apiVersion (API kinds and their lists); they are never among `fields` */

@@ -3,7 +3,7 @@
  * The walk changes the value in place: it runs for every written object, and a copy would double its cost.
  *
  * What it normalises is what a Go server does by decoding and encoding: null is absence; a zero value of a `plain` field
- * is absent; times are whole seconds (six digits for MicroTime) in UTC; quantities are text.
+ * is absent, that of an `always` scalar is there; times are whole seconds (six digits for MicroTime) in UTC; quantities are text.
  * Source of the texts: sigs.k8s.io/json decode.go, metav1.Time, intstr.IntOrString, resource.Quantity.
  */
 import { assertNever } from "../base/assert";
@@ -90,6 +90,7 @@ export class ValueWalk {
       else this.field(object, name, field, schema, depth);
       if (this.failure !== undefined) return;
     }
+    for (const [name, zero] of schema.zeros) object[name] ??= zero;
   }
 
   private field(object: JsonObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
@@ -264,6 +265,7 @@ function zeroOf(type: FieldType): unknown {
     case "quantity":
       return "0";
     case "message":
+      return Object.fromEntries(type.message().zeros);
     case "map":
     case "fieldsV1":
       return {};

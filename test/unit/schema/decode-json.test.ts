@@ -69,7 +69,12 @@ describe("decodeJson: values", () => {
     {
       name: "null elements are zero values",
       given: { spec: { ports: [null], externalIPs: [null] } },
-      want: { spec: { ports: [{}], externalIPs: [""] } },
+      want: { spec: { ports: [{ port: 0 }], externalIPs: [""] } },
+    },
+    {
+      name: "a scalar that Go always prints is there when nobody set it",
+      given: { spec: { ports: [{ name: "http" }] } },
+      want: { spec: { ports: [{ name: "http", port: 0 }] } },
     },
     { name: "null map values are zero values", given: { metadata: { labels: { a: null } } }, want: { metadata: { labels: { a: "" } } } },
     {

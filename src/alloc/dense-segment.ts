@@ -2,9 +2,10 @@ import { assert, InvariantError } from "../base/assert";
 import type { Random } from "../base/ports";
 import { DenseBitmap } from "../bitmap/dense-bitmap";
 import type { Page } from "../bitmap/page";
-import type { Interval } from "../net/interval";
-import { formatPrefix, hostBitsOf, lastOf, type Prefix } from "../net/prefix";
-import type { Allocatable, Scope, Segment } from "./segment";
+import type { Bands, Scope } from "../net/band";
+import { type Interval, memberAt } from "../net/interval";
+import { hostBitsOf, type Prefix } from "../net/prefix";
+import { type Segment, SegmentCore } from "./segment";
 
 /** An allocatable interval of offsets. */
 interface Span {
@@ -15,12 +16,7 @@ interface Span {
 }
 
 /** Segment of up to 2^28 addresses: bigint only at the edges, numbers inside. */
-export class DenseSegment implements Segment {
-  readonly prefix: Prefix;
-  readonly key: string;
-  readonly first: bigint;
-  readonly last: bigint;
-  readonly #bitmap: DenseBitmap;
+export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: Span[] = [];
   readonly #free: Record<Scope, number> = { dynamic: 0, static: 0 };
@@ -28,37 +24,29 @@ export class DenseSegment implements Segment {
   #countsStale = false;
 
   constructor(prefix: Prefix) {
-    this.prefix = prefix;
-    this.key = formatPrefix(prefix);
-    this.first = prefix.base;
-    this.last = lastOf(prefix);
-    this.#bitmap = new DenseBitmap(hostBitsOf(prefix));
+    super(prefix, new DenseBitmap(hostBitsOf(prefix)));
   }
 
-  get takenCount(): number {
-    return this.#bitmap.takenCount;
-  }
-
-  configure(allocatable: Allocatable): void {
+  configure(bands: Bands): void {
     const spansOf = (scope: Scope, intervals: readonly Interval[]): Span[] =>
       intervals.map(({ first, last }) => ({ scope, first: this.#offset(first), last: this.#offset(last), taken: 0 }));
-    this.#spans = [...spansOf("dynamic", allocatable.dynamic), ...spansOf("static", allocatable.static)].sort((a, b) => a.first - b.first);
+    this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => a.first - b.first);
     this.#countsStale = true;
   }
 
   isTaken(address: bigint): boolean {
-    return this.#bitmap.isTaken(this.#offset(address));
+    return this.bitmap.isTaken(this.#offset(address));
   }
 
   scopeAt(address: bigint): Scope | undefined {
-    return this.#spanAt(this.#offset(address))?.scope;
+    return memberAt(this.#spans, this.#offset(address))?.scope;
   }
 
   take(address: bigint): boolean {
     this.#count();
     const offset = this.#offset(address);
-    if (!this.#bitmap.take(offset)) return false;
-    const span = this.#spanAt(offset);
+    if (!this.bitmap.take(offset)) return false;
+    const span = memberAt(this.#spans, offset);
     if (span !== undefined) this.#countTaken(span);
     return true;
   }
@@ -66,8 +54,8 @@ export class DenseSegment implements Segment {
   release(address: bigint): boolean {
     this.#count();
     const offset = this.#offset(address);
-    if (!this.#bitmap.release(offset)) return false;
-    const span = this.#spanAt(offset);
+    if (!this.bitmap.release(offset)) return false;
+    const span = memberAt(this.#spans, offset);
     if (span === undefined) return true;
     span.taken--;
     this.#free[span.scope]++;
@@ -86,8 +74,8 @@ export class DenseSegment implements Segment {
       if (span.scope !== scope) continue;
       const free = span.last - span.first + 1 - span.taken;
       if (rest < free) {
-        const offset = this.#bitmap.kthFree(span.first, span.last, rest);
-        assert(this.#bitmap.take(offset), "segment: the picked address is taken");
+        const offset = this.bitmap.kthFree(span.first, span.last, rest);
+        assert(this.bitmap.take(offset), "segment: the picked address is taken");
         this.#countTaken(span);
         return this.first + BigInt(offset);
       }
@@ -99,28 +87,24 @@ export class DenseSegment implements Segment {
   takenIn(first: bigint, last: bigint): number {
     const low = first > this.first ? first : this.first;
     const high = last < this.last ? last : this.last;
-    return this.#bitmap.takenIn(this.#offset(low), this.#offset(high));
+    return this.bitmap.takenIn(this.#offset(low), this.#offset(high));
   }
 
   *taken(): Generator<bigint> {
-    for (const offset of this.#bitmap.taken()) yield this.first + BigInt(offset);
+    for (const offset of this.bitmap.taken()) yield this.first + BigInt(offset);
   }
 
   loadPage(index: string, page: Page): void {
-    this.#bitmap.loadPage(Number(index), page);
+    this.bitmap.loadPage(Number(index), page);
     this.#countsStale = true;
-  }
-
-  takeDirtyPages(): { index: string; page: Page | undefined }[] {
-    return this.#bitmap.takeDirtyPages().map(({ index, page }) => ({ index: String(index), page }));
   }
 
   verify(): void {
     this.#count();
-    this.#bitmap.verify();
+    this.bitmap.verify();
     const free: Record<Scope, number> = { dynamic: 0, static: 0 };
     for (const span of this.#spans) {
-      assert(span.taken === this.#bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
+      assert(span.taken === this.bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
       free[span.scope] += span.last - span.first + 1 - span.taken;
     }
     assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
@@ -140,23 +124,9 @@ export class DenseSegment implements Segment {
     this.#free.dynamic = 0;
     this.#free.static = 0;
     for (const span of this.#spans) {
-      span.taken = this.#bitmap.takenIn(span.first, span.last);
+      span.taken = this.bitmap.takenIn(span.first, span.last);
       this.#free[span.scope] += span.last - span.first + 1 - span.taken;
     }
-  }
-
-  #spanAt(offset: number): Span | undefined {
-    let low = 0;
-    let high = this.#spans.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const span = this.#spans[middle];
-      if (span === undefined) return undefined;
-      if (offset < span.first) high = middle - 1;
-      else if (offset > span.last) low = middle + 1;
-      else return span;
-    }
-    return undefined;
   }
 
   #offset(address: bigint): number {

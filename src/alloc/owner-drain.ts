@@ -17,6 +17,7 @@
 import { assert } from "../base/assert";
 import { RELEASED_TOKEN_LIFETIME_MS } from "../base/limits";
 import { formatAddress, parseAddress } from "../net/address";
+import type { Scope } from "../net/band";
 import type { Family } from "../net/family";
 import { relation } from "../net/prefix";
 import type { AllocateItem, AllocateResult, Holder, ReleaseItem, ReleaseResult } from "../rpc/service-cidr";
@@ -24,7 +25,6 @@ import { someContains } from "./owner-config";
 import { addressKey, parseAddressKey } from "./owner-key";
 import type { OwnerMemory } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
-import type { Scope } from "./segment";
 
 /** An address asked to be taken because an IPAddress object already has it. */
 export interface SeedItem {

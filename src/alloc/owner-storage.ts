@@ -1,11 +1,11 @@
 /**
  * What the owner of addresses asks of its storage. Operations are synchronous. Outside `transaction` each is atomic by itself; inside, all
- * are kept or none. Implemented over SQLite in durable-objects/sql/owner.sql.ts and in memory, with crashes, for tests.
+ * are kept or none. Implemented over SQLite in durable-objects/sql/owner-sql.ts and in memory, with crashes, for tests.
  */
+import type { Scope } from "../net/band";
 import type { Gen, Holder } from "../rpc/service-cidr";
 import type { AddressKey } from "./owner-key";
 import type { DirtyPage } from "./pool";
-import type { Scope } from "./segment";
 
 /** The last accepted configuration. */
 export interface StoredConfig {

@@ -1,6 +1,7 @@
 import { assert } from "../base/assert";
 import type { Random } from "../base/ports";
-import type { Scope, Segment } from "./segment";
+import type { Scope } from "../net/band";
+import type { Segment } from "./segment";
 
 /** The order in which a dynamic request is served (KEP-3070): the static band only when the dynamic one has nothing left anywhere. */
 const SCOPES: readonly Scope[] = ["dynamic", "static"];

@@ -12,19 +12,16 @@ import { assert, InvariantError } from "../base/assert";
 import type { Random } from "../base/ports";
 import { DENSE_BITS_MAX } from "../bitmap/dense-bitmap";
 import { decodePage, encodePage } from "../bitmap/codec";
-import { staticBandOf } from "../net/band";
+import { bandsOf, type Scope } from "../net/band";
 import { FAMILIES, type Family } from "../net/family";
-import { type Interval, intersect, normalize, subtract } from "../net/interval";
+import { intersect, memberAt } from "../net/interval";
 import { formatPrefix, hostBitsOf, type Prefix } from "../net/prefix";
-import { allocatableOf } from "../net/usable";
 import { DenseSegment } from "./dense-segment";
 import { allocateFrom } from "./pick";
-import type { Allocatable, Scope, Segment } from "./segment";
+import type { Segment } from "./segment";
 import { SparseSegment } from "./sparse-segment";
 
-export type { Scope } from "./segment";
-
-/** Free allocatable addresses of one family, each capped at Number.MAX_SAFE_INTEGER. */
+/** Free allocatable addresses of one family: exact up to 2^53, the nearest number above. */
 export interface PoolFree {
   dynamic: number;
   static: number;
@@ -61,10 +58,10 @@ export class Pool {
         family,
         owned.filter((prefix) => prefix.family === family),
       );
-      const allocatable = allocatableIn(ranges.filter((prefix) => prefix.family === family));
+      const bands = bandsOf(ranges.filter((prefix) => prefix.family === family));
       for (const segment of segments) {
         const inside = [{ first: segment.first, last: segment.last }];
-        segment.configure({ dynamic: intersect(allocatable.dynamic, inside), static: intersect(allocatable.static, inside) });
+        segment.configure({ dynamic: intersect(bands.dynamic, inside), static: intersect(bands.static, inside) });
       }
       this.#segments[family] = segments;
     }
@@ -181,7 +178,7 @@ export class Pool {
   #move(gone: Segment, segments: readonly Segment[]): void {
     const pages = new Set(gone.takeDirtyPages().map(({ index }) => index));
     for (const address of [...gone.taken()]) {
-      find(segments, address)?.take(address);
+      memberAt(segments, address)?.take(address);
       gone.release(address);
     }
     for (const { index } of gone.takeDirtyPages()) pages.add(index);
@@ -191,11 +188,11 @@ export class Pool {
   #freeCount(family: Family, scope: Scope): number {
     let count = 0;
     for (const segment of this.#segments[family]) count += Number(segment.freeCount(scope));
-    return Math.min(count, Number.MAX_SAFE_INTEGER);
+    return count;
   }
 
   #segmentAt(family: Family, address: bigint): Segment | undefined {
-    return find(this.#segments[family], address);
+    return memberAt(this.#segments[family], address);
   }
 
   #ownedSegmentAt(family: Family, address: bigint): Segment {
@@ -209,29 +206,6 @@ export class Pool {
   }
 }
 
-/** What the ranges of one family allow, over all addresses. */
-function allocatableIn(ranges: readonly Prefix[]): Allocatable {
-  const isInterval = (interval: Interval | undefined): interval is Interval => interval !== undefined;
-  const usable = normalize(ranges.map(allocatableOf).filter(isInterval));
-  const inStaticBand = normalize(ranges.map(staticBandOf).filter(isInterval));
-  return { dynamic: subtract(usable, inStaticBand), static: inStaticBand };
-}
-
 function newSegment(prefix: Prefix): Segment {
   return hostBitsOf(prefix) <= DENSE_BITS_MAX ? new DenseSegment(prefix) : new SparseSegment(prefix);
-}
-
-/** The segment that contains the address, by binary search. */
-function find(segments: readonly Segment[], address: bigint): Segment | undefined {
-  let low = 0;
-  let high = segments.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >>> 1;
-    const segment = segments[middle];
-    if (segment === undefined) return undefined;
-    if (address < segment.first) high = middle - 1;
-    else if (address > segment.last) low = middle + 1;
-    else return segment;
-  }
-  return undefined;
 }

@@ -1,16 +1,8 @@
 import type { Random } from "../base/ports";
+import type { Bitmap } from "../bitmap/bitmap";
 import type { Page } from "../bitmap/page";
-import type { Interval } from "../net/interval";
-import type { Prefix } from "../net/prefix";
-
-/** Which band of a range an address is in, or was given out from. */
-export type Scope = "static" | "dynamic";
-
-/** The parts of a segment that may be given out; disjoint, each in normal form, addresses. */
-export interface Allocatable {
-  readonly dynamic: readonly Interval[];
-  readonly static: readonly Interval[];
-}
+import type { Bands, Scope } from "../net/band";
+import { formatPrefix, lastOf, type Prefix } from "../net/prefix";
 
 /**
  * One owned prefix: its bitmap, and for each interval that may be given out the count of its taken addresses, kept up to date by `take`
@@ -26,7 +18,8 @@ export interface Segment {
   readonly first: bigint;
   readonly last: bigint;
   readonly takenCount: number;
-  configure(allocatable: Allocatable): void;
+  /** the parts of the segment that may be given out, in addresses */
+  configure(bands: Bands): void;
   isTaken(address: bigint): boolean;
   /** the band of an allocatable address; undefined = not allocatable */
   scopeAt(address: bigint): Scope | undefined;
@@ -42,4 +35,30 @@ export interface Segment {
   loadPage(index: string, page: Page): void;
   takeDirtyPages(): { index: string; page: Page | undefined }[];
   verify(): void;
+}
+
+/** The prefix and the bitmap, which both kinds hold alike. */
+export class SegmentCore<B extends Bitmap<number> | Bitmap<bigint>> {
+  readonly prefix: Prefix;
+  readonly key: string;
+  readonly first: bigint;
+  readonly last: bigint;
+
+  constructor(
+    prefix: Prefix,
+    protected readonly bitmap: B,
+  ) {
+    this.prefix = prefix;
+    this.key = formatPrefix(prefix);
+    this.first = prefix.base;
+    this.last = lastOf(prefix);
+  }
+
+  get takenCount(): number {
+    return this.bitmap.takenCount;
+  }
+
+  takeDirtyPages(): { index: string; page: Page | undefined }[] {
+    return this.bitmap.takeDirtyPages().map(({ index, page }) => ({ index: String(index), page }));
+  }
 }

@@ -2,9 +2,10 @@ import { assert, InvariantError } from "../base/assert";
 import type { Random } from "../base/ports";
 import { type Page, PAGE_BITS } from "../bitmap/page";
 import { SparseBitmap } from "../bitmap/sparse-bitmap";
-import type { Interval } from "../net/interval";
-import { formatPrefix, hostBitsOf, lastOf, type Prefix } from "../net/prefix";
-import type { Allocatable, Scope, Segment } from "./segment";
+import type { Bands, Scope } from "../net/band";
+import { type Interval, memberAt } from "../net/interval";
+import { hostBitsOf, type Prefix } from "../net/prefix";
+import { type Segment, SegmentCore } from "./segment";
 
 const PAGE_LAST = BigInt(PAGE_BITS - 1);
 
@@ -17,12 +18,7 @@ interface Span {
 }
 
 /** Segment of more than 2^28 addresses, such as an IPv6 /64. */
-export class SparseSegment implements Segment {
-  readonly prefix: Prefix;
-  readonly key: string;
-  readonly first: bigint;
-  readonly last: bigint;
-  readonly #bitmap: SparseBitmap;
+export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: Span[] = [];
   readonly #free: Record<Scope, bigint> = { dynamic: 0n, static: 0n };
@@ -30,47 +26,37 @@ export class SparseSegment implements Segment {
   #countsStale = false;
 
   constructor(prefix: Prefix) {
-    this.prefix = prefix;
-    this.key = formatPrefix(prefix);
-    this.first = prefix.base;
-    this.last = lastOf(prefix);
-    this.#bitmap = new SparseBitmap(hostBitsOf(prefix));
+    super(prefix, new SparseBitmap(hostBitsOf(prefix)));
   }
 
-  get takenCount(): number {
-    return this.#bitmap.takenCount;
-  }
-
-  configure(allocatable: Allocatable): void {
+  configure(bands: Bands): void {
     const spansOf = (scope: Scope, intervals: readonly Interval[]): Span[] =>
       intervals.map(({ first, last }) => ({ scope, first: first - this.first, last: last - this.first, free: 0n }));
-    this.#spans = [...spansOf("dynamic", allocatable.dynamic), ...spansOf("static", allocatable.static)].sort((a, b) =>
-      a.first < b.first ? -1 : 1,
-    );
+    this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => (a.first < b.first ? -1 : 1));
     this.#countsStale = true;
   }
 
   isTaken(address: bigint): boolean {
-    return this.#bitmap.isTaken(address - this.first);
+    return this.bitmap.isTaken(address - this.first);
   }
 
   scopeAt(address: bigint): Scope | undefined {
-    return this.#spanAt(address - this.first)?.scope;
+    return memberAt(this.#spans, address - this.first)?.scope;
   }
 
   take(address: bigint): boolean {
     this.#count();
     const offset = address - this.first;
-    if (!this.#bitmap.take(offset)) return false;
-    this.#change(this.#spanAt(offset), -1n);
+    if (!this.bitmap.take(offset)) return false;
+    this.#change(memberAt(this.#spans, offset), -1n);
     return true;
   }
 
   release(address: bigint): boolean {
     this.#count();
     const offset = address - this.first;
-    if (!this.#bitmap.release(offset)) return false;
-    this.#change(this.#spanAt(offset), 1n);
+    if (!this.bitmap.release(offset)) return false;
+    this.#change(memberAt(this.#spans, offset), 1n);
     return true;
   }
 
@@ -82,8 +68,8 @@ export class SparseSegment implements Segment {
   allocate(scope: Scope, random: Random): bigint {
     this.#count();
     const span = this.#drawSpan(scope, random);
-    const offset = this.#bitmap.pickFree(span.first, span.last, span.free, random);
-    assert(this.#bitmap.take(offset), "segment: the picked address is taken");
+    const offset = this.bitmap.pickFree(span.first, span.last, span.free, random);
+    assert(this.bitmap.take(offset), "segment: the picked address is taken");
     this.#change(span, -1n);
     return this.first + offset;
   }
@@ -91,28 +77,24 @@ export class SparseSegment implements Segment {
   takenIn(first: bigint, last: bigint): number {
     const low = first > this.first ? first : this.first;
     const high = last < this.last ? last : this.last;
-    return this.#bitmap.takenIn(low - this.first, high - this.first);
+    return this.bitmap.takenIn(low - this.first, high - this.first);
   }
 
   *taken(): Generator<bigint> {
-    for (const offset of this.#bitmap.taken()) yield this.first + offset;
+    for (const offset of this.bitmap.taken()) yield this.first + offset;
   }
 
   loadPage(index: string, page: Page): void {
-    this.#bitmap.loadPage(BigInt(index), page);
+    this.bitmap.loadPage(BigInt(index), page);
     this.#countsStale = true;
-  }
-
-  takeDirtyPages(): { index: string; page: Page | undefined }[] {
-    return this.#bitmap.takeDirtyPages().map(({ index, page }) => ({ index: String(index), page }));
   }
 
   verify(): void {
     this.#count();
-    this.#bitmap.verify();
+    this.bitmap.verify();
     const free: Record<Scope, bigint> = { dynamic: 0n, static: 0n };
     for (const span of this.#spans) {
-      assert(span.free === this.#bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
+      assert(span.free === this.bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
       free[span.scope] += span.free;
     }
     assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
@@ -147,31 +129,17 @@ export class SparseSegment implements Segment {
     this.#free.static = 0n;
     for (const span of this.#spans) span.free = span.last - span.first + 1n;
     // One pass over the pages, however many intervals there are; nearly every page lies in one interval as a whole.
-    for (const { first, page } of this.#bitmap.pages()) {
-      const whole = this.#spanAt(first);
+    for (const { first, page } of this.bitmap.pages()) {
+      const whole = memberAt(this.#spans, first);
       if (whole !== undefined && whole.last >= first + PAGE_LAST) {
         whole.free -= BigInt(page.count);
         continue;
       }
       for (const index of page.taken()) {
-        const span = this.#spanAt(first + BigInt(index));
+        const span = memberAt(this.#spans, first + BigInt(index));
         if (span !== undefined) span.free--;
       }
     }
     for (const span of this.#spans) this.#free[span.scope] += span.free;
-  }
-
-  #spanAt(offset: bigint): Span | undefined {
-    let low = 0;
-    let high = this.#spans.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const span = this.#spans[middle];
-      if (span === undefined) return undefined;
-      if (offset < span.first) high = middle - 1;
-      else if (offset > span.last) low = middle + 1;
-      else return span;
-    }
-    return undefined;
   }
 }

@@ -7,7 +7,6 @@ import { err, ok, type Result } from "../base/result";
 import { formatAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { formatPrefix, hostBitsOf, parsePrefix, type Prefix, prefixErrorText } from "../net/prefix";
-import { IPV6_ALLOCATABLE_LENGTH_MIN } from "../net/usable";
 import { type FeatureGates, parseFeatureGates } from "./feature-gates";
 
 export interface Config {
@@ -109,8 +108,6 @@ function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: strin
   const width = prefix.family === "IPv4" ? 32 : 128;
   if (legacy && hostBitsOf(prefix) > LEGACY_HOST_BITS_MAX) {
     errors.push(`specified ${where} is too large; for ${width}-bit addresses, the mask must be >= ${width - LEGACY_HOST_BITS_MAX}`);
-  } else if (prefix.family === "IPv6" && prefix.length < IPV6_ALLOCATABLE_LENGTH_MIN) {
-    errors.push(`${where}: shortest allowed prefix length for service CIDR is ${IPV6_ALLOCATABLE_LENGTH_MIN}, got ${prefix.length}`);
   }
 }
 

@@ -65,19 +65,22 @@ export function subtract(a: readonly Interval[], b: readonly Interval[]): Interv
   return result;
 }
 
-/** Whether the value lies in the set, by binary search. */
-export function contains(intervals: readonly Interval[], value: bigint): boolean {
+/** The member that has the value, by binary search; `sorted` is ascending and disjoint. */
+export function memberAt<T extends { readonly first: number | bigint; readonly last: number | bigint }>(
+  sorted: readonly T[],
+  value: T["first"],
+): T | undefined {
   let low = 0;
-  let high = intervals.length - 1;
+  let high = sorted.length - 1;
   while (low <= high) {
     const middle = (low + high) >>> 1;
-    const interval = intervals[middle];
-    if (interval === undefined) return false;
-    if (value < interval.first) high = middle - 1;
-    else if (value > interval.last) low = middle + 1;
-    else return true;
+    const member = sorted[middle];
+    if (member === undefined) return undefined;
+    if (value < member.first) high = middle - 1;
+    else if (value > member.last) low = middle + 1;
+    else return member;
   }
-  return false;
+  return undefined;
 }
 
 /** Number of values in the set. */

@@ -11,6 +11,9 @@ export interface Prefix {
   readonly length: number;
 }
 
+/** ::ffff:0:0/96: prefixes and addresses in it have no text that an API field accepts. */
+export const IPV4_MAPPED: Prefix = { family: "IPv6", base: 0xffff_0000_0000n, length: 96 };
+
 /** Why a text is no prefix. `notCanonical` carries the prefix that was meant and its canonical text. */
 export type PrefixError =
   | { readonly reason: "invalid" | "leadingZeros" | "ipv4Mapped" | "hostBits" }

@@ -6,19 +6,11 @@ import type { Family } from "./family";
 import type { Interval } from "./interval";
 import { lastOf, type Prefix } from "./prefix";
 
-/** A shorter IPv6 range is a legal ServiceCIDR and becomes Ready, but released Kubernetes builds no allocator for it. */
-export const IPV6_ALLOCATABLE_LENGTH_MIN = 64;
-
 /** First and last usable address; undefined for /31, /32 and /128, which have none. Decides also what a ServiceCIDR contains. */
 export function usableOf(prefix: Prefix): Interval | undefined {
   const first = prefix.base + 1n;
   const last = prefix.family === "IPv4" ? lastOf(prefix) - 1n : lastOf(prefix);
   return first <= last ? { first, last } : undefined;
-}
-
-/** The usable addresses that an allocator serves: none of an IPv6 range shorter than /64. */
-export function allocatableOf(prefix: Prefix): Interval | undefined {
-  return prefix.family === "IPv6" && prefix.length < IPV6_ALLOCATABLE_LENGTH_MIN ? undefined : usableOf(prefix);
 }
 
 /** Number of usable addresses: 2^h - 2 in IPv4, 2^h - 1 in IPv6, at least 0. */

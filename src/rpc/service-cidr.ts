@@ -39,7 +39,7 @@ export type AllocateRefusal =
 
 export type AllocateResult = { ok: true; address: string; gen: Gen; scope: "static" | "dynamic" } | { ok: false; reason: AllocateRefusal };
 
-/** Free allocatable addresses of one family; capped at Number.MAX_SAFE_INTEGER, so a number. */
+/** Free allocatable addresses of one family; a number, so exact up to 2^53 and the nearest one above. */
 export interface FreeCount {
   dynamic: number;
   static: number;

@@ -4,17 +4,19 @@
  */
 import type { Random } from "../base/ports";
 import { parseAddress } from "../net/address";
+import { bandsOf } from "../net/band";
 import type { Family } from "../net/family";
-import { lastOf } from "../net/prefix";
-import { allocatableOf } from "../net/usable";
+import { type Interval, intersect, sizeOf } from "../net/interval";
+import { lastOf, type Prefix } from "../net/prefix";
 import type { Topology } from "../rpc/coordinator";
+import type { FreeCount } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
 import { storedPrefix } from "./stored-prefix";
 
-/** An owner with allocatable addresses of one family, and how many, taken ones included. */
+/** An owner with allocatable addresses of one family, and how many by band, taken ones included. */
 interface Candidate {
   ownerUid: string;
-  size: number;
+  size: FreeCount;
 }
 
 interface Routes {
@@ -45,8 +47,8 @@ export function drawOwner(topology: Topology, family: Family, random: Random, ex
   if (candidates.length <= 1) return candidates[0]?.ownerUid;
   const counts = new Map(topology.free.map((free) => [free.ownerUid, free[family]]));
   return (
-    drawWeighted(candidates, ({ ownerUid, size }) => counts.get(ownerUid)?.dynamic ?? size, random) ??
-    drawWeighted(candidates, ({ ownerUid }) => counts.get(ownerUid)?.static ?? 0, random) ??
+    drawWeighted(candidates, ({ ownerUid, size }) => counts.get(ownerUid)?.dynamic ?? size.dynamic, random) ??
+    drawWeighted(candidates, ({ ownerUid, size }) => counts.get(ownerUid)?.static ?? size.static, random) ??
     drawWeighted(candidates, () => 1, random)
   );
 }
@@ -81,21 +83,22 @@ function claimIndex(topology: Topology): PrefixIndex<string> {
 }
 
 function candidatesOf(topology: Topology, family: Family): Candidate[] {
-  const ranges = new PrefixIndex(
-    topology.ranges.map((range) => storedPrefix(range.prefix)).map((prefix) => ({ prefix, value: allocatableOf(prefix) })),
-  );
-  const sizes = new Map<string, number>();
+  const ranges = new PrefixIndex(topology.ranges.map(({ prefix }) => storedPrefix(prefix)).map((prefix) => ({ prefix, value: prefix })));
+  const sizes = new Map<string, FreeCount>();
   for (const claim of topology.claims) {
-    const prefix = storedPrefix(claim.prefix);
-    if (prefix.family !== family) continue;
-    let size = 0;
-    for (const usable of ranges.intersecting(prefix)) {
-      if (!usable) continue;
-      const first = usable.first > prefix.base ? usable.first : prefix.base;
-      const last = usable.last < lastOf(prefix) ? usable.last : lastOf(prefix);
-      if (first <= last) size = Math.max(size, Number(last - first + 1n));
-    }
-    if (size > 0) sizes.set(claim.ownerUid, (sizes.get(claim.ownerUid) ?? 0) + size);
+    const segment = storedPrefix(claim.prefix);
+    if (segment.family !== family) continue;
+    const size = sizeWithin(segment, ranges.intersecting(segment));
+    const known = sizes.get(claim.ownerUid) ?? { dynamic: 0, static: 0 };
+    sizes.set(claim.ownerUid, { dynamic: known.dynamic + size.dynamic, static: known.static + size.static });
   }
-  return [...sizes].map(([ownerUid, size]) => ({ ownerUid, size }));
+  return [...sizes].filter(([, size]) => size.dynamic + size.static > 0).map(([ownerUid, size]) => ({ ownerUid, size }));
+}
+
+/** How many addresses of the segment the ranges give out, by band. */
+function sizeWithin(segment: Prefix, ranges: readonly Prefix[]): FreeCount {
+  const inside = [{ first: segment.base, last: lastOf(segment) }];
+  const bands = bandsOf(ranges);
+  const sizeIn = (band: readonly Interval[]): number => Number(sizeOf(intersect(band, inside)));
+  return { dynamic: sizeIn(bands.dynamic), static: sizeIn(bands.static) };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Pool } from "../../../src/alloc/pool";
 import { dynamicBandOf } from "../../../src/net/band";
 import type { Family } from "../../../src/net/family";
-import { lastOf } from "../../../src/net/prefix";
+import { lastOf, prefixAround } from "../../../src/net/prefix";
 import { chiSquareDeviation, DEVIATION_MAX } from "../../model/chi-square";
 import { prefixOf } from "../../model/prefix-of";
 import { seededRandom } from "../../support/seeded-random";
@@ -118,6 +118,34 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     expect(pool.takenCount()).toBe(20_000);
     expectUniform(upper, 5021);
     expectUniform(lower, 5021);
+  });
+
+  // Deviations of 162 draws: the bound of each is the one of a single draw, and the seeds are fixed.
+  it.each([
+    ...Array.from({ length: 33 }, (_, length) => ["IPv4", length, 5200 + length] as const),
+    ...Array.from({ length: 129 }, (_, length) => ["IPv6", length, 5300 + length] as const),
+  ])("%s /%i: inside the prefix, and each end of the offset uniform (seed %i)", (family, length, seed) => {
+    const prefix = prefixAround(family, family === "IPv4" ? 0xac10_1234n : 0x2001_0db8_0000_0000_1234_5678_9abc_def0n, length);
+    const pool = new Pool(seededRandom(seed));
+    pool.configure([prefix], [prefix]);
+    const band = dynamicBandOf(prefix);
+    if (band === undefined) return expect(pool.allocateDynamic(family)).toBeUndefined();
+    const size = band.last - band.first + 1n;
+    const cells = size < 16n ? size : 16n;
+    const upper = new Array<number>(Number(cells)).fill(0);
+    const lower = new Array<number>(Number(cells)).fill(0);
+    for (let i = 0; i < 3_200; i++) {
+      const address = pickAndReturn(pool, family);
+      const offset = address - band.first;
+      if (offset < 0n || address > band.last) throw new Error(`seed ${seed}: picked outside the band`);
+      const high = Number((offset * cells) / size);
+      upper[high] = (upper[high] ?? 0) + 1;
+      // The last, shorter group of residues would be drawn less often.
+      if (offset < size - (size % cells)) lower[Number(offset % cells)] = (lower[Number(offset % cells)] ?? 0) + 1;
+    }
+    if (cells === 1n) return expect(upper).toEqual([3_200]);
+    if (size % cells === 0n || size > 1_000n) expectUniform(upper, seed);
+    expectUniform(lower, seed);
   });
 
   it("several segments of different size and filling weigh by what is free (seed 5031)", () => {

@@ -113,11 +113,6 @@ describe("parseConfig: refusals", () => {
       want: ["SERVICE_CLUSTER_IP_RANGE[0]: the service cluster IP range must be at least 8 IP addresses"],
     },
     {
-      name: "IPv6 that no allocator serves",
-      range: "2001:db8::/63",
-      want: ["SERVICE_CLUSTER_IP_RANGE[0]: shortest allowed prefix length for service CIDR is 64, got 63"],
-    },
-    {
       name: "IPv4 too large for the old allocator",
       range: "10.0.0.0/8",
       gates: LEGACY,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { formatAddress, parseAddress } from "../../../src/net/address";
-import { bandOffset, dynamicBandOf, staticBandOf } from "../../../src/net/band";
-import type { Interval } from "../../../src/net/interval";
-import type { Prefix } from "../../../src/net/prefix";
-import { allocatableOf, isUsableIn, usableOf, usableSizeOf } from "../../../src/net/usable";
+import { bandOffset, bandsOf, dynamicBandOf, staticBandOf } from "../../../src/net/band";
+import { type Interval, memberAt, normalize, sizeOf, subtract } from "../../../src/net/interval";
+import { containsPrefix, IPV4_MAPPED, lastOf, type Prefix, prefixAround } from "../../../src/net/prefix";
+import { isUsableIn, usableOf, usableSizeOf } from "../../../src/net/usable";
 import { prefixOf } from "../../model/prefix-of";
 
 function text(prefix: Prefix, interval: Interval | undefined): string {
@@ -55,12 +55,33 @@ describe("usable addresses, size and bands", () => {
     expect(text(prefix, dynamicBandOf(prefix))).toBe(dynamicBand);
   });
 
-  it.each(["fd00::/63", "fd00::/48", "::/1", "::/0"])("%s: contains addresses but gives none, as no allocator is built for it", (cidr) => {
-    const prefix = prefixOf(cidr);
-    expect(usableOf(prefix)).toBeDefined();
-    expect(allocatableOf(prefix)).toBeUndefined();
-    expect(staticBandOf(prefix)).toBeUndefined();
-    expect(dynamicBandOf(prefix)).toBeUndefined();
+  const lengths = [
+    ...Array.from({ length: 33 }, (_, length) => ({ family: "IPv4" as const, width: 32, length })),
+    ...Array.from({ length: 129 }, (_, length) => ({ family: "IPv6" as const, width: 128, length })),
+  ];
+  it.each(lengths)("$family /$length: the bands are what is usable, cut at the offset", ({ family, width, length }) => {
+    const prefix = prefixAround(family, 1n << BigInt(width - 3), length);
+    const usable = usableOf(prefix);
+    const size = usableSizeOf(prefix);
+    const hosts = 2n ** BigInt(width - length);
+    expect(size).toBe(hosts - (family === "IPv4" ? 2n : 1n) > 0n ? hosts - (family === "IPv4" ? 2n : 1n) : 0n);
+    expect(usable !== undefined).toBe(size > 0n);
+    const overflow = family === "IPv4" && length <= 1;
+    const sixteenth = hosts / 16n > 256n ? 256 : Math.max(16, Number(hosts / 16n));
+    expect(bandOffset(prefix)).toBe(hosts <= 16n || overflow ? 0 : sixteenth);
+    const bands = bandsOf([prefix]);
+    expect(sizeOf(bands.static)).toBe(BigInt(bandOffset(prefix)));
+    const withoutText =
+      family === "IPv6" && containsPrefix(prefix, IPV4_MAPPED) ? [{ first: IPV4_MAPPED.base, last: lastOf(IPV4_MAPPED) }] : [];
+    expect(normalize([...bands.static, ...bands.dynamic])).toEqual(subtract(usable ? [usable] : [], withoutText));
+  });
+
+  it.each(["::/0", "::/64", "::/80", "::fffe:0:0/95"])("%s: nobody gets an IPv4-mapped address, which has no name", (cidr) => {
+    const { dynamic } = bandsOf([prefixOf(cidr)]);
+    expect(memberAt(dynamic, 0xffff_0000_0000n)).toBeUndefined();
+    expect(memberAt(dynamic, 0xffff_ffff_ffffn)).toBeUndefined();
+    expect(memberAt(dynamic, 0xfffe_ffff_ffffn)).toBeDefined();
+    expect(sizeOf(dynamic)).toBe(usableSizeOf(prefixOf(cidr)) - 256n - 2n ** 32n);
   });
 });
 

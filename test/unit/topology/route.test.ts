@@ -98,7 +98,8 @@ describe("drawOwner", () => {
       { prefix: "10.0.0.0/24", ownerUid: "a" },
       { prefix: "10.0.1.0/28", ownerUid: "b" },
     ];
-    const seen = draws(topology({ claims }), 2_000);
+    const ranges = claims.map(({ prefix }) => ({ prefix, name: prefix }));
+    const seen = draws(topology({ claims, ranges }), 2_000);
     expect((seen.a ?? 0) / 2_000).toBeGreaterThan(0.9);
     expect(seen.b).toBeGreaterThan(0);
   });

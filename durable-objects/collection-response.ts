@@ -15,6 +15,8 @@ const STREAMED_CHARS = 1024 * 1024;
 const WATCH_BUFFER_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();
+/** Before the next event's JSON, where neither readers of lines nor readers of JSON see it. */
+const PROBE = encoder.encode(" ");
 
 type AnyStore = Parameters<typeof listPage>[0];
 
@@ -120,5 +122,6 @@ function sinkOf(controller: ReadableStreamDefaultController<Uint8Array>, lost: (
         open = false;
         controller.error(new Error(reason));
       }),
+    probe: () => whileOpen(() => controller.enqueue(PROBE)),
   };
 }

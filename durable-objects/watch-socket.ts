@@ -85,5 +85,7 @@ function socketSink(socket: WebSocket, lost: () => void): WatchSink {
     backlogBytes: () => (open ? Math.max(0, sentBytes - SOCKET_ALLOWANCE_BYTES) : 0),
     end: () => close("the watch is over"),
     abort: close,
+    // The runtime tells of a client that is gone by itself.
+    probe: () => undefined,
   };
 }

@@ -21,6 +21,8 @@ export interface WatchSink {
   end(): void;
   /** cuts the connection */
   abort(reason: string): void;
+  /** touches the connection in a way that its client does not notice: one that is gone shows only when something is written to it */
+  probe(): void;
 }
 
 export interface WatchRequest {
@@ -39,7 +41,8 @@ interface Watcher extends WatchRequest {
   seen: number;
   /** Table watches send their column definitions once */
   columnsSent: boolean;
-  nextBookmarkAt: number;
+  /** when the next bookmark, or the probe in its place, is due */
+  nextSignAt: number;
 }
 
 const encoder = new TextEncoder();
@@ -73,7 +76,7 @@ export class WatchHub {
    * The caller writes the catch-up itself, in the same turn.
    */
   add(request: WatchRequest, seen: number, columnsSent: boolean): () => void {
-    const watcher: Watcher = { ...request, seen, columnsSent, nextBookmarkAt: nextBookmarkOf(request, this.clock.now()) };
+    const watcher: Watcher = { ...request, seen, columnsSent, nextSignAt: nextSignOf(request, this.clock.now()) };
     this.#watchers.add(watcher);
     if (!this.#ticking) void this.#tick();
     return () => void this.#watchers.delete(watcher);
@@ -122,7 +125,7 @@ export class WatchHub {
     this.#watchers.clear();
   }
 
-  /** Bookmarks and timeouts. Runs only while somebody watches: an open stream keeps the object awake anyway. */
+  /** Bookmarks, probes and timeouts. Runs only while somebody watches: an open stream keeps the object awake anyway. */
   async #tick(): Promise<void> {
     this.#ticking = true;
     while (this.#watchers.size > 0) {
@@ -134,9 +137,10 @@ export class WatchHub {
   }
 
   #tend(watcher: Watcher, now: number): void {
-    if (now >= watcher.nextBookmarkAt) {
-      watcher.nextBookmarkAt = nextBookmarkOf(watcher, now);
-      void this.inOrder(() => this.#bookmark(watcher)).catch(() => undefined);
+    if (now >= watcher.nextSignAt) {
+      watcher.nextSignAt = nextSignOf(watcher, now);
+      if (watcher.bookmarks) void this.inOrder(() => this.#bookmark(watcher)).catch(() => undefined);
+      else watcher.sink.probe();
     }
     if (now >= watcher.endsAt && this.#watchers.delete(watcher)) watcher.sink.end();
   }
@@ -147,11 +151,10 @@ export class WatchHub {
   }
 }
 
-/** About every minute, and once shortly before the end. */
-function nextBookmarkOf({ bookmarks, endsAt }: Pick<WatchRequest, "bookmarks" | "endsAt">, now: number): number {
+/** About every minute, and once shortly before the end; never again after that. */
+function nextSignOf({ endsAt }: Pick<WatchRequest, "endsAt">, now: number): number {
   const last = endsAt - BOOKMARK_BEFORE_END_MS;
-  if (!bookmarks || now >= last) return Infinity;
-  return Math.min(now + WATCH_BOOKMARK_INTERVAL_MS, last);
+  return now >= last ? Infinity : Math.min(now + WATCH_BOOKMARK_INTERVAL_MS, last);
 }
 
 function encodeChanges(watcher: Watcher, changes: readonly ObservedChange[]): string {

@@ -22,3 +22,11 @@ export async function violationsAfterRepair(url: string, acknowledged: readonly 
     await sleep(500);
   }
 }
+
+/** How many watches a store has open, by the server's own count. */
+export async function openWatches(url: string, store: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = new RegExp(`^servicenet_store_watchers\\{store="${store}"\\} (\\d+)$`, "m").exec(text);
+  if (!line) throw new Error(`no servicenet_store_watchers of ${store} in ${text}`);
+  return Number(line[1]);
+}

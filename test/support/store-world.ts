@@ -188,6 +188,7 @@ export class Watched implements WatchSink {
   readonly chunks: Uint8Array[] = [];
   state: "open" | "ended" | "aborted" = "open";
   backlog = 0;
+  probes = 0;
   slow = false;
   readonly stop: () => void;
   readonly refused;
@@ -233,5 +234,9 @@ export class Watched implements WatchSink {
 
   abort(): void {
     if (this.state === "open") this.state = "aborted";
+  }
+
+  probe(): void {
+    this.probes++;
   }
 }

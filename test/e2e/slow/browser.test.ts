@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../../scripts/chromium";
+import { openWatches } from "../observe";
 import { removeFolder, startServer, temporaryFolder } from "../server";
 import type { Server } from "../server";
 
@@ -76,8 +77,7 @@ async function watchingPage(query: string, protocols: string[] = []): Promise<Pa
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
 const heard = (): Promise<string[]> => page.evaluate("window.heard");
 const ended = (): Promise<unknown> => page.evaluate("window.ended");
-const watchers = async (): Promise<string | undefined> =>
-  /^servicenet_store_watchers\{store="services"\} (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1];
+const watches = () => openWatches(server.url, "services");
 
 describe("a page of another origin", () => {
   it("watches: what is there, what comes, and a clean end", async () => {
@@ -104,9 +104,9 @@ describe("a page of another origin", () => {
 
   it("that is closed leaves no watch behind", async () => {
     await watchingPage("resourceVersion=0");
-    await eventually(watchers).toBe("1");
+    await eventually(watches).toBe(1);
     await page.goto("about:blank");
-    await eventually(watchers).toBe("0");
+    await eventually(watches).toBe(0);
   });
 
   it("hears of a graceful stop and can watch again from where it was", async () => {

@@ -35,6 +35,20 @@ describe("bookmarks", () => {
   });
 });
 
+describe("probes", () => {
+  it("about every minute where there are no bookmarks: a client that went away without a word is found", async () => {
+    const world = new StoreWorld();
+    const [asked, silent] = [world.watch({ allowWatchBookmarks: true }), world.watch()];
+    await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS - 1_000);
+    expect(silent.probes).toBe(0);
+    await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS + 2_000);
+    expect([silent.probes, silent.text, asked.probes]).toEqual([2, "", 0]);
+    silent.stop();
+    await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS * 2);
+    expect(silent.probes).toBe(2);
+  });
+});
+
 describe("the end", () => {
   it("comes after timeoutSeconds, properly; the watcher is forgotten", async () => {
     const world = new StoreWorld();

@@ -6,6 +6,7 @@ import {
   type TerminatingNamespace,
   withoutFinalizer,
 } from "../src/controllers/namespace-deletion";
+import { conditionsAfter } from "../src/controllers/namespace-conditions";
 import type { Namespace } from "../src/meta/kubernetes";
 import type { CollectionRequest, WriteOptions } from "../src/rpc/store";
 import { COLLECTION_HEADER, encodeCollection } from "../src/store/collection-header";
@@ -55,17 +56,28 @@ function portsOf(setting: ControllerSetting): NamespaceDeletionPorts {
   return {
     recorder: setting.recorder,
     terminating: () => terminating(setting),
-    content: contentStores(setting.env, setting.cluster).map(({ resource, store }) => ({
+    content: contentStores(setting.env, setting.cluster).map(({ group, resource, store }) => ({
+      group,
       resource,
       close: (name, uid) => answered(store().closeNamespace(name, uid)),
       empty: (name, uid) => answered(store().emptyNamespace(name, uid)),
     })),
-    finalize: (namespace) => finalize(setting, namespace),
+    report: (namespace, progress) =>
+      change(setting, namespace, "status", (stored) => {
+        const conditions = conditionsAfter(progress, stored.status?.conditions ?? [], systemClock.now());
+        return conditions && { ...stored, status: { ...stored.status, conditions } };
+      }),
+    finalize: (namespace) => change(setting, namespace, "finalize", withoutFinalizer),
   };
 }
 
-/** Conflicts reject: the next pass looks at the namespace anew. */
-async function finalize({ env, cluster }: ControllerSetting, { name, uid }: TerminatingNamespace): Promise<void> {
+/** Writes what `changed` makes of the namespace, unless that is undefined. Conflicts reject: the next pass looks at the namespace anew. */
+async function change(
+  { env, cluster }: ControllerSetting,
+  { name, uid }: TerminatingNamespace,
+  subresource: "status" | "finalize",
+  changed: (stored: Namespace) => Namespace | undefined,
+): Promise<void> {
   const key = { namespace: "", name };
   const found = await answered(namespacesStore(env, cluster).get(key, ""));
   if (!found.ok) {
@@ -74,10 +86,10 @@ async function finalize({ env, cluster }: ControllerSetting, { name, uid }: Term
   }
   const namespace = JSON.parse(found.object) as Namespace;
   if (namespace.metadata?.uid !== uid) return;
-  const finalized = withoutFinalizer(namespace);
-  if (!finalized) return;
-  const object = JSON.stringify(finalized);
-  const request = { verb: "update", key, subresource: "finalize", object, options: OPTIONS } as const;
+  const wanted = changed(namespace);
+  if (!wanted) return;
+  const object = JSON.stringify(wanted);
+  const request = { verb: "update", key, subresource, object, options: OPTIONS } as const;
   const result = await answered(namespacesStore(env, cluster).write(request));
   if (!result.ok && result.status.code !== 404) throw new Error(result.status.message);
 }

@@ -9,6 +9,7 @@ import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
 import type { CountedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
 import type { LinkedStore } from "../src/rpc/object-links";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
+import { storeName } from "../src/store/list-copy";
 import type { Env } from "./env";
 
 /** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
@@ -50,7 +51,7 @@ export function storedResource(definition: ResourceDefinition): StoredResource {
 }
 
 export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: string, { group, resource }: StoredResource): Remote<T> {
-  const name = group === "" ? `${cluster}/${resource}` : `${cluster}/${resource}.${group}`;
+  const name = storeName(cluster, { group, resource });
   switch (name.slice(cluster.length + 1)) {
     case "services":
       return stubOf<T>(env.SERVICES_STORE, name);
@@ -74,10 +75,10 @@ export function allStores(
 }
 
 /** The stores of everything that lives in namespaces; `store` makes a stub for one call. */
-export function contentStores(env: Env, cluster: string): { resource: string; store(): Remote<StoreRpc & MaintainedStore> }[] {
+export function contentStores(env: Env, cluster: string): (StoredResource & { store(): Remote<StoreRpc & MaintainedStore> })[] {
   return allStores(env, cluster)
     .filter(({ definition }) => definition.namespaced)
-    .map(({ definition, store }) => ({ resource: definition.resource, store }));
+    .map(({ definition: { group, resource }, store }) => ({ group, resource, store }));
 }
 
 export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc> {

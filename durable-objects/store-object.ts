@@ -3,7 +3,7 @@
  * are this class with another extension.
  */
 import { DurableObject } from "cloudflare:workers";
-import { RPC_TIMEOUT_MS } from "../src/base/limits";
+import { LIST_COPY_LIFETIME_SECONDS, RPC_TIMEOUT_MS } from "../src/base/limits";
 import { EarliestAlarm } from "../src/base/earliest-alarm";
 import { throttled } from "../src/base/throttle";
 import { withTimeout } from "../src/base/timeout";
@@ -16,6 +16,7 @@ import type {
   CollectionRequest,
   GetResult,
   MaintainedStore,
+  NamespaceRemains,
   ObjectKey,
   StoreCounters,
   StoreRpc,
@@ -25,16 +26,20 @@ import type {
 import { listPage, matchingKeys } from "../src/store/collection";
 import { COLLECTION_HEADER, decodeCollection } from "../src/store/collection-header";
 import type { StoreExtension } from "../src/store/extension";
-import { namespaceRange } from "../src/store/keys";
+import { type KeyRange, namespaceRange } from "../src/store/keys";
+import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "../src/store/list-copy";
+import { ownerSource } from "../src/store/list-source";
 import { NamespaceGuard } from "../src/store/namespace-guard";
 import { changesLinks, ObjectLinksReader } from "../src/store/object-links";
 import { observed } from "../src/store/observed";
+import type { Publisher } from "../src/store/publisher";
 import { ResourceStore as Store } from "../src/store/resource-store";
 import { listResponse, pageResponse, statusResponse, watchResponse } from "./collection-response";
 import type { Env } from "./env";
 import { controller, namespacesStore } from "./peers";
 import { isSocketRequest, watchSocketResponse } from "./watch-socket";
-import { systemClock, systemRandom, systemRecorder } from "./ports";
+import { systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
+import { publisher } from "./publisher";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store-sql";
@@ -44,6 +49,9 @@ export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SC
 
 /** Objects deleted by one deletecollection turn: enough for one group commit, few enough to leave room for other writes. */
 const DELETE_TOGETHER = 200;
+
+/** Finalizers that the status of a namespace names, per resource: clients choose them, and the status must stay readable. */
+const FINALIZERS_TOLD_MAX = 100;
 
 /** Between two pokes of the garbage collector: a burst of deletions is one pass of it, not one per turn. */
 const COLLECTOR_POKE_INTERVAL_MS = 250;
@@ -108,6 +116,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
   protected readonly store: Store<Supply>;
   readonly #links: ObjectLinksReader;
   readonly #namespaces: NamespaceGuard;
+  readonly #listCopies: Publisher;
 
   protected constructor(ctx: DurableObjectState, env: Env, setting: StoreSetting, extension?: StoreExtension<Supply>) {
     super(ctx, env);
@@ -127,6 +136,11 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
       ...(definition.namespaced ? { namespaces: this.#namespaces } : {}),
     });
     this.#links = new ObjectLinksReader(this.store);
+    const name = storeName(cluster, definition);
+    this.#listCopies = publisher(
+      { ctx, env, setting, key: listCopyKey(name), lifetimeSeconds: LIST_COPY_LIFETIME_SECONDS },
+      listCopies(this.store, name, systemDigest),
+    );
   }
 
   write(request: WriteRequest): Promise<WriteResult> {
@@ -143,6 +157,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     const definition = definitionOf(collection.group, collection.resource) ?? this.store.definition;
     switch (collection.verb) {
       case "list":
+        if (mayComeFromCopy(collection)) this.#listCopies.demand();
         return listResponse(this.store, collection, definition);
       case "watch":
         if (isSocketRequest(request)) {
@@ -159,12 +174,29 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
   }
 
   /** Asks before each step: a call that comes late must not touch the namespace that has the name by then. */
-  async emptyNamespace(name: string, uid: string): Promise<number | "notClosed"> {
+  async emptyNamespace(name: string, uid: string): Promise<NamespaceRemains | "notClosed"> {
     const { from, to } = namespaceRange(name);
     const isClosed = (): boolean => this.#namespaces.isClosed(name, uid);
     const keys = isClosed() ? matchingKeys(this.store, { range: { from, to } }) : [];
     for (let at = 0; at < keys.length && isClosed(); at += DELETE_TOGETHER) await this.deleteKeys(keys.slice(at, at + DELETE_TOGETHER));
-    return isClosed() ? this.store.storage.objectCount(from, to) : "notClosed";
+    return isClosed() ? this.#remains({ from, to }) : "notClosed";
+  }
+
+  #remains(range: KeyRange): NamespaceRemains {
+    const objects = this.store.storage.objectCount(range.from, range.to);
+    if (objects === 0) return { objects, finalizers: [] };
+    const finalizers = new Map<string, number>();
+    matchingKeys(this.store, {
+      range,
+      matches({ metadata }) {
+        for (const finalizer of new Set(metadata?.finalizers)) {
+          const count = finalizers.get(finalizer) ?? 0;
+          if (count > 0 || finalizers.size < FINALIZERS_TOLD_MAX) finalizers.set(finalizer, count + 1);
+        }
+        return false;
+      },
+    });
+    return { objects, finalizers: [...finalizers] };
   }
 
   changesSince(cursor: StoreCursor | undefined, limit: number): Promise<LinkChanges> {
@@ -226,7 +258,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     const page = listPage(this.store, request, definition);
     if (!page.ok) return statusResponse(page.error);
     const failure = await this.deleteKeys(page.value.keys, request.deleteOptions);
-    return failure ?? pageResponse(page.value);
+    return failure ?? pageResponse(page.value, ownerSource(this.store));
   }
 
   /** Deletes by key; what is gone already counts as deleted. Answers the first other refusal. */

@@ -2,13 +2,16 @@
  * Empties namespaces that are being deleted and lets them go (PROTOCOL rule 20, upstream pkg/controller/namespace/deletion).
  *
  *   1 close the namespace in every store: persisted there, asked in every commit turn, so nothing can appear behind our back
- *   2 delete what every store holds of it
- *   3 only after a pass that found every store empty: remove the finalizer `kubernetes`
+ *   2 delete its Pods, and only when none is left what the other stores hold of it (KEP-5080: what guards Pods outlives them)
+ *   3 say in its status how far that went
+ *   4 only after a pass that found every store empty: remove the finalizer `kubernetes`
  *
  * Takes no input but the namespaces as they are, so it may be run at any time, by anyone, any number of times.
  */
 import type { Recorder } from "../base/ports";
+import type { DeletionProgress } from "./namespace-conditions";
 import type { Namespace } from "../meta/kubernetes";
+import type { NamespaceRemains } from "../rpc/store";
 import { NAMESPACE_FINALIZER } from "../registry/namespaces/strategy";
 
 export interface TerminatingNamespace {
@@ -18,16 +21,19 @@ export interface TerminatingNamespace {
 
 /** The store of one namespaced resource. */
 export interface NamespaceContent {
+  group: string;
   resource: string;
   close(name: string, uid: string): Promise<void>;
-  /** deletes; answers how many objects are left (behind finalizers) */
-  empty(name: string, uid: string): Promise<number | "notClosed">;
+  /** deletes; answers what is left (behind finalizers, or while it ends gracefully) */
+  empty(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;
 }
 
 export interface NamespaceDeletionPorts {
   recorder: Recorder;
   terminating(): Promise<TerminatingNamespace[]>;
   content: readonly NamespaceContent[];
+  /** writes how far the deletion went into the status of the namespace with this uid; nothing when the status says so already */
+  report(namespace: TerminatingNamespace, progress: DeletionProgress): Promise<void>;
   /** removes the finalizer `kubernetes` from the namespace with this uid */
   finalize(namespace: TerminatingNamespace): Promise<void>;
 }
@@ -63,8 +69,52 @@ export async function deleteNamespaces(ports: NamespaceDeletionPorts): Promise<N
   return status;
 }
 
-async function emptied(ports: NamespaceDeletionPorts, { name, uid }: TerminatingNamespace): Promise<boolean> {
+/** Whether nothing is left. Throws when that cannot be known. */
+async function emptied(ports: NamespaceDeletionPorts, namespace: TerminatingNamespace): Promise<boolean> {
+  const { name, uid } = namespace;
   await Promise.all(ports.content.map((content) => content.close(name, uid)));
-  const left = await Promise.all(ports.content.map((content) => content.empty(name, uid)));
-  return left.every((count) => count === 0);
+  const pass = new Pass(namespace);
+  await pass.empty(ports.content.filter(isPods));
+  if (pass.isEmpty) await pass.empty(ports.content.filter((content) => !isPods(content)));
+  await ports.report(namespace, pass);
+  if (pass.failures.length > 0) throw new Error(pass.failures.join(", "));
+  return pass.isEmpty;
+}
+
+function isPods({ group, resource }: NamespaceContent): boolean {
+  return group === "" && resource === "pods";
+}
+
+/** What one pass finds. */
+class Pass implements DeletionProgress {
+  readonly remaining = new Map<string, number>();
+  readonly finalizers = new Map<string, number>();
+  readonly failures: string[] = [];
+  #isUnknown = false;
+
+  constructor(private readonly namespace: TerminatingNamespace) {}
+
+  get isEmpty(): boolean {
+    return !this.#isUnknown && this.remaining.size === 0;
+  }
+
+  async empty(contents: readonly NamespaceContent[]): Promise<void> {
+    await Promise.all(contents.map((content) => this.#emptyOne(content)));
+  }
+
+  async #emptyOne(content: NamespaceContent): Promise<void> {
+    const resource = `${content.resource}.${content.group}`;
+    try {
+      const left = await content.empty(this.namespace.name, this.namespace.uid);
+      if (left === "notClosed") {
+        this.#isUnknown = true;
+        return;
+      }
+      if (left.objects > 0) this.remaining.set(resource, left.objects);
+      for (const [finalizer, count] of left.finalizers) this.finalizers.set(finalizer, (this.finalizers.get(finalizer) ?? 0) + count);
+    } catch (error) {
+      this.#isUnknown = true;
+      this.failures.push(`${resource}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
 }

@@ -42,7 +42,7 @@ export type WriteRequest =
   /** `object` passed the schema; `namespace` is the URL's; a name may be absent when generateName is given */
   | { verb: "create"; namespace: string; object: string; options: WriteOptions }
   | { verb: "update"; key: ObjectKey; subresource: Subresource; object: string; options: WriteOptions }
-  /** `patch` is the body as text (apply: YAML or JSON) */
+  /** `patch` is the body as text; of an apply the configuration, kind and apiVersion included, as JSON */
   | { verb: "patch"; key: ObjectKey; subresource: Subresource; patchType: PatchType; patch: string; options: WriteOptions }
   | { verb: "delete"; key: ObjectKey; options: DeleteOptionsRequest };
 
@@ -92,6 +92,13 @@ export interface StoreRpc {
   fetch(request: Request): Promise<Response>;
 }
 
+/** What a namespace still holds of one resource. */
+export interface NamespaceRemains {
+  objects: number;
+  /** [finalizer, objects that it holds]; of very many finalizers only the first */
+  finalizers: (readonly [string, number])[];
+}
+
 /** What cron, namespace deletion and the operator ask of a store besides its objects. */
 export interface MaintainedStore {
   /** resumes what a crash interrupted and retries what failed */
@@ -100,8 +107,8 @@ export interface MaintainedStore {
   compact(): Promise<void>;
   /** from now on nothing is created in this namespace; persisted when it returns (PROTOCOL rule 20) */
   closeNamespace(name: string, uid: string): Promise<void>;
-  /** deletes what the namespace holds; answers how many objects are left. Does nothing unless this namespace (this uid) is closed here. */
-  emptyNamespace(name: string, uid: string): Promise<number | "notClosed">;
+  /** deletes what the namespace holds; answers what is left. Does nothing unless this namespace (this uid) is closed here. */
+  emptyNamespace(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;
   /** ends every watch with a proper end of body; new ones may follow */
   endWatches(): Promise<void>;
   /** totals since the object started: drains (transactions) and operations */

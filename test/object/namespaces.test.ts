@@ -75,6 +75,40 @@ describe("a namespace that is deleted", () => {
     }, PATIENCE);
   });
 
+  it("namespace: pods/services removed; ordered deletion (1.34)", async () => {
+    const { cluster, namespaces, leases, find } = await setting();
+    const pods = (): StoreStub => storeStubOf(cluster, "pods");
+    const pod = {
+      metadata: { name: "p", namespace: "ns", finalizers: ["example.com/x"] },
+      spec: { containers: [{ name: "c", image: "i" }] },
+    };
+    expect(await createIn(pods(), pod)).toMatchObject({ ok: true });
+    await createIn(leases(), aLease("later"));
+    await deleteFrom(namespaces(), "", "ns");
+    const condition = async (type: string) => (await find())?.status?.conditions?.find((candidate) => candidate.type === type);
+    await vi.waitFor(async () => expect(await condition("NamespaceDeletionContentFailure")).toMatchObject({ status: "False" }), PATIENCE);
+    expect(await condition("NamespaceContentRemaining")).toMatchObject({
+      status: "True",
+      reason: "SomeResourcesRemain",
+      message: "Some resources are remaining: pods. has 1 resource instances",
+    });
+    expect(await condition("NamespaceFinalizersRemaining")).toMatchObject({
+      status: "True",
+      message: "Some content in the namespace has finalizers remaining: example.com/x in 1 resource instances",
+    });
+    expect((await find())?.status?.phase).toBe("Terminating");
+    expect((await storedIn(pods(), "ns", "p"))?.metadata?.deletionTimestamp).toBeDefined();
+    expect((await storedIn(leases(), "ns", "later"))?.metadata?.deletionTimestamp).toBeUndefined();
+    await pods().write(mergePatch("ns", "p", { metadata: { finalizers: null } }));
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(namespaceController(cluster));
+      expect(await find()).toBeUndefined();
+    }, PATIENCE);
+    expect(await storedIn(leases(), "ns", "later")).toBeUndefined();
+    expect(await createIn(namespaces(), { metadata: { name: "ns" } })).toMatchObject({ ok: true });
+    expect(await storedIn(leases(), "ns", "later")).toBeUndefined();
+  });
+
   it("keeps its labels, its own finalizers and those of others in spec until they are taken", async () => {
     const { namespaces, find } = await setting({
       metadata: { labels: { team: "a" }, finalizers: ["example.com/own"] },

@@ -143,7 +143,7 @@ describe("restart", () => {
     await abortAllDurableObjects();
     expect(await storedIn<Lease>(leasesOf(cluster), "default", "a")).toEqual(before);
     expect((await leasesOf(cluster).counters()).revision).toBe(4);
-    expect(await leasesOf(cluster).emptyNamespace("default", uid)).toBe(0);
+    expect(await leasesOf(cluster).emptyNamespace("default", uid)).toEqual({ objects: 0, finalizers: [] });
     const reader = new FrameReader(await collect(leasesOf(cluster), GROUP, "leases", { verb: "watch", resourceVersion: "2" }));
     expect([await reader.brief(), await reader.brief(), await reader.brief()]).toEqual(["ADDED b@3", "DELETED b@4", "DELETED a@5"]);
     await reader.cancel();

@@ -15,6 +15,7 @@ function setting(namespaces: string[], contents: Content[]) {
     recorder: { log: (level, event, fields) => log.push(`${level} ${event} ${String(fields?.["namespace"])}`) },
     terminating: () => Promise.resolve(namespaces.map((name) => ({ name, uid: `uid of ${name}` }))),
     content: contents.map(({ resource, left, fails }) => ({
+      group: "",
       resource,
       close: (name, uid) => {
         log.push(`close ${resource} ${name} ${uid}`);
@@ -22,9 +23,15 @@ function setting(namespaces: string[], contents: Content[]) {
       },
       empty: (name, uid) => {
         log.push(`empty ${resource} ${name} ${uid}`);
-        return fails === "empty" ? Promise.reject(new Error("down")) : Promise.resolve((left.length > 1 ? left.shift() : left[0]) ?? 0);
+        return fails === "empty"
+          ? Promise.reject(new Error("down"))
+          : Promise.resolve({ objects: (left.length > 1 ? left.shift() : left[0]) ?? 0, finalizers: [] });
       },
     })),
+    report: ({ name }, { remaining, failures }) => {
+      log.push(`report ${name} ${JSON.stringify([...remaining])} ${failures.join()}`);
+      return Promise.resolve();
+    },
     finalize: ({ name, uid }) => {
       log.push(`finalize ${name} ${uid}`);
       return Promise.resolve();
@@ -48,8 +55,43 @@ describe("one pass", () => {
       "close services a uid of a",
       "empty leases a uid of a",
       "empty services a uid of a",
+      "report a [] ",
       "finalize a uid of a",
     ]);
+  });
+
+  it("namespace: ordered deletion (1.34): the rest stays until the last Pod is gone", async () => {
+    const { ports, log } = setting(
+      ["a"],
+      [
+        { resource: "leases", left: [0] },
+        { resource: "pods", left: [1, 0] },
+      ],
+    );
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 0 });
+    expect(log.splice(0)).toEqual(["close leases a uid of a", "close pods a uid of a", "empty pods a uid of a", 'report a [["pods.",1]] ']);
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 1, failed: 0 });
+    expect(log.slice(2)).toEqual(["empty pods a uid of a", "empty leases a uid of a", "report a [] ", "finalize a uid of a"]);
+  });
+
+  it("while it is not known that no Pod is left, the rest stays", async () => {
+    const { ports, log } = setting(
+      ["a"],
+      [
+        { resource: "leases", left: [0] },
+        { resource: "pods", left: [0], fails: "empty" },
+      ],
+    );
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 1 });
+    expect(log).not.toContain("empty leases a uid of a");
+    expect(log).toContain("report a [] pods.: down");
+  });
+
+  it("a store that has not closed the namespace counts as not empty", async () => {
+    const { ports, log } = setting(["a"], [{ resource: "leases", left: [0] }]);
+    ports.content = ports.content.map((content) => ({ ...content, empty: () => Promise.resolve("notClosed") }));
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 0 });
+    expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
   });
 
   it("leaves what is held for the next pass", async () => {

@@ -1,0 +1,69 @@
+/**
+ * The conventions of the Kubernetes API that every served resource is held to: rows of the matrix in docs/compatibility.md.
+ * test/e2e/conformance/matrix.test.ts runs each of them over each resource of the registry. A resource to which one does not
+ * apply says why; the reason follows from its definition, so that a new resource needs no line here.
+ */
+import type { ResourceDefinition, Verb } from "../../src/registry/resource";
+
+interface Convention {
+  /** why the convention does not concern a resource; undefined = it does, and the matrix tests it */
+  exempt?(definition: ResourceDefinition): string | undefined;
+}
+
+const everywhere: Convention = {};
+
+function needs(verb: Verb): Convention {
+  return { exempt: (definition) => (definition.verbs.includes(verb) ? undefined : `no ${verb} upstream either`) };
+}
+
+export const conventions = {
+  "create, 409 when it is there": everywhere,
+  "get, 404 when it is not": everywhere,
+  list: everywhere,
+  "update: resourceVersion and uid conflicts": everywhere,
+  "update of a missing name: creates or 404, per kind": everywhere,
+  "update without resourceVersion, per kind": everywhere,
+  "a write that changes nothing keeps the resourceVersion": everywhere,
+  "metadata is validated": everywhere,
+  generateName: everywhere,
+  "delete: answer per kind, preconditions": everywhere,
+  finalizers: everywhere,
+  deletecollection: needs("deletecollection"),
+  "owner deleted: dependents go": everywhere,
+  "namespace deleted: its content goes": { exempt: ({ namespaced }) => (namespaced ? undefined : "cluster-scoped") },
+  "dry run": everywhere,
+  "fieldValidation Strict, Warn, Ignore": everywhere,
+  "YAML body and answer": everywhere,
+  "protobuf body": everywhere,
+  "JSON patch": everywhere,
+  "merge patch": everywhere,
+  "strategic merge patch": everywhere,
+  "generation, per kind": everywhere,
+  "status endpoint": {
+    exempt: ({ subresources }) => (subresources.includes("status") ? undefined : "no status upstream either"),
+  },
+  "limit and continue: one snapshot": everywhere,
+  "resourceVersion and resourceVersionMatch": everywhere,
+  "label selectors": everywhere,
+  "field selectors": everywhere,
+  Table: everywhere,
+  "PartialObjectMetadata and its list": everywhere,
+  "watch from a resourceVersion": everywhere,
+  "watch as Table and as PartialObjectMetadata": everywhere,
+  bookmarks: everywhere,
+  "streaming list (sendInitialEvents)": everywhere,
+  "watch: the selector stops and starts to match": everywhere,
+  "watch over WebSocket": everywhere,
+  "discovery: names, short names, verbs": everywhere,
+  "OpenAPI v3": everywhere,
+  "every served version": everywhere,
+} satisfies Record<string, Convention>;
+
+export type ConventionName = keyof typeof conventions;
+
+export const conventionNames = Object.keys(conventions) as ConventionName[];
+
+/** Why a convention does not concern a resource; undefined = it is tested. */
+export function exemption(name: ConventionName, definition: ResourceDefinition): string | undefined {
+  return (conventions[name] as Convention).exempt?.(definition);
+}

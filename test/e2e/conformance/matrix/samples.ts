@@ -1,0 +1,89 @@
+/** One small object per resource, and a change of it: all that the matrix needs to know about a kind. */
+import type { Body } from "../api";
+
+export interface Sample {
+  /** the n-th name; a DNS label when absent */
+  name?(n: number): string;
+  /** everything besides kind, apiVersion and metadata; `n` makes what must be unique */
+  content(n: number, namespace: string): Partial<Body>;
+  /** a member that an update may set, and its new value */
+  change: { path: readonly string[]; value: unknown };
+  /** a condition or the like that the status endpoint takes */
+  status?: Record<string, unknown>;
+  /** a kubelet registers its node with its status */
+  createsWithStatus?: true;
+}
+
+const TIME = "2026-01-01T00:00:00Z";
+const condition = { type: "Ready", status: "True", reason: "Tested", message: "a test said so", lastTransitionTime: TIME };
+/** for kinds whose content is fixed once it is there */
+const annotation = { path: ["metadata", "annotations", "example.com/changed"], value: "yes" };
+
+export const samples: Readonly<Record<string, Sample>> = {
+  "/services": {
+    content: () => ({ spec: { ports: [{ port: 80 }], selector: { app: "a" } } }),
+    change: { path: ["spec", "publishNotReadyAddresses"], value: true },
+    status: { conditions: [condition] },
+  },
+  "/endpoints": {
+    content: () => ({ subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80 }] }] }),
+    change: { path: ["subsets"], value: [{ addresses: [{ ip: "192.0.2.2" }], ports: [{ port: 80, protocol: "TCP" }] }] },
+  },
+  "/events": {
+    content: (n, namespace) => ({
+      involvedObject: { kind: "Pod", namespace, name: `pod-${String(n)}` },
+      reason: "Tested",
+      message: "first",
+      type: "Normal",
+      source: { component: "matrix" },
+    }),
+    change: { path: ["message"], value: "second" },
+  },
+  "/namespaces": { content: () => ({}), change: annotation, status: { conditions: [condition] } },
+  "/nodes": {
+    content: () => ({ spec: { podCIDR: "10.244.0.0/24", podCIDRs: ["10.244.0.0/24"] } }),
+    change: { path: ["spec", "unschedulable"], value: true },
+    status: { conditions: [condition] },
+    createsWithStatus: true,
+  },
+  "/pods": {
+    content: () => ({ spec: { containers: [{ name: "main", image: "example.com/image:1" }] } }),
+    change: { path: ["spec", "activeDeadlineSeconds"], value: 600 },
+    status: { phase: "Running", conditions: [condition] },
+  },
+  "events.k8s.io/events": {
+    content: (n, namespace) => ({
+      eventTime: "2026-01-01T00:00:00.000000Z",
+      regarding: { kind: "Pod", namespace, name: `pod-${String(n)}` },
+      reportingController: "example.com/matrix",
+      reportingInstance: "matrix-1",
+      action: "Testing",
+      reason: "Tested",
+      note: "first",
+      type: "Normal",
+    }),
+    change: { path: ["series"], value: { count: 2, lastObservedTime: "2026-01-01T00:00:01.000000Z" } },
+  },
+  "networking.k8s.io/ipaddresses": {
+    name: (n) => `203.0.${String(n >> 8)}.${String(n & 255)}`,
+    content: () => ({ spec: { parentRef: { resource: "things", group: "example.com", namespace: "a", name: "b" } } }),
+    change: annotation,
+  },
+  "networking.k8s.io/servicecidrs": {
+    content: (n) => ({ spec: { cidrs: [`10.${String(128 + (n >> 8))}.${String(n & 255)}.0/28`] } }),
+    change: annotation,
+    status: { conditions: [{ ...condition, type: "example.com/Tested" }] },
+  },
+  "coordination.k8s.io/leases": {
+    content: () => ({ spec: { holderIdentity: "a", leaseDurationSeconds: 10 } }),
+    change: { path: ["spec", "leaseDurationSeconds"], value: 20 },
+  },
+  "discovery.k8s.io/endpointslices": {
+    content: () => ({
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["192.0.2.1"] }],
+      ports: [{ name: "http", port: 80, protocol: "TCP" }],
+    }),
+    change: { path: ["endpoints"], value: [{ addresses: ["192.0.2.2"], conditions: {} }] },
+  },
+};

@@ -3,6 +3,7 @@ import type { ResourceDefinition } from "../src/registry/resource";
 import type { CollectionRequest } from "../src/rpc/store";
 import { type ListBody, listPage, startWatch } from "../src/store/collection";
 import { COMPRESSIBLE_CHARS, COMPRESSIBLE_HEADER } from "../src/store/collection-header";
+import { ownerSource, SOURCE_HEADER } from "../src/store/list-source";
 import type { WatchSink } from "../src/store/watch-hub";
 import { errorFrame } from "../src/meta/watch-event";
 import type { Status } from "../src/meta/status";
@@ -36,12 +37,17 @@ export function statusResponse(status: Status): Response {
 
 export function listResponse(store: AnyStore, request: CollectionRequest, definition: ResourceDefinition): Response {
   const body = listPage(store, request, definition);
-  return body.ok ? pageResponse(body.value) : statusResponse(body.error);
+  return body.ok ? pageResponse(body.value, ownerSource(store)) : statusResponse(body.error);
 }
 
-export function pageResponse(body: ListBody): Response {
+/** `source` says where the rows come from (list-source.ts). */
+export function pageResponse(body: ListBody, source: string): Response {
   const chars = body.rows.reduce((sum, { length }) => sum + length, 0);
-  const headers: Record<string, string> = { "Content-Type": "application/json", "Cache-Control": "no-cache, private" };
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-cache, private",
+    [SOURCE_HEADER]: source,
+  };
   if (chars > COMPRESSIBLE_CHARS) headers[COMPRESSIBLE_HEADER] = "1";
   return new Response(chars > STREAMED_CHARS ? listStream(body) : body.envelope.head + body.rows.join(",") + body.envelope.tail, {
     headers,
@@ -88,7 +94,7 @@ export function watchResponse(store: AnyStore, request: CollectionRequest, defin
   );
   if (refusal) return refusedWatch(refusal);
   signal.addEventListener("abort", () => stop());
-  return new Response(stream, { headers: STREAM_HEADERS });
+  return new Response(stream, { headers: { ...STREAM_HEADERS, [SOURCE_HEADER]: ownerSource(store) } });
 }
 
 /** History that is gone is told inside a 200 stream, as upstream does; everything else is an HTTP error. */

@@ -1,5 +1,5 @@
 /** The ports of src/base/ports.ts on the real platform. */
-import type { Clock, Random, Recorder } from "../src/base/ports";
+import type { Clock, Digest, Random, Recorder } from "../src/base/ports";
 import { WordRandom } from "../src/base/word-random";
 
 /** Words fetched at once: one call into the platform costs about as much as filling a page of it. */
@@ -36,3 +36,8 @@ export function systemRecorder(scope: Record<string, string>): Recorder {
     log: (level, event, fields) => print[level](JSON.stringify({ time: new Date().toISOString(), level, event, ...scope, ...fields })),
   };
 }
+
+export const systemDigest: Digest = async (bytes) => {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+};

@@ -12,6 +12,15 @@ export const OWNER_ROWS_PER_ANSWER_MAX = 10_000;
 export const OWNER_PREFIXES_MAX = 10_000;
 /** Intervals of one `countTaken` call: what only one ServiceCIDR covers within its claims. */
 export const OWNER_INTERVALS_MAX = 20_000;
+/**
+ * Rows of one chunk of a hand-off: about 1 MB, and 5 MB with the longest names, of the 32 MiB that one RPC may carry; taking it in keeps the
+ * object's thread for some tens of milliseconds.
+ */
+export const COPY_ROWS_MAX = 4_000;
+/** Addresses that are frozen at once by a hand-off, so that none of them waits longer than about a fifth of a second. */
+export const HANDOFF_ROWS_MAX = 8_000;
+/** A hand-off that is not committed after this time is given up, and its segments give out addresses again (PROTOCOL rule 12). */
+export const HANDOFF_TIMEOUT_MS = 60_000;
 /** Characters of a token; callers use UUIDs (36). */
 export const OWNER_TOKEN_CHARS_MAX = 64;
 /** Characters of each field of a holder; Kubernetes names end at 253. */
@@ -71,3 +80,24 @@ export const WATCH_BOOKMARK_INTERVAL_MS = 60_000;
 export const WATCH_TICK_MS = 1_000;
 /** A watch without timeoutSeconds ends after this time plus up to as much again (upstream: 30 to 60 minutes). */
 export const WATCH_TIMEOUT_MIN_MS = 30 * 60_000;
+
+// Published copies (store/list-copy, store/publisher).
+
+/** How old what a list at resourceVersion 0 shows may be when it comes from a copy, and how long what the store said of itself holds. */
+export const LIST_COPY_AGE_MAX_MS = 60_000;
+/** Of one copy; a store with more is not published. In UTF-8 at most 24 MiB, and a KV value may have 25. */
+export const LIST_COPY_CHARS_MAX = 8 * 1024 * 1024;
+/** KV keeps a copy for this long: nobody may use it any more, and a cluster that is gone leaves none behind. */
+export const LIST_COPY_LIFETIME_SECONDS = 120;
+/** Between two publications of the same thing. */
+export const PUBLISH_INTERVAL_MS = 60_000;
+/** A put that takes longer counts as failed. */
+export const PUBLISH_TIMEOUT_MS = 10_000;
+/** Of a Worker's memory (128 MB for the isolate, shared with objects): the largest copy fits, and a cluster's small ones. */
+export const EDGE_COPIES_CHARS_MAX = 24 * 1024 * 1024;
+/** Stores that a Worker remembers; beyond it the memory starts over, and each store is asked once more. */
+export const EDGE_STORES_MAX = 10_000;
+/** After a look into KV that found nothing to use, the store answers for this long without another one. */
+export const EDGE_READ_INTERVAL_MS = 1_000;
+/** A KV that is slower than this is of no help. */
+export const EDGE_READ_TIMEOUT_MS = 1_000;

@@ -31,3 +31,6 @@ export interface Random {
 export interface Recorder {
   log(level: "info" | "warn" | "error", event: string, fields?: Record<string, string | number | boolean>): void;
 }
+
+/** SHA-256 of the bytes, in hexadecimal. */
+export type Digest = (bytes: Uint8Array) => Promise<string>;

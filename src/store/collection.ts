@@ -11,6 +11,7 @@ import type { CollectionRequest } from "../rpc/store";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import { historyAfter } from "./history";
 import { type KeyRange, namespaceRange, storageKey } from "./keys";
+import type { ListCopy } from "./list-copy";
 import type { ResourceStore } from "./resource-store";
 import { countAt, rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
 import { type View, viewOf } from "./view";
@@ -86,7 +87,25 @@ export function listPage(store: AnyStore, request: CollectionRequest, definition
     // An exact number needs no selector (conformance asks for no more).
     if (!filter.value.matches) meta.remainingItemCount = remainingBehind(store, { range: filter.value.range, revision, after, page, last });
   }
-  return ok({ envelope: view.envelope(meta), rows: page.rows.map((row) => view.item(row)), keys: page.keys });
+  return ok(bodyOf(view, meta, page));
+}
+
+/** A list of any version out of a published copy: whole, because `limit` does not count at resourceVersion 0. `now` as for viewOf. */
+export function listOfCopy(
+  copy: ListCopy,
+  request: CollectionRequest,
+  definition: ResourceDefinition,
+  now: () => number,
+): Result<ListBody, Status> {
+  const filter = filterOf(request, definition);
+  if (!filter.ok) return filter;
+  const view = viewOf(definition, request.version, request.representation, now);
+  const page = takePage(copy.rowsIn(filter.value.range), filter.value, 0);
+  return ok(bodyOf(view, { resourceVersion: String(copy.revision) }, page));
+}
+
+function bodyOf(view: View, meta: ListMeta, page: Page): ListBody {
+  return { envelope: view.envelope(meta), rows: page.rows.map((row) => view.item(row)), keys: page.keys };
 }
 
 interface ListStart {

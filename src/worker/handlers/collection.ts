@@ -4,6 +4,7 @@ import type { Result } from "../../base/result";
 import { badRequest, type Status } from "../../meta/status";
 import { parseIncludeObject } from "../../meta/table";
 import type { CollectionRequest, Representation } from "../../rpc/store";
+import { answerOfCopy, noteSource } from "../list-copies";
 import type { CollectionOptions } from "../options";
 import { call } from "../peers";
 import { socketHeaders } from "../web-socket";
@@ -20,19 +21,22 @@ export function representationOf(request: ResourceRequest): Result<Representatio
   return { ok: true, value: { as: "table", includeObject: include.value, version: transform.version } };
 }
 
-/** Asks the store. Its Response is the answer, refusals included; an error here is about reaching it. */
+/** Asks the store, or a copy of it where that will do. Its Response is the answer, refusals included; an error here is about reaching it. */
 export async function askCollection(
   request: ResourceRequest,
   options: CollectionOptions,
   representation: Representation,
   extra: Pick<CollectionRequest, "deleteOptions"> = {},
 ): Promise<Result<Response, Status>> {
-  const problem = await bootstrapProblem(request);
-  if (problem) return { ok: false, error: problem };
-  const { verb, namespace, definition, version } = request.info;
+  const { cluster, verb, namespace, definition, version } = request.info;
   const { group, resource } = definition;
   if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw new Error(`${verb} is not a verb of collections`);
   const wanted: CollectionRequest = { ...options, ...extra, verb, namespace, group, version, resource, representation };
+  const copied = await answerOfCopy(request.env, cluster, wanted, definition);
+  if (copied) return { ok: true, value: copied };
+  const problem = await bootstrapProblem(request);
+  if (problem) return { ok: false, error: problem };
+  const askedAt = Date.now();
   const socket = verb === "watch" ? socketHeaders(request.request.headers) : undefined;
   const init: RequestInit = {
     method: verb === "deletecollection" ? "POST" : "GET",
@@ -40,9 +44,11 @@ export async function askCollection(
     // The client's disconnect ends a watch at its source; a socket tells of it itself.
     ...(socket ? {} : { signal: request.request.signal }),
   };
-  return call(() => store(request).fetch(new Request(COLLECTION_URL, init)), {
+  const answer = await call(() => store(request).fetch(new Request(COLLECTION_URL, init)), {
     what: callName(request),
     repeatable: verb !== "deletecollection",
     ...(verb !== "watch" && request.timeoutMs > 0 ? { timeoutMs: request.timeoutMs } : {}),
   });
+  if (answer.ok) noteSource(cluster, definition, answer.value, askedAt);
+  return answer;
 }

@@ -24,14 +24,13 @@ export function patched(
   stored: string,
   served: ResourceDefinition,
 ): Result<{ object: KubeObject; warnings: string[] }, Status> {
-  const { name } = request.key;
   const { fieldValidation, version } = request.options;
   const before = JSON.parse(stored) as KubeObject;
   const apiVersion = apiVersionOf(served.group, version);
   const current = { kind: served.kind, apiVersion, ...(served.representationOf?.fromStored(before) ?? before) };
   const applied = applyPatch(request, current as unknown as JsonObject, served);
   if (applied === undefined) return err(unsupportedMediaType(PATCH_TYPES));
-  if (!applied.ok) return err(patchErrorStatus(applied.error, served, name));
+  if (!applied.ok) return err(patchErrorStatus(applied.error));
   const text = fieldValidation === "Strict" ? JSON.stringify(applied.value) : "";
   const decoded = validateValue(applied.value, served.schema);
   if (!decoded.ok)

@@ -8,7 +8,7 @@ import fastJsonPatch from "fast-json-patch";
 import type { Operation } from "fast-json-patch";
 import { err, ok } from "../../base/result";
 import type { Result } from "../../base/result";
-import { getMember, isJsonObject, parsePatch } from "./json-value";
+import { getMember, isJsonObject, parsePatch, wrongForm } from "./json-value";
 import type { JsonObject, JsonValue } from "./json-value";
 import type { PatchError } from "./patch-error";
 
@@ -79,10 +79,11 @@ function checkPointers(document: JsonValue, operation: JsonObject): PatchError |
 
 function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
   const parsed = parsePatch(patch);
-  if (!parsed.ok) return parsed;
-  const operations = parsed.value;
+  if (!parsed.ok) return err({ reason: "malformed", message: `error decoding patch: ${parsed.error}` });
+  // Go decodes null as the empty list
+  const operations = parsed.value ?? [];
   if (!Array.isArray(operations)) {
-    return err({ reason: "malformed", message: "error decoding patch: a JSON patch must be an array of operations" });
+    return err({ reason: "malformed", message: `error decoding patch: ${wrongForm(operations, "[]handlers.jsonPatchOp")}` });
   }
   if (operations.length > JSON_PATCH_OPERATIONS_MAX) {
     const message = `The allowed maximum operations in a JSON patch is ${JSON_PATCH_OPERATIONS_MAX}, got ${operations.length}`;

@@ -1,7 +1,7 @@
 /** JSON values and the parsing of patch bodies. */
 import { err, ok } from "../../base/result";
 import type { Result } from "../../base/result";
-import type { PatchError } from "./patch-error";
+import { syntaxError } from "../../schema/json-syntax";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };
@@ -38,13 +38,18 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** The parsed body of a patch. */
-export function parsePatch(text: string): Result<JsonValue, PatchError> {
-  if (isTooDeep(text)) return err({ reason: "malformed", message: "error decoding patch: exceeded max depth" });
+/** The parsed body of a patch; the error is in Go's words. */
+export function parsePatch(text: string): Result<JsonValue, string> {
+  if (isTooDeep(text)) return err("exceeded max depth");
   try {
     return ok(JSON.parse(text) as JsonValue);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : "not JSON";
-    return err({ reason: "malformed", message: `error decoding patch: ${why}` });
+  } catch {
+    return err(syntaxError(text));
   }
+}
+
+/** Go's words for a body of another form than the patch has; `type` is the Go type that it does not fit. */
+export function wrongForm(value: JsonValue, type: string): string {
+  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  return `json: cannot unmarshal ${found} into Go value of type ${type}`;
 }

@@ -6,7 +6,7 @@
  */
 import { err, ok } from "../../base/result";
 import type { Result } from "../../base/result";
-import { getMember, isJsonObject, parsePatch, setMember } from "./json-value";
+import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "./json-value";
 import type { JsonObject, JsonValue } from "./json-value";
 import type { PatchError } from "./patch-error";
 
@@ -25,9 +25,10 @@ function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue 
 
 /** The patched object; `patch` is the body as text and must be an object. */
 export function applyMergePatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
+  const malformed = (message: string) => err({ reason: "malformed", message } as const);
   const parsed = parsePatch(patch);
-  if (!parsed.ok) return parsed;
-  if (!isJsonObject(parsed.value))
-    return err({ reason: "malformed", message: "error decoding patch: a merge patch must be a JSON object" });
+  if (!parsed.ok) return malformed(`error decoding patch: ${parsed.error}`);
+  if (parsed.value === null) return malformed("Invalid JSON Patch");
+  if (!isJsonObject(parsed.value)) return malformed(`error decoding patch: ${wrongForm(parsed.value, "map[string]interface {}")}`);
   return ok(mergePatch(current, parsed.value) as JsonObject);
 }

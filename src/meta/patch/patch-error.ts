@@ -1,6 +1,6 @@
 /** Why a patch cannot be applied, before it becomes a Status (api-machinery §6). */
 import { badRequest, internalError, requestTooLarge } from "../status";
-import type { ResourceName, Status } from "../status";
+import type { Status } from "../status";
 
 export type PatchError =
   /** 400: the patch is not one, or a directive makes no sense */
@@ -12,8 +12,8 @@ export type PatchError =
   /** 500: a list element without its merge key, as upstream answers it */
   | { reason: "internal"; message: string };
 
-/** The Status of a refused patch. `message` of "unprocessable" stays inside: upstream answers one fixed sentence. */
-export function patchErrorStatus(error: PatchError, of: ResourceName, name: string): Status {
+/** The Status of a refused patch. `message` of "unprocessable" stays inside: upstream answers one fixed sentence and no details. */
+export function patchErrorStatus(error: PatchError): Status {
   switch (error.reason) {
     case "malformed":
       return badRequest(error.message);
@@ -29,7 +29,7 @@ export function patchErrorStatus(error: PatchError, of: ResourceName, name: stri
         status: "Failure",
         message: "the server rejected our request due to an error in our request",
         reason: "Invalid",
-        details: { name, ...(of.group ? { group: of.group } : {}), kind: of.resource, causes: [{ message: error.message }] },
+        details: {},
         code: 422,
       };
   }

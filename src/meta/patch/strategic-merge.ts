@@ -15,7 +15,7 @@ import { DELETE_PRIMITIVES, PATCH, PatchRefusal, SET_ORDER } from "./directives"
 import { directiveList, isDirective, patchDirective, refuse, retained, withoutDirectives } from "./directives";
 import { orderElements } from "./element-order";
 import type { Identity } from "./element-order";
-import { getMember, isJsonObject, parsePatch, setMember } from "./json-value";
+import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "./json-value";
 import type { JsonObject, JsonValue } from "./json-value";
 import type { PatchError } from "./patch-error";
 
@@ -47,11 +47,12 @@ function isOpaque(type: FieldType | undefined): boolean {
 /** The patched object; `patch` is the body as text and must be an object. `schema` is of the object's kind. */
 export function applyStrategicMerge(current: JsonObject, patch: string, schema: MessageSchema): Result<JsonObject, PatchError> {
   const parsed = parsePatch(patch);
-  if (!parsed.ok) return parsed;
-  if (!isJsonObject(parsed.value))
-    return err({ reason: "malformed", message: "error decoding patch: a strategic merge patch must be a JSON object" });
+  if (!parsed.ok) return err({ reason: "malformed", message: parsed.error });
+  // Go decodes null as the empty map
+  const changes = parsed.value ?? {};
+  if (!isJsonObject(changes)) return err({ reason: "malformed", message: wrongForm(changes, "map[string]interface {}") });
   try {
-    return ok(mergeObject(current, parsed.value, shapeOfMessage(schema)));
+    return ok(mergeObject(current, changes, shapeOfMessage(schema)));
   } catch (error) {
     if (error instanceof PatchRefusal) return err(error.refusal);
     throw error;

@@ -91,6 +91,12 @@ describe("refusals", () => {
     expect(applyJsonPatch({}, patch)).toMatchObject({ ok: false, error: { reason: "malformed" } });
   });
 
+  it("what is no list of operations is refused in the words of Go's decoder; null is the empty list", () => {
+    const message = "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
+    expect(applyJsonPatch({}, "{}")).toEqual({ ok: false, error: { reason: "malformed", message } });
+    expect(applyJsonPatch({ a: 1 }, "null")).toEqual({ ok: true, value: { a: 1 } });
+  });
+
   it("more than 10000 operations", () => {
     const ops = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/a", value: null }));
     expect(apply({}, ops)).toEqual({
@@ -108,9 +114,7 @@ describe("refusals", () => {
 });
 
 it("patchErrorStatus: each reason has its code", () => {
-  const services = { group: "", resource: "services", kind: "Service" };
-  const code = (reason: "malformed" | "tooLarge" | "unprocessable" | "internal") =>
-    patchErrorStatus({ reason, message: "m" }, services, "foo");
+  const code = (reason: "malformed" | "tooLarge" | "unprocessable" | "internal") => patchErrorStatus({ reason, message: "m" });
   expect(code("malformed")).toMatchObject({ code: 400, reason: "BadRequest", message: "m" });
   expect(code("tooLarge")).toMatchObject({ code: 413, reason: "RequestEntityTooLarge", message: "m" });
   expect(code("internal")).toMatchObject({ code: 500, reason: "InternalError" });
@@ -118,6 +122,7 @@ it("patchErrorStatus: each reason has its code", () => {
     code: 422,
     reason: "Invalid",
     message: "the server rejected our request due to an error in our request",
-    details: { name: "foo", kind: "services" },
+    details: {},
   });
+  expect(code("unprocessable").details).toEqual({});
 });

@@ -38,6 +38,16 @@ it("__proto__ is a member and never a prototype", () => {
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-it.each(["[]", '"x"', "null", "{", "", "[".repeat(100_000), '{"a":'.repeat(100_000)])("%.20s is malformed", (patch) => {
-  expect(apply({}, patch)).toMatchObject({ reason: "malformed", message: expect.stringMatching(/^error decoding patch: /) as unknown });
+it.each([
+  { patch: "[]", message: "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}" },
+  { patch: '"x"', message: "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}" },
+  { patch: "true", message: "error decoding patch: json: cannot unmarshal bool into Go value of type map[string]interface {}" },
+  { patch: "null", message: "Invalid JSON Patch" },
+  { patch: "{", message: "error decoding patch: unexpected end of JSON input" },
+  { patch: "", message: "error decoding patch: unexpected end of JSON input" },
+  { patch: "{a}", message: "error decoding patch: invalid character 'a' looking for beginning of object key string" },
+  { patch: "[".repeat(100_000), message: "error decoding patch: exceeded max depth" },
+  { patch: '{"a":'.repeat(100_000), message: "error decoding patch: exceeded max depth" },
+])("$patch is malformed", ({ patch, message }) => {
+  expect(apply({}, patch)).toEqual({ reason: "malformed", message });
 });

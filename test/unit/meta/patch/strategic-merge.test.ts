@@ -263,9 +263,16 @@ it("the order of the patch must be the order that it declares", () => {
   expect(apply({ spec: {} }, patch)).toMatchObject({ reason: "malformed" });
 });
 
-it("a patch that is no object is malformed", () => {
-  expect(applyStrategicMerge({}, "[]", ServiceSchema)).toMatchObject({ ok: false, error: { reason: "malformed" } });
-  expect(applyStrategicMerge({}, "{", ServiceSchema)).toMatchObject({ ok: false, error: { reason: "malformed" } });
+it.each([
+  { patch: "[]", message: "json: cannot unmarshal array into Go value of type map[string]interface {}" },
+  { patch: "1", message: "json: cannot unmarshal number into Go value of type map[string]interface {}" },
+  { patch: "{", message: "unexpected end of JSON input" },
+])("$patch is malformed, in the words of Go's decoder", ({ patch, message }) => {
+  expect(applyStrategicMerge({}, patch, ServiceSchema)).toEqual({ ok: false, error: { reason: "malformed", message } });
+});
+
+it("null is the empty patch", () => {
+  expect(applyStrategicMerge({ a: 1 }, "null", ServiceSchema)).toEqual({ ok: true, value: { a: 1 } });
 });
 
 it("__proto__ never becomes a prototype", () => {

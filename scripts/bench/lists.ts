@@ -1,5 +1,9 @@
-/** Lists of 15,000 Services: whole, as a Table, and in chunks as `kubectl --chunk-size=500` asks for them. */
+/**
+ * Lists of 15,000 Services: whole, as a Table, and in chunks as `kubectl --chunk-size=500` asks for them; and what a list at resourceVersion 0
+ * costs out of the published copy, against the store.
+ */
 import { get } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../test/e2e/server";
 import { growthDuring } from "./memory";
 import type { BenchRow } from "./row";
@@ -7,6 +11,9 @@ import { createServices, quantile, withServer } from "./started";
 
 const count = 15_000;
 const chunk = 500;
+const copiedCount = 5_000;
+const copiedRounds = 15;
+const publishedMsMax = 10_000;
 const jsonMsMax = 1_000;
 const growthMiBMax = 64;
 const tableMsMax = 1_500;
@@ -41,6 +48,7 @@ export function benchLists(): Promise<BenchRow[]> {
         `against the single list, medians of ${String(rounds)} in turn`,
       ),
     ];
+    rows.push(...(await benchCopies(server)));
     if (growthMiB !== undefined) rows.push(bounded("lists.jsonGrowth", growthMiB, "MiB", growthMiBMax, "resident memory of the server"));
     return rows;
   });
@@ -60,6 +68,50 @@ async function compare(server: Server): Promise<{ singleMs: number; chunkedMs: n
       0.5,
     );
   return { singleMs: median(single), chunkedMs: median(chunked) };
+}
+
+/** Hits and lists from the store take turns, so that both see the same machine. */
+async function benchCopies(server: Server): Promise<BenchRow[]> {
+  await createServices(server, { cluster: "copied", connections: 100, count: copiedCount, prefix: "copied", addressPrefixes: ["10."] });
+  const list = (query: string) => read(server, query, "application/json", "/clusters/copied");
+  const deadline = performance.now() + publishedMsMax;
+  while (!(await list("?resourceVersion=0")).source.startsWith("edge")) {
+    if (performance.now() > deadline) throw new Error("no copy was published");
+    await sleep(100);
+  }
+  const hits: number[] = [];
+  const misses: number[] = [];
+  for (let round = 0; round < copiedRounds; round++) {
+    const hit = await list("?resourceVersion=0");
+    const miss = await list("");
+    if (!hit.source.startsWith("edge") || !miss.source.startsWith("owner")) throw new Error(`${hit.source} and ${miss.source}`);
+    if (hit.bytes !== miss.bytes) throw new Error("the copy is another list");
+    hits.push(hit.ms);
+    misses.push(miss.ms);
+  }
+  const [hit, miss] = [hits, misses].map((times) =>
+    quantile(
+      times.sort((a, b) => a - b),
+      0.5,
+    ),
+  );
+  if (hit === undefined || miss === undefined) throw new Error("nothing was measured");
+  const rounded = (value: number) => Math.round(value * 100) / 100;
+  return [
+    {
+      name: "lists.copyHit",
+      value: rounded(hit),
+      unit: "ms",
+      note: `resourceVersion=0 of ${String(copiedCount)} Services out of the copy that the Worker holds, median`,
+    },
+    { name: "lists.copyMiss", value: rounded(miss), unit: "ms", note: "the same list from the store, median" },
+    {
+      name: "lists.copyRatio",
+      value: rounded(hit / miss),
+      unit: "x",
+      note: "hit against store; a hit takes nothing of the store's thread",
+    },
+  ];
 }
 
 async function readInChunks(server: Server): Promise<number> {
@@ -82,10 +134,15 @@ async function readInChunks(server: Server): Promise<number> {
 }
 
 /** A list and the time to its last byte. */
-function read(server: Server, query: string, accept: string): Promise<{ ms: number; bytes: number; text: string }> {
+function read(
+  server: Server,
+  query: string,
+  accept: string,
+  prefix = "",
+): Promise<{ ms: number; bytes: number; text: string; source: string }> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    get(`${server.url}/api/v1/services${query}`, { headers: { Accept: accept } }, (response) => {
+    get(`${server.url}${prefix}/api/v1/services${query}`, { headers: { Accept: accept } }, (response) => {
       const pieces: Buffer[] = [];
       response.on("data", (piece: Buffer) => pieces.push(piece));
       response.on("error", reject);
@@ -94,7 +151,7 @@ function read(server: Server, query: string, accept: string): Promise<{ ms: numb
         const body = Buffer.concat(pieces);
         const text = body.toString();
         if (response.statusCode !== 200) reject(new Error(`a list was answered with ${String(response.statusCode)} ${text.slice(0, 200)}`));
-        else resolve({ ms, bytes: body.length, text });
+        else resolve({ ms, bytes: body.length, text, source: String(response.headers["servicenet-source"]) });
       });
     }).on("error", reject);
   });

@@ -5,13 +5,13 @@ import { type Interval, memberAt, normalize, sizeOf, subtract } from "../../../s
 import { containsPrefix, IPV4_MAPPED, lastOf, type Prefix, prefixAround } from "../../../src/net/prefix";
 import { isUsableIn, usableOf, usableSizeOf } from "../../../src/net/usable";
 import { prefixOf } from "../../model/prefix-of";
+import { upstreamRow } from "../../conformance/upstream-row";
 
 function text(prefix: Prefix, interval: Interval | undefined): string {
   return interval === undefined ? "none" : `${formatAddress(prefix.family, interval.first)}-${formatAddress(prefix.family, interval.last)}`;
 }
 
-// reference: pkg/registry/core/service/ipallocator, Test_hostsPerNetwork and Test_calculateRangeOffset
-describe("usable addresses, size and bands", () => {
+upstreamRow("Test_hostsPerNetwork, Test_calculateRangeOffset", () => {
   const rows: [cidr: string, usable: string, size: bigint, offset: number, staticBand: string, dynamicBand: string][] = [
     ["10.0.0.5/32", "none", 0n, 0, "none", "none"],
     ["10.0.0.4/31", "none", 0n, 0, "none", "none"],

@@ -1,30 +1,33 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { IPAddress } from "../../../../src/meta/kubernetes";
 import { ipAddressesDefinition } from "../../../../src/registry/ip-addresses/definition";
 import { ipAddressStrategy } from "../../../../src/registry/ip-addresses/strategy";
 import { texts } from "../services/a-service";
 import { CONTEXT, create, update } from "../outcomes";
+import { upstreamRow } from "../../../conformance/upstream-row";
 
 type ParentRef = NonNullable<IPAddress["spec"]>["parentRef"];
 
 const parentRef = { group: "", resource: "services", namespace: "ns", name: "foo" };
 
-it.each<[string, string[]]>([
-  ["10.0.0.1", []],
-  ["255.255.255.255", []],
-  ["fe80::42:1dff:fe84:f9e2", []],
-  ["::", []],
-  ["foo", ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]],
-  ["", ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]],
-  ["10.0.0.01", ["must not have leading 0s"]],
-  ["::ffff:10.0.0.1", ["must not be an IPv4-mapped IPv6 address"]],
-  ["2001:4860:4860:0::8888", ['must be in canonical form ("2001:4860:4860::8888")']],
-  ["2001:DB8::1", ['must be in canonical form ("2001:db8::1")']],
-])("name %j", (name, want) => {
-  expect(ipAddressStrategy.validateName(name)).toEqual(want);
+upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", () => {
+  it.each<[string, string[]]>([
+    ["10.0.0.1", []],
+    ["255.255.255.255", []],
+    ["fe80::42:1dff:fe84:f9e2", []],
+    ["::", []],
+    ["foo", ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]],
+    ["", ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]],
+    ["10.0.0.01", ["must not have leading 0s"]],
+    ["::ffff:10.0.0.1", ["must not be an IPv4-mapped IPv6 address"]],
+    ["2001:4860:4860:0::8888", ['must be in canonical form ("2001:4860:4860::8888")']],
+    ["2001:DB8::1", ['must be in canonical form ("2001:db8::1")']],
+  ])("name %j", (name, want) => {
+    expect(ipAddressStrategy.validateName(name)).toEqual(want);
+  });
 });
 
-describe("parentRef", () => {
+upstreamRow("TestDeclarativeValidateIPAddress(+Update)", () => {
   it.each<{ name: string; given: unknown; want: (string | RegExp)[] }>([
     { name: "good", given: parentRef, want: [] },
     { name: "of any resource, without a namespace", given: { group: "example.com", resource: "things", name: "x" }, want: [] },
@@ -56,24 +59,24 @@ describe("parentRef", () => {
   });
 });
 
-describe("update", () => {
+upstreamRow("TestDeclarativeValidateIPAddress(+Update)", () => {
   const before: IPAddress = { metadata: { name: "10.0.0.1" }, spec: { parentRef } };
   const after = (changed: ParentRef | undefined): IPAddress => ({
     metadata: { name: "10.0.0.1", labels: { a: "b" } },
     spec: { parentRef: changed as ParentRef },
   });
 
-  it("labels may change", () => {
+  it("update: labels may change", () => {
     expect(update(ipAddressesDefinition, { after: after({ ...parentRef }), before }).errors).toEqual([]);
   });
 
-  it("the parent may not", () => {
+  it("update: the parent may not", () => {
     expect(update(ipAddressesDefinition, { after: after({ ...parentRef, name: "bar" }), before }).errors).toEqual([
       'spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"ns","Name":"bar"}: field is immutable',
     ]);
   });
 
-  it("taking it away is Required besides", () => {
+  it("update: taking it away is Required besides", () => {
     expect(update(ipAddressesDefinition, { after: after(undefined), before }).errors).toEqual([
       "spec.parentRef: Invalid value: null: field is immutable",
       "spec.parentRef: Required value",

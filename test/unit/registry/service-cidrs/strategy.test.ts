@@ -4,6 +4,7 @@ import { serviceCIDRsDefinition } from "../../../../src/registry/service-cidrs/d
 import { serviceCIDRStrategy } from "../../../../src/registry/service-cidrs/strategy";
 import { texts } from "../services/a-service";
 import { CONTEXT, create, update, updateStatus } from "../outcomes";
+import { upstreamRow } from "../../../conformance/upstream-row";
 
 const SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
 
@@ -11,7 +12,7 @@ function validate(...cidrs: string[]): string[] {
   return texts(serviceCIDRStrategy.validate({ spec: { cidrs } }, CONTEXT));
 }
 
-describe("validate (TestValidateServiceCIDR)", () => {
+upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", () => {
   it.each<[string[], string[]]>([
     [["192.168.0.0/24"], []],
     [["fd00:1234::/64"], []],
@@ -40,7 +41,7 @@ describe("validate (TestValidateServiceCIDR)", () => {
   });
 });
 
-describe("update (TestValidateServiceCIDRUpdate)", () => {
+upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", () => {
   const immutable = (field: string, value: unknown) => `${field}: Invalid value: ${JSON.stringify(value)}: field is immutable`;
   it.each<[string[], string[], string[]]>([
     [["192.168.0.0/24"], ["192.168.0.0/24"], []],

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Service } from "../../../../src/meta/kubernetes";
 import { applyDefaults, applyReadDefaults, withReadDefaults } from "../../../../src/registry/services/defaults";
 import { deepFreeze, type Spec } from "./a-service";
+import { upstreamRow } from "../../../conformance/upstream-row";
 
 function defaulted(service: Service): Service {
   applyDefaults(service);
@@ -98,7 +99,7 @@ describe("applyDefaults", () => {
   });
 });
 
-describe("applyReadDefaults", () => {
+upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
   it.each<{ name: string; given: Spec; families?: ("IPv4" | "IPv6")[]; want: Spec }>([
     {
       name: "one address, from before clusterIPs",

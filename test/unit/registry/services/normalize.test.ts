@@ -1,12 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { normalizeClusterIPs, patchAllocatedValues } from "../../../../src/registry/services/normalize";
 import { deepFreeze, sent, type Spec } from "./a-service";
+import { upstreamRow } from "../../../conformance/upstream-row";
 
 const A = "10.0.0.1";
 const B = "10.0.0.2";
 const A6 = "2001:db8::1";
 
-describe("normalizeClusterIPs: create", () => {
+upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
   it.each<{ name: string; given: Spec; want: string[] | undefined }>([
     { name: "neither", given: {}, want: undefined },
     { name: "singular only", given: { clusterIP: A }, want: [A] },
@@ -21,7 +22,7 @@ describe("normalizeClusterIPs: create", () => {
   });
 });
 
-describe("normalizeClusterIPs: update", () => {
+upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
   it.each<{ name: string; old: Spec; given: Spec; want: [string | undefined, string[] | undefined] }>([
     { name: "plural left out", old: { clusterIP: A, clusterIPs: [A, A6] }, given: { clusterIP: A }, want: [A, [A, A6]] },
     { name: "plural emptied", old: { clusterIP: A, clusterIPs: [A] }, given: { clusterIP: A, clusterIPs: [] }, want: [A, [A]] },
@@ -54,7 +55,7 @@ describe("normalizeClusterIPs: update", () => {
   });
 });
 
-describe("patchAllocatedValues", () => {
+upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
   it.each<{ name: string; old: Spec; given: Spec; want: Spec }>([
     {
       name: "ClusterIP keeps both fields",

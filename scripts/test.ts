@@ -6,7 +6,7 @@ import { check, finish, vitest } from "./testing/steps";
 import { findKubectl } from "./kubectl";
 
 const kubectl = findKubectl();
-const leftOut = kubectl ? [] : ["--exclude", "test/e2e/kubectl.test.ts"];
+const leftOut = kubectl ? [] : ["--exclude", "test/e2e/kubectl/**"];
 
 const checks = await Promise.all([
   check("types", ["npm", "run", "--silent", "typecheck"]),

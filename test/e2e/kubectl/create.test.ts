@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { kubectlAgainstServer, table } from "./cli";
+import { lease, list, service } from "./objects";
+
+const kubectl = kubectlAgainstServer();
+const { ok, refused } = kubectl;
+
+describe("kubectl create service", () => {
+  it("clusterip (protobuf body) takes an address and its IPAddress", () => {
+    expect(ok("create service clusterip web --tcp=80:8080 --tcp=443")).toBe("service/web created");
+    const address = ok("get service web -o jsonpath={.spec.clusterIP}");
+    expect(address).toMatch(/^10\.96\.\d+\.\d+$/);
+    expect(ok(`get ipaddress ${address} -o jsonpath={.spec.parentRef.resource}/{.spec.parentRef.name}`)).toBe("services/web");
+    expect(ok("get service web -o jsonpath={.spec.ports[*].name}/{.spec.ports[*].targetPort}/{.spec.selector}")).toBe(
+      '80-8080 443/8080 443/{"app":"web"}',
+    );
+  });
+
+  it("clusterip with a given address; a second holder is refused in upstream's words; deletion gives it back", () => {
+    expect(ok("create service clusterip fixed --tcp=80 --clusterip=10.96.77.7")).toBe("service/fixed created");
+    expect(refused("create service clusterip fixed2 --tcp=80 --clusterip=10.96.77.7")).toBe(
+      'error: failed to create ClusterIP service: Service "fixed2" is invalid: spec.clusterIPs: Invalid value: ["10.96.77.7"]: failed to allocate IP 10.96.77.7: provided IP is already allocated',
+    );
+    expect(refused("get service fixed2")).toBe('Error from server (NotFound): services "fixed2" not found');
+    ok("delete service fixed");
+    expect(refused("get ipaddress 10.96.77.7")).toBe('Error from server (NotFound): ipaddresses.networking.k8s.io "10.96.77.7" not found');
+    expect(ok("create service clusterip fixed2 --tcp=80 --clusterip=10.96.77.7")).toBe("service/fixed2 created");
+  });
+
+  it("headless and externalname hold no address", () => {
+    ok("create service clusterip headless --clusterip=None");
+    expect(ok("get svc headless -o jsonpath={.spec.clusterIPs}")).toBe('["None"]');
+    expect(ok("create service externalname outside --external-name=example.com")).toBe("service/outside created");
+    expect(table(ok("get svc outside --no-headers"))).toEqual([["outside", "ExternalName", "<none>", "example.com", "<none>", "AGE"]]);
+  });
+
+  it("nodeport, chosen and named; a second holder is refused in upstream's words", () => {
+    expect(ok("create service nodeport front --tcp=80:8080")).toBe("service/front created");
+    expect(ok("get svc front --no-headers")).toMatch(/^front +NodePort +10\.96\.\d+\.\d+ +<none> +80:3[0-2]\d{3}\/TCP /);
+    expect(ok("create service nodeport named --tcp=80 --node-port=30080")).toBe("service/named created");
+    expect(refused("create service nodeport named2 --tcp=80 --node-port=30080")).toBe(
+      'error: failed to create NodePort service: Service "named2" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port is already allocated',
+    );
+    expect(refused("create service nodeport low --tcp=80 --node-port=80")).toBe(
+      'error: failed to create NodePort service: Service "low" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
+    );
+    ok("delete service named");
+    expect(ok("create service nodeport named2 --tcp=80 --node-port=30080")).toBe("service/named2 created");
+  });
+
+  it("loadbalancer; externalTrafficPolicy Local brings the port of health checks", () => {
+    expect(ok("create service loadbalancer balanced --tcp=443:8443")).toBe("service/balanced created");
+    expect(ok("get svc balanced --no-headers")).toMatch(/^balanced +LoadBalancer +10\.96\.\d+\.\d+ +<pending> +443:3[0-2]\d{3}\/TCP /);
+    const nodePort = ok("get svc balanced -o jsonpath={.spec.ports[0].nodePort}");
+    ok('patch service balanced -p {"spec":{"externalTrafficPolicy":"Local"}}');
+    expect(ok("get svc balanced -o jsonpath={.spec.ports[0].nodePort}")).toBe(nodePort);
+    expect(ok("get svc balanced -o jsonpath={.spec.healthCheckNodePort}")).toMatch(/^3[0-2]\d{3}$/);
+    expect(ok("describe service balanced")).toMatch(/HealthCheck NodePort: +3[0-2]\d{3}/);
+    ok('patch service balanced -p {"spec":{"externalTrafficPolicy":"Cluster"}}');
+    expect(ok("get svc balanced -o jsonpath={.spec.healthCheckNodePort}")).toBe("");
+  });
+});
+
+describe("kubectl create namespace and files", () => {
+  it("namespace (protobuf body), Services inside it, and none in a missing one", () => {
+    expect(ok("create namespace team")).toBe("namespace/team created");
+    expect(ok("get ns team -o jsonpath={.metadata.labels}{.spec.finalizers}{.status.phase}")).toBe(
+      '{"kubernetes.io/metadata.name":"team"}["kubernetes"]Active',
+    );
+    expect(refused("create namespace team")).toBe('Error from server (AlreadyExists): namespaces "team" already exists');
+    ok("-n team create service clusterip inner --tcp=80");
+    expect(ok("get svc -A -o name --field-selector metadata.namespace=team")).toBe("service/inner");
+    expect(refused("-n nowhere create service clusterip lost --tcp=80")).toContain('namespaces "nowhere" not found');
+  });
+
+  it("-f: standard input, a file of several YAML documents, a folder, a List", () => {
+    expect(ok("create -f -", JSON.stringify(service("from-stdin")))).toBe("service/from-stdin created");
+    const documents = ["one", "two"].map(
+      (name) => `apiVersion: v1\nkind: Service\nmetadata:\n  name: ${name}\nspec:\n  ports:\n  - port: 80\n`,
+    );
+    const yaml = kubectl.file("documents.yaml", documents.join("---\n"));
+    expect(ok(`create -f ${yaml}`)).toBe("service/one created\nservice/two created");
+    const many = kubectl.file("list.json", list(service("three"), lease("four", {}, { namespace: "team" })));
+    expect(ok(`create -f ${many} -o name`)).toBe("service/three\nlease.coordination.k8s.io/four");
+    expect(refused(`create -f ${yaml}`).split("\n")).toEqual(
+      ["one", "two"].map((name) => `Error from server (AlreadyExists): error when creating "${yaml}": services "${name}" already exists`),
+    );
+  });
+
+  it("-f with generateName", () => {
+    const generated = { ...service("x"), metadata: { generateName: "gen-" } };
+    expect(ok("create -f - -o name", JSON.stringify(generated))).toMatch(/^service\/gen-[a-z0-9]{5}$/);
+  });
+
+  it("--save-config lets apply take over without a warning", () => {
+    const file = kubectl.file("saved.json", service("saved"));
+    ok(`create -f ${file} --save-config`);
+    expect(ok(`apply -f ${file}`)).toBe("service/saved unchanged");
+  });
+
+  it("--dry-run=client and =server store nothing and allocate nothing", () => {
+    expect(ok("create service clusterip dry --tcp=80 --clusterip=10.96.50.50 --dry-run=client")).toBe("service/dry created (dry run)");
+    expect(ok("create service clusterip dry --tcp=80 --clusterip=10.96.50.50 --dry-run=server")).toBe(
+      "service/dry created (server dry run)",
+    );
+    expect(ok("create service clusterip dry --tcp=80 --dry-run=server -o jsonpath={.spec.type}/{.spec.ipFamilies}")).toBe(
+      'ClusterIP/["IPv4"]',
+    );
+    expect(refused("get svc dry")).toContain("NotFound");
+    expect(refused("get ipaddress 10.96.50.50")).toContain("NotFound");
+    expect(ok("create service clusterip dry --tcp=80 --clusterip=10.96.50.50")).toBe("service/dry created");
+    // as upstream, which does not look whether the address is free
+    expect(ok("create service clusterip wet --tcp=80 --clusterip=10.96.50.50 --dry-run=server")).toBe(
+      "service/wet created (server dry run)",
+    );
+  });
+});
+
+describe("kubectl create --validate", () => {
+  const typo = () =>
+    kubectl.file(
+      "typo.yaml",
+      "apiVersion: v1\nkind: Service\nmetadata:\n  name: typo\nspec:\n  selectr: {}\n  ports:\n  - port: 80\n    prot: TCP\n",
+    );
+  const fields = ["spec.ports[0].prot", "spec.selectr"];
+
+  it.each(["", "--validate", "--validate=true", "--validate=strict"])("'%s' refuses unknown fields", (option) => {
+    const error = refused(`create -f ${typo()} ${option}`);
+    expect(error).toMatch(
+      /^Error from server \(BadRequest\): error when creating "\S+": Service in version "v1" cannot be handled as a Service: strict decoding error: /,
+    );
+    expect([...error.matchAll(/unknown field "([^"]+)"/g)].map((match) => match[1]).sort()).toEqual(fields);
+  });
+
+  it("warn tells of them and creates", () => {
+    const { code, out, err } = kubectl.run(`create -f ${typo()} --validate=warn`);
+    expect({ code, out, err: err.trimEnd().split("\n").sort() }).toEqual({
+      code: 0,
+      out: "service/typo created\n",
+      err: fields.map((field) => `Warning: unknown field "${field}"`),
+    });
+    ok("delete service typo");
+  });
+
+  it.each(["ignore", "false"])("%s creates silently", (value) => {
+    expect(ok(`create -f ${typo()} --validate=${value}`)).toBe("service/typo created");
+    ok("delete service typo");
+  });
+
+  it("duplicate fields reach the server only raw: kubectl itself drops them", () => {
+    const twice = '{"metadata":{"name":"twice"},"spec":{"ports":[{"port":80}],"type":"ClusterIP","type":"ClusterIP"}}';
+    const raw = (validation: string) => `create --raw /api/v1/namespaces/default/services?fieldValidation=${validation} -f -`;
+    expect(refused(raw("Strict"), { input: twice })).toBe(
+      'Error from server (BadRequest): Service in version "v1" cannot be handled as a Service: strict decoding error: duplicate field "spec.type"',
+    );
+    const { code, err } = kubectl.run(raw("Warn"), { input: twice });
+    expect({ code, err }).toEqual({ code: 0, err: 'Warning: duplicate field "spec.type"\n' });
+  });
+});
+
+describe("kubectl expose and run", () => {
+  it("expose of a Service and of a Pod", () => {
+    ok("create service clusterip origin --tcp=80:8080");
+    expect(ok("expose service origin --name=copy --port=81 --target-port=9090 --type=NodePort --protocol=UDP")).toBe(
+      "service/copy exposed",
+    );
+    expect(
+      ok(
+        "get svc copy -o jsonpath={.spec.type}/{.spec.ports[0].port}/{.spec.ports[0].targetPort}/{.spec.ports[0].protocol}/{.spec.selector}",
+      ),
+    ).toBe('NodePort/81/9090/UDP/{"app":"origin"}');
+    ok("run shown --image=example.com/shown:1 --port=8080 --labels=app=shown");
+    expect(ok("expose pod shown --selector=app=shown --cluster-ip=10.96.60.60 --session-affinity=ClientIP")).toBe("service/shown exposed");
+    expect(ok("get svc shown -o jsonpath={.spec.clusterIP}/{.spec.ports[0].port}/{.spec.sessionAffinity}")).toBe(
+      "10.96.60.60/8080/ClientIP",
+    );
+    expect(refused("expose service origin --port=80")).toBe('Error from server (AlreadyExists): services "origin" already exists');
+    expect(refused("expose service missing --port=80")).toBe('Error from server (NotFound): services "missing" not found');
+    ok("delete pod shown");
+  });
+
+  it("run makes a Pod, with a Service by --expose", () => {
+    expect(ok("run job --image=example.com/job:1 --restart=Never --env=MODE=fast --labels=app=job -- sleep 60")).toBe("pod/job created");
+    expect(
+      ok("get pod job -o jsonpath={.spec.restartPolicy}/{.spec.containers[0].args}/{.spec.containers[0].env[0].value}/{.status.phase}"),
+    ).toBe('Never/["sleep","60"]/fast/Pending');
+    expect(ok("run server --image=example.com/server:1 --port=8080 --expose").split("\n").sort()).toEqual([
+      "pod/server created",
+      "service/server created",
+    ]);
+    expect(ok("run dry --image=example.com/dry:1 --dry-run=server")).toBe("pod/dry created (server dry run)");
+    expect(refused("run job --image=example.com/job:1")).toBe('Error from server (AlreadyExists): pods "job" already exists');
+  });
+});

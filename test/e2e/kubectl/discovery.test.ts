@@ -1,0 +1,235 @@
+import { describe, expect, it } from "vitest";
+import { kubectlAgainstServer, table } from "./cli";
+
+const kubectl = kubectlAgainstServer();
+const { ok, refused } = kubectl;
+
+const all = "create,delete,deletecollection,get,list,patch,update,watch";
+const some = "create,delete,get,list,patch,update,watch";
+/** name, short names, group and version, namespaced, kind, verbs, categories */
+const resources: [string, string, string, boolean, string, string, string][] = [
+  ["endpoints", "ep", "v1", true, "Endpoints", all, ""],
+  ["events", "ev", "v1", true, "Event", all, ""],
+  ["namespaces", "ns", "v1", false, "Namespace", some, ""],
+  ["nodes", "no", "v1", false, "Node", all, ""],
+  ["pods", "po", "v1", true, "Pod", all, "all"],
+  ["services", "svc", "v1", true, "Service", all, "all"],
+  ["selfsubjectreviews", "", "authentication.k8s.io/v1", false, "SelfSubjectReview", "create", ""],
+  ["tokenreviews", "", "authentication.k8s.io/v1", false, "TokenReview", "create", ""],
+  ["localsubjectaccessreviews", "", "authorization.k8s.io/v1", true, "LocalSubjectAccessReview", "create", ""],
+  ["selfsubjectaccessreviews", "", "authorization.k8s.io/v1", false, "SelfSubjectAccessReview", "create", ""],
+  ["selfsubjectrulesreviews", "", "authorization.k8s.io/v1", false, "SelfSubjectRulesReview", "create", ""],
+  ["subjectaccessreviews", "", "authorization.k8s.io/v1", false, "SubjectAccessReview", "create", ""],
+  ["leases", "", "coordination.k8s.io/v1", true, "Lease", all, ""],
+  ["endpointslices", "", "discovery.k8s.io/v1", true, "EndpointSlice", all, ""],
+  ["events", "ev", "events.k8s.io/v1", true, "Event", all, ""],
+  ["ipaddresses", "ip", "networking.k8s.io/v1", false, "IPAddress", all, ""],
+  ["servicecidrs", "", "networking.k8s.io/v1", false, "ServiceCIDR", all, ""],
+];
+type Row = (typeof resources)[number];
+const fullName = ([name, , version]: Row) => (version.includes("/") ? `${name}.${String(version.split("/")[0])}` : name);
+const names = (wanted: (row: Row) => boolean) => resources.filter(wanted).map(fullName).sort();
+
+describe("kubectl api-resources", () => {
+  it("has a row for each served resource", () => {
+    const [header, ...rows] = ok("api-resources -o wide").split("\n");
+    expect(header?.split(/ +/).filter(Boolean)).toEqual(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND", "VERBS", "CATEGORIES"]);
+    const seen = rows.map((row) => row.split(/ +/).filter(Boolean).join(" "));
+    expect(seen.sort()).toEqual(resources.map((row) => row.filter((cell) => cell !== "").join(" ")).sort());
+  });
+
+  it.each<{ line: string; wanted: (row: Row) => boolean }>([
+    { line: "--namespaced=true", wanted: (row) => row[3] },
+    { line: "--namespaced=false", wanted: (row) => !row[3] },
+    { line: "--verbs=list,watch", wanted: (row) => row[5] !== "create" },
+    { line: "--verbs=deletecollection", wanted: (row) => row[5] === all },
+    { line: "--categories=all", wanted: (row) => row[6] === "all" },
+    { line: "--api-group=networking.k8s.io", wanted: (row) => row[2] === "networking.k8s.io/v1" },
+    { line: "--api-group=", wanted: (row) => row[2] === "v1" },
+    { line: "--verbs=nope", wanted: () => false },
+  ])("$line", ({ line, wanted }) => {
+    expect(ok(`api-resources -o name ${line}`).split("\n").filter(Boolean).sort()).toEqual(names(wanted));
+  });
+
+  it("short names, singular names, kinds and groups resolve", () => {
+    const line =
+      "get svc,service,Service,po,no,ns,ev,ep,ip,ipaddress,servicecidr,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
+    expect(kubectl.run(`${line} -A`).code).toBe(0);
+    expect(kubectl.run("get all -A").out).toContain("service/kubernetes");
+  });
+});
+
+describe("kubectl api-versions, version, cluster-info, get --raw", () => {
+  it("api-versions", () => {
+    expect(ok("api-versions").split("\n")).toEqual([
+      "authentication.k8s.io/v1",
+      "authorization.k8s.io/v1",
+      "coordination.k8s.io/v1",
+      "discovery.k8s.io/v1",
+      "events.k8s.io/v1",
+      "networking.k8s.io/v1",
+      "networking.k8s.io/v1beta1",
+      "v1",
+    ]);
+  });
+
+  it("version", () => {
+    // kubectl itself warns when it is older than the server by more than one minor version
+    const { code, out } = kubectl.run("version -o json");
+    expect(code).toBe(0);
+    expect((JSON.parse(out) as { serverVersion: object }).serverVersion).toMatchObject({
+      major: "1",
+      minor: "36",
+      gitVersion: expect.stringMatching(/^v1\.36\.2-servicenet\.\d+$/) as unknown,
+    });
+    expect(kubectl.run("version").out).toMatch(/^Server Version: v1\.36\.2-servicenet\.\d+$/m);
+  });
+
+  it("cluster-info", () => {
+    expect(ok("cluster-info").split("\n")[0]).toBe(`Kubernetes control plane is running at ${kubectl.url()}`);
+  });
+
+  it("get --raw", () => {
+    expect(ok("get --raw /healthz")).toBe("ok");
+    expect(ok("get --raw /readyz?verbose")).toMatch(/^\[\+\]ping ok\n[\s\S]*\nreadyz check passed$/);
+    expect(JSON.parse(ok("get --raw /apis/networking.k8s.io"))).toMatchObject({ kind: "APIGroup", name: "networking.k8s.io" });
+    expect(JSON.parse(ok("get --raw /api/v1/namespaces/default/services/kubernetes"))).toMatchObject({ kind: "Service" });
+    expect(refused("get --raw /nope")).toBe("Error from server (NotFound): the server could not find the requested resource");
+    expect(refused("get --raw /api/v1/nope")).toBe("Error from server (NotFound): the server could not find the requested resource");
+  });
+});
+
+describe("kubectl auth", () => {
+  it("whoami", () => {
+    expect(table(ok("auth whoami"))).toEqual([
+      ["ATTRIBUTE", "VALUE"],
+      ["Username", "system:anonymous"],
+      ["Groups", "[system:unauthenticated]"],
+    ]);
+    expect(JSON.parse(ok("auth whoami -o json"))).toMatchObject({
+      kind: "SelfSubjectReview",
+      status: { userInfo: { username: "system:anonymous", groups: ["system:unauthenticated"] } },
+    });
+  });
+
+  it.each(["create services", "delete svc/web -n team", "get services --subresource=status", "list nodes", "get /metrics", "'*' '*' -A"])(
+    "can-i %s",
+    (what) => {
+      const { code, out } = kubectl.run(`auth can-i ${what}`);
+      expect({ code, out }).toEqual({ code: 0, out: "yes\n" });
+    },
+  );
+
+  it("can-i --list", () => {
+    const [header, ...rows] = ok("auth can-i --list").split("\n");
+    expect(header).toMatch(/^Resources +Non-Resource URLs +Resource Names +Verbs$/);
+    expect(rows.map((row) => row.trim().split(/ +/))).toEqual([
+      ["*.*", "[]", "[]", "[*]"],
+      ["[*]", "[]", "[*]"],
+    ]);
+  });
+});
+
+describe("kubectl explain", () => {
+  it("service.spec: every field with its type", () => {
+    const text = ok("explain service.spec");
+    expect(text).toMatch(/^KIND: +Service\nVERSION: +v1\n\nFIELD: spec <ServiceSpec>\n/);
+    const fields = [...text.matchAll(/^ {2}(\w+)\t<(.+)>/gm)].map((match) => `${String(match[1])} ${String(match[2])}`);
+    expect(fields).toEqual([
+      "allocateLoadBalancerNodePorts boolean",
+      "clusterIP string",
+      "clusterIPs []string",
+      "externalIPs []string",
+      "externalName string",
+      "externalTrafficPolicy string",
+      "healthCheckNodePort integer",
+      "internalTrafficPolicy string",
+      "ipFamilies []string",
+      "ipFamilyPolicy string",
+      "loadBalancerClass string",
+      "loadBalancerIP string",
+      "loadBalancerSourceRanges []string",
+      "ports []ServicePort",
+      "publishNotReadyAddresses boolean",
+      "selector map[string]string",
+      "sessionAffinity string",
+      "sessionAffinityConfig SessionAffinityConfig",
+      "trafficDistribution string",
+      "type string",
+    ]);
+  });
+
+  it("a field inside a list, with what is required and what is allowed", () => {
+    const text = ok("explain svc.spec.ports");
+    expect(text).toMatch(/FIELD: ports <\[\]ServicePort>/);
+    expect(text).toMatch(/^ {2}port\t<integer> -required-$/m);
+    expect(text).toMatch(/^ {2}protocol\t<string>\n {2}enum: .*TCP/m);
+    expect(ok("explain service.metadata.labels")).toMatch(/FIELD: labels <map\[string\]string>/);
+  });
+
+  it("--recursive goes to the leaves", () => {
+    const text = ok("explain service --recursive");
+    for (const [depth, field] of [
+      [1, "spec\t<ServiceSpec>"],
+      [3, "nodePort\t<integer>"],
+      [4, "timeoutSeconds\t<integer>"],
+      [5, "protocol\t<string> -required-"],
+    ] as const) {
+      expect(text).toContain(`\n${"  ".repeat(depth)}${field}`);
+    }
+    expect(ok("explain pods.spec.containers --recursive").split("\n").length).toBeGreaterThan(200);
+  });
+
+  it.each([
+    { type: "services", kind: "Service", fields: ["metadata", "spec", "status"] },
+    { type: "pods", kind: "Pod", fields: ["metadata", "spec", "status"] },
+    { type: "nodes", kind: "Node", fields: ["metadata", "spec", "status"] },
+    { type: "namespaces", kind: "Namespace", fields: ["metadata", "spec", "status"] },
+    { type: "endpoints", kind: "Endpoints", fields: ["metadata", "subsets"] },
+    { type: "events", kind: "Event", fields: ["involvedObject", "message", "metadata", "reason", "type"] },
+    { type: "events --api-version=events.k8s.io/v1", kind: "Event", fields: ["eventTime", "note", "regarding", "reportingController"] },
+    { type: "servicecidrs", kind: "ServiceCIDR", fields: ["metadata", "spec", "status"] },
+    { type: "servicecidrs --api-version=networking.k8s.io/v1beta1", kind: "ServiceCIDR", fields: ["metadata", "spec", "status"] },
+    { type: "ipaddresses", kind: "IPAddress", fields: ["metadata", "spec"] },
+    { type: "leases", kind: "Lease", fields: ["metadata", "spec"] },
+    { type: "endpointslices", kind: "EndpointSlice", fields: ["addressType", "endpoints", "metadata", "ports"] },
+    { type: "subjectaccessreviews", kind: "SubjectAccessReview", fields: ["metadata", "spec", "status"] },
+  ])("$type", ({ type, kind, fields }) => {
+    const text = ok(`explain ${type}`);
+    expect(text).toMatch(new RegExp(`^(GROUP: +\\S+\\n)?KIND: +${kind}\\nVERSION: +v1(beta1)?\\n\\nDESCRIPTION:\\n +\\S`));
+    for (const field of fields) expect(text).toMatch(new RegExp(`^ {2}${field}\t<`, "m"));
+  });
+
+  it("what does not exist", () => {
+    expect(refused("explain nosuch")).toContain('the server doesn\'t have a resource type "nosuch"');
+    expect(refused("explain service.nosuch")).toBe('error: field "nosuch" does not exist');
+  });
+});
+
+describe("kubectl: what is not served says so", () => {
+  const noType = (type: string) => `error: the server doesn't have a resource type "${type}"`;
+  const notFound = "Error from server (NotFound): the server could not find the requested resource";
+  it.each([
+    { line: "get deployments", err: noType("deployments") },
+    { line: "get configmaps,services", err: noType("configmaps") },
+    { line: "autoscale deployment web --max=3", err: noType("deployment") },
+    { line: "rollout status deployment/web", err: noType("deployment") },
+    { line: "rollout restart service/kubernetes", err: 'error: services "kubernetes" restarting is not supported' },
+    { line: "certificate approve csr", err: noType("certificatesigningrequests") },
+    { line: "top nodes", err: "error: Metrics API not available" },
+    { line: "scale service kubernetes --replicas=2", err: notFound },
+    { line: "get service kubernetes --subresource=scale", err: notFound },
+    { line: "create configmap c", err: "error: failed to create configmap: the server could not find the requested resource" },
+    { line: "create deployment d --image=i", err: "error: failed to create deployment: the server could not find the requested resource" },
+    { line: "create quota q --hard=pods=1", err: "error: failed to create quota: the server could not find the requested resource" },
+  ])("$line", ({ line, err }) => {
+    expect(refused(line).replace(/ \(post \S+\)$/, "")).toBe(err);
+  });
+
+  it("logs and exec of a pod", () => {
+    ok("run p1 --image=example.com/p1:1");
+    expect(refused("logs p1")).toBe(notFound);
+    expect(refused("exec p1 -- ls")).toContain("the server could not find the requested resource");
+    ok("delete pod p1");
+  });
+});

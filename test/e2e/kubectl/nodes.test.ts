@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { kubectlAgainstServer, table } from "./cli";
+import { list, node, pod } from "./objects";
+
+const kubectl = kubectlAgainstServer();
+const { ok, refused } = kubectl;
+
+const taints = (name = "n1") => JSON.parse(ok(`get node ${name} -o jsonpath={.spec.taints}`) || "[]") as object[];
+
+beforeAll(() => {
+  ok(`create -f ${kubectl.file("nodes.json", list(node("n1"), node("n2")))}`);
+});
+
+describe("kubectl taint", () => {
+  it("adds, changes and removes", () => {
+    expect(ok("taint node n1 dedicated=db:NoSchedule")).toBe("node/n1 tainted");
+    expect(ok("taint node n1 broken:NoExecute")).toBe("node/n1 tainted");
+    expect(taints()).toEqual([
+      { key: "broken", effect: "NoExecute" },
+      { key: "dedicated", value: "db", effect: "NoSchedule" },
+    ]);
+    expect(refused("taint node n1 dedicated=web:NoSchedule")).toBe(
+      "error: node n1 already has dedicated taint(s) with same effect(s) and --overwrite is false",
+    );
+    expect(ok("taint node n1 dedicated=web:NoSchedule --overwrite")).toBe("node/n1 modified");
+    expect(taints()).toContainEqual({ key: "dedicated", value: "web", effect: "NoSchedule" });
+    expect(ok("taint node n1 broken-")).toBe("node/n1 untainted");
+    expect(ok("taint node n1 dedicated:NoSchedule-")).toBe("node/n1 untainted");
+    expect(taints()).toEqual([]);
+    expect(refused("taint node n1 dedicated-")).toBe('error: taint "dedicated" not found');
+  });
+
+  it("by label and all", () => {
+    expect(ok("taint nodes -l kubernetes.io/hostname=n2 a=b:PreferNoSchedule")).toBe("node/n2 tainted");
+    expect(ok("taint nodes --all c=d:NoSchedule").split("\n")).toEqual(["node/n1 tainted", "node/n2 tainted"]);
+    expect(taints("n2").length).toBe(2);
+    ok("taint nodes --all c-");
+  });
+
+  it("refuses what is none and nodes that are not there", () => {
+    expect(refused("taint node missing a=b:NoSchedule")).toBe('Error from server (NotFound): nodes "missing" not found');
+    expect(refused("taint node n1 a=b:Nope")).toContain("invalid taint effect: Nope");
+  });
+});
+
+describe("kubectl cordon, uncordon and drain", () => {
+  it("cordon and uncordon", () => {
+    expect(ok("cordon n1")).toBe("node/n1 cordoned");
+    expect(ok("cordon n1")).toBe("node/n1 already cordoned");
+    expect(table(ok("get nodes"))).toEqual([
+      ["NAME", "STATUS", "ROLES", "AGE", "VERSION"],
+      ["n1", "Ready,SchedulingDisabled", "worker", "AGE", "v1.36.2"],
+      ["n2", "Ready", "worker", "AGE", "v1.36.2"],
+    ]);
+    expect(ok("get nodes --field-selector spec.unschedulable=true -o name")).toBe("node/n1");
+    expect(ok("uncordon n1")).toBe("node/n1 uncordoned");
+    expect(ok("uncordon n1")).toBe("node/n1 already uncordoned");
+    expect(ok("get nodes --field-selector spec.unschedulable=true -o name")).toBe("");
+    expect(refused("cordon missing")).toBe('Error from server (NotFound): nodes "missing" not found');
+  });
+
+  it("drain takes the pods off a node", () => {
+    ok(`create -f ${kubectl.file("pod.json", pod("worker", { nodeName: "n2", terminationGracePeriodSeconds: 0 }))}`);
+    const unmanaged = refused("drain n2");
+    expect(unmanaged).toContain("default/worker");
+    expect(unmanaged).toContain("--force");
+    const { code, out } = kubectl.run("drain n2 --force --grace-period=0 --timeout=20s");
+    expect({ code, last: out.trimEnd().split("\n").at(-1) }).toEqual({ code: 0, last: "node/n2 drained" });
+    expect(refused("get pod worker")).toContain("NotFound");
+    ok("uncordon n2");
+  });
+});

@@ -7,12 +7,16 @@ import type { Fence } from "../src/coordinator/intents";
 import { storeObjects } from "../src/coordinator/store-objects";
 import type { CoordinatorRpc, Topology } from "../src/rpc/coordinator";
 import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../src/rpc/store";
+import type { Publisher } from "../src/store/publisher";
+import { sealTopology, topologyCopyKey, topologyVersion } from "../src/topology/topology-copy";
 import type { Env } from "./env";
 import { ipAddressesStore, owner } from "./peers";
-import { COORDINATOR_SCHEMA, coordinatorStorage } from "./sql/coordinator-sql";
+import { systemDigest } from "./ports";
+import { publisher } from "./publisher";
+import { COORDINATOR_SCHEMA, coordinatorStorage, HANDOFF_SCHEMA } from "./sql/coordinator-sql";
 import { type ObjectIdentity, openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
 
-const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: COORDINATOR_SCHEMA }];
+const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: COORDINATOR_SCHEMA }, { id: 3, sql: HANDOFF_SCHEMA }];
 
 function identify(name: string): ObjectIdentity {
   return { cluster: name.slice(0, name.indexOf("/")), group: "networking.k8s.io", resource: "servicecidrs" };
@@ -20,6 +24,9 @@ function identify(name: string): ObjectIdentity {
 
 export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc {
   readonly #brain: Brain;
+  readonly #copies: Publisher;
+  /** what somebody was answered last */
+  #answered: Topology | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, MIGRATIONS, identify);
@@ -36,15 +43,23 @@ export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc {
     const brain = new Brain(ports, config.serviceRanges);
     super(ctx, env, setting, brain.intents);
     this.#brain = brain;
+    this.#copies = publisher(
+      { ctx, env, setting, key: topologyCopyKey(cluster) },
+      { version: () => (this.#answered ? topologyVersion(this.#answered) : ""), take: () => this.#takeCopy(cluster) },
+    );
     brain.kick();
   }
 
-  topology(): Promise<Topology> {
-    return this.#brain.topology();
+  async topology(): Promise<Topology> {
+    return this.#published(await this.#brain.topology());
   }
 
-  readyTopology(waitMs: number): Promise<Topology> {
-    return this.#brain.readyTopology(waitMs);
+  countedTopology(): Promise<Topology> {
+    return this.#brain.countedTopology();
+  }
+
+  async readyTopology(waitMs: number): Promise<Topology> {
+    return this.#published(await this.#brain.readyTopology(waitMs));
   }
 
   override async write(request: WriteRequest): Promise<WriteResult> {
@@ -60,6 +75,18 @@ export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc {
   override async fetch(request: Request): Promise<Response> {
     await this.#brain.bootstrapped();
     return super.fetch(request);
+  }
+
+  #published(topology: Topology): Topology {
+    this.#answered = topology;
+    this.#copies.demand();
+    return topology;
+  }
+
+  async #takeCopy(cluster: string): Promise<Uint8Array | undefined> {
+    const topology = this.#answered;
+    await this.store.afterPublication(() => undefined);
+    return topology && sealTopology(cluster, topology, systemDigest);
   }
 
   override maintain(): Promise<void> {

@@ -5,8 +5,12 @@ import type {
   AllocateAnswer,
   AllocateItem,
   ConfigureResult,
+  CopyChunk,
+  CopyOutResult,
   CountedOwner,
   OwnerConfig,
+  ReceiveResult,
+  Receiving,
   ReleaseItem,
   ReleaseResult,
   ServiceCIDRRpc,
@@ -49,8 +53,8 @@ export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc
     return this.#owner.seed(epoch, items);
   }
 
-  rowsSince(afterCounter: number, limit: number): ReturnType<ServiceCIDRRpc["rowsSince"]> {
-    return this.#owner.rowsSince(afterCounter, limit);
+  rowsSince(afterPosition: number, limit: number): ReturnType<ServiceCIDRRpc["rowsSince"]> {
+    return this.#owner.rowsSince(afterPosition, limit);
   }
 
   countTaken(intervals: { first: string; last: string }[]): ReturnType<ServiceCIDRRpc["countTaken"]> {
@@ -59,6 +63,22 @@ export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc
 
   free(): ReturnType<ServiceCIDRRpc["free"]> {
     return this.#owner.free();
+  }
+
+  partition(prefixes: string[], rowsMax: number): ReturnType<ServiceCIDRRpc["partition"]> {
+    return this.#owner.partition(prefixes, rowsMax);
+  }
+
+  copyOut(handoff: Receiving, after: string): Promise<CopyOutResult> {
+    return this.#owner.copyOut(handoff, after);
+  }
+
+  receive(handoff: number, chunk: CopyChunk): Promise<ReceiveResult> {
+    return this.#owner.receive(handoff, chunk);
+  }
+
+  usage(intervals: { first: string; last: string }[]): ReturnType<CountedOwner["usage"]> {
+    return this.#owner.usage(intervals);
   }
 
   /** Commits and calls since the object started, for tests and benchmarks: operations / drains is the group size. */

@@ -3,6 +3,7 @@ import type {
   CidrRow,
   ClaimRow,
   CoordinatorStorage,
+  HandoffRow,
   OwnerRow,
   RangeRow,
   ReadyCondition,
@@ -55,6 +56,19 @@ export const COORDINATOR_SCHEMA = `
   CREATE INDEX seedings_by_owner ON seedings (owner_uid);
 `;
 
+/** Hand-offs; `prefixes` is JSON. */
+export const HANDOFF_SCHEMA = `
+  CREATE TABLE handoffs (
+    source_uid TEXT PRIMARY KEY,
+    target_uid TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    prefixes TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    due_at INTEGER NOT NULL,
+    failures INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`;
+
 type CidrRecord = {
   uid: string;
   name: string;
@@ -67,6 +81,15 @@ type CidrRecord = {
 type RangeRecord = { uid: string; prefix: string; ready: number };
 type ClaimRecord = { prefix: string; owner_uid: string; seeded: number };
 type OwnerRecord = { uid: string; epoch: number; content: string; acked_epoch: number };
+type HandoffRecord = {
+  source_uid: string;
+  target_uid: string;
+  id: number;
+  prefixes: string;
+  phase: string;
+  due_at: number;
+  failures: number;
+};
 type SeedingRecord = { token: string; address: string; owner_uid: string };
 
 export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorStorage {
@@ -80,7 +103,15 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
       const ranges = sql.exec<RangeRecord>("SELECT uid, prefix, ready FROM ranges").toArray();
       const claims = sql.exec<ClaimRecord>("SELECT prefix, owner_uid, seeded FROM claims").toArray();
       const owners = sql.exec<OwnerRecord>("SELECT uid, epoch, content, acked_epoch FROM owners").toArray();
-      return { epoch, cidrs: cidrs.map(toCidr), ranges: ranges.map(toRange), claims: claims.map(toClaim), owners: owners.map(toOwner) };
+      const handoffs = sql.exec<HandoffRecord>("SELECT * FROM handoffs").toArray();
+      return {
+        epoch,
+        cidrs: cidrs.map(toCidr),
+        ranges: ranges.map(toRange),
+        claims: claims.map(toClaim),
+        owners: owners.map(toOwner),
+        handoffs: handoffs.map(toHandoff),
+      };
     },
     epochSave(epoch) {
       sql.exec("INSERT INTO epoch (only, value) VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET value = excluded.value", epoch);
@@ -139,6 +170,16 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
       sql.exec("DELETE FROM owners WHERE uid = ?", uid);
     },
 
+    handoffSave({ sourceUid, targetUid, id, prefixes, phase, dueAt, failures }) {
+      sql.exec(
+        `INSERT OR REPLACE INTO handoffs (source_uid, target_uid, id, prefixes, phase, due_at, failures) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        ...[sourceUid, targetUid, id, JSON.stringify(prefixes), phase, dueAt, failures],
+      );
+    },
+    handoffDelete(sourceUid) {
+      sql.exec("DELETE FROM handoffs WHERE source_uid = ?", sourceUid);
+    },
+
     seedingsOf(ownerUid) {
       const records = sql.exec<SeedingRecord>("SELECT token, address, owner_uid FROM seedings WHERE owner_uid = ?", ownerUid).toArray();
       return records.map(({ token, address, owner_uid }): SeedingRow => ({ token, address, ownerUid: owner_uid }));
@@ -177,4 +218,17 @@ function toClaim({ prefix, owner_uid, seeded }: ClaimRecord): ClaimRow {
 
 function toOwner({ uid, epoch, content, acked_epoch }: OwnerRecord): OwnerRow {
   return { uid, epoch, content, ackedEpoch: acked_epoch };
+}
+
+function toHandoff(record: HandoffRecord): HandoffRow {
+  return {
+    sourceUid: record.source_uid,
+    targetUid: record.target_uid,
+    id: record.id,
+    prefixes: JSON.parse(record.prefixes) as string[],
+    // Written by handoffSave alone.
+    phase: record.phase as HandoffRow["phase"],
+    dueAt: record.due_at,
+    failures: record.failures,
+  };
 }

@@ -13,7 +13,7 @@ export const OWNER_MIGRATIONS: readonly Migration[] = [
         epoch INTEGER NOT NULL,
         content TEXT NOT NULL
       ) STRICT;
-      -- One row: the counter of the newest address row ever written.
+      -- One row: the position of the newest address row ever written.
       CREATE TABLE counter (
         only INTEGER PRIMARY KEY CHECK (only = 1),
         value INTEGER NOT NULL
@@ -46,6 +46,19 @@ export const OWNER_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    id: 2,
+    sql: `
+      -- The primary key "counter" is the row's position here. A row that came from another owner keeps its gen in this column.
+      ALTER TABLE address ADD COLUMN gen_counter INTEGER;
+      -- One row per hand-off that is being received and of which something has come.
+      CREATE TABLE receiving (
+        handoff INTEGER PRIMARY KEY,
+        through TEXT NOT NULL,
+        sealed INTEGER NOT NULL
+      ) STRICT;
+    `,
+  },
 ];
 
 type ConfigRecord = { epoch: number; content: string };
@@ -54,6 +67,8 @@ type AddressRecord = {
   key: string;
   token: string;
   epoch: number;
+  /** null: the same as counter */
+  gen_counter: number | null;
   scope: string;
   kind: string;
   namespace: string;
@@ -62,7 +77,8 @@ type AddressRecord = {
 };
 type PageRecord = { segment: string; page: string; bytes: ArrayBuffer };
 
-const ADDRESS_COLUMNS = "counter, key, token, epoch, scope, kind, namespace, name, uid";
+const ADDRESS_COLUMNS = "counter, key, token, epoch, gen_counter, scope, kind, namespace, name, uid";
+const COUNT_ROWS = "SELECT count(*) AS count, coalesce(min(key), '') AS example FROM address WHERE key >= ? AND key <= ?";
 
 /** The port; tables must be migrated. */
 export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
@@ -80,11 +96,11 @@ export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
       sql.exec("INSERT OR REPLACE INTO counter (only, value) VALUES (1, ?)", counter);
     },
 
-    rowInsert({ key, token, gen, scope, holder }) {
+    rowInsert({ key, position, token, gen, scope, holder }) {
       const { kind, namespace, name, uid } = holder;
       sql.exec(
-        `INSERT INTO address (${ADDRESS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[gen.counter, key, token, gen.epoch, scope, kind, namespace, name, uid],
+        `INSERT INTO address (${ADDRESS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[position, key, token, gen.epoch, gen.counter === position ? null : gen.counter, scope, kind, namespace, name, uid],
       );
     },
     rowDelete: (key, token) =>
@@ -96,18 +112,32 @@ export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
       const record = sql.exec<AddressRecord>(`SELECT ${ADDRESS_COLUMNS} FROM address WHERE token = ?`, token).toArray()[0];
       return record && toRow(record);
     },
-    rowsSince: (afterCounter, limit) =>
+    rowsSince: (afterPosition, limit) =>
       sql
-        .exec<AddressRecord>(`SELECT ${ADDRESS_COLUMNS} FROM address WHERE counter > ? ORDER BY counter LIMIT ?`, afterCounter, limit)
+        .exec<AddressRecord>(`SELECT ${ADDRESS_COLUMNS} FROM address WHERE counter > ? ORDER BY counter LIMIT ?`, afterPosition, limit)
         .toArray()
         .map(toRow),
+    rowsIn({ first, last, after }, limit) {
+      const query = `SELECT ${ADDRESS_COLUMNS} FROM address WHERE key >= ? AND key > ? AND key <= ? ORDER BY key LIMIT ?`;
+      return sql.exec<AddressRecord>(query, first, after, last, limit).toArray().map(toRow);
+    },
     *rowKeys(first, last) {
       for (const [key] of sql.exec("SELECT key FROM address WHERE key >= ? AND key <= ? ORDER BY key", first, last).raw())
         yield key as string;
     },
-    rowCount(first, last) {
-      const query = "SELECT count(*) AS count, coalesce(min(key), '') AS example FROM address WHERE key >= ? AND key <= ?";
-      return sql.exec<{ count: number; example: string }>(query, first, last).one();
+    rowCount: (first, last) => sql.exec<{ count: number; example: string }>(COUNT_ROWS, first, last).one(),
+    serviceRowCount: (first, last) => sql.exec<{ count: number; example: string }>(`${COUNT_ROWS} AND kind = 'service'`, first, last).one(),
+
+    receivingLoad(handoff) {
+      const query = "SELECT through, sealed FROM receiving WHERE handoff = ?";
+      const record = sql.exec<{ through: string; sealed: number }>(query, handoff).toArray()[0];
+      return record && { through: record.through, sealed: record.sealed === 1 };
+    },
+    receivingSave(handoff, { through, sealed }) {
+      sql.exec("INSERT OR REPLACE INTO receiving (handoff, through, sealed) VALUES (?, ?, ?)", handoff, through, Number(sealed));
+    },
+    receivingRetain(handoffs) {
+      sql.exec("DELETE FROM receiving WHERE handoff NOT IN (SELECT value FROM json_each(?))", JSON.stringify(handoffs));
     },
 
     releasedSave(token, expiresMs) {
@@ -142,11 +172,12 @@ export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
   };
 }
 
-function toRow({ counter, key, token, epoch, scope, kind, namespace, name, uid }: AddressRecord): StoredRow {
+function toRow({ counter, key, token, epoch, gen_counter, scope, kind, namespace, name, uid }: AddressRecord): StoredRow {
   return {
     key,
+    position: counter,
     token,
-    gen: { epoch, counter },
+    gen: { epoch, counter: gen_counter ?? counter },
     // Written by rowInsert alone, from values of these very types.
     scope: scope as StoredRow["scope"],
     holder: { kind: kind as Holder["kind"], namespace, name, uid },

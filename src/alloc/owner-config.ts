@@ -9,6 +9,7 @@
  * | any                | equal epoch and content | repeat: acknowledged, changes nothing   |
  * | any                | equal epoch, other content | contentDiffers: an epoch was used twice |
  * | any                | greater epoch           | accept                                  |
+ * | receiving P        | owns P, not all rows of it have come | unsealed                   |
  */
 import { assert } from "../base/assert";
 import { OWNER_PREFIXES_MAX } from "../base/limits";
@@ -26,12 +27,14 @@ export interface ActiveConfig {
   /** those of `owned` that allocate and release now; with `frozen` they make up `owned` */
   active: Prefix[];
   frozen: Prefix[];
+  /** on their way here from other owners; disjoint from `owned` */
+  receiving: { handoff: number; prefixes: Prefix[] }[];
   /** Ready ranges that intersect `owned` */
   ranges: Prefix[];
 }
 
 /** What a never configured object has. */
-const UNCONFIGURED: ActiveConfig = { epoch: 0, retired: false, owned: [], active: [], frozen: [], ranges: [] };
+const UNCONFIGURED: ActiveConfig = { epoch: 0, retired: false, owned: [], active: [], frozen: [], receiving: [], ranges: [] };
 
 export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind: "repeat" } | { kind: "refuse"; result: ConfigureResult };
 
@@ -41,39 +44,54 @@ export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind:
  */
 function canonicalContent(config: OwnerConfig): string {
   const set = (prefixes: readonly string[]): string[] => (config.retired ? [] : [...prefixes].sort());
-  return JSON.stringify({ frozen: set(config.frozen), owned: set(config.owned), ranges: set(config.ranges), retired: config.retired });
+  const receiving = (config.retired ? [] : [...config.receiving]).sort((a, b) => a.handoff - b.handoff);
+  return JSON.stringify({
+    frozen: set(config.frozen),
+    owned: set(config.owned),
+    ranges: set(config.ranges),
+    receiving: receiving.map(({ handoff, prefixes }) => ({ handoff, prefixes: set(prefixes) })),
+    retired: config.retired,
+  });
 }
 
-/** Applies the table above. Throws InvariantError on a configuration that no coordinator may send. */
-export function decideConfigure(stored: StoredConfig | undefined, offered: OwnerConfig): ConfigureDecision {
+/**
+ * Applies the table above; `isSealed` tells whether all rows of a hand-off have come. Throws InvariantError on a configuration that no
+ * coordinator may send.
+ */
+export function decideConfigure(
+  stored: StoredConfig | undefined,
+  offered: OwnerConfig,
+  isSealed: (handoff: number) => boolean,
+): ConfigureDecision {
   const next: StoredConfig = { epoch: offered.epoch, content: canonicalContent(offered) };
   parseConfig(next);
   if (stored === undefined) return { kind: "accept", next };
-  const refuse = (reason: "superseded" | "contentDiffers" | "retired"): ConfigureDecision => ({
+  const refuse = (reason: Extract<ConfigureResult, { ok: false }>["reason"]): ConfigureDecision => ({
     kind: "refuse",
     result: { ok: false, reason, epoch: stored.epoch },
   });
-  if (isRetired(stored) && !offered.retired) return refuse("retired");
+  const before = parseConfig(stored);
+  if (before.retired && !offered.retired) return refuse("retired");
   if (offered.epoch < stored.epoch) return refuse("superseded");
-  if (offered.epoch > stored.epoch) return { kind: "accept", next };
-  return next.content === stored.content ? { kind: "repeat" } : refuse("contentDiffers");
-}
-
-function isRetired(stored: StoredConfig): boolean {
-  return parseConfig(stored).retired;
+  if (offered.epoch === stored.epoch) return next.content === stored.content ? { kind: "repeat" } : refuse("contentDiffers");
+  const owned = new Set(offered.owned);
+  const opened = before.receiving.filter(({ prefixes }) => prefixes.some((prefix) => owned.has(formatPrefix(prefix))));
+  return opened.every(({ handoff }) => isSealed(handoff)) ? { kind: "accept", next } : refuse("unsealed");
 }
 
 /** Reads a stored configuration; asserts canonical texts, disjoint segments, and that frozen segments are owned ones. */
 export function parseConfig(stored: StoredConfig | undefined): ActiveConfig {
   if (stored === undefined) return UNCONFIGURED;
   assert(Number.isSafeInteger(stored.epoch) && stored.epoch > 0, "an epoch is a positive safe integer");
-  const content = JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">;
-  for (const list of [content.owned, content.ranges, content.frozen]) {
+  // Configurations stored before there were hand-offs say nothing of them.
+  const content = { receiving: [], ...(JSON.parse(stored.content) as object) } as unknown as Omit<OwnerConfig, "epoch">;
+  for (const list of [content.owned, content.ranges, content.frozen, content.receiving.flatMap(({ prefixes }) => prefixes)]) {
     assert(list.length <= OWNER_PREFIXES_MAX, "an owner's configuration is bounded");
   }
   const frozen = new Set(content.frozen);
   const owned = content.owned.map(parseCanonical);
-  assertDisjoint(owned);
+  const receiving = content.receiving.map(({ handoff, prefixes }) => ({ handoff, prefixes: prefixes.map(parseCanonical) }));
+  assertDisjoint([...owned, ...receiving.flatMap(({ prefixes }) => prefixes)]);
   const frozenPrefixes = owned.filter((prefix) => frozen.has(formatPrefix(prefix)));
   assert(frozenPrefixes.length === frozen.size, "only owned segments can be frozen");
   return {
@@ -82,6 +100,7 @@ export function parseConfig(stored: StoredConfig | undefined): ActiveConfig {
     owned,
     active: owned.filter((prefix) => !frozen.has(formatPrefix(prefix))),
     frozen: frozenPrefixes,
+    receiving,
     ranges: content.ranges.map(parseCanonical),
   };
 }
@@ -91,7 +110,8 @@ export function someContains(prefixes: readonly Prefix[], family: Family, addres
   return prefixes.some((prefix) => containsAddress(prefix, family, address));
 }
 
-function parseCanonical(text: string): Prefix {
+/** Reads a prefix of a call; asserts that it is canonical. */
+export function parseCanonical(text: string): Prefix {
   const parsed = parsePrefix(text);
   assert(parsed.ok, `a configuration names prefixes canonically: ${text}`);
   return parsed.value;

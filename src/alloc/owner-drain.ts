@@ -110,7 +110,7 @@ export class OwnerDrain {
   }
 
   #allocateDynamic(item: AllocateItem): AllocateResult {
-    const pick = this.#memory.pool.allocateDynamic(item.family);
+    const pick = this.#memory.pool.allocateDynamic(item.family, item.dynamicOnly);
     if (pick === undefined) return { ok: false, reason: this.#mayThaw(item.family) ? "frozen" : "full" };
     return this.#insert({ family: item.family, address: pick.address }, pick.scope, item);
   }
@@ -119,17 +119,19 @@ export class OwnerDrain {
   #again(item: AllocateItem, row: StoredRow): AllocateResult {
     const place = parseAddressKey(row.key);
     assert(place.family === item.family, "a token belongs to one allocation, of one family");
-    if (this.#isFrozen(place)) return { ok: false, reason: "frozen" };
+    // In a frozen segment, or in one that is still being received.
+    if (!this.#memory.pool.isOwned(place.family, place.address)) return { ok: false, reason: "frozen" };
     const address = formatAddress(place.family, place.address);
     assert(item.address === "" || item.address === address, "a token belongs to one allocation, of one address");
     return { ok: true, address, gen: row.gen, scope: row.scope };
   }
 
   #insert(place: Place, scope: Scope, item: { token: string; holder: Holder }): AllocateResult {
-    const gen = { epoch: this.#memory.config.epoch, counter: ++this.#memory.counter };
+    const position = ++this.#memory.counter;
+    const gen = { epoch: this.#memory.config.epoch, counter: position };
     const { kind, namespace, name, uid } = item.holder;
     const holder: Holder = { kind, namespace, name, uid };
-    this.#storage.rowInsert({ key: addressKey(place.family, place.address), token: item.token, gen, scope, holder });
+    this.#storage.rowInsert({ key: addressKey(place.family, place.address), position, token: item.token, gen, scope, holder });
     return { ok: true, address: formatAddress(place.family, place.address), gen, scope };
   }
 

@@ -1,4 +1,5 @@
 import type { Family } from "../net/family";
+import { lastOf, type Prefix } from "../net/prefix";
 
 /**
  * The storage key of an address: "4" and 8 hex digits, or "6" and 32. Fixed width per family, so text order is address order and
@@ -19,4 +20,9 @@ export function addressKey(family: Family, address: bigint): AddressKey {
 /** The inverse of `addressKey`. */
 export function parseAddressKey(key: AddressKey): { family: Family; address: bigint } {
   return { family: key.startsWith("4") ? "IPv4" : "IPv6", address: BigInt("0x" + key.slice(1)) };
+}
+
+/** The keys of a segment's first and last address. */
+export function keysOf(segment: Prefix): [first: AddressKey, last: AddressKey] {
+  return [addressKey(segment.family, segment.base), addressKey(segment.family, lastOf(segment))];
 }

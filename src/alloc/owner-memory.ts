@@ -5,16 +5,17 @@
  */
 import { InvariantError } from "../base/assert";
 import type { Random, Recorder } from "../base/ports";
-import { type Prefix, formatPrefix, lastOf, relation } from "../net/prefix";
+import { type Prefix, formatPrefix, relation } from "../net/prefix";
+import { coversPrefix } from "../net/prefix-set";
 import { type ActiveConfig, parseConfig } from "./owner-config";
-import { type AddressKey, KEY_AFTER_ALL, KEY_BEFORE_ALL, addressKey, parseAddressKey } from "./owner-key";
+import { KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
 import type { OwnerStorage, StoredConfig } from "./owner-storage";
 import { Pool } from "./pool";
 
 export interface OwnerMemory {
   config: ActiveConfig;
   pool: Pool;
-  /** of the newest row ever written */
+  /** position of the newest row ever written */
   counter: number;
 }
 
@@ -41,8 +42,8 @@ export function loadMemory(storage: OwnerStorage, ports: { random: Random; recor
 
 /**
  * Puts an accepted configuration in force, in storage and in `memory`; call it inside a transaction, and reload memory when that fails.
- * Rows of segments that are no longer owned go: whoever took the segment over has them, and should the segment ever come back,
- * old rows would stand against its new ones.
+ * Rows of segments that are neither owned nor received any longer go: whoever took the segment over has them, and should the segment ever
+ * come back, old rows would stand against its new ones. A hand-off begins with an empty segment.
  */
 export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: StoredConfig): void {
   const before = memory.config;
@@ -51,8 +52,14 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
   const isActiveBefore = setOf(before.active);
   const isActive = setOf(config.active);
   const vanished = before.active.filter((segment) => !isActive.has(formatPrefix(segment)));
-  const appeared = config.active.filter((segment) => !isActiveBefore.has(formatPrefix(segment)));
-  if (!equalSets(setOf(before.owned), setOf(config.owned))) deleteRowsOutside(storage, config.owned);
+  // What was active and is only cut differently is moved inside the pool.
+  const appeared = config.active.filter((segment) => !isActiveBefore.has(formatPrefix(segment)) && !coversPrefix(before.active, segment));
+  const begun = new Set(before.receiving.map(({ handoff }) => handoff));
+  const received = config.receiving.filter(({ handoff }) => begun.has(handoff)).flatMap(({ prefixes }) => prefixes);
+  const kept = [...config.owned, ...received];
+  const keptBefore = [...before.owned, ...before.receiving.flatMap(({ prefixes }) => prefixes)];
+  if (!equalSets(setOf(keptBefore), setOf(kept))) deleteRowsOutside(storage, kept);
+  storage.receivingRetain(config.receiving.map(({ handoff }) => handoff));
   for (const segment of vanished) storage.pagesDelete(formatPrefix(segment));
   if (config.retired) storage.releasedClear();
 
@@ -100,18 +107,14 @@ function takeRows(storage: OwnerStorage, pool: Pool, segment: Prefix): void {
   }
 }
 
-function deleteRowsOutside(storage: OwnerStorage, owned: readonly Prefix[]): void {
-  const intervals = owned.map(keysOf).sort(([a], [b]) => (a < b ? -1 : 1));
+function deleteRowsOutside(storage: OwnerStorage, kept: readonly Prefix[]): void {
+  const intervals = kept.map(keysOf).sort(([a], [b]) => (a < b ? -1 : 1));
   let after = KEY_BEFORE_ALL;
   for (const [first, last] of intervals) {
     storage.rowsDeleteBetween(after, first);
     after = last;
   }
   storage.rowsDeleteBetween(after, KEY_AFTER_ALL);
-}
-
-function keysOf(segment: Prefix): [first: AddressKey, last: AddressKey] {
-  return [addressKey(segment.family, segment.base), addressKey(segment.family, lastOf(segment))];
 }
 
 function setOf(prefixes: readonly Prefix[]): Set<string> {

@@ -17,6 +17,8 @@ export interface StoredConfig {
 /** One allocated address: the authority on who holds it. */
 export interface StoredRow {
   key: AddressKey;
+  /** of all rows ever written here; a row that was given out here has it as the counter of its gen */
+  position: number;
   token: string;
   gen: Gen;
   scope: Scope;
@@ -30,6 +32,14 @@ export interface StoredPage {
   bytes: Uint8Array;
 }
 
+/** How much of a hand-off has come. */
+export interface StoredReceiving {
+  /** the key of the last row; "" = none yet */
+  through: AddressKey;
+  /** all of it, checked */
+  sealed: boolean;
+}
+
 export interface OwnerStorage {
   /** Runs `body` once, synchronously; everything it wrote is kept if it returns and undone if it throws. */
   transaction<T>(body: () => T): T;
@@ -38,7 +48,7 @@ export interface OwnerStorage {
   configLoad(): StoredConfig | undefined;
   configSave(config: StoredConfig): void;
 
-  /** The counter of the newest row ever written, rows since deleted included; 0 when there was none. */
+  /** The position of the newest row ever written, rows since deleted included; 0 when there was none. */
   counterLoad(): number;
   counterSave(counter: number): void;
 
@@ -49,12 +59,22 @@ export interface OwnerStorage {
   /** Deletes the rows with `after` < key < `before`. */
   rowsDeleteBetween(after: AddressKey, before: AddressKey): void;
   rowByToken(token: string): StoredRow | undefined;
-  /** Rows whose counter is greater than `afterCounter`, in counter order. */
-  rowsSince(afterCounter: number, limit: number): StoredRow[];
+  /** Rows whose position is greater than `afterPosition`, in that order. */
+  rowsSince(afterPosition: number, limit: number): StoredRow[];
+  /** Rows with `after` < key in [first, last], in address order. */
+  rowsIn(interval: { first: AddressKey; last: AddressKey; after: AddressKey }, limit: number): StoredRow[];
   /** Keys of all rows in [first, last], in address order; to be consumed without writing rows meanwhile. */
   rowKeys(first: AddressKey, last: AddressKey): Iterable<AddressKey>;
   /** Number of rows in [first, last] and the lowest key among them ("" = none). */
   rowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey };
+  /** The same, of rows that are held for Services. */
+  serviceRowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey };
+
+  /** undefined: nothing was ever asked of this hand-off, or it is over */
+  receivingLoad(handoff: number): StoredReceiving | undefined;
+  receivingSave(handoff: number, state: StoredReceiving): void;
+  /** Forgets all hand-offs but these. */
+  receivingRetain(handoffs: readonly number[]): void;
 
   /** Remembers the token until `expiresMs`; a repeat prolongs it. */
   releasedSave(token: string, expiresMs: number): void;

@@ -5,7 +5,7 @@
  * - an address has at most one row (its key), and it is taken in the bitmap exactly when it has one;
  * - a row's gen grows with every row ever written, whatever was deleted or restarted meanwhile;
  * - a token has at most one row, and none while it is remembered as released;
- * - rows exist only inside owned segments; nothing is written at all by an owner that is retired or was never configured.
+ * - rows exist only inside segments that are owned or being received; nothing is written at all by an owner that is retired or was never configured.
  *
  * Why this way: all allocate, release and seed calls of one turn of the event loop share one transaction (rows, changed pages and
  * counter together), because a commit costs more than everything else here. A call that is refused leaves nothing behind; a lost
@@ -35,14 +35,19 @@ import type {
   AllocateItem,
   AllocateResult,
   ConfigureResult,
+  CopyChunk,
+  CopyOutResult,
   Holder,
   OwnerConfig,
+  ReceiveResult,
+  Receiving,
   ReleaseItem,
   ReleaseResult,
   ServiceCIDRRpc,
 } from "../rpc/service-cidr";
-import { decideConfigure } from "./owner-config";
+import { decideConfigure, parseCanonical } from "./owner-config";
 import { OwnerDrain, type SeedItem } from "./owner-drain";
+import { copyOut, HandoffConflict, partition, receive } from "./owner-handoff";
 import { type AddressKey, addressKey, parseAddressKey } from "./owner-key";
 import { type OwnerMemory, applyConfig, loadMemory, savePages } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
@@ -100,7 +105,7 @@ export class Owner implements ServiceCIDRRpc {
   async configure(config: OwnerConfig): Promise<ConfigureResult> {
     const { storage, recorder } = this.#ports;
     const memory = this.#current();
-    const decision = decideConfigure(storage.configLoad(), config);
+    const decision = decideConfigure(storage.configLoad(), config, (handoff) => storage.receivingLoad(handoff)?.sealed === true);
     if (decision.kind === "repeat") return { ok: true };
     if (decision.kind === "refuse") return decision.result;
     try {
@@ -109,12 +114,13 @@ export class Owner implements ServiceCIDRRpc {
       this.#forget(error);
       throw error;
     }
-    const { owned, ranges, frozen, retired } = config;
+    const { owned, ranges, frozen, receiving, retired } = config;
     recorder.log("info", "owner.configured", {
       epoch: config.epoch,
       owned: owned.length,
       ranges: ranges.length,
       frozen: frozen.length,
+      receiving: receiving.length,
       retired,
     });
     return { ok: true };
@@ -151,21 +157,27 @@ export class Owner implements ServiceCIDRRpc {
     return outcome.result;
   }
 
-  /** Rows written after `afterCounter`, at most `limit` and never more than OWNER_ROWS_PER_ANSWER_MAX; frozen segments included. */
-  async rowsSince(afterCounter: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }> {
+  /**
+   * Rows written after `afterPosition`, at most `limit` and never more than OWNER_ROWS_PER_ANSWER_MAX; those of frozen and received segments
+   * as well, so that who asks misses none whatever becomes of the hand-off.
+   */
+  async rowsSince(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }> {
     const { config } = this.#current();
-    const rows = this.#ports.storage.rowsSince(afterCounter, Math.max(0, Math.min(limit, OWNER_ROWS_PER_ANSWER_MAX)));
+    const rows = this.#ports.storage.rowsSince(afterPosition, Math.max(0, Math.min(limit, OWNER_ROWS_PER_ANSWER_MAX)));
     return { epoch: config.epoch, rows: rows.map(toAddressRow) };
   }
 
-  /** Counts rows, so frozen segments count as well. Linear in what it counts: topology changes ask, not requests. */
+  /**
+   * Counts the rows of Services, in frozen segments as well. As upstream, IPAddress objects that others made keep no ServiceCIDR: theirs go
+   * with the claim. Linear in what it counts: topology changes ask, not requests.
+   */
   async countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number; example: string }> {
     assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
     const { config } = this.#current();
     let taken = 0;
     let example: AddressKey = "";
     for (const { first, last } of intervals) {
-      const found = this.#ports.storage.rowCount(keyOf(first), keyOf(last));
+      const found = this.#ports.storage.serviceRowCount(keyOf(first), keyOf(last));
       taken += found.count;
       if (found.count > 0 && (example === "" || found.example < example)) example = found.example;
     }
@@ -176,6 +188,42 @@ export class Owner implements ServiceCIDRRpc {
   async free(): Promise<{ epoch: number; free: AllocateAnswer["free"] }> {
     const memory = this.#current();
     return { epoch: memory.config.epoch, free: freeOf(memory) };
+  }
+
+  async partition(prefixes: string[], rowsMax: number): ReturnType<ServiceCIDRRpc["partition"]> {
+    const { config } = this.#current();
+    return { epoch: config.epoch, pieces: partition(this.#ports.storage, prefixes.map(parseCanonical), rowsMax) };
+  }
+
+  async copyOut(handoff: Receiving, after: string): Promise<CopyOutResult> {
+    return copyOut(this.#ports.storage, this.#current().config, handoff, after);
+  }
+
+  /** Durable when it answers; safe to repeat. */
+  async receive(handoff: number, chunk: CopyChunk): Promise<ReceiveResult> {
+    const { storage, recorder } = this.#ports;
+    const memory = this.#current();
+    try {
+      return storage.transaction(() => receive(storage, memory, handoff, chunk));
+    } catch (error) {
+      this.#memory = undefined;
+      if (!(error instanceof HandoffConflict)) throw error;
+      recorder.log("warn", "owner.handoffConflict", { handoff, error: error.message });
+      return { ok: false, reason: "conflict" };
+    }
+  }
+
+  /** Commits and items so far, and the taken addresses of each interval: from the bitmap, which has no frozen segments; those count rows. */
+  async usage(intervals: { first: string; last: string }[]): Promise<{ drains: number; weight: number; taken: number[] }> {
+    assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
+    const { config, pool } = this.#current();
+    const taken = intervals.map(({ first, last }) => {
+      const [low, high] = [keyOf(first), keyOf(last)];
+      if (config.frozen.length > 0) return this.#ports.storage.rowCount(low, high).count;
+      return pool.takenIn(parseAddressKey(low).family, parseAddressKey(low).address, parseAddressKey(high).address);
+    });
+    const { drains, weight } = this.counters;
+    return { drains, weight, taken };
   }
 
   #apply(operations: readonly Operation[]): Outcome[] {
@@ -260,5 +308,5 @@ function formatKey(key: AddressKey): string {
 }
 
 function toAddressRow(row: StoredRow): AddressRow {
-  return { address: formatKey(row.key), token: row.token, gen: row.gen, holder: row.holder };
+  return { address: formatKey(row.key), token: row.token, gen: row.gen, holder: row.holder, position: row.position };
 }

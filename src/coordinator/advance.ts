@@ -3,13 +3,17 @@
  * every owner, and which ranges are ready. Runs in the same transaction as the change that made it necessary, so a crash leaves either
  * neither or both, and a configuration is durable before it can be pushed (PROTOCOL rule 11). Repeating it changes nothing.
  */
-import type { CoordinatorStorage } from "./coordinator-storage";
+import { mergeSiblings } from "../topology/claim";
+import type { CoordinatorStorage, HandoffRow } from "./coordinator-storage";
 import { View } from "./view";
+
+const REST_FIRST_MS = 5_000;
+const REST_MAX_MS = 300_000;
 
 /** To be called inside a transaction, after every change of the rows. Answers the view of the rows as they are now. */
 export function advance(storage: CoordinatorStorage, nowMs: number): View {
   let view = new View(storage.load());
-  for (const step of [endFences, nextEpoch, updateReadiness]) {
+  for (const step of [endFences, endHandoffs, mergeClaims, nextEpoch, updateReadiness]) {
     if (step(view, storage, nowMs)) view = new View(storage.load());
   }
   return view;
@@ -20,6 +24,52 @@ function endFences(view: View, storage: CoordinatorStorage, nowMs: number): bool
   const over = [...view.cidrs.values()].filter((cidr) => cidr.fencedUntil > 0 && cidr.fencedUntil <= nowMs);
   for (const cidr of over) storage.cidrSave({ ...cidr, fencedUntil: 0 });
   return over.length > 0;
+}
+
+/** What is activated is over; what is not committed in time, or has lost its reason, rests: the owners thaw and discard under the next epoch. */
+function endHandoffs(view: View, storage: CoordinatorStorage, nowMs: number): boolean {
+  let changed = false;
+  for (const row of view.handoffs.values()) {
+    if (row.phase === "activating" && view.isActivated(row)) storage.handoffDelete(row.sourceUid);
+    else if (row.phase === "copying" && !isWorthIt(view, row, nowMs)) storage.handoffSave(rested(row, nowMs));
+    else if (row.phase === "resting" && view.claimsOf(row.sourceUid).length === 0) storage.handoffDelete(row.sourceUid);
+    else continue;
+    changed = true;
+  }
+  return changed;
+}
+
+/** Whether a hand-off that is under way may go on: in time, and to somebody who covers what comes (PROTOCOL rules 12 and 16). */
+export function isWorthIt(view: View, row: HandoffRow, nowMs: number): boolean {
+  return nowMs < row.dueAt && row.prefixes.every((prefix) => view.covers(row.targetUid, prefix));
+}
+
+/** A given up attempt: nothing is frozen, and the next may begin later the more have failed. */
+export function rested(row: HandoffRow, nowMs: number): HandoffRow {
+  const dueAt = nowMs + Math.min(REST_FIRST_MS * 2 ** row.failures, REST_MAX_MS);
+  return { ...row, phase: "resting", prefixes: [], dueAt, failures: row.failures + 1 };
+}
+
+/**
+ * Neighbours of one owner become one segment, so that what hand-offs cut does not stay in pieces; not before the last one that goes to this
+ * owner has come, because joining costs the owner a look at all of their addresses.
+ */
+function mergeClaims(view: View, storage: CoordinatorStorage): boolean {
+  let changed = false;
+  const expecting = new Set(
+    view.ownerUids().flatMap((uid) => (view.isLeaving(uid) ? view.movesOf(uid).map((move) => move.targetUid) : [])),
+  );
+  for (const row of view.handoffs.values()) expecting.add(row.targetUid);
+  for (const uid of view.ownerUids()) {
+    if (expecting.has(uid) || view.isLeaving(uid)) continue;
+    const claims = view.claimsOf(uid).filter((claim) => claim.seeded);
+    for (const { merged, parts } of mergeSiblings(claims)) {
+      for (const prefix of parts) storage.claimDelete(prefix);
+      storage.claimInsert({ prefix: merged, ownerUid: uid, seeded: true });
+      changed = true;
+    }
+  }
+  return changed;
 }
 
 /** Owners whose content changes get it under the next epoch; the others keep theirs, and nothing is pushed to them (rule 17). */

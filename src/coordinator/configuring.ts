@@ -1,8 +1,10 @@
 /** Pushing one configuration to one owner until it confirms (PROTOCOL rules 9, 11 and 17). */
 import { assert } from "../base/assert";
+import { RPC_TIMEOUT_MS } from "../base/limits";
+import { withTimeout } from "../base/timeout";
 import type { OwnerContent } from "../topology/owner-config";
 import type { ConfigureResult } from "../rpc/service-cidr";
-import { withTimeout, type JobContext } from "./context";
+import type { JobContext } from "./context";
 import type { JobOutcome } from "./job-runner";
 
 /** Pushes the configuration of `epoch`; when a newer one was persisted meanwhile, this one is left alone. */
@@ -11,7 +13,7 @@ export async function configureOwner(context: JobContext, target: { uid: string;
   const row = context.view().owners.get(uid);
   if (row?.epoch !== epoch) return "done";
   const content = JSON.parse(row.content) as OwnerContent;
-  const result = await withTimeout(context.clock, context.peers.owner(uid).configure({ epoch, ...content }));
+  const result = await withTimeout(context.clock, RPC_TIMEOUT_MS, context.peers.owner(uid).configure({ epoch, ...content }));
   if (!result.ok) return refused(context, target, result);
   context.mutate(() => {
     const now = context.view().owners.get(uid);

@@ -61,6 +61,26 @@ export interface SeedingRow {
   ownerUid: string;
 }
 
+/**
+ * Segments on their way from one owner to another (handing-over.ts). An owner hands over to one other at a time.
+ *
+ *     copying ──► activating ──► (row deleted)
+ *        └──────► resting ──► copying, under a new id
+ */
+export interface HandoffRow {
+  sourceUid: string;
+  targetUid: string;
+  /** the epoch that froze the segments; names this attempt for ever */
+  id: number;
+  /** copying: claims of the source; activating: claims of the target by now; resting: none */
+  prefixes: string[];
+  phase: "copying" | "activating" | "resting";
+  /** copying: when it is given up; resting: when the next attempt may begin (ms) */
+  dueAt: number;
+  /** failed attempts in a row */
+  failures: number;
+}
+
 export interface CoordinatorState {
   /** the last epoch given out; 0 before the first */
   epoch: number;
@@ -68,6 +88,7 @@ export interface CoordinatorState {
   ranges: RangeRow[];
   claims: ClaimRow[];
   owners: OwnerRow[];
+  handoffs: HandoffRow[];
 }
 
 export interface CoordinatorStorage {
@@ -86,6 +107,9 @@ export interface CoordinatorStorage {
   claimDelete(prefix: string): void;
   ownerSave(row: OwnerRow): void;
   ownerDelete(uid: string): void;
+  /** one row per source */
+  handoffSave(row: HandoffRow): void;
+  handoffDelete(sourceUid: string): void;
   seedingsOf(ownerUid: string): SeedingRow[];
   seedingSave(row: SeedingRow): void;
   seedingDelete(token: string): void;

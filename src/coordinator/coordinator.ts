@@ -6,7 +6,7 @@
  * a job for each difference; a finished job kicks again. There is no other state, so a crash at any await is answered by planning anew, and
  * every job may run twice.
  *
- *     write -> store -> intents (claims, fences) -> advance -> kick -> plan -> jobs: configure, seed, show ready, release, drop
+ *     write -> store -> intents (claims, fences) -> advance -> kick -> plan -> jobs: configure, seed, show ready, release, hand over, drop
  *                                                      ^                               |
  *                                                      +---------- mutate -------------+
  *
@@ -15,11 +15,13 @@
 import { EarliestAlarm } from "../base/earliest-alarm";
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
+import type { OwnerContent } from "../topology/owner-config";
 import { advance } from "./advance";
 import { configureOwner } from "./configuring";
 import type { JobContext } from "./context";
 import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
 import { dropUnnamedClaims, releaseObject } from "./deletion";
+import { copyRows, handOver } from "./handing-over";
 import { FreeHints } from "./free-hints";
 import { ServiceCIDRIntents } from "./intents";
 import { JobRunner, type JobOutcome } from "./job-runner";
@@ -36,6 +38,8 @@ const WAKE_ALARM_MS = 1_000;
 /** How long the first request waits for the default ServiceCIDR to be created, and `maintain` and the alarm for running jobs. */
 const BOOTSTRAP_WAIT_MS = 5_000;
 const JOBS_WAIT_MS = 20_000;
+/** How long owners may take to count what they have free; less than a caller's RPC_TIMEOUT_MS, so that one that hangs is only left out. */
+const COUNT_WAIT_MS = 2_000;
 
 export interface CoordinatorPorts {
   storage: CoordinatorStorage;
@@ -80,6 +84,21 @@ export class Coordinator implements CoordinatorRpc {
     return this.#topologyNow();
   }
 
+  async countedTopology(): Promise<Topology> {
+    await this.bootstrapped();
+    const { owners } = this.#topologyNow();
+    const answers = await this.#hints.ask(
+      owners.map(({ uid }) => uid),
+      COUNT_WAIT_MS,
+    );
+    const view = this.#view();
+    const counted = answers.filter(({ epoch, free }) => {
+      const row = view.owners.get(free.ownerUid);
+      return row?.epoch === epoch && (JSON.parse(row.content) as OwnerContent).frozen.length === 0;
+    });
+    return { ...this.#topologyNow(), free: counted.map(({ free }) => free) };
+  }
+
   async readyTopology(waitMs: number): Promise<Topology> {
     await this.bootstrapped();
     await this.#until(() => !this.#isDefaultComing(), waitMs);
@@ -115,7 +134,7 @@ export class Coordinator implements CoordinatorRpc {
   kick(): void {
     this.#guarded(() => {
       const view = this.#ports.storage.transaction(() => advance(this.#ports.storage, this.#ports.clock.now()));
-      const planned = new Map(planActions(view, this.#defaultRanges).map((action) => [actionKey(action), action]));
+      const planned = new Map(planActions(view, this.#defaultRanges, this.#ports.clock.now()).map((action) => [actionKey(action), action]));
       this.#jobs.retain(new Set(planned.keys()));
       for (const [key, action] of planned) this.#jobs.offer(key, () => this.#perform(action));
       this.#arm();
@@ -140,6 +159,7 @@ export class Coordinator implements CoordinatorRpc {
       case "extendDefault":
         return this.#edit(action.cidr, (object) => ({ ...object, spec: { ...object.spec, cidrs: [...this.#defaultRanges] } }));
       case "configure":
+        this.#hints.forget(action.uid);
         return configureOwner(context, action);
       case "seed":
         return seedOwner(context, action.uid);
@@ -153,6 +173,10 @@ export class Coordinator implements CoordinatorRpc {
         return this.#edit(action.cidr, (object) =>
           this.#isReady(action.cidr) ? withReadyCondition(object, READY, context.clock.now()) : undefined,
         );
+      case "handOver":
+        return handOver(context, action.uid, () => !context.view().cidrs.has(action.uid));
+      case "copyRows":
+        return copyRows(context, action);
       case "release":
         return releaseObject(context, action.cidr);
       case "dropClaims":
@@ -192,6 +216,7 @@ export class Coordinator implements CoordinatorRpc {
       ranges: view.ranges
         .filter((range) => view.isAllocatable(range))
         .map(({ prefix, uid }) => ({ prefix, name: view.cidrs.get(uid)?.name ?? "" })),
+      owners: owners.flatMap((uid) => view.owners.get(uid) ?? []).map(({ uid, epoch }) => ({ uid, epoch })),
       free: this.#hints.of(owners),
     };
   }
@@ -238,7 +263,9 @@ export class Coordinator implements CoordinatorRpc {
   /** Asks for the alarm at the next time that something is due. */
   #arm(): void {
     const now = this.#ports.clock.now();
-    const times = this.#ports.storage.load().cidrs.flatMap((cidr) => (cidr.fencedUntil > 0 ? [cidr.fencedUntil] : []));
+    const { cidrs, handoffs } = this.#ports.storage.load();
+    const times = cidrs.flatMap((cidr) => (cidr.fencedUntil > 0 ? [cidr.fencedUntil] : []));
+    for (const { phase, dueAt } of handoffs) if (phase !== "activating" && dueAt > now) times.push(dueAt);
     const due = this.#jobs.nextDue();
     if (due !== undefined) times.push(due);
     if (this.#jobs.running > 0) times.push(now + CRASH_ALARM_MS);

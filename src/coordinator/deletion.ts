@@ -2,17 +2,23 @@
  * The end of a ServiceCIDR (DESIGN §4). By now nothing new can appear in what it alone covers: the owners have confirmed. Each step looks at
  * the world again in the transaction that acts, because an await lies between the count and the decision.
  */
+import { RPC_TIMEOUT_MS } from "../base/limits";
+import { withTimeout } from "../base/timeout";
 import { lastOf } from "../net/prefix";
 import { formatAddress } from "../net/address";
 import type { ServiceCIDR } from "../meta/kubernetes";
 import type { AddressInterval } from "../topology/coverage";
-import { withTimeout, type JobContext } from "./context";
+import type { JobContext } from "./context";
 import type { CidrRow } from "./coordinator-storage";
+import { handOver } from "./handing-over";
 import type { JobOutcome } from "./job-runner";
 import { TERMINATING, withoutFinalizer, withReadyCondition } from "./service-cidr-object";
 import type { View } from "./view";
 
-/** Lets the object go when no allocated address is covered by it alone; else says so on the object and waits. */
+/**
+ * Lets the object go when no address of a Service is covered by it alone, and others have taken over what its owner writes for them; before,
+ * begins to hand that over, or says on the object why it waits.
+ */
 export async function releaseObject(context: JobContext, cidr: CidrRow): Promise<JobOutcome> {
   const evidence = gather(context.view(), cidr.uid);
   const taken = await countTaken(context, evidence.owners, evidence.intervals);
@@ -22,9 +28,12 @@ export async function releaseObject(context: JobContext, cidr: CidrRow): Promise
     await context.objects.updateInternal(key, cidr.uid, (object) => withReadyCondition(object, TERMINATING, context.clock.now()));
     return "waiting";
   }
-  const stillHolds = (object: ServiceCIDR): ServiceCIDR | undefined =>
-    sameEvidence(evidence, gather(context.view(), cidr.uid)) ? withoutFinalizer(object) : undefined;
-  return (await context.objects.updateInternal(key, cidr.uid, stillHolds)) ? "done" : "failed";
+  const stillHolds = (): boolean => sameEvidence(evidence, gather(context.view(), cidr.uid));
+  if (context.view().movesOf(cidr.uid).length > 0) return handOver(context, cidr.uid, stillHolds);
+  // Looked at again in the transaction: a cover may have come that is to take segments over first, or one may have gone.
+  const free = (object: ServiceCIDR): ServiceCIDR | undefined =>
+    stillHolds() && context.view().movesOf(cidr.uid).length === 0 ? withoutFinalizer(object) : undefined;
+  return (await context.objects.updateInternal(key, cidr.uid, free)) ? "done" : "failed";
 }
 
 /**
@@ -79,7 +88,7 @@ async function countTaken(
   if (intervals.length === 0) return 0;
   const answers = await Promise.all(
     [...owners].map(async ([uid, epoch]) => {
-      const answer = await withTimeout(context.clock, context.peers.owner(uid).countTaken(intervals));
+      const answer = await withTimeout(context.clock, RPC_TIMEOUT_MS, context.peers.owner(uid).countTaken(intervals));
       return answer.epoch === epoch ? answer.taken : undefined;
     }),
   );

@@ -15,6 +15,10 @@ export type Action =
   | { kind: "addFinalizer"; cidr: CidrRow }
   /** gives out addresses, and the object does not say so */
   | { kind: "showReady"; cidr: CidrRow }
+  /** the owner's object is gone, and others cover what it writes */
+  | { kind: "handOver"; uid: string }
+  /** the owners have frozen and opened the segments of a hand-off: its rows can move */
+  | { kind: "copyRows"; uid: string; id: number }
   /** may the object go? */
   | { kind: "release"; cidr: CidrRow }
   /** no object names these segments any more: are they empty? */
@@ -28,7 +32,10 @@ export function actionKey(action: Action): string {
     case "configure":
       // A new epoch neither waits for a call that hangs with the old one, nor for its backoff.
       return `${action.kind}/${action.uid}/${action.epoch}`;
+    case "copyRows":
+      return `${action.kind}/${action.uid}/${action.id}`;
     case "seed":
+    case "handOver":
     case "dropClaims":
       return `${action.kind}/${action.uid}`;
     case "extendDefault":
@@ -40,8 +47,8 @@ export function actionKey(action: Action): string {
 }
 
 /** `defaultRanges`: canonical texts of SERVICE_CLUSTER_IP_RANGE, primary family first. */
-export function planActions(view: View, defaultRanges: readonly string[]): Action[] {
-  return [...planDefault(view, defaultRanges), ...planOwners(view), ...planObjects(view)];
+export function planActions(view: View, defaultRanges: readonly string[], nowMs: number): Action[] {
+  return [...planDefault(view, defaultRanges), ...planOwners(view), ...planHandoffs(view, nowMs), ...planObjects(view, nowMs)];
 }
 
 /** Upstream: pkg/controlplane/controller/defaultservicecidr. An object that differs from the configuration in any other way wins over it. */
@@ -68,12 +75,32 @@ function planOwners(view: View): Action[] {
   return actions;
 }
 
-function planObjects(view: View): Action[] {
+/** Owners without an object; for one that is being deleted, `release` begins the hand-offs when nothing blocks the deletion any more. */
+function planHandoffs(view: View, nowMs: number): Action[] {
+  const actions: Action[] = [];
+  for (const { sourceUid: uid, targetUid, id, phase } of view.handoffs.values()) {
+    if (phase === "copying" && view.areSettled([uid, targetUid])) actions.push({ kind: "copyRows", uid, id });
+  }
+  for (const uid of view.owners.keys()) {
+    if (view.cidrs.has(uid) || !view.areSettled([uid]) || isBusy(view, uid, nowMs)) continue;
+    if (view.movesOf(uid).length > 0) actions.push({ kind: "handOver", uid });
+  }
+  return actions;
+}
+
+/** A hand-off of this source is under way, or rests after a failure. */
+function isBusy(view: View, uid: string, nowMs: number): boolean {
+  const row = view.handoffs.get(uid);
+  return row !== undefined && (row.phase !== "resting" || nowMs < row.dueAt);
+}
+
+function planObjects(view: View, nowMs: number): Action[] {
   const actions: Action[] = [];
   for (const cidr of view.cidrs.values()) {
     const ranges = view.rangesOf(cidr.uid);
     if (cidr.deleting) {
-      if (cidr.finalizer && view.areSettled(view.ownersUnder(ranges))) actions.push({ kind: "release", cidr });
+      const canTell = view.areSettled(view.ownersUnder(ranges)) && !isBusy(view, cidr.uid, nowMs);
+      if (cidr.finalizer && canTell) actions.push({ kind: "release", cidr });
       continue;
     }
     if (!cidr.finalizer) actions.push({ kind: "addFinalizer", cidr });

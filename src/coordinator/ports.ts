@@ -17,7 +17,7 @@ export interface ServiceCIDRObjects {
 
 /** Other Durable Objects. A call that fails may have been applied, and may still be. */
 export interface CoordinatorPeers {
-  owner(uid: string): Pick<ServiceCIDRRpc, "configure" | "seed" | "release" | "countTaken" | "free">;
+  owner(uid: string): Pick<ServiceCIDRRpc, "configure" | "seed" | "release" | "countTaken" | "free" | "partition" | "copyOut" | "receive">;
   ipAddresses(): Pick<IPAddressesRpc, "claimPrefixes">;
 }
 

@@ -3,10 +3,12 @@
  * 15). The ipaddresses store first acknowledges the segments, so that from then on creates go through the owner; then list, mark, list
  * again, until a list brings nothing new and misses nothing that was marked: an object deleted in between is taken back by its token.
  */
+import { RPC_TIMEOUT_MS } from "../base/limits";
+import { withTimeout } from "../base/timeout";
 import { parseAddress } from "../net/address";
 import type { SeedRow } from "../rpc/ip-addresses";
 import { PrefixIndex } from "../topology/prefix-index";
-import { withTimeout, type JobContext } from "./context";
+import type { JobContext } from "./context";
 import type { JobOutcome } from "./job-runner";
 import type { Claim } from "./view";
 
@@ -25,6 +27,7 @@ export async function seedOwner(context: JobContext, ownerUid: string): Promise<
     if (segments.length === 0 || !owner || owner.ackedEpoch !== owner.epoch) return "done";
     const listed = await withTimeout(
       context.clock,
+      RPC_TIMEOUT_MS,
       context.peers.ipAddresses().claimPrefixes(
         view.epoch,
         view.claims.map((claim) => claim.prefix),
@@ -61,7 +64,7 @@ async function mark(context: JobContext, seed: { ownerUid: string; epoch: number
   });
   for (let start = 0; start < rows.length; start += CALL_ROWS_MAX) {
     const call = context.peers.owner(ownerUid).seed(epoch, rows.slice(start, start + CALL_ROWS_MAX));
-    if ((await withTimeout(context.clock, call)) === "stale") return false;
+    if ((await withTimeout(context.clock, RPC_TIMEOUT_MS, call)) === "stale") return false;
   }
   return true;
 }
@@ -69,7 +72,7 @@ async function mark(context: JobContext, seed: { ownerUid: string; epoch: number
 async function takeBack(context: JobContext, ownerUid: string, gone: readonly { address: string; token: string }[]): Promise<void> {
   for (let start = 0; start < gone.length; start += CALL_ROWS_MAX) {
     const items = gone.slice(start, start + CALL_ROWS_MAX).map(({ address, token }) => ({ address, token }));
-    const answers = await withTimeout(context.clock, context.peers.owner(ownerUid).release(items));
+    const answers = await withTimeout(context.clock, RPC_TIMEOUT_MS, context.peers.owner(ownerUid).release(items));
     context.storage.transaction(() => {
       answers.forEach((answer, i) => {
         const item = items[i];

@@ -1,9 +1,11 @@
 /** The Coordinator's rows, parsed and indexed: who is affected by what. A value of one moment; take a new one after every await. */
 import { onlyCoveredBy, type AddressInterval } from "../topology/coverage";
+import { movesOf, type Move } from "../topology/moves";
 import { ownerContent, RETIRED, type OwnerContent } from "../topology/owner-config";
+import { containsPrefix } from "../net/prefix";
 import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix, type NamedPrefix } from "../topology/stored-prefix";
-import type { CidrRow, ClaimRow, CoordinatorState, OwnerRow, RangeRow } from "./coordinator-storage";
+import type { CidrRow, ClaimRow, CoordinatorState, HandoffRow, OwnerRow, RangeRow } from "./coordinator-storage";
 
 export interface Claim extends ClaimRow, NamedPrefix {}
 
@@ -15,6 +17,8 @@ export class View {
   readonly owners: ReadonlyMap<string, OwnerRow>;
   readonly claims: readonly Claim[];
   readonly ranges: readonly Range[];
+  /** by source */
+  readonly handoffs: ReadonlyMap<string, HandoffRow>;
   readonly #claimIndex: PrefixIndex<Claim>;
   readonly #rangeIndex: PrefixIndex<Range>;
   readonly #claimsByOwner: ReadonlyMap<string, Claim[]>;
@@ -26,6 +30,7 @@ export class View {
     this.owners = new Map(state.owners.map((row) => [row.uid, row]));
     this.claims = state.claims.map((row) => ({ ...row, parsed: storedPrefix(row.prefix) }));
     this.ranges = state.ranges.map((row) => ({ ...row, parsed: storedPrefix(row.prefix) }));
+    this.handoffs = new Map(state.handoffs.map((row) => [row.sourceUid, row]));
     this.#claimIndex = indexed(this.claims);
     this.#rangeIndex = indexed(this.ranges);
     this.#claimsByOwner = groupBy(this.claims, (claim) => claim.ownerUid);
@@ -42,7 +47,39 @@ export class View {
 
   /** Everyone who writes or is to write a segment, or still has a configuration. */
   ownerUids(): string[] {
-    return [...new Set([...this.#claimsByOwner.keys(), ...this.owners.keys()])];
+    const targets = this.#handoffsIn("copying").map((row) => row.targetUid);
+    return [...new Set([...this.#claimsByOwner.keys(), ...this.owners.keys(), ...targets])];
+  }
+
+  /** The owner writes on for an object that is gone or going: what others cover is to become theirs. */
+  isLeaving(ownerUid: string): boolean {
+    return this.cidrs.get(ownerUid)?.deleting ?? true;
+  }
+
+  /** What of the owner's segments another ready ServiceCIDR covers, and which takes it over (PROTOCOL rule 16). */
+  movesOf(ownerUid: string): Move[] {
+    const claims = this.claimsOf(ownerUid).filter((claim) => claim.seeded);
+    return movesOf(claims, (prefix) =>
+      this.#rangeIndex.intersecting(prefix).filter((range) => range.uid !== ownerUid && this.isCover(range)),
+    );
+  }
+
+  /** Whether the range keeps what is allocated in it covered: ready, seeded, and nothing takes it back. */
+  isCover(range: Range): boolean {
+    return range.ready && this.isAllocatable(range);
+  }
+
+  /** Whether the ServiceCIDR covers the prefix (of a segment). */
+  covers(cidrUid: string, prefix: string): boolean {
+    return this.rangesOf(cidrUid).some((range) => this.isCover(range) && containsPrefix(range.parsed, storedPrefix(prefix)));
+  }
+
+  /** The target has confirmed that it writes the segments of a committed hand-off. */
+  isActivated({ targetUid, prefixes }: HandoffRow): boolean {
+    const target = this.owners.get(targetUid);
+    if (target?.ackedEpoch !== target?.epoch) return false;
+    const owned = new Set((JSON.parse(target?.content ?? "{}") as Partial<OwnerContent>).owned ?? []);
+    return prefixes.every((prefix) => owned.has(prefix));
   }
 
   /** The range may give out addresses: seeded, and nothing takes it back (PROTOCOL rule 14). */
@@ -81,15 +118,24 @@ export class View {
     );
   }
 
-  /** What every owner has to know now. An owner without claims whose object is gone is done for ever. */
+  /** What every owner has to know now. An owner without claims and hand-offs whose object is gone is done for ever. */
   desiredContents(): Map<string, OwnerContent> {
     const allocatable = indexed(this.ranges.filter((range) => this.isAllocatable(range)));
+    const receivingOf = groupBy(this.#handoffsIn("copying"), (row) => row.targetUid);
     const contents = new Map<string, OwnerContent>();
     for (const uid of this.ownerUids()) {
-      const owned = this.claimsOf(uid);
-      contents.set(uid, owned.length === 0 && !this.cidrs.has(uid) ? RETIRED : ownerContent(owned, allocatable));
+      const outgoing = this.handoffs.get(uid);
+      const given = outgoing?.phase === "activating" ? outgoing.prefixes.map((prefix) => ({ prefix, parsed: storedPrefix(prefix) })) : [];
+      const owned = [...this.claimsOf(uid), ...given];
+      const receiving = (receivingOf.get(uid) ?? []).map(({ id, prefixes }) => ({ handoff: id, prefixes }));
+      const isDone = owned.length === 0 && receiving.length === 0 && !this.cidrs.has(uid);
+      contents.set(uid, isDone ? RETIRED : ownerContent({ owned, frozen: outgoing?.prefixes ?? [], receiving }, allocatable));
     }
     return contents;
+  }
+
+  #handoffsIn(phase: HandoffRow["phase"]): HandoffRow[] {
+    return [...this.handoffs.values()].filter((row) => row.phase === phase);
   }
 }
 

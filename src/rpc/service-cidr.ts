@@ -23,6 +23,8 @@ export interface AllocateItem {
   family: "IPv4" | "IPv6";
   /** canonical text for a static request; "" = dynamic */
   address: string;
+  /** dynamic: "full" when the dynamic bands are used up, because another owner may still have room in its own (DESIGN §3) */
+  dynamicOnly?: true;
 }
 
 export type AllocateRefusal =
@@ -67,13 +69,25 @@ export interface OwnerConfig {
   owned: string[];
   /** prefixes of all ServiceCIDRs that may give out addresses now and intersect `owned`: their usable addresses are allocatable, their bands apply */
   ranges: string[];
-  /** owned segments that take no allocate and no release now */
+  /** owned segments that take no allocate and no release now: they are being handed over, or were and the new owner is not known to be active */
   frozen: string[];
+  /** segments that other owners hand over: they are filled by chunks of their hand-off, and nothing else is done in them before they are owned */
+  receiving: Receiving[];
   /** for ever: answers `stale` to everything, keeps only its last epoch */
   retired: boolean;
 }
 
-export type ConfigureResult = { ok: true } | { ok: false; reason: "superseded" | "contentDiffers" | "retired"; epoch: number };
+/** Segments on their way to a new owner. */
+export interface Receiving {
+  /** names one attempt to hand over, for ever: the epoch under which it began */
+  handoff: number;
+  prefixes: string[];
+}
+
+export type ConfigureResult =
+  | { ok: true }
+  /** unsealed: a segment may be owned only after all its rows have come */
+  | { ok: false; reason: "superseded" | "contentDiffers" | "retired" | "unsealed"; epoch: number };
 
 /** A row of the authority on who holds what. */
 export interface AddressRow {
@@ -81,7 +95,35 @@ export interface AddressRow {
   token: string;
   gen: Gen;
   holder: Holder;
+  /** grows with every row that this owner writes, whether it gave the address out or received the row */
+  position: number;
 }
+
+/** A row on its way to a new owner: it keeps its gen. */
+export interface CopiedRow {
+  address: string;
+  token: string;
+  gen: Gen;
+  holder: Holder;
+  scope: "static" | "dynamic";
+}
+
+/** Rows of a hand-off in address order. Positions are opaque; "" is before the first row. */
+export interface CopyChunk {
+  after: string;
+  through: string;
+  rows: CopiedRow[];
+  /** with the last chunk: what all rows of the hand-off together have to be */
+  seal?: { rows: number; checksum: number };
+}
+
+export type CopyOutResult = { ok: true; chunk: CopyChunk } | { ok: false; reason: "stale" };
+
+export type ReceiveResult =
+  /** all rows up to `through` are here, durably; sealed: they are all there are */
+  | { ok: true; through: string; sealed: boolean }
+  /** stale: this hand-off is not being received. conflict: the rows cannot be taken; only a new attempt may end better */
+  | { ok: false; reason: "stale" | "conflict" };
 
 export interface ServiceCIDRRpc {
   configure(config: OwnerConfig): Promise<ConfigureResult>;
@@ -89,15 +131,23 @@ export interface ServiceCIDRRpc {
   release(items: ReleaseItem[]): Promise<ReleaseResult[]>;
   /** marks addresses taken for IPAddress objects that already exist; repeats and addresses outside are no-ops; answers the rows' gens */
   seed(epoch: number, items: { address: string; holder: Holder; token: string }[]): Promise<"ok" | "stale">;
-  /** rows whose gen counter is greater than `afterCounter`, in counter order, at most `limit`: the asking store looks for its own lost ones */
-  rowsSince(afterCounter: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }>;
-  /** how many taken addresses lie in the inclusive address intervals (canonical texts), and the first of them ("" = none) */
+  /** rows whose position is greater than `afterPosition`, in that order, at most `limit`: the asking store looks for its own lost ones */
+  rowsSince(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }>;
+  /** how many addresses of Services lie in the inclusive address intervals (canonical texts), and the first of them ("" = none) */
   countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number; example: string }>;
   free(): Promise<{ epoch: number; free: AllocateAnswer["free"] }>;
+  /** Cuts prefixes (canonical, disjoint) into pieces of at most `rowsMax` rows, in address order; a single address is not cut further. */
+  partition(prefixes: string[], rowsMax: number): Promise<{ epoch: number; pieces: { prefix: string; rows: number }[] }>;
+  /** the rows after a position in the prefixes of a hand-off, which have to be frozen here since it began */
+  copyOut(handoff: Receiving, after: string): Promise<CopyOutResult>;
+  /** takes a chunk that follows what was received; any other is a repeat and changes nothing */
+  receive(handoff: number, chunk: CopyChunk): Promise<ReceiveResult>;
 }
 
 /** For metrics. */
 export interface CountedOwner {
   /** totals since the object started: commits and the items carried out in them */
   counters(): { drains: number; weight: number };
+  /** the same, and how many addresses are taken in each of the inclusive intervals (canonical texts) */
+  usage(intervals: { first: string; last: string }[]): Promise<{ drains: number; weight: number; taken: number[] }>;
 }

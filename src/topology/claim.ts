@@ -1,7 +1,8 @@
 /** Sticky ownership (DESIGN §4): a new ServiceCIDR claims what nobody owns yet, and creation never moves an address. */
 import { subtractPrefixes } from "../net/prefix-set";
-import { containsPrefix, IPV4_MAPPED, type Prefix } from "../net/prefix";
+import { containsPrefix, formatPrefix, hostBitsOf, IPV4_MAPPED, lastOf, type Prefix } from "../net/prefix";
 import { byPosition } from "./prefix-index";
+import type { NamedPrefix } from "./stored-prefix";
 
 /**
  * The part of `wanted` that is in no claim, as few prefixes as possible, sorted and disjoint:
@@ -16,4 +17,29 @@ export function claimUnowned(wanted: readonly Prefix[], claims: readonly Prefix[
   return subtractPrefixes(wanted, claims)
     .filter((prefix) => !containsPrefix(IPV4_MAPPED, prefix))
     .sort(byPosition);
+}
+
+/** Each prefix that two or more of the disjoint `claims` make up together, as large as possible, with the texts of its parts. */
+export function mergeSiblings(claims: readonly NamedPrefix[]): { merged: string; parts: string[] }[] {
+  const stack: { parsed: Prefix; parts: string[] }[] = [];
+  for (const { prefix, parsed } of [...claims].sort((a, b) => byPosition(a.parsed, b.parsed))) {
+    let top = { parsed, parts: [prefix] };
+    for (let below = stack.at(-1); below && areSiblings(below.parsed, top.parsed); below = stack.at(-1)) {
+      stack.pop();
+      top = { parsed: { ...below.parsed, length: below.parsed.length - 1 }, parts: [...below.parts, ...top.parts] };
+    }
+    stack.push(top);
+  }
+  return stack.filter(({ parts }) => parts.length > 1).map(({ parsed, parts }) => ({ merged: formatPrefix(parsed), parts }));
+}
+
+/** The lower and the upper half of one prefix, in this order. */
+function areSiblings(low: Prefix, high: Prefix): boolean {
+  if (low.family !== high.family || low.length !== high.length || low.length === 0) return false;
+  const whole: Prefix = { ...low, length: low.length - 1 };
+  return (low.base >> hostBits(whole)) << hostBits(whole) === low.base && lastOf(whole) === lastOf(high);
+}
+
+function hostBits(prefix: Prefix): bigint {
+  return BigInt(hostBitsOf(prefix));
 }

@@ -19,7 +19,7 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
     name: "rowInsert: a second row of an address or of a token throws",
     run(storage) {
       storage.rowInsert(row(1, "a"));
-      expect(() => storage.rowInsert({ ...row(1, "b"), gen: { epoch: 1, counter: 2 } })).toThrow("UNIQUE");
+      expect(() => storage.rowInsert({ ...row(1, "b"), position: 2 })).toThrow("UNIQUE");
       expect(() => storage.rowInsert(row(2, "a"))).toThrow("UNIQUE");
       expect(storage.rowsSince(0, 10)).toEqual([row(1, "a")]);
     },
@@ -47,6 +47,42 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
       expect(storage.rowCount(...all)).toEqual({ count: 2, example: row(9, "").key });
       expect(storage.rowCount(row(9, "").key, row(9, "").key)).toEqual({ count: 1, example: row(9, "").key });
       expect(storage.rowCount(row(10, "").key, row(199, "").key)).toEqual({ count: 0, example: "" });
+    },
+  },
+  {
+    name: "rows in an interval: after a key, at most so many, in address order; those of Services are counted apart",
+    run(storage) {
+      const foreign: StoredRow = { ...row(9, "nine"), holder: { kind: "ipaddress", namespace: "", name: "9", uid: "nine" } };
+      for (const each of [row(30, "c"), foreign, row(20, "b"), row(40, "d")]) storage.rowInsert(each);
+      const interval = { first: row(9, "").key, last: row(30, "").key };
+      expect(storage.rowsIn({ ...interval, after: "" }, 10)).toEqual([foreign, row(20, "b"), row(30, "c")]);
+      expect(storage.rowsIn({ ...interval, after: row(9, "").key }, 1)).toEqual([row(20, "b")]);
+      expect(storage.rowsIn({ ...interval, after: row(30, "").key }, 10)).toEqual([]);
+      expect(storage.serviceRowCount(interval.first, interval.last)).toEqual({ count: 2, example: row(20, "").key });
+      expect(storage.serviceRowCount(interval.first, interval.first)).toEqual({ count: 0, example: "" });
+    },
+  },
+  {
+    name: "a row that came from elsewhere keeps its gen and has a position of its own",
+    run(storage) {
+      const moved: StoredRow = { ...row(1, "moved"), position: 7, gen: { epoch: 9, counter: 3 } };
+      storage.rowInsert(row(2, "own"));
+      storage.rowInsert(moved);
+      expect(storage.rowsSince(2, 10)).toEqual([moved]);
+      expect(storage.rowByToken("moved")).toEqual(moved);
+    },
+  },
+  {
+    name: "receiving: how far each hand-off has come, until it is not retained",
+    run(storage) {
+      expect(storage.receivingLoad(4)).toBeUndefined();
+      storage.receivingSave(4, { through: "", sealed: false });
+      storage.receivingSave(4, { through: row(1, "").key, sealed: true });
+      storage.receivingSave(5, { through: "7", sealed: false });
+      storage.receivingRetain([4, 6]);
+      expect([storage.receivingLoad(4), storage.receivingLoad(5)]).toEqual([{ through: row(1, "").key, sealed: true }, undefined]);
+      storage.receivingRetain([]);
+      expect(storage.receivingLoad(4)).toBeUndefined();
     },
   },
   {
@@ -126,6 +162,7 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
 function row(n: number, token: string): StoredRow {
   return {
     key: addressKey("IPv4", 0x0a000000n + BigInt(n)),
+    position: n,
     token,
     gen: { epoch: 2, counter: n },
     scope: n < 17 ? "static" : "dynamic",

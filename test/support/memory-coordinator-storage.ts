@@ -3,6 +3,7 @@ import type {
   ClaimRow,
   CoordinatorState,
   CoordinatorStorage,
+  HandoffRow,
   OwnerRow,
   RangeRow,
   SeedingRow,
@@ -17,6 +18,8 @@ interface Contents {
   /** by base address */
   claims: Record<string, ClaimRow>;
   owners: Record<string, OwnerRow>;
+  /** by source */
+  handoffs: Record<string, HandoffRow>;
   seedings: Record<string, SeedingRow>;
   objects: Record<string, ServiceCIDR>;
   alarmAt: number;
@@ -24,7 +27,7 @@ interface Contents {
 
 /** CoordinatorStorage in memory. `gate` is asked before each commit that changes something and may throw: then nothing is kept. */
 export class MemoryCoordinatorStorage implements CoordinatorStorage {
-  contents: Contents = { epoch: 0, cidrs: {}, ranges: {}, claims: {}, owners: {}, seedings: {}, objects: {}, alarmAt: 0 };
+  contents: Contents = { epoch: 0, cidrs: {}, ranges: {}, claims: {}, owners: {}, handoffs: {}, seedings: {}, objects: {}, alarmAt: 0 };
   #depth = 0;
 
   constructor(private readonly gate: () => void = () => undefined) {}
@@ -45,13 +48,14 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
   }
 
   load(): CoordinatorState {
-    const { epoch, cidrs, ranges, claims, owners } = structuredClone(this.contents);
+    const { epoch, cidrs, ranges, claims, owners, handoffs } = structuredClone(this.contents);
     return {
       epoch,
       cidrs: Object.values(cidrs),
       ranges: Object.values(ranges),
       claims: Object.values(claims),
       owners: Object.values(owners),
+      handoffs: Object.values(handoffs),
     };
   }
 
@@ -94,6 +98,14 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
 
   ownerDelete(uid: string): void {
     delete this.contents.owners[uid];
+  }
+
+  handoffSave(row: HandoffRow): void {
+    this.contents.handoffs[row.sourceUid] = { ...row };
+  }
+
+  handoffDelete(sourceUid: string): void {
+    delete this.contents.handoffs[sourceUid];
   }
 
   seedingsOf(ownerUid: string): SeedingRow[] {

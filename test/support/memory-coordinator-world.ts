@@ -305,6 +305,9 @@ export class CoordinatorWorld {
           release: (items) => call("release", (owner) => owner.release(items)),
           countTaken: (intervals) => call("countTaken", (owner) => owner.countTaken(intervals)),
           free: () => call("free", (owner) => owner.free()),
+          partition: (prefixes, rowsMax) => call("partition", (owner) => owner.partition(prefixes, rowsMax)),
+          copyOut: (handoff, after) => call("copyOut", (owner) => owner.copyOut(handoff, after)),
+          receive: (handoff, chunk) => call("receive", (owner) => owner.receive(handoff, structuredClone(chunk))),
         };
       },
       ipAddresses: () => ({
@@ -400,11 +403,12 @@ function isInside(prefix: string, address: string): boolean {
   return parsed.ok && containsAddress(storedPrefix(prefix), parsed.value.family, parsed.value.value);
 }
 
-/** I1 as far as topology goes: no address has two owners, by what the owners themselves believe; and no epoch was used twice. */
+/** I1 as far as topology goes: no address has two writers, by what the owners themselves believe; and no epoch was used twice. */
 export function checkOwnership(world: CoordinatorWorld): void {
-  const owned = [...world.ownerStorages.keys()].flatMap((uid) =>
-    (world.configOf(uid)?.owned ?? []).map((prefix) => ({ uid, prefix: storedPrefix(prefix) })),
-  );
+  const owned = [...world.ownerStorages.keys()].flatMap((uid) => {
+    const { owned = [], frozen = [] } = world.configOf(uid) ?? {};
+    return owned.filter((prefix) => !frozen.includes(prefix)).map((prefix) => ({ uid, prefix: storedPrefix(prefix) }));
+  });
   for (const a of owned) {
     for (const b of owned) {
       if (a !== b && relation(a.prefix, b.prefix) !== "disjoint")

@@ -1,5 +1,5 @@
 import type { AddressKey } from "../../src/alloc/owner-key";
-import type { OwnerStorage, StoredConfig, StoredPage, StoredRow } from "../../src/alloc/owner-storage";
+import type { OwnerStorage, StoredConfig, StoredPage, StoredReceiving, StoredRow } from "../../src/alloc/owner-storage";
 import type { DirtyPage } from "../../src/alloc/pool";
 
 /**
@@ -19,6 +19,7 @@ export class MemoryOwnerStorage implements OwnerStorage {
   readonly #rows = new Map<AddressKey, StoredRow>();
   readonly #keyByToken = new Map<string, AddressKey>();
   readonly #released = new Map<string, number>();
+  readonly #receiving = new Map<number, StoredReceiving>();
   readonly #pages = new Map<string, StoredPage>();
   /** how to undo the writes of the open transaction, oldest first; undefined = none is open */
   #undo: (() => void)[] | undefined;
@@ -84,9 +85,14 @@ export class MemoryOwnerStorage implements OwnerStorage {
     return key === undefined ? undefined : this.#rows.get(key);
   }
 
-  rowsSince(afterCounter: number, limit: number): StoredRow[] {
-    const rows = [...this.#rows.values()].filter(({ gen }) => gen.counter > afterCounter);
-    return rows.sort((a, b) => a.gen.counter - b.gen.counter).slice(0, limit);
+  rowsSince(afterPosition: number, limit: number): StoredRow[] {
+    const rows = [...this.#rows.values()].filter(({ position }) => position > afterPosition);
+    return rows.sort((a, b) => a.position - b.position).slice(0, limit);
+  }
+
+  rowsIn({ first, last, after }: { first: AddressKey; last: AddressKey; after: AddressKey }, limit: number): StoredRow[] {
+    const keys = this.rowKeys(first, last).filter((key) => key > after);
+    return keys.slice(0, limit).flatMap((key) => this.#rows.get(key) ?? []);
   }
 
   rowKeys(first: AddressKey, last: AddressKey): AddressKey[] {
@@ -96,6 +102,29 @@ export class MemoryOwnerStorage implements OwnerStorage {
   rowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey } {
     const keys = this.rowKeys(first, last);
     return { count: keys.length, example: keys[0] ?? "" };
+  }
+
+  serviceRowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey } {
+    const keys = this.rowKeys(first, last).filter((key) => this.#rows.get(key)?.holder.kind === "service");
+    return { count: keys.length, example: keys[0] ?? "" };
+  }
+
+  receivingLoad(handoff: number): StoredReceiving | undefined {
+    return this.#receiving.get(handoff);
+  }
+
+  receivingSave(handoff: number, state: StoredReceiving): void {
+    const before = this.#receiving.get(handoff);
+    this.#write(() => (before === undefined ? this.#receiving.delete(handoff) : this.#receiving.set(handoff, before)));
+    this.#receiving.set(handoff, { ...state });
+  }
+
+  receivingRetain(handoffs: readonly number[]): void {
+    for (const [handoff, state] of [...this.#receiving]) {
+      if (handoffs.includes(handoff)) continue;
+      this.#write(() => this.#receiving.set(handoff, state));
+      this.#receiving.delete(handoff);
+    }
   }
 
   releasedSave(token: string, expiresMs: number): void {

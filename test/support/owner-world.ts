@@ -68,5 +68,5 @@ export function aHolder(overrides: Partial<Holder> = {}): Holder {
 
 /** A configuration in which everything owned is one Ready range, unless told otherwise. */
 export function aConfig(epoch: number, owned: string[], overrides: Partial<OwnerConfig> = {}): OwnerConfig {
-  return { epoch, owned, ranges: owned, frozen: [], retired: false, ...overrides };
+  return { epoch, owned, ranges: owned, frozen: [], receiving: [], retired: false, ...overrides };
 }

@@ -18,7 +18,7 @@ export default {
     const items = Array.from({ length: Number(searchParams.get("count")) }, anItem);
     const started = performance.now();
     if (verb === "configure") {
-      await stub.configure({ epoch: 1, owned: [range], ranges: [range], frozen: [], retired: false });
+      await stub.configure({ epoch: 1, owned: [range], ranges: [range], frozen: [], receiving: [], retired: false });
       return Response.json({ milliseconds: performance.now() - started, given: 0 });
     }
     const { results } = await stub.allocate(items);

@@ -292,8 +292,11 @@ export class SimCluster {
     });
   }
 
-  #coordinatorOf(caller: Caller): Pick<CoordinatorRpc, "topology"> {
-    return { topology: () => this.network.call(caller, this.coordinator, ({ brain }) => brain.topology()) };
+  #coordinatorOf(caller: Caller): Pick<CoordinatorRpc, "topology" | "countedTopology"> {
+    return {
+      topology: () => this.network.call(caller, this.coordinator, ({ brain }) => brain.topology()),
+      countedTopology: () => this.network.call(caller, this.coordinator, ({ brain }) => brain.countedTopology()),
+    };
   }
 
   #ownerOf(caller: Caller, uid: string): ServiceCIDRRpc {
@@ -309,6 +312,9 @@ export class SimCluster {
       rowsSince: (after, limit) => call((owner) => owner.rowsSince(after, limit)),
       countTaken: (intervals) => call((owner) => owner.countTaken(structuredClone(intervals))),
       free: () => call((owner) => owner.free()),
+      partition: (prefixes, rowsMax) => call((owner) => owner.partition([...prefixes], rowsMax)),
+      copyOut: (handoff, after) => call((owner) => owner.copyOut(structuredClone(handoff), after)),
+      receive: (handoff, chunk) => call((owner) => owner.receive(handoff, structuredClone(chunk))),
     };
   }
 

@@ -58,7 +58,8 @@ describe("restart", () => {
 });
 
 function insertRow(address: "10.0.0.77"): void {
-  world.storage.rowInsert({ key: addressKey("IPv4", 0x0a00004dn), token: `row ${address}`, gen: GEN, scope: "dynamic", holder: aHolder() });
+  const key = addressKey("IPv4", 0x0a00004dn);
+  world.storage.rowInsert({ key, position: GEN.counter, token: `row ${address}`, gen: GEN, scope: "dynamic", holder: aHolder() });
 }
 
 describe("a lost transaction", () => {

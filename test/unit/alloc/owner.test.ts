@@ -334,13 +334,13 @@ describe("seed", () => {
 describe("reads", () => {
   beforeEach(() => world.owner.configure(aConfig(1, [A, "fd00::/120"])));
 
-  it("rowsSince: in counter order, after the counter, at most the limit", async () => {
+  it("rowsSince: in order of position, after one, at most the limit", async () => {
     for (const address of ["10.0.0.9", "fd00::9", "10.0.0.7"]) await world.allocate(address, { token: `t ${address}` });
     const { epoch, rows } = await world.owner.rowsSince(1, 10);
     expect(epoch).toBe(1);
     expect(rows).toEqual([
-      { address: "fd00::9", token: "t fd00::9", gen: { epoch: 1, counter: 2 }, holder: aHolder() },
-      { address: "10.0.0.7", token: "t 10.0.0.7", gen: { epoch: 1, counter: 3 }, holder: aHolder() },
+      { address: "fd00::9", token: "t fd00::9", gen: { epoch: 1, counter: 2 }, holder: aHolder(), position: 2 },
+      { address: "10.0.0.7", token: "t 10.0.0.7", gen: { epoch: 1, counter: 3 }, holder: aHolder(), position: 3 },
     ]);
     expect((await world.owner.rowsSince(0, 2)).rows).toHaveLength(2);
   });

@@ -24,12 +24,13 @@ class AuditWorld extends LedgerWorld {
       return "released";
     };
     this.rowsSince = (_, after, limit) =>
-      Promise.resolve({ epoch: 1, rows: this.rows.filter(({ gen }) => gen.counter > after).slice(0, limit) });
+      Promise.resolve({ epoch: 1, rows: this.rows.filter(({ position }) => position > after).slice(0, limit) });
   }
 
   /** A row that the owner gave to somebody. */
   row(address: string, token: string, kind: HolderKind = "service"): AddressRow {
-    const row = { address, token, gen: { epoch: 1, counter: ++this.#counter }, holder: aHolder({ kind }) };
+    const position = ++this.#counter;
+    const row = { address, token, gen: { epoch: 1, counter: position }, holder: aHolder({ kind }), position };
     this.rows.push(row);
     return row;
   }

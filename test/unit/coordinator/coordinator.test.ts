@@ -197,17 +197,19 @@ describe("deletion", () => {
     expect(world.nowMs - start).toBeLessThan(1_000);
   });
 
-  it("a covered one goes although addresses live in it; its owner keeps serving them for the cover", async () => {
+  it("a covered one goes although addresses live in it; its cover takes them over", async () => {
     const world = await startedWorld({ ranges: ["10.1.0.0/24"] });
     const inner = await created(world, "inner", ["10.0.1.0/24"]);
     const held = await world.allocate(inner, "10.0.1.9");
-    await created(world, "outer", ["10.0.0.0/16"]);
+    const outer = await created(world, "outer", ["10.0.0.0/16"]);
     await world.run(world.remove("inner"));
     await world.until(() => world.object("inner") === undefined);
     await world.pass(60_000);
-    expect(world.configOf(inner)).toMatchObject({ owned: ["10.0.1.0/24"], ranges: ["10.0.0.0/16"], retired: false });
-    expect(await world.allocate(inner, "10.0.1.10")).toMatchObject({ ok: true });
-    expect(await world.run(world.owner(inner).release([{ address: "10.0.1.9", token: held.token }]))).toEqual(["released"]);
+    expect(world.configOf(inner)).toMatchObject({ owned: [], retired: true });
+    expect(world.configOf(outer)?.owned, "in one piece with its neighbours").toContain("10.0.0.0/16");
+    expect(await world.allocate(outer, "10.0.1.9")).toMatchObject({ ok: false, reason: "taken" });
+    expect(await world.allocate(outer, "10.0.1.10")).toMatchObject({ ok: true });
+    expect(await world.run(world.owner(outer).release([{ address: "10.0.1.9", token: held.token }]))).toEqual(["released"]);
   });
 
   it("the network and broadcast address of an inner range block the outer one's deletion", async () => {
@@ -227,9 +229,11 @@ describe("deletion", () => {
     await world.allocate(uid, "10.0.1.9");
     await world.run(world.remove("extra"));
     await world.until(() => world.readyOf("extra")?.status === "False");
-    await created(world, "cover", ["10.0.1.0/24"]);
+    const cover = await created(world, "cover", ["10.0.1.0/24"]);
     await world.until(() => world.object("extra") === undefined, 31_000);
-    expect(world.configOf(uid)).toMatchObject({ owned: ["10.0.1.0/24"], ranges: ["10.0.1.0/24"] });
+    expect(world.configOf(cover)).toMatchObject({ owned: ["10.0.1.0/24"], ranges: ["10.0.1.0/24"] });
+    expect(await world.allocate(cover, "10.0.1.9")).toMatchObject({ ok: false, reason: "taken" });
+    await world.until(() => world.configOf(uid)?.retired === true);
   });
 
   it("answers 503 when an owner does not confirm in time, and the range gives out addresses again", async () => {
@@ -272,7 +276,7 @@ describe("deletion", () => {
 });
 
 describe("hazards of PROTOCOL", () => {
-  it("3: an epoch is durable before it is pushed, so a crash between acks and record never reuses it", async () => {
+  it("hazard 3: an epoch is durable before it is pushed, so a crash between acks and record never reuses it", async () => {
     const world = await startedWorld();
     await world.run(world.create("new", ["10.0.1.0/24"]));
     const uid = uidOf(world, "new");
@@ -285,7 +289,7 @@ describe("hazards of PROTOCOL", () => {
     expect(world.pushed.every((push) => push.accepted)).toBe(true);
   });
 
-  it("3: a configuration that arrives late does not open a fenced range again", async () => {
+  it("hazard 3: a configuration that arrives late does not open a fenced range again", async () => {
     const world = await startedWorld();
     const uid = await created(world, "extra", ["10.0.1.0/24"]);
     const open = world.pushed.at(-1)?.config;
@@ -294,7 +298,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: false });
   });
 
-  it("3: rows restored from a backup find a higher epoch at the owner and go past it", async () => {
+  it("hazard 3: rows restored from a backup find a higher epoch at the owner and go past it", async () => {
     const world = await startedWorld();
     const uid = uidOf(world, "kubernetes");
     const backup = structuredClone(world.storage.contents);
@@ -309,7 +313,7 @@ describe("hazards of PROTOCOL", () => {
     expect(world.configOf(uid)?.ranges).toEqual(["10.0.0.0/26", "10.0.0.16/28"]);
   });
 
-  it("4: an object created again under the same name has an owner of its own, and the old one stays retired", async () => {
+  it("hazard 4: an object created again under the same name has an owner of its own, and the old one stays retired", async () => {
     const world = await startedWorld();
     const old = await created(world, "extra", ["10.0.1.0/24"]);
     const opened = world.pushed.at(-1)?.config;
@@ -326,7 +330,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.allocate(fresh, "10.0.1.9")).toMatchObject({ ok: true });
   });
 
-  it("6: two ServiceCIDRs with one prefix created at once: one claims it", async () => {
+  it("hazard 6: two ServiceCIDRs with one prefix created at once: one claims it", async () => {
     const world = await startedWorld();
     await world.run(Promise.all([world.create("a", ["10.0.1.0/24"]), world.create("b", ["10.0.1.0/24"])]));
     await world.until(() => world.readyOf("a")?.status === "True" && world.readyOf("b")?.status === "True");
@@ -334,7 +338,7 @@ describe("hazards of PROTOCOL", () => {
     expect(claims.filter((claim) => claim.prefix === "10.0.1.0/24").map((claim) => claim.ownerUid)).toEqual([uidOf(world, "a")]);
   });
 
-  it("7: an IPAddress deleted between list and mark is taken back", async () => {
+  it("hazard 7: an IPAddress deleted between list and mark is taken back", async () => {
     const world = await startedWorld();
     world.userAddresses.set("10.0.1.7", seedRow("10.0.1.7"));
     world.intercept = (call) => {
@@ -345,7 +349,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.allocate(uid, "10.0.1.7")).toMatchObject({ ok: true });
   });
 
-  it("7: … also when the Coordinator dies in between", async () => {
+  it("hazard 7: … also when the Coordinator dies in between", async () => {
     const world = await startedWorld();
     world.userAddresses.set("10.0.1.7", seedRow("10.0.1.7"));
     world.intercept = (call) => {
@@ -357,7 +361,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.allocate(uid, "10.0.1.7")).toMatchObject({ ok: true });
   });
 
-  it("7: an IPAddress made while the list is taken is in the next list", async () => {
+  it("hazard 7: an IPAddress made while the list is taken is in the next list", async () => {
     const world = await startedWorld();
     world.userAddresses.set("10.0.1.7", seedRow("10.0.1.7"));
     world.intercept = (call) => void (call.startsWith("seed") && world.userAddresses.set("10.0.1.8", seedRow("10.0.1.8")));
@@ -365,7 +369,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.allocate(uid, "10.0.1.8")).toMatchObject({ ok: false, reason: "taken" });
   });
 
-  it("10: two that cover each other, both deleted, both wait for the addresses", async () => {
+  it("hazard 10: two that cover each other, both deleted, both wait for the addresses", async () => {
     const world = await startedWorld();
     const a = await created(world, "a", ["10.0.1.0/24"]);
     await created(world, "b", ["10.0.1.0/24"]);
@@ -377,7 +381,7 @@ describe("hazards of PROTOCOL", () => {
     await world.until(() => world.configOf(a)?.retired === true);
   });
 
-  it("10: a cover that starts deleting after the count is noticed by the transaction that would let the object go", async () => {
+  it("hazard 10: a cover that starts deleting after the count is noticed by the transaction that would let the object go", async () => {
     const world = await startedWorld();
     const a = await created(world, "a", ["10.0.1.0/24"]);
     await created(world, "half", ["10.0.1.0/25"]);
@@ -402,7 +406,7 @@ describe("hazards of PROTOCOL", () => {
     expect(world.readyOf("half")).toMatchObject(TERMINATING);
   });
 
-  it("11: finalizers removed by force: nothing is given out, releases work, the owner retires when it is empty", async () => {
+  it("hazard 11: finalizers removed by force: nothing is given out, releases work, the owner retires when it is empty", async () => {
     const world = await startedWorld();
     const uid = await created(world, "extra", ["10.0.1.0/24"]);
     const held = await world.allocate(uid, "10.0.1.9");
@@ -416,18 +420,19 @@ describe("hazards of PROTOCOL", () => {
     await world.until(() => world.configOf(uid)?.retired === true, 60_000);
   });
 
-  it("11: an object that has no finalizer goes at once, and a new one is served through what it left", async () => {
+  it("hazard 11: an object that has no finalizer goes at once, and a new one takes over what it left", async () => {
     const world = await startedWorld();
     const uid = await created(world, "extra", ["10.0.1.0/24"]);
     await world.allocate(uid, "10.0.1.9");
     await world.run(world.remove("extra"));
     await world.run(world.edit("extra", (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } })));
-    await created(world, "again", ["10.0.0.0/16"]);
-    expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: false, reason: "taken" });
-    expect(await world.allocate(uid, "10.0.1.10")).toMatchObject({ ok: true });
+    const again = await created(world, "again", ["10.0.0.0/16"]);
+    await world.until(() => world.configOf(uid)?.retired === true);
+    expect(await world.allocate(again, "10.0.1.9")).toMatchObject({ ok: false, reason: "taken" });
+    expect(await world.allocate(again, "10.0.1.10")).toMatchObject({ ok: true });
   });
 
-  it("12: a second prefix is not allocatable before it is seeded, although the object is Ready", async () => {
+  it("hazard 12: a second prefix is not allocatable before it is seeded, although the object is Ready", async () => {
     const world = await startedWorld();
     world.userAddresses.set("fd00::7", seedRow("fd00::7"));
     const uid = await created(world, "extra", ["10.0.1.0/24"]);
@@ -442,7 +447,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.allocate(uid, "fd00::7")).toMatchObject({ ok: false, reason: "taken" });
   });
 
-  it("12: a client's Ready=True opens nothing, its Ready=False is fenced before it shows and undone by taking it back", async () => {
+  it("hazard 12: a client's Ready=True opens nothing, its Ready=False is fenced before it shows and undone by taking it back", async () => {
     const world = await startedWorld();
     await world.run(world.create("new", ["10.0.1.0/24"]));
     const uid = uidOf(world, "new");
@@ -466,7 +471,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.allocate(uid, "10.0.1.9")).toMatchObject({ ok: true });
   });
 
-  it("19: an owner that hangs delays neither another ServiceCIDR nor a topology read", async () => {
+  it("hazard 19: an owner that hangs delays neither another ServiceCIDR nor a topology read", async () => {
     const world = await startedWorld();
     await world.run(world.create("stuck", ["10.0.1.0/24"]));
     world.deaf.add(uidOf(world, "stuck"));

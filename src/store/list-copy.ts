@@ -13,6 +13,7 @@
  */
 import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "../base/limits";
 import type { Digest } from "../base/ports";
+import { seal, unseal } from "../base/sealed-text";
 import { parseFieldSelector } from "../meta/field-selector";
 import type { CollectionRequest } from "../rpc/store";
 import { inRange, type KeyRange } from "./keys";
@@ -42,8 +43,6 @@ export interface ListCopy extends CopyHead {
 
 /** Raised with every change of the layout: Workers and objects of two releases run side by side for minutes. */
 const FORMAT = 1;
-/** Hexadecimal digits of the digest in front of everything else. */
-const DIGEST_CHARS = 64;
 
 /** The KV key of a store's copy. */
 export function listCopyKey(name: string): string {
@@ -77,8 +76,6 @@ export function isRecent(at: number, now: number): boolean {
   return now >= at && now - at <= LIST_COPY_AGE_MAX_MS;
 }
 
-const encoder = new TextEncoder();
-
 type CopiedStore = Pick<ResourceStore<unknown>, "storage" | "revision" | "incarnation" | "afterPublication" | "clock">;
 
 /** A store as something to publish: what is taken is one revision, handed out once it is durable. A store that is too large is not published. */
@@ -94,6 +91,7 @@ export function listCopies(store: CopiedStore, name: string, digest: Digest): Pu
   };
 }
 
+/** The head and one line for each row: neither keys nor JSON texts contain a tab or the end of a line. */
 function copyText(store: CopiedStore, name: string): string | undefined {
   const lines: string[] = [];
   let chars = 0;
@@ -107,19 +105,11 @@ function copyText(store: CopiedStore, name: string): string | undefined {
   return [JSON.stringify(head), ...lines].join("\n");
 }
 
-/** Neither keys nor JSON texts contain a tab or the end of a line. */
-async function seal(text: string, digest: Digest): Promise<Uint8Array> {
-  const bytes = encoder.encode(`${" ".repeat(DIGEST_CHARS)}\n${text}`);
-  bytes.set(encoder.encode(await digest(bytes.subarray(DIGEST_CHARS))));
-  return bytes;
-}
-
 /** What `listCopies` published under this name; undefined for everything else, however it came about. */
 export async function openListCopy(bytes: Uint8Array, name: string, digest: Digest): Promise<ListCopy | undefined> {
-  if (bytes.length <= DIGEST_CHARS) return undefined;
-  const decoder = new TextDecoder();
-  if (decoder.decode(bytes.subarray(0, DIGEST_CHARS)) !== (await digest(bytes.subarray(DIGEST_CHARS)))) return undefined;
-  const [headLine = "", ...lines] = decoder.decode(bytes.subarray(DIGEST_CHARS + 1)).split("\n");
+  const text = await unseal(bytes, digest);
+  if (text === undefined) return undefined;
+  const [headLine = "", ...lines] = text.split("\n");
   const head = headOf(headLine);
   if (head?.name !== name || head.rows !== lines.length) return undefined;
   return { ...head, chars: bytes.length, rowsIn: (range) => rowsIn(lines, range) };

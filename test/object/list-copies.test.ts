@@ -2,9 +2,10 @@
 import { env } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
+import { systemDigest } from "../../durable-objects/ports";
 import { LIST_COPY_AGE_MAX_MS, LIST_COPY_LIFETIME_SECONDS, PUBLISH_INTERVAL_MS } from "../../src/base/limits";
 import type { KubeObject } from "../../src/meta/kubernetes";
-import { listCopyKey } from "../../src/store/list-copy";
+import { listCopyKey, openListCopy } from "../../src/store/list-copy";
 import { SOURCE_HEADER } from "../../src/store/list-source";
 import { app } from "../../src/worker/app";
 import { collect, createIn, deleteFrom, freshCluster, mergePatch, storeStubOf } from "../support/store-stubs";
@@ -40,11 +41,12 @@ class Cluster {
 
   /** The copy's revision, once there is one that is another than `former`. */
   published(former?: number): Promise<number> {
-    return vi.waitUntil(async () => {
-      const text = await bindings.DIRECTORY.get(this.key);
-      const revision = text === null ? undefined : (JSON.parse(text.split("\n")[1] ?? "") as { revision: number }).revision;
-      return revision === former ? undefined : revision;
-    });
+    const read = async (): Promise<number | undefined> => {
+      const bytes = await bindings.DIRECTORY.get(this.key, "arrayBuffer");
+      const copy = bytes && (await openListCopy(new Uint8Array(bytes), `${this.name}/${LEASES}`, systemDigest));
+      return copy?.revision === former ? undefined : copy?.revision;
+    };
+    return vi.waitUntil(read, { timeout: 10_000, interval: 20 }) as Promise<number>;
   }
 
   /** A store that was listed once and has published what it holds. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { seal } from "../../../src/base/sealed-text";
 import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "../../../src/base/limits";
 import type { KubeObject } from "../../../src/meta/kubernetes";
 import { eventsDefinition, eventsGroupEventsDefinition } from "../../../src/registry/events/definition";
@@ -163,11 +164,6 @@ describe("a copy", () => {
     expect(await openListCopy(damage(await bytesOf(await filled())), NAME, fakeDigest)).toBeUndefined();
   });
 
-  /** A value whose digest is right. */
-  async function sealed(head: string, rows = ""): Promise<Uint8Array> {
-    const rest = `\n${head}${rows}`;
-    return new TextEncoder().encode((await fakeDigest(new TextEncoder().encode(rest))) + rest);
-  }
   const HEAD = { format: 1, name: NAME, incarnation: "i", revision: 3, takenAt: 0, rows: 0 };
   it.each([
     ["as it should be", JSON.stringify(HEAD), true],
@@ -177,7 +173,7 @@ describe("a copy", () => {
     ["that is no JSON", "{", false],
     ["that is null", "null", false],
   ])("with a right digest and a head %s", async (_, head, expected) => {
-    expect((await openListCopy(await sealed(head), NAME, fakeDigest)) !== undefined).toBe(expected);
+    expect((await openListCopy(await seal(head, fakeDigest), NAME, fakeDigest)) !== undefined).toBe(expected);
   });
 
   it("serves the other representation of its kind", async () => {

@@ -5,10 +5,12 @@
 import type {
   CoreV1Event,
   EventsV1Event,
+  V1Binding,
   V1Condition,
   V1DeleteOptions,
   V1EndpointSlice,
   V1Endpoints,
+  V1Eviction,
   V1IPAddress,
   V1Lease,
   V1Namespace,
@@ -46,5 +48,7 @@ export type Endpoints = Wire<V1Endpoints>;
 export type Namespace = Wire<V1Namespace>;
 export type Node = Wire<V1Node>;
 export type Pod = Wire<V1Pod>;
+export type Binding = Wire<V1Binding>;
+export type Eviction = Wire<V1Eviction>;
 export type CoreEvent = Wire<CoreV1Event>;
 export type EventsEvent = Wire<EventsV1Event>;

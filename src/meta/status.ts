@@ -152,3 +152,13 @@ export function timeout(message: string): Status {
 export function deleted(of: ResourceName, name: string, uid: string): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { ...detailsOf(of, name), uid }, code: 200 };
 }
+
+/** The answer to a document that was carried out and is not stored. */
+export function created(): Status {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
+}
+
+/** An error that upstream gives no reason. */
+export function unclassified(message: string): Status {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 };
+}

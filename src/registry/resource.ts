@@ -3,7 +3,7 @@
  * tables and selectors need to know; a new resource costs one entry in `all.ts` and its strategy.
  */
 import type { FieldError } from "../meta/field-errors";
-import type { KubeObject } from "../meta/kubernetes";
+import type { DeleteOptions, KubeObject } from "../meta/kubernetes";
 import type { MessageSchema } from "../schema/types";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
@@ -75,6 +75,30 @@ export interface DeletionRules<T extends KubeObject> {
   held?(object: T): boolean;
 }
 
+/** What a document that is created under an object does to it. */
+export type ActionEffect<T extends KubeObject, D extends KubeObject> =
+  /** deletes the object */
+  | { does: "delete"; options(document: D): DeleteOptions }
+  /** changes the object around the rules of its strategy; `change` answers why it cannot (the reason of a 409) */
+  | { does: "change"; validate(document: D): FieldError[]; change(object: T, document: D, now: number): string | undefined };
+
+/** A create-only subresource: a document of a kind of its own, never stored. */
+export interface ActionDefinition<T extends KubeObject = KubeObject, D extends KubeObject = KubeObject> {
+  /** of the subresource: binding, eviction */
+  name: string;
+  /** group, version and kind of the document; documents in other versions of the group are taken too */
+  group: string;
+  version: string;
+  otherVersions: readonly string[];
+  kind: string;
+  schema: MessageSchema;
+  /** one sentence for the API's description */
+  says: string;
+  /** a collection in which the same documents can be created; the name in the document is that of the object */
+  collection?: { resource: string; singular: string };
+  effect: ActionEffect<T, D>;
+}
+
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** "" for core */
   group: string;
@@ -88,6 +112,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   namespaced: boolean;
   verbs: readonly Verb[];
   subresources: readonly ("status" | "finalize")[];
+  actions?: readonly ActionDefinition[];
   schema: MessageSchema;
   columns: readonly ColumnDefinition[];
   /** exactly one cell per column (IPAddress upstream prints one more; see docs/compatibility.md) */
@@ -126,4 +151,9 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
  */
 export function defineResource<T extends KubeObject>(definition: ResourceDefinition<T>): ResourceDefinition {
   return definition as unknown as ResourceDefinition;
+}
+
+/** The same for an action, whose objects and documents its own schemas decoded. */
+export function defineAction<T extends KubeObject, D extends KubeObject>(action: ActionDefinition<T, D>): ActionDefinition {
+  return action as unknown as ActionDefinition;
 }

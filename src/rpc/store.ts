@@ -44,7 +44,9 @@ export type WriteRequest =
   | { verb: "update"; key: ObjectKey; subresource: Subresource; object: string; options: WriteOptions }
   /** `patch` is the body as text; of an apply the configuration, kind and apiVersion included, as JSON */
   | { verb: "patch"; key: ObjectKey; subresource: Subresource; patchType: PatchType; patch: string; options: WriteOptions }
-  | { verb: "delete"; key: ObjectKey; options: DeleteOptionsRequest };
+  | { verb: "delete"; key: ObjectKey; options: DeleteOptionsRequest }
+  /** what a document created under the object does to it; `document` passed its schema and the action's validation */
+  | { verb: "act"; key: ObjectKey; action: string; document: string; options: WriteOptions };
 
 export type WriteResult =
   /** `code` 200 or 201; `object` = the stored text; `gone` = the deletion is complete (answer a Status, or the object) */

@@ -5,7 +5,8 @@
 import { PROTOBUF_PREFIX } from "./decode-protobuf";
 import { parseTime } from "./time";
 import type { Field, FieldType, MessageSchema, TypeMeta } from "./types";
-import { DELIMITED, VARINT } from "./wire-reader";
+import { VARINT } from "./wire-reader";
+import { delimited, tag, varint } from "./wire-writer";
 
 type JsonObject = Record<string, unknown>;
 
@@ -97,24 +98,4 @@ function content(type: FieldType, value: unknown): Iterable<number> & { length: 
     default:
       return out;
   }
-}
-
-function tag(number: number, wire: number): bigint {
-  return BigInt(number * 8 + wire);
-}
-
-function delimited(out: number[], number: number, bytes: Iterable<number> & { length: number }): void {
-  varint(out, tag(number, DELIMITED));
-  varint(out, BigInt(bytes.length));
-  for (const byte of bytes) out.push(byte);
-}
-
-/** Negative numbers are sign-extended to 64 bits: ten bytes. */
-function varint(out: number[], value: bigint): void {
-  let rest = BigInt.asUintN(64, value);
-  while (rest > 127n) {
-    out.push(Number(rest & 127n) | 128);
-    rest >>= 7n;
-  }
-  out.push(Number(rest));
 }

@@ -16,6 +16,16 @@ export interface OpenApiResource extends GroupVersionKind {
   verbs: readonly string[];
   /** status, finalize */
   subresources: readonly string[];
+  actions?: readonly OpenApiAction[];
+}
+
+/** A create-only subresource whose documents are of a kind of their own. */
+export interface OpenApiAction extends GroupVersionKind {
+  name: string;
+  schema: MessageSchema;
+  says: string;
+  /** the collection that takes the same documents */
+  collection?: { resource: string };
 }
 
 export interface OpenApiDocument {
@@ -44,6 +54,7 @@ export function openApiDocument(options: { title: string; version: string; resou
   const paths = new Map<string, OpenApiSchema>();
   for (const resource of resources) {
     kinds.set(resource.schema.name, [kindOf(resource)]);
+    for (const action of resource.actions ?? []) kinds.set(action.schema.name, [kindOf(action)]);
     if (resource.verbs.includes("list")) {
       lists.set(listName(resource), listComponent(resource.schema, { ...kindOf(resource), kind: `${resource.kind}List` }));
     }
@@ -51,7 +62,8 @@ export function openApiDocument(options: { title: string; version: string; resou
   }
   kinds.set(DeleteOptionsSchema.name, deleteOptionsKinds(resources));
   kinds.set(StatusSchema.name, [{ group: "", version: "v1", kind: "Status" }]);
-  const messages = [...resources.map((resource) => resource.schema), DeleteOptionsSchema, StatusSchema, ListMeta];
+  const own = resources.flatMap(({ schema, actions = [] }) => [schema, ...actions.map((action) => action.schema)]);
+  const messages = [...own, DeleteOptionsSchema, StatusSchema, ListMeta];
   const components = openApiComponents(messages, kinds);
   return {
     openapi: "3.0.0",
@@ -61,7 +73,7 @@ export function openApiDocument(options: { title: string; version: string; resou
   };
 }
 
-function kindOf({ group, version, kind }: OpenApiResource): GroupVersionKind {
+function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
   return { group, version, kind };
 }
 
@@ -113,6 +125,15 @@ function pathsOf(resource: OpenApiResource): [string, OpenApiSchema][] {
     const operations = Object.entries(verbs).map(([method, verb]) => [method, operation(resource, verb, scope, suffix)]);
     items.push([`${collection}/{name}/${subresource}`, { parameters: named, ...Object.fromEntries(operations) }]);
   }
+  for (const action of resource.actions ?? []) {
+    const suffix = action.name.charAt(0).toUpperCase() + action.name.slice(1);
+    const post = actionOperation(resource, action, `create${groupVersionWord(resource)}${scope}${resource.kind}${suffix}`);
+    items.push([`${collection}/{name}/${action.name}`, { parameters: named, post }]);
+    if (action.collection) {
+      const alone = actionOperation(resource, action, `create${groupVersionWord(resource)}${scope}${action.kind}`);
+      items.push([`${root}/namespaces/{namespace}/${action.collection.resource}`, { parameters: place, post: alone }]);
+    }
+  }
   return items;
 }
 
@@ -139,24 +160,49 @@ const VERBS: Record<
 function operation(resource: OpenApiResource, verb: string, scope: string, suffix = ""): OpenApiSchema {
   const facts = VERBS[verb];
   if (facts === undefined) return {};
-  const group = (resource.group.split(".")[0] || "core").replace(/^./, (first) => first.toUpperCase());
-  const version = resource.version.replace(/^./, (first) => first.toUpperCase());
   const component = facts.answer === "list" ? listName(resource) : facts.answer === "status" ? StatusSchema.name : resource.schema.name;
   const answer = { description: "OK", content: { [JSON_TYPE]: { schema: refTo(component) } } };
   return {
-    tags: [`${group.toLowerCase()}_${resource.version}`],
+    tags: [tagOf(resource)],
     description: facts.says,
-    operationId: `${facts.word}${group}${version}${scope}${resource.kind}${suffix}`,
+    operationId: `${facts.word}${groupVersionWord(resource)}${scope}${resource.kind}${suffix}`,
     parameters: PARAMETERS[verb] ?? [],
-    ...(facts.body ? { requestBody: requestBody(facts.body, resource) } : {}),
+    ...(facts.body ? { requestBody: requestBody(facts.body, resource.schema.name) } : {}),
     responses: { "200": answer, ...(verb === "create" || verb === "patch" || verb === "update" ? { "201": answer } : {}) },
     "x-kubernetes-action": facts.action,
     "x-kubernetes-group-version-kind": kindOf(resource),
   };
 }
 
-function requestBody(body: "object" | "patch" | "options", resource: OpenApiResource): OpenApiSchema {
-  const component = body === "object" ? resource.schema.name : body === "patch" ? PATCH : DeleteOptionsSchema.name;
+/** The POST of a document that is carried out and not stored. */
+function actionOperation(resource: OpenApiResource, action: OpenApiAction, operationId: string): OpenApiSchema {
+  return {
+    tags: [tagOf(resource)],
+    description: action.says,
+    operationId,
+    parameters: WRITE,
+    requestBody: requestBody("object", action.schema.name),
+    responses: { "201": { description: "Created", content: { [JSON_TYPE]: { schema: refTo(StatusSchema.name) } } } },
+    "x-kubernetes-action": "post",
+    "x-kubernetes-group-version-kind": kindOf(action),
+  };
+}
+
+/** `networking_v1` */
+function tagOf({ group, version }: GroupVersionKind): string {
+  return `${group.split(".")[0] || "core"}_${version}`;
+}
+
+/** `NetworkingV1` */
+function groupVersionWord(of: GroupVersionKind): string {
+  return tagOf(of)
+    .split("_")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+}
+
+function requestBody(body: "object" | "patch" | "options", object: string): OpenApiSchema {
+  const component = body === "object" ? object : body === "patch" ? PATCH : DeleteOptionsSchema.name;
   const types = body === "patch" ? PATCH_TYPES : BODY_TYPES;
   return {
     content: Object.fromEntries(types.map((type) => [type, { schema: refTo(component) }])),

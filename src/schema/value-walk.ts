@@ -106,6 +106,8 @@ export class ValueWalk {
     this.free(object[name], depth + 1);
     if (schema.preserveUnknown) return;
     delete object[name];
+    // A kind inside another one may name itself (the options in an Eviction).
+    if (schema.isKind && (name === "kind" || name === "apiVersion")) return;
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(`unknown field ${JSON.stringify(this.pathTo(name))}`);
   }
 

@@ -2,10 +2,11 @@
  * From a write request and the stored object to what would be written: pure, repeated whenever the stored object has changed
  * since. Order of checks: upstream apiserver registry/generic/registry/store.go (Create, Update, Delete).
  */
+import { assert } from "../base/assert";
 import type { Clock, Random } from "../base/ports";
 import { semanticEqual } from "../meta/equality";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
-import { resourceVersionRequired, uidConflict } from "../meta/preconditions";
+import { checkDeletePreconditions, resourceVersionRequired, uidConflict } from "../meta/preconditions";
 import { alreadyExists, conflict, notFound, type Status } from "../meta/status";
 import { isGone, planDelete } from "../registry/delete-order";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
@@ -68,6 +69,8 @@ export function prepareWrite(request: WriteRequest, current: StoredObject | unde
       if (mismatch) return refuse(mismatch);
       return prepareUpdate(after, current, request.subresource, request.options, facts, result.value.warnings, false);
     }
+    case "act":
+      return prepareAction(request, current, facts);
     case "delete": {
       if (!current) return refuse(notFound(facts.definition, request.key.name));
       const object = JSON.parse(current.data) as KubeObject;
@@ -91,6 +94,29 @@ function refuse(status: Status, warnings: string[] = []): Prepared {
   return { kind: "refused", status, warnings };
 }
 
+function contextOf(options: WriteOptions, facts: PrepareFacts): StrategyContext {
+  return { ...facts.context(), requestGroup: options.group };
+}
+
+/** A document created under the object changes it: not a client's write of its fields, so neither strategy nor managedFields see it. */
+function prepareAction(request: WriteRequest & { verb: "act" }, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
+  const { definition } = facts;
+  const { name } = request.key;
+  if (!current) return refuse(notFound(definition, name));
+  const effect = definition.actions?.find((action) => action.name === request.action)?.effect;
+  assert(effect?.does === "change", "only actions that change the object come here");
+  const document = JSON.parse(request.document) as KubeObject;
+  const before = JSON.parse(current.data) as KubeObject;
+  const { uid = "", resourceVersion = "" } = document.metadata ?? {};
+  const preconditions = { ...(uid === "" ? {} : { uid }), ...(resourceVersion === "" ? {} : { resourceVersion }) };
+  const failed = checkDeletePreconditions(definition, before.metadata ?? {}, preconditions);
+  if (failed) return refuse(failed);
+  const after = JSON.parse(current.data) as KubeObject;
+  const why = effect.change(after, document, facts.clock.now());
+  if (why !== undefined) return refuse(conflict({ ...definition, resource: `${definition.resource}/${request.action}` }, name, why));
+  return { kind: "put", key: current.key, after, before, code: 201, dryRun: request.options.dryRun, warnings: [] };
+}
+
 function prepareCreate(
   object: KubeObject,
   namespace: string,
@@ -101,7 +127,7 @@ function prepareCreate(
   const { definition, clock, random } = facts;
   const named = (urlName ?? object.metadata?.name ?? "") !== "";
   const name = urlName ?? freeName(object, namespace, facts);
-  const input = { namespace, name, now: clock.now(), uid: random.uuid(), context: facts.context() };
+  const input = { namespace, name, now: clock.now(), uid: random.uuid(), context: contextOf(options, facts) };
   const verdict = beforeCreate(definition, object, input);
   if (!verdict.ok) return refuse(verdict.error);
   const key = storageKey({ namespace: definition.namespaced ? namespace : "", name });
@@ -149,7 +175,7 @@ function prepareUpdate(
   if (why) return refuse(why, warnings);
   const change = { after, before };
   const rules = subresource === "status" ? beforeStatusUpdate : subresource === "finalize" ? beforeFinalizeUpdate : beforeUpdate;
-  const verdict = rules(definition, change, facts.context());
+  const verdict = rules(definition, change, contextOf(options, facts));
   if (!verdict.ok) return refuse(verdict.error, warnings);
   const all = warnings.concat(verdict.value);
   (after.metadata ??= {}).resourceVersion = before.metadata?.resourceVersion;

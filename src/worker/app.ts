@@ -114,7 +114,7 @@ app.all("/openapi/v3/*", readOnly(openApiDocument));
 for (const path of bothForms("/openapi/v2"))
   app.all(
     path,
-    readOnly(() => openApiV2Response()),
+    readOnly((c) => openApiV2Response(c.req.raw)),
   );
 for (const path of bothForms("/version"))
   app.all(

@@ -20,6 +20,8 @@ export interface Expected {
   kind: string;
   group: string;
   version: string;
+  /** versions of the group in which a body is taken too */
+  otherVersions?: readonly string[];
   schema: MessageSchema;
 }
 
@@ -158,7 +160,8 @@ function typeMismatch(typeMeta: { apiVersion: string; kind: string }, expected: 
     const cause = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} here`;
     return cannotBeHandled(kind, apiVersion.slice(apiVersion.indexOf("/") + 1), expected.kind, cause);
   }
-  if (apiVersion === wanted) return undefined;
+  if (apiVersion === wanted || expected.otherVersions?.some((other) => apiVersion === apiVersionOf(expected.group, other)))
+    return undefined;
   return badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`);
 }
 

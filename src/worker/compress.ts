@@ -1,4 +1,4 @@
-/** gzip of large lists. Source: upstream apiserver endpoints/handlers/responsewriters/writers.go. */
+/** gzip of large answers. Source: upstream apiserver endpoints/handlers/responsewriters/writers.go. */
 import { COMPRESSIBLE_HEADER } from "../store/collection-header";
 
 /** Whether the client takes gzip. */
@@ -10,17 +10,21 @@ function acceptsGzip(acceptEncoding: string | null): boolean {
 }
 
 /**
- * A store's answer, compressed where the store says that it is worth it and the client takes it. The platform compresses a body as it
- * leaves the Worker, as its Content-Encoding says.
+ * The response in gzip where the client takes it. The platform compresses a body as it leaves the Worker, as its Content-Encoding says.
  */
+export function gzipped(response: Response, acceptEncoding: string | null): Response {
+  if (!acceptsGzip(acceptEncoding)) return response;
+  const headers = new Headers(response.headers);
+  headers.delete("Content-Length");
+  headers.set("Content-Encoding", "gzip");
+  headers.append("Vary", "Accept-Encoding");
+  return new Response(response.body, { status: response.status, headers });
+}
+
+/** A store's answer, compressed where the store says that it is worth it and the client takes it. */
 export function compressed(response: Response, acceptEncoding: string | null): Response {
   if (!response.headers.has(COMPRESSIBLE_HEADER)) return response;
   const headers = new Headers(response.headers);
   headers.delete(COMPRESSIBLE_HEADER);
-  if (acceptsGzip(acceptEncoding)) {
-    headers.delete("Content-Length");
-    headers.set("Content-Encoding", "gzip");
-    headers.append("Vary", "Accept-Encoding");
-  }
-  return new Response(response.body, { status: response.status, headers });
+  return gzipped(new Response(response.body, { status: response.status, headers }), acceptEncoding);
 }

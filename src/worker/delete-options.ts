@@ -29,7 +29,11 @@ function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest
   if (!accepted.includes(apiVersion)) {
     return err(badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (meta.k8s.io/v1)`));
   }
-  const options = decoded.value.value as DeleteOptions;
+  return ok(rawDeleteOptions(decoded.value.value as DeleteOptions));
+}
+
+/** What a decoded document says. */
+export function rawDeleteOptions(options: DeleteOptions): RawDeleteOptions {
   const raw: RawDeleteOptions = {};
   if (isGiven(options.gracePeriodSeconds)) raw.gracePeriodSeconds = options.gracePeriodSeconds;
   if (isGiven(options.propagationPolicy)) raw.propagationPolicy = options.propagationPolicy;
@@ -37,7 +41,7 @@ function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest
   if (isGiven(options.dryRun)) raw.dryRun = options.dryRun;
   const { uid, resourceVersion } = options.preconditions ?? {};
   raw.preconditions = { ...(isGiven(uid) ? { uid } : {}), ...(isGiven(resourceVersion) ? { resourceVersion } : {}) };
-  return ok(raw);
+  return raw;
 }
 
 /** null in a body is absence, as in Go. */

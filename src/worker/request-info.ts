@@ -8,7 +8,7 @@
  *   …/{version}/watch/…                                                  deprecated form of watch=true
  */
 import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownResource } from "../meta/status";
-import type { ResourceDefinition, Verb } from "../registry/resource";
+import type { ActionDefinition, ResourceDefinition, Verb } from "../registry/resource";
 import type { Subresource } from "../rpc/store";
 import type { ServedVersion } from "./served";
 
@@ -27,6 +27,8 @@ export interface RequestInfo {
 
 export type RequestTarget =
   | { kind: "resource"; info: RequestInfo }
+  /** a document for a create-only subresource, or for the collection that stands for it; then the name is "" */
+  | { kind: "action"; info: RequestInfo; action: ActionDefinition }
   /** a create-only review of authentication or authorization */
   | { kind: "review"; resource: string; namespace: string }
   | { kind: "refused"; status: Status };
@@ -63,6 +65,18 @@ export function requestTarget(
     if (parts.length > 1 || served.reviews.get(resource)?.namespaced !== (namespace !== "")) return refused(unknownResource());
     return method === "POST" ? { kind: "review", resource, namespace } : refused(methodNotAllowed());
   }
+  const acted = actionAsked(served, parts, namespace);
+  if (acted) {
+    const problem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
+    if (problem) return refused(problem);
+    if (method !== "POST") return refused(methodNotAllowed());
+    const { definition, action } = acted;
+    return {
+      kind: "action",
+      info: { cluster, verb: "create", definition, version: served.version, namespace, name, subresource: "" },
+      action,
+    };
+  }
   const definition = served.resources.get(resource);
   if (!definition || !isServed(definition, namespace, parts)) return refused(unknownResource());
   const segmentProblem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
@@ -93,6 +107,24 @@ function placeOf(parts: string[], group: string): Place {
   if (first !== "namespaces" || third === undefined) return { namespace: "", parts };
   if (group === "" && (third === "status" || third === "finalize")) return { namespace: "", parts };
   return { namespace: second, parts: parts.slice(2) };
+}
+
+/** The action that the path names: as a subresource of an object, or by its collection. */
+function actionAsked(
+  { resources }: ServedVersion,
+  [resource = "", name, subresource]: readonly string[],
+  namespace: string,
+): { definition: ResourceDefinition; action: ActionDefinition } | undefined {
+  if (name !== undefined && subresource === undefined) return undefined;
+  const candidates = name === undefined ? (resources.has(resource) ? [] : resources.values()) : [resources.get(resource)];
+  for (const definition of candidates) {
+    if (!definition?.actions || definition.namespaced !== (namespace !== "")) continue;
+    const action = definition.actions.find((known) =>
+      name === undefined ? known.collection?.resource === resource : known.name === subresource,
+    );
+    if (action) return { definition, action };
+  }
+  return undefined;
 }
 
 /** Whether any method is served on this form of the path. */

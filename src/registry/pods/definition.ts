@@ -2,6 +2,7 @@ import type { Pod } from "../../meta/kubernetes";
 import { PodSchema } from "../../schema/core-pods";
 import { COMMON, unsupportedFieldLabel } from "../defaults";
 import { defineResource } from "../resource";
+import { bindingAction, evictionAction } from "./actions";
 import { POD_COLUMNS, podCells } from "./columns";
 import { podStrategy } from "./strategy";
 
@@ -32,6 +33,7 @@ export const podsDefinition = defineResource<Pod>({
   shortNames: ["po"],
   categories: ["all"],
   subresources: ["status"],
+  actions: [bindingAction, evictionAction],
   schema: PodSchema,
   columns: POD_COLUMNS,
   cells: podCells,

@@ -10,6 +10,7 @@ import { type Handler, type ResourceRequest, shapeOf } from "../resource-request
 import { renderingOf, statusResponse } from "../respond";
 import type { ServedVersion } from "../served";
 import { createReview } from "../system/reviews";
+import { act } from "./act";
 import { create } from "./create";
 import { get } from "./get";
 import { list } from "./list";
@@ -58,5 +59,5 @@ export async function dispatch({ env, request, cluster, served, rest, query: raw
   const timeout = info.verb === "watch" ? undefined : parseTimeout(query);
   if (timeout && !timeout.ok) return statusResponse(timeout.error, rendering);
   const resourceRequest: ResourceRequest = { env, request, info, query, userAgent, timeoutMs: timeout?.value ?? 0, accepted, rendering };
-  return HANDLERS[info.verb](resourceRequest);
+  return target.kind === "action" ? act(resourceRequest, target.action) : HANDLERS[info.verb](resourceRequest);
 }

@@ -3,6 +3,7 @@
  * Source: upstream apiserver endpoints/discovery and endpoints/discovery/aggregated.
  */
 import { apiVersionOf } from "../../meta/type-meta";
+import type { ResourceDefinition } from "../../registry/resource";
 import { type ServedVersion, servedVersions } from "../served";
 
 /** One resource of a version as both forms of discovery describe it. */
@@ -14,18 +15,38 @@ interface Described {
   verbs: readonly string[];
   shortNames: readonly string[];
   categories: readonly string[];
-  subresources: readonly { name: string; verbs: readonly string[] }[];
+  subresources: readonly DescribedSubresource[];
 }
+
+interface DescribedSubresource {
+  name: string;
+  verbs: readonly string[];
+  /** the kind of its documents, when that is not the resource's */
+  own?: { group: string; version: string; kind: string };
+}
+
+/** Resources that only take documents: reviews, and the collections that stand for subresources. */
+const CREATE_ONLY = { verbs: ["create"], shortNames: [], categories: [], subresources: [] };
 
 function describedBy({ resources, reviews }: ServedVersion): Described[] {
   return [
     ...[...resources.values()].map((definition) => ({
       ...definition,
       verbs: [...definition.verbs].sort(),
-      subresources: definition.subresources.map((name) => ({ name, verbs: name === "finalize" ? ["update"] : ["get", "patch", "update"] })),
+      subresources: subresourcesOf(definition),
     })),
-    ...[...reviews.values()].map((review) => ({ ...review, verbs: ["create"], shortNames: [], categories: [], subresources: [] })),
+    ...[...resources.values()].flatMap(({ namespaced, actions = [] }) =>
+      actions.flatMap(({ collection, kind }) => (collection ? [{ ...CREATE_ONLY, ...collection, kind, namespaced }] : [])),
+    ),
+    ...[...reviews.values()].map((review) => ({ ...review, ...CREATE_ONLY })),
   ].sort((a, b) => (a.resource < b.resource ? -1 : 1));
+}
+
+function subresourcesOf({ subresources, actions = [] }: ResourceDefinition): DescribedSubresource[] {
+  return [
+    ...subresources.map((name) => ({ name, verbs: name === "finalize" ? ["update"] : ["get", "patch", "update"] })),
+    ...actions.map(({ name, group, version, kind }) => ({ name, verbs: ["create"], own: { group, version, kind } })),
+  ];
 }
 
 /** group name -> its versions, preferred first; "" is core */
@@ -72,7 +93,14 @@ export function apiResourceList(served: ServedVersion): object {
       ...(shortNames.length > 0 ? { shortNames } : {}),
       ...(categories.length > 0 ? { categories } : {}),
     },
-    ...subresources.map((sub) => ({ name: `${resource}/${sub.name}`, singularName: "", namespaced, kind, verbs: sub.verbs })),
+    ...subresources.map(({ name, verbs: allowed, own }) => ({
+      name: `${resource}/${name}`,
+      singularName: "",
+      namespaced,
+      ...(own && own.group !== served.group ? { group: own.group, version: own.version } : {}),
+      kind: own?.kind ?? kind,
+      verbs: allowed,
+    })),
   ]);
   return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(served.group, served.version), resources };
 }
@@ -104,7 +132,13 @@ function aggregatedResource({ group, version }: ServedVersion, described: Descri
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
     ...(subresources.length > 0
-      ? { subresources: subresources.map((sub) => ({ subresource: sub.name, responseKind, verbs: sub.verbs })) }
+      ? {
+          subresources: subresources.map(({ name, own, verbs: allowed }) => ({
+            subresource: name,
+            responseKind: own ?? responseKind,
+            verbs: allowed,
+          })),
+        }
       : {}),
   };
 }

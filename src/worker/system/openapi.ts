@@ -1,20 +1,38 @@
 /**
  * OpenAPI v3: an index with a hash per document, and the documents, which may be kept for ever under their hash.
- * Version 2 is asked for as protobuf alone, where an empty body is a valid empty document (api-machinery §0.2).
- * Source: upstream kube-openapi pkg/handler3.
+ * OpenAPI v2: one document, as JSON or in the protobuf form that client-go alone asks for (api-machinery §0.2).
+ * Sources: upstream kube-openapi pkg/handler3 and pkg/handler.
  */
-import { openApiDocument, type OpenApiResource } from "../../schema/openapi";
-import { jsonResponse, pageNotFound } from "../respond";
+import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../../schema/openapi";
+import { openApiV2Document } from "../../schema/openapi-v2";
+import { encodeOpenApiV2 } from "../../schema/openapi-v2-protobuf";
+import { gzipped } from "../compress";
+import { jsonResponse, pageNotFound, textResponse } from "../respond";
 import { type ServedVersion, servedVersions } from "../served";
 import { GIT_VERSION } from "./version";
 
-const V2_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+const JSON_TYPE = "application/json";
+const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/** Accept: the form of v2, the first that is known; the second name of the protobuf form is no valid media type, hence the first. */
+const V2_FORMS: Readonly<Record<string, "json" | "protobuf">> = {
+  "*/*": "json",
+  "application/*": "json",
+  [JSON_TYPE]: "json",
+  [V2_PROTOBUF]: "protobuf",
+  "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": "protobuf",
+};
 /** As long as HTTP knows how to say: a year. */
 const FOREVER = "public, max-age=31536000, immutable";
 
 interface Document {
   text: string;
   hash: string;
+}
+
+interface V2Document {
+  body: string | Uint8Array<ArrayBuffer>;
+  type: string;
+  etag: string;
 }
 
 /** `api/v1`, `apis/networking.k8s.io/v1` */
@@ -24,16 +42,21 @@ function pathOf({ group, version }: ServedVersion): string {
 
 /** Made on first use: plain data that requests may share. */
 let documents: ReadonlyMap<string, Document> | undefined;
+const v2Documents = new Map<"json" | "protobuf", V2Document>();
 
 async function allDocuments(): Promise<ReadonlyMap<string, Document>> {
   if (documents) return documents;
   const made = new Map<string, Document>();
   for (const served of servedVersions()) {
-    const text = JSON.stringify(openApiDocument({ title: "Servicenet", version: GIT_VERSION, resources: resourcesOf(served) }));
+    const text = JSON.stringify(documentOf(served));
     made.set(pathOf(served), { text, hash: await hashOf(text) });
   }
   documents = made;
   return made;
+}
+
+function documentOf(served: ServedVersion): OpenApiDocument {
+  return openApiDocument({ title: "Servicenet", version: GIT_VERSION, resources: resourcesOf(served) });
 }
 
 function resourcesOf({ group, version, resources, reviews }: ServedVersion): OpenApiResource[] {
@@ -43,8 +66,9 @@ function resourcesOf({ group, version, resources, reviews }: ServedVersion): Ope
   ];
 }
 
-async function hashOf(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+async function hashOf(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0"))
     .join("")
     .toUpperCase();
@@ -70,9 +94,35 @@ export async function openApiV3DocumentResponse(request: Request, path: string, 
   if (request.headers.get("If-None-Match") === etag) return new Response(null, { status: 304, headers });
   const response = jsonResponse(200, document.text, "compact");
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-  return response;
+  return gzipped(response, request.headers.get("Accept-Encoding"));
 }
 
-export function openApiV2Response(): Response {
-  return new Response("", { status: 200, headers: { "Content-Type": V2_TYPE } });
+/** The whole server in one document. Without a word about the form it is JSON. */
+export async function openApiV2Response(request: Request): Promise<Response> {
+  const form = v2FormOf(request.headers.get("Accept") || "*/*");
+  if (!form) return textResponse(406, `only the following media types are accepted: ${JSON_TYPE}, ${V2_PROTOBUF}\n`);
+  const { body, type, etag } = await v2Document(form);
+  const headers = { ETag: etag, Vary: "Accept", "Cache-Control": "no-cache, private" };
+  if (request.headers.get("If-None-Match") === etag) return new Response(null, { status: 304, headers });
+  const response = new Response(body, { status: 200, headers: { ...headers, "Content-Type": type } });
+  return gzipped(response, request.headers.get("Accept-Encoding"));
+}
+
+function v2FormOf(accept: string): "json" | "protobuf" | undefined {
+  for (const clause of accept.split(",")) {
+    const form = V2_FORMS[(clause.split(";")[0] ?? "").trim().toLowerCase()];
+    if (form) return form;
+  }
+  return undefined;
+}
+
+async function v2Document(form: "json" | "protobuf"): Promise<V2Document> {
+  const there = v2Documents.get(form);
+  if (there) return there;
+  const document = openApiV2Document([...servedVersions()].map(documentOf));
+  const body = form === "json" ? JSON.stringify(document) : encodeOpenApiV2(document);
+  const hash = await hashOf(body);
+  const made = { body, type: form === "json" ? JSON_TYPE : V2_PROTOBUF, etag: `"${hash}"` };
+  v2Documents.set(form, made);
+  return made;
 }

@@ -1,4 +1,5 @@
 /** A served version with invented resources, for tests of routing that must not depend on the registry. */
+import { bindingAction } from "../../../src/registry/pods/actions";
 import type { ResourceDefinition, Verb } from "../../../src/registry/resource";
 import type { ServedVersion } from "../../../src/worker/served";
 import { REVIEWS } from "../../../src/worker/system/review-kinds";
@@ -23,6 +24,7 @@ export const CORE: ServedVersion = {
         subresources: ["status", "finalize"],
         verbs: ALL.filter((verb) => verb !== "deletecollection"),
       }),
+      aDefinition({ resource: "machines", kind: "Machine", actions: [bindingAction] }),
       aDefinition({ resource: "nodes", kind: "Node", namespaced: false, subresources: ["status"] }),
       aDefinition({ resource: "statics", kind: "Static", verbs: ["get", "list"] }),
     ].map((definition) => [definition.resource, definition]),

@@ -19,6 +19,8 @@ function summary({ ask, served = CORE, watch = false }: Row): string {
       return `${target.status.code} ${target.status.message ?? ""}`;
     case "review":
       return `review ${target.resource} ${target.namespace}`;
+    case "action":
+      return `${target.action.name} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
     case "resource": {
       const { verb, definition, namespace, name, subresource } = target.info;
       return `${verb} ${definition.resource} ${namespace}/${name}/${subresource}`;
@@ -31,6 +33,14 @@ const NO_METHOD = "405 the server does not allow this method on the requested re
 
 describe("requestTarget", () => {
   const rows: Row[] = [
+    { ask: "POST namespaces/x/machines/a/binding", want: "binding of machines x/a" },
+    { ask: "POST namespaces/x/bindings", want: "binding of machines x/" },
+    { ask: "POST bindings", want: NO_RESOURCE },
+    { ask: "POST namespaces/x/bindings/a", want: NO_RESOURCE },
+    { ask: "GET namespaces/x/bindings", want: NO_METHOD },
+    { ask: "GET namespaces/x/machines/a/binding", want: NO_METHOD },
+    { ask: "POST namespaces/x/services/a/binding", want: NO_RESOURCE },
+    { ask: "POST namespaces/x/machines/a%2Fb/binding", want: `400 Name parameter invalid: "a/b": may not contain '/'` },
     { ask: "GET services", want: "list services //" },
     { ask: "HEAD services", want: "list services //" },
     { ask: "GET services/", want: "list services //" },

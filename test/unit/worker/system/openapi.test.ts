@@ -28,10 +28,33 @@ describe("OpenAPI", () => {
     expect((await get("/openapi/v3/api/v1", { "If-None-Match": etag })).status).toBe(304);
   });
 
-  it("v2 is an empty protobuf document", async () => {
-    const response = await get("/openapi/v2", { Accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" });
-    expect(response.status).toBe(200);
-    expect(response.headers.get("Content-Type")).toBe("application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
-    expect(await response.text()).toBe("");
+  const PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+  it("v2 is protobuf for client-go and JSON for all others", async () => {
+    const protobuf = await get("/openapi/v2", { Accept: PROTOBUF });
+    expect(protobuf.headers.get("Content-Type")).toBe("application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    // field 1, a text of three bytes: "2.0"
+    expect(new Uint8Array(await protobuf.arrayBuffer()).slice(0, 5)).toEqual(Uint8Array.of(10, 3, 50, 46, 48));
+    for (const accept of [undefined, "*/*", "application/json", "text/html, application/json;q=0.9"]) {
+      const plain = await get("/openapi/v2", accept === undefined ? {} : { Accept: accept });
+      expect(plain.headers.get("Content-Type")).toBe("application/json");
+      expect(await plain.json()).toMatchObject({ swagger: "2.0" });
+    }
+    expect((await get("/openapi/v2", { Accept: "text/html" })).status).toBe(406);
+  });
+
+  it.each([PROTOBUF, "application/json"])("v2 as %s has a tag of its own", async (Accept) => {
+    const etag = (await get("/openapi/v2", { Accept })).headers.get("ETag") ?? "";
+    expect(etag).toMatch(/^"[0-9A-F]+"$/);
+    expect((await get("/openapi/v2", { Accept, "If-None-Match": etag })).status).toBe(304);
+    const other = Accept === PROTOBUF ? "application/json" : PROTOBUF;
+    expect((await get("/openapi/v2", { Accept: other, "If-None-Match": etag })).status).toBe(200);
+  });
+
+  it.each(["/openapi/v2", "/openapi/v3/api/v1"])("%s is compressed for who takes it", async (path) => {
+    const response = await get(path, { "Accept-Encoding": "gzip" });
+    expect(response.headers.get("Content-Encoding")).toBe("gzip");
+    expect(response.headers.get("Vary")).toContain("Accept-Encoding");
+    expect((await get(path)).headers.get("Content-Encoding")).toBeNull();
   });
 });

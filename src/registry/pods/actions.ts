@@ -1,0 +1,64 @@
+/** What can be asked of a Pod besides reading and writing it: upstream pkg/registry/core/pod/storage (BindingREST, EvictionREST). */
+import { notSupported, required } from "../../meta/field-errors";
+import type { FieldError } from "../../meta/field-errors";
+import type { Binding, Eviction, Pod } from "../../meta/kubernetes";
+import { rfc3339Seconds } from "../../meta/time";
+import { BindingSchema } from "../../schema/core-bindings";
+import { EvictionSchema } from "../../schema/policy";
+import { defineAction } from "../resource";
+
+const SCHEDULED = "PodScheduled";
+
+function validateBinding({ target }: Binding): FieldError[] {
+  const errors: FieldError[] = [];
+  const { kind = "", name = "" } = target ?? {};
+  if (kind !== "" && kind !== "Node") errors.push(notSupported("target.kind", kind, ["Node", "<empty>"]));
+  if (name === "") errors.push(required("target.name"));
+  return errors;
+}
+
+/** Binds the Pod; answers why it cannot be bound. */
+function bind(pod: Pod, binding: Binding, now: number): string | undefined {
+  const metadata = (pod.metadata ??= {});
+  const name = metadata.name ?? "";
+  if (metadata.deletionTimestamp) return `pod ${name} is being deleted, cannot be assigned to a host`;
+  const spec = (pod.spec ??= { containers: [] });
+  if (spec.nodeName) return `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`;
+  if (spec.schedulingGates?.length) return `pod ${name} has non-empty .spec.schedulingGates`;
+  spec.nodeName = binding.target.name ?? "";
+  const { annotations, labels } = binding.metadata ?? {};
+  if (annotations) metadata.annotations = { ...metadata.annotations, ...annotations };
+  if (labels) metadata.labels = { ...metadata.labels, ...labels };
+  const status = (pod.status ??= {});
+  delete status.nominatedNodeName;
+  const others = status.conditions?.filter(({ type }) => type !== SCHEDULED) ?? [];
+  const before = status.conditions?.find(({ type }) => type === SCHEDULED);
+  const since = before?.status === "True" ? before.lastTransitionTime : undefined;
+  status.conditions = [...others, { type: SCHEDULED, status: "True", lastTransitionTime: since ?? rfc3339Seconds(now) }];
+  return undefined;
+}
+
+export const bindingAction = defineAction<Pod, Binding>({
+  name: "binding",
+  group: "",
+  version: "v1",
+  kind: "Binding",
+  otherVersions: [],
+  schema: BindingSchema,
+  says: "Puts a Pod on a node.",
+  // the form that came before the subresource
+  collection: { resource: "bindings", singular: "binding" },
+  effect: { does: "change", validate: validateBinding, change: bind },
+});
+
+/** No disruption budgets are served, so an eviction is a deletion. */
+export const evictionAction = defineAction<Pod, Eviction>({
+  name: "eviction",
+  group: "policy",
+  version: "v1",
+  kind: "Eviction",
+  otherVersions: ["v1beta1"],
+  schema: EvictionSchema,
+  says: "Asks for a Pod to leave its node.",
+  effect: { does: "delete", options: ({ deleteOptions }) => deleteOptions ?? {} },
+});

@@ -1,0 +1,54 @@
+/**
+ * POST of a document to a create-only subresource: what it does is done to the object, the document itself is not stored.
+ * Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
+ */
+import type { DeleteOptions, KubeObject } from "../../meta/kubernetes";
+import { badRequest, created, type Status, unclassified } from "../../meta/status";
+import type { ActionDefinition } from "../../registry/resource";
+import type { WriteOptions, WriteRequest } from "../../rpc/store";
+import { err, ok, type Result } from "../../base/result";
+import { namespaceMismatch, readObject } from "../body";
+import { rawDeleteOptions } from "../delete-options";
+import { parseWriteOptions, validateDeleteOptions } from "../options";
+import { refuse, type ResourceRequest } from "../resource-request";
+import { write } from "./write";
+
+export async function act(request: ResourceRequest, action: ActionDefinition): Promise<Response> {
+  const { definition, namespace, version } = request.info;
+  const { userAgent } = request;
+  const options = parseWriteOptions("CreateOptions", request.query, { userAgent, group: definition.group, version });
+  if (!options.ok) return refuse(request, options.error);
+  const body = await readObject(request.request, action, options.value.fieldValidation);
+  if (!body.ok) return refuse(request, body.error);
+  const { object: document, warnings } = body.value;
+  const mismatch = namespaceMismatch(document, namespace);
+  if (mismatch) return refuse(request, mismatch, warnings);
+  const wanted = writeOf(request, action, document, options.value);
+  if (!wanted.ok) return refuse(request, wanted.error, warnings);
+  const written = await write(request, wanted.value);
+  if (!written.ok) return refuse(request, written.error.status, [...warnings, ...written.error.warnings]);
+  return refuse(request, created(), warnings);
+}
+
+/** The document as a write at the store of the object. */
+function writeOf(
+  { info }: ResourceRequest,
+  { name: action, kind, effect }: ActionDefinition,
+  document: KubeObject,
+  options: WriteOptions,
+): Result<WriteRequest, Status> {
+  const name = document.metadata?.name ?? "";
+  if (info.name !== "" && name !== info.name) return err(badRequest(`name in URL does not match name in ${kind} object`));
+  if (name === "") return err(badRequest("Name parameter required."));
+  const key = { namespace: info.namespace, name };
+  if (effect.does === "change") {
+    const errors = effect.validate(document).map(({ field, body }) => `${field}: ${body}`);
+    // Upstream hands these errors on without a code of their own.
+    if (errors.length > 0) return err(unclassified(errors.length === 1 ? (errors[0] ?? "") : `[${errors.join(", ")}]`));
+    return ok({ verb: "act", key, action, document: JSON.stringify(document), options });
+  }
+  const own: DeleteOptions = effect.options(document);
+  const raw = rawDeleteOptions(own);
+  const deleteOptions = validateDeleteOptions(options.dryRun && !own.dryRun?.length ? { ...raw, dryRun: ["All"] } : raw);
+  return deleteOptions.ok ? ok({ verb: "delete", key, options: deleteOptions.value }) : deleteOptions;
+}

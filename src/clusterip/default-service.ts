@@ -1,6 +1,7 @@
 /** The Service through which clients inside a cluster reach the API: `default/kubernetes` on the first address of the primary range. */
 import type { Config } from "../config/config";
 import type { Service } from "../meta/kubernetes";
+import { SERVER_MANAGER } from "../registry/field-tracking";
 import type { WriteRequest } from "../rpc/store";
 
 /** The port on which the API is served to clusters, and where it listens (upstream's secure port). */
@@ -24,6 +25,6 @@ export function defaultService(config: Config): WriteRequest & { verb: "create" 
     verb: "create",
     namespace: "default",
     object: JSON.stringify(service),
-    options: { dryRun: false, fieldManager: "servicenet", fieldValidation: "Strict", force: false, group: "", version: "v1" },
+    options: { dryRun: false, fieldManager: SERVER_MANAGER, fieldValidation: "Strict", force: false, group: "", version: "v1" },
   };
 }

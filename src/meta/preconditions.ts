@@ -33,6 +33,11 @@ export function uidConflict(of: ResourceName, metadata: ObjectMeta, storedUid: s
   return conflict(of, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`);
 }
 
+/** Apply of a configuration with a uid to an object that is not there. */
+export function appliedUidConflict(of: ResourceName, { name = "", uid = "" }: ObjectMeta): Status {
+  return conflict(of, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+}
+
 /** PUT without a resourceVersion of a kind that demands one (Lease). Upstream names the resource where the kind belongs. */
 export function resourceVersionRequired(of: ResourceName, name: string): Status {
   return invalid({ ...of, kind: of.resource }, name, [invalidValue("metadata.resourceVersion", 0, "must be specified for an update")]);

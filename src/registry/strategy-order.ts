@@ -1,9 +1,12 @@
 /**
  * The fixed order of a write, once for all kinds (upstream apiserver registry/rest create.go and update.go):
  *
- *   create   namespace -> identity -> defaults -> prepareForCreate -> generation -> | metadata, validate
- *   update   namespace -> defaults -> prepareForUpdate -> identity -> generation -> | metadata, metadata update, validateUpdate, validate
- *   status   namespace -> defaults -> prepareForStatusUpdate -> identity         -> | metadata, metadata update, validateStatusUpdate
+ *   create   namespace -> identity -> defaults -> fields -> prepareForCreate -> generation -> | metadata, validate
+ *   update   namespace -> defaults -> fields -> prepareForUpdate -> identity -> generation -> | metadata, metadata update, validateUpdate, validate
+ *   status   namespace -> defaults -> fields -> prepareForStatusUpdate -> identity         -> | metadata, metadata update, validateStatusUpdate
+ *
+ * "fields" settles who owns what (metadata.managedFields): of what the client wrote and static defaults added, not of what the server
+ * fills in afterwards. An apply has settled it already and names no writer.
  *
  * What stands left of the bar changes the object in place (the caller owns `after` and the object to be created), what stands right of
  * it only judges, and all its errors are collected.
@@ -18,6 +21,7 @@ import type { Random } from "../base/ports";
 import { dropDuplicateOwners, stampCreate, stampUpdate, validateObjectMeta, validateObjectMetaUpdate } from "../meta/object-meta";
 import { badRequest, invalid } from "../meta/status";
 import type { Status } from "../meta/status";
+import { type FieldWriter, trackFields } from "./field-tracking";
 import type { Change, ResourceDefinition, StrategyContext } from "./resource";
 
 export interface CreateInput {
@@ -29,6 +33,8 @@ export interface CreateInput {
   now: number;
   uid: string;
   context: StrategyContext;
+  /** absent = managedFields are settled */
+  writer?: FieldWriter;
 }
 
 /** The warnings of a write that may go on, or the Status that ends it. */
@@ -76,6 +82,7 @@ function prepareCreate(definition: ResourceDefinition, object: KubeObject, input
   stampCreate(metadata, input);
   const warnings = dropDuplicateOwners(metadata);
   definition.strategy.defaults(object);
+  if (input.writer) trackFields(input.writer, { after: object }, input.now);
   definition.strategy.prepareForCreate(object, input.context);
   if (definition.generation !== "none") metadata.generation = 1;
   else if (metadata.generation !== undefined) delete metadata.generation;
@@ -99,8 +106,13 @@ export function beforeCreate(definition: ResourceDefinition, object: KubeObject,
 }
 
 /** Everything of an update that changes `after`. The resourceVersion is the caller's business. */
-function prepareUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
-  return prepareChange(definition, change, () => definition.strategy.prepareForUpdate(change, context));
+function prepareUpdate(
+  definition: ResourceDefinition,
+  change: Change<KubeObject>,
+  context: StrategyContext,
+  writer: FieldWriter | undefined,
+): Verdict {
+  return prepareChange(definition, change, { context, writer }, () => definition.strategy.prepareForUpdate(change, context));
 }
 
 function validateUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): FieldError[] {
@@ -109,36 +121,62 @@ function validateUpdate(definition: ResourceDefinition, change: Change<KubeObjec
     .concat(definition.strategy.validate(change.after, context, change.before));
 }
 
-export function beforeUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
-  const prepared = prepareUpdate(definition, change, context);
+/** `writer` of this and the following two: absent = managedFields are settled. */
+export function beforeUpdate(
+  definition: ResourceDefinition,
+  change: Change<KubeObject>,
+  context: StrategyContext,
+  writer?: FieldWriter,
+): Verdict {
+  const prepared = prepareUpdate(definition, change, context, writer);
   if (!prepared.ok) return prepared;
   const warnings = prepared.value.concat(definition.strategy.warnings(change.after, change.before));
   return verdict(definition, change.after, validateUpdate(definition, change, context), warnings);
 }
 
 /** The status endpoint. */
-export function beforeStatusUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
-  const prepared = prepareChange(definition, change, () => definition.strategy.prepareForStatusUpdate(change, context));
+export function beforeStatusUpdate(
+  definition: ResourceDefinition,
+  change: Change<KubeObject>,
+  context: StrategyContext,
+  writer?: FieldWriter,
+): Verdict {
+  const prepared = prepareChange(definition, change, { context, writer }, () =>
+    definition.strategy.prepareForStatusUpdate(change, context),
+  );
   if (!prepared.ok) return prepared;
   const errors = changeErrors(definition, change).concat(definition.strategy.validateStatusUpdate(change, context));
   return verdict(definition, change.after, errors, prepared.value);
 }
 
 /** The finalize endpoint (namespaces): spec.finalizers as sent, status as stored. */
-export function beforeFinalizeUpdate(definition: ResourceDefinition, change: Change<KubeObject>, context: StrategyContext): Verdict {
-  const prepared = prepareChange(definition, change, () => keepMembers(change, (key) => key !== "metadata" && key !== "spec"));
+export function beforeFinalizeUpdate(
+  definition: ResourceDefinition,
+  change: Change<KubeObject>,
+  context: StrategyContext,
+  writer?: FieldWriter,
+): Verdict {
+  const prepared = prepareChange(definition, change, { context, writer }, () =>
+    keepMembers(change, (key) => key !== "metadata" && key !== "spec"),
+  );
   if (!prepared.ok) return prepared;
   const errors = changeErrors(definition, change).concat(definition.strategy.validate(change.after, context));
   return verdict(definition, change.after, errors, prepared.value);
 }
 
-function prepareChange(definition: ResourceDefinition, change: Change<KubeObject>, prepare: () => void): Verdict {
+function prepareChange(
+  definition: ResourceDefinition,
+  change: Change<KubeObject>,
+  { context, writer }: { context: StrategyContext; writer: FieldWriter | undefined },
+  prepare: () => void,
+): Verdict {
   const after = metadataOf(change.after);
   const before = metadataOf(change.before);
   const refused = settleNamespace(definition, after, before.namespace ?? "");
   if (refused) return err(refused);
   const warnings = dropDuplicateOwners(after);
   definition.strategy.defaults(change.after);
+  if (writer) trackFields(writer, change, context.now);
   prepare();
   stampUpdate({ after, before });
   settleGeneration(definition, change);

@@ -1,52 +1,90 @@
 /** Applies a patch to the stored object in the form its client sees, and decodes the result (api-machinery §6, §3.5). */
-import { assertNever } from "../base/assert";
 import { err, ok, type Result } from "../base/result";
+import { applyConfiguration } from "../fields/apply";
 import type { KubeObject } from "../meta/kubernetes";
 import { applyJsonPatch } from "../meta/patch/json-patch";
 import type { JsonObject } from "../meta/patch/json-value";
 import { applyMergePatch } from "../meta/patch/merge-patch";
 import { type PatchError, patchErrorStatus } from "../meta/patch/patch-error";
 import { applyStrategicMerge } from "../meta/patch/strategic-merge";
-import { badRequest, invalid, type Status, unsupportedMediaType } from "../meta/status";
+import { badRequest, invalid, type Status } from "../meta/status";
 import { apiVersionOf } from "../meta/type-meta";
+import { fieldContextOf, type FieldWriter, setManagedFields } from "../registry/field-tracking";
 import type { ResourceDefinition } from "../registry/resource";
-import type { WriteRequest } from "../rpc/store";
+import type { PatchType, WriteRequest } from "../rpc/store";
 import { validateValue } from "../schema/decode-json";
+import type { TypeMeta } from "../schema/types";
 
 export type PatchWrite = WriteRequest & { verb: "patch" };
-
-/** Until server-side apply is served, its media type is as unknown as any other. */
-const PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"];
+export type ChangingPatch = PatchWrite & { patchType: Exclude<PatchType, "apply"> };
 
 /** The object after the patch in its stored form, not yet defaulted or validated. `served` is the requested representation. */
 export function patched(
-  request: PatchWrite,
+  request: ChangingPatch,
   stored: string,
   served: ResourceDefinition,
 ): Result<{ object: KubeObject; warnings: string[] }, Status> {
   const { fieldValidation, version } = request.options;
-  const before = JSON.parse(stored) as KubeObject;
   const apiVersion = apiVersionOf(served.group, version);
-  const current = { kind: served.kind, apiVersion, ...(served.representationOf?.fromStored(before) ?? before) };
-  const applied = applyPatch(request, current as unknown as JsonObject, served);
-  if (applied === undefined) return err(unsupportedMediaType(PATCH_TYPES));
-  if (!applied.ok) return err(patchErrorStatus(applied.error));
-  const text = fieldValidation === "Strict" ? JSON.stringify(applied.value) : "";
-  const decoded = validateValue(applied.value, served.schema);
-  if (!decoded.ok)
-    return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error.cause}`));
-  const { typeMeta, value, problems } = decoded.value;
+  const current = { kind: served.kind, apiVersion, ...shown(served, JSON.parse(stored) as KubeObject) };
+  const changed = change(request, current as unknown as JsonObject, served);
+  if (!changed.ok) return err(patchErrorStatus(changed.error));
+  const text = fieldValidation === "Strict" ? JSON.stringify(changed.value) : "";
+  const decoded = decode(changed.value, served, version);
+  if (!decoded.ok) return decoded;
+  const { typeMeta, object, problems } = decoded.value;
   if (typeMeta.apiVersion !== apiVersion || typeMeta.kind !== served.kind) {
     return err(
       badRequest(`${typeMeta.apiVersion}, Kind=${typeMeta.kind} is not what this resource holds: a patch cannot change kind or apiVersion`),
     );
   }
   if (problems.length > 0 && fieldValidation === "Strict") return err(strictRefusal(text, problems));
-  const object = value as KubeObject;
-  return ok({ object: served.representationOf?.toStored(object) ?? object, warnings: fieldValidation === "Warn" ? problems : [] });
+  return ok({ object, warnings: fieldValidation === "Warn" ? problems : [] });
 }
 
-function applyPatch(request: PatchWrite, current: JsonObject, served: ResourceDefinition): Result<JsonObject, PatchError> | undefined {
+/**
+ * The object after a server-side apply in its stored form, not yet defaulted or validated, with its managedFields settled. `stored`
+ * undefined = there is no object yet. Errors are those of `applyConfiguration`. The Worker has parsed the configuration.
+ */
+export function applied(request: PatchWrite, stored: string | undefined, writer: FieldWriter, nowMs: number): Result<KubeObject, Status> {
+  const { served, version, manager } = writer;
+  const result = applyConfiguration({
+    ...fieldContextOf(writer),
+    live: stored === undefined ? undefined : shown(served, JSON.parse(stored) as KubeObject),
+    config: JSON.parse(request.patch) as JsonObject,
+    kind: served.kind,
+    manager,
+    force: request.options.force,
+    nowMs,
+  });
+  if (!result.ok) return result;
+  const decoded = decode(result.value.object as unknown as JsonObject, served, version);
+  if (!decoded.ok) return decoded;
+  const { object } = decoded.value;
+  setManagedFields(object, result.value.managedFields);
+  return ok(object);
+}
+
+function shown(served: ResourceDefinition, stored: KubeObject): KubeObject {
+  return served.representationOf?.fromStored(stored) ?? stored;
+}
+
+/** A patched value as an object in its stored form. */
+function decode(
+  value: JsonObject,
+  served: ResourceDefinition,
+  version: string,
+): Result<{ object: KubeObject; typeMeta: TypeMeta; problems: string[] }, Status> {
+  const decoded = validateValue(value, served.schema);
+  if (!decoded.ok) {
+    return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error.cause}`));
+  }
+  const { typeMeta, problems } = decoded.value;
+  const object = decoded.value.value as KubeObject;
+  return ok({ object: served.representationOf?.toStored(object) ?? object, typeMeta, problems });
+}
+
+function change(request: ChangingPatch, current: JsonObject, served: ResourceDefinition): Result<JsonObject, PatchError> {
   switch (request.patchType) {
     case "json":
       return applyJsonPatch(current, request.patch);
@@ -54,10 +92,6 @@ function applyPatch(request: PatchWrite, current: JsonObject, served: ResourceDe
       return applyMergePatch(current, request.patch);
     case "strategic":
       return applyStrategicMerge(current, request.patch, served.schema);
-    case "apply":
-      return undefined;
-    default:
-      return assertNever(request.patchType);
   }
 }
 

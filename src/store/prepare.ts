@@ -4,11 +4,13 @@
  */
 import { assert } from "../base/assert";
 import type { Clock, Random } from "../base/ports";
+import { onlyTimesDiffer } from "../fields/managed-fields";
 import { semanticEqual } from "../meta/equality";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
-import { checkDeletePreconditions, resourceVersionRequired, uidConflict } from "../meta/preconditions";
+import { appliedUidConflict, checkDeletePreconditions, resourceVersionRequired, uidConflict } from "../meta/preconditions";
 import { alreadyExists, conflict, notFound, type Status } from "../meta/status";
 import { isGone, planDelete } from "../registry/delete-order";
+import type { FieldWriter } from "../registry/field-tracking";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
 import {
   beforeCreate,
@@ -18,9 +20,9 @@ import {
   checkNameMatches,
   nameFor,
 } from "../registry/strategy-order";
-import type { Subresource, WriteOptions, WriteRequest } from "../rpc/store";
+import type { ObjectKey, Subresource, WriteOptions, WriteRequest } from "../rpc/store";
 import { storageKey } from "./keys";
-import { patched } from "./patched";
+import { applied, type ChangingPatch, patched, type PatchWrite } from "./patched";
 import type { StoredObject } from "./store-storage";
 
 export type Prepared =
@@ -48,27 +50,19 @@ const GENERATE_ATTEMPTS = 8;
 export function prepareWrite(request: WriteRequest, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
   switch (request.verb) {
     case "create":
-      return prepareCreate(JSON.parse(request.object) as KubeObject, request.namespace, undefined, request.options, facts);
+      return prepareCreate(JSON.parse(request.object) as KubeObject, createOf(request, facts), facts);
     case "update": {
       const after = JSON.parse(request.object) as KubeObject;
       const mismatch = checkNameMatches(after, request.key.name);
       if (mismatch) return refuse(mismatch);
-      if (current) return prepareUpdate(after, current, request.subresource, request.options, facts);
+      const writer = writerOf(request.options, request.subresource, facts);
+      if (current) return prepareUpdate(after, current, { ...request, writer, judgesUid: true, warnings: [] }, facts);
       if (!facts.definition.allowCreateOnUpdate || request.subresource !== "") return refuse(notFound(facts.definition, request.key.name));
       if (after.metadata?.uid) return refuse(uidConflict(facts.definition, after.metadata, ""));
-      delete after.metadata?.resourceVersion;
-      return prepareCreate(after, request.key.namespace, request.key.name, request.options, facts);
+      return prepareNamedCreate(after, { ...request, writer }, facts);
     }
-    case "patch": {
-      if (!current) return refuse(notFound(facts.definition, request.key.name));
-      const served = facts.representations.find((other) => other.group === request.options.group) ?? facts.definition;
-      const result = patched(request, current.data, served);
-      if (!result.ok) return refuse(result.error);
-      const after = result.value.object;
-      const mismatch = checkNameMatches(after, request.key.name);
-      if (mismatch) return refuse(mismatch);
-      return prepareUpdate(after, current, request.subresource, request.options, facts, result.value.warnings, false);
-    }
+    case "patch":
+      return isChanging(request) ? preparePatch(request, current, facts) : prepareApply(request, current, facts);
     case "act":
       return prepareAction(request, current, facts);
     case "delete": {
@@ -94,6 +88,11 @@ function refuse(status: Status, warnings: string[] = []): Prepared {
   return { kind: "refused", status, warnings };
 }
 
+function writerOf(options: WriteOptions, subresource: Subresource, { definition, representations }: PrepareFacts): FieldWriter {
+  const served = representations.find((other) => other.group === options.group) ?? definition;
+  return { served, version: options.version, forms: [definition, ...representations], subresource, manager: options.fieldManager };
+}
+
 function contextOf(options: WriteOptions, facts: PrepareFacts): StrategyContext {
   return { ...facts.context(), requestGroup: options.group };
 }
@@ -117,17 +116,73 @@ function prepareAction(request: WriteRequest & { verb: "act" }, current: StoredO
   return { kind: "put", key: current.key, after, before, code: 201, dryRun: request.options.dryRun, warnings: [] };
 }
 
-function prepareCreate(
+function isChanging(request: PatchWrite): request is ChangingPatch {
+  return request.patchType !== "apply";
+}
+
+function preparePatch(request: ChangingPatch, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
+  if (!current) return refuse(notFound(facts.definition, request.key.name));
+  const writer = writerOf(request.options, request.subresource, facts);
+  const result = patched(request, current.data, writer.served);
+  if (!result.ok) return refuse(result.error);
+  const { object: after, warnings } = result.value;
+  const mismatch = checkNameMatches(after, request.key.name);
+  if (mismatch) return refuse(mismatch);
+  return prepareUpdate(after, current, { ...request, writer, judgesUid: false, warnings }, facts);
+}
+
+/** Server-side apply; of an object that is not there it is a create. What it may not do is told before that it is not there. */
+function prepareApply(request: PatchWrite, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
+  const writer = writerOf(request.options, request.subresource, facts);
+  const result = applied(request, current?.data, writer, facts.clock.now());
+  if (!result.ok) return refuse(result.error);
+  const after = result.value;
+  const mismatch = checkNameMatches(after, request.key.name);
+  if (mismatch) return refuse(mismatch);
+  const settled = { ...request, writer: undefined, judgesUid: false, warnings: [] };
+  if (current) return prepareUpdate(after, current, settled, facts);
+  if (after.metadata?.uid) return refuse(appliedUidConflict(facts.definition, after.metadata));
+  if (request.subresource !== "") return refuse(notFound(facts.definition, request.key.name));
+  return prepareNamedCreate(after, settled, facts);
+}
+
+/** A write under the URL of an object that is not there, which creates it. */
+function prepareNamedCreate(
   object: KubeObject,
-  namespace: string,
-  urlName: string | undefined,
-  options: WriteOptions,
+  { key, options, writer }: { key: ObjectKey; options: WriteOptions; writer: FieldWriter | undefined },
   facts: PrepareFacts,
 ): Prepared {
+  delete object.metadata?.resourceVersion;
+  return prepareCreate(object, { namespace: key.namespace, urlName: key.name, options, writer }, facts);
+}
+
+interface CreateOrder {
+  namespace: string;
+  /** undefined = the body's name, or a generated one */
+  urlName: string | undefined;
+  options: WriteOptions;
+  /** undefined = managedFields are settled */
+  writer: FieldWriter | undefined;
+}
+
+function createOf(request: WriteRequest & { verb: "create" }, facts: PrepareFacts): CreateOrder {
+  const { namespace, options } = request;
+  return { namespace, urlName: undefined, options, writer: writerOf(options, "", facts) };
+}
+
+function prepareCreate(object: KubeObject, order: CreateOrder, facts: PrepareFacts): Prepared {
   const { definition, clock, random } = facts;
+  const { namespace, urlName, options, writer } = order;
   const named = (urlName ?? object.metadata?.name ?? "") !== "";
   const name = urlName ?? freeName(object, namespace, facts);
-  const input = { namespace, name, now: clock.now(), uid: random.uuid(), context: contextOf(options, facts) };
+  const input = {
+    namespace,
+    name,
+    now: clock.now(),
+    uid: random.uuid(),
+    context: contextOf(options, facts),
+    ...(writer ? { writer } : {}),
+  };
   const verdict = beforeCreate(definition, object, input);
   if (!verdict.ok) return refuse(verdict.error);
   const key = storageKey({ namespace: definition.namespaced ? namespace : "", name });
@@ -159,29 +214,39 @@ function noUniqueName(definition: ResourceDefinition, name: string): Status {
   };
 }
 
-function prepareUpdate(
-  after: KubeObject,
-  current: StoredObject,
-  subresource: Subresource,
-  options: WriteOptions,
-  facts: PrepareFacts,
-  warnings: string[] = [],
+interface UpdateOrder {
+  subresource: Subresource;
+  options: WriteOptions;
+  /** undefined = managedFields are settled */
+  writer: FieldWriter | undefined;
   /** of a PUT a foreign uid is a conflict; of a patch it is a changed field (api-machinery §3.3) */
-  judgesUid = true,
-): Prepared {
+  judgesUid: boolean;
+  warnings: string[];
+}
+
+function prepareUpdate(after: KubeObject, current: StoredObject, order: UpdateOrder, facts: PrepareFacts): Prepared {
   const { definition } = facts;
+  const { subresource, options, writer, judgesUid, warnings } = order;
   const before = JSON.parse(current.data) as KubeObject;
   const why = checkConcurrency(after.metadata ?? {}, current, definition, judgesUid);
   if (why) return refuse(why, warnings);
   const change = { after, before };
   const rules = subresource === "status" ? beforeStatusUpdate : subresource === "finalize" ? beforeFinalizeUpdate : beforeUpdate;
-  const verdict = rules(definition, change, contextOf(options, facts));
+  const verdict = rules(definition, change, contextOf(options, facts), writer);
   if (!verdict.ok) return refuse(verdict.error, warnings);
   const all = warnings.concat(verdict.value);
   (after.metadata ??= {}).resourceVersion = before.metadata?.resourceVersion;
   if (isGone(definition, after)) return { kind: "remove", key: current.key, before, last: after, dryRun: options.dryRun, warnings: all };
-  if (semanticEqual(after, before)) return { kind: "unchanged", data: current.data, warnings: all };
+  if (isUnchanged(after, before)) return { kind: "unchanged", data: current.data, warnings: all };
   return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
+}
+
+/** The time of an entry in managedFields that says nothing else new is no change (api-machinery §3.2). */
+function isUnchanged(after: KubeObject, before: KubeObject): boolean {
+  const { managedFields: fields, ...metadata } = after.metadata ?? {};
+  const { managedFields: stored, ...others } = before.metadata ?? {};
+  if (!semanticEqual(metadata, others) || !semanticEqual({ ...after, metadata }, { ...before, metadata })) return false;
+  return semanticEqual(fields, stored) || onlyTimesDiffer(fields, stored);
 }
 
 function checkConcurrency(

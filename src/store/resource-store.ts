@@ -25,6 +25,8 @@ import {
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { internalError, notFound, requestTooLarge, revisionTooLarge, type Status, timeout, tooManyRequests } from "../meta/status";
+import { rfc3339Seconds } from "../meta/time";
+import { ownWriter, trackFields } from "../registry/field-tracking";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
 import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../rpc/store";
 import type { Admission, CommittedChange, Operation, StoreExtension } from "./extension";
@@ -230,13 +232,10 @@ export class ResourceStore<Supply = undefined> {
       this.#state = { incarnation: random.uuid(), revision: FIRST_REVISION, floor: FIRST_REVISION, historySize: 0 };
       const now = clock.now();
       for (const initial of this.definition.initialObjects) {
-        const metadata = { ...initial.metadata, uid: random.uuid(), creationTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z` };
-        this.#put(
-          storageKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }),
-          { ...initial, metadata },
-          undefined,
-          undefined,
-        );
+        const metadata = { ...initial.metadata, uid: random.uuid(), creationTimestamp: rfc3339Seconds(now) };
+        const object = { ...initial, metadata };
+        trackFields(ownWriter(this.definition), { after: object }, now);
+        this.#put(storageKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }), object, undefined, undefined);
       }
       storage.stateSave(this.#state);
       this.#changes = [];
@@ -328,12 +327,10 @@ export class ResourceStore<Supply = undefined> {
     }
   }
 
-  /** Why a create may not go on in its namespace, or that it has to ask first; a PUT that creates is a create. */
+  /** Why a create may not go on in its namespace, or that it has to ask first; a PUT or an apply that creates is a create. */
   #checkNamespace(operation: PendingWrite<Supply>, namespaces: NamespaceGuard): Outcome | undefined {
     const { request } = operation;
-    const creates =
-      request.verb === "create" || (request.verb === "update" && this.definition.allowCreateOnUpdate && request.subresource === "");
-    if (!creates) return undefined;
+    if (!this.#mayCreate(request)) return undefined;
     const namespace = request.verb === "create" ? request.namespace : request.key.namespace;
     if (namespaces.isOpen(namespace)) return undefined;
     if (operation.askedAt !== namespaces.closes) {
@@ -347,6 +344,21 @@ export class ResourceStore<Supply = undefined> {
       request.verb === "create" ? nameIn(request.object) : request.key.name,
     );
     return why && this.#refuse(operation, why);
+  }
+
+  /** Whether the request makes an object where there is none. */
+  #mayCreate(request: WriteRequest): boolean {
+    switch (request.verb) {
+      case "create":
+        return true;
+      case "update":
+        return this.definition.allowCreateOnUpdate && request.subresource === "";
+      case "patch":
+        return request.patchType === "apply" && request.subresource === "";
+      case "delete":
+      case "act":
+        return false;
+    }
   }
 
   #admit(operation: PendingWrite<Supply>, prepared: Prepared & { kind: "put" | "remove" }, current: StoredObject | undefined): Outcome {

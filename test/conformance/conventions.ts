@@ -38,6 +38,8 @@ export const conventions = {
   "JSON patch": everywhere,
   "merge patch": everywhere,
   "strategic merge patch": everywhere,
+  "server-side apply": everywhere,
+  "managedFields of other writes": everywhere,
   "generation, per kind": everywhere,
   "status endpoint": {
     exempt: ({ subresources }) => (subresources.includes("status") ? undefined : "no status upstream either"),

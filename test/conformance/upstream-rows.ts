@@ -50,10 +50,7 @@ export const machineryRows = {
   "namespace: patch, update, status, finalize": { holds: "labels, status conditions and spec finalizers, each through its own endpoint" },
   "namespace: pods/services removed; ordered deletion (1.34)": { holds: "content goes before its namespace, Pods before the rest" },
   "field_validation: typed": { holds: "unknown and duplicate fields are refused in upstream's words" },
-  "apply (ServerSideApply)": {
-    holds: "creates, owns, shares, takes by force and drops fields",
-    open: "server-side apply is being wired to the endpoints",
-  },
+  "apply (ServerSideApply)": { holds: "creates, owns, shares, takes by force and drops fields; `/status` has its own entry" },
   discovery: { holds: "groups, preferred versions and resource lists agree with each other" },
   aggregated_discovery: { holds: "`/api` and `/apis` answer the aggregated form to the raw Accept header" },
   openapiv3: { holds: "the index and each document load" },

@@ -1,9 +1,12 @@
 /**
  * PATCH of one object or its status: the store applies the patch to the newest object in the turn that writes it.
- * Upstream: apiserver endpoints/handlers/patch.go.
+ * The configuration of a server-side apply is parsed here, once. Upstream: apiserver endpoints/handlers/patch.go.
  */
+import { ok, type Result } from "../../base/result";
+import { parseApply } from "../../fields/parse-apply";
+import type { Status } from "../../meta/status";
 import { unsupportedMediaType } from "../../meta/status";
-import type { WriteRequest } from "../../rpc/store";
+import type { FieldValidation, PatchType, WriteRequest } from "../../rpc/store";
 import { objectResponse } from "../answer";
 import { readText } from "../body";
 import { PATCH_TYPES, patchTypeOf } from "../negotiate";
@@ -20,15 +23,25 @@ export async function patch(request: ResourceRequest): Promise<Response> {
   if (!options.ok) return refuse(request, options.error);
   const text = await readText(request.request);
   if (!text.ok) return refuse(request, text.error);
+  const body = patchOf(patchType, text.value, options.value.fieldValidation);
+  if (!body.ok) return refuse(request, body.error);
+  const { warnings } = body.value;
   const wanted: WriteRequest = {
     verb: "patch",
     key: { namespace, name },
     subresource,
     patchType,
-    patch: text.value,
+    patch: body.value.patch,
     options: options.value,
   };
   const written = await write(request, wanted);
-  if (!written.ok) return refuse(request, written.error.status, written.error.warnings);
-  return objectResponse(request, written.value.code, written.value.object, written.value.warnings);
+  if (!written.ok) return refuse(request, written.error.status, [...warnings, ...written.error.warnings]);
+  return objectResponse(request, written.value.code, written.value.object, warnings.concat(written.value.warnings));
+}
+
+/** The patch as the store takes it. */
+function patchOf(type: PatchType, text: string, fieldValidation: FieldValidation): Result<{ patch: string; warnings: string[] }, Status> {
+  if (type !== "apply") return ok({ patch: text, warnings: [] });
+  const parsed = parseApply(text, fieldValidation);
+  return parsed.ok ? ok({ patch: JSON.stringify(parsed.value.config), warnings: parsed.value.warnings }) : parsed;
 }

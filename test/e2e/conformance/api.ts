@@ -31,6 +31,7 @@ export type WatchEvent = { type: string; object: Body };
 
 export const JSON_PATCH = "application/json-patch+json";
 export const MERGE_PATCH = "application/merge-patch+json";
+export const APPLY_PATCH = "application/apply-patch+yaml";
 export const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 
 export class Api {

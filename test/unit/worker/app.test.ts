@@ -246,6 +246,40 @@ describe("update and patch", () => {
     });
   });
 
+  const applying = (body: string, query = "fieldManager=me", type = "application/apply-patch+yaml") =>
+    ask(`/api/v1/namespaces/x/services/a?${query}`, { method: "PATCH", body, headers: { "Content-Type": type } });
+
+  it("apply: YAML and JSON arrive at the store as JSON, with manager and force", async () => {
+    const { calls } = await applying("apiVersion: v1\nkind: Service\nspec: {type: ClusterIP}\n", "fieldManager=me&force=true");
+    expect(calls[0]?.argument).toMatchObject({
+      verb: "patch",
+      patchType: "apply",
+      patch: '{"apiVersion":"v1","kind":"Service","spec":{"type":"ClusterIP"}}',
+      options: { fieldManager: "me", force: true, fieldValidation: "Warn" },
+    });
+    const json = await applying(' {"kind": "Service"}', "fieldManager=me&dryRun=All", "application/apply-patch+yaml; charset=utf-8");
+    expect(json.calls[0]?.argument).toMatchObject({ patch: '{"kind":"Service"}', options: { force: false, dryRun: true } });
+  });
+
+  it.each([
+    { body: "a: [", want: [400, /^error decoding YAML: /] },
+    { body: "[]", want: [400, /^error decoding YAML: .*cannot unmarshal array into Go value of type map/] },
+    { body: "a: 1\na: 2\n", query: "fieldManager=me&fieldValidation=Strict", want: [400, /^error strict decoding YAML: /] },
+    { body: "{}", query: "", want: [422, /fieldManager: Required value: is required for apply patch$/] },
+    { body: "{}", query: "fieldManager=a%07b", want: [422, /invalid character U\+0007 \(at position 1\)$/] },
+    { body: "{}", type: "application/apply-patch+cbor", want: [415, /application\/apply-patch\+yaml$/] },
+  ] as const)("apply of $body is refused before the store is asked", async ({ body, want, ...rest }) => {
+    const { query, type } = { query: undefined, type: undefined, ...rest };
+    const { calls, response } = await applying(body, query, type);
+    expect(calls).toEqual([]);
+    expect(await response.json()).toMatchObject({ code: want[0], message: expect.stringMatching(want[1]) as string });
+  });
+
+  it("apply: a repeated key is warned of beside the answer", async () => {
+    const { response } = await applying("a: 1\na: 2\n");
+    expect(response.headers.get("Warning")).toContain(String.raw`key \"a\" already set in map`);
+  });
+
   it("PATCH of an unknown type is 415 with the four types", async () => {
     const { response } = await ask("/api/v1/namespaces/x/services/a", { method: "PATCH", body: "{}", headers: JSON_BODY });
     expect(await response.json()).toMatchObject({

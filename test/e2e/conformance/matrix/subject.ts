@@ -61,7 +61,7 @@ export class Subject {
   /** A new object, as it is when the controllers have done with it. */
   async create(metadata: Record<string, unknown> = {}): Promise<Made> {
     const { metadata: stored } = made(await this.api.must("POST", this.collection(), { body: this.fresh(metadata) }));
-    return this.#settled(stored.name);
+    return this.settled(stored.name);
   }
 
   /** The newest state. */
@@ -69,8 +69,8 @@ export class Subject {
     return made(await this.api.must("GET", this.path(name)));
   }
 
-  /** A ServiceCIDR is written to once more by the server, when it becomes Ready. */
-  async #settled(name: string): Promise<Made> {
+  /** The object when the server has done with it: a ServiceCIDR is written to once more, when it becomes Ready. */
+  async settled(name: string): Promise<Made> {
     if (this.definition.resource !== "servicecidrs") return this.read(name);
     const ready = async () => JSON.stringify((await this.read(name)).status ?? {}).includes('"Ready"');
     await this.api.until(ready, `${name} is Ready`);

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { encodeProtobuf } from "../../../../src/schema/encode-protobuf";
 import { DeleteOptionsSchema } from "../../../../src/schema/meta";
-import { JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../api";
+import { APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../api";
 import type { Answer, Body } from "../api";
 import { made } from "./subject";
 import type { Check, Subject } from "./subject";
@@ -340,6 +340,80 @@ const mergePatch: Check = async (subject) => {
   expect((await api.patch(subject.path("missing"), MERGE_PATCH, {})).code).toBe(404);
 };
 
+/** The entries of managedFields without what differs from run to run. */
+function entriesOf(body: Body): object[] {
+  return (body.metadata?.managedFields ?? []).map(({ manager, operation, apiVersion, subresource }) => ({
+    manager,
+    operation,
+    apiVersion,
+    ...(subresource === undefined ? {} : { subresource }),
+  }));
+}
+
+const serverSideApply: Check = async (subject) => {
+  const { api, definition, groupVersion } = subject;
+  const config = subject.fresh({ labels: { mine: "1", shared: "1" } });
+  const path = subject.path(config.metadata.name);
+  const apply = (body: object, manager: string, query: Record<string, string> = {}) =>
+    api.patch(path, APPLY_PATCH, body, { fieldManager: manager, ...query });
+  const dry = await apply(config, "one", { dryRun: "All" });
+  expect([dry.code, (await api.get(path)).code], dry.text).toEqual([201, 404]);
+  const first = await apply(config, "one");
+  expect(first.code, first.text).toBe(201);
+  const one = { manager: "one", operation: "Apply", apiVersion: groupVersion };
+  expect(entriesOf(first.body)).toEqual([one]);
+  const settled = await subject.settled(config.metadata.name);
+  const again = await apply(config, "one");
+  expect([again.code, again.body.metadata?.resourceVersion], again.text).toEqual([200, settled.metadata.resourceVersion]);
+  const bare = { apiVersion: groupVersion, kind: definition.kind };
+  const { name } = config.metadata;
+  const conflict = await apply({ ...bare, metadata: { name, labels: { shared: "2" } } }, "two");
+  expect(refusal(conflict)).toEqual(["409 Conflict", 'Apply failed with 1 conflict: conflict with "one": .metadata.labels.shared']);
+  expect(conflict.body.details?.["causes"]).toEqual([
+    { reason: "FieldManagerConflict", message: 'conflict with "one"', field: ".metadata.labels.shared" },
+  ]);
+  const forced = await apply({ ...bare, metadata: { name, labels: { shared: "2" } } }, "two", { force: "true" });
+  expect(forced.body.metadata?.labels, forced.text).toMatchObject({ mine: "1", shared: "2" });
+  expect(entriesOf(forced.body)).toEqual([one, { ...one, manager: "two" }]);
+  const { labels: _labels, ...metadata } = config.metadata as Record<string, unknown>;
+  const dropped = await apply({ ...config, metadata }, "one");
+  expect(dropped.body.metadata?.labels, dropped.text).not.toHaveProperty("mine");
+  expect(dropped.body.metadata?.labels).toHaveProperty("shared", "2");
+  const stale = await apply({ ...bare, metadata: { name, resourceVersion: "1" } }, "one");
+  expect(refusal(stale)[0], stale.text).toBe("409 Conflict");
+  const unknown = await apply({ ...bare, metadata: { name }, invented: 1 }, "one");
+  expect([unknown.code, unknown.body.message]).toEqual([500, expect.stringMatching(/: \.invented: field not declared in schema$/)]);
+  const kindless = await apply({ metadata: { name } }, "one");
+  expect(refusal(kindless)).toEqual(["400 BadRequest", "invalid object type: /, Kind="]);
+  await api.remove(path);
+  const ghost = await apply({ ...config, metadata: { ...config.metadata, uid: "u" } }, "one");
+  expect(refusal(ghost), ghost.text).toEqual([
+    "409 Conflict",
+    expect.stringContaining("uid mismatch: the provided object specified uid u"),
+  ]);
+};
+
+const otherWrites: Check = async (subject) => {
+  const { api, groupVersion } = subject;
+  const entry = (manager: string) => ({ manager, operation: "Update", apiVersion: groupVersion });
+  const created = await api.must("POST", subject.collection(), { body: subject.fresh(), query: { fieldManager: "maker" } });
+  expect(entriesOf(created)).toEqual([entry("maker")]);
+  const { name } = (await subject.settled(created.metadata?.name ?? "")).metadata;
+  const path = subject.path(name);
+  const patched = await api.patch(path, MERGE_PATCH, subject.mergePatch, { fieldManager: "changer" });
+  expect(entriesOf(patched.body), patched.text).toEqual(expect.arrayContaining([entry("maker"), entry("changer")]));
+  const same = await api.send("PUT", path, { body: patched.body, query: { fieldManager: "nobody" } });
+  expect(same.body.metadata, same.text).toEqual(patched.body.metadata);
+  for (const managedFields of [[], [{}]]) {
+    const reset = await api.patch(path, MERGE_PATCH, { metadata: { managedFields } }, { fieldManager: "changer" });
+    expect(reset.body.metadata, reset.text).not.toHaveProperty("managedFields");
+  }
+  const adopted = { apiVersion: groupVersion, kind: subject.definition.kind, metadata: { name, labels: { applied: "1" } } };
+  const applied = await api.patch(path, APPLY_PATCH, adopted, { fieldManager: "applier" });
+  expect(entriesOf(applied.body), applied.text).toEqual([{ ...entry("applier"), operation: "Apply" }, { ...entry("before-first-apply") }]);
+  await api.remove(path);
+};
+
 const strategicPatch: Check = async (subject) => {
   const { api, sample } = subject;
   const { name } = (await subject.create({ finalizers: [HOLD] })).metadata;
@@ -407,6 +481,8 @@ export const writing = {
   "JSON patch": jsonPatch,
   "merge patch": mergePatch,
   "strategic merge patch": strategicPatch,
+  "server-side apply": serverSideApply,
+  "managedFields of other writes": otherWrites,
   "generation, per kind": generation,
   "status endpoint": statusEndpoint,
 } satisfies Record<string, (subject: Subject) => Promise<void>>;

@@ -1,0 +1,283 @@
+/** Upstream's assertions about ServiceCIDRs and the Services inside them: small ranges, growth, deletion and migration, on the real server. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { upstreamRow } from "../../conformance/upstream-row";
+import { removeFolder, startServer, temporaryFolder } from "../server";
+import type { Server } from "../server";
+import { Api, MERGE_PATCH } from "./api";
+import type { Body } from "./api";
+
+const rangeOf = (ranges: string) => ["--var", `SERVICE_CLUSTER_IP_RANGE=${ranges}`];
+const FINALIZER = "networking.k8s.io/service-cidr-finalizer";
+
+/** A cluster of its own on a server: the flags of the server, and nobody else's objects. */
+class Cluster {
+  readonly api: Api;
+
+  constructor(url: () => string, name: string) {
+    this.api = new Api(() => `${url()}/clusters/${name}`);
+  }
+
+  service(name: string, spec: object = {}) {
+    return this.api.send("POST", "/api/v1/namespaces/default/services", {
+      body: { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } },
+    });
+  }
+
+  async address(name: string, spec: object = {}): Promise<string> {
+    const { code, body, text } = await this.service(name, spec);
+    if (code !== 201) throw new Error(`${String(code)} ${text}`);
+    return String(body.spec?.["clusterIP"]);
+  }
+
+  async services(): Promise<Body[]> {
+    return (await this.api.must("GET", "/api/v1/services")).items ?? [];
+  }
+
+  async range(name: string, ...cidrs: string[]): Promise<void> {
+    await this.api.must("POST", "/apis/networking.k8s.io/v1/servicecidrs", { body: { metadata: { name }, spec: { cidrs } } });
+    await this.becomes(name, "True");
+  }
+
+  async becomes(name: string, ready: "True" | "False"): Promise<void> {
+    await this.api.until(async () => (await this.condition(name))?.status === ready, `${name} is Ready=${ready}`);
+  }
+
+  async condition(name: string): Promise<{ status: string; reason: string; message: string } | undefined> {
+    const { status } = await this.api.must("GET", this.path(name));
+    const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string; reason: string; message: string }[] };
+    return conditions.find(({ type }) => type === "Ready");
+  }
+
+  async removeRange(name: string): Promise<void> {
+    await this.api.must("DELETE", this.path(name));
+  }
+
+  async goes(name: string): Promise<void> {
+    await this.api.until(async () => (await this.api.get(this.path(name))).code === 404, `${name} is gone`);
+  }
+
+  async removeService(name: string): Promise<void> {
+    await this.api.must("DELETE", `/api/v1/namespaces/default/services/${name}`);
+  }
+
+  /** An IPAddress that the allocator would count, or a client's own. */
+  async hold(name: string, labelled = true): Promise<void> {
+    const family = name.includes(":") ? "IPv6" : "IPv4";
+    const labels = { "ipaddress.kubernetes.io/ip-family": family, "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" };
+    const body = {
+      metadata: { name, ...(labelled ? { labels } : {}) },
+      spec: { parentRef: { resource: "services", namespace: "default", name: "a" } },
+    };
+    await this.api.must("POST", "/apis/networking.k8s.io/v1/ipaddresses", { body });
+  }
+
+  path(name: string): string {
+    return `/apis/networking.k8s.io/v1/servicecidrs/${name}`;
+  }
+}
+
+describe("a default range of eight addresses", () => {
+  const folder = temporaryFolder();
+  let server: Server;
+  const cluster = (name: string) => new Cluster(() => server.url, name);
+
+  beforeAll(async () => {
+    server = await startServer(folder, rangeOf("10.0.0.0/29"));
+  });
+  afterAll(async () => {
+    await server.kill();
+    removeFolder(folder);
+  });
+
+  async function filled(name: string): Promise<Cluster> {
+    const full = cluster(name);
+    for (let i = 0; i < 5; i++) await full.address(`service-${String(i)}`);
+    return full;
+  }
+
+  upstreamRow("TestServiceAllocation, TestServiceAllocNewServiceCIDR", () => {
+    it("kubernetes and five more, then full; a freed address is used at once", async () => {
+      const full = await filled("alloc");
+      const used = (await full.services()).map(({ spec }) => spec?.["clusterIP"]);
+      expect(used.sort()).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6"]);
+      const refused = await full.service("one-more");
+      expect([refused.code, refused.body.message]).toEqual([500, expect.stringContaining("range is full")]);
+      await full.removeService("service-2");
+      await full.address("one-more");
+    });
+
+    it("a /24 more has room for 140", async () => {
+      const full = await filled("grow");
+      expect((await full.service("too-many")).code).toBe(500);
+      await full.range("more", "192.168.0.0/24");
+      const addresses = await Promise.all(Array.from({ length: 140 }, (_, i) => full.address(`more-${String(i)}`)));
+      expect([new Set(addresses).size, addresses.every((address) => address.startsWith("192.168.0."))]).toEqual([140, true]);
+    });
+  });
+
+  upstreamRow("TestServiceCIDRDeletion", () => {
+    it("a duplicate of the full default goes; the last cover waits for its Services", async () => {
+      const full = await filled("delete");
+      await full.range("duplicate", "10.0.0.0/29");
+      await full.removeRange("duplicate");
+      await full.goes("duplicate");
+      await full.range("lone", "10.100.0.0/24");
+      await full.address("lone", { clusterIP: "10.100.0.100" });
+      await full.range("outer", "10.100.0.0/16");
+      await full.removeRange("lone");
+      await full.goes("lone");
+      await full.removeRange("outer");
+      await full.becomes("outer", "False");
+      expect(await full.condition("outer")).toMatchObject({
+        reason: "Terminating",
+        message: "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR",
+      });
+      await full.removeService("lone");
+      await full.goes("outer");
+    });
+  });
+
+  upstreamRow("TestControllerSync, canDeleteCIDR, ipToCidrs, cidrToCidrs", () => {
+    it("the finalizer and the condition are there, and come back", async () => {
+      const subject = cluster("sync");
+      const { api } = subject;
+      await subject.range("new", "10.1.0.0/24");
+      expect((await api.must("GET", subject.path("new"))).metadata?.finalizers).toEqual([FINALIZER]);
+      expect(await subject.condition("new")).toMatchObject({ status: "True", reason: "", message: "Kubernetes Service CIDR is ready" });
+      await api.patch(subject.path("new"), MERGE_PATCH, { metadata: { finalizers: null } });
+      await api.until(
+        async () => Boolean((await api.must("GET", subject.path("new"))).metadata?.finalizers?.includes(FINALIZER)),
+        "the finalizer is back",
+      );
+    });
+
+    it.each<{ name: string; cidr: string; others: string[]; held: string[]; goes: boolean }>([
+      { name: "nothing in it", cidr: "10.1.0.0/24", others: [], held: [], goes: true },
+      { name: "an address that it alone contains", cidr: "10.1.0.0/24", others: [], held: ["10.1.0.7"], goes: false },
+      { name: "an equal one", cidr: "10.1.0.0/24", others: ["10.1.0.0/24"], held: ["10.1.0.7"], goes: true },
+      { name: "a larger one", cidr: "10.1.0.0/24", others: ["10.1.0.0/16"], held: ["10.1.0.7"], goes: true },
+      { name: "a smaller one that covers all", cidr: "10.1.0.0/24", others: ["10.1.0.0/28"], held: ["10.1.0.7"], goes: true },
+      { name: "a smaller one that does not", cidr: "10.1.0.0/24", others: ["10.1.0.0/28"], held: ["10.1.0.7", "10.1.0.77"], goes: false },
+      { name: "an address elsewhere", cidr: "10.1.0.0/24", others: [], held: ["10.2.0.7"], goes: true },
+      { name: "its network address", cidr: "10.1.0.0/24", others: [], held: ["10.1.0.0"], goes: true },
+      { name: "its broadcast address", cidr: "10.1.0.0/24", others: [], held: ["10.1.0.255"], goes: true },
+      { name: "the last address of an IPv6 range", cidr: "fd00:1::/112", others: [], held: ["fd00:1::ffff"], goes: false },
+    ])("$name: goes is $goes", async ({ name, cidr, others, held, goes }) => {
+      const subject = cluster(`can-delete-${name.replaceAll(" ", "-").toLowerCase()}`);
+      await subject.range("subject", cidr);
+      for (const [i, other] of others.entries()) await subject.range(`other-${String(i)}`, other);
+      for (const address of held) await subject.hold(address);
+      await subject.removeRange("subject");
+      if (goes) await subject.goes("subject");
+      else await subject.becomes("subject", "False");
+    });
+  });
+});
+
+upstreamRow("TestServiceAllocIPAddressLargeCIDR", () => {
+  it("a /64: dynamic addresses, and its last one by name", async () => {
+    const folder = temporaryFolder();
+    const server = await startServer(folder, rangeOf("2001:db8::/64"));
+    try {
+      const cluster = new Cluster(() => server.url, "large");
+      const addresses = [await cluster.address("dynamic")];
+      addresses.push(await cluster.address("last", { clusterIP: "2001:db8::ffff:ffff:ffff:ffff" }));
+      expect(addresses[1]).toBe("2001:db8::ffff:ffff:ffff:ffff");
+      for (const address of addresses) {
+        const holder = await cluster.api.must("GET", `/apis/networking.k8s.io/v1/ipaddresses/${encodeURIComponent(address)}`);
+        expect(holder.spec?.["parentRef"]).toMatchObject({ resource: "services", namespace: "default" });
+      }
+    } finally {
+      await server.kill();
+      removeFolder(folder);
+    }
+  });
+});
+
+describe("flags that change between two starts", () => {
+  const folder = temporaryFolder();
+  let server: Server | undefined;
+  const cluster = (name: string) => new Cluster(() => server?.url ?? "", name);
+  const restart = async (ranges: string) => {
+    await server?.stop();
+    server = await startServer(folder, rangeOf(ranges));
+  };
+
+  afterAll(async () => {
+    await server?.kill();
+    removeFolder(folder);
+  });
+
+  upstreamRow("test/integration/network: FinalizersRepairLoop, FinalizersPatchStatus, ServiceCIDR28bits", () => {
+    it("a /28 works", async () => {
+      await restart("10.0.0.0/28");
+      const small = cluster("small");
+      expect(await small.address("any")).toMatch(/^10\.0\.0\.\d+$/);
+      expect(await small.address("named", { clusterIP: "10.0.0.14" })).toBe("10.0.0.14");
+    });
+  });
+
+  upstreamRow("TestCreateInvalidClusterIPInputs", () => {
+    it.each<[object, string]>([
+      [{ ipFamilyPolicy: "RequireDualStack" }, "cluster is not configured for dual-stack"],
+      [{ ipFamilies: ["IPv6"] }, "not configured on this cluster"],
+    ])("one family: %j", async (spec, text) => {
+      const { code, body } = await cluster("small").service("invalid", spec);
+      expect([code, body.message]).toEqual([422, expect.stringContaining(text)]);
+    });
+  });
+
+  upstreamRow("dualstack_test.go", () => {
+    it("PreferDualStack: what is there stays as it is when the cluster gains and loses a family, new ones follow it", async () => {
+      const subject = cluster("families");
+      const prefer = { ipFamilyPolicy: "PreferDualStack" };
+      const families = async (name: string) => {
+        const path = `/api/v1/namespaces/default/services/${name}`;
+        const { spec } = await subject.api.must("PATCH", path, {
+          body: { metadata: { labels: { touched: name } } },
+          headers: { "Content-Type": MERGE_PATCH },
+        });
+        return spec?.["ipFamilies"];
+      };
+      await subject.address("one", prefer);
+      await restart("10.0.0.0/28,fd00::/112");
+      expect(await families("one")).toEqual(["IPv4"]);
+      await subject.becomes("kubernetes", "True");
+      await subject.api.until(
+        async () => JSON.stringify((await subject.api.must("GET", subject.path("kubernetes"))).spec).includes("fd00::/112"),
+        "the second family",
+      );
+      await subject.api.until(async () => (await subject.service("two", prefer)).code !== 500, "a dual-stack Service");
+      expect(await families("two")).toEqual(["IPv4", "IPv6"]);
+      await restart("10.0.0.0/28");
+      expect(await families("two")).toEqual(["IPv4", "IPv6"]);
+      await subject.address("three", prefer);
+      expect(await families("three")).toEqual(["IPv4"]);
+    });
+  });
+
+  upstreamRow("TestMigrateServiceCIDR", () => {
+    it("to another default range, through a temporary one", async () => {
+      const subject = cluster("migrate");
+      await subject.address("old");
+      await subject.range("temporary", "10.168.0.0/24");
+      await subject.removeRange("kubernetes");
+      await subject.becomes("kubernetes", "False");
+      expect(await subject.address("new")).toMatch(/^10\.168\.0\./);
+      await subject.removeService("old");
+      await restart("10.168.0.0/24");
+      await subject.removeService("kubernetes");
+      const found = async () => (await subject.api.get(subject.path("kubernetes"))).body;
+      await subject.api.until(async () => JSON.stringify((await found()).spec) === '{"cidrs":["10.168.0.0/24"]}', "the new default range");
+      await subject.becomes("kubernetes", "True");
+      expect((await found()).metadata?.finalizers).toEqual([FINALIZER]);
+      // cron makes it within a minute, a start at once
+      await restart("10.168.0.0/24");
+      const service = async () => (await subject.api.get("/api/v1/namespaces/default/services/kubernetes")).body.spec?.["clusterIP"];
+      await subject.api.until(async () => (await service()) === "10.168.0.1", "default/kubernetes at its new address", 65);
+      await subject.removeRange("temporary");
+      await subject.goes("temporary");
+      expect(await subject.address("last")).toMatch(/^10\.168\.0\./);
+    });
+  });
+});

@@ -1,4 +1,5 @@
 /** The parts that the services store and the ipaddresses store share: rows, topology, ledger. */
+import type { AllocationMetrics } from "../src/alloc/allocation-metrics";
 import { AddressLedger } from "../src/clusterip/address-ledger";
 import type { LedgerStorage } from "../src/clusterip/ledger-storage";
 import { TopologySource } from "../src/clusterip/topology-source";
@@ -6,6 +7,7 @@ import type { IPAddressDelete } from "../src/rpc/ip-addresses";
 import type { HolderKind } from "../src/rpc/service-cidr";
 import type { Env } from "./env";
 import { coordinator, owner } from "./peers";
+import { sqlFreeCountStorage } from "./sql/free-counts-sql";
 import { sqlLedgerStorage } from "./sql/ledger-sql";
 import type { StoreSetting } from "./store-object";
 
@@ -17,17 +19,17 @@ export interface LedgerParts {
   alarm(): Promise<void>;
 }
 
-/** `deleteAddresses` is given where the addresses have objects in another store. */
+/** `services` is given where the addresses have objects in another store, and are counted. */
 export function ledgerParts(
   ctx: DurableObjectState,
   env: Env,
   setting: StoreSetting,
   kind: HolderKind,
-  deleteAddresses?: (items: IPAddressDelete[]) => Promise<void>,
+  services?: { deleteAddresses(items: IPAddressDelete[]): Promise<void>; metrics: AllocationMetrics },
 ): LedgerParts {
   const { cluster } = setting;
   const storage = sqlLedgerStorage(ctx.storage);
-  const topology = new TopologySource(setting.clock, () => coordinator(env, cluster));
+  const topology = new TopologySource(setting.clock, () => coordinator(env, cluster), services && sqlFreeCountStorage(ctx.storage));
   const ledger = new AddressLedger(kind, {
     clock: setting.clock,
     random: setting.random,
@@ -36,7 +38,7 @@ export function ledgerParts(
     storage,
     topology,
     owner: (uid) => owner(env, cluster, uid),
-    ...(deleteAddresses ? { deleteAddresses } : {}),
+    ...services,
   });
   const alarm = (): Promise<void> => {
     setting.alarm.rang();

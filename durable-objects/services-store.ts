@@ -1,19 +1,26 @@
 /** The services store: creating a Service and taking its ClusterIPs is one operation (DESIGN §5). */
+import { AllocationMetrics } from "../src/alloc/allocation-metrics";
 import { RPC_TIMEOUT_MS } from "../src/base/limits";
 import { withTimeout } from "../src/base/timeout";
 import { NodePorts } from "../src/clusterip/node-ports";
 import { Pairing } from "../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
 import { defaultService } from "../src/clusterip/default-service";
-import type { ServicesStoreRpc } from "../src/rpc/store";
+import type { CidrAllocations, ServicesStoreRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { coordinator, ipAddressesStore } from "./peers";
+import { FREE_COUNTS_SCHEMA } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
 import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
 
-const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }, { id: 3, sql: NODE_PORTS_SCHEMA }];
+const MIGRATIONS = [
+  ...STORE_MIGRATIONS,
+  { id: 2, sql: LEDGER_SCHEMA },
+  { id: 3, sql: NODE_PORTS_SCHEMA },
+  { id: 4, sql: FREE_COUNTS_SCHEMA },
+];
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
 const BOOTSTRAP_WAIT_MS = 10_000;
@@ -24,13 +31,18 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
   readonly #setting: StoreSetting;
   readonly #extension: ServiceExtension;
   readonly #parts: LedgerParts;
+  readonly #metrics: AllocationMetrics;
   #bootstrapping: Promise<void> | undefined;
   #recovered: Promise<void> | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, MIGRATIONS);
     const { cluster, clock, recorder } = setting;
-    const parts = ledgerParts(ctx, env, setting, "service", (items) => ipAddressesStore(env, cluster).deleteMany(items));
+    const metrics = new AllocationMetrics();
+    const parts = ledgerParts(ctx, env, setting, "service", {
+      deleteAddresses: (items) => ipAddressesStore(env, cluster).deleteMany(items),
+      metrics,
+    });
     const pairing = new Pairing({ clock, recorder, ipAddresses: () => ipAddressesStore(env, cluster) });
     const extension = new ServiceExtension({
       definition: setting.definition,
@@ -46,6 +58,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     this.#setting = setting;
     this.#extension = extension;
     this.#parts = parts;
+    this.#metrics = metrics;
     parts.ledger.releases.rearm();
     // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
     if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage);
@@ -57,6 +70,10 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
       throw error;
     });
     return this.#bootstrapping;
+  }
+
+  async allocations(): Promise<CidrAllocations[]> {
+    return this.#metrics.values();
   }
 
   override async maintain(): Promise<void> {

@@ -7,11 +7,16 @@ import type { Segment } from "./segment";
 const SCOPES: readonly Scope[] = ["dynamic", "static"];
 
 /**
- * Takes one address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then over the static band.
- * undefined = full. Independent of every earlier pick, and of equal cost however full the segments are.
+ * Takes one address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over the
+ * static band. undefined = full. Independent of every earlier pick, and of equal cost however full the segments are.
  */
-export function allocateFrom(segments: readonly Segment[], random: Random): { address: bigint; scope: Scope } | undefined {
+export function allocateFrom(
+  segments: readonly Segment[],
+  random: Random,
+  dynamicOnly: boolean,
+): { address: bigint; scope: Scope } | undefined {
   for (const scope of SCOPES) {
+    if (dynamicOnly && scope === "static") break;
     const segment = drawSegment(segments, scope, random);
     if (segment !== undefined) return { address: segment.allocate(scope, random), scope };
   }

@@ -87,11 +87,11 @@ export class Pool {
   }
 
   /**
-   * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then over the static band,
-   * independent of earlier picks; undefined = full.
+   * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then over the static band
+   * unless `dynamicOnly`, independent of earlier picks; undefined = full.
    */
-  allocateDynamic(family: Family): { address: bigint; scope: Scope } | undefined {
-    return allocateFrom(this.#segments[family], this.#random);
+  allocateDynamic(family: Family, dynamicOnly = false): { address: bigint; scope: Scope } | undefined {
+    return allocateFrom(this.#segments[family], this.#random, dynamicOnly);
   }
 
   /** Marks an owned address taken, allocatable or not; false when it is taken already. */

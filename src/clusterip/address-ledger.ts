@@ -12,6 +12,7 @@
  * owner's rows since its last mark and releases what is neither in flight, nor committed, nor pending. Only the store that asked
  * for an address decides that (rule 6).
  */
+import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RELEASE_WAIT_MS, RPC_TIMEOUT_MS } from "../base/limits";
 import { orderedUuid } from "../base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../base/ports";
@@ -27,6 +28,8 @@ export interface LedgerPorts {
   clock: Clock;
   random: Random;
   recorder: Recorder;
+  /** counts what is allocated for Services */
+  metrics?: AllocationMetrics;
   storage: LedgerStorage;
   topology: TopologySource;
   owner(uid: string): ServiceCIDRRpc;
@@ -58,10 +61,15 @@ export class AddressLedger {
   async take(wanted: readonly WantedAddress[], deadline: number): Promise<{ taken: TakenAddress[]; results: SupplyResult[] }> {
     const results = await Promise.all(
       wanted.map((want) => {
-        const token = orderedUuid(this.ports.clock.now(), this.ports.random);
-        this.#inFlight.add(token);
-        return this.#supply.take(want, deadline, token).then((result) => {
-          if (!result.ok) this.#inFlight.delete(token);
+        const tokens: string[] = [];
+        const mintToken = (): string => {
+          const token = orderedUuid(this.ports.clock.now(), this.ports.random);
+          this.#inFlight.add(token);
+          tokens.push(token);
+          return token;
+        };
+        return this.#supply.take(want, deadline, mintToken).then((result) => {
+          for (const token of tokens) if (!result.ok || result.taken.token !== token) this.#inFlight.delete(token);
           return result;
         });
       }),
@@ -152,8 +160,8 @@ export class AddressLedger {
       if (!last) return;
       // Decided in the turn that acts, after the await: commits of meanwhile are seen.
       const undecided = rows.find((row) => this.#inFlight.has(row.token));
-      const through = undecided ? undecided.gen.counter - 1 : last.gen.counter;
-      const lost = rows.filter((row) => row.gen.counter <= through && this.#isLost(row));
+      const through = undecided ? undecided.position - 1 : last.position;
+      const lost = rows.filter((row) => row.position <= through && this.#isLost(row));
       if (through > after) {
         storage.transaction(() => {
           this.giveBack(lost.map((row) => ({ family: row.address.includes(":") ? "IPv6" : "IPv4", ...row })));

@@ -2,20 +2,26 @@
  * Gets addresses from their owners for a store: picks the owner, groups what is asked in one turn into one call per owner, and
  * decides what an answer means (DESIGN §5, PROTOCOL rules 1, 17).
  *
- * - Owners are drawn once per turn and family, so a batch costs one call in the common case.
- * - `stale` and `frozen` say that our topology is old or a hand-off is under way: refresh, wait with jitter, try again until the deadline.
- * - "full" and "out of range" are final for clients, so they are given only at the Coordinator's current epoch.
- * - A call whose answer was lost is repeated with the same token: the owner answers the same row again. What stays unknown at the
+ * - Owners are drawn once per turn and family, so a batch costs one call in the common case. While the counts know of an owner with room in
+ *   its dynamic bands, owners are asked for those alone: no static band is entered before every dynamic one is used up.
+ * - `stale` and `frozen` say that our topology is old or a hand-off is under way: ask others, refresh, wait with jitter, try again until the
+ *   deadline.
+ * - "full" and "out of range" are final for clients, so they are given only on the word of owners that have the configuration of the
+ *   Coordinator's current epoch; before "full" the Coordinator asks every owner that could give an address.
+ * - A call whose answer was lost is repeated with the same token: the owner answers the same row again. Every owner is asked with a token of
+ *   its own, so a call that arrives late can never make a second row for a token that another owner has answered. What stays unknown at the
  *   deadline is found by the store's audit (address-ledger.ts), because its token belongs to no operation.
  * - An IPAddress object exists whether or not a range gives out its address, so inside a claim its row is taken in any case (rule 15):
  *   a range that becomes Ready a moment later finds it there.
  */
+import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX, SUPPLY_CALLS_IN_FLIGHT_MAX } from "../base/limits";
-import type { Clock, Random } from "../base/ports";
+import type { Clock, Random, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
+import type { Scope } from "../net/band";
 import type { Topology } from "../rpc/coordinator";
 import type { AllocateItem, AllocateResult, Gen, Holder, ServiceCIDRRpc } from "../rpc/service-cidr";
-import { drawOwner, ownerOf } from "../topology/route";
+import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf } from "../topology/route";
 import type { TopologySource } from "./topology-source";
 
 export interface WantedAddress {
@@ -47,6 +53,9 @@ export type SupplyResult = { ok: true; taken: TakenAddress } | { ok: false; reas
 export interface SupplyPorts {
   clock: Clock;
   random: Random;
+  recorder: Recorder;
+  /** counts what Services get; absent where addresses are taken for other objects */
+  metrics?: AllocationMetrics;
   topology: TopologySource;
   owner(uid: string): Pick<ServiceCIDRRpc, "allocate" | "seed">;
 }
@@ -61,52 +70,103 @@ const UNKNOWN: Attempt = { result: { ok: false, reason: "unknown" }, epoch: 0 };
 
 const RETRY_BASE_MS = 5;
 const RETRY_MAX_MS = 500;
+/** An allocation that takes longer is logged with its steps (upstream: the trace of ipallocator.go). */
+const SLOW_MS = 500;
+/** Steps told of one allocation. */
+const STEPS_MAX = 40;
+
+/** Owners not to be drawn again, by band. */
+class PassedOver {
+  readonly full: Readonly<Record<Scope, Set<string>>> = { dynamic: new Set(), static: new Set() };
+  /** some of them have nothing to give but what is being handed over, or do not know the newest ranges yet */
+  busy = false;
+
+  clear(): void {
+    this.full.dynamic.clear();
+    this.full.static.clear();
+    this.busy = false;
+  }
+
+  /** Equal for those who pass over the same owners. */
+  get key(): string {
+    if (this.full.dynamic.size === 0 && this.full.static.size === 0) return "";
+    return `${[...this.full.dynamic].sort().join()}/${[...this.full.static].sort().join()}`;
+  }
+}
 
 export class AddressSupply {
   readonly #queues = new Map<string, OwnerQueue>();
-  readonly #drawn = new Map<string, string>();
+  readonly #drawn = new Map<string, Draw>();
 
   constructor(private readonly ports: SupplyPorts) {}
 
   /**
-   * One address, or why not. The caller makes `token` fresh for this attempt and counts it as in flight until the operation has ended.
+   * One address, or why not. `mintToken` makes a fresh token, which the caller counts as in flight until the operation has ended.
    * `deadline` is in milliseconds since the epoch.
    */
-  async take(wanted: WantedAddress, deadline: number, token: string): Promise<SupplyResult> {
-    const full = new Set<string>();
-    let fullAtEpoch = 0;
-    let sentTo = "";
-    for (let attempt = 0; this.ports.clock.now() < deadline; attempt++) {
+  async take(wanted: WantedAddress, deadline: number, mintToken: () => string): Promise<SupplyResult> {
+    const { clock, recorder } = this.ports;
+    const steps = new Steps(clock.now());
+    const result = await this.#take(wanted, deadline, { mintToken, steps });
+    const durationMs = clock.now() - steps.start;
+    if (durationMs > SLOW_MS) {
+      const { family, address } = wanted;
+      const outcome = result.ok ? result.taken.address : result.reason;
+      recorder.log("warn", "allocation.slow", { family, address, outcome, durationMs, steps: steps.text });
+    }
+    return result;
+  }
+
+  async #take(wanted: WantedAddress, deadline: number, { mintToken, steps }: Attempts): Promise<SupplyResult> {
+    const { clock, metrics } = this.ports;
+    const passed = new PassedOver();
+    let passedAtEpoch = 0;
+    let asked = "";
+    let token = "";
+    /** the outcome of a call is not known, so the token may hold a row there: only there it can be asked for again */
+    let bound: Draw | undefined;
+    for (let attempt = 0; clock.now() < deadline; attempt++) {
       if (attempt > 0) await this.#pause(attempt);
       const topology = await this.#topology();
       if (!topology) continue;
-      if (topology.epoch !== fullAtEpoch) full.clear();
-      fullAtEpoch = topology.epoch;
-      // A token whose outcome is unknown may hold a row at that owner: only there it can be asked for again.
-      const ownerUid = sentTo || this.#route(topology, wanted, full);
-      if (ownerUid === undefined) {
-        if (await this.#isCurrent(topology)) return { ok: false, reason: negative(topology, wanted) };
-        full.clear();
+      if (topology.epoch !== passedAtEpoch) passed.clear();
+      passedAtEpoch = topology.epoch;
+      const draw = bound ?? this.#route(topology, wanted, passed);
+      if (draw === undefined) {
+        steps.add("no owner left", clock.now());
+        const refusal = passed.busy ? await this.#refresh().then(() => undefined) : await this.#confirmRefusal(wanted);
+        if (refusal) return { ok: false, reason: refusal };
+        passed.clear();
         continue;
       }
-      const { result, epoch } = await this.#ask(ownerUid, wanted, token);
+      const { ownerUid, scope } = draw;
+      if (ownerUid !== asked) token = mintToken();
+      asked = ownerUid;
+      const { result, epoch } = await this.#ask(draw, wanted, token);
+      steps.add(`${ownerUid} ${result.ok ? "ok" : result.reason}`, clock.now());
       if (result.ok) {
+        if (metrics) {
+          const cidr = rangeOf(topology, ownerUid, wanted.family, result.address);
+          metrics.allocated(cidr ?? "", wanted.address ? "static" : "dynamic", (clock.now() - steps.start) / 1_000);
+        }
         return { ok: true, taken: { family: wanted.family, address: result.address, token, gen: result.gen } };
       }
-      if (result.reason === "unknown") sentTo = ownerUid;
-      else if (result.reason !== "frozen") sentTo = "";
+      if (result.reason === "unknown") bound = draw;
+      else if (result.reason !== "frozen") bound = undefined;
       switch (result.reason) {
         case "taken":
+          metrics?.failed(rangeOf(topology, ownerUid, wanted.family, wanted.address) ?? "", "static");
           return { ok: false, reason: "taken" };
         case "full":
-          full.add(ownerUid);
-          attempt = -1;
+          passed.full[scope].add(ownerUid);
+          if (knows(topology, ownerUid, epoch)) attempt = -1;
+          else passed.busy = true;
           break;
         case "notAllocatable":
           if (wanted.holder.kind === "ipaddress") {
             await this.#seed(ownerUid, epoch, wanted, token);
-            sentTo = ownerUid;
-          } else if (await this.#isCurrent(topology)) return { ok: false, reason: "outOfRange" };
+            bound = draw;
+          } else if (await this.#isOutside(wanted.address, ownerUid, epoch)) return { ok: false, reason: "outOfRange" };
           break;
         case "stale":
           await this.#refresh();
@@ -114,6 +174,10 @@ export class AddressSupply {
         case "released":
           return { ok: false, reason: "unavailable" };
         case "frozen":
+          passed.full.dynamic.add(ownerUid);
+          if (scope === "static") passed.full.static.add(ownerUid);
+          passed.busy = true;
+          break;
         case "unknown":
           break;
       }
@@ -121,17 +185,49 @@ export class AddressSupply {
     return { ok: false, reason: "unavailable" };
   }
 
-  #route(topology: Topology, wanted: WantedAddress, full: ReadonlySet<string>): string | undefined {
-    if (wanted.address) return ownerOf(topology, wanted.address);
-    if (full.size > 0) return drawOwner(topology, wanted.family, this.ports.random, full);
-    const drawn = this.#drawn.get(wanted.family);
-    if (drawn !== undefined) return drawn;
-    const owner = drawOwner(topology, wanted.family, this.ports.random, full);
-    if (owner !== undefined) {
-      this.#drawn.set(wanted.family, owner);
-      void this.ports.clock.nextTurn().then(() => this.#drawn.delete(wanted.family));
+  #route(topology: Topology, wanted: WantedAddress, passed: PassedOver): Draw | undefined {
+    if (wanted.address) {
+      const ownerUid = ownerOf(topology, wanted.address);
+      return ownerUid === undefined ? undefined : { ownerUid, scope: "static" };
     }
-    return owner;
+    const key = wanted.family + passed.key;
+    const drawn = this.#drawn.get(key);
+    if (drawn !== undefined) return drawn;
+    const { clock, random, topology: source } = this.ports;
+    const freeOf = source.counts.freeOf.bind(source.counts);
+    const draw = drawOwner(topology, wanted.family, { random, freeOf, full: passed.full });
+    if (draw !== undefined) {
+      this.#drawn.set(key, draw);
+      void clock.nextTurn().then(() => this.#drawn.delete(key));
+    }
+    return draw;
+  }
+
+  /** What the client is told when no owner is left to ask, or undefined when that is not so at the Coordinator (rule 17). */
+  async #confirmRefusal({ family, address }: WantedAddress): Promise<SupplyRefusal | undefined> {
+    if (address) {
+      const current = await this.#refresh();
+      return current && ownerOf(current, address) === undefined ? "outOfRange" : undefined;
+    }
+    const current = await this.#refreshCounts();
+    if (!current) return undefined;
+    const owners = ownersWith(current, family);
+    const ranges = current.ranges.filter(({ prefix }) => familyOf(prefix) === family);
+    if (ranges.length === 0) return "noRange";
+    const free = new Map(current.free.map((counts) => [counts.ownerUid, counts[family]]));
+    const isFull = (ownerUid: string): boolean => {
+      const counts = free.get(ownerUid);
+      return counts !== undefined && counts.dynamic + counts.static === 0;
+    };
+    if (!owners.every(isFull)) return undefined;
+    for (const { prefix } of ranges) this.ports.metrics?.failed(prefix, "dynamic");
+    return "full";
+  }
+
+  /** Whether the owner's "not allocatable", given under `epoch`, is the word of the Coordinator's current topology. */
+  async #isOutside(address: string, ownerUid: string, epoch: number): Promise<boolean> {
+    const current = await this.#refresh();
+    return current !== undefined && ownerOf(current, address) === ownerUid && knows(current, ownerUid, epoch);
   }
 
   /** Asked for again afterwards, the token answers the row that this made, or why it made none. */
@@ -140,13 +236,14 @@ export class AddressSupply {
     await withTimeout(clock, RPC_TIMEOUT_MS, owner(ownerUid).seed(epoch, [{ address, holder, token }])).catch(() => undefined);
   }
 
-  async #ask(ownerUid: string, wanted: WantedAddress, token: string): Promise<Attempt> {
+  async #ask({ ownerUid, scope }: Draw, wanted: WantedAddress, token: string): Promise<Attempt> {
     let queue = this.#queues.get(ownerUid);
     if (!queue) {
       queue = new OwnerQueue(ownerUid, this.ports);
       this.#queues.set(ownerUid, queue);
     }
-    return queue.ask({ token, holder: wanted.holder, family: wanted.family, address: wanted.address });
+    const { holder, family, address } = wanted;
+    return queue.ask(scope === "dynamic" ? { token, holder, family, address, dynamicOnly: true } : { token, holder, family, address });
   }
 
   async #topology(): Promise<Topology | undefined> {
@@ -165,10 +262,12 @@ export class AddressSupply {
     }
   }
 
-  /** Whether `topology` is the Coordinator's newest within this request (rule 17). */
-  async #isCurrent(topology: Topology): Promise<boolean> {
-    const epoch = topology.epoch;
-    return (await this.#refresh())?.epoch === epoch;
+  async #refreshCounts(): Promise<Topology | undefined> {
+    try {
+      return await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.topology.refreshCounts());
+    } catch {
+      return undefined;
+    }
   }
 
   #pause(attempt: number): Promise<void> {
@@ -177,10 +276,31 @@ export class AddressSupply {
   }
 }
 
-function negative(topology: Topology, wanted: WantedAddress): SupplyRefusal {
-  if (wanted.address) return "outOfRange";
-  const isFamily = (prefix: string): boolean => prefix.includes(":") === (wanted.family === "IPv6");
-  return topology.ranges.some((range) => isFamily(range.prefix)) ? "full" : "noRange";
+function familyOf(prefix: string): "IPv4" | "IPv6" {
+  return prefix.includes(":") ? "IPv6" : "IPv4";
+}
+
+interface Attempts {
+  mintToken(): string;
+  steps: Steps;
+}
+
+/** What one allocation has done so far, for the log line of a slow one. */
+class Steps {
+  readonly #steps: [what: string, at: number][] = [];
+  #more = 0;
+
+  constructor(readonly start: number) {}
+
+  add(what: string, at: number): void {
+    if (this.#steps.length < STEPS_MAX) this.#steps.push([what, at]);
+    else this.#more++;
+  }
+
+  get text(): string {
+    const told = this.#steps.map(([what, at]) => `${at - this.start} ms: ${what}`).join("; ");
+    return this.#more > 0 ? `${told}; and ${this.#more} more` : told;
+  }
 }
 
 interface Waiting {
@@ -222,7 +342,7 @@ class OwnerQueue {
     try {
       const { clock, owner, topology } = this.ports;
       const answer = await withTimeout(clock, RPC_TIMEOUT_MS, owner(this.ownerUid).allocate(batch.map((waiting) => waiting.item)));
-      topology.noteFree(this.ownerUid, answer.free);
+      if (topology.cached) topology.counts.note(topology.cached, this.ownerUid, answer);
       batch.forEach((waiting, index) => {
         const result = answer.results[index];
         waiting.resolve(result ? { result, epoch: answer.epoch } : UNKNOWN);

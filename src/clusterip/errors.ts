@@ -7,6 +7,7 @@ import { assertNever } from "../base/assert";
 import { invalidValue } from "../meta/field-errors";
 import type { Service } from "../meta/kubernetes";
 import { internalError, invalid, type ResourceName, type Status } from "../meta/status";
+import type { Family } from "../net/family";
 import { type NodePortTake, OUTSIDE_NODE_PORT_RANGE } from "./node-port-plan";
 import type { NodePortRefusal } from "./node-ports";
 import { requestedClusterIPs, type Take } from "./plan";
@@ -21,8 +22,10 @@ export type TakeRefusal =
   | { reason: "notAllocatable" }
   /** static in a dry run: outside the one range that is looked at, a CIDR text */
   | { reason: "outsideRange"; range: string }
-  /** dynamic: every address of the family is taken, or no ServiceCIDR of the family is Ready */
+  /** dynamic: every address of the family is taken */
   | { reason: "full" }
+  /** dynamic: no ServiceCIDR of the family is Ready. Upstream says "range is full" here too, which sends operators after the wrong thing. */
+  | { reason: "noRange"; family: Family }
   /** dry run: no ServiceCIDR of the family is Ready */
   | { reason: "notReady" }
   /** a fault that has words for the client */
@@ -34,7 +37,7 @@ export type TakeRefusal =
  */
 export function takeRefused(service: Service, take: Take, refusal: TakeRefusal): Status {
   const name = service.metadata?.name ?? "";
-  if (refusal.reason === "full" && take.address === "") {
+  if ((refusal.reason === "full" || refusal.reason === "noRange") && take.address === "") {
     return internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${refusalText(refusal, "")}`);
   }
   const list = requestedClusterIPs(service);
@@ -78,6 +81,8 @@ function refusalText(refusal: TakeRefusal, address: string): string {
       return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${refusal.range}`;
     case "full":
       return "range is full";
+    case "noRange":
+      return `no ServiceCIDR with ${refusal.family} addresses is Ready`;
     case "notReady":
       return "allocator not ready";
     case "other":

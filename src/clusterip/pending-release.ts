@@ -168,7 +168,10 @@ export class PendingReleases {
       this.#defer(releases);
       return;
     }
-    this.#done(releases.filter((_, index) => results[index] === "released"));
+    const released = releases.filter((_, index) => results[index] === "released");
+    const view = topology.cached;
+    if (view) for (const { address } of released) topology.counts.released(view, ownerUid, address);
+    this.#done(released);
     const left = releases.filter((_, index) => results[index] !== "released");
     if (left.length === 0) return;
     this.#defer(left);

@@ -124,6 +124,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   }
 
   sealTurn(): void {
+    this.ports.topology.counts.save();
     this.ports.storage.markSet(PAIRED, this.ports.pairing.pairedThrough(this.ports.head()));
   }
 
@@ -243,8 +244,9 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
       case "outOfRange":
         return takeRefused(after, want, { reason: "notAllocatable" });
       case "full":
-      case "noRange":
         return takeRefused(after, want, { reason: "full" });
+      case "noRange":
+        return takeRefused(after, want, { reason: "noRange", family: want.family });
     }
   }
 }

@@ -3,22 +3,29 @@ import { RPC_TIMEOUT_MS } from "../base/limits";
 import type { Clock } from "../base/ports";
 import { withTimeout } from "../base/timeout";
 import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
-import type { AllocateAnswer } from "../rpc/service-cidr";
+import { FreeCounts, type FreeCountStorage } from "./free-counts";
 
 export class TopologySource {
+  readonly counts: FreeCounts;
   #topology: Topology | undefined;
-  /** the call under way, and the one that follows it */
-  #running: Promise<Topology> | undefined;
-  #next: Promise<Topology> | undefined;
+  readonly #plain: SharedCall<Topology>;
+  readonly #counted: SharedCall<Topology>;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly coordinator: () => Pick<CoordinatorRpc, "topology">,
-  ) {}
+  constructor(clock: Clock, coordinator: () => Pick<CoordinatorRpc, "topology" | "countedTopology">, storage?: FreeCountStorage) {
+    this.counts = new FreeCounts(storage);
+    this.#plain = new SharedCall(async () => this.adopt(await withTimeout(clock, RPC_TIMEOUT_MS, coordinator().topology())));
+    this.#counted = new SharedCall(async () => {
+      const since = this.counts.now;
+      const topology = await withTimeout(clock, RPC_TIMEOUT_MS, coordinator().countedTopology());
+      this.counts.replace(topology, since);
+      this.adopt(topology);
+      return topology;
+    });
+  }
 
   /** The cached topology, fetched on first use. Rejects when the Coordinator does not answer in time. */
   async current(): Promise<Topology> {
-    return this.#topology ?? this.#running ?? this.#fetch();
+    return this.#topology ?? this.#plain.underWay ?? this.#plain.begin();
   }
 
   /** The cached topology if there is one, for synchronous decisions. */
@@ -26,40 +33,52 @@ export class TopologySource {
     return this.#topology;
   }
 
-  /**
-   * The Coordinator's topology as of a call made after this one began. A call that is under way already may bring a view from before, which
-   * proves nothing (PROTOCOL hazard 18): whoever comes meanwhile shares the next one. Rejects when the Coordinator does not answer in time.
-   */
+  /** The Coordinator's topology as of a call made after this one began. Rejects when the Coordinator does not answer in time. */
   refresh(): Promise<Topology> {
-    if (!this.#running) return this.#fetch();
-    const fetch = (): Promise<Topology> => this.#fetch();
-    this.#next ??= this.#running.then(fetch, fetch);
+    return this.#plain.begin();
+  }
+
+  /** The same with what the owners have free (`CoordinatorRpc.countedTopology`), exactly as the Coordinator answered it. */
+  refreshCounts(): Promise<Topology> {
+    return this.#counted.begin();
+  }
+
+  /** Keeps the newer of two views. */
+  adopt(topology: Topology): Topology {
+    if (this.#topology && topology.epoch < this.#topology.epoch) return this.#topology;
+    this.#topology = topology;
+    this.counts.adopt(topology);
+    return topology;
+  }
+}
+
+/**
+ * A call whose answer may be shared by all who asked before it was made. One that is under way already may bring a view from before, which
+ * proves nothing (PROTOCOL hazard 18): whoever comes meanwhile shares the next one.
+ */
+class SharedCall<T> {
+  #running: Promise<T> | undefined;
+  #next: Promise<T> | undefined;
+
+  constructor(private readonly call: () => Promise<T>) {}
+
+  get underWay(): Promise<T> | undefined {
+    return this.#running;
+  }
+
+  begin(): Promise<T> {
+    if (!this.#running) return this.#start();
+    const start = (): Promise<T> => this.#start();
+    this.#next ??= this.#running.then(start, start);
     return this.#next;
   }
 
-  #fetch(): Promise<Topology> {
+  #start(): Promise<T> {
     this.#next = undefined;
-    const call = withTimeout(this.clock, RPC_TIMEOUT_MS, this.coordinator().topology());
-    const running = call
-      .then((topology) => this.adopt(topology))
-      .finally(() => {
-        if (this.#running === running) this.#running = undefined;
-      });
+    const running = this.call().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
     this.#running = running;
     return running;
-  }
-
-  /** Keeps the newer of two views; an equal epoch brings newer free counts. */
-  adopt(topology: Topology): Topology {
-    if (!this.#topology || topology.epoch >= this.#topology.epoch) this.#topology = topology;
-    return this.#topology;
-  }
-
-  /** Free counts come back with every answer of an owner; they steer the next draw. */
-  noteFree(ownerUid: string, free: AllocateAnswer["free"]): void {
-    if (!this.#topology) return;
-    const known = this.#topology.free.find((entry) => entry.ownerUid === ownerUid);
-    if (known) Object.assign(known, free);
-    else this.#topology.free.push({ ownerUid, ...free });
   }
 }

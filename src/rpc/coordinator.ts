@@ -14,6 +14,11 @@ export interface Topology {
   claims: Claim[];
   /** prefixes that give out addresses now (Ready, seeded, not deleting), with the name of their ServiceCIDR */
   ranges: { prefix: string; name: string }[];
+  /**
+   * The epoch of each owner's newest configuration, which it may not have yet: until then what it refuses says nothing about this topology
+   * (PROTOCOL rule 17).
+   */
+  owners: { uid: string; epoch: number }[];
   /** last known free counts per owner uid; hints for the weighted draw, the owner's answer counts */
   free: { ownerUid: string; IPv4: FreeCount; IPv6: FreeCount }[];
 }
@@ -21,6 +26,11 @@ export interface Topology {
 export interface CoordinatorRpc {
   /** never waits for a saga; bootstraps the default ServiceCIDR on first use */
   topology(): Promise<Topology>;
+  /**
+   * The topology with what the owners answered when they were asked for it after this call began, and only that: an owner that did not answer
+   * in time or not under its newest configuration, or that has a frozen segment, is not among the counts.
+   */
+  countedTopology(): Promise<Topology>;
   /** waits (at most `waitMs`) until the default ServiceCIDR gives out addresses; answers the topology either way */
   readyTopology(waitMs: number): Promise<Topology>;
   /** resumes sagas and unacknowledged configurations; called by cron */

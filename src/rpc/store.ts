@@ -3,6 +3,7 @@
  * Objects cross as JSON text *without* kind and apiVersion: stored once, answered in any served version by splicing two members in front.
  */
 import type { Status } from "../meta/status";
+import type { HistogramValue } from "../telemetry/histogram";
 
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -124,7 +125,18 @@ export interface StoreCounters {
   revision: number;
 }
 
+/** What has been allocated under one CIDR since the store's object started, by scope: "static" = the client named the address. */
+export interface CidrAllocations {
+  cidr: string;
+  total: { static: number; dynamic: number };
+  errors: { static: number; dynamic: number };
+  /** of the successful ones */
+  durations: HistogramValue;
+}
+
 export interface ServicesStoreRpc extends StoreRpc, MaintainedStore {
+  /** for metrics */
+  allocations(): Promise<CidrAllocations[]>;
   /** makes the cluster's default ServiceCIDR and the Service default/kubernetes; a no-op once they exist */
   ensureBootstrapped(): Promise<void>;
 }

@@ -4,28 +4,34 @@
  */
 import type { Random } from "../base/ports";
 import { parseAddress } from "../net/address";
-import { bandsOf } from "../net/band";
+import { bandsOf, type Scope } from "../net/band";
 import type { Family } from "../net/family";
-import { type Interval, intersect, sizeOf } from "../net/interval";
-import { lastOf, type Prefix } from "../net/prefix";
+import { type Interval, intersect, memberAt, sizeOf } from "../net/interval";
+import { formatPrefix, lastOf, type Prefix } from "../net/prefix";
+import { isUsableIn } from "../net/usable";
 import type { Topology } from "../rpc/coordinator";
 import type { FreeCount } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
 import { storedPrefix } from "./stored-prefix";
 
-/** An owner with allocatable addresses of one family, and how many by band, taken ones included. */
-interface Candidate {
-  ownerUid: string;
+/** The ranges of one family under an owner, and how many addresses they give out there by band, taken ones included. */
+interface Holding {
   size: FreeCount;
+  ranges: Prefix[];
 }
 
 interface Routes {
   claims: PrefixIndex<string>;
-  candidates: Record<Family, readonly Candidate[]>;
+  ranges: PrefixIndex<Prefix>;
+  /** per family, the owners with an allocatable address */
+  holdings: Record<Family, ReadonlyMap<string, Holding>>;
+  epochs: ReadonlyMap<string, number>;
 }
 
-/** Claims and ranges of a Topology value do not change; its free counts may be updated in place and are read at each draw. */
+/** A topology is a value: it is never changed after it has come. */
 const routesOf = new WeakMap<Topology, Routes>();
+
+const NO_SIZE: FreeCount = { dynamic: 0, static: 0 };
 
 /**
  * The owner of the segment with this address (canonical text); undefined when no claim has it or the text is no address.
@@ -37,42 +43,100 @@ export function ownerOf(topology: Topology, address: string): string | undefined
   return routes(topology).claims.containing(parsed.value.family, parsed.value.value)[0];
 }
 
-/**
- * An owner for a dynamic pick: drawn with a probability proportional to its free addresses of the dynamic band; when none has any, of the
- * static band; when the counts say that all are full, uniformly, because counts are hints and only an owner's answer is a fact. An owner
- * without counts weighs as if nothing were taken. `exclude` holds the owners that answered "full" already; undefined = none is left to ask.
- */
-export function drawOwner(topology: Topology, family: Family, random: Random, exclude: ReadonlySet<string>): string | undefined {
-  const candidates = routes(topology).candidates[family].filter((candidate) => !exclude.has(candidate.ownerUid));
-  if (candidates.length <= 1) return candidates[0]?.ownerUid;
-  const counts = new Map(topology.free.map((free) => [free.ownerUid, free[family]]));
-  return (
-    drawWeighted(candidates, ({ ownerUid, size }) => counts.get(ownerUid)?.dynamic ?? size.dynamic, random) ??
-    drawWeighted(candidates, ({ ownerUid, size }) => counts.get(ownerUid)?.static ?? size.static, random) ??
-    drawWeighted(candidates, () => 1, random)
-  );
+/** Whether an owner that answered under `epoch` had all that the topology says of it: only then what it refuses is refused by this topology. */
+export function knows(topology: Topology, ownerUid: string, epoch: number): boolean {
+  return epoch >= (routes(topology).epochs.get(ownerUid) ?? 0);
 }
 
-function drawWeighted(candidates: readonly Candidate[], weightOf: (candidate: Candidate) => number, random: Random): string | undefined {
-  let total = 0;
-  for (const candidate of candidates) total += weightOf(candidate);
-  if (total === 0) return undefined;
-  let at = random.next() * total;
-  let chosen: string | undefined;
-  for (const candidate of candidates) {
-    const weight = weightOf(candidate);
-    if (weight === 0) continue;
-    chosen = candidate.ownerUid;
-    at -= weight;
-    if (at < 0) break;
+/** Whether the owner answered under exactly the configuration that the topology is about. */
+export function isOf(topology: Topology, ownerUid: string, epoch: number): boolean {
+  return epoch === routes(topology).epochs.get(ownerUid);
+}
+
+/** How many addresses of the family the owner may give out, by band, taken ones included. */
+export function sizesOf(topology: Topology, ownerUid: string, family: Family): FreeCount {
+  return routes(topology).holdings[family].get(ownerUid)?.size ?? NO_SIZE;
+}
+
+/** The owners that may give out addresses of the family. */
+export function ownersWith(topology: Topology, family: Family): string[] {
+  return [...routes(topology).holdings[family].keys()];
+}
+
+/** The band of an address; undefined = no range gives it out. */
+export function scopeOf(topology: Topology, family: Family, address: bigint): Scope | undefined {
+  const bands = bandsOf(routes(topology).ranges.containing(family, address));
+  if (memberAt(bands.dynamic, address)) return "dynamic";
+  return memberAt(bands.static, address) ? "static" : undefined;
+}
+
+/** The range that stands for an address (canonical text) of this owner in metrics: the innermost that gives it out. */
+export function rangeOf(topology: Topology, ownerUid: string, family: Family, address: string): string | undefined {
+  const ranges = routes(topology).holdings[family].get(ownerUid)?.ranges ?? [];
+  const [only] = ranges;
+  if (ranges.length <= 1) return only && formatPrefix(only);
+  const parsed = parseAddress(address);
+  const holders = ranges.filter((range) => parsed.ok && isUsableIn(range, parsed.value.family, parsed.value.value));
+  const innermost = holders.reduce<Prefix | undefined>((best, range) => (best && best.length >= range.length ? best : range), undefined);
+  return innermost && formatPrefix(innermost);
+}
+
+/** Which owner to ask for any free address, and in which band. */
+export interface Draw {
+  ownerUid: string;
+  scope: Scope;
+}
+
+/** What a draw depends on besides the topology. */
+export interface DrawChoice {
+  random: Random;
+  /** free addresses by band of an owner that may give out `size` */
+  freeOf(ownerUid: string, family: Family, size: FreeCount): FreeCount;
+  /** owners that have said already that the band is full */
+  full: Readonly<Record<Scope, ReadonlySet<string>>>;
+}
+
+/**
+ * An owner for a dynamic pick: drawn with a probability proportional to its free addresses of the dynamic band; when none has any, of the
+ * static band; undefined when the counts say that all are full. Counts are hints: only an owner's answer is a fact.
+ */
+export function drawOwner(topology: Topology, family: Family, { random, freeOf, full }: DrawChoice): Draw | undefined {
+  const holdings = routes(topology).holdings[family];
+  for (const scope of ["dynamic", "static"] as const) {
+    const weights: [ownerUid: string, weight: number][] = [];
+    for (const [ownerUid, { size }] of holdings) {
+      const weight = full[scope].has(ownerUid) ? 0 : freeOf(ownerUid, family, size)[scope];
+      if (weight > 0) weights.push([ownerUid, weight]);
+    }
+    const ownerUid = drawWeighted(weights, random);
+    if (ownerUid !== undefined) return { ownerUid, scope };
   }
-  return chosen;
+  return undefined;
+}
+
+function drawWeighted(weights: readonly (readonly [string, number])[], random: Random): string | undefined {
+  if (weights.length <= 1) return weights[0]?.[0];
+  let total = 0;
+  for (const [, weight] of weights) total += weight;
+  let at = random.next() * total;
+  for (const [ownerUid, weight] of weights) {
+    at -= weight;
+    if (at < 0) return ownerUid;
+  }
+  // Sums of large weights are rounded.
+  return weights.at(-1)?.[0];
 }
 
 function routes(topology: Topology): Routes {
   let known = routesOf.get(topology);
   if (!known) {
-    known = { claims: claimIndex(topology), candidates: { IPv4: candidatesOf(topology, "IPv4"), IPv6: candidatesOf(topology, "IPv6") } };
+    const ranges = new PrefixIndex(topology.ranges.map(({ prefix }) => storedPrefix(prefix)).map((prefix) => ({ prefix, value: prefix })));
+    known = {
+      claims: claimIndex(topology),
+      ranges,
+      holdings: { IPv4: holdingsOf(topology, ranges, "IPv4"), IPv6: holdingsOf(topology, ranges, "IPv6") },
+      epochs: new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch])),
+    };
     routesOf.set(topology, known);
   }
   return known;
@@ -82,17 +146,23 @@ function claimIndex(topology: Topology): PrefixIndex<string> {
   return new PrefixIndex(topology.claims.map((claim) => ({ prefix: storedPrefix(claim.prefix), value: claim.ownerUid })));
 }
 
-function candidatesOf(topology: Topology, family: Family): Candidate[] {
-  const ranges = new PrefixIndex(topology.ranges.map(({ prefix }) => storedPrefix(prefix)).map((prefix) => ({ prefix, value: prefix })));
-  const sizes = new Map<string, FreeCount>();
+function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>, family: Family): Map<string, Holding> {
+  const holdings = new Map<string, Holding>();
   for (const claim of topology.claims) {
     const segment = storedPrefix(claim.prefix);
     if (segment.family !== family) continue;
-    const size = sizeWithin(segment, ranges.intersecting(segment));
-    const known = sizes.get(claim.ownerUid) ?? { dynamic: 0, static: 0 };
-    sizes.set(claim.ownerUid, { dynamic: known.dynamic + size.dynamic, static: known.static + size.static });
+    const within = ranges.intersecting(segment);
+    const size = sizeWithin(segment, within);
+    if (size.dynamic + size.static === 0) continue;
+    const known = holdings.get(claim.ownerUid);
+    if (!known) {
+      holdings.set(claim.ownerUid, { size, ranges: within });
+      continue;
+    }
+    known.size = { dynamic: known.size.dynamic + size.dynamic, static: known.size.static + size.static };
+    known.ranges = [...new Set([...known.ranges, ...within])];
   }
-  return [...sizes].filter(([, size]) => size.dynamic + size.static > 0).map(([ownerUid, size]) => ({ ownerUid, size }));
+  return holdings;
 }
 
 /** How many addresses of the segment the ranges give out, by band. */

@@ -135,7 +135,7 @@ upstreamRow("TestAllocateNextStopOnError / _Collision; TestCIDRAllocateNextStopO
   async function take(world: LedgerWorld, address = ""): Promise<string> {
     const supply = new AddressSupply(world.ports);
     const deadline = world.scheduler.now + 20_000;
-    const result = await world.scheduler.run(supply.take({ family: "IPv4", address, holder: aHolder() }, deadline, "token"));
+    const result = await world.scheduler.run(supply.take({ family: "IPv4", address, holder: aHolder() }, deadline, () => "token"));
     return result.ok ? result.taken.address : result.reason;
   }
 

@@ -192,7 +192,7 @@ export class SimClients {
       if (
         !result.ok &&
         code >= 500 &&
-        !/range is full|in time|in the allotted|not been|within the allotted/.test(result.status.message ?? "")
+        !/range is full|no ServiceCIDR with|in time|in the allotted|not been|within the allotted/.test(result.status.message ?? "")
       ) {
         this.#violations.push(`unexpected answer ${code}: ${result.status.message ?? ""}`);
       }

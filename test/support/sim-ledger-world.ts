@@ -11,12 +11,15 @@ import { SimScheduler } from "./sim-scheduler";
 
 const NOTHING_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
 
+export const SOME_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 100, static: 16 }, IPv6: { dynamic: 100, static: 16 } };
+
 /** A topology in which each owner has one range: `{ a: "10.0.0.0/24" }`. */
 export function aTopology(epoch: number, owners: Record<string, string>): Topology {
   return {
     epoch,
     claims: Object.entries(owners).map(([ownerUid, prefix]) => ({ prefix, ownerUid })),
     ranges: Object.entries(owners).map(([name, prefix]) => ({ prefix, name })),
+    owners: Object.keys(owners).map((uid) => ({ uid, epoch })),
     free: [],
   };
 }
@@ -30,7 +33,16 @@ export class LedgerWorld {
       this.calls.push("topology");
       return this.coordinator();
     },
+    countedTopology: () => {
+      this.calls.push("countedTopology");
+      return this.countedTopology();
+    },
   }));
+  countedTopology = async (): Promise<Topology> => {
+    const topology = await this.coordinator();
+    const owners = [...new Set(topology.claims.map(({ ownerUid }) => ownerUid))];
+    return { ...topology, free: owners.map((ownerUid) => ({ ownerUid, ...this.free(ownerUid) })) };
+  };
   readonly logged: string[] = [];
   /** calls in order, as `method owner addresses-or-tokens` */
   readonly calls: string[] = [];
@@ -41,6 +53,9 @@ export class LedgerWorld {
   coordinator: () => Promise<Topology> = () => Promise.resolve(structuredClone(this.topology));
   allocate: (owner: string, item: AllocateItem) => AllocateResult | Promise<AllocateResult> = () => ({ ok: false, reason: "full" });
   release: (owner: string, item: ReleaseItem) => ReleaseResult | Promise<ReleaseResult> = () => "released";
+  /** what an owner says is free: all is, until it has refused with "full" */
+  free: (owner: string) => AllocateAnswer["free"] = (owner) => structuredClone(this.#saidFull.has(owner) ? NOTHING_FREE : SOME_FREE);
+  readonly #saidFull = new Set<string>();
   seed: ServiceCIDRRpc["seed"] = () => Promise.resolve("ok");
   rowsSince: (owner: string, after: number, limit: number) => ReturnType<ServiceCIDRRpc["rowsSince"]> = () =>
     Promise.resolve({ epoch: 1, rows: [] });
@@ -75,8 +90,13 @@ export class LedgerWorld {
       allocate: async (items) => {
         this.calls.push(`allocate ${uid}`);
         this.allocated.push({ owner: uid, items });
+        const { epoch } = this.topology;
         const results = await Promise.all(items.map(async (item) => this.allocate(uid, item)));
-        return { epoch: this.topology.epoch, results, free: structuredClone(NOTHING_FREE) };
+        for (const result of results) {
+          if (result.ok) this.#saidFull.delete(uid);
+          else if (result.reason === "full") this.#saidFull.add(uid);
+        }
+        return { epoch, results, free: this.free(uid) };
       },
       release: async (items) => {
         this.calls.push(`release ${uid} ${items.map(({ token }) => token).join()}`);
@@ -93,6 +113,9 @@ export class LedgerWorld {
       configure: never,
       countTaken: never,
       free: never,
+      partition: never,
+      copyOut: never,
+      receive: never,
     };
   }
 }

@@ -3,9 +3,11 @@
  * objects themselves since they started, so a restart starts them anew, as it does any process's counters.
  */
 import type { Env } from "../../../durable-objects/env";
-import { coordinator, owner, storedResource, storeStub } from "../../../durable-objects/peers";
+import { coordinator, owner, servicesStore, storedResource, storeStub } from "../../../durable-objects/peers";
+import { allocatorFamilies, type CidrUsage } from "../../alloc/allocation-metrics";
 import { definitions } from "../../registry/all";
 import { type MetricFamily, metricsText } from "../../telemetry/metrics";
+import { partsOfRanges } from "../../topology/range-parts";
 import { READY_TIMEOUT_MS } from "../limits";
 import { log } from "../log";
 import { call } from "../peers";
@@ -39,21 +41,46 @@ async function storeReadings(env: Env, cluster: string): Promise<Reading[]> {
   return readings.filter((reading) => reading !== undefined);
 }
 
-async function ownerReadings(env: Env, cluster: string): Promise<{ owner: string; drains: number; operations: number }[]> {
+interface OwnerReading {
+  owner: string;
+  drains: number;
+  operations: number;
+}
+
+/** What the owners say of themselves and of the ranges that give out addresses now. An address in several ranges counts in each, as it does upstream. */
+async function ownerReadings(env: Env, cluster: string): Promise<{ owners: OwnerReading[]; usage: CidrUsage[] }> {
   const topology = await read("coordinator.topology", () => coordinator(env, cluster).topology());
-  const uids = [...new Set((topology?.claims ?? []).map((claim) => claim.ownerUid))];
-  const readings = await Promise.all(
-    uids.map(async (uid) => {
-      const counters = await read("owner.counters", () => owner(env, cluster, uid).counters());
-      return counters && { owner: uid, drains: counters.drains, operations: counters.weight };
+  if (!topology) return { owners: [], usage: [] };
+  const parts = partsOfRanges(topology);
+  const taken = new Map(parts.ranges.map(({ cidr }) => [cidr, 0]));
+  const unknown = new Set<string>();
+  const owners = await Promise.all(
+    [...parts.byOwner].map(async ([uid, intervals]): Promise<OwnerReading | undefined> => {
+      const answer = await read("owner.usage", () => owner(env, cluster, uid).usage(intervals.map(({ first, last }) => ({ first, last }))));
+      for (const [index, { cidr }] of intervals.entries()) {
+        if (answer) taken.set(cidr, (taken.get(cidr) ?? 0) + (answer.taken[index] ?? 0));
+        else unknown.add(cidr);
+      }
+      return answer && { owner: uid, drains: answer.drains, operations: answer.weight };
     }),
   );
-  return readings.filter((reading) => reading !== undefined);
+  const known = parts.ranges.filter(({ cidr }) => !unknown.has(cidr));
+  return {
+    owners: owners.filter((reading) => reading !== undefined),
+    usage: known.map(({ cidr, size }) => {
+      const allocated = taken.get(cidr) ?? 0;
+      return { cidr, allocated, available: Number(size - BigInt(allocated)) };
+    }),
+  };
 }
 
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
-  const [stores, owners] = await Promise.all([storeReadings(env, cluster), ownerReadings(env, cluster)]);
-  const perStore = (name: string, type: MetricFamily["type"], help: string, value: (reading: Reading) => number): MetricFamily => ({
+  const [stores, { owners, usage }, allocations] = await Promise.all([
+    storeReadings(env, cluster),
+    ownerReadings(env, cluster),
+    read("services.allocations", () => servicesStore(env, cluster).allocations()),
+  ]);
+  const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,
     type,
     help,
@@ -86,6 +113,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
       help: "Allocations, releases and seeds carried out by the object that owns the addresses of a ServiceCIDR.",
       samples: owners.map(({ owner: uid, operations }) => ({ labels: { owner: uid }, value: operations })),
     },
+    ...allocatorFamilies(usage, allocations ?? []),
   ];
   return new Response(metricsText(families), { headers: { "Content-Type": CONTENT_TYPE } });
 }

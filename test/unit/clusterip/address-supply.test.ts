@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AddressSupply, type SupplyResult } from "../../../src/clusterip/address-supply";
 import type { AllocateResult } from "../../../src/rpc/service-cidr";
 import { aHolder } from "../../support/owner-world";
-import { aTopology, LedgerWorld } from "../../support/sim-ledger-world";
+import { aTopology, LedgerWorld, SOME_FREE } from "../../support/sim-ledger-world";
 
 const DEADLINE_MS = 20_000;
 
@@ -13,7 +13,7 @@ class SupplyWorld extends LedgerWorld {
   take(address = "", kind: "service" | "ipaddress" = "service"): Promise<SupplyResult> {
     const family = address.includes(":") ? "IPv6" : "IPv4";
     const wanted = { family, address, holder: aHolder({ kind }) } as const;
-    return this.supply.take(wanted, this.scheduler.now + DEADLINE_MS, `token-${++this.#tokens}`);
+    return this.supply.take(wanted, this.scheduler.now + DEADLINE_MS, () => `token-${++this.#tokens}`);
   }
 
   result(promise: Promise<SupplyResult>): Promise<SupplyResult> {
@@ -140,9 +140,11 @@ describe("negative answers (rule 17)", () => {
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
     world.allocate = () => refused("full");
     expect(reasonOf(await world.result(world.take()))).toBe("full");
+    // Each is asked for its dynamic band and then for any; the Coordinator has the last word.
     expect(world.countOf("allocate")).toBe(3);
-    expect(world.calls.at(-1)).toBe("topology");
+    expect(world.calls.at(-1)).toBe("countedTopology");
     world.allocate = (owner) => (owner === "c" ? given("10.0.2.7") : refused("full"));
+    world.free = () => structuredClone(SOME_FREE);
     expect(reasonOf(await world.result(world.take()))).toBe("10.0.2.7");
   });
 
@@ -165,8 +167,45 @@ describe("negative answers (rule 17)", () => {
     await world.scheduler.pass(5);
     // While the answer is on its way the owner gets another range, and another request brings the news.
     world.topology = aTopology(2, { a: "10.0.4.0/23" });
+    world.free = () => structuredClone(SOME_FREE);
     world.source.adopt(structuredClone(world.topology));
     expect(reasonOf(await world.result(taken))).toBe("10.0.5.5");
+  });
+
+  it("full: an owner without the newest configuration says nothing final", async () => {
+    const world = new SupplyWorld();
+    world.topology = { ...aTopology(2, { a: "10.0.0.0/24" }), owners: [{ uid: "a", epoch: 3 }] };
+    world.allocate = () => refused("full");
+    world.free = () => ({ IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } });
+    const taken = world.take();
+    await world.scheduler.pass(3_000);
+    expect(world.countOf("allocate")).toBeGreaterThan(5);
+    expect(world.countOf("countedTopology")).toBe(0);
+    world.topology = { ...world.topology, epoch: 3 };
+    world.allocate = () => given("10.0.0.9");
+    expect(reasonOf(await world.result(taken))).toBe("10.0.0.9");
+  });
+
+  it("full: an owner whose free addresses the Coordinator could not count keeps the question open", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.allocate = (owner) => (owner === "a" ? refused("full") : refused("frozen"));
+    world.countedTopology = async () => ({
+      ...(await world.coordinator()),
+      free: [{ ownerUid: "a", IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } }],
+    });
+    expect(reasonOf(await world.result(world.take()))).toBe("unavailable");
+  });
+
+  it("out of range: an owner without the newest configuration says nothing final", async () => {
+    const world = new SupplyWorld();
+    world.topology = { ...aTopology(2, { a: "10.0.0.0/24" }), owners: [{ uid: "a", epoch: 3 }] };
+    world.allocate = () => refused("notAllocatable");
+    const taken = world.take("10.0.0.7");
+    await world.scheduler.pass(3_000);
+    world.topology = { ...world.topology, epoch: 3 };
+    world.allocate = (_, { address }) => given(address);
+    expect(reasonOf(await world.result(taken))).toBe("10.0.0.7");
   });
 
   it("out of range: only at the Coordinator's epoch, for addresses in no claim and for those that no range gives out", async () => {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { OwnerConfig } from "../../../src/rpc/service-cidr";
 import { onlyCoveredBy } from "../../../src/topology/coverage";
-import { drawOwner } from "../../../src/topology/route";
+import { type DrawChoice, drawOwner } from "../../../src/topology/route";
 import { storedPrefix } from "../../../src/topology/stored-prefix";
 import { checkOwnership, CoordinatorWorld } from "../../support/memory-coordinator-world";
 import { seededRandom } from "../../support/seeded-random";
@@ -160,7 +160,9 @@ async function randomLife(seed: number): Promise<void> {
     else if (dice < 5) topology = await freshTopology(world);
     else if (dice < 6) await world.pass(random.below(3_000));
     else if (dice < 9) {
-      const uid = drawOwner(topology, "IPv4", random, new Set());
+      const freeOf: DrawChoice["freeOf"] = (_uid, _family, size) => size;
+      const full = { dynamic: new Set<string>(), static: new Set<string>() };
+      const uid = drawOwner(topology, "IPv4", { random, freeOf, full })?.ownerUid;
       const got = uid === undefined ? undefined : await world.allocate(uid);
       if (uid !== undefined && got?.ok) {
         expect(held.has(got.address), `${got.address} is given out twice`).toBe(false);

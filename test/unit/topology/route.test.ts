@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { parseAddress } from "../../../src/net/address";
 import type { Topology } from "../../../src/rpc/coordinator";
-import { drawOwner, ownerOf } from "../../../src/topology/route";
+import { type DrawChoice, drawOwner, ownerOf, rangeOf, scopeOf, sizesOf } from "../../../src/topology/route";
 import { seededRandom } from "../../support/seeded-random";
 
 const NONE = { dynamic: 0, static: 0 };
@@ -18,17 +19,33 @@ function topology(overrides: Partial<Topology> = {}): Topology {
       { prefix: "10.0.1.0/24", name: "second" },
       { prefix: "fd00::/112", name: "first" },
     ],
+    owners: [
+      { uid: "a", epoch: 7 },
+      { uid: "b", epoch: 7 },
+    ],
     free: [],
     ...overrides,
   };
 }
 
-function draws(of: Topology, count: number, family: "IPv4" | "IPv6" = "IPv4"): Record<string, number> {
-  const random = seededRandom(11);
+type Counts = Record<string, { dynamic: number; static: number }>;
+
+/** Draws with these counts; an owner without any is as free as it is large. */
+function choice(counts: Counts = {}, full: { dynamic?: string[]; static?: string[] } = {}): DrawChoice {
+  return {
+    random: seededRandom(11),
+    freeOf: (ownerUid, _family, size) => counts[ownerUid] ?? size,
+    full: { dynamic: new Set(full.dynamic), static: new Set(full.static) },
+  };
+}
+
+/** How often each owner was drawn for which band. */
+function draws(of: Topology, count: number, chosen: DrawChoice = choice(), family: "IPv4" | "IPv6" = "IPv4"): Record<string, number> {
   const seen: Record<string, number> = {};
   for (let i = 0; i < count; i++) {
-    const owner = drawOwner(of, family, random, new Set()) ?? "nobody";
-    seen[owner] = (seen[owner] ?? 0) + 1;
+    const draw = drawOwner(of, family, chosen);
+    const key = draw ? `${draw.ownerUid} ${draw.scope}` : "nobody";
+    seen[key] = (seen[key] ?? 0) + 1;
   }
   return seen;
 }
@@ -49,68 +66,88 @@ describe("ownerOf", () => {
 
 describe("drawOwner", () => {
   it("draws in proportion to the free addresses of the dynamic band", () => {
-    const free = [
-      { ownerUid: "a", IPv4: { dynamic: 300, static: 0 }, IPv6: NONE },
-      { ownerUid: "b", IPv4: { dynamic: 100, static: 1_000 }, IPv6: NONE },
-    ];
-    const seen = draws(topology({ free }), 4_000);
-    // 3,000 expected; the standard deviation is 27.
-    expect(seen.a).toBeGreaterThan(2_850);
-    expect(seen.a).toBeLessThan(3_150);
+    const free = [600, 300, 80, 20, 0];
+    const owners = free.map((_, i) => `owner-${i}`);
+    const claims = owners.map((ownerUid, i) => ({ ownerUid, prefix: `10.0.${i * 4}.0/22` }));
+    const ranges = claims.map(({ prefix }) => ({ prefix, name: prefix }));
+    const counts = Object.fromEntries(owners.map((uid, i) => [uid, { dynamic: free[i] ?? 0, static: 64 }]));
+    const seen = draws(topology({ claims, ranges }), 20_000, choice(counts));
+    const statistic = owners.reduce((total, uid, i) => {
+      const expected = ((free[i] ?? 0) / 1_000) * 20_000;
+      return expected === 0 ? total : total + ((seen[`${uid} dynamic`] ?? 0) - expected) ** 2 / expected;
+    }, 0);
+    // Chi-square with three degrees of freedom: beyond 21.1 once in 10,000.
+    expect(statistic).toBeLessThan(21.1);
+    expect(seen["owner-4 dynamic"]).toBeUndefined();
   });
 
   it("never enters a static band while some owner has a dynamic address", () => {
-    const free = [
-      { ownerUid: "a", IPv4: { dynamic: 0, static: 200 }, IPv6: NONE },
-      { ownerUid: "b", IPv4: { dynamic: 1, static: 0 }, IPv6: NONE },
-    ];
-    expect(draws(topology({ free }), 100)).toEqual({ b: 100 });
+    const counts = { a: { dynamic: 0, static: 200 }, b: { dynamic: 1, static: 0 } };
+    expect(draws(topology(), 100, choice(counts))).toEqual({ "b dynamic": 100 });
   });
 
   it("enters the static bands in proportion when no dynamic address is left", () => {
-    const free = [
-      { ownerUid: "a", IPv4: { dynamic: 0, static: 5 }, IPv6: NONE },
-      { ownerUid: "b", IPv4: NONE, IPv6: NONE },
-    ];
-    expect(draws(topology({ free }), 100)).toEqual({ a: 100 });
+    const counts = { a: { dynamic: 0, static: 5 }, b: NONE };
+    expect(draws(topology(), 100, choice(counts))).toEqual({ "a static": 100 });
+    const said = { a: { dynamic: 9, static: 5 }, b: { dynamic: 9, static: 0 } };
+    expect(draws(topology(), 100, choice(said, { dynamic: ["a", "b"] }))).toEqual({ "a static": 100 });
   });
 
-  it("still asks owners whose counts say full: counts are hints", () => {
-    const free = ["a", "b"].map((ownerUid) => ({ ownerUid, IPv4: NONE, IPv6: NONE }));
-    expect(Object.keys(draws(topology({ free }), 100)).sort()).toEqual(["a", "b"]);
+  it("nobody when all counts say full", () => {
+    expect(draws(topology(), 10, choice({ a: NONE, b: NONE }))).toEqual({ nobody: 10 });
   });
 
-  it("follows counts that are updated in place", () => {
-    const full = { dynamic: 0, static: 0 };
-    const free = [
-      { ownerUid: "a", IPv4: { dynamic: 10, static: 0 }, IPv6: NONE },
-      { ownerUid: "b", IPv4: full, IPv6: NONE },
-    ];
-    const value = topology({ free });
-    expect(draws(value, 10)).toEqual({ a: 10 });
-    value.free[0] = { ownerUid: "a", IPv4: NONE, IPv6: NONE };
-    value.free[1] = { ownerUid: "b", IPv4: { dynamic: 3, static: 0 }, IPv6: NONE };
-    expect(draws(value, 10)).toEqual({ b: 10 });
-  });
-
-  it("weighs an owner without counts by the size of what it may give out", () => {
+  it("weighs an owner without counts by the size of what it may give out, several ranges over one claim as their union", () => {
     const claims = [
       { prefix: "10.0.0.0/24", ownerUid: "a" },
       { prefix: "10.0.1.0/28", ownerUid: "b" },
     ];
-    const ranges = claims.map(({ prefix }) => ({ prefix, name: prefix }));
+    const ranges = ["10.0.0.0/26", "10.0.0.64/26", "10.0.1.0/28"].map((prefix) => ({ prefix, name: prefix }));
+    expect(sizesOf(topology({ claims, ranges }), "a", "IPv4")).toEqual({ dynamic: 2 * 46, static: 2 * 16 });
+    expect(sizesOf(topology({ claims, ranges }), "b", "IPv4")).toEqual({ dynamic: 14, static: 0 });
+    const outer = { prefix: "10.0.0.0/24", name: "outer" };
+    expect(sizesOf(topology({ claims, ranges: [...ranges, outer] }), "a", "IPv4")).toEqual({ dynamic: 254 - 32, static: 32 });
     const seen = draws(topology({ claims, ranges }), 2_000);
-    expect((seen.a ?? 0) / 2_000).toBeGreaterThan(0.9);
-    expect(seen.b).toBeGreaterThan(0);
+    expect((seen["a dynamic"] ?? 0) / 2_000).toBeGreaterThan(0.8);
+    expect(seen["b dynamic"]).toBeGreaterThan(0);
   });
 
-  it("excludes owners and those without an allocatable address of the family", () => {
-    const random = seededRandom(3);
-    expect(draws(topology(), 20, "IPv6")).toEqual({ a: 20 });
-    expect(drawOwner(topology(), "IPv4", random, new Set(["a"]))).toBe("b");
-    expect(drawOwner(topology(), "IPv4", random, new Set(["a", "b"]))).toBeUndefined();
-    expect(drawOwner(topology({ ranges: [{ prefix: "10.0.1.0/24", name: "second" }] }), "IPv4", random, new Set())).toBe("b");
-    expect(drawOwner(topology({ ranges: [] }), "IPv4", random, new Set())).toBeUndefined();
-    expect(drawOwner(topology({ ranges: [{ prefix: "10.0.0.0/31", name: "tiny" }] }), "IPv4", random, new Set())).toBeUndefined();
+  it("sizes beyond 2^53 keep their proportion", () => {
+    const claims = [
+      { prefix: "fd00::/62", ownerUid: "a" },
+      { prefix: "fd01::/64", ownerUid: "b" },
+    ];
+    const seen = draws(topology({ claims, ranges: claims.map(({ prefix }) => ({ prefix, name: prefix })) }), 5_000, choice(), "IPv6");
+    // 4,000 expected of a; the standard deviation is 28.
+    expect(Math.abs((seen["a dynamic"] ?? 0) - 4_000)).toBeLessThan(5 * 28);
+  });
+
+  it("passes over owners that are full, and those without an allocatable address of the family", () => {
+    expect(draws(topology(), 20, choice(), "IPv6")).toEqual({ "a dynamic": 20 });
+    expect(draws(topology(), 20, choice({}, { dynamic: ["a"] }))).toEqual({ "b dynamic": 20 });
+    expect(draws(topology(), 1, choice({}, { dynamic: ["a", "b"], static: ["a", "b"] }))).toEqual({ nobody: 1 });
+    expect(draws(topology({ ranges: [{ prefix: "10.0.1.0/24", name: "second" }] }), 20)).toEqual({ "b dynamic": 20 });
+    expect(draws(topology({ ranges: [] }), 1)).toEqual({ nobody: 1 });
+    expect(draws(topology({ ranges: [{ prefix: "10.0.0.0/31", name: "tiny" }] }), 1)).toEqual({ nobody: 1 });
+  });
+});
+
+describe("rangeOf and scopeOf", () => {
+  const ranges = ["10.0.0.0/24", "10.0.0.0/26", "10.0.1.0/24", "fd00::/112"].map((prefix) => ({ prefix, name: prefix }));
+  it.each([
+    { address: "10.0.0.20", range: "10.0.0.0/26", scope: "dynamic" },
+    { address: "10.0.0.16", range: "10.0.0.0/26", scope: "static" },
+    { address: "10.0.0.63", range: "10.0.0.0/24", scope: "dynamic" },
+    { address: "10.0.0.200", range: "10.0.0.0/24", scope: "dynamic" },
+    { address: "fd00::1", range: "fd00::/112", scope: "static" },
+  ])("$address: the innermost range is $range, the band $scope", ({ address, range, scope }) => {
+    const parsed = parseAddress(address);
+    if (!parsed.ok) throw new Error(address);
+    expect(rangeOf(topology({ ranges }), "a", parsed.value.family, address)).toBe(range);
+    expect(scopeOf(topology({ ranges }), parsed.value.family, parsed.value.value)).toBe(scope);
+  });
+
+  it("an address that no range gives out has no band", () => {
+    expect(scopeOf(topology(), "IPv4", 0x0a00_0000n)).toBeUndefined();
   });
 });

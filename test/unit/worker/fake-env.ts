@@ -60,6 +60,8 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       expire: other("expire"),
       poke: other("poke"),
       counters: other("counters"),
+      usage: other("usage"),
+      allocations: other("allocations"),
     };
   };
   const namespace = (binding: string) => ({

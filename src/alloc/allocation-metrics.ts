@@ -1,0 +1,96 @@
+/**
+ * The metrics of allocators by CIDR, with upstream's names and labels (pkg/registry/core/service/ipallocator/metrics.go). Counters are kept
+ * where addresses are asked for; gauges come from whoever has the bitmap at the moment of reading.
+ */
+import type { Scope } from "../net/band";
+import type { CidrAllocations } from "../rpc/store";
+import { Histogram } from "../telemetry/histogram";
+import type { MetricFamily } from "../telemetry/metrics";
+
+/** Seconds. */
+const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** CIDRs counted; beyond it, after so many came and went, counting starts anew. */
+const CIDRS_MAX = 10_000;
+const PREFIX = "kube_apiserver_clusterip_allocator_";
+
+/** What a CIDR has at this moment. */
+export interface CidrUsage {
+  cidr: string;
+  allocated: number;
+  available: number;
+}
+
+interface Counted {
+  total: Record<Scope, number>;
+  errors: Record<Scope, number>;
+  durations: Histogram;
+}
+
+export class AllocationMetrics {
+  readonly #byCidr = new Map<string, Counted>();
+
+  /** `scope`: whether the client named the address; `seconds`: from the request until it was held. */
+  allocated(cidr: string, scope: Scope, seconds: number): void {
+    const counted = this.#of(cidr);
+    counted.total[scope]++;
+    counted.durations.observe(seconds);
+  }
+
+  failed(cidr: string, scope: Scope): void {
+    this.#of(cidr).errors[scope]++;
+  }
+
+  values(): CidrAllocations[] {
+    return [...this.#byCidr].map(([cidr, { total, errors, durations }]) => ({
+      cidr,
+      total: { ...total },
+      errors: { ...errors },
+      durations: durations.value,
+    }));
+  }
+
+  #of(cidr: string): Counted {
+    let counted = this.#byCidr.get(cidr);
+    if (!counted) {
+      if (this.#byCidr.size >= CIDRS_MAX) this.#byCidr.clear();
+      counted = { total: { static: 0, dynamic: 0 }, errors: { static: 0, dynamic: 0 }, durations: new Histogram(DURATION_BOUNDS) };
+      this.#byCidr.set(cidr, counted);
+    }
+    return counted;
+  }
+}
+
+/** All families; of a counter only the scopes that have occurred, as in upstream's registry. */
+export function allocatorFamilies(usage: readonly CidrUsage[], allocations: readonly CidrAllocations[]): MetricFamily[] {
+  const gauge = (name: string, help: string, value: (usage: CidrUsage) => number): MetricFamily => ({
+    name: PREFIX + name,
+    type: "gauge",
+    help: `[ALPHA] ${help}`,
+    samples: usage.map((each) => ({ labels: { cidr: each.cidr }, value: value(each) })),
+  });
+  const counter = (name: string, help: string, value: (allocations: CidrAllocations) => Record<Scope, number>): MetricFamily => ({
+    name: PREFIX + name,
+    type: "counter",
+    help: `[ALPHA] ${help}`,
+    samples: allocations.flatMap((each) =>
+      (["dynamic", "static"] as const)
+        .filter((scope) => value(each)[scope] > 0)
+        .map((scope) => ({ labels: { cidr: each.cidr, scope }, value: value(each)[scope] })),
+    ),
+  });
+  return [
+    gauge("allocated_ips", "Gauge measuring the number of allocated IPs for Services", ({ allocated }) => allocated),
+    gauge("available_ips", "Gauge measuring the number of available IPs for Services", ({ available }) => available),
+    counter("allocation_total", "Number of Cluster IPs allocations", ({ total }) => total),
+    counter("allocation_errors_total", "Number of errors trying to allocate Cluster IPs", ({ errors }) => errors),
+    {
+      name: `${PREFIX}allocation_duration_seconds`,
+      type: "histogram",
+      help: "[ALPHA] Duration in seconds to allocate a Cluster IP by ServiceCIDR",
+      bounds: DURATION_BOUNDS,
+      samples: allocations
+        .filter(({ total }) => total.static + total.dynamic > 0)
+        .map(({ cidr, durations }) => ({ labels: { cidr }, value: durations })),
+    },
+  ];
+}

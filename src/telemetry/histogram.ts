@@ -1,0 +1,29 @@
+/** Counts of observations by size, as Prometheus has them. */
+
+export interface HistogramValue {
+  /** observations in each bucket alone, in order of the bounds, and above the last one */
+  counts: number[];
+  /** of all observations */
+  sum: number;
+}
+
+export class Histogram {
+  readonly #counts: number[];
+  #sum = 0;
+
+  /** `bounds`: the inclusive upper bounds of the buckets, ascending */
+  constructor(private readonly bounds: readonly number[]) {
+    this.#counts = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.bounds.length && value > (this.bounds[bucket] ?? 0)) bucket++;
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+    this.#sum += value;
+  }
+
+  get value(): HistogramValue {
+    return { counts: [...this.#counts], sum: this.#sum };
+  }
+}

@@ -1,0 +1,32 @@
+/** Which owners to ask about the usable addresses of each range. */
+import { formatAddress } from "../net/address";
+import { lastOf } from "../net/prefix";
+import { usableOf, usableSizeOf } from "../net/usable";
+import type { Topology } from "../rpc/coordinator";
+import type { AddressInterval } from "./coverage";
+import { PrefixIndex } from "./prefix-index";
+import { storedPrefix } from "./stored-prefix";
+
+/** The part of a range's usable addresses that one owner has. */
+interface RangePart extends AddressInterval {
+  cidr: string;
+}
+
+/** The distinct ranges that give out addresses, with the number of usable ones, and what of them each owner of a claim has. */
+export function partsOfRanges(topology: Topology): { ranges: { cidr: string; size: bigint }[]; byOwner: Map<string, RangePart[]> } {
+  const claims = topology.claims.map(({ prefix, ownerUid }) => ({ prefix: storedPrefix(prefix), ownerUid }));
+  const index = new PrefixIndex(claims.map((claim) => ({ prefix: claim.prefix, value: claim })));
+  const byOwner = new Map(claims.map(({ ownerUid }): [string, RangePart[]] => [ownerUid, []]));
+  const cidrs = [...new Set(topology.ranges.map(({ prefix }) => prefix))];
+  for (const cidr of cidrs) {
+    const usable = usableOf(storedPrefix(cidr));
+    if (!usable) continue;
+    for (const { prefix, ownerUid } of index.intersecting(storedPrefix(cidr))) {
+      const first = usable.first > prefix.base ? usable.first : prefix.base;
+      const last = usable.last < lastOf(prefix) ? usable.last : lastOf(prefix);
+      if (first > last) continue;
+      byOwner.get(ownerUid)?.push({ cidr, first: formatAddress(prefix.family, first), last: formatAddress(prefix.family, last) });
+    }
+  }
+  return { ranges: cidrs.map((cidr) => ({ cidr, size: usableSizeOf(storedPrefix(cidr)) })), byOwner };
+}

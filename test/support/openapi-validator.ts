@@ -1,6 +1,6 @@
 /**
  * Whether a JSON value is what a published OpenAPI 3.0 schema says: the part of JSON Schema that the documents use, and nothing that
- * is not described is let through. A null member is an absent one, as in Go.
+ * is not described is let through. A null member is there and without a value: so Go shows times that are not set.
  */
 type Json = Record<string, unknown>;
 
@@ -82,7 +82,7 @@ export class OpenApiValidator {
     }
     if (!this.options.strict) return;
     for (const name of (schema["required"] ?? []) as string[]) {
-      if (value[name] === undefined || value[name] === null) found.push(`${path}.${name}: missing`);
+      if (value[name] === undefined) found.push(`${path}.${name}: missing`);
     }
   }
 }

@@ -12,12 +12,13 @@ import {
   NetworkingV1beta1Api,
   PatchStrategy,
   setHeaderOptions,
-  V1MicroTime,
 } from "@kubernetes/client-node";
 import type { ApiConstructor } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkState } from "../support/checkers";
 import { observe } from "./observe";
+import { servedTypes } from "./served-types";
+import type { ServedType } from "./served-types";
 import { getJson, removeFolder, startServer, temporaryFolder } from "./server";
 import type { Server } from "./server";
 
@@ -48,117 +49,33 @@ interface List {
 /** The typed calls of one type have names and parameters of one pattern. */
 type Calls = Record<string, (parameters: object, options?: object) => Promise<unknown>>;
 
-interface Row {
-  /** group and version */
-  served: string;
-  resource: string;
+/** The client of each type and the noun of its calls. */
+const clients: Readonly<Record<string, [api: ApiConstructor<object>, noun: string]>> = {
+  "v1 services": [CoreV1Api, "NamespacedService"],
+  "v1 nodes": [CoreV1Api, "Node"],
+  "v1 pods": [CoreV1Api, "NamespacedPod"],
+  "v1 namespaces": [CoreV1Api, "Namespace"],
+  "v1 endpoints": [CoreV1Api, "NamespacedEndpoints"],
+  "v1 events": [CoreV1Api, "NamespacedEvent"],
+  "events.k8s.io/v1 events": [EventsV1Api, "NamespacedEvent"],
+  "networking.k8s.io/v1 servicecidrs": [NetworkingV1Api, "ServiceCIDR"],
+  "networking.k8s.io/v1beta1 servicecidrs": [NetworkingV1beta1Api, "ServiceCIDR"],
+  "networking.k8s.io/v1 ipaddresses": [NetworkingV1Api, "IPAddress"],
+  "networking.k8s.io/v1beta1 ipaddresses": [NetworkingV1beta1Api, "IPAddress"],
+  "coordination.k8s.io/v1 leases": [CoordinationV1Api, "NamespacedLease"],
+  "discovery.k8s.io/v1 endpointslices": [DiscoveryV1Api, "NamespacedEndpointSlice"],
+};
+
+interface Row extends ServedType {
   api: ApiConstructor<object>;
-  /** the noun of the client's calls */
   noun: string;
-  /** the nth name */
-  name?: (n: number) => string;
-  /** what the nth object says beside its metadata */
-  content: (n: number) => object;
-  /** a status that a client may write */
-  status?: object;
-  collection?: false;
 }
 
-const now = new V1MicroTime();
-const container = { name: "main", image: "registry.example/image:1" };
-const condition = { type: "Tested", status: "True", reason: "Tested", message: "by hand", lastTransitionTime: new Date(1_700_000_000_000) };
-const addressType = "IPv4";
-const ipAddress = (third: number) => ({
-  name: (n: number) => `10.96.${String(third)}.${String(n)}`,
-  content: (n: number) => ({ spec: { parentRef: { group: "", resource: "things", namespace, name: `thing-${String(n)}` } } }),
+const rows: Row[] = servedTypes.map((type) => {
+  const client = clients[`${type.served} ${type.resource}`];
+  if (!client) throw new Error(`no client of ${type.served} ${type.resource}`);
+  return { ...type, api: client[0], noun: client[1] };
 });
-const serviceCIDR = (second: number) => ({
-  content: (n: number) => ({ spec: { cidrs: [`10.${String(second)}.${String(n)}.0/24`] } }),
-  status: { conditions: [condition] },
-});
-
-const rows: Row[] = [
-  {
-    served: "v1",
-    resource: "services",
-    api: CoreV1Api,
-    noun: "NamespacedService",
-    content: () => ({ spec: { type: "LoadBalancer", selector: { app: "a" }, ports: [{ port: 80 }] } }),
-    status: { loadBalancer: { ingress: [{ hostname: "lb.example" }] } },
-  },
-  {
-    served: "v1",
-    resource: "nodes",
-    api: CoreV1Api,
-    noun: "Node",
-    content: () => ({ spec: { podCIDR: "10.1.0.0/24" } }),
-    status: { addresses: [{ type: "InternalIP", address: "192.0.2.1" }] },
-  },
-  {
-    served: "v1",
-    resource: "pods",
-    api: CoreV1Api,
-    noun: "NamespacedPod",
-    content: () => ({ spec: { containers: [container] } }),
-    status: { phase: "Running", podIP: "192.0.2.2" },
-  },
-  {
-    served: "v1",
-    resource: "namespaces",
-    api: CoreV1Api,
-    noun: "Namespace",
-    content: () => ({}),
-    status: { conditions: [condition] },
-    collection: false,
-  },
-  {
-    served: "v1",
-    resource: "endpoints",
-    api: CoreV1Api,
-    noun: "NamespacedEndpoints",
-    content: () => ({ subsets: [{ addresses: [{ ip: "192.0.2.3" }], ports: [{ port: 80 }] }] }),
-  },
-  {
-    served: "v1",
-    resource: "events",
-    api: CoreV1Api,
-    noun: "NamespacedEvent",
-    content: () => ({ involvedObject: { kind: "Service", namespace, name: "a" }, reason: "Tested", message: "m", type: "Normal" }),
-  },
-  {
-    served: "events.k8s.io/v1",
-    resource: "events",
-    api: EventsV1Api,
-    noun: "NamespacedEvent",
-    content: () => ({
-      eventTime: now,
-      action: "Testing",
-      reason: "Tested",
-      type: "Normal",
-      reportingController: "example.com/test",
-      reportingInstance: "test-1",
-      regarding: { kind: "Service", namespace, name: "a" },
-    }),
-  },
-  { served: "networking.k8s.io/v1", resource: "servicecidrs", api: NetworkingV1Api, noun: "ServiceCIDR", ...serviceCIDR(201) },
-  { served: "networking.k8s.io/v1beta1", resource: "servicecidrs", api: NetworkingV1beta1Api, noun: "ServiceCIDR", ...serviceCIDR(202) },
-  { served: "networking.k8s.io/v1", resource: "ipaddresses", api: NetworkingV1Api, noun: "IPAddress", ...ipAddress(201) },
-  { served: "networking.k8s.io/v1beta1", resource: "ipaddresses", api: NetworkingV1beta1Api, noun: "IPAddress", ...ipAddress(202) },
-  {
-    served: "coordination.k8s.io/v1",
-    resource: "leases",
-    api: CoordinationV1Api,
-    noun: "NamespacedLease",
-    content: () => ({ spec: { holderIdentity: "a", leaseDurationSeconds: 15, acquireTime: now, renewTime: now } }),
-  },
-  {
-    served: "discovery.k8s.io/v1",
-    resource: "endpointslices",
-    api: DiscoveryV1Api,
-    noun: "NamespacedEndpointSlice",
-    content: () => ({ addressType, endpoints: [{ addresses: ["192.0.2.4"] }], ports: [{ name: "", port: 80, protocol: "TCP" }] }),
-  },
-];
 
 /** The calls on one type; each answers what the client made of the answer. */
 class Typed {

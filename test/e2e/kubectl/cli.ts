@@ -131,7 +131,7 @@ export function table(text: string): string[][] {
 }
 
 /** Lines of a description with one space for each run of them; dates as DATE. */
-export function described(text: string): string[] {
+function described(text: string): string[] {
   return text.split("\n").map((line) =>
     line
       .trim()

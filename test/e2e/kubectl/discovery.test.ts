@@ -8,6 +8,7 @@ const all = "create,delete,deletecollection,get,list,patch,update,watch";
 const some = "create,delete,get,list,patch,update,watch";
 /** name, short names, group and version, namespaced, kind, verbs, categories */
 const resources: [string, string, string, boolean, string, string, string][] = [
+  ["bindings", "", "v1", true, "Binding", "create", ""],
   ["endpoints", "ep", "v1", true, "Endpoints", all, ""],
   ["events", "ev", "v1", true, "Event", all, ""],
   ["namespaces", "ns", "v1", false, "Namespace", some, ""],

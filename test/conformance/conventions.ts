@@ -16,7 +16,7 @@ function needs(verb: Verb): Convention {
   return { exempt: (definition) => (definition.verbs.includes(verb) ? undefined : `no ${verb} upstream either`) };
 }
 
-export const conventions = {
+const conventions = {
   "create, 409 when it is there": everywhere,
   "get, 404 when it is not": everywhere,
   list: everywhere,

@@ -4,6 +4,7 @@ import type { Controller } from "../../durable-objects/controller";
 import type { KubeObject, OwnerReference } from "../../src/meta/kubernetes";
 import type { DeleteOptionsRequest } from "../../src/rpc/store";
 import { createIn, freshCluster, mergePatch, storedIn, type StoreStub, storeStubOf } from "../support/store-stubs";
+import { upstreamRow } from "../conformance/upstream-row";
 import { DELETE } from "../support/store-world";
 
 const { CONTROLLER, SERVICES_STORE } = env as unknown as {
@@ -120,14 +121,16 @@ describe("a deletion in the foreground", () => {
     await gone(["Lease", "held"], ["Service", "middle"], ["Pod", "owner"]);
   });
 
-  it("garbage_collector: three Pods owning each other in a circle: Foreground delete of one with a uid precondition removes all", async () => {
-    const { make, remove, gone, patch } = setting();
-    const a = await make("Pod", "a");
-    const b = await make("Pod", "b", [a]);
-    const c = await make("Pod", "c", [b]);
-    await patch("Pod", "a", { ownerReferences: [{ ...c, controller: true }] });
-    expect(await remove("Pod", "a", { propagationPolicy: "Foreground", preconditions: { uid: a.uid } })).toMatchObject({ ok: true });
-    await gone(["Pod", "a"], ["Pod", "b"], ["Pod", "c"]);
+  upstreamRow("garbage_collector", () => {
+    it("three Pods owning each other in a circle: Foreground delete of one with a uid precondition removes all", async () => {
+      const { make, remove, gone, patch } = setting();
+      const a = await make("Pod", "a");
+      const b = await make("Pod", "b", [a]);
+      const c = await make("Pod", "c", [b]);
+      await patch("Pod", "a", { ownerReferences: [{ ...c, controller: true }] });
+      expect(await remove("Pod", "a", { propagationPolicy: "Foreground", preconditions: { uid: a.uid } })).toMatchObject({ ok: true });
+      await gone(["Pod", "a"], ["Pod", "b"], ["Pod", "c"]);
+    });
   });
 
   it("a poke that was lost is made up for by the next one, and a finished pass leaves no alarm", async () => {

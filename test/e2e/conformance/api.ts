@@ -95,7 +95,7 @@ export class Api {
   }
 }
 
-export class Watching {
+class Watching {
   readonly #reader: ReadableStreamDefaultReader<string>;
   readonly #abort: AbortController;
   #text = "";

@@ -387,3 +387,46 @@ upstreamRow("namespace: pods/services removed; ordered deletion (1.34)", () => {
     await gone(path);
   });
 });
+
+upstreamRow("garbage_collector", () => {
+  const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const make = (name: string, owners: Body[] = []) => {
+    const ownerReferences = owners.map(({ metadata }) => ({
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      name: metadata?.name,
+      uid: metadata?.uid,
+      blockOwnerDeletion: true,
+    }));
+    return api.must("POST", LEASES, { body: { metadata: { name, ownerReferences } } });
+  };
+  const remove = (name: string, propagationPolicy: string) => api.must("DELETE", `${LEASES}/${name}`, { body: { propagationPolicy } });
+  const read = (name: string) => api.must("GET", `${LEASES}/${name}`);
+
+  it("Orphan: the owner goes, dependents stay without the reference", async () => {
+    await make("orphaned", [await make("orphaning")]);
+    await remove("orphaning", "Orphan");
+    await gone(`${LEASES}/orphaning`);
+    expect((await read("orphaned")).metadata).not.toHaveProperty("ownerReferences");
+  });
+
+  it("Foreground: the owner outlives its dependents", async () => {
+    const owner = await make("foreground");
+    await make("held", [owner]);
+    await patch(`${LEASES}/held`, MERGE_PATCH, { metadata: { finalizers: ["example.com/hold"] } });
+    await remove("foreground", "Foreground");
+    await api.until(async () => Boolean((await read("held")).metadata?.deletionTimestamp), "the dependent is being deleted");
+    expect((await read("foreground")).metadata?.finalizers).toEqual(["foregroundDeletion"]);
+    await patch(`${LEASES}/held`, MERGE_PATCH, { metadata: { finalizers: null } });
+    await gone(`${LEASES}/held`);
+    await gone(`${LEASES}/foreground`);
+  });
+
+  it("a dependent with another live owner survives without the dead reference", async () => {
+    const [going, staying] = [await make("going"), await make("staying")];
+    await make("shared", [going, staying]);
+    await remove("going", "Foreground");
+    await gone(`${LEASES}/going`);
+    expect((await read("shared")).metadata?.ownerReferences?.map(({ name }) => name)).toEqual(["staying"]);
+  });
+});

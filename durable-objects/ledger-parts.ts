@@ -4,9 +4,12 @@ import { AddressLedger } from "../src/clusterip/address-ledger";
 import type { LedgerStorage } from "../src/clusterip/ledger-storage";
 import { TopologySource } from "../src/clusterip/topology-source";
 import type { IPAddressDelete } from "../src/rpc/ip-addresses";
+import type { Topology } from "../src/rpc/coordinator";
 import type { HolderKind } from "../src/rpc/service-cidr";
+import { openTopology, topologyCopyKey } from "../src/topology/topology-copy";
 import type { Env } from "./env";
 import { coordinator, owner } from "./peers";
+import { systemDigest } from "./ports";
 import { sqlFreeCountStorage } from "./sql/free-counts-sql";
 import { sqlLedgerStorage } from "./sql/ledger-sql";
 import type { StoreSetting } from "./store-object";
@@ -29,7 +32,13 @@ export function ledgerParts(
 ): LedgerParts {
   const { cluster } = setting;
   const storage = sqlLedgerStorage(ctx.storage);
-  const topology = new TopologySource(setting.clock, () => coordinator(env, cluster), services && sqlFreeCountStorage(ctx.storage));
+  const counts = services && sqlFreeCountStorage(ctx.storage);
+  const topology = new TopologySource(
+    setting.clock,
+    () => coordinator(env, cluster),
+    counts,
+    () => publishedTopology(env, cluster),
+  );
   const ledger = new AddressLedger(kind, {
     clock: setting.clock,
     random: setting.random,
@@ -45,4 +54,9 @@ export function ledgerParts(
     return ledger.releases.drain();
   };
   return { storage, topology, ledger, alarm };
+}
+
+async function publishedTopology(env: Env, cluster: string): Promise<Topology | undefined> {
+  const bytes = await env.DIRECTORY.get(topologyCopyKey(cluster), "arrayBuffer");
+  return bytes ? openTopology(new Uint8Array(bytes), cluster, systemDigest) : undefined;
 }

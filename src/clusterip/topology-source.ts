@@ -8,10 +8,17 @@ import { FreeCounts, type FreeCountStorage } from "./free-counts";
 export class TopologySource {
   readonly counts: FreeCounts;
   #topology: Topology | undefined;
+  /** the published copy is read once */
+  #reading: Promise<Topology | undefined> | undefined;
   readonly #plain: SharedCall<Topology>;
   readonly #counted: SharedCall<Topology>;
 
-  constructor(clock: Clock, coordinator: () => Pick<CoordinatorRpc, "topology" | "countedTopology">, storage?: FreeCountStorage) {
+  constructor(
+    private readonly clock: Clock,
+    coordinator: () => Pick<CoordinatorRpc, "topology" | "countedTopology">,
+    storage?: FreeCountStorage,
+    private readonly published?: () => Promise<Topology | undefined>,
+  ) {
     this.counts = new FreeCounts(storage);
     this.#plain = new SharedCall(async () => this.adopt(await withTimeout(clock, RPC_TIMEOUT_MS, coordinator().topology())));
     this.#counted = new SharedCall(async () => {
@@ -23,9 +30,21 @@ export class TopologySource {
     });
   }
 
-  /** The cached topology, fetched on first use. Rejects when the Coordinator does not answer in time. */
+  /**
+   * The cached topology. On first use what comes first: the Coordinator's answer, or the published copy, which the answer then replaces.
+   * Rejects when there is no copy and the Coordinator does not answer in time.
+   */
   async current(): Promise<Topology> {
-    return this.#topology ?? this.#plain.underWay ?? this.#plain.begin();
+    if (this.#topology) return this.#topology;
+    const asked = this.#plain.underWay ?? this.#plain.begin();
+    return Promise.any([asked, this.#firstView(asked)]).catch(() => asked);
+  }
+
+  async #firstView(asked: Promise<Topology>): Promise<Topology> {
+    this.#reading ??= this.published && withTimeout(this.clock, RPC_TIMEOUT_MS, this.published()).catch(() => undefined);
+    const copy = await this.#reading;
+    // The counts of owners are kept: an old copy may not know of all of them.
+    return copy ? (this.#topology ??= copy) : asked;
   }
 
   /** The cached topology if there is one, for synchronous decisions. */

@@ -73,3 +73,73 @@ describe("TopologySource", () => {
     expect(source.cached?.epoch).toBe(3);
   });
 });
+
+describe("TopologySource with a published copy", () => {
+  const COPY: Topology = { ...aTopology(0, { old: "10.0.0.0/24" }), owners: [], free: [] };
+
+  /** A Coordinator that answers after `answerMs` (never, when absent) and a KV that answers after `copyMs`. */
+  function sourceOf(scheduler: SimScheduler, answerMs: number | undefined, copyMs: number, copy: () => Topology | undefined) {
+    const clock = scheduler.clock();
+    let reads = 0;
+    const topology = async (): Promise<Topology> => {
+      if (answerMs === undefined) throw new Error("the Coordinator is away");
+      await clock.sleep(answerMs);
+      return aTopology(3, { a: "10.0.0.0/24" });
+    };
+    const source = new TopologySource(
+      clock,
+      () => ({ topology, countedTopology: topology }),
+      undefined,
+      async () => {
+        reads++;
+        await clock.sleep(copyMs);
+        return copy();
+      },
+    );
+    return { source, reads: () => reads };
+  }
+
+  it.each<[string, number | undefined, number, () => Topology | undefined, number]>([
+    ["the copy when it comes first", 100, 10, () => COPY, 0],
+    ["the Coordinator when it comes first", 10, 100, () => COPY, 3],
+    ["the copy when the Coordinator is away", undefined, 10, () => COPY, 0],
+    ["the Coordinator when there is no copy", 100, 10, () => undefined, 3],
+    [
+      "the Coordinator when KV fails",
+      100,
+      10,
+      () => {
+        throw new Error("KV is down");
+      },
+      3,
+    ],
+  ])("the first view is that of %s; then it is the Coordinator's, whatever epoch it has", async (_, answerMs, copyMs, copy, epoch) => {
+    const scheduler = new SimScheduler();
+    const { source, reads } = sourceOf(scheduler, answerMs, copyMs, copy);
+    const views = await scheduler.run(Promise.all([source.current(), source.current()]));
+    expect(views.map((view) => view.epoch)).toEqual([epoch, epoch]);
+    await scheduler.pass(1_000);
+    expect(source.cached?.epoch).toBe(answerMs === undefined ? 0 : 3);
+    expect(reads()).toBe(1);
+  });
+
+  it.each([
+    ["KV has none", 10],
+    ["KV never answers", 1e9],
+  ])("rejects when the Coordinator is away and %s", async (_, copyMs) => {
+    const scheduler = new SimScheduler();
+    const { source } = sourceOf(scheduler, undefined, copyMs, () => undefined);
+    await expect(scheduler.run(source.current())).rejects.toThrow("the Coordinator is away");
+  });
+
+  it("never takes the copy for the Coordinator's word: a refresh answers with that alone", async () => {
+    const scheduler = new SimScheduler();
+    const { source } = sourceOf(scheduler, 100, 10, () => COPY);
+    const first = await scheduler.run(source.current());
+    const fresh = await scheduler.run(source.refresh());
+    expect([first.epoch, fresh.epoch]).toEqual([0, 3]);
+    const { source: alone } = sourceOf(scheduler, undefined, 10, () => COPY);
+    await scheduler.run(alone.current());
+    await expect(scheduler.run(alone.refresh())).rejects.toThrow("the Coordinator is away");
+  });
+});

@@ -71,10 +71,7 @@ export const serviceRows = {
     holds: "the scan visits each address once from any start",
     open: "addresses are drawn, not scanned; that each is given out once is shown by TestAllocateIPAllocator",
   },
-  TestIPAllocatorClusterIPMetrics: {
-    holds: "counters of allocations and errors",
-    open: "the `clusterip_allocator` metrics are not served yet",
-  },
+  TestIPAllocatorClusterIPMetrics: { holds: "what is held and free, given and refused, by range and scope" },
   "TestAllocateNextStopOnError / _Collision; TestCIDRAllocateNextStopOnError / DontStopOnNot": {
     holds: "a range that is full or closed leads to the next one, an address that is taken is final",
   },

@@ -1,6 +1,7 @@
 /** Upstream's assertions about ServiceCIDRs and the Services inside them: small ranges, growth, deletion and migration, on the real server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
+import { parsePrometheus } from "../../support/prometheus";
 import { removeFolder, startServer, temporaryFolder } from "../server";
 import type { Server } from "../server";
 import { Api, MERGE_PATCH } from "./api";
@@ -214,6 +215,29 @@ describe("flags that change between two starts", () => {
       const small = cluster("small");
       expect(await small.address("any")).toMatch(/^10\.0\.0\.\d+$/);
       expect(await small.address("named", { clusterIP: "10.0.0.14" })).toBe("10.0.0.14");
+    });
+  });
+
+  upstreamRow("TestIPAllocatorClusterIPMetrics", () => {
+    it("what is held and free, what was given and refused, by range and scope", async () => {
+      const subject = cluster("metrics");
+      const metrics = async () => {
+        const families = parsePrometheus((await subject.api.get("/metrics")).text);
+        const of = (name: string, scope?: string) =>
+          families
+            .get(`kube_apiserver_clusterip_allocator_${name}`)
+            ?.samples.find(({ labels }) => labels["cidr"] === "10.0.0.0/28" && labels["scope"] === scope)?.value;
+        const names = ["allocation_total", "allocation_errors_total"];
+        return [of("allocated_ips"), of("available_ips"), ...names.flatMap((name) => [of(name, "dynamic"), of(name, "static")])];
+      };
+      const taken = [await subject.address("metrics-a"), await subject.address("metrics-b")];
+      // the first is default/kubernetes, by its name
+      expect(await metrics()).toEqual([3, 11, 2, 1, undefined, undefined]);
+      for (const clusterIP of taken) expect((await subject.service("clash", { clusterIP })).code).toBe(422);
+      expect(await metrics()).toEqual([3, 11, 2, 1, undefined, 2]);
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => subject.service(`many-${String(i)}`)));
+      expect(answers.filter(({ code }) => code === 201).length).toBe(11);
+      expect(await metrics()).toEqual([14, 0, 13, 1, 9, 2]);
     });
   });
 

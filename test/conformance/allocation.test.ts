@@ -1,5 +1,7 @@
 /** Upstream's assertions about allocators of addresses, held against the pool of one owner and the supply that asks owners. */
 import { expect, it } from "vitest";
+import { AllocationMetrics } from "../../src/alloc/allocation-metrics";
+import { RangeAllocator } from "../../src/alloc/allocator";
 import { Pool } from "../../src/alloc/pool";
 import { AddressSupply } from "../../src/clusterip/address-supply";
 import { formatAddress, parseAddress } from "../../src/net/address";
@@ -79,6 +81,32 @@ upstreamRow("TestAllocateTiny/Small/Reserved", () => {
     expect(pool.take(...at("192.168.1.3"))).toBe(true);
     const rest = drained(pool, "IPv4");
     expect([rest.length, rest.every(low), rest.includes("192.168.1.3")]).toEqual([15, true, false]);
+  });
+});
+
+upstreamRow("TestIPAllocatorClusterIPMetrics", () => {
+  it.each([
+    { cidr: "192.168.1.0/24", usable: 254 },
+    { cidr: "2001:db8::/112", usable: 65535 },
+  ])("$cidr: two taken and asked for again, released, then 264 more", ({ cidr, usable }) => {
+    const made = RangeAllocator.of(cidr, { random: seededRandom(7302), clock: { now: () => 0 } });
+    if (!made.ok) throw new Error(cidr);
+    const allocator = made.value;
+    const metrics = new AllocationMetrics();
+    allocator.enableMetrics(metrics);
+    const counts = (): number[] => {
+      const total = (of: "total" | "errors") => metrics.values().reduce((sum, each) => sum + each[of].static + each[of].dynamic, 0);
+      return [...allocator.usage().flatMap(({ allocated, available }) => [allocated, available]), total("total"), total("errors")];
+    };
+    const two = [allocator.allocateNext(), allocator.allocateNext()].map((next) => (next.ok ? next.value.address : ""));
+    expect(counts()).toEqual([2, usable - 2, 2, 0]);
+    for (const address of two) expect(allocator.allocate(address).ok).toBe(false);
+    expect(counts()).toEqual([2, usable - 2, 2, 2]);
+    for (const address of two) allocator.release(address);
+    expect(counts()).toEqual([0, usable, 2, 2]);
+    for (let i = 0; i < 264; i++) allocator.allocateNext();
+    const given = Math.min(264, usable);
+    expect(counts()).toEqual([given, usable - given, 2 + given, 2 + 264 - given]);
   });
 });
 

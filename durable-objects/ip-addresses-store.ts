@@ -1,6 +1,6 @@
 /** The ipaddresses store: the API view of who holds which address (DESIGN §2). */
 import { IPAddressExtension, type IPAddressSupply } from "../src/clusterip/ip-address-extension";
-import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedRow } from "../src/rpc/ip-addresses";
+import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../src/rpc/ip-addresses";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { IP_ADDRESSES_SCHEMA, sqlIPAddressStorage } from "./sql/ip-addresses-sql";
@@ -41,8 +41,8 @@ export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IP
     });
   }
 
-  claimPrefixes(epoch: number, prefixes: string[]): Promise<SeedRow[]> {
-    return this.store.internally(() => this.#extension.claim(epoch, prefixes, this.store.storage.objectScan("", "")));
+  claimPrefixes(epoch: number, prefixes: string[], page: SeedPageRequest): Promise<SeedPage> {
+    return this.store.internally(() => this.#extension.claim(epoch, prefixes, page, (key) => this.store.storage.objectScan(key, "")));
   }
 
   override async maintain(): Promise<void> {

@@ -6,6 +6,7 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { benchCore } from "./bench/core";
 import { benchFill } from "./bench/fill";
+import { benchHandoff } from "./bench/handoff";
 import { benchLeases } from "./bench/leases";
 import { benchLists } from "./bench/lists";
 import { benchRestart } from "./bench/restart";
@@ -17,6 +18,7 @@ const suites: Record<string, () => Promise<BenchRow[]>> = {
   core: benchCore,
   server: benchServer,
   fill: benchFill,
+  handoff: benchHandoff,
   restart: benchRestart,
   lists: benchLists,
   leases: benchLeases,

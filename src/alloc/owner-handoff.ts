@@ -34,14 +34,18 @@ export function partition(storage: OwnerStorage, prefixes: readonly Prefix[], ro
 }
 
 /** The next rows of a hand-off at its source. `stale` unless the segments are frozen by a configuration that is not older than it. */
-export function copyOut(storage: OwnerStorage, config: ActiveConfig, { handoff, prefixes }: Receiving, after: AddressKey): CopyOutResult {
+export function copyOut(
+  storage: OwnerStorage,
+  config: ActiveConfig,
+  { handoff, prefixes, after, rowsMax }: Receiving & { after: AddressKey; rowsMax: number },
+): CopyOutResult {
   const frozen = new Set(config.frozen.map(formatPrefix));
   if (config.epoch < handoff || !prefixes.every((prefix) => frozen.has(prefix))) return { ok: false, reason: "stale" };
   const segments = prefixes.map(parseCanonical);
-  const rows = nextRows(storage, segments, after);
+  const rows = nextRows(storage, segments, { after, rowsMax });
   const last = rows.at(-1);
   const chunk = { after, rows: rows.map(toCopied) };
-  if (rows.length === COPY_ROWS_MAX && last) return { ok: true, chunk: { ...chunk, through: last.key } };
+  if (rows.length === rowsMax && last) return { ok: true, chunk: { ...chunk, through: last.key } };
   return { ok: true, chunk: { ...chunk, through: KEY_AFTER_ALL, seal: digest(storage, segments) } };
 }
 
@@ -72,11 +76,12 @@ function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly P
   storage.rowInsert({ key: addressKey(parsed.value.family, parsed.value.value), position: ++memory.counter, ...row });
 }
 
-function nextRows(storage: OwnerStorage, segments: readonly Prefix[], after: AddressKey): StoredRow[] {
+function nextRows(storage: OwnerStorage, segments: readonly Prefix[], page: { after: AddressKey; rowsMax: number }): StoredRow[] {
+  const { after, rowsMax } = page;
   const rows: StoredRow[] = [];
   for (const segment of inKeyOrder(segments)) {
     const [first, last] = keysOf(segment);
-    if (rows.length < COPY_ROWS_MAX && last > after) rows.push(...storage.rowsIn({ first, last, after }, COPY_ROWS_MAX - rows.length));
+    if (rows.length < rowsMax && last > after) rows.push(...storage.rowsIn({ first, last, after }, rowsMax - rows.length));
   }
   return rows;
 }

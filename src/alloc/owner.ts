@@ -18,6 +18,7 @@
 import { assert } from "../base/assert";
 import { type BatchCounters, Batcher } from "../base/batch";
 import {
+  COPY_ROWS_MAX,
   OWNER_CALL_ITEMS_MAX,
   OWNER_HOLDER_CHARS_MAX,
   OWNER_INTERVALS_MAX,
@@ -57,6 +58,8 @@ export interface OwnerPorts {
   clock: Clock;
   random: Random;
   recorder: Recorder;
+  /** rows of one chunk of a hand-off; COPY_ROWS_MAX unless a test wants many small ones */
+  copyRowsMax?: number;
 }
 
 type Operation =
@@ -196,7 +199,7 @@ export class Owner implements ServiceCIDRRpc {
   }
 
   async copyOut(handoff: Receiving, after: string): Promise<CopyOutResult> {
-    return copyOut(this.#ports.storage, this.#current().config, handoff, after);
+    return copyOut(this.#ports.storage, this.#current().config, { ...handoff, after, rowsMax: this.#ports.copyRowsMax ?? COPY_ROWS_MAX });
   }
 
   /** Durable when it answers; safe to repeat. */

@@ -19,6 +19,15 @@ export class EarliestAlarm {
   }
 
   /**
+   * The same inside a transaction that may be lost, and the wish with it: what is asked for afterwards is set in any case, so whoever uses
+   * this has to ask for all that it waits for once the transaction is kept.
+   */
+  byWithTransaction(atMs: number): void {
+    this.by(atMs);
+    this.#at = 0;
+  }
+
+  /**
    * To be called when the alarm goes off: none stands any more. The time does not tell, because whoever keeps alarms has a clock of its own
    * and may ring before the object's clock has come to the moment.
    */

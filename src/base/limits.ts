@@ -35,6 +35,9 @@ export const RELEASED_TOKENS_MAX = 225_000;
 
 // Stores (store/, clusterip/).
 
+/** Objects that one `claimPrefixes` looks at: its answer stays below 2 MB of the 32 MiB that one RPC may carry, and its turn short. */
+export const SEED_PAGE_OBJECTS = 5_000;
+
 /** Stored JSON of one object; a row may hold 2 MB. Upstream's etcd refuses beyond the same size. */
 export const OBJECT_MAX_BYTES = 1_572_864;
 /** Writes that wait for one drain; a client beyond it is told to come back (429), which keeps the wait of the others bounded. */

@@ -7,6 +7,7 @@
  * - made by a client inside a claimed prefix: the owner's row is taken first, held for the object's uid, and goes with the object;
  * - made by a client outside every claim: just an object, until a ServiceCIDR claims its prefix and seeds it.
  */
+import { SEED_PAGE_OBJECTS } from "../base/limits";
 import { formatAddress, parseAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { containsAddress, parsePrefix, type Prefix } from "../net/prefix";
@@ -14,7 +15,7 @@ import type { IPAddress, KubeObject } from "../meta/kubernetes";
 import { alreadyExists, serviceUnavailable, type Status } from "../meta/status";
 import { rfc3339Seconds } from "../meta/time";
 import type { ResourceDefinition } from "../registry/resource";
-import type { IPAddressDelete, IPAddressWrite, SeedRow } from "../rpc/ip-addresses";
+import type { IPAddressDelete, IPAddressWrite, SeedPage, SeedPageRequest, SeedRow } from "../rpc/ip-addresses";
 import type { Gen } from "../rpc/service-cidr";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
 import type { StoreTurn } from "../store/resource-store";
@@ -129,16 +130,27 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     if (!known || compareGens(known.gen, item.gen) < 0) this.ports.storage.genPut({ address: item.address, token: "", gen: item.gen });
   }
 
-  /** Persists the claimed prefixes (in the turn) and answers the client-made objects inside. `objects` are all stored ones. */
-  claim(epoch: number, prefixes: readonly string[], objects: Iterable<{ key: string; uid: string }>): SeedRow[] {
+  /**
+   * Persists the claimed prefixes (in the turn) and answers the client-made objects inside. `objectsFrom` answers the stored ones from a key
+   * on, in the order of keys.
+   */
+  claim(
+    epoch: number,
+    prefixes: readonly string[],
+    page: SeedPageRequest,
+    objectsFrom: (key: string) => Iterable<{ key: string; uid: string }>,
+  ): SeedPage {
     if (epoch >= this.#claims.epoch) {
       this.ports.storage.claimsSave(epoch, prefixes);
       this.#claims = { epoch, prefixes: parsedPrefixes(prefixes) };
     }
+    const within = parsedPrefixes(page.within);
     const rows: SeedRow[] = [];
-    for (const { key, uid } of objects) {
+    let looked = 0;
+    for (const { key, uid } of objectsFrom(page.after)) {
+      if (looked++ === SEED_PAGE_OBJECTS) return { rows, next: key };
       const parsed = parseAddress(key);
-      if (!parsed.ok || !this.#isClaimed(parsed.value.family, parsed.value.value)) continue;
+      if (!parsed.ok || !isInSome(within, parsed.value.family, parsed.value.value)) continue;
       const address = formatAddress(parsed.value.family, parsed.value.value);
       if (this.ports.storage.genGet(address)?.token) continue;
       // From now on deleting the object releases the seeded row. One that holds a row already, even one that went with its claim, keeps
@@ -149,7 +161,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
       }
       rows.push({ address, holder: { kind: "ipaddress", namespace: "", name: key, uid }, token: held ?? uid });
     }
-    return rows;
+    return { rows, next: "" };
   }
 
   /** The object of the newest writer is gone; how new that writer was is kept. */
@@ -159,7 +171,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   }
 
   #isClaimed(family: Family, address: bigint): boolean {
-    return this.#claims.prefixes.some((prefix) => containsAddress(prefix, family, address));
+    return isInSome(this.#claims.prefixes, family, address);
   }
 
   async #supply(after: KubeObject, family: Family, operation: Operation<IPAddressSupply>): Promise<Status | undefined> {
@@ -183,6 +195,10 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
         return undefined;
     }
   }
+}
+
+function isInSome(prefixes: readonly Prefix[], family: Family, address: bigint): boolean {
+  return prefixes.some((prefix) => containsAddress(prefix, family, address));
 }
 
 /** Negative, zero or positive as `a` is older, equal or newer than `b`. */

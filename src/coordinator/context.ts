@@ -10,6 +10,8 @@ export interface JobContext {
   peers: CoordinatorPeers;
   clock: Clock;
   recorder: Recorder;
+  /** addresses that a hand-off freezes at once */
+  handoffRowsMax: number;
   /** the rows as they are now */
   view(): View;
   /** Runs `work` in a transaction that also brings epoch, configurations and readiness up to date. */

@@ -13,6 +13,7 @@
  * Calls go to owners and the ipaddresses store only, never upward (PROTOCOL rule 18); topology reads never wait for a job.
  */
 import { EarliestAlarm } from "../base/earliest-alarm";
+import { HANDOFF_ROWS_MAX } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
 import type { OwnerContent } from "../topology/owner-config";
@@ -49,6 +50,8 @@ export interface CoordinatorPorts {
   clock: Clock;
   random: Random;
   recorder: Recorder;
+  /** addresses that a hand-off freezes at once; HANDOFF_ROWS_MAX unless a test wants many small lots */
+  handoffRowsMax?: number;
 }
 
 export class Coordinator implements CoordinatorRpc {
@@ -74,7 +77,7 @@ export class Coordinator implements CoordinatorRpc {
       view: () => this.#view(),
       mutate: (work) => this.#mutate(work),
       kick: () => this.kick(),
-      wakeSoon: () => this.#alarm.by(ports.clock.now() + WAKE_ALARM_MS),
+      wakeSoon: () => this.#alarm.byWithTransaction(ports.clock.now() + WAKE_ALARM_MS),
       until: (predicate, timeoutMs) => this.#until(predicate, timeoutMs),
     });
   }
@@ -190,8 +193,8 @@ export class Coordinator implements CoordinatorRpc {
   }
 
   #context(): JobContext {
-    const { storage, objects, peers, clock, recorder } = this.#ports;
-    return { storage, objects, peers, clock, recorder, view: () => this.#view(), mutate: (work) => this.#mutate(work) };
+    const { storage, objects, peers, clock, recorder, handoffRowsMax = HANDOFF_ROWS_MAX } = this.#ports;
+    return { storage, objects, peers, clock, recorder, handoffRowsMax, view: () => this.#view(), mutate: (work) => this.#mutate(work) };
   }
 
   #mutate(work: () => void): void {

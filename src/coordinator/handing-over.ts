@@ -11,7 +11,7 @@
  * rows say which attempt counts: what an abandoned one still does finds another id at the target, and another row at the commit.
  */
 import { assert } from "../base/assert";
-import { HANDOFF_ROWS_MAX, HANDOFF_TIMEOUT_MS, RPC_TIMEOUT_MS } from "../base/limits";
+import { HANDOFF_TIMEOUT_MS, RPC_TIMEOUT_MS } from "../base/limits";
 import { withTimeout } from "../base/timeout";
 import { containsPrefix, formatPrefix } from "../net/prefix";
 import { claimUnowned } from "../topology/claim";
@@ -35,11 +35,11 @@ export async function handOver(context: JobContext, sourceUid: string, stillHold
     RPC_TIMEOUT_MS,
     source.partition(
       moves.map((move) => move.prefix),
-      HANDOFF_ROWS_MAX,
+      context.handoffRowsMax,
     ),
   );
   if (answer.epoch !== epoch) return "failed";
-  const lot = nextLot(answer.pieces);
+  const lot = nextLot(answer.pieces, context.handoffRowsMax);
   let begun = false;
   context.mutate(() => {
     const view = context.view();
@@ -123,12 +123,12 @@ function cutClaims(context: JobContext, ownerUid: string, cut: { moves: readonly
 }
 
 /** Pieces from the front, as many as may be frozen at once; at least one. */
-function nextLot(pieces: readonly { prefix: string; rows: number }[]): string[] {
+function nextLot(pieces: readonly { prefix: string; rows: number }[], rowsMax: number): string[] {
   let rows = 0;
   const lot: string[] = [];
   for (const piece of pieces) {
     rows += piece.rows;
-    if (lot.length > 0 && rows > HANDOFF_ROWS_MAX) break;
+    if (lot.length > 0 && rows > rowsMax) break;
     lot.push(piece.prefix);
   }
   return lot;

@@ -25,14 +25,7 @@ export async function seedOwner(context: JobContext, ownerUid: string): Promise<
     const segments = view.claimsOf(ownerUid).filter((claim) => !claim.seeded);
     const owner = view.owners.get(ownerUid);
     if (segments.length === 0 || !owner || owner.ackedEpoch !== owner.epoch) return "done";
-    const listed = await withTimeout(
-      context.clock,
-      RPC_TIMEOUT_MS,
-      context.peers.ipAddresses().claimPrefixes(
-        view.epoch,
-        view.claims.map((claim) => claim.prefix),
-      ),
-    );
+    const listed = await list(context, segments);
     const inside = listedInside(segments, listed);
     const fresh = inside.filter((row) => !marked.has(row.token));
     const present = new Set(inside.map((row) => row.token));
@@ -46,6 +39,21 @@ export async function seedOwner(context: JobContext, ownerUid: string): Promise<
     for (const row of fresh) marked.add(row.token);
   }
   return "waiting";
+}
+
+/** All pages. What is created between two of them takes its row at the owner, because the first one made the claims known. */
+async function list(context: JobContext, segments: readonly Claim[]): Promise<SeedRow[]> {
+  const rows: SeedRow[] = [];
+  const within = segments.map((segment) => segment.prefix);
+  for (let after = ""; ;) {
+    const view = context.view();
+    const prefixes = view.claims.map((claim) => claim.prefix);
+    const call = context.peers.ipAddresses().claimPrefixes(view.epoch, prefixes, { within, after });
+    const page = await withTimeout(context.clock, RPC_TIMEOUT_MS, call);
+    rows.push(...page.rows);
+    if (page.next === "") return rows;
+    after = page.next;
+  }
 }
 
 function listedInside(segments: readonly Claim[], listed: readonly SeedRow[]): SeedRow[] {

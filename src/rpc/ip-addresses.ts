@@ -26,6 +26,19 @@ export interface SeedRow {
   token: string;
 }
 
+export interface SeedPageRequest {
+  /** canonical prefixes, some of those that are claimed */
+  within: string[];
+  /** "" for the first page, then the `next` of the one before */
+  after: string;
+}
+
+export interface SeedPage {
+  rows: SeedRow[];
+  /** "" = this was the last page */
+  next: string;
+}
+
 export interface IPAddressesRpc {
   /** a higher gen replaces (DELETED + ADDED), an equal or lower one is a no-op; durable when it returns */
   createMany(writes: IPAddressWrite[]): Promise<void>;
@@ -33,7 +46,7 @@ export interface IPAddressesRpc {
   deleteMany(items: IPAddressDelete[]): Promise<void>;
   /**
    * From now on creates inside `prefixes` take the owner's row first (rule 15); acknowledged and persisted when it returns.
-   * Answers the objects not made by the allocator that already lie inside.
+   * Answers the objects not made by the allocator that already lie in `page.within`, a page of them.
    */
-  claimPrefixes(epoch: number, prefixes: string[]): Promise<SeedRow[]>;
+  claimPrefixes(epoch: number, prefixes: string[], page: SeedPageRequest): Promise<SeedPage>;
 }

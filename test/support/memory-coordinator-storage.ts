@@ -11,7 +11,7 @@ import type {
 import type { ServiceCIDR } from "../../src/meta/kubernetes";
 
 /** What survives a restart of the Coordinator's object: its rows and the ServiceCIDR objects, in one database. */
-interface Contents {
+export interface Contents {
   epoch: number;
   cidrs: Record<string, CidrRow>;
   ranges: Record<string, RangeRow>;
@@ -25,26 +25,36 @@ interface Contents {
   alarmAt: number;
 }
 
-/** CoordinatorStorage in memory. `gate` is asked before each commit that changes something and may throw: then nothing is kept. */
+/**
+ * CoordinatorStorage in memory. `gate` is asked before each commit that changes something and may throw: then nothing is kept. `kept` is called
+ * after it with what was there before, and may throw as well.
+ */
 export class MemoryCoordinatorStorage implements CoordinatorStorage {
   contents: Contents = { epoch: 0, cidrs: {}, ranges: {}, claims: {}, owners: {}, handoffs: {}, seedings: {}, objects: {}, alarmAt: 0 };
   #depth = 0;
 
-  constructor(private readonly gate: () => void = () => undefined) {}
+  constructor(
+    private readonly gate: (before: Contents) => void = () => undefined,
+    private readonly kept: (before: Contents) => void = () => undefined,
+  ) {}
 
   transaction<T>(work: () => T): T {
     const before = structuredClone(this.contents);
     this.#depth++;
+    let result: T;
+    let isChanged: boolean;
     try {
-      const result = work();
-      if (this.#depth === 1 && JSON.stringify(before) !== JSON.stringify(this.contents)) this.gate();
-      return result;
+      result = work();
+      isChanged = this.#depth === 1 && JSON.stringify(before) !== JSON.stringify(this.contents);
+      if (isChanged) this.gate(before);
     } catch (error) {
       this.contents = before;
       throw error;
     } finally {
       this.#depth--;
     }
+    if (isChanged) this.kept(before);
+    return result;
   }
 
   load(): CoordinatorState {

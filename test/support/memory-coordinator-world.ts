@@ -21,6 +21,8 @@ import { MemoryOwnerStorage } from "./memory-owner-storage";
 import { seededRandom } from "./seeded-random";
 
 const OPERATION_DEADLINE_MS = 20_000;
+/** IPAddress objects of one page of a seeding list. */
+const SEED_PAGE = 2;
 
 class CrashError extends Error {}
 
@@ -311,10 +313,13 @@ export class CoordinatorWorld {
         };
       },
       ipAddresses: () => ({
-        claimPrefixes: (_epoch, prefixes) =>
-          this.#call(isAlive, "claimPrefixes", () =>
-            Promise.resolve([...this.userAddresses.values()].filter(({ address }) => prefixes.some((prefix) => isInside(prefix, address)))),
-          ),
+        claimPrefixes: (_epoch, _prefixes, { within, after }) =>
+          this.#call(isAlive, "claimPrefixes", () => {
+            const rows = [...this.userAddresses.values()].filter(({ address }) => address >= after);
+            rows.sort((a, b) => (a.address < b.address ? -1 : 1));
+            const page = rows.slice(0, SEED_PAGE).filter(({ address }) => within.some((prefix) => isInside(prefix, address)));
+            return Promise.resolve({ rows: page, next: rows[SEED_PAGE]?.address ?? "" });
+          }),
       }),
     };
   }

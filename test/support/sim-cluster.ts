@@ -21,11 +21,12 @@ import { definitionOf } from "../../src/registry/all";
 import type { ResourceDefinition } from "../../src/registry/resource";
 import type { CoordinatorRpc } from "../../src/rpc/coordinator";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite } from "../../src/rpc/ip-addresses";
-import type { HolderKind, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import type { HolderKind, OwnerConfig, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
 import type { StoreExtension } from "../../src/store/extension";
 import { NamespaceGuard } from "../../src/store/namespace-guard";
 import { ResourceStore } from "../../src/store/resource-store";
-import { MemoryCoordinatorStorage } from "./memory-coordinator-storage";
+import { type HandoffStep, stepOfCommit, stepOfConfigure, stepOfReceive } from "./handoff-marks";
+import { type Contents, MemoryCoordinatorStorage } from "./memory-coordinator-storage";
 import { MemoryIPAddressStorage, MemoryLedgerStorage } from "./memory-ledger-storage";
 import { MemoryNodePortStorage } from "./memory-node-port-storage";
 import { MemoryOwnerStorage } from "./memory-owner-storage";
@@ -49,6 +50,8 @@ export interface SimOptions {
   ranges: readonly string[];
   families: readonly Family[];
   sabotage?: Sabotage;
+  /** small ones, so that a few addresses make several lots and chunks */
+  handoff?: { rowsMax: number; chunkRowsMax: number };
 }
 
 /** The tables of a store that survive its crashes. */
@@ -117,7 +120,18 @@ export class SimCluster {
     );
     this.tables.services.journal.gate = this.services.gate;
     this.tables.ipAddresses.journal.gate = this.ipAddresses.gate;
-    this.coordinatorStorage = new MemoryCoordinatorStorage(() => this.coordinator.gate.beforeCommit?.());
+    const marked = (before: Contents, gate: (() => void) | undefined): void => {
+      network.step = stepOfCommit(before.handoffs, this.coordinatorStorage.contents.handoffs);
+      try {
+        gate?.();
+      } finally {
+        network.step = undefined;
+      }
+    };
+    this.coordinatorStorage = new MemoryCoordinatorStorage(
+      (before) => marked(before, this.coordinator.gate.beforeCommit),
+      (before) => marked(before, this.coordinator.gate.afterCommit),
+    );
     this.coordinatorTables = new SimStoreStorage(new JointJournal(this.coordinatorStorage));
   }
 
@@ -249,7 +263,8 @@ export class SimCluster {
         store.internally((turn) => {
           for (const item of items) extension.deleteManaged(turn, item);
         }),
-      claimPrefixes: (epoch, prefixes) => store.internally(() => extension.claim(epoch, prefixes, rows.objectScan("", ""))),
+      claimPrefixes: (epoch, prefixes, page) =>
+        store.internally(() => extension.claim(epoch, prefixes, page, (key) => rows.objectScan(key, ""))),
       maintain: async () => {
         await ledger.releases.drain();
         await ledger.audit();
@@ -267,14 +282,15 @@ export class SimCluster {
         peers: {
           owner: (uid) => this.#ownerOf(life, uid),
           ipAddresses: () => ({
-            claimPrefixes: (epoch, prefixes) =>
-              this.network.call(life, this.ipAddresses, (peer) => peer.claimPrefixes(epoch, [...prefixes])),
+            claimPrefixes: (epoch, prefixes, page) =>
+              this.network.call(life, this.ipAddresses, (peer) => peer.claimPrefixes(epoch, [...prefixes], page)),
           }),
         },
         alarm: { arm: (atMs) => void (life.isAlive() && this.coordinator.setAlarm(atMs)) },
         clock: life.clock,
         random: this.#random,
         recorder: this.#recorder(life),
+        ...(this.#options.handoff ? { handoffRowsMax: this.#options.handoff.rowsMax } : {}),
       },
       this.#options.ranges,
     );
@@ -289,6 +305,7 @@ export class SimCluster {
       clock: life.clock,
       random: this.#random,
       recorder: this.#recorder(life),
+      ...(this.#options.handoff ? { copyRowsMax: this.#options.handoff.chunkRowsMax } : {}),
     });
   }
 
@@ -300,21 +317,41 @@ export class SimCluster {
   }
 
   #ownerOf(caller: Caller, uid: string): ServiceCIDRRpc {
-    const { node } = this.owner(uid);
+    const { node, storage } = this.owner(uid);
     const { sabotage } = this.#options;
-    const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>): Promise<T> =>
-      this.network.call(caller, node, (owner) => effect(sabotage?.owner?.(owner) ?? owner));
+    const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>, step?: () => HandoffStep | undefined): Promise<T> =>
+      this.network.call(caller, node, (owner) => effect(sabotage?.owner?.(owner) ?? owner), step);
+    const config = (): Omit<OwnerConfig, "epoch"> | undefined => {
+      const stored = storage.configLoad();
+      return stored && (JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">);
+    };
     return {
-      configure: (config) => call((owner) => owner.configure(structuredClone(config))),
+      configure: (next) =>
+        call(
+          (owner) => owner.configure(structuredClone(next)),
+          () => stepOfConfigure(config(), next),
+        ),
       allocate: (items) => call((owner) => owner.allocate(structuredClone(items))),
       release: (items) => call((owner) => owner.release(structuredClone(items))),
       seed: (epoch, items) => call((owner) => owner.seed(epoch, structuredClone(items))),
       rowsSince: (after, limit) => call((owner) => owner.rowsSince(after, limit)),
       countTaken: (intervals) => call((owner) => owner.countTaken(structuredClone(intervals))),
       free: () => call((owner) => owner.free()),
-      partition: (prefixes, rowsMax) => call((owner) => owner.partition([...prefixes], rowsMax)),
-      copyOut: (handoff, after) => call((owner) => owner.copyOut(structuredClone(handoff), after)),
-      receive: (handoff, chunk) => call((owner) => owner.receive(handoff, structuredClone(chunk))),
+      partition: (prefixes, rowsMax) =>
+        call(
+          (owner) => owner.partition([...prefixes], rowsMax),
+          () => "cut",
+        ),
+      copyOut: (handoff, after) =>
+        call(
+          (owner) => owner.copyOut(structuredClone(handoff), after),
+          () => "copyOut",
+        ),
+      receive: (handoff, chunk) =>
+        call(
+          (owner) => owner.receive(handoff, structuredClone(chunk)),
+          () => stepOfReceive(chunk),
+        ),
     };
   }
 

@@ -56,7 +56,7 @@ export async function runHistory({ seed, sabotage }: { seed: number; sabotage?: 
 }
 
 /** Each fault is absent in half of the histories: what several of them hide, one alone may show. */
-function drawFaults(random: WordRandom): FaultRates {
+export function drawFaults(random: WordRandom): FaultRates {
   const some = (rate: number): number => (random.below(2) === 0 ? 0 : rate * random.next());
   return {
     lost: some(0.2),
@@ -69,7 +69,7 @@ function drawFaults(random: WordRandom): FaultRates {
   };
 }
 
-function crashSomeone(cluster: SimCluster, random: WordRandom): void {
+export function crashSomeone(cluster: SimCluster, random: WordRandom): void {
   const nodes = [cluster.services, cluster.ipAddresses, cluster.coordinator, ...[...cluster.owners.values()].map(({ node }) => node)];
   nodes[random.below(nodes.length)]?.crash();
 }
@@ -81,6 +81,6 @@ function namedAddresses(isDual: boolean): string[] {
 }
 
 /** Lost transactions are what crashes look like from inside. */
-function isExpected(line: string): boolean {
+export function isExpected(line: string): boolean {
   return line.includes("SimulatedCrash");
 }

@@ -1,6 +1,7 @@
 /** Objects that call each other over a network that loses, repeats, delays and reorders, and that die at their commits. */
 import type { Clock } from "../../src/base/ports";
 import type { WordRandom } from "../../src/base/word-random";
+import type { FaultKind, HandoffStep } from "./handoff-marks";
 import { type CommitGate, SimulatedCrash } from "./sim-journal";
 import type { SimScheduler } from "./sim-scheduler";
 
@@ -43,6 +44,10 @@ export class SimNetwork {
   faults: FaultRates = NO_FAULTS;
   /** crashes so far */
   crashes = 0;
+  /** which faults met which steps of a hand-off, as `fault step` */
+  readonly marks = new Set<string>();
+  /** the step of a hand-off that the code on the stack carries out */
+  step: HandoffStep | undefined;
   calls = 0;
 
   constructor(
@@ -54,13 +59,33 @@ export class SimNetwork {
     return probability > 0 && this.random.next() < probability;
   }
 
-  /** One call of `effect` at the object. Rejects when the call or its answer is lost, half of the time; else it never settles then. */
-  call<Brain, T>(caller: Caller, target: SimNode<Brain>, effect: (brain: Brain) => Promise<T>): Promise<T> {
+  /**
+   * One call of `effect` at the object. Rejects when the call or its answer is lost, half of the time; else it never settles then. `step` tells
+   * at the call's arrival which step of a hand-off it is.
+   */
+  call<Brain, T>(
+    caller: Caller,
+    target: SimNode<Brain>,
+    work: (brain: Brain) => Promise<T>,
+    step?: () => HandoffStep | undefined,
+  ): Promise<T> {
     this.calls++;
     const { faults } = this;
+    const sent = step?.();
+    const effect = (brain: Brain): Promise<T> => {
+      this.step = step?.();
+      try {
+        return work(brain);
+      } finally {
+        this.step = undefined;
+      }
+    };
     const lost = this.chance(faults.lost);
     const replyLost = !lost && this.chance(faults.replyLost);
+    if (lost) this.mark("lost", sent);
+    if (replyLost) this.mark("replyLost", sent);
     if (!lost && !caller.isClient && this.chance(faults.repeated)) {
+      this.mark("repeated", sent);
       this.scheduler.after(this.#delay() + this.random.below(1 + faults.slowMaxMs), () => {
         target.serve(
           effect,
@@ -76,15 +101,21 @@ export class SimNetwork {
       };
       const fail = (error: Error): void => answer(() => reject(error));
       if (!lost)
-        this.scheduler.after(this.#delay(), () => target.serve(effect, (value) => answer(() => resolve(structuredClone(value))), fail));
+        this.scheduler.after(this.#delay(sent), () => target.serve(effect, (value) => answer(() => resolve(structuredClone(value))), fail));
       if ((lost || replyLost) && this.chance(0.5)) {
         this.scheduler.after(this.random.below(2_000), () => void (caller.isAlive() && reject(new Error("connection lost"))));
       }
     });
   }
 
-  #delay(): number {
-    return this.chance(this.faults.slow) ? this.random.below(this.faults.slowMaxMs) : this.random.below(FAST_MS);
+  mark(fault: FaultKind, step: HandoffStep | undefined): void {
+    if (step) this.marks.add(`${fault} ${step}`);
+  }
+
+  #delay(step?: HandoffStep): number {
+    if (!this.chance(this.faults.slow)) return this.random.below(FAST_MS);
+    this.mark("slow", step);
+    return this.random.below(this.faults.slowMaxMs);
   }
 }
 
@@ -104,20 +135,23 @@ export class SimNode<Brain> {
     private readonly make: (life: Life) => Brain,
     private readonly onAlarm: (brain: Brain) => Promise<void>,
   ) {
-    const die = (): void => {
+    const die = (fault: FaultKind): void => {
       if (!this.network.chance(this.network.faults.crash / 2)) return;
+      this.network.mark(fault, this.network.step);
       this.crash();
       throw new SimulatedCrash(name);
     };
     const fail = (): void => {
-      if (this.network.chance(this.network.faults.lostTransaction)) throw new SimulatedCrash("the disk is full");
+      if (!this.network.chance(this.network.faults.lostTransaction)) return;
+      this.network.mark("lostTransaction", this.network.step);
+      throw new SimulatedCrash("the disk is full");
     };
     this.gate = {
       beforeCommit: () => {
-        die();
+        die("crashBefore");
         fail();
       },
-      afterCommit: die,
+      afterCommit: () => die("crashAfter"),
     };
   }
 

@@ -30,4 +30,14 @@ describe("EarliestAlarm", () => {
     alarm.by(3_090);
     expect(set).toEqual([3_000, 3_090]);
   });
+
+  it("sets the next one after a wish that may be lost with its transaction", () => {
+    const { alarm, set } = setting();
+    alarm.byWithTransaction(3_000);
+    alarm.by(9_000);
+    alarm.byWithTransaction(10_000);
+    expect(set).toEqual([3_000, 9_000]);
+    alarm.by(9_500);
+    expect(set).toEqual([3_000, 9_000, 9_500]);
+  });
 });

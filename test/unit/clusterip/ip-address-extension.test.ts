@@ -166,8 +166,9 @@ describe("an IPAddress of a client", () => {
     objectOf(await api.createIPAddress("10.0.0.5"));
     const owners = [...api.cluster.owners.values()];
     const { rows } = (await owners[0]?.node.brain.rowsSince(0, 10)) ?? { rows: [] };
-    const seeds = await api.run(api.cluster.ipAddresses.brain.claimPrefixes(1_000_000, ["10.0.0.0/28"]));
-    expect(seeds.map(({ address, token }) => [address, token])).toEqual([["10.0.0.5", rows[0]?.token]]);
+    const page = { within: ["10.0.0.0/28"], after: "" };
+    const seeds = await api.run(api.cluster.ipAddresses.brain.claimPrefixes(1_000_000, ["10.0.0.0/28"], page));
+    expect(seeds.rows.map(({ address, token }) => [address, token])).toEqual([["10.0.0.5", rows[0]?.token]]);
   });
 
   it("of any moment while its range comes up keeps the address (hazard 7)", async () => {

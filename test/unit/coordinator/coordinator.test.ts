@@ -98,6 +98,16 @@ describe("growth", () => {
     expect(await world.allocate(uid, "10.0.1.8")).toMatchObject({ ok: true });
   });
 
+  it("marks what many pages list, and nothing of what lies elsewhere", async () => {
+    const world = await startedWorld();
+    for (let i = 1; i <= 7; i++) {
+      for (const address of [`10.0.1.${20 + i}`, `10.7.0.${i}`]) world.userAddresses.set(address, seedRow(address));
+    }
+    const uid = await created(world, "new", ["10.0.1.0/24"]);
+    expect((await world.held()).map(({ address }) => address).sort()).toEqual([1, 2, 3, 4, 5, 6, 7].map((i) => `10.0.1.${20 + i}`));
+    expect(await world.allocate(uid, "10.0.1.27")).toMatchObject({ ok: false, reason: "taken" });
+  });
+
   it("claims only what nobody owns; what lies inside an owned range is served through its owner", async () => {
     const world = await startedWorld({ ranges: ["10.0.0.0/24"] });
     const first = uidOf(world, "kubernetes");

@@ -1,0 +1,79 @@
+/**
+ * Random histories of hand-offs. A failure prints seed and parameters; `SEED=<n>` runs that history alone, `SIM_HISTORIES=<n>` sets how many
+ * there are.
+ */
+import { describe, expect, it } from "vitest";
+import type { ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import { wantedMarks } from "../support/handoff-marks";
+import type { Sabotage } from "../support/sim-cluster";
+import { type HandoffReport, runHandoffHistory } from "../support/sim-handoff-history";
+
+const HISTORIES = Number(variable("SIM_HISTORIES") || "200");
+const SEED = Number(variable("SEED") || "0");
+const NOTICED_WITHIN = 100;
+
+describe("random histories of hand-offs", () => {
+  it(`keep I1 to I4 and leave nothing behind, and every fault meets every step (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`})`, async () => {
+    const failed: HandoffReport[] = [];
+    const marks = new Set<string>();
+    let received = 0;
+    for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
+      const report = await runHandoffHistory({ seed });
+      if (report.violations.length > 0) failed.push(report);
+      for (const mark of report.marks) marks.add(mark);
+      received += report.received;
+    }
+    expect(failed.slice(0, 3).map(describeFailure).join("\n"), `${failed.length} histories fail`).toBe("");
+    if (SEED) return;
+    expect(received, "addresses reach new owners").toBeGreaterThan(HISTORIES / 4);
+    expect(
+      wantedMarks().filter((mark) => !marks.has(mark)),
+      "faults that met a step in no history",
+    ).toEqual([]);
+  }, 240_000);
+});
+
+describe("the loss of a protection is noticed", () => {
+  const cases: Record<string, Sabotage> = {
+    "a target that takes what it is sent for all there is": { owner: believesAnything },
+  };
+  for (const [name, sabotage] of Object.entries(cases)) {
+    it(
+      name,
+      async () => {
+        for (const seed of seeds(NOTICED_WITHIN)) {
+          if ((await runHandoffHistory({ seed, sabotage })).violations.length > 0) return;
+        }
+        expect.fail(`none of ${NOTICED_WITHIN} histories fails`);
+      },
+      120_000,
+    );
+  }
+});
+
+/** A network that loses rows, and no seal that tells. */
+function believesAnything(owner: ServiceCIDRRpc): ServiceCIDRRpc {
+  const checksumOfNothing = 0x811c9dc5;
+  const receive: ServiceCIDRRpc["receive"] = (handoff, chunk) =>
+    owner.receive(handoff, { ...chunk, rows: [], ...(chunk.seal ? { seal: { rows: 0, checksum: checksumOfNothing } } : {}) });
+  return new Proxy(owner, {
+    get(target, property) {
+      if (property === "receive") return receive;
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+}
+
+function seeds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+function describeFailure({ seed, violations, parameters }: HandoffReport): string {
+  return [`SEED=${seed}: ${JSON.stringify(parameters)}`, ...violations].join("\n  ");
+}
+
+/** Of the environment, as vitest.config.ts hands it on. */
+function variable(name: "SEED" | "SIM_HISTORIES"): string | undefined {
+  return (import.meta as { env?: Record<string, string | undefined> }).env?.[name];
+}

@@ -30,7 +30,7 @@ export const steps: readonly (readonly Folder[])[] = [
     { path: "src/topology", beside: ["src/rpc"] },
     { path: "src/rpc" },
   ],
-  [{ path: "src/store" }],
+  [{ path: "src/store" }, { path: "src/events" }],
   [{ path: "src/coordinator" }, { path: "src/clusterip" }, { path: "src/controllers" }],
   [{ path: "durable-objects" }],
   [{ path: "src/worker" }],

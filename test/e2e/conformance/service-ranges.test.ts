@@ -61,14 +61,9 @@ class Cluster {
     await this.api.must("DELETE", `/api/v1/namespaces/default/services/${name}`);
   }
 
-  /** An IPAddress that the allocator would count, or a client's own. */
-  async hold(name: string, labelled = true): Promise<void> {
-    const family = name.includes(":") ? "IPv6" : "IPv4";
-    const labels = { "ipaddress.kubernetes.io/ip-family": family, "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" };
-    const body = {
-      metadata: { name, ...(labelled ? { labels } : {}) },
-      spec: { parentRef: { resource: "services", namespace: "default", name: "a" } },
-    };
+  /** An IPAddress that a client made. */
+  async hold(name: string): Promise<void> {
+    const body = { metadata: { name }, spec: { parentRef: { resource: "services", namespace: "default", name: "a" } } };
     await this.api.must("POST", "/apis/networking.k8s.io/v1/ipaddresses", { body });
   }
 
@@ -83,7 +78,7 @@ describe("a default range of eight addresses", () => {
   const cluster = (name: string) => new Cluster(() => server.url, name);
 
   beforeAll(async () => {
-    server = await startServer(folder, rangeOf("10.0.0.0/29"));
+    server = await startServer(folder, rangeOf("10.0.0.0/29,fd00:ff::/112"));
   });
   afterAll(async () => {
     await server.kill();
@@ -152,22 +147,25 @@ describe("a default range of eight addresses", () => {
       );
     });
 
-    it.each<{ name: string; cidr: string; others: string[]; held: string[]; goes: boolean }>([
-      { name: "nothing in it", cidr: "10.1.0.0/24", others: [], held: [], goes: true },
-      { name: "an address that it alone contains", cidr: "10.1.0.0/24", others: [], held: ["10.1.0.7"], goes: false },
-      { name: "an equal one", cidr: "10.1.0.0/24", others: ["10.1.0.0/24"], held: ["10.1.0.7"], goes: true },
-      { name: "a larger one", cidr: "10.1.0.0/24", others: ["10.1.0.0/16"], held: ["10.1.0.7"], goes: true },
-      { name: "a smaller one that covers all", cidr: "10.1.0.0/24", others: ["10.1.0.0/28"], held: ["10.1.0.7"], goes: true },
-      { name: "a smaller one that does not", cidr: "10.1.0.0/24", others: ["10.1.0.0/28"], held: ["10.1.0.7", "10.1.0.77"], goes: false },
-      { name: "an address elsewhere", cidr: "10.1.0.0/24", others: [], held: ["10.2.0.7"], goes: true },
-      { name: "its network address", cidr: "10.1.0.0/24", others: [], held: ["10.1.0.0"], goes: true },
-      { name: "its broadcast address", cidr: "10.1.0.0/24", others: [], held: ["10.1.0.255"], goes: true },
-      { name: "the last address of an IPv6 range", cidr: "fd00:1::/112", others: [], held: ["fd00:1::ffff"], goes: false },
-    ])("$name: goes is $goes", async ({ name, cidr, others, held, goes }) => {
+    it.each<{ name: string; others?: string[]; services?: string[]; clients?: string[]; goes: boolean }>([
+      { name: "nothing in it", goes: true },
+      { name: "an address that it alone contains", services: ["10.1.0.7"], goes: false },
+      { name: "an equal one", others: ["10.1.0.0/24"], services: ["10.1.0.7"], goes: true },
+      { name: "a larger one", others: ["10.1.0.0/16"], services: ["10.1.0.7"], goes: true },
+      { name: "a smaller one that covers all", others: ["10.1.0.0/28"], services: ["10.1.0.7"], goes: true },
+      { name: "a smaller one that does not", others: ["10.1.0.0/28"], services: ["10.1.0.7", "10.1.0.77"], goes: false },
+      { name: "the last address of its IPv6 range", services: ["fd00:1::ffff"], goes: false },
+      { name: "an address elsewhere", clients: ["10.2.0.7"], goes: true },
+      { name: "its network and broadcast addresses", clients: ["10.1.0.0", "10.1.0.255"], goes: true },
+      { name: "an address without the labels of the allocator", clients: ["10.1.0.7"], goes: true },
+    ])("$name: goes is $goes", async ({ name, others = [], services = [], clients = [], goes }) => {
       const subject = cluster(`can-delete-${name.replaceAll(" ", "-").toLowerCase()}`);
-      await subject.range("subject", cidr);
-      for (const [i, other] of others.entries()) await subject.range(`other-${String(i)}`, other);
-      for (const address of held) await subject.hold(address);
+      await subject.range("subject", "10.1.0.0/24", "fd00:1::/112");
+      for (const [i, other] of others.entries()) await subject.range(`other-${String(i)}`, other, "fd00:1::/112");
+      for (const [i, clusterIP] of services.entries()) {
+        await subject.address(`service-${String(i)}`, { clusterIP, ipFamilies: [clusterIP.includes(":") ? "IPv6" : "IPv4"] });
+      }
+      for (const address of clients) await subject.hold(address);
       await subject.removeRange("subject");
       if (goes) await subject.goes("subject");
       else await subject.becomes("subject", "False");

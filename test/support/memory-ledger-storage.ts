@@ -1,3 +1,4 @@
+import type { FreeCountStorage, TakenCounts } from "../../src/clusterip/free-counts";
 import type { GenRow, IPAddressStorage } from "../../src/clusterip/ip-address-extension";
 import type { Allocation, LedgerStorage } from "../../src/clusterip/ledger-storage";
 import type { PendingRelease } from "../../src/clusterip/pending-release";
@@ -73,6 +74,23 @@ export class MemoryLedgerStorage implements LedgerStorage {
 
   releaseHas(token: string): boolean {
     return this.releases.has(token);
+  }
+}
+
+/** FreeCountStorage in memory: what a restart finds is what was saved. */
+export class MemoryFreeCountStorage implements FreeCountStorage {
+  readonly saved = new Map<string, TakenCounts>();
+
+  takenCountsLoad(): TakenCounts[] {
+    return structuredClone([...this.saved.values()]);
+  }
+
+  takenCountsSave(counts: TakenCounts): void {
+    this.saved.set(counts.ownerUid, structuredClone(counts));
+  }
+
+  takenCountsDelete(ownerUid: string): void {
+    this.saved.delete(ownerUid);
   }
 }
 

@@ -5,7 +5,7 @@ import { TopologySource } from "../../src/clusterip/topology-source";
 import type { Topology } from "../../src/rpc/coordinator";
 import type { IPAddressDelete } from "../../src/rpc/ip-addresses";
 import type { AllocateAnswer, AllocateItem, AllocateResult, ReleaseItem, ReleaseResult, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
-import { MemoryLedgerStorage } from "./memory-ledger-storage";
+import { MemoryFreeCountStorage, MemoryLedgerStorage } from "./memory-ledger-storage";
 import { seededRandom } from "./seeded-random";
 import { SimScheduler } from "./sim-scheduler";
 
@@ -28,16 +28,7 @@ export class LedgerWorld {
   readonly scheduler = new SimScheduler();
   readonly clock = this.scheduler.clock();
   readonly storage = new MemoryLedgerStorage();
-  readonly source = new TopologySource(this.clock, () => ({
-    topology: () => {
-      this.calls.push("topology");
-      return this.coordinator();
-    },
-    countedTopology: () => {
-      this.calls.push("countedTopology");
-      return this.countedTopology();
-    },
-  }));
+  readonly source: TopologySource;
   countedTopology = async (): Promise<Topology> => {
     const topology = await this.coordinator();
     const owners = [...new Set(topology.claims.map(({ ownerUid }) => ownerUid))];
@@ -60,6 +51,21 @@ export class LedgerWorld {
   rowsSince: (owner: string, after: number, limit: number) => ReturnType<ServiceCIDRRpc["rowsSince"]> = () =>
     Promise.resolve({ epoch: 1, rows: [] });
   deleteAddresses: (items: IPAddressDelete[]) => Promise<void> = () => Promise.resolve();
+
+  /** `counts`: what a former life of the store has saved of the owners */
+  constructor(counts = new MemoryFreeCountStorage()) {
+    const coordinator = {
+      topology: () => {
+        this.calls.push("topology");
+        return this.coordinator();
+      },
+      countedTopology: () => {
+        this.calls.push("countedTopology");
+        return this.countedTopology();
+      },
+    };
+    this.source = new TopologySource(this.clock, () => coordinator, counts);
+  }
 
   get ports(): LedgerPorts {
     const recorder: Recorder = { log: (level, event) => void this.logged.push(`${level} ${event}`) };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { AllocationMetrics } from "../../../src/alloc/allocation-metrics";
 import { AddressSupply, type SupplyResult } from "../../../src/clusterip/address-supply";
 import type { AllocateResult } from "../../../src/rpc/service-cidr";
+import { MemoryFreeCountStorage } from "../../support/memory-ledger-storage";
 import { aHolder } from "../../support/owner-world";
 import { aTopology, LedgerWorld, SOME_FREE } from "../../support/sim-ledger-world";
 
@@ -24,6 +26,7 @@ class SupplyWorld extends LedgerWorld {
 let counter = 0;
 const given = (address: string): AllocateResult => ({ ok: true, address, gen: { epoch: 1, counter: ++counter }, scope: "dynamic" });
 const refused = (reason: "full" | "taken" | "stale" | "frozen" | "notAllocatable" | "released"): AllocateResult => ({ ok: false, reason });
+const NONE = { dynamic: 0, static: 0 };
 const reasonOf = (result: SupplyResult): string => (result.ok ? result.taken.address : result.reason);
 
 describe("grouping", () => {
@@ -76,6 +79,148 @@ describe("grouping", () => {
     answer();
     await world.scheduler.run(Promise.all(takes));
     expect(world.allocated.map(({ items }) => items.length)).toEqual([1, 1, 10]);
+  });
+});
+
+/** Owners that count: each gives out what it has, dynamic addresses first. */
+class CountingWorld extends SupplyWorld {
+  readonly has = new Map<string, { dynamic: number; static: number }>();
+  readonly given = new Map<string, { dynamic: number; static: number }>();
+
+  constructor(owners: Record<string, { dynamic: number; static: number }>, counts?: MemoryFreeCountStorage) {
+    super(counts);
+    const uids = Object.keys(owners);
+    this.topology = aTopology(1, Object.fromEntries(uids.map((uid, i) => [uid, `10.${i >> 6}.${(i & 63) << 2}.0/22`])));
+    for (const [uid, has] of Object.entries(owners)) this.has.set(uid, { ...has });
+    this.free = (uid) => ({ IPv4: { ...(this.has.get(uid) ?? NONE) }, IPv6: { ...NONE } });
+    this.allocate = (uid, item) => {
+      const has = this.has.get(uid) ?? NONE;
+      const scope = has.dynamic > 0 ? "dynamic" : "static";
+      if (has[scope] === 0 || (scope === "static" && item.dynamicOnly)) return refused("full");
+      has[scope]--;
+      const given = this.given.get(uid) ?? { dynamic: 0, static: 0 };
+      given[scope]++;
+      this.given.set(uid, given);
+      return { ok: true, address: "10.0.0.9", gen: { epoch: 1, counter: ++counter }, scope };
+    };
+  }
+
+  get objectCalls(): string[] {
+    return this.calls.map((call) => call.split(" ")[0] ?? "");
+  }
+}
+
+describe("which range an address comes from", () => {
+  const NUMBER = 1_000;
+  /** Of 1,000 full ranges the one with an address. */
+  const oneWithRoom = (room = 777) =>
+    Object.fromEntries(Array.from({ length: NUMBER }, (_, i) => [`owner-${i}`, { dynamic: i === room ? 1 : 0, static: 0 }]));
+
+  it("of 1,000 ranges the one with room takes two calls, also directly after a restart", async () => {
+    const counts = new MemoryFreeCountStorage();
+    const before = new CountingWorld(oneWithRoom(), counts);
+    // Every owner has answered once, and the last one of them has room for a single address.
+    await before.scheduler.run(before.source.current());
+    for (const uid of before.has.keys()) before.source.counts.note(before.topology, uid, { epoch: 1, free: before.free(uid) });
+    before.source.counts.save();
+    const after = new CountingWorld(oneWithRoom(), counts);
+    expect((await after.result(after.take())).ok).toBe(true);
+    expect(after.calls).toEqual(["topology", "allocate owner-777"]);
+    await after.scheduler.pass(1);
+    // Now all are full: the Coordinator confirms it, and nobody else is asked.
+    expect(reasonOf(await after.result(after.take()))).toBe("full");
+    expect(after.objectCalls).toEqual(["topology", "allocate", "countedTopology"]);
+    // A release through this store is known at once.
+    after.has.set("owner-3", { dynamic: 1, static: 0 });
+    after.source.counts.released(after.topology, "owner-3", "10.0.12.200");
+    expect((await after.result(after.take())).ok).toBe(true);
+    expect(after.calls.slice(3)).toEqual(["allocate owner-3"]);
+    await after.scheduler.pass(1);
+    // One that somebody else released is found by the Coordinator.
+    after.has.set("owner-9", { dynamic: 1, static: 0 });
+    expect((await after.result(after.take())).ok).toBe(true);
+    expect(after.calls.slice(4)).toEqual(["countedTopology", "allocate owner-9"]);
+  });
+
+  it("in the long run in proportion to what is free", async () => {
+    const room = [60_000, 30_000, 9_000, 1_000];
+    const world = new CountingWorld(Object.fromEntries(room.map((dynamic, i) => [`owner-${i}`, { dynamic, static: 0 }])));
+    world.topology = aTopology(1, Object.fromEntries(room.map((_, i) => [`owner-${i}`, `10.${i}.0.0/16`])));
+    await world.scheduler.run(world.source.current());
+    for (const uid of world.has.keys()) world.source.counts.note(world.topology, uid, { epoch: 1, free: world.free(uid) });
+    const draws = 6_000;
+    for (let i = 0; i < draws; i++) {
+      await world.result(world.take());
+      await world.scheduler.pass(1);
+    }
+    const statistic = room.reduce((sum, dynamic, i) => {
+      const expected = (dynamic / 100_000) * draws;
+      return sum + ((world.given.get(`owner-${i}`)?.dynamic ?? 0) - expected) ** 2 / expected;
+    }, 0);
+    // Chi-square with three degrees of freedom: beyond 21.1 once in 10,000.
+    expect(statistic).toBeLessThan(21.1);
+  });
+
+  it("no static band before every dynamic one is used up, also inside one batch", async () => {
+    const world = new CountingWorld({
+      a: { dynamic: 30, static: 64 },
+      b: { dynamic: 25, static: 64 },
+      c: { dynamic: 5, static: 64 },
+    });
+    const results = await world.scheduler.run(Promise.all(Array.from({ length: 60 }, () => world.take())));
+    expect(results.every((result) => result.ok)).toBe(true);
+    expect([...world.given.values()].reduce((sum, { static: low }) => sum + low, 0)).toBe(0);
+    // What one owner could not give goes on to the next together.
+    expect(world.countOf("allocate")).toBeLessThanOrEqual(3);
+    expect((await world.result(world.take())).ok).toBe(true);
+    expect([...world.given.values()].reduce((sum, { static: low }) => sum + low, 0)).toBe(1);
+  });
+
+  it("every owner is asked with a token of its own", async () => {
+    const world = new CountingWorld({ a: { dynamic: 0, static: 0 }, b: { dynamic: 0, static: 0 }, c: { dynamic: 0, static: 9 } });
+    await world.result(world.take());
+    const tokens = new Map(world.allocated.flatMap(({ owner, items }) => items.map(({ token }) => [token, owner])));
+    const owners = new Set(world.allocated.map(({ owner }) => owner));
+    expect(tokens.size).toBeGreaterThanOrEqual(owners.size);
+    for (const { owner, items } of world.allocated) for (const { token } of items) expect(tokens.get(token)).toBe(owner);
+  });
+});
+
+describe("what is counted and told", () => {
+  it("allocations by range and scope with their time, refusals, and the steps of a slow one", async () => {
+    const world = new SupplyWorld();
+    const metrics = new AllocationMetrics();
+    const lines: object[] = [];
+    const supply = new AddressSupply({
+      ...world.ports,
+      metrics,
+      recorder: { log: (level, event, fields) => void lines.push({ level, event, ...fields }) },
+    });
+    const take = (address = "") => {
+      const wanted = { family: "IPv4", address, holder: aHolder() } as const;
+      return world.result(supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => `token-${lines.length}-${address}`));
+    };
+    world.allocate = (_, { address }) => given(address || "10.0.0.77");
+    await take();
+    await take("10.0.0.5");
+    world.allocate = () => refused("taken");
+    await take("10.0.0.5");
+    world.allocate = () => refused("full");
+    await take();
+    expect(lines).toEqual([]);
+    world.allocate = async () => {
+      await world.clock.sleep(700);
+      return given("10.0.0.78");
+    };
+    world.free = () => structuredClone(SOME_FREE);
+    await take();
+    expect(lines).toMatchObject([{ level: "warn", event: "allocation.slow", family: "IPv4", outcome: "10.0.0.78" }]);
+    expect(JSON.stringify(lines)).toMatch(/"durationMs":7\d\d/);
+    expect(JSON.stringify(lines)).toContain("ms: a ok");
+    const [range] = metrics.values();
+    expect(range).toMatchObject({ cidr: "10.0.0.0/24", total: { dynamic: 2, static: 1 }, errors: { dynamic: 1, static: 1 } });
+    expect(range?.durations.counts.reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(range?.durations.sum).toBeGreaterThan(0.69);
   });
 });
 

@@ -4,11 +4,11 @@
  */
 import type { Random } from "../base/ports";
 import { parseAddress } from "../net/address";
-import { bandsOf, type Scope } from "../net/band";
+import { bandOffset, bandsOf, type Scope } from "../net/band";
 import type { Family } from "../net/family";
 import { type Interval, intersect, memberAt, sizeOf } from "../net/interval";
-import { formatPrefix, lastOf, type Prefix } from "../net/prefix";
-import { isUsableIn } from "../net/usable";
+import { containsPrefix, formatPrefix, IPV4_MAPPED, lastOf, type Prefix, relation } from "../net/prefix";
+import { isUsableIn, usableSizeOf } from "../net/usable";
 import type { Topology } from "../rpc/coordinator";
 import type { FreeCount } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
@@ -167,6 +167,13 @@ function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>, family: Fam
 
 /** How many addresses of the segment the ranges give out, by band. */
 function sizeWithin(segment: Prefix, ranges: readonly Prefix[]): FreeCount {
+  const [only] = ranges;
+  if (only === undefined) return NO_SIZE;
+  // A segment is one whole range nearly always, and a topology may have a thousand of them.
+  if (ranges.length === 1 && relation(only, segment) === "equal" && !containsPrefix(only, IPV4_MAPPED)) {
+    const inStaticBand = bandOffset(only);
+    return { dynamic: Number(usableSizeOf(only) - BigInt(inStaticBand)), static: inStaticBand };
+  }
   const inside = [{ first: segment.base, last: lastOf(segment) }];
   const bands = bandsOf(ranges);
   const sizeIn = (band: readonly Interval[]): number => Number(sizeOf(intersect(band, inside)));

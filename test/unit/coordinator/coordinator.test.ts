@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { READY, SERVICE_CIDR_FINALIZER, TERMINATING } from "../../../src/coordinator/service-cidr-object";
+import { parseAddress } from "../../../src/net/address";
+import { isUsableIn } from "../../../src/net/usable";
+import { storedPrefix } from "../../../src/topology/stored-prefix";
 import { checkOwnership, CoordinatorWorld, type WorldOptions } from "../../support/memory-coordinator-world";
 
 async function startedWorld(options: WorldOptions = {}): Promise<CoordinatorWorld> {
@@ -501,3 +504,43 @@ function seedRow(address: string): {
 } {
   return { address, token: `seed-${address}`, holder: { kind: "ipaddress", namespace: "", name: address, uid: `uid of ${address}` } };
 }
+
+describe("IPv6 ranges of any length", () => {
+  it.each(["::/0", "::/1", "fd00::/8", "fd00::/32", "fd00::/48", "fd00::/63", "fd00::/64", "fd00::/124", "fd00::/127"])(
+    "%s becomes Ready and gives out addresses of its own",
+    async (cidr) => {
+      const world = await startedWorld();
+      const uid = await created(world, "six", [cidr]);
+      const holder = { kind: "service", namespace: "n", name: "s", uid: "u" } as const;
+      const answer = await world.run(world.owner(uid).allocate([{ token: "six", holder, family: "IPv6", address: "" }]));
+      const [result] = answer.results;
+      if (!result?.ok) throw new Error(`no address: ${JSON.stringify(result)}`);
+      const parsed = parseAddress(result.address);
+      expect(parsed.ok && isUsableIn(storedPrefix(cidr), "IPv6", parsed.value.value)).toBe(true);
+      const { owners } = await world.run(world.coordinator.topology());
+      expect(owners.find((owner) => owner.uid === uid)?.epoch).toBe(answer.epoch);
+    },
+  );
+
+  it("a /64 around the IPv4-mapped addresses is cut by a range inside it without a claim that has no text", async () => {
+    const world = await startedWorld();
+    await created(world, "beside", ["::fffe:0:0/96"]);
+    const uid = await created(world, "around", ["::/64"]);
+    const { claims } = await world.run(world.coordinator.topology());
+    expect(claims.filter((claim) => claim.ownerUid === uid).length).toBeGreaterThan(10);
+    expect(claims.some((claim) => claim.prefix === "::ffff:0:0/96")).toBe(false);
+  });
+});
+
+describe("countedTopology", () => {
+  it("has what each owner says now, not what was known before", async () => {
+    const world = await startedWorld();
+    const uid = await created(world, "second", ["10.7.0.0/28"]);
+    for (const left of [13, 12]) {
+      await world.allocate(uid);
+      const { free } = await world.run(world.coordinator.countedTopology());
+      expect(free.find((counts) => counts.ownerUid === uid)?.IPv4).toEqual({ dynamic: left, static: 0 });
+      expect(free.length).toBe(2);
+    }
+  });
+});

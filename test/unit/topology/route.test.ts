@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parseAddress } from "../../../src/net/address";
+import { bandsOf } from "../../../src/net/band";
+import { sizeOf } from "../../../src/net/interval";
 import type { Topology } from "../../../src/rpc/coordinator";
 import { type DrawChoice, drawOwner, ownerOf, rangeOf, scopeOf, sizesOf } from "../../../src/topology/route";
+import { storedPrefix } from "../../../src/topology/stored-prefix";
 import { seededRandom } from "../../support/seeded-random";
 
 const NONE = { dynamic: 0, static: 0 };
@@ -110,6 +113,23 @@ describe("drawOwner", () => {
     const seen = draws(topology({ claims, ranges }), 2_000);
     expect((seen["a dynamic"] ?? 0) / 2_000).toBeGreaterThan(0.8);
     expect(seen["b dynamic"]).toBeGreaterThan(0);
+  });
+
+  it("the size of a segment that is one whole range is that of its bands, whatever its length", () => {
+    for (const [base, width] of [
+      ["10.0.0.0", 32],
+      ["fd00::", 128],
+      ["::", 128],
+    ] as const) {
+      for (let length = base === "::" ? 0 : 8; length <= width; length++) {
+        const prefix = `${base}/${length}`;
+        const family = base === "10.0.0.0" ? "IPv4" : "IPv6";
+        const whole = topology({ claims: [{ prefix, ownerUid: "a" }], ranges: [{ prefix, name: "a" }] });
+        const bands = bandsOf([storedPrefix(prefix)]);
+        const want = { dynamic: Number(sizeOf(bands.dynamic)), static: Number(sizeOf(bands.static)) };
+        expect([prefix, sizesOf(whole, "a", family)]).toEqual([prefix, want]);
+      }
+    }
   });
 
   it("sizes beyond 2^53 keep their proportion", () => {

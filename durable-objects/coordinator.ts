@@ -3,18 +3,24 @@
  * claims and epochs have one order. A shell: the rules are in src/coordinator.
  */
 import { Coordinator as Brain } from "../src/coordinator/coordinator";
+import type { CoordinatorStorage } from "../src/coordinator/coordinator-storage";
 import type { Fence } from "../src/coordinator/intents";
+import { rangesReading } from "../src/coordinator/ranges-reading";
 import { storeObjects } from "../src/coordinator/store-objects";
-import type { CoordinatorRpc, Topology } from "../src/rpc/coordinator";
+import { EventRecorder } from "../src/events/event-recorder";
+import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../src/rpc/coordinator";
 import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../src/rpc/store";
 import type { Publisher } from "../src/store/publisher";
 import { sealTopology, topologyCopyKey, topologyVersion } from "../src/topology/topology-copy";
 import type { Env } from "./env";
-import { ipAddressesStore, owner } from "./peers";
+import { eventsStore, ipAddressesStore, owner } from "./peers";
 import { systemDigest } from "./ports";
 import { publisher } from "./publisher";
 import { COORDINATOR_SCHEMA, coordinatorStorage, HANDOFF_SCHEMA } from "./sql/coordinator-sql";
 import { type ObjectIdentity, openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
+
+/** Who reports on the default ServiceCIDR, by upstream's name. */
+const DEFAULT_RANGE_CONTROLLER = "kubernetes-service-cidr-controller";
 
 const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: COORDINATOR_SCHEMA }, { id: 3, sql: HANDOFF_SCHEMA }];
 
@@ -22,8 +28,9 @@ function identify(name: string): ObjectIdentity {
   return { cluster: name.slice(0, name.indexOf("/")), group: "networking.k8s.io", resource: "servicecidrs" };
 }
 
-export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc {
+export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc, RangesRpc {
   readonly #brain: Brain;
+  readonly #storage: CoordinatorStorage;
   readonly #copies: Publisher;
   /** what somebody was answered last */
   #answered: Topology | undefined;
@@ -31,18 +38,28 @@ export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, MIGRATIONS, identify);
     const { cluster, clock, random, recorder, config } = setting;
+    const storage = coordinatorStorage(ctx.storage);
     const ports = {
-      storage: coordinatorStorage(ctx.storage),
+      storage,
       objects: storeObjects(() => this.store),
       peers: { owner: (uid: string) => owner(env, cluster, uid), ipAddresses: () => ipAddressesStore(env, cluster) },
       alarm: { arm: (atMs: number) => void ctx.storage.setAlarm(atMs) },
       clock,
       random,
       recorder,
+      events: new EventRecorder(
+        { controller: DEFAULT_RANGE_CONTROLLER, instance: `${DEFAULT_RANGE_CONTROLLER}-${cluster}` },
+        { clock, recorder, events: () => eventsStore(env, cluster) },
+      ),
     };
-    const brain = new Brain(ports, config.serviceRanges);
+    const brain = new Brain(ports, {
+      defaultRanges: config.serviceRanges,
+      ...(config.onlyRanges ? { onlyRanges: config.onlyRanges } : {}),
+      staticBands: config.featureGates.ServiceIPStaticSubrange,
+    });
     super(ctx, env, setting, brain.intents);
     this.#brain = brain;
+    this.#storage = storage;
     this.#copies = publisher(
       { ctx, env, setting, key: topologyCopyKey(cluster) },
       { version: () => (this.#answered ? topologyVersion(this.#answered) : ""), take: () => this.#takeCopy(cluster) },
@@ -60,6 +77,14 @@ export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc {
 
   async readyTopology(waitMs: number): Promise<Topology> {
     return this.#published(await this.#brain.readyTopology(waitMs));
+  }
+
+  /** The rows and the revision of one moment: a ServiceCIDR object and its rows change in one transaction. */
+  async ranges(): Promise<RangesReading> {
+    await this.#brain.bootstrapped();
+    const reading = rangesReading(this.#storage.load(), this.store.revision);
+    await this.store.afterPublication(() => undefined);
+    return reading;
   }
 
   override async write(request: WriteRequest): Promise<WriteResult> {

@@ -4,7 +4,7 @@
  */
 import type { ResourceDefinition } from "../src/registry/resource";
 import { definitions } from "../src/registry/all";
-import type { CoordinatorRpc } from "../src/rpc/coordinator";
+import type { CoordinatorRpc, RangesRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
 import type { CountedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
 import type { LinkedStore } from "../src/rpc/object-links";
@@ -97,7 +97,7 @@ export function ipAddressesStore(env: Env, cluster: string): Remote<IPAddressesR
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "ipaddresses" });
 }
 
-export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & StoreRpc & MaintainedStore> {
+export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & RangesRpc & StoreRpc & MaintainedStore> {
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "servicecidrs" });
 }
 

@@ -28,6 +28,8 @@ export const steps: readonly (readonly Folder[])[] = [
     { path: "src/registry" },
     { path: "src/alloc", beside: ["src/rpc"] },
     { path: "src/topology", beside: ["src/rpc"] },
+    { path: "src/ranges" },
+    { path: "src/import", beside: ["src/ranges"] },
     { path: "src/rpc" },
   ],
   [{ path: "src/store" }, { path: "src/events" }],

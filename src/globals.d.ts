@@ -14,3 +14,10 @@ interface Request {
 interface Response {
   readonly status: number;
 }
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+interface AbortSignal {
+  readonly aborted: boolean;
+}

@@ -14,6 +14,8 @@ export interface Topology {
   claims: Claim[];
   /** prefixes that give out addresses now (Ready, seeded, not deleting), with the name of their ServiceCIDR */
   ranges: { prefix: string; name: string }[];
+  /** the ranges have no static bands: the gate ServiceIPStaticSubrange is off */
+  withoutBands?: true;
   /**
    * The epoch of each owner's newest configuration, which it may not have yet: until then what it refuses says nothing about this topology
    * (PROTOCOL rule 17).
@@ -21,6 +23,17 @@ export interface Topology {
   owners: { uid: string; epoch: number }[];
   /** last known free counts per owner uid; hints for the weighted draw, the owner's answer counts */
   free: { ownerUid: string; IPv4: FreeCount; IPv6: FreeCount }[];
+}
+
+/** What `GET /ranges` is made of, all of one moment. */
+export interface RangesReading {
+  /** revision of the `servicecidrs` store */
+  revision: number;
+  epoch: number;
+  /** one per ServiceCIDR object */
+  sources: { cidrs: string[]; ready: boolean }[];
+  /** the prefixes that have an owner, whether or not an object names them */
+  claims: string[];
 }
 
 export interface CoordinatorRpc {
@@ -35,4 +48,8 @@ export interface CoordinatorRpc {
   readyTopology(waitMs: number): Promise<Topology>;
   /** resumes sagas and unacknowledged configurations; called by cron */
   maintain(): Promise<void>;
+}
+
+export interface RangesRpc {
+  ranges(): Promise<RangesReading>;
 }

@@ -17,6 +17,7 @@ import { coreVersionsResponse, groupListResponse, groupResponse, resourceListRes
 import { type Probe, probeResponse } from "./system/healthz";
 import { metricsResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
+import { rangesResponse } from "./system/ranges";
 import { versionResponse } from "./system/version";
 
 type Bindings = { Bindings: Env };
@@ -125,6 +126,11 @@ app.all(
   "/metrics",
   readOnly((c) => metricsResponse(c.env, splitRequestUrl(c.req.raw.url).cluster)),
 );
+for (const path of bothForms("/ranges"))
+  app.all(
+    path,
+    readOnly((c) => rangesResponse(c.env, c.req.raw)),
+  );
 for (const name of ["healthz", "livez", "readyz"] as const) {
   app.all(
     `/${name}`,

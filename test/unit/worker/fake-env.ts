@@ -55,6 +55,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       },
       ensureBootstrapped: other("ensureBootstrapped"),
       topology: other("topology"),
+      ranges: other("ranges"),
       maintain: other("maintain"),
       compact: other("compact"),
       expire: other("expire"),

@@ -1,0 +1,224 @@
+/**
+ * Follows the Service ranges of a cluster: lists and watches its ServiceCIDRs and merges them on the spot, so that a consumer (a DNS server,
+ * a firewall) hears of a range as soon as the API server says it. Works on every API server; one that has `/ranges` adds to that what no
+ * ServiceCIDR shows: the epoch, and ranges in use that lost their ServiceCIDR by force.
+ */
+import type { Clock } from "../base/ports";
+import type { KubeObject, ServiceCIDR } from "../meta/kubernetes";
+import { type RangesView, rangeSourceOf, type ServiceRanges, serviceRanges } from "./service-ranges";
+
+const SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
+const VIEW = "/ranges";
+const WATCH_SECONDS = 300;
+/** The view is read at the end of each watch; soon, while it shows something that goes without an event. */
+const ORPHANED_WATCH_SECONDS = 5;
+const VERY_SHORT_WATCH_MS = 1_000;
+const BACKOFF_MIN_MS = 500;
+const BACKOFF_MAX_MS = 30_000;
+
+type Chunk = Uint8Array | string;
+
+/** The body of an answer as it comes: web streams, with or without an iterator, and streams of Node. */
+type Body = AsyncIterable<Chunk> | { getReader(): Reader };
+
+interface Reader {
+  read(): Promise<{ done: boolean; value?: Chunk }>;
+  cancel(): Promise<void>;
+}
+
+/** What `fetch` answers, as far as it is needed. */
+interface Answer {
+  readonly status: number;
+  readonly body: Body | null;
+  text(): Promise<string>;
+}
+
+/** A GET of `path`, which begins after the cluster's URL, with whatever credentials it takes. Rejects when `signal` aborts. */
+export type FetchLike = (path: string, init: { signal: AbortSignal }) => Promise<Answer>;
+
+export interface FollowedRanges extends ServiceRanges {
+  /** the newest change of a ServiceCIDR that is in it */
+  resourceVersion: string;
+  /** at least that of these ranges; undefined when the API server has no such thing or did not tell it */
+  epoch: number | undefined;
+}
+
+export interface FollowOptions {
+  fetch: FetchLike;
+  clock: Pick<Clock, "now" | "after">;
+  /** Called first when the ranges are known, then whenever they are others. It must not throw. */
+  onRanges(ranges: FollowedRanges): void;
+  /** Called when the API server refuses or cannot be reached; the follower tries again, and the ranges it told stay valid meanwhile. */
+  onError?(error: Error): void;
+}
+
+interface ServiceCIDRList {
+  metadata: { resourceVersion: string };
+  items: ServiceCIDR[] | null;
+}
+
+interface WatchEvent {
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  object: ServiceCIDR & { code?: number; message?: string };
+}
+
+/** The history that a watch asks for is gone: everything is listed anew. */
+class Expired extends Error {}
+
+/** Begins to follow; the function that comes back ends it, after which nothing is called any more. */
+export function followRanges(options: FollowOptions): () => void {
+  const follower = new RangesFollower(options);
+  void follower.run();
+  return () => follower.stop();
+}
+
+class RangesFollower {
+  readonly #options: FollowOptions;
+  readonly #connection = new AbortController();
+  #objects = new Map<string, ServiceCIDR>();
+  #resourceVersion = "";
+  #told = "";
+  #hasOrphans = false;
+  #backoffMs = BACKOFF_MIN_MS;
+  #wake: () => void = () => undefined;
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#connection.abort();
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        await this.#list();
+        while (!this.#isStopped) await this.#watch();
+      } catch (error) {
+        if (this.#isStopped) return;
+        if (!(error instanceof Expired)) this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
+        await this.#pause();
+      }
+    }
+  }
+
+  get #isStopped(): boolean {
+    return this.#connection.signal.aborted;
+  }
+
+  async #list(): Promise<void> {
+    const answer = await this.#get(SERVICE_CIDRS);
+    const text = await answer.text();
+    if (answer.status !== 200) throw refusal(answer.status, text);
+    const list = JSON.parse(text) as ServiceCIDRList;
+    this.#objects = new Map((list.items ?? []).map((object) => [nameOf(object), object]));
+    this.#resourceVersion = list.metadata.resourceVersion;
+    await this.#tell();
+  }
+
+  /** One watch, until the server ends it. */
+  async #watch(): Promise<void> {
+    const isShort = this.#hasOrphans;
+    const seconds = isShort ? ORPHANED_WATCH_SECONDS : WATCH_SECONDS;
+    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#resourceVersion}`;
+    const answer = await this.#get(`${SERVICE_CIDRS}?${query}`);
+    if (answer.status === 410) throw new Expired();
+    if (answer.status !== 200 || !answer.body) throw refusal(answer.status, await answer.text());
+    const begun = this.#options.clock.now();
+    for await (const lines of linesOf(answer.body)) {
+      for (const line of lines) this.#take(JSON.parse(line) as WatchEvent);
+      await this.#tell();
+      this.#backoffMs = BACKOFF_MIN_MS;
+      if (this.#hasOrphans && !isShort) break;
+    }
+    // A server that ends watches at once must not be asked in a circle.
+    if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#pause();
+    else this.#backoffMs = BACKOFF_MIN_MS;
+    await this.#tell();
+  }
+
+  #take({ type, object }: WatchEvent): void {
+    if (type === "ERROR") throw object.code === 410 ? new Expired() : refusal(object.code ?? 500, object.message ?? "");
+    if (type === "DELETED") this.#objects.delete(nameOf(object));
+    else if (type !== "BOOKMARK") this.#objects.set(nameOf(object), object);
+    this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
+  }
+
+  async #tell(): Promise<void> {
+    const view = await this.#view();
+    if (this.#isStopped) return;
+    const ranges = serviceRanges([...this.#objects.values()].map(rangeSourceOf), view?.orphaned);
+    this.#hasOrphans = ranges.orphaned.length > 0;
+    const text = JSON.stringify(ranges);
+    if (text === this.#told) return;
+    this.#told = text;
+    this.#options.onRanges({ ...ranges, resourceVersion: this.#resourceVersion, epoch: view?.epoch });
+  }
+
+  /** Read after the change that is to be told, so it knows that change. Without it the ranges are told all the same. */
+  async #view(): Promise<RangesView | undefined> {
+    try {
+      const answer = await this.#get(VIEW);
+      const text = await answer.text();
+      return answer.status === 200 ? (JSON.parse(text) as RangesView) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #get(path: string): Promise<Answer> {
+    return this.#options.fetch(path, { signal: this.#connection.signal });
+  }
+
+  #pause(): Promise<void> {
+    const delay = this.#backoffMs;
+    this.#backoffMs = Math.min(delay * 2, BACKOFF_MAX_MS);
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(delay, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+      if (this.#isStopped) this.#wake();
+    });
+  }
+}
+
+function nameOf(object: KubeObject): string {
+  return object.metadata?.name ?? "";
+}
+
+function refusal(code: number, text: string): Error {
+  return new Error(`the API server answers ${code}: ${text.trim()}`);
+}
+
+/** The whole lines of each chunk, as long as there are any. */
+async function* linesOf(body: Body): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunksOf(body)) {
+    const lines = (rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }))).split("\n");
+    rest = lines.pop() ?? "";
+    const whole = lines.filter((line) => line.trim() !== "");
+    if (whole.length > 0) yield whole;
+  }
+}
+
+async function* chunksOf(body: Body): AsyncGenerator<Chunk> {
+  if (Symbol.asyncIterator in body) {
+    yield* body;
+    return;
+  }
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (value !== undefined) yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

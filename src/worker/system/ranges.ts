@@ -1,0 +1,21 @@
+/** GET /ranges of one cluster: the merged Service ranges and their reverse zones, for DNS servers and whoever else routes by them. */
+import type { Env } from "../../../durable-objects/env";
+import { coordinator } from "../../../durable-objects/peers";
+import { notAcceptable } from "../../meta/status";
+import { type RangesView, serviceRanges } from "../../ranges/service-ranges";
+import { ANSWER_TYPES, negotiate } from "../negotiate";
+import { call } from "../peers";
+import { parseQuery, splitRequestUrl } from "../request-url";
+import { jsonResponse, renderingOf, statusResponse } from "../respond";
+
+export async function rangesResponse(env: Env, request: Request): Promise<Response> {
+  const { cluster, query } = splitRequestUrl(request.url);
+  const accepted = negotiate(request.headers.get("Accept"), "none");
+  if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
+  const rendering = renderingOf(accepted.encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
+  const reading = await call(() => coordinator(env, cluster).ranges(), { what: "coordinator.ranges", repeatable: true });
+  if (!reading.ok) return statusResponse(reading.error, rendering);
+  const { revision, epoch, sources, claims } = reading.value;
+  const view: RangesView = { resourceVersion: String(revision), epoch, ...serviceRanges(sources, claims) };
+  return jsonResponse(200, JSON.stringify(view), rendering);
+}

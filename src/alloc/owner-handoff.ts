@@ -46,7 +46,9 @@ export function copyOut(
   const last = rows.at(-1);
   const chunk = { after, rows: rows.map(toCopied) };
   if (rows.length === rowsMax && last) return { ok: true, chunk: { ...chunk, through: last.key } };
-  return { ok: true, chunk: { ...chunk, through: KEY_AFTER_ALL, seal: digest(storage, segments) } };
+  // Nearly always one chunk is all there is, and need not be read twice.
+  const seal = after === KEY_BEFORE_ALL ? digestOf(rows) : digest(storage, segments);
+  return { ok: true, chunk: { ...chunk, through: KEY_AFTER_ALL, seal } };
 }
 
 /** Takes a chunk at the target; inside a transaction. Throws HandoffConflict when it, or the whole of it, cannot be right. */
@@ -55,12 +57,12 @@ export function receive(storage: OwnerStorage, memory: OwnerMemory, handoff: num
   if (!receiving) return { ok: false, reason: "stale" };
   const state = storage.receivingLoad(handoff) ?? { through: KEY_BEFORE_ALL, sealed: false };
   if (state.sealed || chunk.after !== state.through) return { ok: true, ...state };
-  for (const row of chunk.rows) insert(storage, memory, receiving.prefixes, row);
+  const inserted = chunk.rows.map((row) => insert(storage, memory, receiving.prefixes, row));
   if (chunk.rows.length > 0) storage.counterSave(memory.counter);
   const next = { through: chunk.through, sealed: chunk.seal !== undefined };
   if (chunk.seal) {
-    const { rows, checksum } = digest(storage, receiving.prefixes);
-    if (rows !== chunk.seal.rows || checksum !== chunk.seal.checksum) {
+    const { rows, checksum } = chunk.after === KEY_BEFORE_ALL ? digestOf(inserted) : digest(storage, receiving.prefixes);
+    if (rows !== countRows(storage, receiving.prefixes) || rows !== chunk.seal.rows || checksum !== chunk.seal.checksum) {
       throw new HandoffConflict(`${rows} rows have come and ${chunk.seal.rows} were sent, or they differ`);
     }
   }
@@ -68,12 +70,23 @@ export function receive(storage: OwnerStorage, memory: OwnerMemory, handoff: num
   return { ok: true, ...next };
 }
 
-function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly Prefix[], { address, ...row }: CopiedRow): void {
+function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly Prefix[], { address, ...row }: CopiedRow): StoredRow {
   const parsed = parseAddress(address);
   assert(parsed.ok && someContains(prefixes, parsed.value.family, parsed.value.value), "a chunk has rows of its hand-off only");
   // A row that a lost answer left here under the same token: who asked gives one of the two back, then the next attempt passes.
   if (storage.rowByToken(row.token)) throw new HandoffConflict(`the token of ${address} has a row here already`);
-  storage.rowInsert({ key: addressKey(parsed.value.family, parsed.value.value), position: ++memory.counter, ...row });
+  const stored = { key: addressKey(parsed.value.family, parsed.value.value), position: ++memory.counter, ...row };
+  storage.rowInsert(stored);
+  return stored;
+}
+
+function countRows(storage: OwnerStorage, segments: readonly Prefix[]): number {
+  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)).count, 0);
+}
+
+/** `rows` in address order. */
+function digestOf(rows: readonly StoredRow[]): { rows: number; checksum: number } {
+  return { rows: rows.length, checksum: rows.reduce((checksum, row) => fnv1a(checksum, textOf(row)), FNV_OFFSET) };
 }
 
 function nextRows(storage: OwnerStorage, segments: readonly Prefix[], page: { after: AddressKey; rowsMax: number }): StoredRow[] {

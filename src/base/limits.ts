@@ -17,8 +17,8 @@ export const OWNER_INTERVALS_MAX = 20_000;
  * object's thread for some tens of milliseconds.
  */
 export const COPY_ROWS_MAX = 4_000;
-/** Addresses that are frozen at once by a hand-off, so that none of them waits longer than about a fifth of a second. */
-export const HANDOFF_ROWS_MAX = 8_000;
+/** Addresses that are frozen at once by a hand-off: one chunk, so that none of them waits longer than about a fifth of a second. */
+export const HANDOFF_ROWS_MAX = 4_000;
 /** A hand-off that is not committed after this time is given up, and its segments give out addresses again (PROTOCOL rule 12). */
 export const HANDOFF_TIMEOUT_MS = 60_000;
 /** Characters of a token; callers use UUIDs (36). */

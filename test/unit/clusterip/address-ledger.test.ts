@@ -98,7 +98,7 @@ describe("audit", () => {
     expect(world.held).toEqual([]);
   });
 
-  it("decides after the answer, not before: a commit while it was on its way counts", async () => {
+  it("decides after the answer, not before: a commit while it was on its way counts (hazard 2)", async () => {
     const world = new AuditWorld();
     const under = await world.take();
     const { rowsSince } = world;

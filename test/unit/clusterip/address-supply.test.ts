@@ -293,7 +293,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(world.take()))).toBe("10.0.2.7");
   });
 
-  it("full: a range that the cached topology lacks is found", async () => {
+  it("full: a range that the cached topology lacks is found (hazard 18)", async () => {
     const world = new SupplyWorld();
     world.allocate = (owner) => (owner === "b" ? given("10.0.1.7") : refused("full"));
     await world.result(world.take());
@@ -317,7 +317,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(taken))).toBe("10.0.5.5");
   });
 
-  it("full: an owner without the newest configuration says nothing final", async () => {
+  it("full: an owner without the newest configuration says nothing final (hazard 18)", async () => {
     const world = new SupplyWorld();
     world.topology = { ...aTopology(2, { a: "10.0.0.0/24" }), owners: [{ uid: "a", epoch: 3 }] };
     world.allocate = () => refused("full");
@@ -353,7 +353,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(taken))).toBe("10.0.0.7");
   });
 
-  it("out of range: only at the Coordinator's epoch, for addresses in no claim and for those that no range gives out", async () => {
+  it("out of range: only at the Coordinator's epoch, for addresses in no claim and for those that no range gives out (hazard 18)", async () => {
     const world = new SupplyWorld();
     world.allocate = () => refused("notAllocatable");
     expect(reasonOf(await world.result(world.take("10.9.0.1")))).toBe("outOfRange");

@@ -46,7 +46,7 @@ describe("a release", () => {
     expect(world.left).toEqual([]);
   });
 
-  it("rows fail alone: a silent owner keeps its own rows only, and they come back later and later", async () => {
+  it("rows fail alone: a silent owner keeps its own rows only, and they come back later and later (hazard 17)", async () => {
     const world = new ReleaseWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
     world.release = (owner) => (owner === "a" ? Promise.reject(new Error("overloaded")) : "released");
@@ -69,7 +69,7 @@ describe("a release", () => {
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
-  it("stale: reads the topology again, and the next try goes to the owner it names", async () => {
+  it("stale: reads the topology again, and the next try goes to the owner it names (hazard 17)", async () => {
     const world = new ReleaseWorld();
     world.release = (owner) => (owner === "a" ? "stale" : "released");
     world.topology = aTopology(1, { a: "10.0.0.0/24" });
@@ -87,7 +87,7 @@ describe("a release", () => {
     expect(world.calls.filter((call) => call.startsWith("release"))).toEqual(["release a t-10.0.0.5", "release b t-10.0.0.5"]);
   });
 
-  it("of an address in no claim is done only when the Coordinator's epoch says so", async () => {
+  it("of an address in no claim is done only when the Coordinator's epoch says so (hazard 17)", async () => {
     const world = new ReleaseWorld();
     await world.scheduler.run(world.drop("10.9.0.5"));
     expect([world.left, world.countOf("topology"), world.countOf("release")]).toEqual([[], 2, 0]);

@@ -98,7 +98,7 @@ describe("create", () => {
     expect(await api.rows()).toEqual({});
   });
 
-  it("two of one name at once: one is created, the other waits for its outcome and takes nothing", async () => {
+  it("two of one name at once: one is created, the other waits for its outcome and takes nothing (hazard 15)", async () => {
     const api = await new SimApi().ready();
     const results = await api.run(Promise.all([api.start(api.creation("web")), api.start(api.creation("web"))]));
     expect(results.map((result) => (result.ok ? result.code : result.status.reason))).toEqual([201, "AlreadyExists"]);
@@ -142,7 +142,7 @@ describe("create", () => {
     });
   });
 
-  it("past the deadline: refused, and an answer that comes too late goes back", async () => {
+  it("past the deadline: refused, and an answer that comes too late goes back (hazard 2)", async () => {
     const api = await new SimApi().ready();
     await api.create("first");
     api.cluster.network.faults = { ...NO_FAULTS, lost: 1 };
@@ -191,7 +191,7 @@ describe("update", () => {
     await isQuiet(api);
   });
 
-  it("patches of one Service at once: each is planned anew on what the other left", async () => {
+  it("patches of one Service at once: each is planned anew on what the other left (hazard 15)", async () => {
     const api = await SimApi.dualStack().ready();
     await api.create("web", EXTERNAL.spec);
     const patches = [BACK, { metadata: { labels: { a: "b" } } }, { spec: { ...BACK.spec, ipFamilyPolicy: "RequireDualStack" } }];
@@ -202,7 +202,7 @@ describe("update", () => {
     expect(Object.keys(await api.rows())).toHaveLength(2);
   });
 
-  it("of a Service that is deleted meanwhile: not found, and what was taken goes back", async () => {
+  it("of a Service that is deleted meanwhile: not found, and what was taken goes back (hazard 15)", async () => {
     const api = await new SimApi().ready();
     await api.create("web", EXTERNAL.spec);
     const patched = api.start(api.change("web", BACK));

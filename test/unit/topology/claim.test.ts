@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatPrefix, lastOf, relation, type Prefix } from "../../../src/net/prefix";
-import { claimUnowned } from "../../../src/topology/claim";
+import { claimUnowned, mergeSiblings } from "../../../src/topology/claim";
 import { storedPrefix } from "../../../src/topology/stored-prefix";
 import { seededRandom } from "../../support/seeded-random";
 import { randomPrefix } from "./random-prefix";
@@ -70,3 +70,28 @@ function addressesOf(prefixes: Prefix[]): string[] {
     return Array.from({ length: count }, (_, i) => `${prefix.family} ${prefix.base + BigInt(i)}`);
   });
 }
+
+describe("mergeSiblings", () => {
+  it.each<[string, string[], [string, string[]][]]>([
+    ["none", ["10.0.0.0/24", "10.0.2.0/24"], []],
+    ["two halves, in any order", ["10.0.1.0/24", "10.0.0.0/24"], [["10.0.0.0/23", ["10.0.0.0/24", "10.0.1.0/24"]]]],
+    ["neighbours that are no halves of one", ["10.0.1.0/24", "10.0.2.0/24"], []],
+    [
+      "all the way up",
+      ["10.0.0.0/24", "10.0.1.0/25", "10.0.1.128/25", "10.0.2.0/23"],
+      [["10.0.0.0/22", ["10.0.0.0/24", "10.0.1.0/25", "10.0.1.128/25", "10.0.2.0/23"]]],
+    ],
+    [
+      "families apart",
+      ["0.0.0.0/1", "128.0.0.0/1", "::/1", "8000::/1"],
+      [
+        ["0.0.0.0/0", ["0.0.0.0/1", "128.0.0.0/1"]],
+        ["::/0", ["::/1", "8000::/1"]],
+      ],
+    ],
+    ["a whole family has no sibling", ["0.0.0.0/0", "::/0"], []],
+  ])("%s", (_, claims, merged) => {
+    const named = claims.map((prefix) => ({ prefix, parsed: storedPrefix(prefix) }));
+    expect(mergeSiblings(named)).toEqual(merged.map(([prefix, parts]) => ({ merged: prefix, parts })));
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { relation } from "../../../src/net/prefix";
+import { movesOf } from "../../../src/topology/moves";
+import { storedPrefix } from "../../../src/topology/stored-prefix";
+
+function moves(claims: string[], covers: [prefix: string, uid: string][]): [prefix: string, uid: string, claim: string][] {
+  const named = (prefix: string) => ({ prefix, parsed: storedPrefix(prefix) });
+  const found = movesOf(claims.map(named), (segment) =>
+    covers.map(([prefix, uid]) => ({ ...named(prefix), uid })).filter(({ parsed }) => relation(parsed, segment) !== "disjoint"),
+  );
+  return found.map(({ prefix, targetUid, claim }) => [prefix, targetUid, claim]);
+}
+
+describe("movesOf", () => {
+  it("a segment goes whole to the largest range around it", () => {
+    const covers: [string, string][] = [
+      ["10.0.0.0/24", "same"],
+      ["10.0.0.0/8", "large"],
+      ["10.0.0.0/16", "middle"],
+    ];
+    expect(moves(["10.0.0.0/24"], covers)).toEqual([["10.0.0.0/24", "large", "10.0.0.0/24"]]);
+  });
+
+  it("of equal ranges it is always the same one", () => {
+    const covers: [string, string][] = [
+      ["10.0.0.0/16", "b"],
+      ["10.0.0.0/16", "a"],
+    ];
+    expect(moves(["10.0.0.0/24"], covers)).toEqual(moves(["10.0.0.0/24"], covers.toReversed()));
+  });
+
+  it("without one, the largest ranges inside take their parts, in address order; the rest has no move", () => {
+    const covers: [string, string][] = [
+      ["10.0.0.128/25", "high"],
+      ["10.0.0.0/27", "inner"],
+      ["10.0.0.0/26", "low"],
+    ];
+    expect(moves(["10.0.0.0/24", "fd00::/64"], covers)).toEqual([
+      ["10.0.0.0/26", "low", "10.0.0.0/24"],
+      ["10.0.0.128/25", "high", "10.0.0.0/24"],
+    ]);
+  });
+
+  it("nobody covers it: no move", () => {
+    expect(moves(["10.0.0.0/24"], [["10.0.1.0/24", "other"]])).toEqual([]);
+  });
+});

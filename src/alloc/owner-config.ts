@@ -31,10 +31,21 @@ export interface ActiveConfig {
   receiving: { handoff: number; prefixes: Prefix[] }[];
   /** Ready ranges that intersect `owned` */
   ranges: Prefix[];
+  /** the ranges have no static bands */
+  withoutBands: boolean;
 }
 
 /** What a never configured object has. */
-const UNCONFIGURED: ActiveConfig = { epoch: 0, retired: false, owned: [], active: [], frozen: [], receiving: [], ranges: [] };
+const UNCONFIGURED: ActiveConfig = {
+  epoch: 0,
+  retired: false,
+  owned: [],
+  active: [],
+  frozen: [],
+  receiving: [],
+  ranges: [],
+  withoutBands: false,
+};
 
 export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind: "repeat" } | { kind: "refuse"; result: ConfigureResult };
 
@@ -51,6 +62,7 @@ function canonicalContent(config: OwnerConfig): string {
     ranges: set(config.ranges),
     receiving: receiving.map(({ handoff, prefixes }) => ({ handoff, prefixes: set(prefixes) })),
     retired: config.retired,
+    ...(config.withoutBands && !config.retired ? { withoutBands: true } : {}),
   });
 }
 
@@ -102,6 +114,7 @@ export function parseConfig(stored: StoredConfig | undefined): ActiveConfig {
     frozen: frozenPrefixes,
     receiving,
     ranges: content.ranges.map(parseCanonical),
+    withoutBands: content.withoutBands ?? false,
   };
 }
 

@@ -9,7 +9,7 @@ import { type Prefix, formatPrefix, relation } from "../net/prefix";
 import { coversPrefix } from "../net/prefix-set";
 import { type ActiveConfig, parseConfig } from "./owner-config";
 import { KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
-import type { OwnerStorage, StoredConfig } from "./owner-storage";
+import type { OwnerStorage, StoredConfig, StoredRow } from "./owner-storage";
 import { Pool } from "./pool";
 
 export interface OwnerMemory {
@@ -69,6 +69,20 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
   savePages(storage, memory.pool);
 }
 
+/**
+ * Throws an InvariantError where the bitmap contradicts itself, holds another number of addresses than there are rows, or has the address of
+ * one of `rows` as free.
+ */
+export function verifyMemory(storage: OwnerStorage, { pool, config }: OwnerMemory, rows: readonly StoredRow[]): void {
+  pool.verify();
+  const stored = rowsIn(storage, config.active);
+  if (pool.takenCount() !== stored) throw new InvariantError(`${pool.takenCount()} addresses are taken, and there are ${stored} rows`);
+  for (const { key } of rows) {
+    const { family, address } = parseAddressKey(key);
+    if (pool.isOwned(family, address) && !pool.isTaken(family, address)) throw new InvariantError("an address with a row is free");
+  }
+}
+
 /** Stores the pages that changed since the last call; inside the transaction of the rows that changed them. */
 export function savePages(storage: OwnerStorage, pool: Pool): void {
   for (const page of pool.takeDirtyPages()) storage.pageSave(page);
@@ -78,6 +92,7 @@ function configurePool(pool: Pool, config: ActiveConfig): void {
   pool.configure(
     config.active,
     config.ranges.filter((range) => config.active.some((segment) => relation(range, segment) !== "disjoint")),
+    !config.withoutBands,
   );
 }
 

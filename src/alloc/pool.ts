@@ -52,13 +52,16 @@ export class Pool {
    * Sets the owned segments (disjoint) and the Ready ranges, of which those count that intersect them. An address that is owned before and
    * after stays taken, also when the segments are cut differently; the pages of a segment that is gone come out of `takeDirtyPages` as null.
    */
-  configure(owned: readonly Prefix[], ranges: readonly Prefix[]): void {
+  configure(owned: readonly Prefix[], ranges: readonly Prefix[], withStatic = true): void {
     for (const family of FAMILIES) {
       const segments = this.#recut(
         family,
         owned.filter((prefix) => prefix.family === family),
       );
-      const bands = bandsOf(ranges.filter((prefix) => prefix.family === family));
+      const bands = bandsOf(
+        ranges.filter((prefix) => prefix.family === family),
+        withStatic,
+      );
       for (const segment of segments) {
         const inside = [{ first: segment.first, last: segment.last }];
         segment.configure({ dynamic: intersect(bands.dynamic, inside), static: intersect(bands.static, inside) });

@@ -14,6 +14,8 @@ export interface Config {
   serviceFamilies: readonly Family[];
   /** canonical CIDR texts in the order of `serviceFamilies` */
   serviceRanges: readonly string[];
+  /** with the gate MultiCIDRServiceAllocator off: all that gives out addresses, the configured ranges as far as the old allocator reaches */
+  onlyRanges: readonly string[] | undefined;
   /** first usable address of the primary range: the ClusterIP of the Service default/kubernetes */
   apiServerServiceIP: string;
   featureGates: FeatureGates;
@@ -28,6 +30,8 @@ const DEFAULT_RANGE = "10.0.0.0/24";
 const RANGE_HOST_BITS_MIN = 3;
 /** limit of the bitmap allocator of older releases */
 const LEGACY_HOST_BITS_MAX = 20;
+/** the bitmap of an IPv6 range ended after 2^16 addresses, however large the range was */
+const LEGACY_IPV6_HOST_BITS = 16;
 const INT32_MAX = 2 ** 31 - 1;
 const MAX_ENDPOINTS_PER_SLICE_LIMIT = 1000;
 
@@ -57,6 +61,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
   return ok({
     serviceFamilies: prefixes.map((prefix) => prefix.family),
     serviceRanges: prefixes.map(formatPrefix),
+    onlyRanges: gates.value.MultiCIDRServiceAllocator ? undefined : prefixes.map((prefix) => formatPrefix(legacyPart(prefix))),
     apiServerServiceIP: formatAddress(primary.family, primary.base + 1n),
     featureGates: gates.value,
     apiServerLeaseDurationSeconds: durationSeconds,
@@ -102,6 +107,12 @@ function parseRange(text: string, where: string, errors: string[]): Prefix | und
   if (parsed.error.reason === "notCanonical") return parsed.error.prefix;
   errors.push(`${where}: ${JSON.stringify(text)} ${prefixErrorText(parsed.error)}`);
   return undefined;
+}
+
+/** What the bitmap allocator of older releases gives out of a range (upstream: ipallocator, `min(RangeSize, 65536)`). */
+function legacyPart(prefix: Prefix): Prefix {
+  if (prefix.family === "IPv4") return prefix;
+  return { ...prefix, length: Math.max(prefix.length, 128 - LEGACY_IPV6_HOST_BITS) };
 }
 
 function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: string[]): void {

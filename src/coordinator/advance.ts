@@ -5,16 +5,17 @@
  */
 import { mergeSiblings } from "../topology/claim";
 import type { CoordinatorStorage, HandoffRow } from "./coordinator-storage";
+import type { CoordinatorSettings } from "./settings";
 import { View } from "./view";
 
 const REST_FIRST_MS = 5_000;
 const REST_MAX_MS = 300_000;
 
 /** To be called inside a transaction, after every change of the rows. Answers the view of the rows as they are now. */
-export function advance(storage: CoordinatorStorage, nowMs: number): View {
-  let view = new View(storage.load());
+export function advance(storage: CoordinatorStorage, settings: Pick<CoordinatorSettings, "staticBands">, nowMs: number): View {
+  let view = new View(storage.load(), settings);
   for (const step of [endFences, endHandoffs, mergeClaims, nextEpoch, updateReadiness]) {
-    if (step(view, storage, nowMs)) view = new View(storage.load());
+    if (step(view, storage, nowMs)) view = new View(storage.load(), settings);
   }
   return view;
 }

@@ -17,10 +17,13 @@ import { HANDOFF_ROWS_MAX } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
 import type { OwnerContent } from "../topology/owner-config";
+import type { EventRecorder, EventReport } from "../events/event-recorder";
 import { advance } from "./advance";
+import { alignConfiguredRow } from "./configured-ranges";
 import { configureOwner } from "./configuring";
 import type { JobContext } from "./context";
 import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
+import { createFailedReport, defaultRangeReport, upgradeFailedReport } from "./default-range";
 import { dropUnnamedClaims, releaseObject } from "./deletion";
 import { copyRows, handOver } from "./handing-over";
 import { FreeHints } from "./free-hints";
@@ -30,6 +33,7 @@ import { actionKey, planActions, type Action } from "./plan";
 import type { AlarmPort, CoordinatorPeers, ServiceCIDRObjects } from "./ports";
 import { seedOwner } from "./seeding";
 import { addFinalizer, DEFAULT_SERVICE_CIDR, defaultServiceCIDR, READY, withReadyCondition } from "./service-cidr-object";
+import type { CoordinatorSettings } from "./settings";
 import { View } from "./view";
 
 /** While jobs run, the alarm stands this far ahead: it finds what a crash interrupts. */
@@ -41,6 +45,8 @@ const BOOTSTRAP_WAIT_MS = 5_000;
 const JOBS_WAIT_MS = 20_000;
 /** How long owners may take to count what they have free; less than a caller's RPC_TIMEOUT_MS, so that one that hangs is only left out. */
 const COUNT_WAIT_MS = 2_000;
+/** A problem that lasts is told again within the hour that an event lives. */
+const TELL_AGAIN_MS = 30 * 60_000;
 
 export interface CoordinatorPorts {
   storage: CoordinatorStorage;
@@ -50,6 +56,7 @@ export interface CoordinatorPorts {
   clock: Clock;
   random: Random;
   recorder: Recorder;
+  events: Pick<EventRecorder, "report">;
   /** addresses that a hand-off freezes at once; HANDOFF_ROWS_MAX unless a test wants many small lots */
   handoffRowsMax?: number;
 }
@@ -58,16 +65,19 @@ export class Coordinator implements CoordinatorRpc {
   /** to be plugged into the `servicecidrs` store of the same object */
   readonly intents: ServiceCIDRIntents;
   readonly #ports: CoordinatorPorts;
-  readonly #defaultRanges: readonly string[];
+  readonly #settings: CoordinatorSettings;
   readonly #jobs: JobRunner;
   readonly #hints: FreeHints;
   readonly #observers = new Set<() => void>();
   readonly #alarm: EarliestAlarm;
+  /** the rows follow the settings; they do not change while the object lives */
+  #aligned = false;
+  /** what was reported last of the default ServiceCIDR, and when */
+  #told = { note: "", at: 0 };
 
-  /** `defaultRanges`: canonical texts of SERVICE_CLUSTER_IP_RANGE, primary family first. */
-  constructor(ports: CoordinatorPorts, defaultRanges: readonly string[]) {
+  constructor(ports: CoordinatorPorts, settings: CoordinatorSettings) {
     this.#ports = ports;
-    this.#defaultRanges = defaultRanges;
+    this.#settings = settings;
     this.#alarm = new EarliestAlarm(ports.clock, (atMs) => ports.alarm.arm(atMs));
     this.#jobs = new JobRunner(ports, () => this.kick());
     this.#hints = new FreeHints(ports.clock, ports.peers);
@@ -126,7 +136,10 @@ export class Coordinator implements CoordinatorRpc {
     }
   }
 
-  /** Resolves when the default ServiceCIDR object exists; the first request of a cluster creates it, repeats are no-ops. */
+  /**
+   * Resolves when the default ServiceCIDR object exists, or what counts in its place; the first request of a cluster makes it, repeats are
+   * no-ops.
+   */
   async bootstrapped(): Promise<void> {
     if (this.#default()) return;
     this.kick();
@@ -136,12 +149,19 @@ export class Coordinator implements CoordinatorRpc {
   /** Starts what there is to do and is due. Cheap and harmless when there is nothing. */
   kick(): void {
     this.#guarded(() => {
-      const view = this.#ports.storage.transaction(() => advance(this.#ports.storage, this.#ports.clock.now()));
-      const planned = new Map(planActions(view, this.#defaultRanges, this.#ports.clock.now()).map((action) => [actionKey(action), action]));
+      const { storage, clock, random } = this.#ports;
+      const view = storage.transaction(() => {
+        if (!this.#aligned) alignConfiguredRow(storage, this.#settings.onlyRanges, () => random.uuid());
+        return advance(storage, this.#settings, clock.now());
+      });
+      this.#aligned = true;
+      const actions = planActions(view, this.#settings.defaultRanges, clock.now());
+      const planned = new Map(actions.map((action) => [actionKey(action), action]));
       this.#jobs.retain(new Set(planned.keys()));
       for (const [key, action] of planned) this.#jobs.offer(key, () => this.#perform(action));
       this.#arm();
     });
+    this.#guarded(() => this.#tellOfDefault());
     for (const observer of [...this.#observers]) this.#guarded(observer);
   }
 
@@ -158,9 +178,9 @@ export class Coordinator implements CoordinatorRpc {
     const context = this.#context();
     switch (action.kind) {
       case "bootstrap":
-        return (await context.objects.createInternal(defaultServiceCIDR(this.#defaultRanges))) ? "done" : "failed";
+        return this.#createDefault();
       case "extendDefault":
-        return this.#edit(action.cidr, (object) => ({ ...object, spec: { ...object.spec, cidrs: [...this.#defaultRanges] } }));
+        return this.#extendDefault(action.cidr);
       case "configure":
         this.#hints.forget(action.uid);
         return configureOwner(context, action);
@@ -201,12 +221,47 @@ export class Coordinator implements CoordinatorRpc {
     const { storage, clock } = this.#ports;
     storage.transaction(() => {
       work();
-      advance(storage, clock.now());
+      advance(storage, this.#settings, clock.now());
     });
   }
 
+  async #createDefault(): Promise<JobOutcome> {
+    try {
+      return (await this.#ports.objects.createInternal(defaultServiceCIDR(this.#settings.defaultRanges))) ? "done" : "failed";
+    } catch (error) {
+      this.#tell(createFailedReport());
+      throw error;
+    }
+  }
+
+  async #extendDefault(cidr: CidrRow): Promise<JobOutcome> {
+    const { defaultRanges } = this.#settings;
+    const before = this.#ports.objects.read(cidr.name);
+    try {
+      return await this.#edit(cidr, (object) => ({ ...object, spec: { ...object.spec, cidrs: [...defaultRanges] } }));
+    } catch (error) {
+      if (before) this.#tell(upgradeFailedReport(before, defaultRanges, String(error)));
+      throw error;
+    }
+  }
+
+  /** Once per life of this object and again from time to time, as long as the object and the configuration do not agree. */
+  #tellOfDefault(): void {
+    const object = this.#settings.onlyRanges ? undefined : this.#ports.objects.read(DEFAULT_SERVICE_CIDR);
+    const report = object && defaultRangeReport(object, this.#settings.defaultRanges);
+    if (report) this.#tell(report);
+  }
+
+  #tell(report: EventReport): void {
+    const at = this.#ports.clock.now();
+    const note = `${report.regarding.uid ?? ""} ${report.note}`;
+    if (this.#told.note === note && at - this.#told.at < TELL_AGAIN_MS) return;
+    this.#told = { note, at };
+    this.#ports.events.report(report);
+  }
+
   #view(): View {
-    return new View(this.#ports.storage.load());
+    return new View(this.#ports.storage.load(), this.#settings);
   }
 
   #topologyNow(): Topology {
@@ -219,6 +274,7 @@ export class Coordinator implements CoordinatorRpc {
       ranges: view.ranges
         .filter((range) => view.isAllocatable(range))
         .map(({ prefix, uid }) => ({ prefix, name: view.cidrs.get(uid)?.name ?? "" })),
+      ...(this.#settings.staticBands ? {} : { withoutBands: true }),
       owners: owners.flatMap((uid) => view.owners.get(uid) ?? []).map(({ uid, epoch }) => ({ uid, epoch })),
       free: this.#hints.of(owners),
     };
@@ -231,8 +287,10 @@ export class Coordinator implements CoordinatorRpc {
     });
   }
 
+  /** The row of the default ServiceCIDR, or of the configured ranges where they alone count. */
   #default(): CidrRow | undefined {
-    return this.#ports.storage.load().cidrs.find((row) => row.name === DEFAULT_SERVICE_CIDR);
+    const name = this.#settings.onlyRanges ? "" : DEFAULT_SERVICE_CIDR;
+    return this.#ports.storage.load().cidrs.find((row) => row.name === name);
   }
 
   /** It does not give out addresses yet, and will by itself. */

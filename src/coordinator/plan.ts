@@ -1,6 +1,7 @@
 /** From the Coordinator's rows to what there is to do: level-based, so it makes no difference what was attempted before a crash. */
 import { DEFAULT_SERVICE_CIDR, READY, sameCondition } from "./service-cidr-object";
 import type { CidrRow } from "./coordinator-storage";
+import { compareDefault } from "./default-range";
 import type { View } from "./view";
 
 export type Action =
@@ -46,18 +47,17 @@ export function actionKey(action: Action): string {
   }
 }
 
-/** `defaultRanges`: canonical texts of SERVICE_CLUSTER_IP_RANGE, primary family first. */
+/** `defaultRanges`: canonical texts of SERVICE_CLUSTER_IP_RANGE, primary family first. Objects are let be while others than theirs count. */
 export function planActions(view: View, defaultRanges: readonly string[], nowMs: number): Action[] {
-  return [...planDefault(view, defaultRanges), ...planOwners(view), ...planHandoffs(view, nowMs), ...planObjects(view, nowMs)];
+  const objects = view.configured ? [] : [...planDefault(view, defaultRanges), ...planObjects(view, nowMs)];
+  return [...objects, ...planOwners(view), ...planHandoffs(view, nowMs)];
 }
 
-/** Upstream: pkg/controlplane/controller/defaultservicecidr. An object that differs from the configuration in any other way wins over it. */
 function planDefault(view: View, defaultRanges: readonly string[]): Action[] {
   const cidr = [...view.cidrs.values()].find((row) => row.name === DEFAULT_SERVICE_CIDR);
   if (!cidr) return [{ kind: "bootstrap" }];
-  const ranges = view.rangesOf(cidr.uid);
-  const isFirstOfTwo = defaultRanges.length === 2 && ranges.length === 1 && ranges[0]?.prefix === defaultRanges[0];
-  return isFirstOfTwo && !cidr.deleting ? [{ kind: "extendDefault", cidr }] : [];
+  const stored = view.rangesOf(cidr.uid).map((range) => range.prefix);
+  return compareDefault(stored, defaultRanges) === "lacksSecond" && !cidr.deleting ? [{ kind: "extendDefault", cidr }] : [];
 }
 
 function planOwners(view: View): Action[] {

@@ -11,6 +11,8 @@ export interface ServiceCIDRObjects {
    * change; an object that is being deleted and has lost its last finalizer is removed. False: no such object with this uid, or no change.
    */
   updateInternal(key: ObjectKey, uid: string, mutate: (object: ServiceCIDR) => ServiceCIDR | undefined): Promise<boolean>;
+  /** the object as it is stored, a copy */
+  read(name: string): ServiceCIDR | undefined;
   /** false: the name is taken */
   createInternal(object: ServiceCIDR): Promise<boolean>;
 }

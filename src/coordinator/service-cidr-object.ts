@@ -70,7 +70,8 @@ export function cidrRowOf(object: ServiceCIDR, before: CidrRow | undefined): Cid
   };
 }
 
-function readyConditionOf(object: ServiceCIDR): ReadyCondition | undefined {
+/** The Ready condition as it stands on the object; undefined = there is none. */
+export function readyConditionOf(object: ServiceCIDR): ReadyCondition | undefined {
   const ready = object.status?.conditions?.find((condition) => condition.type === "Ready");
   return ready && { status: ready.status, reason: ready.reason, message: ready.message };
 }

@@ -9,7 +9,7 @@ import type { Fence } from "./intents";
 import type { ServiceCIDRObjects } from "./ports";
 import { isDeleting } from "./service-cidr-object";
 
-type ServiceCIDRStore = Pick<ResourceStore<Fence>, "internally" | "clock"> & { random: Pick<Random, "uuid"> };
+type ServiceCIDRStore = Pick<ResourceStore<Fence>, "internally" | "clock" | "get"> & { random: Pick<Random, "uuid"> };
 
 /** `store` is asked for at each write, because the store and the Coordinator need each other. */
 export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects {
@@ -25,6 +25,10 @@ export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects 
         else turn.put(name, after);
         return true;
       });
+    },
+    read(name) {
+      const found = store().get({ namespace: "", name }, "");
+      return found.ok ? (JSON.parse(found.object) as ServiceCIDR) : undefined;
     },
     createInternal(object: ServiceCIDR) {
       return store().internally((turn) => {

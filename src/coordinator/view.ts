@@ -5,7 +5,9 @@ import { ownerContent, RETIRED, type OwnerContent } from "../topology/owner-conf
 import { containsPrefix } from "../net/prefix";
 import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix, type NamedPrefix } from "../topology/stored-prefix";
+import { isConfiguredRow } from "./configured-ranges";
 import type { CidrRow, ClaimRow, CoordinatorState, HandoffRow, OwnerRow, RangeRow } from "./coordinator-storage";
+import type { CoordinatorSettings } from "./settings";
 
 export interface Claim extends ClaimRow, NamedPrefix {}
 
@@ -14,6 +16,8 @@ export interface Range extends RangeRow, NamedPrefix {}
 export class View {
   readonly epoch: number;
   readonly cidrs: ReadonlyMap<string, CidrRow>;
+  /** stands for the configured ranges, which then are the only ones that give out addresses */
+  readonly configured: CidrRow | undefined;
   readonly owners: ReadonlyMap<string, OwnerRow>;
   readonly claims: readonly Claim[];
   readonly ranges: readonly Range[];
@@ -23,8 +27,11 @@ export class View {
   readonly #rangeIndex: PrefixIndex<Range>;
   readonly #claimsByOwner: ReadonlyMap<string, Claim[]>;
   readonly #rangesByCidr: ReadonlyMap<string, Range[]>;
+  readonly #settings: Pick<CoordinatorSettings, "staticBands">;
 
-  constructor(state: CoordinatorState) {
+  constructor(state: CoordinatorState, settings: Pick<CoordinatorSettings, "staticBands">) {
+    this.#settings = settings;
+    this.configured = state.cidrs.find(isConfiguredRow);
     this.epoch = state.epoch;
     this.cidrs = new Map(state.cidrs.map((row) => [row.uid, row]));
     this.owners = new Map(state.owners.map((row) => [row.uid, row]));
@@ -85,6 +92,7 @@ export class View {
   /** The range may give out addresses: seeded, and nothing takes it back (PROTOCOL rule 14). */
   isAllocatable(range: Range): boolean {
     const cidr = this.cidrs.get(range.uid);
+    if (this.configured && range.uid !== this.configured.uid) return false;
     if (!cidr || cidr.deleting || cidr.suspended || cidr.fencedUntil > 0) return false;
     return this.#claimIndex.intersecting(range.parsed).every((claim) => claim.seeded);
   }
@@ -123,13 +131,14 @@ export class View {
     const allocatable = indexed(this.ranges.filter((range) => this.isAllocatable(range)));
     const receivingOf = groupBy(this.#handoffsIn("copying"), (row) => row.targetUid);
     const contents = new Map<string, OwnerContent>();
+    const withStatic = this.#settings.staticBands;
     for (const uid of this.ownerUids()) {
       const outgoing = this.handoffs.get(uid);
       const given = outgoing?.phase === "activating" ? outgoing.prefixes.map((prefix) => ({ prefix, parsed: storedPrefix(prefix) })) : [];
       const owned = [...this.claimsOf(uid), ...given];
       const receiving = (receivingOf.get(uid) ?? []).map(({ id, prefixes }) => ({ handoff: id, prefixes }));
       const isDone = owned.length === 0 && receiving.length === 0 && !this.cidrs.has(uid);
-      contents.set(uid, isDone ? RETIRED : ownerContent({ owned, frozen: outgoing?.prefixes ?? [], receiving }, allocatable));
+      contents.set(uid, isDone ? RETIRED : ownerContent({ owned, frozen: outgoing?.prefixes ?? [], receiving, withStatic }, allocatable));
     }
     return contents;
   }

@@ -47,12 +47,13 @@ export function dynamicBandOf(prefix: Prefix): Interval | undefined {
 
 /**
  * What several ranges of one family allow together, over all addresses: an address is in the static band if any range that contains it as
- * usable has it there (DESIGN §3), else in the dynamic one.
+ * usable has it there (DESIGN §3), else in the dynamic one. Without static bands (ServiceIPStaticSubrange=false) all are in the dynamic one.
  */
-export function bandsOf(ranges: readonly Prefix[]): Bands {
+export function bandsOf(ranges: readonly Prefix[], withStatic = true): Bands {
   const isInterval = (interval: Interval | undefined): interval is Interval => interval !== undefined;
   const withoutText = ranges[0]?.family === "IPv6" ? WITHOUT_TEXT : [];
   const usable = subtract(normalize(ranges.map(usableOf).filter(isInterval)), withoutText);
+  if (!withStatic) return { dynamic: usable, static: [] };
   const inStaticBand = subtract(normalize(ranges.map(staticBandOf).filter(isInterval)), withoutText);
   return { dynamic: subtract(usable, inStaticBand), static: inStaticBand };
 }

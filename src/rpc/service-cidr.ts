@@ -73,6 +73,8 @@ export interface OwnerConfig {
   frozen: string[];
   /** segments that other owners hand over: they are filled by chunks of their hand-off, and nothing else is done in them before they are owned */
   receiving: Receiving[];
+  /** the ranges have no static bands: the gate ServiceIPStaticSubrange is off */
+  withoutBands?: true;
   /** for ever: answers `stale` to everything, keeps only its last epoch */
   retired: boolean;
 }

@@ -146,7 +146,7 @@ export interface ControllerRpc {
   poke(): Promise<void>;
 }
 
-export interface EventsStoreRpc extends MaintainedStore {
+export interface EventsStoreRpc extends StoreRpc, MaintainedStore {
   /** deletes events that have outlived their hour; answers how many */
   expire(): Promise<number>;
 }

@@ -17,10 +17,12 @@ export interface Holdings {
   /** those of `owned` that it hands over */
   frozen: readonly string[];
   receiving: readonly Receiving[];
+  /** the ranges have static bands */
+  withStatic: boolean;
 }
 
 /** The content for an owner when `allocatable` holds the ranges that give out addresses now. */
-export function ownerContent({ owned, frozen, receiving }: Holdings, allocatable: PrefixIndex<NamedPrefix>): OwnerContent {
+export function ownerContent({ owned, frozen, receiving, withStatic }: Holdings, allocatable: PrefixIndex<NamedPrefix>): OwnerContent {
   const ranges = new Map<string, NamedPrefix>();
   for (const segment of owned) {
     for (const range of allocatable.intersecting(segment.parsed)) ranges.set(range.prefix, range);
@@ -31,6 +33,7 @@ export function ownerContent({ owned, frozen, receiving }: Holdings, allocatable
     frozen: [...frozen].sort(),
     receiving: [...receiving].sort((a, b) => a.handoff - b.handoff),
     retired: false,
+    ...(withStatic ? {} : { withoutBands: true as const }),
   };
 }
 

@@ -65,7 +65,7 @@ export function ownersWith(topology: Topology, family: Family): string[] {
 
 /** The band of an address; undefined = no range gives it out. */
 export function scopeOf(topology: Topology, family: Family, address: bigint): Scope | undefined {
-  const bands = bandsOf(routes(topology).ranges.containing(family, address));
+  const bands = bandsOf(routes(topology).ranges.containing(family, address), !topology.withoutBands);
   if (memberAt(bands.dynamic, address)) return "dynamic";
   return memberAt(bands.static, address) ? "static" : undefined;
 }
@@ -152,7 +152,7 @@ function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>, family: Fam
     const segment = storedPrefix(claim.prefix);
     if (segment.family !== family) continue;
     const within = ranges.intersecting(segment);
-    const size = sizeWithin(segment, within);
+    const size = sizeWithin(segment, within, !topology.withoutBands);
     if (size.dynamic + size.static === 0) continue;
     const known = holdings.get(claim.ownerUid);
     if (!known) {
@@ -166,16 +166,16 @@ function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>, family: Fam
 }
 
 /** How many addresses of the segment the ranges give out, by band. */
-function sizeWithin(segment: Prefix, ranges: readonly Prefix[]): FreeCount {
+function sizeWithin(segment: Prefix, ranges: readonly Prefix[], withStatic: boolean): FreeCount {
   const [only] = ranges;
   if (only === undefined) return NO_SIZE;
   // A segment is one whole range nearly always, and a topology may have a thousand of them.
   if (ranges.length === 1 && relation(only, segment) === "equal" && !containsPrefix(only, IPV4_MAPPED)) {
-    const inStaticBand = bandOffset(only);
+    const inStaticBand = withStatic ? bandOffset(only) : 0;
     return { dynamic: Number(usableSizeOf(only) - BigInt(inStaticBand)), static: inStaticBand };
   }
   const inside = [{ first: segment.base, last: lastOf(segment) }];
-  const bands = bandsOf(ranges);
+  const bands = bandsOf(ranges, withStatic);
   const sizeIn = (band: readonly Interval[]): number => Number(sizeOf(intersect(band, inside)));
   return { dynamic: sizeIn(bands.dynamic), static: sizeIn(bands.static) };
 }

@@ -8,7 +8,7 @@ import type { Digest } from "../base/ports";
 import { seal, unseal } from "../base/sealed-text";
 import type { Topology } from "../rpc/coordinator";
 
-interface CopiedTopology extends Pick<Topology, "claims" | "ranges"> {
+interface CopiedTopology extends Pick<Topology, "claims" | "ranges" | "withoutBands"> {
   format: typeof FORMAT;
   cluster: string;
 }
@@ -26,8 +26,8 @@ export function topologyVersion({ epoch, claims, ranges }: Topology): string {
   return `${epoch}/${claims.length}/${ranges.length}`;
 }
 
-export function sealTopology(cluster: string, { claims, ranges }: Topology, digest: Digest): Promise<Uint8Array> {
-  const copied: CopiedTopology = { format: FORMAT, cluster, claims, ranges };
+export function sealTopology(cluster: string, { claims, ranges, withoutBands }: Topology, digest: Digest): Promise<Uint8Array> {
+  const copied: CopiedTopology = { format: FORMAT, cluster, claims, ranges, ...(withoutBands && { withoutBands }) };
   return seal(JSON.stringify(copied), digest);
 }
 
@@ -37,5 +37,6 @@ export async function openTopology(bytes: Uint8Array, cluster: string, digest: D
   if (text === undefined) return undefined;
   const copied = JSON.parse(text) as CopiedTopology;
   if (copied.format !== FORMAT || copied.cluster !== cluster) return undefined;
-  return { epoch: 0, claims: copied.claims, ranges: copied.ranges, owners: [], free: [] };
+  const { claims, ranges, withoutBands } = copied;
+  return { epoch: 0, claims, ranges, owners: [], free: [], ...(withoutBands && { withoutBands }) };
 }

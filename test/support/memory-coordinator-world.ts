@@ -8,6 +8,7 @@ import type { Clock } from "../../src/base/ports";
 import { Coordinator } from "../../src/coordinator/coordinator";
 import type { Fence } from "../../src/coordinator/intents";
 import type { CoordinatorPeers, ServiceCIDRObjects } from "../../src/coordinator/ports";
+import type { EventReport } from "../../src/events/event-recorder";
 import type { ServiceCIDR } from "../../src/meta/kubernetes";
 import type { Status } from "../../src/meta/status";
 import { containsAddress, relation } from "../../src/net/prefix";
@@ -33,6 +34,12 @@ interface Timer {
 
 export interface WorldOptions {
   ranges?: string[];
+  /** MultiCIDRServiceAllocator=false */
+  onlyRanges?: string[];
+  /** uids of objects and tokens count from here: another world that goes on with the same contents must not repeat them */
+  uidsFrom?: number;
+  /** ServiceIPStaticSubrange */
+  staticBands?: boolean;
   seed?: number;
   /** number of the point at which the Coordinator's object dies; 0 = never */
   crashAt?: number;
@@ -48,6 +55,9 @@ export class CoordinatorWorld {
   /** user-made IPAddress objects by address */
   readonly userAddresses = new Map<string, SeedRow>();
   readonly logged: { level: string; event: string; fields?: unknown }[] = [];
+  readonly reported: EventReport[] = [];
+  /** why the servicecidrs store commits nothing of the Coordinator's, "" = it does */
+  refuses = "";
   /** every configuration that reached an owner, in order of arrival */
   readonly pushed: { uid: string; config: OwnerConfig; accepted: boolean }[] = [];
   /** names of the points passed so far */
@@ -60,15 +70,16 @@ export class CoordinatorWorld {
   intercept: (call: string) => Promise<void> | void = () => undefined;
   coordinator: Coordinator;
 
-  readonly #options: Required<WorldOptions>;
+  readonly #options: Required<Omit<WorldOptions, "onlyRanges">> & WorldOptions;
   readonly #owners = new Map<string, Owner>();
   #turns: (() => void)[] = [];
   #timers: Timer[] = [];
   #life = 0;
-  #uids = 0;
+  #uids: number;
 
   constructor(options: WorldOptions = {}) {
-    this.#options = { ranges: ["10.0.0.0/26"], seed: 1, crashAt: 0, crashRate: 0, ...options };
+    this.#options = { ranges: ["10.0.0.0/26"], seed: 1, crashAt: 0, crashRate: 0, staticBands: true, uidsFrom: 0, ...options };
+    this.#uids = this.#options.uidsFrom;
     this.random = seededRandom(this.#options.seed);
     this.storage = new MemoryCoordinatorStorage(() => this.#point("commit"));
     this.coordinator = this.#start();
@@ -250,8 +261,13 @@ export class CoordinatorWorld {
             if (isAlive()) this.logged.push({ level, event, fields });
           },
         },
+        events: {
+          report: (report) => {
+            if (isAlive()) this.reported.push(report);
+          },
+        },
       },
-      this.#options.ranges,
+      { defaultRanges: this.#options.ranges, onlyRanges: this.#options.onlyRanges, staticBands: this.#options.staticBands },
     );
     return coordinator;
   }
@@ -333,6 +349,7 @@ export class CoordinatorWorld {
   #objects(isAlive: () => boolean): ServiceCIDRObjects {
     const turn = async <T>(work: () => T): Promise<T> => {
       await this.#clock(isAlive).nextTurn();
+      if (this.refuses) throw new Error(this.refuses);
       const result = this.storage.transaction(work);
       this.coordinator.intents.turnCommitted();
       return result;
@@ -348,6 +365,7 @@ export class CoordinatorWorld {
           this.#commit(key.name, before, isGone ? "gone" : after);
           return true;
         }),
+      read: (name) => structuredClone(this.object(name)),
       createInternal: (object) =>
         turn(() => {
           const name = object.metadata?.name ?? "";

@@ -290,9 +290,10 @@ export class SimCluster {
         clock: life.clock,
         random: this.#random,
         recorder: this.#recorder(life),
+        events: { report: () => undefined },
         ...(this.#options.handoff ? { handoffRowsMax: this.#options.handoff.rowsMax } : {}),
       },
-      this.#options.ranges,
+      { defaultRanges: this.#options.ranges, staticBands: true },
     );
     const store: ResourceStore<Fence> = this.#store(life, definition, whileAlive(this.coordinatorTables, life), brain.intents);
     brain.kick();

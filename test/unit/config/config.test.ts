@@ -15,11 +15,23 @@ function errorsOf(vars: Record<string, string | undefined>): string[] {
 const LEGACY = "DisableAllocatorDualWrite=false";
 
 describe("parseConfig: defaults and accepted values", () => {
+  it.each<[gates: string, range: string, want: string[] | undefined]>([
+    ["", "10.96.0.0/16", undefined],
+    [LEGACY, "10.96.0.0/16", undefined],
+    ["MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false", "10.96.0.0/12", ["10.96.0.0/12"]],
+    // the old bitmap of an IPv6 range has 2^16 addresses at most
+    ["MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false", "fd00::/108,10.0.0.0/24", ["fd00::/112", "10.0.0.0/24"]],
+    ["MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false", "fd00::/120", ["fd00::/120"]],
+  ])("gates %j, range %s: only %j gives out addresses", (gates, range, want) => {
+    expect(configOf({ FEATURE_GATES: gates, SERVICE_CLUSTER_IP_RANGE: range }).onlyRanges).toEqual(want);
+  });
+
   it("takes upstream's defaults for absent and blank variables", () => {
     for (const vars of [{}, { SERVICE_CLUSTER_IP_RANGE: " ", FEATURE_GATES: "", MAX_ENDPOINTS_PER_SLICE: "" }]) {
       expect(configOf(vars)).toEqual({
         serviceFamilies: ["IPv4"],
         serviceRanges: ["10.0.0.0/24"],
+        onlyRanges: undefined,
         apiServerServiceIP: "10.0.0.1",
         featureGates: {
           MultiCIDRServiceAllocator: true,

@@ -7,7 +7,7 @@ const named = (prefix: string): NamedPrefix => ({ prefix, parsed: storedPrefix(p
 
 const content = (owned: string[], allocatable: string[]): ReturnType<typeof ownerContent> =>
   ownerContent(
-    { owned: owned.map(named), frozen: [], receiving: [] },
+    { owned: owned.map(named), frozen: [], receiving: [], withStatic: true },
     new PrefixIndex(allocatable.map(named).map((value) => ({ prefix: value.parsed, value }))),
   );
 
@@ -31,7 +31,7 @@ describe("ownerContent", () => {
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));
     const none = new PrefixIndex<NamedPrefix>([]);
     const moving = (frozen: string[], handoffs: number[]) =>
-      ownerContent({ owned: [], frozen, receiving: handoffs.map((handoff) => ({ handoff, prefixes: [] })) }, none);
+      ownerContent({ owned: [], frozen, receiving: handoffs.map((handoff) => ({ handoff, prefixes: [] })), withStatic: true }, none);
     expect(moving(["10.0.1.0/24", "10.0.0.0/24"], [2, 1])).toEqual(moving(["10.0.0.0/24", "10.0.1.0/24"], [1, 2]));
   });
 });

@@ -5,8 +5,9 @@ import { withTimeout } from "../src/base/timeout";
 import { NodePorts } from "../src/clusterip/node-ports";
 import { Pairing } from "../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
-import { defaultService } from "../src/clusterip/default-service";
+import { DefaultService } from "../src/clusterip/default-service";
 import type { CidrAllocations, ServicesStoreRpc } from "../src/rpc/store";
+import { observed } from "../src/store/observed";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { coordinator, ipAddressesStore } from "./peers";
@@ -32,6 +33,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
   readonly #extension: ServiceExtension;
   readonly #parts: LedgerParts;
   readonly #metrics: AllocationMetrics;
+  readonly #defaultService: DefaultService;
   #bootstrapping: Promise<void> | undefined;
   #recovered: Promise<void> | undefined;
 
@@ -54,8 +56,24 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
       topology: parts.topology,
       head: () => this.store.revision,
     });
-    super(ctx, env, setting, extension);
+    const defaultService = new DefaultService(
+      {
+        clock,
+        recorder,
+        exists: (key) => this.store.get(key, "").ok,
+        write: (request) => this.write(request),
+        wakeAt: (time) => setting.alarm.by(time),
+      },
+      setting.config,
+    );
+    const followed = observed(extension, {
+      committed: ({ key, type }) => defaultService.noteChange(key, type),
+      turnCommitted: () => defaultService.turnCommitted(),
+      turnLost: () => defaultService.turnLost(),
+    });
+    super(ctx, env, setting, followed);
     this.#setting = setting;
+    this.#defaultService = defaultService;
     this.#extension = extension;
     this.#parts = parts;
     this.#metrics = metrics;
@@ -79,11 +97,11 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
   override async maintain(): Promise<void> {
     await this.#recovered;
     await this.#extension.maintain();
-    await this.#ensureDefaultService();
+    await this.#defaultService.ensure();
   }
 
-  override alarm(): Promise<void> {
-    return this.#parts.alarm();
+  override async alarm(): Promise<void> {
+    await Promise.all([this.#parts.alarm(), this.#defaultService.ensure()]);
   }
 
   /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */
@@ -92,7 +110,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     await this.#enterInDirectory();
     const ready = coordinator(this.env, cluster).readyTopology(BOOTSTRAP_WAIT_MS);
     this.#parts.topology.adopt(await withTimeout(clock, 2 * BOOTSTRAP_WAIT_MS, ready));
-    await this.#ensureDefaultService();
+    await this.#defaultService.ensure();
   }
 
   /** A cluster that was entered once does without the directory: nothing that clients are answered may depend on it (DESIGN §6). */
@@ -109,15 +127,6 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     } catch (error) {
       if (storage.markGet(ENTERED) === 0) throw error;
       recorder.log("warn", "the directory of clusters did not answer", { error: String(error) });
-    }
-  }
-
-  async #ensureDefaultService(): Promise<void> {
-    const request = defaultService(this.#setting.config);
-    if (this.store.get({ namespace: request.namespace, name: "kubernetes" }, "").ok) return;
-    const result = await this.write(request);
-    if (!result.ok && result.status.reason !== "AlreadyExists") {
-      this.#setting.recorder.log("error", "the Service default/kubernetes could not be created", { message: result.status.message ?? "" });
     }
   }
 }

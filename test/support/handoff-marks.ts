@@ -2,19 +2,18 @@
 import type { CopyChunk, OwnerConfig } from "../../src/rpc/service-cidr";
 import type { HandoffRow } from "../../src/coordinator/coordinator-storage";
 
-export const FAULT_KINDS = ["lost", "replyLost", "repeated", "slow", "crashBefore", "crashAfter", "lostTransaction"] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+export type FaultKind = "lost" | "replyLost" | "repeated" | "slow" | "crashBefore" | "crashAfter" | "lostTransaction";
 
 /** Calls that only read: nothing is committed in them. */
-export const READ_STEPS = ["cut", "copyOut"] as const;
+const READ_STEPS = ["cut", "copyOut"] as const;
 /** Calls that write. */
-export const WRITE_STEPS = ["freeze", "open", "chunk", "seal", "activate", "drop", "thaw", "discard"] as const;
+const WRITE_STEPS = ["freeze", "open", "chunk", "seal", "activate", "drop", "thaw", "discard"] as const;
 /** Transactions of the Coordinator: no call, so nothing of it can be lost on the way. */
-export const COMMIT_STEPS = ["begin", "commit", "end", "rest"] as const;
+const COMMIT_STEPS = ["begin", "commit", "end", "rest"] as const;
 export type HandoffStep = (typeof READ_STEPS)[number] | (typeof WRITE_STEPS)[number] | (typeof COMMIT_STEPS)[number];
 
-export const NETWORK_FAULTS: readonly FaultKind[] = ["lost", "replyLost", "repeated", "slow"];
-export const COMMIT_FAULTS: readonly FaultKind[] = ["crashBefore", "crashAfter", "lostTransaction"];
+const NETWORK_FAULTS: readonly FaultKind[] = ["lost", "replyLost", "repeated", "slow"];
+const COMMIT_FAULTS: readonly FaultKind[] = ["crashBefore", "crashAfter", "lostTransaction"];
 
 /** Every pair that has to be met; a transaction of the Coordinator that is lost without a crash is a crash before it, as far as others see. */
 export function wantedMarks(): string[] {

@@ -32,6 +32,8 @@ export interface Contents {
 export class MemoryCoordinatorStorage implements CoordinatorStorage {
   contents: Contents = { epoch: 0, cidrs: {}, ranges: {}, claims: {}, owners: {}, handoffs: {}, seedings: {}, objects: {}, alarmAt: 0 };
   #depth = 0;
+  /** of transactions whose other tables are not kept yet */
+  #held: Contents[] | undefined;
 
   constructor(
     private readonly gate: (before: Contents) => void = () => undefined,
@@ -53,7 +55,23 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
     } finally {
       this.#depth--;
     }
-    if (isChanged) this.kept(before);
+    if (isChanged && this.#held) this.#held.push(before);
+    else if (isChanged) this.kept(before);
+    return result;
+  }
+
+  /** Runs a transaction that is kept together with other tables: `kept` is called when those are kept too. */
+  together<T>(work: () => T): T {
+    if (this.#held) return work();
+    const held: Contents[] = [];
+    this.#held = held;
+    let result: T;
+    try {
+      result = work();
+    } finally {
+      this.#held = undefined;
+    }
+    for (const before of held) this.kept(before);
     return result;
   }
 

@@ -12,6 +12,7 @@ import type { NodePortStorage } from "../../src/clusterip/node-port-storage";
 import { NodePorts } from "../../src/clusterip/node-ports";
 import { Pairing } from "../../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../../src/clusterip/service-extension";
+import { ServiceRepair } from "../../src/clusterip/service-repair";
 import { TopologySource } from "../../src/clusterip/topology-source";
 import { Coordinator } from "../../src/coordinator/coordinator";
 import type { Fence } from "../../src/coordinator/intents";
@@ -21,6 +22,7 @@ import { definitionOf } from "../../src/registry/all";
 import type { ResourceDefinition } from "../../src/registry/resource";
 import type { CoordinatorRpc } from "../../src/rpc/coordinator";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite } from "../../src/rpc/ip-addresses";
+import type { RepairedAddresses } from "../../src/rpc/repair";
 import type { HolderKind, OwnerConfig, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
 import type { StoreExtension } from "../../src/store/extension";
 import { NamespaceGuard } from "../../src/store/namespace-guard";
@@ -63,19 +65,20 @@ class Tables {
   readonly addresses = new MemoryIPAddressStorage(this.journal);
 }
 
-interface ServicesBrain {
+export interface ServicesBrain {
   store: ResourceStore<ServiceSupply>;
   ledger: AddressLedger;
+  repair: ServiceRepair;
   maintain(): Promise<void>;
 }
 
-interface IPAddressesBrain extends IPAddressesRpc {
+export interface IPAddressesBrain extends IPAddressesRpc, RepairedAddresses {
   store: ResourceStore<IPAddressSupply>;
   ledger: AddressLedger;
   maintain(): Promise<void>;
 }
 
-interface CoordinatorBrain {
+export interface CoordinatorBrain {
   store: ResourceStore<Fence>;
   brain: Coordinator;
 }
@@ -210,7 +213,8 @@ export class SimCluster {
     const storage = this.#sabotaged(whileAlive<LedgerStorage>(tables.ledger, life));
     const rows = whileAlive(tables.store, life);
     const nodePorts = whileAlive<NodePortStorage>(tables.nodePorts, life);
-    const ipAddresses = (): Pick<IPAddressesRpc, "createMany" | "deleteMany"> => ({
+    const ipAddresses = (): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "restoreMany"> => ({
+      restoreMany: (writes) => this.network.call(life, this.ipAddresses, (brain) => brain.restoreMany(structuredClone(writes))),
       createMany: (writes) => this.network.call(life, this.ipAddresses, (brain) => brain.createMany(structuredClone(writes))),
       deleteMany: (items) => this.network.call(life, this.ipAddresses, (brain) => brain.deleteMany(structuredClone(items))),
     });
@@ -225,13 +229,27 @@ export class SimCluster {
       pairing,
       topology,
       head: () => store.revision,
+      floor: () => store.floor,
     });
     const store: ResourceStore<ServiceSupply> = this.#store(life, definition, rows, extension);
     ledger.releases.rearm();
     const recovered = store.revision > store.floor ? extension.recover(rows) : Promise.resolve();
+    const repair = new ServiceRepair({
+      clock: life.clock,
+      recorder: this.#recorder(life),
+      ledger,
+      storage,
+      pairing,
+      topology,
+      stored: (key) => rows.objectGet(key)?.data,
+      internally: (work) => store.internally(work),
+      owner: (uid) => ({ rowsOf: (addresses) => this.network.call(life, this.owner(uid).node, (owner) => owner.rowsOf(addresses)) }),
+      ipAddresses,
+    });
     return {
       store,
       ledger,
+      repair,
       maintain: () => recovered.then(() => extension.maintain()),
     };
   }
@@ -255,6 +273,8 @@ export class SimCluster {
     return {
       store,
       ledger,
+      restoreMany: (writes) => store.internally((turn) => writes.map((write) => extension.writeManaged(turn, write))),
+      writersOf: (addresses) => Promise.resolve(addresses.map((address) => extension.writerOf(address))),
       createMany: (writes: IPAddressWrite[]) =>
         store.internally((turn) => {
           for (const write of writes) extension.writeManaged(turn, write);
@@ -372,7 +392,7 @@ class JointJournal extends Journal {
   }
 
   override transaction<T>(work: () => T): T {
-    return super.transaction(() => this.other.transaction(work));
+    return this.other.together(() => super.transaction(() => this.other.transaction(work)));
   }
 }
 

@@ -105,6 +105,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** served versions, preferred first; they differ in nothing but apiVersion */
   versions: readonly string[];
   resource: string;
+  /** served while this feature gate is on; the store and its objects are there in any case */
+  gate?: "MultiCIDRServiceAllocator";
   singular: string;
   kind: string;
   shortNames: readonly string[];

@@ -12,7 +12,7 @@ import { log } from "./log";
 import { parseTimeout, queryBool } from "./options";
 import { parseQuery, splitRequestUrl } from "./request-url";
 import { pageNotFound, statusResponse } from "./respond";
-import { servedVersion } from "./served";
+import { servedApis, servedVersion } from "./served";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
 import { type Probe, probeResponse } from "./system/healthz";
 import { metricsResponse } from "./system/metrics";
@@ -57,9 +57,10 @@ function groupVersion(c: C, group: string, tail: string): Response | Promise<Res
   const slash = tail.indexOf("/");
   const version = slash < 0 ? tail : tail.slice(0, slash);
   const rest = slash < 0 ? "" : tail.slice(slash + 1);
-  const served = servedVersion(group, version);
+  const apis = servedApis(c.env);
+  const served = servedVersion(apis, group, version);
   if (!served) return pageNotFound();
-  if (rest === "") return readOnly(() => resourceListResponse(c.req.raw, served))(c);
+  if (rest === "") return readOnly(() => resourceListResponse(c.req.raw, apis, served))(c);
   const { cluster, query } = splitRequestUrl(c.req.raw.url);
   return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query });
 }
@@ -82,7 +83,8 @@ function probe(c: C, name: Probe): Promise<Response> {
 
 function openApiDocument(c: C): Promise<Response> {
   const { path, query } = splitRequestUrl(c.req.raw.url);
-  return openApiV3DocumentResponse(c.req.raw, path.slice("/openapi/v3/".length), parseQuery(query));
+  const name = path.slice("/openapi/v3/".length);
+  return openApiV3DocumentResponse(c.req.raw, { apis: servedApis(c.env), path: name, query: parseQuery(query) });
 }
 
 export const app = new Hono<Bindings>({ getPath: (request) => splitRequestUrl(request.url).path });
@@ -92,30 +94,30 @@ for (const middleware of MIDDLEWARE) app.use("*", middleware);
 for (const path of bothForms("/api"))
   app.all(
     path,
-    readOnly((c) => coreVersionsResponse(c.req.raw)),
+    readOnly((c) => coreVersionsResponse(c.req.raw, servedApis(c.env))),
   );
 for (const path of bothForms("/apis"))
   app.all(
     path,
-    readOnly((c) => groupListResponse(c.req.raw)),
+    readOnly((c) => groupListResponse(c.req.raw, servedApis(c.env))),
   );
 for (const path of bothForms("/apis/:group"))
   app.all(
     path,
-    readOnly((c) => groupResponse(c.req.raw, lastSegment(c.req.path))),
+    readOnly((c) => groupResponse(c.req.raw, servedApis(c.env), lastSegment(c.req.path))),
   );
 app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
 app.all("/apis/:group/:version/*", namedGroup);
 for (const path of bothForms("/openapi/v3"))
   app.all(
     path,
-    readOnly(() => openApiV3IndexResponse()),
+    readOnly((c) => openApiV3IndexResponse(servedApis(c.env))),
   );
 app.all("/openapi/v3/*", readOnly(openApiDocument));
 for (const path of bothForms("/openapi/v2"))
   app.all(
     path,
-    readOnly((c) => openApiV2Response(c.req.raw)),
+    readOnly((c) => openApiV2Response(c.req.raw, servedApis(c.env))),
   );
 for (const path of bothForms("/version"))
   app.all(

@@ -1,6 +1,8 @@
-/** The registry as routes see it: group and version -> resources. Built once per isolate. */
+/** The registry as routes see it: group and version -> resources, without those whose feature gate is off. Built once per isolate. */
+import type { Env } from "../../durable-objects/env";
 import { definitions } from "../registry/all";
 import type { ResourceDefinition } from "../registry/resource";
+import { configOf } from "./config-guard";
 import { type Review, REVIEWS } from "./system/review-kinds";
 
 export interface ServedVersion {
@@ -10,29 +12,41 @@ export interface ServedVersion {
   reviews: ReadonlyMap<string, Review>;
 }
 
-const served = new Map<
-  string,
-  { group: string; version: string; resources: Map<string, ResourceDefinition>; reviews: Map<string, Review> }
->();
-
-function entry(group: string, version: string) {
-  const key = `${group}/${version}`;
-  let found = served.get(key);
-  if (!found) served.set(key, (found = { group, version, resources: new Map(), reviews: new Map() }));
-  return found;
+/** All that a server serves: a value that answers made of it can be kept under. */
+export interface ServedApis {
+  /** in the registry's order */
+  versions: readonly ServedVersion[];
 }
 
-for (const definition of definitions) {
-  for (const version of definition.versions) entry(definition.group, version).resources.set(definition.resource, definition);
+/** With all gates on, and with the ServiceCIDR and IPAddress APIs off. */
+const everything = servedWhere(() => true);
+const withoutMultiCidr = servedWhere(({ gate }) => gate !== "MultiCIDRServiceAllocator");
+
+function servedWhere(isServed: (definition: ResourceDefinition) => boolean): ServedApis {
+  const versions = new Map<
+    string,
+    { group: string; version: string; resources: Map<string, ResourceDefinition>; reviews: Map<string, Review> }
+  >();
+  const entry = (group: string, version: string) => {
+    const key = `${group}/${version}`;
+    const found = versions.get(key) ?? { group, version, resources: new Map(), reviews: new Map() };
+    versions.set(key, found);
+    return found;
+  };
+  for (const definition of definitions.filter(isServed)) {
+    for (const version of definition.versions) entry(definition.group, version).resources.set(definition.resource, definition);
+  }
+  for (const review of REVIEWS) entry(review.group, review.version).reviews.set(review.resource, review);
+  return { versions: [...versions.values()] };
 }
-for (const review of REVIEWS) entry(review.group, review.version).reviews.set(review.resource, review);
+
+/** What the configuration of this isolate lets be served. */
+export function servedApis(env: Env): ServedApis {
+  const config = configOf(env);
+  return config.ok && !config.value.featureGates.MultiCIDRServiceAllocator ? withoutMultiCidr : everything;
+}
 
 /** What a group ("" for core) serves in a version; undefined = 404 page not found. */
-export function servedVersion(group: string, version: string): ServedVersion | undefined {
-  return served.get(`${group}/${version}`);
-}
-
-/** Everything that is served, in the registry's order. */
-export function servedVersions(): Iterable<ServedVersion> {
-  return served.values();
+export function servedVersion(apis: ServedApis, group: string, version: string): ServedVersion | undefined {
+  return apis.versions.find((served) => served.group === group && served.version === version);
 }

@@ -19,6 +19,7 @@ export const ipAddressesDefinition = defineResource<IPAddress>({
   group: "networking.k8s.io",
   versions: ["v1", "v1beta1"],
   resource: "ipaddresses",
+  gate: "MultiCIDRServiceAllocator",
   singular: "ipaddress",
   kind: "IPAddress",
   shortNames: ["ip"],

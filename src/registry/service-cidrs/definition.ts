@@ -10,6 +10,7 @@ export const serviceCIDRsDefinition = defineResource<ServiceCIDR>({
   group: "networking.k8s.io",
   versions: ["v1", "v1beta1"],
   resource: "servicecidrs",
+  gate: "MultiCIDRServiceAllocator",
   singular: "servicecidr",
   kind: "ServiceCIDR",
   namespaced: false,

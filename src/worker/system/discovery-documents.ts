@@ -4,7 +4,7 @@
  */
 import { apiVersionOf } from "../../meta/type-meta";
 import type { ResourceDefinition } from "../../registry/resource";
-import { type ServedVersion, servedVersions } from "../served";
+import type { ServedApis, ServedVersion } from "../served";
 
 /** One resource of a version as both forms of discovery describe it. */
 interface Described {
@@ -50,17 +50,17 @@ function subresourcesOf({ subresources, actions = [] }: ResourceDefinition): Des
 }
 
 /** group name -> its versions, preferred first; "" is core */
-function groups(): Map<string, ServedVersion[]> {
+function groups(apis: ServedApis): Map<string, ServedVersion[]> {
   const byGroup = new Map<string, ServedVersion[]>();
-  for (const served of servedVersions()) byGroup.set(served.group, [...(byGroup.get(served.group) ?? []), served]);
+  for (const served of apis.versions) byGroup.set(served.group, [...(byGroup.get(served.group) ?? []), served]);
   return byGroup;
 }
 
 /** `serverAddress` is the host that the client reached. */
-export function apiVersions(serverAddress: string): object {
+export function apiVersions(apis: ServedApis, serverAddress: string): object {
   return {
     kind: "APIVersions",
-    versions: (groups().get("") ?? []).map(({ version }) => version),
+    versions: (groups(apis).get("") ?? []).map(({ version }) => version),
     serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress }],
   };
 }
@@ -70,14 +70,14 @@ function groupOf(name: string, versions: readonly ServedVersion[]): object {
   return { name, versions: named, preferredVersion: named[0] };
 }
 
-export function apiGroupList(): object {
-  const named = [...groups()].filter(([name]) => name !== "");
+export function apiGroupList(apis: ServedApis): object {
+  const named = [...groups(apis)].filter(([name]) => name !== "");
   return { kind: "APIGroupList", apiVersion: "v1", groups: named.map(([name, versions]) => groupOf(name, versions)) };
 }
 
 /** Undefined when the group is not served. */
-export function apiGroup(name: string): object | undefined {
-  const versions = name === "" ? undefined : groups().get(name);
+export function apiGroup(apis: ServedApis, name: string): object | undefined {
+  const versions = name === "" ? undefined : groups(apis).get(name);
   return versions && { kind: "APIGroup", apiVersion: "v1", ...groupOf(name, versions) };
 }
 
@@ -106,8 +106,8 @@ export function apiResourceList(served: ServedVersion): object {
 }
 
 /** `which` "core" = the one group without a name (`/api`), "named" = all others (`/apis`). */
-export function aggregatedDiscovery(which: "core" | "named", discoveryVersion: "v2" | "v2beta1"): object {
-  const items = [...groups()]
+export function aggregatedDiscovery(apis: ServedApis, which: "core" | "named", discoveryVersion: "v2" | "v2beta1"): object {
+  const items = [...groups(apis)]
     .filter(([name]) => (name === "") === (which === "core"))
     .map(([name, versions]) => ({
       metadata: { name, creationTimestamp: null },

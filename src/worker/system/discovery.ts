@@ -3,48 +3,55 @@ import { notAcceptable } from "../../meta/status";
 import { aggregatedDiscoveryVersion, ANSWER_TYPES, negotiate } from "../negotiate";
 import { parseQuery, splitRequestUrl } from "../request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../respond";
-import type { ServedVersion } from "../served";
+import type { ServedApis, ServedVersion } from "../served";
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "./discovery-documents";
 
 /** Texts that never change while an isolate lives. */
-const texts = new Map<string, string>();
+const texts = new WeakMap<ServedApis, Map<string, string>>();
 
-function textOf(key: string, make: () => object): string {
-  let text = texts.get(key);
-  if (text === undefined) texts.set(key, (text = JSON.stringify(make())));
+function textOf(apis: ServedApis, key: string, make: () => object): string {
+  const known = texts.get(apis) ?? new Map<string, string>();
+  texts.set(apis, known);
+  let text = known.get(key);
+  if (text === undefined) known.set(key, (text = JSON.stringify(make())));
   return text;
 }
 
 /** GET /api */
-export function coreVersionsResponse(request: Request): Response {
-  return aggregatedResponse(request, "core") ?? plainResponse(request, JSON.stringify(apiVersions(new URL(request.url).host)));
+export function coreVersionsResponse(request: Request, apis: ServedApis): Response {
+  return aggregatedResponse(request, apis, "core") ?? plainResponse(request, JSON.stringify(apiVersions(apis, new URL(request.url).host)));
 }
 
 /** GET /apis */
-export function groupListResponse(request: Request): Response {
-  return aggregatedResponse(request, "named") ?? plainResponse(request, textOf("groups", apiGroupList));
+export function groupListResponse(request: Request, apis: ServedApis): Response {
+  const plain = (): Response =>
+    plainResponse(
+      request,
+      textOf(apis, "groups", () => apiGroupList(apis)),
+    );
+  return aggregatedResponse(request, apis, "named") ?? plain();
 }
 
 /** GET /apis/{group} */
-export function groupResponse(request: Request, name: string): Response {
-  const group = apiGroup(name);
+export function groupResponse(request: Request, apis: ServedApis, name: string): Response {
+  const group = apiGroup(apis, name);
   return group ? plainResponse(request, JSON.stringify(group)) : pageNotFound();
 }
 
 /** GET /api/v1, /apis/{group}/{version} */
-export function resourceListResponse(request: Request, served: ServedVersion): Response {
+export function resourceListResponse(request: Request, apis: ServedApis, served: ServedVersion): Response {
   return plainResponse(
     request,
-    textOf(`${served.group}/${served.version}`, () => apiResourceList(served)),
+    textOf(apis, `${served.group}/${served.version}`, () => apiResourceList(served)),
   );
 }
 
-function aggregatedResponse(request: Request, which: "core" | "named"): Response | undefined {
+function aggregatedResponse(request: Request, apis: ServedApis, which: "core" | "named"): Response | undefined {
   const version = aggregatedDiscoveryVersion(request.headers.get("Accept"));
   if (!version) return undefined;
   const response = jsonResponse(
     200,
-    textOf(`aggregated/${which}/${version}`, () => aggregatedDiscovery(which, version)),
+    textOf(apis, `aggregated/${which}/${version}`, () => aggregatedDiscovery(apis, which, version)),
     "compact",
   );
   response.headers.set("Content-Type", `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`);

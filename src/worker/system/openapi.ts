@@ -8,7 +8,7 @@ import { openApiV2Document } from "../../schema/openapi-v2";
 import { encodeOpenApiV2 } from "../../schema/openapi-v2-protobuf";
 import { gzipped } from "../compress";
 import { jsonResponse, pageNotFound, textResponse } from "../respond";
-import { type ServedVersion, servedVersions } from "../served";
+import type { ServedApis, ServedVersion } from "../served";
 import { GIT_VERSION } from "./version";
 
 const JSON_TYPE = "application/json";
@@ -41,17 +41,18 @@ function pathOf({ group, version }: ServedVersion): string {
 }
 
 /** Made on first use: plain data that requests may share. */
-let documents: ReadonlyMap<string, Document> | undefined;
-const v2Documents = new Map<"json" | "protobuf", V2Document>();
+const v3Documents = new WeakMap<ServedApis, ReadonlyMap<string, Document>>();
+const v2Documents = new WeakMap<ServedApis, Partial<Record<"json" | "protobuf", V2Document>>>();
 
-async function allDocuments(): Promise<ReadonlyMap<string, Document>> {
-  if (documents) return documents;
+async function allDocuments(apis: ServedApis): Promise<ReadonlyMap<string, Document>> {
+  const there = v3Documents.get(apis);
+  if (there) return there;
   const made = new Map<string, Document>();
-  for (const served of servedVersions()) {
+  for (const served of apis.versions) {
     const text = JSON.stringify(documentOf(served));
     made.set(pathOf(served), { text, hash: await hashOf(text) });
   }
-  documents = made;
+  v3Documents.set(apis, made);
   return made;
 }
 
@@ -75,15 +76,18 @@ async function hashOf(content: string | Uint8Array<ArrayBuffer>): Promise<string
 }
 
 /** The URLs stay without the cluster's prefix: clients put it in front of them themselves. */
-export async function openApiV3IndexResponse(): Promise<Response> {
+export async function openApiV3IndexResponse(apis: ServedApis): Promise<Response> {
   const paths: Record<string, { serverRelativeURL: string }> = {};
-  for (const [path, { hash }] of await allDocuments()) paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
+  for (const [path, { hash }] of await allDocuments(apis)) paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
   return jsonResponse(200, JSON.stringify({ paths }), "compact");
 }
 
 /** `path` is what follows `/openapi/v3/`. */
-export async function openApiV3DocumentResponse(request: Request, path: string, query: URLSearchParams): Promise<Response> {
-  const document = (await allDocuments()).get(path);
+export async function openApiV3DocumentResponse(
+  request: Request,
+  { apis, path, query }: { apis: ServedApis; path: string; query: URLSearchParams },
+): Promise<Response> {
+  const document = (await allDocuments(apis)).get(path);
   if (!document) return pageNotFound();
   const etag = `"${document.hash}"`;
   const asked = query.get("hash");
@@ -98,10 +102,10 @@ export async function openApiV3DocumentResponse(request: Request, path: string, 
 }
 
 /** The whole server in one document. Without a word about the form it is JSON. */
-export async function openApiV2Response(request: Request): Promise<Response> {
+export async function openApiV2Response(request: Request, apis: ServedApis): Promise<Response> {
   const form = v2FormOf(request.headers.get("Accept") || "*/*");
   if (!form) return textResponse(406, `only the following media types are accepted: ${JSON_TYPE}, ${V2_PROTOBUF}\n`);
-  const { body, type, etag } = await v2Document(form);
+  const { body, type, etag } = await v2Document(apis, form);
   const headers = { ETag: etag, Vary: "Accept", "Cache-Control": "no-cache, private" };
   if (request.headers.get("If-None-Match") === etag) return new Response(null, { status: 304, headers });
   const response = new Response(body, { status: 200, headers: { ...headers, "Content-Type": type } });
@@ -116,13 +120,13 @@ function v2FormOf(accept: string): "json" | "protobuf" | undefined {
   return undefined;
 }
 
-async function v2Document(form: "json" | "protobuf"): Promise<V2Document> {
-  const there = v2Documents.get(form);
+async function v2Document(apis: ServedApis, form: "json" | "protobuf"): Promise<V2Document> {
+  const there = v2Documents.get(apis)?.[form];
   if (there) return there;
-  const document = openApiV2Document([...servedVersions()].map(documentOf));
+  const document = openApiV2Document(apis.versions.map(documentOf));
   const body = form === "json" ? JSON.stringify(document) : encodeOpenApiV2(document);
   const hash = await hashOf(body);
   const made = { body, type: form === "json" ? JSON_TYPE : V2_PROTOBUF, etag: `"${hash}"` };
-  v2Documents.set(form, made);
+  v2Documents.set(apis, { ...v2Documents.get(apis), [form]: made });
   return made;
 }

@@ -29,7 +29,7 @@ export const steps: readonly (readonly Folder[])[] = [
     { path: "src/alloc", beside: ["src/rpc"] },
     { path: "src/topology", beside: ["src/rpc"] },
     { path: "src/ranges" },
-    { path: "src/import", beside: ["src/ranges"] },
+    { path: "src/import", beside: ["src/ranges", "src/topology"] },
     { path: "src/rpc" },
   ],
   [{ path: "src/store" }, { path: "src/events" }],

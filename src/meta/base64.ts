@@ -1,4 +1,4 @@
-/** base64 (RFC 4648) of UTF-8 text, for tokens and annotations. */
+/** base64 (RFC 4648): of UTF-8 text for tokens and annotations, of bytes in fields. */
 const STANDARD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE = `${STANDARD.slice(0, 62)}-_`;
 
@@ -26,13 +26,28 @@ export function encodeBase64Url(text: string): string {
 
 /** Text of an unpadded base64url form; undefined when it is none. */
 export function decodeBase64Url(encoded: string): string | undefined {
-  if (encoded.length % 4 === 1) return undefined;
-  const bytes = new Uint8Array(Math.floor((encoded.length * 3) / 4));
+  const bytes = decode(encoded, URL_SAFE);
+  if (!bytes) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes of a padded base64 form, as in a field of type []byte; undefined when it is none. */
+export function decodeBase64(encoded: string): Uint8Array | undefined {
+  return encoded.length % 4 === 0 ? decode(encoded.replace(/={1,2}$/, ""), STANDARD) : undefined;
+}
+
+function decode(unpadded: string, alphabet: string): Uint8Array | undefined {
+  if (unpadded.length % 4 === 1) return undefined;
+  const bytes = new Uint8Array(Math.floor((unpadded.length * 3) / 4));
   let word = 0;
   let bits = 0;
   let length = 0;
-  for (let i = 0; i < encoded.length; i++) {
-    const value = URL_SAFE.indexOf(encoded.charAt(i));
+  for (let i = 0; i < unpadded.length; i++) {
+    const value = alphabet.indexOf(unpadded.charAt(i));
     if (value < 0) return undefined;
     word = ((word << 6) | value) & 0xffff;
     bits += 6;
@@ -40,9 +55,5 @@ export function decodeBase64Url(encoded: string): string | undefined {
     bits -= 8;
     bytes[length++] = (word >> bits) & 0xff;
   }
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return bytes;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { decodeBase64Url, encodeBase64, encodeBase64Url } from "../../../src/meta/base64";
+import { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from "../../../src/meta/base64";
 
 it.each([
   ["", ""],
@@ -18,4 +18,17 @@ it.each(["", "a", "ab", "abc", "é?>~", "\u{1f600}", "\ufeffx"])("decodeBase64Ur
 
 it.each(["a", "ab=", "a+b/", "_w"])("decodeBase64Url refuses %j", (text) => {
   expect(decodeBase64Url(text)).toBeUndefined();
+});
+
+it.each([
+  ["", []],
+  ["AQ==", [1]],
+  ["AQI=", [1, 2]],
+  ["+/8A", [0xfb, 0xff, 0]],
+])("decodeBase64 %j", (encoded, want) => {
+  expect([...(decodeBase64(encoded) ?? [])]).toEqual(want);
+});
+
+it.each(["AQ", "A===", "AQ=", "-_8A", "AQ==AQ=="])("decodeBase64 refuses %j", (encoded) => {
+  expect(decodeBase64(encoded)).toBeUndefined();
 });

@@ -1,0 +1,37 @@
+/** The files of a dump, JSON or YAML, as documents. */
+import { readFileSync } from "node:fs";
+import { parseAllDocuments } from "yaml";
+import type { DumpDocument } from "../../src/import/dump";
+import { UserError } from "../serve/user-error";
+
+const STANDARD_INPUT = "-";
+
+/** Throws UserError for a file that cannot be read, before anything is imported. */
+export function readFiles(files: readonly string[]): DumpDocument[] {
+  return files.flatMap((file) => {
+    const source = file === STANDARD_INPUT ? "the standard input" : file;
+    return parse(source, textOf(file, source)).map((value) => ({ source, value }));
+  });
+}
+
+function textOf(file: string, source: string): string {
+  try {
+    return readFileSync(file === STANDARD_INPUT ? 0 : file, "utf8");
+  } catch (error) {
+    throw new UserError(`${source} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parse(source: string, text: string): unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch (error) {
+    // JSON that is cut short reads as YAML up to a point; say what is wrong with it as JSON.
+    if (text.trimStart().startsWith("{")) throw new UserError(`${source} is no JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+  return [...parseAllDocuments(text)].map((document): unknown => {
+    const [fatal] = document.errors;
+    if (fatal) throw new UserError(`${source} is neither JSON nor YAML: ${fatal.message.split("\n")[0] ?? ""}`);
+    return document.toJS();
+  });
+}

@@ -1,0 +1,206 @@
+/**
+ * Carries out a plan: namespaces, then ServiceCIDRs until they are Ready, then Services with what they name, addresses of others, Services that
+ * leave something to the server, statuses. Every step may find its work done, so an import that was cut short is run again.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type DumpDocument, labelOf, readDump } from "../../src/import/dump";
+import { differences } from "../../src/import/importable";
+import { planImport, type PlannedService } from "../../src/import/plan";
+import type { ConflictReason, Finding } from "../../src/import/report";
+import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import { rangeSourceOf } from "../../src/ranges/service-ranges";
+import { type Answer, type Api, collectionPath } from "./api";
+import type { Progress } from "./progress";
+
+const TOGETHER = 16;
+const READY_WAIT_MS = 60_000;
+const READY_POLL_MS = 200;
+
+export interface ImportReport {
+  server: string;
+  dryRun: boolean;
+  /** labels, `Service default/web`; in a dry run of what would be created */
+  created: string[];
+  present: string[];
+  statusesRestored: string[];
+  conflicts: Finding[];
+  notices: Finding[];
+}
+
+interface ImportTask {
+  api: Api;
+  documents: readonly DumpDocument[];
+  dryRun: boolean;
+  progress: Progress;
+}
+
+export async function runImport({ api, documents, dryRun, progress }: ImportTask): Promise<ImportReport> {
+  const dump = readDump(documents);
+  const [namespaces, serviceCIDRs, services, ipAddresses] = await Promise.all([
+    api.list<Namespace>(collectionPath("Namespace")),
+    api.list<ServiceCIDR>(collectionPath("ServiceCIDR")),
+    api.list<Service>(collectionPath("Service")),
+    api.list<IPAddress>(collectionPath("IPAddress")),
+  ]);
+  const names = namespaces.map(({ metadata }) => metadata?.name ?? "");
+  const plan = planImport(dump, { namespaces: names, serviceCIDRs, services, ipAddresses });
+  const report: ImportReport = {
+    server: api.url,
+    dryRun,
+    created: [],
+    present: plan.present,
+    statusesRestored: [],
+    conflicts: plan.conflicts,
+    notices: plan.notices,
+  };
+  const run = new Run({ api, report, progress, namespaces: new Set(names) });
+
+  await run.all("namespaces", plan.namespaces, (object) => run.create("Namespace", object));
+  await run.all("ranges", plan.serviceCIDRs, (object) => run.create("ServiceCIDR", object));
+  if (!dryRun) await run.waitForReady(plan.serviceCIDRs);
+  const named = plan.services.filter(({ isOpen }) => !isOpen);
+  const open = plan.services.filter(({ isOpen }) => isOpen);
+  await run.all("services", named, (service) => run.createService(service));
+  await run.all("addresses", plan.ipAddresses, (object) => run.create("IPAddress", object));
+  await run.all("services", open, (service) => run.createService(service));
+  const there = new Set([...report.created, ...report.present]);
+  const statuses = plan.statuses.filter((object) => there.has(labelOf("Service", object.metadata)));
+  await run.all("statuses", statuses, (object) => run.restoreStatus(object));
+  return report;
+}
+
+interface RunSetting {
+  api: Api;
+  report: ImportReport;
+  progress: Progress;
+  /** of the cluster before the import */
+  namespaces: ReadonlySet<string>;
+}
+
+class Run {
+  readonly #setting: RunSetting;
+
+  constructor(setting: RunSetting) {
+    this.#setting = setting;
+  }
+
+  /** `work` for each item, some at a time, in order. */
+  async all<T>(what: string, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    let next = 0;
+    let done = 0;
+    const worker = async (): Promise<void> => {
+      for (let item = items[next++]; item !== undefined; item = items[next++]) {
+        await work(item);
+        this.#setting.progress.show(what, ++done, items.length);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(TOGETHER, items.length) }, worker));
+  }
+
+  async create(kind: "Namespace" | "ServiceCIDR" | "IPAddress", object: KubeObject): Promise<void> {
+    const { api, report } = this.#setting;
+    await this.#settle(kind, object, await api.create(collectionPath(kind), object, report.dryRun));
+  }
+
+  async createService({ object, needsPlannedRange }: PlannedService): Promise<void> {
+    const { api, report, namespaces } = this.#setting;
+    const namespace = object.metadata?.namespace ?? "";
+    const created = { ...object, status: undefined };
+    if (!report.dryRun) {
+      await this.#settle("Service", object, await api.create(collectionPath("Service", namespace), created, false));
+      return;
+    }
+    const answer = await (namespaces.has(namespace)
+      ? api.create(collectionPath("Service", namespace), created, true)
+      : this.#tryElsewhere(created));
+    // The plan has looked at addresses in ranges that the server does not know yet; the rest is judged by the server.
+    const isOnlyAddresses = answer.fields.length > 0 && answer.fields.every((field) => /^spec\.(clusterIPs?|ipFamilies)\b/.test(field));
+    if (needsPlannedRange && answer.code === 422 && isOnlyAddresses) report.created.push(labelOf("Service", object.metadata));
+    else await this.#settle("Service", object, answer);
+  }
+
+  /** A dry run in a namespace that is there, for one that is still to be created. */
+  async #tryElsewhere(object: Service): Promise<Answer> {
+    const { api } = this.#setting;
+    const path = collectionPath("Service", "default");
+    const metadata = { ...object.metadata, namespace: "default" };
+    const answer = await api.create(path, { ...object, metadata }, true);
+    if (answer.reason !== "AlreadyExists") return answer;
+    return api.create(path, { ...object, metadata: { ...metadata, name: undefined, generateName: "import-" } }, true);
+  }
+
+  async #settle(kind: "Namespace" | "ServiceCIDR" | "IPAddress" | "Service", object: KubeObject, answer: Answer): Promise<void> {
+    const { api, report } = this.#setting;
+    const label = labelOf(kind, object.metadata);
+    for (const message of answer.warnings)
+      report.notices.push({ object: label, reason: "Warning", message: `brings the warning: ${message}` });
+    if (answer.code < 300) {
+      report.created.push(label);
+      return;
+    }
+    if (answer.reason === "AlreadyExists") {
+      const stored = await api.get(
+        `${collectionPath(kind, object.metadata?.namespace)}/${encodeURIComponent(object.metadata?.name ?? "")}`,
+      );
+      const different = stored.code === 200 ? differences(object, stored.object) : ["everything"];
+      if (different.length === 0) report.created.push(label);
+      else
+        report.conflicts.push({
+          object: label,
+          reason: "Different",
+          message: `came to be meanwhile, with other values of ${different.join(", ")}`,
+        });
+      return;
+    }
+    report.conflicts.push({ object: label, reason: reasonOf(answer), message: `is refused: ${answer.message}` });
+  }
+
+  async restoreStatus(object: Service & { status?: unknown }): Promise<void> {
+    const { api, report } = this.#setting;
+    const label = labelOf("Service", object.metadata);
+    if (!report.dryRun) {
+      const path = `${collectionPath("Service", object.metadata?.namespace)}/${encodeURIComponent(object.metadata?.name ?? "")}`;
+      const answer = await api.patchStatus(path, object.status);
+      if (answer.code >= 300) {
+        report.conflicts.push({
+          object: label,
+          reason: reasonOf(answer),
+          message: `is there, but its status is refused: ${answer.message}`,
+        });
+        return;
+      }
+    }
+    report.statusesRestored.push(label);
+  }
+
+  /** Services cannot have addresses of a range before that. */
+  async waitForReady(objects: readonly ServiceCIDR[]): Promise<void> {
+    const { api, report, progress } = this.#setting;
+    const wanted = new Set(
+      objects.map(({ metadata }) => metadata?.name ?? "").filter((name) => report.created.includes(`ServiceCIDR ${name}`)),
+    );
+    const deadline = Date.now() + READY_WAIT_MS;
+    const total = wanted.size;
+    while (wanted.size > 0) {
+      for (const object of await api.list<ServiceCIDR>(collectionPath("ServiceCIDR")))
+        if (rangeSourceOf(object).ready) wanted.delete(object.metadata?.name ?? "");
+      progress.show("ranges ready", total - wanted.size, total);
+      if (wanted.size === 0) return;
+      if (Date.now() > deadline) break;
+      await sleep(READY_POLL_MS);
+    }
+    for (const name of wanted)
+      report.conflicts.push({
+        object: `ServiceCIDR ${name}`,
+        reason: "NotReady",
+        message: `is not Ready after ${String(READY_WAIT_MS / 1_000)} s`,
+      });
+  }
+}
+
+function reasonOf({ code, message }: Answer): ConflictReason {
+  if (message.includes("provided IP is already allocated")) return "AddressTaken";
+  if (message.includes("provided port is already allocated")) return "NodePortTaken";
+  if (/does not match the current range|The range of valid IPs is/.test(message)) return "OutOfRange";
+  return code === 422 || code === 400 ? "Invalid" : "Refused";
+}

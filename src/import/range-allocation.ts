@@ -1,0 +1,63 @@
+/**
+ * Upstream's bitmap of the old allocators (services-and-addresses §7): the bytes of one big integer, most significant first, without leading
+ * zero bytes. Its bit k is the address after the k-th of the range's network address, or the k-th port of a port range.
+ */
+import { decodeBase64 } from "../meta/base64";
+import type { KubeObject } from "../meta/kubernetes";
+import { formatAddress } from "../net/address";
+import type { Family } from "../net/family";
+import { parsePrefix, type Prefix } from "../net/prefix";
+import { usableSizeOf } from "../net/usable";
+import { err, ok, type Result } from "../base/result";
+
+export interface RangeAllocation extends KubeObject {
+  /** a CIDR, or `30000-32767` */
+  range?: string;
+  /** base64 */
+  data?: string;
+}
+
+/** What the old allocator counts as taken. */
+export type TakenBits =
+  { kind: "addresses"; prefix: Prefix; addresses: string[] } | { kind: "ports"; first: number; last: number; ports: number[] };
+
+/** Bits that the old allocator keeps for an IPv6 range, however long it is. */
+const IPV6_BITS_MAX = 65_535n;
+
+/** The error is a sentence for the operator. */
+export function readRangeAllocation({ range = "", data = "" }: RangeAllocation): Result<TakenBits, string> {
+  const bytes = decodeBase64(data);
+  if (!bytes) return err("its data is no base64");
+  const ports = /^(\d{1,5})-(\d{1,5})$/.exec(range);
+  const bits = setBits(bytes);
+  const highest = bits.at(-1) ?? -1;
+  if (ports) {
+    const [first, last] = [Number(ports[1]), Number(ports[2])];
+    if (highest > last - first) return err(`its bit ${highest} is outside the range ${range}`);
+    return ok({ kind: "ports", first, last, ports: bits.map((bit) => first + bit) });
+  }
+  const parsed = parsePrefix(range);
+  const prefix = parsed.ok ? parsed.value : parsed.error.reason === "notCanonical" ? parsed.error.prefix : undefined;
+  if (!prefix) return err(`its range ${JSON.stringify(range)} is neither a CIDR nor a range of ports`);
+  if (BigInt(highest) >= bitsOf(prefix)) return err(`its bit ${highest} is outside the range ${range}`);
+  return ok({ kind: "addresses", prefix, addresses: bits.map((bit) => addressOf(prefix.family, prefix.base, bit)) });
+}
+
+function bitsOf(prefix: Prefix): bigint {
+  const size = usableSizeOf(prefix);
+  return prefix.family === "IPv6" && size > IPV6_BITS_MAX ? IPV6_BITS_MAX : size;
+}
+
+function addressOf(family: Family, base: bigint, bit: number): string {
+  return formatAddress(family, base + 1n + BigInt(bit));
+}
+
+/** Ascending. */
+function setBits(bytes: Uint8Array): number[] {
+  const bits: number[] = [];
+  for (let i = bytes.length - 1; i >= 0; i--) {
+    const byte = bytes[i] ?? 0;
+    for (let bit = 0; bit < 8; bit++) if ((byte >> bit) & 1) bits.push((bytes.length - 1 - i) * 8 + bit);
+  }
+  return bits;
+}

@@ -49,3 +49,21 @@ it("a ServiceCIDR is ready as its object shows it, and gives all its prefixes", 
     claims: ["10.0.0.0/24"],
   });
 });
+
+it("while the configured ranges alone count, no object is ready", () => {
+  const state: CoordinatorState = {
+    epoch: 7,
+    cidrs: [row("object"), row("configured", { name: "" })],
+    ranges: [
+      { uid: "object", prefix: "10.0.0.0/24", ready: false },
+      { uid: "configured", prefix: "10.0.1.0/24", ready: true },
+    ],
+    claims: [],
+    owners: [],
+    handoffs: [],
+  };
+  expect(rangesReading(state, 12).sources).toEqual([
+    { cidrs: ["10.0.0.0/24"], ready: false },
+    { cidrs: ["10.0.1.0/24"], ready: true },
+  ]);
+});

@@ -4,14 +4,17 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Recorder } from "../src/base/ports";
+import type { RepairControllerRpc, RepairCounts } from "../src/rpc/repair";
 import type { ControllerRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 import { garbageCollectionPass } from "./garbage-collection-pass";
 import { namespaceDeletionPass } from "./namespace-deletion-pass";
 import { systemClock, systemRecorder } from "./ports";
+import { repairPass } from "./repair-pass";
 import { GARBAGE_COLLECTION_SCHEMA } from "./sql/garbage-collection-sql";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
+import { REPAIR_SCHEMA, sqlRepairStorage } from "./sql/repair-sql";
 
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
@@ -19,6 +22,7 @@ const RETRY_MAX_MS = 30_000;
 const MIGRATIONS: readonly Migration[] = [
   { id: 1, sql: IDENTITY_SCHEMA },
   { id: 2, sql: GARBAGE_COLLECTION_SCHEMA },
+  { id: 3, sql: REPAIR_SCHEMA },
 ];
 
 /** What a controller's work has of its object. */
@@ -29,16 +33,20 @@ export interface ControllerSetting {
   recorder: Recorder;
 }
 
-/** One pass over everything there is to do; `left` = another one is needed although nothing may change. */
-export type ControllerPass = () => Promise<{ left: boolean }>;
+/**
+ * One pass over everything there is to do; `left` = another one is needed although nothing may change. `againAt`: so is one at that time
+ * (milliseconds since the epoch).
+ */
+export type ControllerPass = () => Promise<{ left: boolean; againAt?: number | undefined }>;
 
 /** The controllers, by the last part of their object's name. */
 const PASSES: Readonly<Record<string, (setting: ControllerSetting) => ControllerPass>> = {
   namespaces: namespaceDeletionPass,
   "garbage-collection": garbageCollectionPass,
+  repair: repairPass,
 };
 
-export class Controller extends DurableObject<Env> implements ControllerRpc {
+export class Controller extends DurableObject<Env> implements ControllerRpc, RepairControllerRpc {
   readonly #recorder: Recorder;
   readonly #onePass: ControllerPass;
   #attempt = 0;
@@ -63,6 +71,10 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
     return Promise.resolve();
   }
 
+  repairCounts(): Promise<RepairCounts> {
+    return Promise.resolve(sqlRepairStorage(this.ctx.storage).countsLoad());
+  }
+
   override async alarm(): Promise<void> {
     await this.#pass();
   }
@@ -83,13 +95,15 @@ export class Controller extends DurableObject<Env> implements ControllerRpc {
     do {
       this.#pokedMeanwhile = false;
       let left = true;
+      let againAt: number | undefined;
       try {
-        ({ left } = await this.#onePass());
+        ({ left, againAt } = await this.#onePass());
       } catch (error) {
         this.#recorder.log("warn", "controller pass failed", { error: String(error) });
       }
       if (left) await this.ctx.storage.setAlarm(systemClock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
       else this.#attempt = 0;
+      if (!left && againAt !== undefined) await this.ctx.storage.setAlarm(Math.max(againAt, systemClock.now() + RETRY_BASE_MS));
     } while (this.#pokedMeanwhile);
   }
 }

@@ -1,15 +1,16 @@
 /** The ipaddresses store: the API view of who holds which address (DESIGN §2). */
 import { IPAddressExtension, type IPAddressSupply } from "../src/clusterip/ip-address-extension";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../src/rpc/ip-addresses";
+import type { IPAddressRestore, RepairedAddresses, WrittenAddress } from "../src/rpc/repair";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { IP_ADDRESSES_SCHEMA, sqlIPAddressStorage } from "./sql/ip-addresses-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
-import { openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
+import { openStore, repairPoke, STORE_MIGRATIONS, StoreObject } from "./store-object";
 
 const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA }];
 
-export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IPAddressesRpc {
+export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IPAddressesRpc, RepairedAddresses {
   readonly #extension: IPAddressExtension;
   readonly #parts: LedgerParts;
 
@@ -22,6 +23,7 @@ export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IP
       storage: sqlIPAddressStorage(ctx.storage),
       now: () => setting.clock.now(),
       uuid: () => setting.random.uuid(),
+      touched: repairPoke(env, setting),
     });
     super(ctx, env, setting, extension);
     this.#parts = parts;
@@ -39,6 +41,14 @@ export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IP
     await this.store.internally((turn) => {
       for (const item of items) this.#extension.deleteManaged(turn, item);
     });
+  }
+
+  restoreMany(writes: IPAddressRestore[]): Promise<boolean[]> {
+    return this.store.internally((turn) => writes.map((write) => this.#extension.writeManaged(turn, write, write)));
+  }
+
+  writersOf(addresses: string[]): Promise<(WrittenAddress | null)[]> {
+    return Promise.resolve(addresses.map((address) => this.#extension.writerOf(address)));
   }
 
   claimPrefixes(epoch: number, prefixes: string[], page: SeedPageRequest): Promise<SeedPage> {

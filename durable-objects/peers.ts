@@ -7,7 +7,9 @@ import { definitions } from "../src/registry/all";
 import type { CoordinatorRpc, RangesRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
 import type { CountedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
+import type { ObjectFeed } from "../src/rpc/object-feed";
 import type { LinkedStore } from "../src/rpc/object-links";
+import type { RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/rpc/repair";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
 import { storeName } from "../src/store/list-copy";
 import type { Env } from "./env";
@@ -81,8 +83,8 @@ export function contentStores(env: Env, cluster: string): (StoredResource & { st
     .map(({ definition: { group, resource }, store }) => ({ group, resource, store }));
 }
 
-export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc> {
-  return storeStub<ServicesStoreRpc>(env, cluster, { group: "", resource: "services" });
+export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc & RepairedServices & ObjectFeed> {
+  return storeStub<ServicesStoreRpc & RepairedServices & ObjectFeed>(env, cluster, { group: "", resource: "services" });
 }
 
 export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore> {
@@ -93,20 +95,28 @@ export function eventsStore(env: Env, cluster: string): Remote<EventsStoreRpc> {
   return storeStub<EventsStoreRpc>(env, cluster, { group: "", resource: "events" });
 }
 
-export function ipAddressesStore(env: Env, cluster: string): Remote<IPAddressesRpc & StoreRpc & MaintainedStore> {
+export function ipAddressesStore(
+  env: Env,
+  cluster: string,
+): Remote<IPAddressesRpc & StoreRpc & MaintainedStore & RepairedAddresses & ObjectFeed> {
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "ipaddresses" });
 }
 
-export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & RangesRpc & StoreRpc & MaintainedStore> {
+export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & RangesRpc & StoreRpc & MaintainedStore & ObjectFeed> {
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "servicecidrs" });
 }
 
 /** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (PROTOCOL rule 9). */
-export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner> {
-  return stubOf<ServiceCIDRRpc & CountedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
+export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner & RepairedOwner> {
+  return stubOf<ServiceCIDRRpc & CountedOwner & RepairedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }
 
-/** A controller of the cluster: "namespaces" or "garbage-collection". */
+/** A controller of the cluster: "namespaces", "garbage-collection" or "repair". */
 export function controller(env: Env, cluster: string, name: string): Remote<ControllerRpc> {
   return stubOf<ControllerRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
+}
+
+/** The repair controller, which also answers for its metrics. */
+export function repairController(env: Env, cluster: string): Remote<ControllerRpc & RepairControllerRpc> {
+  return stubOf<ControllerRpc & RepairControllerRpc>(env.CONTROLLER, `${cluster}/controllers/repair`);
 }

@@ -15,6 +15,7 @@ import type {
   ReleaseResult,
   ServiceCIDRRpc,
 } from "../src/rpc/service-cidr";
+import type { BitmapCheck, RepairedOwner } from "../src/rpc/repair";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
 import { migrate } from "./sql/migrate";
 import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner-sql";
@@ -23,7 +24,7 @@ import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner-sql";
  * The object that alone writes the addresses of one ServiceCIDR; named "<cluster>/<uid of the ServiceCIDR>" by its callers, which it does
  * not need to know. A shell: every rule is in alloc/owner. It needs no alarm, since released tokens are forgotten by later releases.
  */
-export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc, CountedOwner {
+export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc, CountedOwner, RepairedOwner {
   readonly #owner: Owner;
 
   constructor(ctx: DurableObjectState, env: object) {
@@ -79,6 +80,14 @@ export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc
 
   usage(intervals: { first: string; last: string }[]): ReturnType<CountedOwner["usage"]> {
     return this.#owner.usage(intervals);
+  }
+
+  rowsOf(addresses: string[]): ReturnType<RepairedOwner["rowsOf"]> {
+    return this.#owner.rowsOf(addresses);
+  }
+
+  checkBitmap(afterPosition: number, limit: number): Promise<BitmapCheck> {
+    return this.#owner.checkBitmap(afterPosition, limit);
   }
 
   /** Commits and calls since the object started, for tests and benchmarks: operations / drains is the group size. */

@@ -5,16 +5,18 @@ import { withTimeout } from "../src/base/timeout";
 import { NodePorts } from "../src/clusterip/node-ports";
 import { Pairing } from "../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
+import { ServiceRepair } from "../src/clusterip/service-repair";
 import { DefaultService } from "../src/clusterip/default-service";
+import type { GiveUpResult, HeldAddress, RepairedServices, WholeResult, WrittenAddress } from "../src/rpc/repair";
 import type { CidrAllocations, ServicesStoreRpc } from "../src/rpc/store";
 import { observed } from "../src/store/observed";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
-import { coordinator, ipAddressesStore } from "./peers";
+import { coordinator, ipAddressesStore, owner } from "./peers";
 import { FREE_COUNTS_SCHEMA } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
-import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
+import { openStore, repairPoke, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
 
 const MIGRATIONS = [
   ...STORE_MIGRATIONS,
@@ -28,10 +30,11 @@ const BOOTSTRAP_WAIT_MS = 10_000;
 /** The mark that the directory of clusters has had this one. */
 const ENTERED = "entered";
 
-export class ServicesStore extends StoreObject<ServiceSupply> implements ServicesStoreRpc {
+export class ServicesStore extends StoreObject<ServiceSupply> implements ServicesStoreRpc, RepairedServices {
   readonly #setting: StoreSetting;
   readonly #extension: ServiceExtension;
   readonly #parts: LedgerParts;
+  readonly #repair: ServiceRepair;
   readonly #metrics: AllocationMetrics;
   readonly #defaultService: DefaultService;
   #bootstrapping: Promise<void> | undefined;
@@ -45,6 +48,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
       deleteAddresses: (items) => ipAddressesStore(env, cluster).deleteMany(items),
       metrics,
     });
+    const pokeRepair = repairPoke(env, setting);
     const pairing = new Pairing({ clock, recorder, ipAddresses: () => ipAddressesStore(env, cluster) });
     const extension = new ServiceExtension({
       definition: setting.definition,
@@ -55,6 +59,8 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
       pairing,
       topology: parts.topology,
       head: () => this.store.revision,
+      floor: () => this.store.floor,
+      unpaired: pokeRepair,
     });
     const defaultService = new DefaultService(
       {
@@ -77,6 +83,18 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     this.#extension = extension;
     this.#parts = parts;
     this.#metrics = metrics;
+    this.#repair = new ServiceRepair({
+      clock,
+      recorder,
+      ledger: parts.ledger,
+      storage: parts.storage,
+      pairing,
+      topology: parts.topology,
+      stored: (key) => this.store.storage.objectGet(key)?.data,
+      internally: (work) => this.store.internally(work),
+      owner: (uid) => owner(env, cluster, uid),
+      ipAddresses: () => ipAddressesStore(env, cluster),
+    });
     parts.ledger.releases.rearm();
     // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
     if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage);
@@ -92,6 +110,14 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
 
   async allocations(): Promise<CidrAllocations[]> {
     return this.#metrics.values();
+  }
+
+  makeWhole(items: HeldAddress[]): Promise<WholeResult[]> {
+    return this.#repair.makeWhole(items);
+  }
+
+  giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]> {
+    return this.#repair.giveUp(items);
   }
 
   override async maintain(): Promise<void> {

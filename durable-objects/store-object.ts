@@ -11,6 +11,7 @@ import { type Config, parseConfig } from "../src/config/config";
 import { definitionOf, representationsOf } from "../src/registry/all";
 import type { Clock, Random, Recorder } from "../src/base/ports";
 import type { ResourceDefinition } from "../src/registry/resource";
+import type { FedChanges, FedPage, ObjectFeed } from "../src/rpc/object-feed";
 import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../src/rpc/object-links";
 import type {
   CollectionRequest,
@@ -30,6 +31,7 @@ import { type KeyRange, namespaceRange } from "../src/store/keys";
 import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "../src/store/list-copy";
 import { ownerSource } from "../src/store/list-source";
 import { NamespaceGuard } from "../src/store/namespace-guard";
+import { ObjectFeedReader } from "../src/store/object-feed";
 import { changesLinks, ObjectLinksReader } from "../src/store/object-links";
 import { observed } from "../src/store/observed";
 import type { Publisher } from "../src/store/publisher";
@@ -56,6 +58,9 @@ const FINALIZERS_TOLD_MAX = 100;
 /** Between two pokes of the garbage collector: a burst of deletions is one pass of it, not one per turn. */
 const COLLECTOR_POKE_INTERVAL_MS = 250;
 
+/** Between two pokes of repair: many changes by hand are one pass of it. */
+const REPAIR_POKE_INTERVAL_MS = 500;
+
 export interface ObjectIdentity {
   cluster: string;
   group: string;
@@ -70,7 +75,7 @@ function parseStoreName(name: string): ObjectIdentity {
 }
 
 /** Variables are checked by the Worker before any object is called; an object that finds them broken all the same must not run. */
-function configOf(env: Env): Config {
+export function configOf(env: Env): Config {
   const config = parseConfig(env as unknown as Record<string, string | undefined>);
   if (!config.ok) throw new Error(config.error.join("; "));
   return config.value;
@@ -112,9 +117,10 @@ export function openStore(
   };
 }
 
-export abstract class StoreObject<Supply> extends DurableObject<Env> implements StoreRpc, MaintainedStore, LinkedStore {
+export abstract class StoreObject<Supply> extends DurableObject<Env> implements StoreRpc, MaintainedStore, LinkedStore, ObjectFeed {
   protected readonly store: Store<Supply>;
   readonly #links: ObjectLinksReader;
+  readonly #feed: ObjectFeedReader;
   readonly #namespaces: NamespaceGuard;
   readonly #listCopies: Publisher;
 
@@ -136,6 +142,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
       ...(definition.namespaced ? { namespaces: this.#namespaces } : {}),
     });
     this.#links = new ObjectLinksReader(this.store);
+    this.#feed = new ObjectFeedReader(this.store);
     const name = storeName(cluster, definition);
     this.#listCopies = publisher(
       { ctx, env, setting, key: listCopyKey(name), lifetimeSeconds: LIST_COPY_LIFETIME_SECONDS },
@@ -211,6 +218,18 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     return Promise.resolve(this.#links.metadataOf(keys));
   }
 
+  objectsSince(cursor: StoreCursor | undefined, limit: number): Promise<FedChanges> {
+    return Promise.resolve(this.#feed.objectsSince(cursor, limit));
+  }
+
+  objectsAfter(after: string, limit: number): Promise<FedPage> {
+    return Promise.resolve(this.#feed.objectsAfter(after, limit));
+  }
+
+  objectsNamed(keys: ObjectKey[]): Promise<(string | null)[]> {
+    return Promise.resolve(this.#feed.objectsNamed(keys));
+  }
+
   async maintain(): Promise<void> {
     // A plain store has nothing that could be left half done.
   }
@@ -272,6 +291,15 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     }
     return undefined;
   }
+}
+
+/** Asks the repair controller for a pass soon; a lost poke is made up for by cron. */
+export function repairPoke(env: Env, { cluster, clock }: StoreSetting): () => void {
+  return throttled(clock, REPAIR_POKE_INTERVAL_MS, () => {
+    void controller(env, cluster, "repair")
+      .poke()
+      .catch(() => undefined);
+  });
 }
 
 function splitKey(key: string): ObjectKey {

@@ -6,6 +6,7 @@
 import type { Clock, Random } from "../base/ports";
 import { err, ok, type Result } from "../base/result";
 import type { Scope } from "../net/band";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
 import { type Address, formatAddress, parseAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { formatPrefix, parsePrefix, type Prefix, type PrefixError } from "../net/prefix";
@@ -95,10 +96,6 @@ export interface Allocator {
   /** Number of taken addresses. */
   readonly used: number;
 }
-
-const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
-const MANAGED_BY_LABEL = "ipaddress.kubernetes.io/managed-by";
-const MANAGED_BY = "ipallocator.k8s.io";
 
 /** Both kinds of allocator: the bitmap, the records beside it, and the counting. */
 export abstract class PoolAllocator implements Allocator {
@@ -201,7 +198,7 @@ export abstract class PoolAllocator implements Allocator {
     let loaded = 0;
     for (const { metadata } of objects) {
       const labels = metadata?.labels ?? {};
-      if (labels[MANAGED_BY_LABEL] !== MANAGED_BY || labels[FAMILY_LABEL] !== this.ipFamily) continue;
+      if (labels[MANAGED_BY_LABEL] !== ALLOCATOR_NAME || labels[FAMILY_LABEL] !== this.ipFamily) continue;
       const address = this.#parse(metadata?.name ?? "");
       if (!address || !this.pool.isOwned(this.ipFamily, address.value)) continue;
       if (this.pool.take(this.ipFamily, address.value)) loaded++;

@@ -15,7 +15,7 @@
  * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a
  * second owner (DESIGN §4).
  */
-import { assert } from "../base/assert";
+import { assert, InvariantError } from "../base/assert";
 import { type BatchCounters, Batcher } from "../base/batch";
 import {
   COPY_ROWS_MAX,
@@ -46,11 +46,12 @@ import type {
   ReleaseResult,
   ServiceCIDRRpc,
 } from "../rpc/service-cidr";
+import type { BitmapCheck, RepairedOwner } from "../rpc/repair";
 import { decideConfigure, parseCanonical } from "./owner-config";
 import { OwnerDrain, type SeedItem } from "./owner-drain";
 import { copyOut, HandoffConflict, partition, receive } from "./owner-handoff";
 import { type AddressKey, addressKey, parseAddressKey } from "./owner-key";
-import { type OwnerMemory, applyConfig, loadMemory, savePages } from "./owner-memory";
+import { type OwnerMemory, applyConfig, loadMemory, savePages, verifyMemory } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
 
 export interface OwnerPorts {
@@ -77,7 +78,7 @@ class OwnerOverloadedError extends Error {
   override name = "OwnerOverloadedError";
 }
 
-export class Owner implements ServiceCIDRRpc {
+export class Owner implements ServiceCIDRRpc, RepairedOwner {
   readonly #ports: OwnerPorts;
   readonly #batcher: Batcher<Operation, Outcome>;
   /** undefined: memory may differ from storage and is read again before its next use */
@@ -227,6 +228,36 @@ export class Owner implements ServiceCIDRRpc {
     });
     const { drains, weight } = this.counters;
     return { drains, weight, taken };
+  }
+
+  /** The rows of addresses (canonical texts), as far as this owner may speak for them. */
+  async rowsOf(addresses: string[]): Promise<(AddressRow | null | "stale")[]> {
+    assert(addresses.length <= OWNER_CALL_ITEMS_MAX, "the items of one call are bounded");
+    const { pool } = this.#current();
+    return addresses.map((text) => {
+      const key = keyOf(text);
+      const { family, address } = parseAddressKey(key);
+      if (!pool.isOwned(family, address)) return "stale";
+      const [row] = this.#ports.storage.rowsIn({ first: key, last: key, after: "" }, 1);
+      return row ? toAddressRow(row) : null;
+    });
+  }
+
+  /** Compares the bitmap with the rows, which are the truth, and reads it anew from them when it differs. */
+  async checkBitmap(afterPosition: number, limit: number): Promise<BitmapCheck> {
+    const { storage, recorder } = this.#ports;
+    const memory = this.#current();
+    const rows = storage.rowsSince(afterPosition, limit);
+    try {
+      verifyMemory(storage, memory, rows);
+    } catch (error) {
+      if (!(error instanceof InvariantError)) throw error;
+      recorder.log("error", "owner.bitmapDiffers", { epoch: memory.config.epoch, error: error.message });
+      this.#memory = undefined;
+      this.#current();
+      return { next: 0, rebuilt: true };
+    }
+    return { next: rows.length < limit ? 0 : (rows.at(-1)?.position ?? 0), rebuilt: false };
   }
 
   #apply(operations: readonly Operation[]): Outcome[] {

@@ -82,6 +82,11 @@ export class AddressLedger {
     for (const { token } of taken) this.#inFlight.delete(token);
   }
 
+  /** Whether an operation under way may still commit what it took under this token. */
+  isInFlight(token: string): boolean {
+    return this.#inFlight.has(token);
+  }
+
   /** Inside the commit's transaction: the object at `key` holds `taken`. */
   hold(key: string, taken: TakenAddress): void {
     this.ports.storage.allocationAdd({ address: taken.address, key, token: taken.token, gen: taken.gen });

@@ -3,7 +3,7 @@
  *
  * Three kinds of IPAddress objects live there:
  * - written for a Service by the services store (`createMany`): the row at the owner is the Service's, a gen row here tells how new the
- *   writer is; deleting the object through the API frees nothing;
+ *   writer is; deleting the object through the API frees nothing, and repair brings it back;
  * - made by a client inside a claimed prefix: the owner's row is taken first, held for the object's uid, and goes with the object;
  * - made by a client outside every claim: just an object, until a ServiceCIDR claims its prefix and seeds it.
  */
@@ -11,11 +11,13 @@ import { SEED_PAGE_OBJECTS } from "../base/limits";
 import { formatAddress, parseAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { containsAddress, parsePrefix, type Prefix } from "../net/prefix";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
 import type { IPAddress, KubeObject } from "../meta/kubernetes";
 import { alreadyExists, serviceUnavailable, type Status } from "../meta/status";
 import { rfc3339Seconds } from "../meta/time";
 import type { ResourceDefinition } from "../registry/resource";
 import type { IPAddressDelete, IPAddressWrite, SeedPage, SeedPageRequest, SeedRow } from "../rpc/ip-addresses";
+import type { IPAddressRestore, WrittenAddress } from "../rpc/repair";
 import type { Gen } from "../rpc/service-cidr";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
 import type { StoreTurn } from "../store/resource-store";
@@ -25,7 +27,7 @@ import type { TakenAddress } from "./address-supply";
 /** The newest writer of an address that this store has seen, deleted ones included. */
 export interface GenRow {
   address: string;
-  /** "" = its object is gone: an object of that name is a client's */
+  /** "" = released: an object of that name is a client's. A token without an object: somebody deleted the object by hand. */
   token: string;
   gen: Gen;
 }
@@ -38,16 +40,14 @@ export interface IPAddressStorage {
   claimsSave(epoch: number, prefixes: readonly string[]): void;
 }
 
-const MANAGED_BY_LABEL = "ipaddress.kubernetes.io/managed-by";
-const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
-const ALLOCATOR_NAME = "ipallocator.k8s.io";
-
 export interface IPAddressPorts {
   definition: ResourceDefinition;
   ledger: AddressLedger;
   storage: IPAddressStorage;
   now(): number;
   uuid(): string;
+  /** a client has changed something that repair may have to look at */
+  touched?(): void;
 }
 
 /** The owner's row that a client's create took; "outside" = no claim has the address, decided while the claims of `epoch` were known here. */
@@ -55,6 +55,8 @@ export type IPAddressSupply = { kind: "row"; address: TakenAddress } | { kind: "
 
 export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   #claims: { epoch: number; prefixes: Prefix[] };
+  /** a client's change is in the turn under way */
+  #touched = false;
   readonly #settling = new WeakMap<Operation<IPAddressSupply>, Promise<void>>();
 
   constructor(private readonly ports: IPAddressPorts) {
@@ -74,8 +76,8 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
 
   committed(change: CommittedChange, operation: Operation<IPAddressSupply> | undefined): void {
     const { ledger } = this.ports;
+    this.#touched ||= operation !== undefined;
     if (change.type === "DELETED") {
-      this.#forget(change.key);
       ledger.drop(change.key, change.key);
       if (operation) this.#settling.set(operation, ledger.releasesOfThisTurn());
     } else if (operation?.supply?.kind === "row") ledger.hold(change.key, operation.supply.address);
@@ -89,9 +91,12 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
 
   turnCommitted(): void {
     this.ports.ledger.turnCommitted();
+    if (this.#touched) this.ports.touched?.();
+    this.#touched = false;
   }
 
   turnLost(): void {
+    this.#touched = false;
     this.ports.ledger.turnLost();
     const { epoch, prefixes } = this.ports.storage.claimsLoad();
     this.#claims = { epoch, prefixes: parsedPrefixes(prefixes) };
@@ -105,12 +110,19 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     if (operation.supply?.kind === "row") this.ports.ledger.ended([operation.supply.address]);
   }
 
-  /** One internal write in a store turn: a higher gen replaces, an equal or lower one changes nothing. */
-  writeManaged(turn: StoreTurn, write: IPAddressWrite): void {
+  /**
+   * One internal write in a store turn: a higher gen replaces, a lower one changes nothing. The same writer again changes nothing either,
+   * unless its object was deleted by hand or is the one that repair found wrong (`seen`). Answers whether an object was written.
+   */
+  writeManaged(turn: StoreTurn, write: IPAddressWrite, seen?: Pick<IPAddressRestore, "object" | "isRight">): boolean {
     const known = this.ports.storage.genGet(write.address);
-    if (known && compareGens(known.gen, write.gen) >= 0) return;
-    if (turn.get(write.address)) turn.remove(write.address);
+    const newer = known ? compareGens(known.gen, write.gen) : -1;
+    const stored = turn.get(write.address);
+    const isSeen = stored !== undefined && stored.uid === seen?.object;
+    if (newer > 0 || (newer === 0 && (known?.token !== write.token || (stored && (!isSeen || seen.isRight))))) return false;
     this.ports.storage.genPut({ address: write.address, token: write.token, gen: write.gen });
+    if (isSeen && seen.isRight) return false;
+    if (stored) turn.remove(write.address);
     turn.add(write.address, {
       metadata: {
         name: write.address,
@@ -120,14 +132,24 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
       },
       spec: { parentRef: { group: "", resource: "services", namespace: write.namespace, name: write.name } },
     } as IPAddress);
+    return true;
   }
 
   /** One internal delete: only on the equal token; a create of the same gen that comes later finds itself outdated. */
   deleteManaged(turn: StoreTurn, item: IPAddressDelete): void {
     const known = this.ports.storage.genGet(item.address);
     if (known && compareGens(known.gen, item.gen) > 0) return;
-    if (known?.token === item.token) turn.remove(item.address);
-    if (!known || compareGens(known.gen, item.gen) < 0) this.ports.storage.genPut({ address: item.address, token: "", gen: item.gen });
+    const isWriter = known?.token === item.token;
+    if (isWriter) turn.remove(item.address);
+    if (isWriter || !known || compareGens(known.gen, item.gen) < 0) {
+      this.ports.storage.genPut({ address: item.address, token: "", gen: item.gen });
+    }
+  }
+
+  /** Under which token and gen the services store wrote the address, unless it has released it. */
+  writerOf(address: string): WrittenAddress | null {
+    const known = this.ports.storage.genGet(address);
+    return known?.token ? known : null;
   }
 
   /**
@@ -162,12 +184,6 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
       rows.push({ address, holder: { kind: "ipaddress", namespace: "", name: key, uid }, token: held ?? uid });
     }
     return { rows, next: "" };
-  }
-
-  /** The object of the newest writer is gone; how new that writer was is kept. */
-  #forget(address: string): void {
-    const known = this.ports.storage.genGet(address);
-    if (known?.token) this.ports.storage.genPut({ ...known, token: "" });
   }
 
   #isClaimed(family: Family, address: bigint): boolean {

@@ -59,6 +59,11 @@ export class Pairing {
     for (const revision of [...this.#unpaired.keys()]) if (revision > head) this.#unpaired.delete(revision);
   }
 
+  /** The addresses whose IPAddress objects are not known to be stored. */
+  unpairedAddresses(): Set<string> {
+    return new Set([...this.#unpaired.values()].flatMap((writes) => writes.map(({ address }) => address)));
+  }
+
   /** Everything committed up to this revision has its IPAddress objects. */
   pairedThrough(head: number): number {
     let through = head;

@@ -18,7 +18,7 @@ import { isUsableIn } from "../net/usable";
 import type { ResourceDefinition } from "../registry/resource";
 import type { IPAddressWrite } from "../rpc/ip-addresses";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
-import type { HistoryEntry, StoreStorage } from "../store/store-storage";
+import type { ChangeType, StoredObject, StoreStorage } from "../store/store-storage";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { AddressLedger } from "./address-ledger";
 import type { SupplyRefusal, TakenAddress } from "./address-supply";
@@ -48,6 +48,10 @@ export interface ServicePorts {
   topology: TopologySource;
   /** the store's newest revision */
   head(): number;
+  /** changes up to it are no longer in the history */
+  floor(): number;
+  /** a Service holds an address that no operation took for it: repair makes it whole */
+  unpaired?(): void;
 }
 
 const PAIRED = "paired";
@@ -58,6 +62,8 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
   /** dry runs that have the Coordinator's newest topology */
   readonly #informed = new WeakSet<Operation<ServiceSupply>>();
+  /** the turn under way stored a Service with an address that nobody took for it */
+  #unpaired = false;
 
   constructor(private readonly ports: ServicePorts) {}
 
@@ -102,8 +108,11 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     const { ledger, nodePorts, pairing } = this.ports;
     nodePorts.committed(change.key, change.before as Service | undefined, change.after as Service | undefined);
     const held = new Set(change.after ? heldAddresses(change.after as Service) : []);
+    const heldBefore = change.before ? heldAddresses(change.before as Service) : [];
+    const kept = heldBefore.filter((address) => held.has(address)).length;
+    this.#unpaired ||= held.size - kept > (operation?.supply?.taken.length ?? 0);
     if (change.before) {
-      const dropped = heldAddresses(change.before as Service).filter((address) => !held.has(address));
+      const dropped = heldBefore.filter((address) => !held.has(address));
       for (const address of dropped) ledger.drop(change.key, address);
       if (dropped.length > 0 && operation) this.#settling.set(operation, ledger.releasesOfThisTurn());
     }
@@ -130,9 +139,12 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   turnCommitted(): void {
     this.ports.ledger.turnCommitted();
+    if (this.#unpaired) this.ports.unpaired?.();
+    this.#unpaired = false;
   }
 
   turnLost(): void {
+    this.#unpaired = false;
     this.ports.pairing.lostAfter(this.ports.head());
     this.ports.ledger.turnLost();
   }
@@ -146,17 +158,12 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   }
 
   /** After a start: what a crash may have left undone, IPAddress objects not sent and rows at owners that nobody knows. Never rejects. */
-  async recover(history: Pick<StoreStorage, "historySince">): Promise<void> {
-    const { ledger, pairing, storage } = this.ports;
-    let after = storage.markGet(PAIRED);
-    for (;;) {
-      const entries = history.historySince(after, CATCH_UP_ENTRIES);
-      const [first, last] = [entries[0], entries.at(-1)];
-      if (!first || !last) break;
-      const writes = entries.flatMap((entry) => this.#writesOf(entry));
-      if (writes.length > 0) pairing.committed(first.revision, writes, pairing.write(writes));
-      after = last.revision;
-    }
+  async recover(stored: Pick<StoreStorage, "historySince" | "objectScan">): Promise<void> {
+    const { ledger, storage } = this.ports;
+    const mark = storage.markGet(PAIRED);
+    // What was trimmed since can only be learnt from the objects: all that is held is sent again, which changes nothing where it is there.
+    if (mark < this.ports.floor()) this.#pairObjects(stored.objectScan("", ""));
+    else this.#pairHistory(stored, mark);
     await ledger.audit();
     await ledger.releases.drain();
   }
@@ -169,8 +176,38 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     await ledger.audit();
   }
 
+  #pairHistory(history: Pick<StoreStorage, "historySince">, mark: number): void {
+    let after = mark;
+    for (;;) {
+      const entries = history.historySince(after, CATCH_UP_ENTRIES);
+      const last = entries.at(-1);
+      if (!last) return;
+      this.#pairAgain(entries);
+      after = last.revision;
+    }
+  }
+
+  #pairObjects(objects: Iterable<StoredObject>): void {
+    let page: StoredObject[] = [];
+    for (const object of objects) {
+      page.push(object);
+      if (page.length < CATCH_UP_ENTRIES) continue;
+      this.#pairAgain(page);
+      page = [];
+    }
+    this.#pairAgain(page);
+  }
+
+  /** Until it is written the mark stays before the oldest of them. */
+  #pairAgain(entries: readonly { type?: ChangeType; revision: number; key: string; data: string }[]): void {
+    const { pairing } = this.ports;
+    const writes = entries.flatMap((entry) => this.#writesOf(entry));
+    const oldest = entries.reduce((least, { revision }) => Math.min(least, revision), Infinity);
+    if (writes.length > 0) pairing.committed(oldest, writes, pairing.write(writes));
+  }
+
   /** The IPAddress writes for what a change of the history committed and the Service still holds. */
-  #writesOf(entry: HistoryEntry): IPAddressWrite[] {
+  #writesOf(entry: { type?: ChangeType; key: string; data: string }): IPAddressWrite[] {
     if (entry.type === "DELETED") return [];
     const service = JSON.parse(entry.data) as Service;
     return heldAddresses(service).flatMap((address) => {

@@ -36,6 +36,7 @@ const DELETE_NAMESPACES: Task = {
   what: "namespaces.poke",
   run: (env, cluster) => controller(env, cluster, "namespaces").poke(),
 };
+const REPAIR: Task = { what: "repair.poke", run: (env, cluster) => controller(env, cluster, "repair").poke() };
 const EXPIRE_EVENTS: Task = {
   what: "events.expire",
   run: (env, cluster) =>
@@ -61,7 +62,7 @@ interface Job {
 const JOBS: Readonly<Record<string, Job>> = {
   "* * * * *": {
     name: "maintain",
-    tasks: [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES, COLLECT_GARBAGE],
+    tasks: [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES, COLLECT_GARBAGE, REPAIR],
   },
   "*/5 * * * *": { name: "topology", tasks: [MAINTAIN_COORDINATOR] },
   "0 * * * *": { name: "compact", tasks: [EXPIRE_EVENTS, ...COMPACT_STORES] },

@@ -59,7 +59,6 @@ export const machineryRows = {
   "server_version, health": { holds: "numeric major and minor; /livez and /readyz with verbose lists" },
 } as const satisfies Record<string, UpstreamRow>;
 
-const REPAIR = "the repair loops are not built yet; the stores' own audit heals what a crash leaves (docs/architecture.md)";
 const ONE_ALLOCATOR = "there is one allocator, no bitmap object beside it: nothing is written twice";
 
 /** Tests of Services, ServiceCIDRs, IPAddresses and their allocators: upstream pkg/registry/core/service and test/integration. */
@@ -80,10 +79,10 @@ export const serviceRows = {
   },
   "TestCIDRAllocateMultiple/Shadow/Grow/Shrink": { holds: "ranges side by side add up, nested ones count once, and back again" },
   "TestCIDRAllocateDualWrite, ...Collision": { holds: "bitmap and IPAddress agree", open: ONE_ALLOCATOR },
-  TestRepairServiceIP: { holds: "IPAddresses that are missing, wrong or doubled are put right", open: REPAIR },
-  TestRepairIPAddress_syncIPAddress: { holds: "orphaned IPAddresses go after their grace", open: REPAIR },
-  TestRepairIPAddress_runOnce: { holds: "which errors are tried again", open: REPAIR },
-  "TestRepairLeak, TestRepairWithExisting (+DualStack)": { holds: "leaked bits are freed", open: ONE_ALLOCATOR },
+  TestRepairServiceIP: { holds: "IPAddresses that are missing, wrong or doubled are put right" },
+  TestRepairIPAddress_syncIPAddress: { holds: "orphaned IPAddresses go after their grace" },
+  TestRepairIPAddress_runOnce: { holds: "which errors are tried again" },
+  "TestRepairLeak, TestRepairWithExisting (+DualStack)": { holds: "leaked bits are freed, Services without a row get theirs" },
   "TestControllerSync, canDeleteCIDR, ipToCidrs, cidrToCidrs": {
     holds: "finalizer and conditions; which ServiceCIDRs may go while addresses live",
   },
@@ -101,8 +100,7 @@ export const serviceRows = {
   TestServiceCIDRMigrationScenarios: { holds: "of changed flags only a second family is applied; Services keep their addresses" },
   TestSkewAllocatorsRollout: { holds: "old and new servers race without a duplicate", open: ONE_ALLOCATOR },
   "TestMigrateService, TestEnableDisableServiceCIDR": {
-    holds: "Services of older servers get their IPAddresses",
-    open: "there is no older server whose data could be taken over; feature gates change nothing yet",
+    holds: "Services made with the gate off get their IPAddresses; off, on, off, on keeps everything and goes on",
   },
   TestInvalidService: { holds: "a Service without a name is Invalid at once" },
   TestValidationAdmissionPolicyServiceCIDR: {

@@ -273,7 +273,7 @@ export class SimCluster {
     return {
       store,
       ledger,
-      restoreMany: (writes) => store.internally((turn) => writes.map((write) => extension.writeManaged(turn, write))),
+      restoreMany: (writes) => store.internally((turn) => writes.map((write) => extension.writeManaged(turn, write, write))),
       writersOf: (addresses) => Promise.resolve(addresses.map((address) => extension.writerOf(address))),
       createMany: (writes: IPAddressWrite[]) =>
         store.internally((turn) => {

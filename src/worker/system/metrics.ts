@@ -3,9 +3,10 @@
  * objects themselves since they started, so a restart starts them anew, as it does any process's counters.
  */
 import type { Env } from "../../../durable-objects/env";
-import { coordinator, owner, servicesStore, storedResource, storeStub } from "../../../durable-objects/peers";
+import { coordinator, owner, repairController, servicesStore, storedResource, storeStub } from "../../../durable-objects/peers";
 import { allocatorFamilies, type CidrUsage } from "../../alloc/allocation-metrics";
 import { definitions } from "../../registry/all";
+import type { RepairCounts } from "../../rpc/repair";
 import { type MetricFamily, metricsText } from "../../telemetry/metrics";
 import { partsOfRanges } from "../../topology/range-parts";
 import { READY_TIMEOUT_MS } from "../limits";
@@ -74,11 +75,34 @@ async function ownerReadings(env: Env, cluster: string): Promise<{ owners: Owner
   };
 }
 
+/** Names, labels and help as upstream's; every type is there from the beginning. */
+const REPAIR_TYPES = ["leak", "repair", "full", "outOfRange", "duplicate", "unknown", "invalid"] as const;
+
+function repairFamilies(counts: RepairCounts | undefined): MetricFamily[] {
+  return [
+    {
+      name: "apiserver_clusterip_repair_ip_errors_total",
+      type: "counter",
+      help:
+        "[ALPHA] Number of errors detected on clusterips by the repair loop broken down by type of error: " +
+        "leak, repair, full, outOfRange, duplicate, unknown, invalid",
+      samples: counts ? REPAIR_TYPES.map((type) => ({ labels: { type }, value: counts.ipErrors[type] ?? 0 })) : [],
+    },
+    {
+      name: "apiserver_clusterip_repair_reconcile_errors_total",
+      type: "counter",
+      help: "[ALPHA] Number of reconciliation failures on the clusterip repair reconcile loop",
+      samples: counts ? [{ labels: {}, value: counts.reconcileErrors }] : [],
+    },
+  ];
+}
+
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
-  const [stores, { owners, usage }, allocations] = await Promise.all([
+  const [stores, { owners, usage }, allocations, repair] = await Promise.all([
     storeReadings(env, cluster),
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
+    read("repair.counts", () => repairController(env, cluster).repairCounts()),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,
@@ -114,6 +138,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
       samples: owners.map(({ owner: uid, operations }) => ({ labels: { owner: uid }, value: operations })),
     },
     ...allocatorFamilies(usage, allocations ?? []),
+    ...repairFamilies(repair),
   ];
   return new Response(metricsText(families), { headers: { "Content-Type": CONTENT_TYPE } });
 }

@@ -28,6 +28,7 @@ describe("runScheduled", () => {
         .flatMap((cluster) => [
           `CONTROLLER ${cluster}/controllers/garbage-collection poke`,
           `CONTROLLER ${cluster}/controllers/namespaces poke`,
+          `CONTROLLER ${cluster}/controllers/repair poke`,
           `COORDINATOR ${cluster}/coordinator maintain`,
           `IP_ADDRESSES_STORE ${cluster}/ipaddresses.networking.k8s.io maintain`,
           `SERVICES_STORE ${cluster}/services maintain`,
@@ -78,7 +79,7 @@ describe("runScheduled", () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const fake = withClusters(fakeEnv(failing), "a", "b");
     await runScheduled("* * * * *", fake.env);
-    expect(fake.calls).toHaveLength(10);
+    expect(fake.calls).toHaveLength(12);
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ job: "maintain", errors: 2 });
     expect(error).toHaveBeenCalledTimes(2);
   });

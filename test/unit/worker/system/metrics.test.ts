@@ -33,6 +33,7 @@ describe("/metrics", () => {
         seen.push(`${object} ${method}`);
         if (method === "topology") return TOPOLOGY;
         if (method === "allocations") return ALLOCATIONS;
+        if (method === "repairCounts") return { ipErrors: { leak: 2, outOfRange: 1 }, reconcileErrors: 3 };
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
         return object.startsWith("SERVICE_CIDR")
           ? { drains: 1, weight: 4, taken: [7] }
@@ -65,6 +66,9 @@ describe("/metrics", () => {
     ]);
     expect(samples("allocation_total")).toEqual([sample("allocation_total", { cidr: "10.96.0.0/24", scope: "static" }, 2)]);
     expect(samples("allocation_errors_total")).toEqual([sample("allocation_errors_total", { cidr: "10.96.0.0/24", scope: "dynamic" }, 3)]);
+    expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="leak"} 2');
+    expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="duplicate"} 0');
+    expect(lines).toContain("apiserver_clusterip_repair_reconcile_errors_total 3");
     expect(samples("allocation_duration_seconds")).toContainEqual(
       sample("allocation_duration_seconds_bucket", { cidr: "10.96.0.0/24", le: "0.05" }, 2),
     );

@@ -1,0 +1,84 @@
+/** Schema and statements of the repair controller's rows: how far it has read, what it looks at again, what it has counted. */
+import type { Followed, RepairStorage } from "../../src/controllers/repair/ports";
+
+export const REPAIR_SCHEMA = `
+   CREATE TABLE repair_progress (
+     store TEXT PRIMARY KEY,
+     incarnation TEXT NOT NULL,
+     revision INTEGER NOT NULL,
+     swept_to TEXT NOT NULL,
+     urgent INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE repair_suspects (id TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE INDEX repair_suspects_due ON repair_suspects (due_at);
+   CREATE TABLE repair_marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE repair_counts (type TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
+
+type Row = Record<string, SqlStorageValue>;
+
+/** The RepairStorage port on a Durable Object's SQLite. An incarnation "" = no cursor. */
+export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
+  const { sql } = storage;
+  return {
+    progressLoad(what: Followed) {
+      const [row] = sql.exec<Row>("SELECT incarnation, revision, swept_to, urgent FROM repair_progress WHERE store = ?", what).toArray();
+      if (!row) return { cursor: undefined, sweptTo: "", urgent: true };
+      const incarnation = row.incarnation as string;
+      return {
+        cursor: incarnation ? { incarnation, revision: row.revision as number } : undefined,
+        sweptTo: row.swept_to as string,
+        urgent: row.urgent === 1,
+      };
+    },
+    progressSave(what, { cursor, sweptTo, urgent }) {
+      sql.exec(
+        `INSERT INTO repair_progress (store, incarnation, revision, swept_to, urgent) VALUES (?, ?, ?, ?, ?) ON CONFLICT (store) DO UPDATE SET
+           incarnation = excluded.incarnation, revision = excluded.revision, swept_to = excluded.swept_to, urgent = excluded.urgent`,
+        what,
+        cursor?.incarnation ?? "",
+        cursor?.revision ?? 0,
+        sweptTo,
+        urgent ? 1 : 0,
+      );
+    },
+    markGet(name) {
+      const [row] = sql.exec<Row>("SELECT value FROM repair_marks WHERE name = ?", name).toArray();
+      return row ? (row.value as number) : 0;
+    },
+    markSet(name, value) {
+      sql.exec("INSERT INTO repair_marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value);
+    },
+    suspectPut(id, dueAt) {
+      sql.exec(
+        "INSERT INTO repair_suspects (id, due_at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET due_at = min(due_at, excluded.due_at)",
+        id,
+        dueAt,
+      );
+    },
+    suspectsTake(nowMs, limit) {
+      return storage.transactionSync(() => {
+        const rows = sql.exec<Row>("SELECT id FROM repair_suspects WHERE due_at <= ? ORDER BY due_at LIMIT ?", nowMs, limit).toArray();
+        for (const { id } of rows) sql.exec("DELETE FROM repair_suspects WHERE id = ?", id);
+        return rows.map(({ id }) => id as string);
+      });
+    },
+    suspectEarliest() {
+      const due = sql.exec<Row>("SELECT min(due_at) AS due FROM repair_suspects").one().due;
+      return due === null ? undefined : (due as number);
+    },
+    countsLoad() {
+      const rows = sql.exec<Row>("SELECT type, value FROM repair_counts").toArray();
+      const all = new Map(rows.map(({ type, value }) => [type as string, value as number]));
+      const reconcileErrors = all.get("") ?? 0;
+      all.delete("");
+      return { ipErrors: Object.fromEntries(all), reconcileErrors };
+    },
+    count(type, by) {
+      sql.exec(
+        "INSERT INTO repair_counts (type, value) VALUES (?, ?) ON CONFLICT (type) DO UPDATE SET value = value + excluded.value",
+        type,
+        by,
+      );
+    },
+  };
+}

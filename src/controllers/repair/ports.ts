@@ -1,0 +1,52 @@
+/** What the repair controller asks of its surroundings. */
+import type { Clock, Recorder } from "../../base/ports";
+import type { EventReport } from "../../events/event-recorder";
+import type { Prefix } from "../../net/prefix";
+import type { StoreCursor } from "../../rpc/object-links";
+import type { ObjectFeed } from "../../rpc/object-feed";
+import type { RepairCounts, RepairedAddresses, RepairedOwner, RepairedServices } from "../../rpc/repair";
+import type { WriteRequest, WriteResult } from "../../rpc/store";
+
+/** The two stores that are followed and swept. */
+export type Followed = "services" | "ipaddresses";
+
+/** How far a store has been read. */
+export interface Progress {
+  /** undefined = never, or the history was lost: everything has to be read */
+  cursor: StoreCursor | undefined;
+  /** the storage key behind which the sweep goes on; "" = at its beginning */
+  sweptTo: string;
+  /** the sweep under way replaces a lost history: it does not wait between its slices */
+  urgent: boolean;
+}
+
+/** Rows of the controller's object. Every method is synchronous and atomic. */
+export interface RepairStorage {
+  progressLoad(what: Followed): Progress;
+  progressSave(what: Followed, progress: Progress): void;
+  /** small numbers by name: when the last slice was swept, how far an owner's bitmap was checked; 0 when unset */
+  markGet(name: string): number;
+  markSet(name: string, value: number): void;
+  /** something to look at again: `services/ns/name` or `ipaddresses/name`; the earlier time wins */
+  suspectPut(id: string, dueAt: number): void;
+  /** takes what is due, at most `limit` */
+  suspectsTake(nowMs: number, limit: number): string[];
+  suspectEarliest(): number | undefined;
+  countsLoad(): RepairCounts;
+  /** type "" = a failure of the pass itself */
+  count(type: string, by: number): void;
+}
+
+export interface RepairPorts {
+  clock: Clock;
+  recorder: Recorder;
+  storage: RepairStorage;
+  events: { report(event: EventReport): void; flush(): Promise<void> };
+  services: ObjectFeed & RepairedServices;
+  ipAddresses: ObjectFeed & RepairedAddresses & { write(request: WriteRequest): Promise<WriteResult> };
+  /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator those that are configured */
+  ranges(): Promise<readonly Prefix[]>;
+  /** the uids of the owners of addresses */
+  owners(): Promise<readonly string[]>;
+  owner(uid: string): Pick<RepairedOwner, "checkBitmap">;
+}

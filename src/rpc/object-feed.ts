@@ -1,0 +1,29 @@
+/** What controllers ask of every store: whole objects, by change, by page and by name. Objects are JSON texts as stored. */
+import type { StoreCursor } from "./object-links";
+import type { ObjectKey } from "./store";
+
+export interface FedChange {
+  deleted: boolean;
+  /** the object after the change; of a deletion its last state */
+  object: string;
+}
+
+/** `expired`: the history no longer reaches back to the cursor (PROTOCOL rule 23): read page by page, and go on from a page's cursor. */
+export type FedChanges = { kind: "expired" } | { kind: "changes"; changes: FedChange[]; cursor: StoreCursor; more: boolean };
+
+export interface FedPage {
+  objects: string[];
+  /** where the store stood when this page was read */
+  cursor: StoreCursor;
+  /** the storage key behind which the next page begins; "" = this was the last one */
+  next: string;
+}
+
+export interface ObjectFeed {
+  /** The changes after the cursor, at most `limit` entries of the history, in order. */
+  objectsSince(cursor: StoreCursor | undefined, limit: number): Promise<FedChanges>;
+  /** At most `limit` objects behind the storage key `after` ("" = from the first). */
+  objectsAfter(after: string, limit: number): Promise<FedPage>;
+  /** The objects as they are now, in the order of the keys; null = there is none. */
+  objectsNamed(keys: ObjectKey[]): Promise<(string | null)[]>;
+}

@@ -1,0 +1,49 @@
+import type { Followed, Progress, RepairStorage } from "../../src/controllers/repair/ports";
+import type { RepairCounts } from "../../src/rpc/repair";
+
+/** RepairStorage in memory; counts what is written, since a healthy pass writes next to nothing. */
+export class MemoryRepairStorage implements RepairStorage {
+  readonly suspects = new Map<string, number>();
+  readonly counts = new Map<string, number>();
+  readonly #progress = new Map<Followed, Progress>();
+  readonly #marks = new Map<string, number>();
+
+  progressLoad(what: Followed): Progress {
+    return structuredClone(this.#progress.get(what) ?? { cursor: undefined, sweptTo: "", urgent: true });
+  }
+
+  progressSave(what: Followed, progress: Progress): void {
+    this.#progress.set(what, structuredClone(progress));
+  }
+
+  markGet(name: string): number {
+    return this.#marks.get(name) ?? 0;
+  }
+
+  markSet(name: string, value: number): void {
+    this.#marks.set(name, value);
+  }
+
+  suspectPut(id: string, dueAt: number): void {
+    this.suspects.set(id, Math.min(dueAt, this.suspects.get(id) ?? Infinity));
+  }
+
+  suspectsTake(nowMs: number, limit: number): string[] {
+    const due = [...this.suspects].filter(([, dueAt]) => dueAt <= nowMs).slice(0, limit);
+    for (const [id] of due) this.suspects.delete(id);
+    return due.map(([id]) => id);
+  }
+
+  suspectEarliest(): number | undefined {
+    return this.suspects.size > 0 ? Math.min(...this.suspects.values()) : undefined;
+  }
+
+  countsLoad(): RepairCounts {
+    const { "": reconcileErrors = 0, ...ipErrors } = Object.fromEntries(this.counts);
+    return { ipErrors, reconcileErrors };
+  }
+
+  count(type: string, by: number): void {
+    this.counts.set(type, (this.counts.get(type) ?? 0) + by);
+  }
+}

@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import type { Service } from "../../../../src/meta/kubernetes";
+import { WRITE } from "../../../support/store-world";
+import { aService, anIPAddress, RepairWorld } from "../../../support/repair-world";
+
+const ALWAYS = { isAlive: () => true };
+const RANGE = ["10.0.0.0/24"];
+
+/** The newest revisions of both stores: what a healthy pass leaves as it was. */
+function revisions(world: RepairWorld): (number | undefined)[] {
+  const { services, ipAddresses } = world.cluster.tables;
+  return [services, ipAddresses].map(({ store }) => store.stateLoad()?.revision);
+}
+
+function uidOf(world: RepairWorld, address: string): string | undefined {
+  return world.addresses().find(({ metadata }) => metadata?.name === address)?.metadata?.uid;
+}
+
+describe("a force-deleted IPAddress of a live Service", () => {
+  it("is back with the next pass, on the same row, as often as it is deleted", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    await world.pass();
+    const rows = await world.rows();
+    for (let round = 0; round < 3; round++) {
+      expect((await world.remove("ipaddresses", address)).ok).toBe(true);
+      expect(world.parents()).toEqual({});
+      await world.pass();
+      expect(world.parents()).toEqual({ [address]: "default/web" });
+    }
+    expect(await world.rows()).toEqual(rows);
+    expect(new Set(world.told())).toEqual(
+      new Set([`Warning ClusterIPNotAllocated Cluster IP [IPv4]: ${address} is not allocated; repairing`]),
+    );
+    expect(world.told()).toHaveLength(3);
+    await world.remove("services", "web");
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+
+  it("is not brought back when the Service goes meanwhile, however late the repair arrives", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const { uid = "" } = world.services()[0]?.metadata ?? {};
+    const { ipAddresses, services } = world.cluster;
+    const writer = await world.run(world.cluster.network.call(ALWAYS, ipAddresses, (brain) => brain.writersOf([address])));
+    await world.remove("ipaddresses", address);
+    await world.remove("services", "web");
+    const item = { namespace: "default", name: "web", uid, address, object: "", isRight: false };
+    expect(await world.run(world.cluster.network.call(ALWAYS, services, ({ repair }) => repair.makeWhole([item])))).toEqual(["gone"]);
+    const late = writer.flatMap((known) =>
+      known ? [{ ...known, family: "IPv4" as const, namespace: "default", name: "web", object: "", isRight: false }] : [],
+    );
+    expect(late).toHaveLength(1);
+    expect(await world.run(world.cluster.network.call(ALWAYS, ipAddresses, (brain) => brain.restoreMany(late)))).toEqual([false]);
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+});
+
+describe("labels that a client has changed", () => {
+  it("are put right by a new object, without an event", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const before = uidOf(world, address);
+    const write = world.cluster.network.call(ALWAYS, world.cluster.ipAddresses, ({ store }) =>
+      store.write({
+        verb: "patch",
+        key: { namespace: "", name: address },
+        subresource: "",
+        patchType: "merge",
+        patch: JSON.stringify({ metadata: { labels: { "ipaddress.kubernetes.io/managed-by": null } } }),
+        options: { ...WRITE, group: "networking.k8s.io" },
+      }),
+    );
+    expect((await world.run(write)).ok).toBe(true);
+    await world.pass();
+    const [object] = world.addresses();
+    expect(object?.metadata?.labels).toEqual({
+      "ipaddress.kubernetes.io/ip-family": "IPv4",
+      "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+    });
+    expect(object?.metadata?.uid).not.toBe(before);
+    expect(world.told()).toEqual([]);
+  });
+});
+
+describe("a healthy cluster", () => {
+  it("is only read, and only what changed", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (let i = 0; i < 30; i++) await world.createService(`web-${i}`);
+    await world.pass();
+    const before = revisions(world);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "services.objectsSince"]);
+    await world.createService("one-more");
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls.sort()).toEqual(["ipaddresses.objectsNamed", "ipaddresses.objectsSince", "ranges", "services.objectsSince"]);
+    await world.wait(60_000);
+    await world.pass();
+    expect(revisions(world)).toEqual(before.map((revision) => (revision ?? 0) + 1));
+    expect([world.told(), world.storage.countsLoad()]).toEqual([[], { ipErrors: {}, reconcileErrors: 0 }]);
+  });
+});
+
+describe("a history that was lost", () => {
+  it.each([
+    ["another incarnation", { incarnation: "of a store that was", revision: 3 }],
+    ["a revision of the future", { incarnation: "", revision: 1e9 }],
+  ])("(%s) is made up for by a sweep", async (_, cursor) => {
+    const world = await RepairWorld.of(["10.0.0.0/22"]);
+    for (let i = 0; i < 600; i++) await world.createService(`web-${i}`);
+    await world.pass();
+    for (const what of ["services", "ipaddresses"] as const) {
+      const progress = world.storage.progressLoad(what);
+      const incarnation = cursor.incarnation || (progress.cursor?.incarnation ?? "");
+      world.storage.progressSave(what, { ...progress, cursor: { ...cursor, incarnation } });
+    }
+    const gone = world.addresses().filter((_, i) => i % 100 === 0);
+    for (const { metadata } of gone) await world.remove("ipaddresses", metadata?.name ?? "");
+    await world.pass();
+    expect(Object.keys(world.parents())).toHaveLength(600);
+    expect(world.told()).toHaveLength(gone.length);
+  });
+});
+
+describe("the row of an address", () => {
+  it("that its owner has lost is taken again; the IPAddress stays as it is", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const before = uidOf(world, address);
+    const writers = await world.run(world.cluster.network.call(ALWAYS, world.cluster.ipAddresses, (brain) => brain.writersOf([address])));
+    for (const { node } of world.cluster.owners.values()) {
+      const items = writers.flatMap((writer) => (writer ? [{ address, token: writer.token }] : []));
+      await world.run(world.cluster.network.call(ALWAYS, node, (owner) => owner.release(items)));
+    }
+    expect(await world.rows()).toEqual({});
+    await world.pass();
+    expect(await world.rows()).toEqual({ [address]: "service" });
+    expect(uidOf(world, address)).toBe(before);
+    await world.remove("services", "web");
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+
+  it("that an IPAddress holds which somebody made for another Service comes free for the Service", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.create("ipaddresses", anIPAddress("10.0.0.7", "default/other", world.now));
+    await world.plant("services", aService("web", ["10.0.0.7"], world.now));
+    await world.pass();
+    await world.wait(10_000);
+    await world.pass();
+    expect([world.parents(), await world.rows()]).toEqual([{ "10.0.0.7": "default/web" }, { "10.0.0.7": "service" }]);
+  });
+
+  it("stays with the IPAddress that was made for this very Service, and comes free after both", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.create("ipaddresses", anIPAddress("10.0.0.7", "default/web", world.now));
+    await world.plant("services", aService("web", ["10.0.0.7"], world.now));
+    const uid = uidOf(world, "10.0.0.7");
+    await world.pass();
+    expect([uidOf(world, "10.0.0.7"), await world.rows(), world.told()]).toEqual([uid, { "10.0.0.7": "ipaddress" }, []]);
+    await world.remove("services", "web");
+    await world.pass();
+    await world.wait(130_000);
+    for (let slice = 0; slice < 2; slice++) {
+      await world.pass();
+      await world.wait(60_000);
+    }
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+});
+
+describe("an IPAddress that does not refer to a Service, with the allocator's label", () => {
+  it("goes, and says what it referred to", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const parentRef = { group: "example.com", resource: "foos" };
+    await world.create("ipaddresses", anIPAddress("10.0.0.9", "default/web", world.now, { parentRef }));
+    await world.pass();
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+    expect(world.told()).toEqual([
+      "Warning IPAddressNotAllocated IPAddress 10.0.0.9 appears to have been modified, not referencing a Service " +
+        "&ParentReference{Group:example.com,Resource:foos,Namespace:default,Name:web,}: cleaning up",
+    ]);
+  });
+});
+
+describe("a Service", () => {
+  it("whose ClusterIP is no address gets an event and is left as it is", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.plant("services", aService("web", ["10.0.0.256"], world.now));
+    await world.pass();
+    expect(world.told()).toEqual(["Warning ClusterIPNotValid Cluster IP <nil> is not a valid IP; please recreate Service"]);
+    expect(world.reported.map(({ action }) => action)).toEqual(["ClusterIPValidation"]);
+  });
+
+  it("with an IPv6 address in another spelling is whole", async () => {
+    const world = await RepairWorld.of(["2001:db8::/64"], ["IPv6"]);
+    await world.plant("services", aService("web", ["2001:DB8:0::10"], world.now));
+    await world.pass();
+    await world.wait(120_000);
+    await world.pass();
+    expect(world.parents()).toEqual({ "2001:db8::10": "default/web" });
+    expect(world.told()).toHaveLength(1);
+  });
+
+  it("behind a finalizer keeps its address through passes", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const object: Service = {
+      metadata: { namespace: "default", name: "web", finalizers: ["example.com/hold"] },
+      spec: { ports: [{ port: 80 }] },
+    };
+    const made = await world.create("services", object);
+    const address = made.ok ? ((JSON.parse(made.object) as Service).spec?.clusterIP ?? "") : "";
+    await world.remove("services", "web");
+    await world.pass();
+    await world.wait(120_000);
+    await world.pass();
+    expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
+  });
+});
+
+describe("a start of the services store whose history was trimmed", () => {
+  it("learns from the objects which IPAddresses are missing", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const others = [await world.createService("b"), await world.createService("c")];
+    await world.remove("ipaddresses", address);
+    const { store, ledger } = world.cluster.tables.services;
+    const state = store.stateLoad();
+    expect(state).toBeDefined();
+    if (!state) return;
+    store.historyTrim(state.revision);
+    store.stateSave({ ...state, floor: state.revision - 1 });
+    ledger.markSet("paired", 1);
+    world.cluster.services.crash();
+    await world.run(world.cluster.network.call(ALWAYS, world.cluster.services, (brain) => brain.maintain()));
+    await world.cluster.scheduler.pass(10_000);
+    expect(Object.keys(world.parents()).sort()).toEqual([address, ...others].sort());
+  });
+});
+
+describe("the check of a bitmap", () => {
+  it("finds a bit that differs from its row, and the owner builds the bitmap anew", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    for (const { storage } of world.cluster.owners.values()) {
+      for (const row of storage.rowsSince(0, 10)) storage.rowDelete(row.key, row.token);
+    }
+    await world.wait(60_000);
+    await world.pass();
+    expect(world.storage.countsLoad().ipErrors.repair).toBeGreaterThan(0);
+    await world.wait(60_000);
+    await world.pass();
+    expect(await world.rows()).toEqual({ [address]: "service" });
+  });
+});

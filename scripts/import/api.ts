@@ -44,11 +44,20 @@ export class Api {
   /** `url` of the cluster, without a slash at its end */
   constructor(readonly url: string) {}
 
+  /** Throws UserError when the server does not serve it. */
   async list<T extends KubeObject>(path: string): Promise<T[]> {
+    const items = await this.listIfServed<T>(path);
+    if (!items) throw new UserError(`${this.url}${path} answers 404: it is no Kubernetes API server`);
+    return items;
+  }
+
+  /** undefined: a 404 */
+  async listIfServed<T extends KubeObject>(path: string): Promise<T[] | undefined> {
     const items: T[] = [];
     for (let token = ""; ;) {
       const response = await this.#request("GET", `${path}?limit=${String(PAGE)}&continue=${encodeURIComponent(token)}`);
       const text = await response.text();
+      if (response.status === 404) return undefined;
       if (!response.ok) throw new UserError(`${this.url}${path} answers ${String(response.status)}: ${text.slice(0, 500)}`);
       const page = JSON.parse(text) as { metadata?: { continue?: string }; items?: T[] | null };
       items.push(...(page.items ?? []));
@@ -77,9 +86,9 @@ export class Api {
     try {
       parsed = JSON.parse(text);
     } catch {
-      throw new UserError(
-        `${this.url} is no Kubernetes API server: ${method} ${path} answers ${String(response.status)} ${text.slice(0, 200)}`,
-      );
+      // What is not served at all is answered in plain text.
+      if (response.ok) throw new UserError(`${this.url} is no Kubernetes API server: ${method} ${path} answers ${text.slice(0, 200)}`);
+      parsed = { message: text.trim().slice(0, 200) };
     }
     const { reason = "", message = "", details } = response.ok ? ({} as Status) : (parsed as Status);
     const warnings = [...(response.headers.get("Warning") ?? "").matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, warning = ""]) => warning);

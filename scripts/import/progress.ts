@@ -6,7 +6,7 @@ export interface Progress {
 
 const BAR_WIDTH = 24;
 
-export function progressOn(stream: NodeJS.WriteStream): Progress {
+export function progressOn(stream: Pick<NodeJS.WriteStream, "isTTY" | "write">): Progress {
   if (!stream.isTTY) return { show: () => undefined };
   return {
     show: (what, done, total) => {

@@ -8,7 +8,8 @@ import { differences } from "../../src/import/importable";
 import { planImport, type PlannedService } from "../../src/import/plan";
 import type { ConflictReason, Finding } from "../../src/import/report";
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../src/meta/kubernetes";
-import { rangeSourceOf } from "../../src/ranges/service-ranges";
+import { type RangesView, rangeSourceOf } from "../../src/ranges/service-ranges";
+import { UserError } from "../serve/user-error";
 import { type Answer, type Api, collectionPath } from "./api";
 import type { Progress } from "./progress";
 
@@ -38,9 +39,9 @@ export async function runImport({ api, documents, dryRun, progress }: ImportTask
   const dump = readDump(documents);
   const [namespaces, serviceCIDRs, services, ipAddresses] = await Promise.all([
     api.list<Namespace>(collectionPath("Namespace")),
-    api.list<ServiceCIDR>(collectionPath("ServiceCIDR")),
+    readRanges(api),
     api.list<Service>(collectionPath("Service")),
-    api.list<IPAddress>(collectionPath("IPAddress")),
+    api.listIfServed<IPAddress>(collectionPath("IPAddress")).then((served) => served ?? []),
   ]);
   const names = namespaces.map(({ metadata }) => metadata?.name ?? "");
   const plan = planImport(dump, { namespaces: names, serviceCIDRs, services, ipAddresses });
@@ -67,6 +68,17 @@ export async function runImport({ api, documents, dryRun, progress }: ImportTask
   const statuses = plan.statuses.filter((object) => there.has(labelOf("Service", object.metadata)));
   await run.all("statuses", statuses, (object) => run.restoreStatus(object));
   return report;
+}
+
+/** The ServiceCIDRs; where they are not served (MultiCIDRServiceAllocator is off), one without a name that stands for the ranges there are. */
+async function readRanges(api: Api): Promise<ServiceCIDR[]> {
+  const served = await api.listIfServed<ServiceCIDR>(collectionPath("ServiceCIDR"));
+  if (served) return served;
+  const { code, object } = await api.get("/ranges");
+  if (code !== 200) throw new UserError(`${api.url} serves neither ServiceCIDRs nor /ranges`);
+  const { IPv4, IPv6 } = (object as unknown as RangesView).ready;
+  const ready = { type: "Ready", status: "True", reason: "", message: "", lastTransitionTime: "" };
+  return [{ spec: { cidrs: [...IPv4.prefixes, ...IPv6.prefixes] }, status: { conditions: [ready] } }];
 }
 
 interface RunSetting {

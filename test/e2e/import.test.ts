@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
+import { progressOn } from "../../scripts/import/progress";
 import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "./server";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -231,6 +232,26 @@ describe("a dump of a live cluster", () => {
   });
 });
 
+it("a server with MultiCIDRServiceAllocator off takes the Services that lie in its ranges, and says what it does not serve", async () => {
+  const folder = temporaryFolder();
+  const old = await startServer(folder, ["--var", "FEATURE_GATES=MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false"]);
+  try {
+    const file = dumpFile("old.json", JSON.stringify(listOf([service("a", "10.96.0.9"), service("b", "10.99.0.9")])));
+    const { code, out, err } = await run(["--server", old.url, "--json", file]);
+    expect(err).toBe("");
+    const report = JSON.parse(out) as Report;
+    expect(report.created).toEqual(["Namespace shop", "Service shop/a"]);
+    expect(report.conflicts.map(({ object, reason }) => [object, reason])).toEqual([["Service shop/b", "OutOfRange"]]);
+    expect(code).toBe(1);
+    const more = await run(["--server", old.url, "--json", liveCluster]);
+    const refused = (JSON.parse(more.out) as Report).conflicts.filter(({ reason }) => reason === "Refused");
+    expect(refused.map(({ object }) => object)).toContain("ServiceCIDR more");
+  } finally {
+    await old.stop();
+    removeFolder(folder);
+  }
+});
+
 describe("the program", () => {
   it("reads the standard input and writes for people", async () => {
     await begun("people");
@@ -245,6 +266,17 @@ Conflicts: 1
 
 Nothing was changed: this was a dry run.
 `);
+  });
+
+  it.each([
+    [true, ["\r[############............] services 5/10\x1b[K", "\r\x1b[K"]],
+    [false, []],
+  ])("shows how far it is on a terminal alone (%s)", (isTTY, want) => {
+    const written: string[] = [];
+    const progress = progressOn({ isTTY, write: (text: string | Uint8Array) => written.push(String(text)) > 0 });
+    progress.show("services", 5, 10);
+    progress.show("services", 10, 10);
+    expect(written).toEqual(want);
   });
 
   it.each([

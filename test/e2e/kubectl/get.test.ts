@@ -242,6 +242,12 @@ describe("kubectl get: output", () => {
     ]);
   });
 
+  it("--raw", () => {
+    expect(JSON.parse(ok("get --raw /ranges"))).toMatchObject({
+      ready: { IPv4: { prefixes: ["10.96.0.0/16"], zones: ["96.10.in-addr.arpa"] }, IPv6: { prefixes: [], zones: [] } },
+    });
+  });
+
   it("-o yaml", () => {
     const lines = ok("get svc gamma -o yaml").split("\n");
     expect(lines.filter((line) => !/^ {2}(creationTimestamp|resourceVersion|uid|managedFields)|^ {2}- |^ {4}/.test(line))).toEqual([

@@ -1,0 +1,126 @@
+/** Feature gates switched between two starts of the server on the same data: no Service loses its address, whatever is on or off. */
+import { afterAll, expect, it } from "vitest";
+import { upstreamRow } from "../conformance/upstream-row";
+import { Api, type Body, MERGE_PATCH } from "./conformance/api";
+import { removeFolder, type Server, startServer, temporaryFolder } from "./server";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const NETWORKING = "/apis/networking.k8s.io/v1";
+const OFF = "MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false";
+/** The old allocator refuses more than 20 host bits, so the range has to be smaller while the gate is off. */
+const ON_RANGES = "10.96.0.0/24,2001:db8::/64";
+const OFF_RANGES = "10.96.0.0/24,2001:db8::/112";
+const BEYOND = "2001:db8::ffff:ffff:ffff:1";
+
+const folder = temporaryFolder();
+let server: Server | undefined;
+const api = new Api(() => server?.url ?? "");
+
+async function start(gates: string, ranges: string): Promise<void> {
+  await server?.stop();
+  server = await startServer(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${ranges}`, "--var", `FEATURE_GATES=${gates}`]);
+}
+
+const create = (name: string, spec: object = {}) =>
+  api.send("POST", SERVICES, { body: { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } } });
+
+async function created(name: string, spec: object = {}): Promise<string> {
+  const { code, body, text } = await create(name, spec);
+  if (code !== 201) throw new Error(`${String(code)} ${text}`);
+  return String(body.spec?.["clusterIP"]);
+}
+
+async function items(path: string): Promise<Body[]> {
+  return (await api.must("GET", path)).items ?? [];
+}
+
+/** name -> addresses of all Services */
+async function addresses(): Promise<Record<string, unknown>> {
+  return Object.fromEntries((await items("/api/v1/services")).map(({ metadata, spec }) => [metadata?.name, spec?.["clusterIPs"]]));
+}
+
+/** Every ClusterIP has its IPAddress, and there is no other. */
+async function isPaired(): Promise<boolean> {
+  const held = Object.entries(await addresses()).flatMap(([name, list]) => (list as string[]).map((address) => `${address} ${name}`));
+  const objects = (await items(`${NETWORKING}/ipaddresses`)).map(({ metadata, spec }) => {
+    return `${String(metadata?.name)} ${String((spec?.["parentRef"] as { name?: string } | undefined)?.name)}`;
+  });
+  return JSON.stringify(held.sort()) === JSON.stringify(objects.sort());
+}
+
+async function readyRanges(): Promise<string[]> {
+  const ranges = await items(`${NETWORKING}/servicecidrs`);
+  return ranges.flatMap(({ metadata, status }) => {
+    const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
+    return conditions.some(({ type, status: is }) => type === "Ready" && is === "True") ? [String(metadata?.name)] : [];
+  });
+}
+
+afterAll(async () => {
+  await server?.kill();
+  removeFolder(folder);
+});
+
+upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
+  it("off, on, off, on", { timeout: 180_000 }, async () => {
+    await start(OFF, OFF_RANGES);
+    expect(await created("first")).toMatch(/^10\.96\.0\./);
+    expect((await api.get(`${NETWORKING}/servicecidrs`)).code).toBe(404);
+    expect((await create("elsewhere", { clusterIP: "10.97.0.9" })).body.message).toContain(
+      "the provided network does not match the current range",
+    );
+
+    for (const round of ["one", "two"]) {
+      await start("", ON_RANGES);
+      await api.until(async () => (await readyRanges()).includes("kubernetes"), "the default ServiceCIDR", 15);
+      await api.until(isPaired, "an IPAddress for every ClusterIP", 10);
+      if (round === "one") {
+        await api.must("POST", `${NETWORKING}/servicecidrs`, { body: { metadata: { name: "extra" }, spec: { cidrs: ["10.97.0.0/24"] } } });
+      }
+      await api.until(async () => (await readyRanges()).length === 2, "both ServiceCIDRs", 15);
+      expect(await created(`in-extra-${round}`, { clusterIP: `10.97.0.${round === "one" ? "9" : "10"}` })).toMatch(/^10\.97\.0\./);
+      if (round === "one") {
+        await created("gone", { clusterIP: "10.97.0.99" });
+        await created("beyond", { ipFamilies: ["IPv6"], clusterIP: BEYOND });
+      } else {
+        expect(await created("again", { clusterIP: "10.97.0.99" }), "freed while the gate was off").toBe("10.97.0.99");
+        break;
+      }
+
+      const before = await addresses();
+      await start(OFF, OFF_RANGES);
+      expect(await addresses()).toEqual(before);
+      for (const clusterIP of ["10.97.0.20", BEYOND]) {
+        const families = clusterIP === BEYOND ? { ipFamilies: ["IPv6"] } : {};
+        expect((await create("refused", { clusterIP, ...families })).code).toBe(422);
+      }
+      for (let i = 0; i < 5; i++) expect(await created(`off-${String(i)}`)).toMatch(/^10\.96\.0\./);
+      expect(await created("off-six", { ipFamilies: ["IPv6"] })).toMatch(/^2001:db8::[0-9a-f]{1,4}$/);
+      const touched = { metadata: { labels: { touched: "yes" } } };
+      for (const name of ["in-extra-one", "beyond"]) {
+        expect((await api.patch(`${SERVICES}/${name}`, MERGE_PATCH, touched)).body.spec?.["clusterIPs"]).toEqual(before[name]);
+      }
+      await api.must("DELETE", `${SERVICES}/gone`);
+    }
+    await api.until(isPaired, "an IPAddress for every ClusterIP", 10);
+    expect(await addresses()).toMatchObject({ "in-extra-one": ["10.97.0.9"], beyond: [BEYOND], kubernetes: ["10.96.0.1"] });
+  });
+});
+
+it("ServiceIPStaticSubrange=false: the low addresses are given out as all others", { timeout: 120_000 }, async () => {
+  const low = async (cluster: string): Promise<number> => {
+    const path = `/clusters/${cluster}${SERVICES}`;
+    const answers = await Promise.all(
+      Array.from({ length: 28 }, (_, i) =>
+        api.must("POST", path, { body: { metadata: { name: `s${String(i)}` }, spec: { ports: [{ port: 80 }] } } }),
+      ),
+    );
+    const last = answers.map(({ spec }) => Number(String(spec?.["clusterIP"]).split(".")[3]));
+    return last.filter((number) => number <= 16).length;
+  };
+  await start("", "10.96.0.0/26");
+  expect(await low("with")).toBe(0);
+  await start("ServiceIPStaticSubrange=false", "10.96.0.0/26");
+  // 28 of 61, 15 of which are low: none at all has a chance of less than 1 in 10^5
+  expect(await low("without")).toBeGreaterThan(0);
+});

@@ -82,6 +82,10 @@ export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc
     return this.#owner.usage(intervals);
   }
 
+  takenIn(interval: { first: string; last: string }): ReturnType<CountedOwner["takenIn"]> {
+    return this.#owner.takenIn(interval);
+  }
+
   rowsOf(addresses: string[]): ReturnType<RepairedOwner["rowsOf"]> {
     return this.#owner.rowsOf(addresses);
   }

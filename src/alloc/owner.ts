@@ -230,6 +230,16 @@ export class Owner implements ServiceCIDRRpc, RepairedOwner {
     return { drains, weight, taken };
   }
 
+  /** Of the rows, so that it is right for segments on their way to or from another owner too. */
+  async takenIn({ first, last }: { first: string; last: string }): Promise<{ epoch: number; offsets: Uint32Array }> {
+    const [low, high] = [keyOf(first), keyOf(last)];
+    const base = parseAddressKey(low).address;
+    assert(parseAddressKey(high).address - base < TAKEN_SPAN_MAX, "an interval of which all taken addresses are asked is bounded");
+    const offsets: number[] = [];
+    for (const key of this.#ports.storage.rowKeys(low, high)) offsets.push(Number(parseAddressKey(key).address - base));
+    return { epoch: this.#current().config.epoch, offsets: Uint32Array.from(offsets) };
+  }
+
   /** The rows of addresses (canonical texts), as far as this owner may speak for them. */
   async rowsOf(addresses: string[]): Promise<(AddressRow | null | "stale")[]> {
     assert(addresses.length <= OWNER_CALL_ITEMS_MAX, "the items of one call are bounded");
@@ -290,6 +300,8 @@ export class Owner implements ServiceCIDRRpc, RepairedOwner {
   }
 }
 
+/** As many as a range of the old allocator can have. */
+const TAKEN_SPAN_MAX = 2n ** 20n;
 const NOTHING_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
 
 function applyOperation(drain: OwnerDrain, memory: OwnerMemory, operation: Operation): Outcome {

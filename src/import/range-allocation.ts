@@ -2,7 +2,7 @@
  * Upstream's bitmap of the old allocators (services-and-addresses §7): the bytes of one big integer, most significant first, without leading
  * zero bytes. Its bit k is the address after the k-th of the range's network address, or the k-th port of a port range.
  */
-import { decodeBase64 } from "../meta/base64";
+import { decodeBase64, encodeBase64Bytes } from "../meta/base64";
 import type { KubeObject } from "../meta/kubernetes";
 import { formatAddress } from "../net/address";
 import type { Family } from "../net/family";
@@ -43,7 +43,20 @@ export function readRangeAllocation({ range = "", data = "" }: RangeAllocation):
   return ok({ kind: "addresses", prefix, addresses: bits.map((bit) => addressOf(prefix.family, prefix.base, bit)) });
 }
 
-function bitsOf(prefix: Prefix): bigint {
+/** A range as the old allocator would store it when the bits `taken` are set; each lies within `bitsOf` the range. */
+export function writeRangeAllocation(range: string, taken: Iterable<number>): Required<Pick<RangeAllocation, "range" | "data">> {
+  const bits = [...taken];
+  const length = bits.reduce((most, bit) => Math.max(most, (bit >> 3) + 1), 0);
+  const bytes = new Uint8Array(length);
+  for (const bit of bits) {
+    const at = length - 1 - (bit >> 3);
+    bytes[at] = (bytes[at] ?? 0) | (1 << (bit & 7));
+  }
+  return { range, data: encodeBase64Bytes(bytes) };
+}
+
+/** How many bits the old allocator has for a range: one for each usable address, of IPv6 no more than 65535. */
+export function bitsOf(prefix: Prefix): bigint {
   const size = usableSizeOf(prefix);
   return prefix.family === "IPv6" && size > IPV6_BITS_MAX ? IPV6_BITS_MAX : size;
 }

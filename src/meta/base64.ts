@@ -2,8 +2,7 @@
 const STANDARD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE = `${STANDARD.slice(0, 62)}-_`;
 
-function encode(text: string, alphabet: string, padding: string): string {
-  const bytes = new TextEncoder().encode(text);
+function encode(bytes: Uint8Array, alphabet: string, padding: string): string {
   let out = "";
   for (let i = 0; i < bytes.length; i += 3) {
     const left = bytes.length - i;
@@ -16,12 +15,16 @@ function encode(text: string, alphabet: string, padding: string): string {
 }
 
 export function encodeBase64(text: string): string {
-  return encode(text, STANDARD, "=");
+  return encodeBase64Bytes(new TextEncoder().encode(text));
+}
+
+export function encodeBase64Bytes(bytes: Uint8Array): string {
+  return encode(bytes, STANDARD, "=");
 }
 
 /** without padding */
 export function encodeBase64Url(text: string): string {
-  return encode(text, URL_SAFE, "");
+  return encode(new TextEncoder().encode(text), URL_SAFE, "");
 }
 
 /** Text of an unpadded base64url form; undefined when it is none. */

@@ -152,4 +152,6 @@ export interface CountedOwner {
   counters(): { drains: number; weight: number };
   /** the same, and how many addresses are taken in each of the inclusive intervals (canonical texts) */
   usage(intervals: { first: string; last: string }[]): Promise<{ drains: number; weight: number; taken: number[] }>;
+  /** which addresses of the inclusive interval are taken, as their distance from its first one, ascending; at most 2^20 addresses */
+  takenIn(interval: { first: string; last: string }): Promise<{ epoch: number; offsets: Uint32Array }>;
 }

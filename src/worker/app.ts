@@ -17,6 +17,7 @@ import { coreVersionsResponse, groupListResponse, groupResponse, resourceListRes
 import { type Probe, probeResponse } from "./system/healthz";
 import { metricsResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
+import { rangeAllocationsResponse } from "./system/range-allocations";
 import { rangesResponse } from "./system/ranges";
 import { versionResponse } from "./system/version";
 
@@ -128,6 +129,7 @@ app.all(
   "/metrics",
   readOnly((c) => metricsResponse(c.env, splitRequestUrl(c.req.raw.url).cluster)),
 );
+app.all("/admin/rangeallocations/:name", (c) => rangeAllocationsResponse(c.env, c.req.raw, lastSegment(c.req.path)));
 for (const path of bothForms("/ranges"))
   app.all(
     path,

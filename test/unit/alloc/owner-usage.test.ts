@@ -21,6 +21,24 @@ describe("usage, for metrics", () => {
   });
 });
 
+describe("what is taken in an interval", () => {
+  it("by distance from its beginning, in order, the same while a segment is frozen; nothing of what is not owned", async () => {
+    const world = new OwnerWorld();
+    await world.owner.configure(aConfig(1, ["10.0.0.0/24", "fd00::/120"]));
+    for (const address of ["10.0.0.200", "10.0.0.9", "10.0.0.1", "fd00::1"]) await world.allocate(address);
+    const asked = async (first: string, last: string) => [...(await world.owner.takenIn({ first, last })).offsets];
+    for (const epoch of [1, 2]) {
+      if (epoch === 2) await world.owner.configure(aConfig(2, ["10.0.0.0/24", "fd00::/120"], { frozen: ["10.0.0.0/24"] }));
+      expect((await world.owner.takenIn({ first: "10.0.0.1", last: "10.0.0.254" })).epoch).toBe(epoch);
+      expect(await asked("10.0.0.1", "10.0.0.254")).toEqual([0, 8, 199]);
+      expect(await asked("10.0.0.2", "10.0.0.199")).toEqual([7]);
+      expect(await asked("fd00::", "fd00::f:ffff")).toEqual([1]);
+      expect(await asked("10.9.0.0", "10.9.0.255")).toEqual([]);
+    }
+    await expect(world.owner.takenIn({ first: "10.0.0.0", last: "10.16.0.0" })).rejects.toThrow("bounded");
+  });
+});
+
 describe("dynamicOnly", () => {
   it("leaves the static band alone: full when the dynamic one is used up", async () => {
     const world = new OwnerWorld();

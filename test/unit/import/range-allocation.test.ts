@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readRangeAllocation } from "../../../src/import/range-allocation";
+import { bitsOf, readRangeAllocation, writeRangeAllocation } from "../../../src/import/range-allocation";
+import { storedPrefix } from "../../../src/topology/stored-prefix";
+import { seededRandom } from "../../support/seeded-random";
 
 const base64 = (bytes: number[]): string => btoa(String.fromCharCode(...bytes));
 
@@ -37,5 +39,43 @@ describe("a RangeAllocation", () => {
     [{ range: "10.0.0.1/24", data: "AQ==" }, 'its range "10.0.0.1/24" is neither a CIDR nor a range of ports'],
   ])("%j: %s", (object, error) => {
     expect(readRangeAllocation(object)).toEqual({ ok: false, error });
+  });
+});
+
+describe("written", () => {
+  it.each<[number[], string]>([
+    [[], ""],
+    [[0], "AQ=="],
+    [[7], "gA=="],
+    [[8, 0], "AQE="],
+  ])("bits %j: %j", (bits, data) => {
+    expect(writeRangeAllocation("10.0.0.0/24", bits)).toEqual({ range: "10.0.0.0/24", data });
+  });
+
+  it.each([
+    ["10.0.0.0/32", 0n],
+    ["10.0.0.0/30", 2n],
+    ["10.0.0.0/12", 2n ** 20n - 2n],
+    ["fd00::/120", 255n],
+    ["fd00::/108", 65_535n],
+  ])("%s has %s bits", (range, bits) => {
+    expect(bitsOf(storedPrefix(range))).toBe(bits);
+  });
+
+  it("and read again is the same", () => {
+    const seed = Date.now() % 100_000;
+    const random = seededRandom(seed);
+    for (let round = 0; round < 200; round++) {
+      const range = round % 2 === 0 ? "10.0.0.0/20" : "fd00::/112";
+      const share = random.next();
+      const bits = Array.from({ length: Number(bitsOf(storedPrefix(range))) % 5_000 }, (_, bit) => bit).filter(() => random.next() < share);
+      const read = readRangeAllocation(writeRangeAllocation(range, bits));
+      const last = (text: string) => (range.startsWith("10") ? text.split(".").slice(2) : [text.slice("fd00::".length)]);
+      const bitOf = (text: string) => {
+        const [high = "0", low] = last(text);
+        return low === undefined ? Number.parseInt(high, 16) - 1 : Number(high) * 256 + Number(low) - 1;
+      };
+      expect(read.ok && read.value.kind === "addresses" && read.value.addresses.map(bitOf), `seed ${String(seed)}`).toEqual(bits);
+    }
   });
 });

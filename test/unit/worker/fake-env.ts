@@ -62,6 +62,10 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       poke: other("poke"),
       counters: other("counters"),
       usage: other("usage"),
+      takenIn(interval: unknown) {
+        record("takenIn", interval);
+        return Promise.resolve(answers.other?.("takenIn", object));
+      },
       allocations: other("allocations"),
     };
   };

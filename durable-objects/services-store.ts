@@ -97,7 +97,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     });
     parts.ledger.releases.rearm();
     // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
-    if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage);
+    if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage).then(pokeRepair);
   }
 
   ensureBootstrapped(): Promise<void> {

@@ -156,28 +156,33 @@ export class AddressLedger {
   }
 
   async #auditOwner(uid: string): Promise<void> {
-    const { clock, storage, owner, recorder } = this.ports;
     const mark = `audited/${uid}`;
-    let after = storage.markGet(mark);
-    for (;;) {
-      const { rows } = await withTimeout(clock, RPC_TIMEOUT_MS, owner(uid).rowsSince(after, AUDIT_ROWS));
-      const last = rows.at(-1);
-      if (!last) return;
-      // Decided in the turn that acts, after the await: commits of meanwhile are seen.
-      const undecided = rows.find((row) => this.#inFlight.has(row.token));
-      const through = undecided ? undecided.position - 1 : last.position;
-      const lost = rows.filter((row) => row.position <= through && this.#isLost(row));
-      if (through > after) {
-        storage.transaction(() => {
-          this.giveBack(lost.map((row) => ({ family: row.address.includes(":") ? "IPv6" : "IPv4", ...row })));
-          storage.markSet(mark, through);
-        });
-        this.turnCommitted();
-      }
-      if (lost.length > 0) recorder.log("warn", "released addresses that a crash left behind", { owner: uid, addresses: lost.length });
-      if (undecided || rows.length < AUDIT_ROWS) return;
-      after = through;
+    const before = this.ports.storage.markGet(mark);
+    while (await this.#auditPage(uid, mark, Infinity));
+    // What was in order once may not be any more (a store that came back from a copy): a page of the old rows, too, over and over.
+    if (before > 0) await this.#auditPage(uid, `swept/${uid}`, before);
+  }
+
+  /** One page of rows behind the mark and up to a position; answers whether there are more. Behind the last one the sweep's mark starts over. */
+  async #auditPage(uid: string, mark: string, end: number): Promise<boolean> {
+    const { clock, storage, owner, recorder } = this.ports;
+    const after = storage.markGet(mark);
+    const { rows: page } = await withTimeout(clock, RPC_TIMEOUT_MS, owner(uid).rowsSince(after, AUDIT_ROWS));
+    const rows = page.filter(({ position }) => position <= end);
+    // Decided in the turn that acts, after the await: commits of meanwhile are seen.
+    const undecided = rows.find((row) => this.#inFlight.has(row.token));
+    const last = rows.at(-1)?.position ?? after;
+    const through = undecided ? undecided.position - 1 : rows.length < AUDIT_ROWS && end !== Infinity ? 0 : last;
+    const lost = rows.filter((row) => (undecided === undefined || row.position < undecided.position) && this.#isLost(row));
+    if (through !== after || lost.length > 0) {
+      storage.transaction(() => {
+        this.giveBack(lost.map((row) => ({ family: row.address.includes(":") ? "IPv6" : "IPv4", ...row })));
+        storage.markSet(mark, through);
+      });
+      this.turnCommitted();
     }
+    if (lost.length > 0) recorder.log("warn", "released addresses that a crash left behind", { owner: uid, addresses: lost.length });
+    return undecided === undefined && rows.length === AUDIT_ROWS;
   }
 
   #isLost(row: AddressRow): boolean {

@@ -7,7 +7,8 @@
  * | its allocation row is here         | carries the same token     | the IPAddress is written again under the same gen             |
  * | its allocation row is here         | is gone                    | the address is taken again: new row, new gen, IPAddress       |
  * | no allocation row                  | there is none              | the same: the Service was stored without the allocator        |
- * | either                             | another Service's, unknown | nothing: the audit gives lost rows back, then it is taken     |
+ * | no or another allocation row       | was taken for this Service | the row becomes its allocation row again, new IPAddress       |
+ * | either                             | was taken for another one  | nothing: the audit gives lost rows back, then it is taken     |
  * | either                             | an IPAddress object's      | nothing: the object has to go first, and repair decides that  |
  * | another Service's allocation row   |                            | duplicate: the other keeps it                                 |
  *
@@ -63,6 +64,8 @@ interface Case {
   allocation: Allocation | undefined;
   result: WholeResult | undefined;
   retake: boolean;
+  /** the owner's row that was taken for this Service, which has forgotten it */
+  adopt: AddressRow | undefined;
 }
 
 export class ServiceRepair implements RepairedServices {
@@ -72,11 +75,9 @@ export class ServiceRepair implements RepairedServices {
     const unpaired = this.ports.pairing.unpairedAddresses();
     const cases = items.map((item) => this.#open(item, unpaired));
     await this.#compareRows(cases.filter(isOpen));
-    const writes = [
-      ...this.#rewrites(cases.filter((one) => isOpen(one) && !one.retake)),
-      ...(await this.#retake(cases.filter((one) => one.retake))),
-    ];
-    await this.#write(writes);
+    const adopted = await this.#adopt(cases);
+    const retaken = await this.#retake(cases.filter((one) => one.retake));
+    await this.#write([...this.#rewrites(cases.filter((one) => isOpen(one) && !one.retake && !one.adopt)), ...adopted, ...retaken]);
     return cases.map(({ result }) => result ?? "whole");
   }
 
@@ -108,7 +109,7 @@ export class ServiceRepair implements RepairedServices {
         : unpaired.has(item.address)
           ? "busy"
           : undefined;
-    return { item, key, allocation, result, retake: false };
+    return { item, key, allocation, result, retake: false, adopt: undefined };
   }
 
   #holds(key: string, address: string, uid?: string): boolean {
@@ -155,6 +156,31 @@ export class ServiceRepair implements RepairedServices {
       if (item.isRight || !allocation) return [];
       return [{ one, write: restoreOf(item, allocation) }];
     });
+  }
+
+  /** A row that was taken for this very Service and that nobody is about to commit or to release is its own. */
+  async #adopt(cases: readonly Case[]): Promise<{ one: Case; write: IPAddressRestore }[]> {
+    if (!cases.some((one) => one.adopt)) return [];
+    const { ledger, storage } = this.ports;
+    return this.ports.internally(() =>
+      cases.flatMap((one) => {
+        const { item, key, allocation, adopt: row } = one;
+        if (!row) return [];
+        const now = storage.allocationGet(item.address);
+        if (ledger.isInFlight(row.token) || storage.releaseHas(row.token) || now?.token !== allocation?.token) {
+          one.result = "busy";
+          return [];
+        }
+        if (!this.#holds(key, item.address, item.uid)) {
+          one.result = "gone";
+          return [];
+        }
+        if (now) storage.allocationDelete(item.address);
+        const { address, token, gen } = row;
+        ledger.hold(key, { family: familyOf(address), address, token, gen });
+        return [{ one, write: restoreOf(item, row) }];
+      }),
+    );
   }
 
   /** Takes addresses that Services hold without a row, and writes down who holds them if they still do. */
@@ -214,7 +240,10 @@ function compareRow(one: Case, row: AddressRow | null | "stale"): void {
   if (row === "stale") one.result = "busy";
   else if (row === null) one.retake = true;
   else if (row.holder.kind === "ipaddress") one.result = "heldByObject";
-  else if (row.token !== one.allocation?.token) one.result = "busy";
+  else if (row.token !== one.allocation?.token) {
+    if (row.holder.uid === one.item.uid) one.adopt = row;
+    else one.result = "busy";
+  }
 }
 
 function restoreOf(item: HeldAddress, { token, gen }: { token: string; gen: TakenAddress["gen"] }): IPAddressRestore {

@@ -1,6 +1,7 @@
 /** A whole cluster in virtual time with its repair controller: the brains of all stores and owners, and a pass whenever a test wants one. */
 import type { RepairPorts } from "../../src/controllers/repair/ports";
 import { Repairer } from "../../src/controllers/repair/repairer";
+import { withTimeout } from "../../src/base/timeout";
 import type { EventReport } from "../../src/events/event-recorder";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
 import { rfc3339Seconds } from "../../src/meta/time";
@@ -14,9 +15,10 @@ import { type CoordinatorBrain, type IPAddressesBrain, type ServicesBrain, SimCl
 import { createRequest, DELETE, WRITE } from "./store-world";
 
 const ALWAYS = { isAlive: () => true };
+/** As in durable-objects/repair-pass.ts. */
+const CALL_TIMEOUT_MS = 40_000;
 
 export class RepairWorld {
-  readonly cluster: SimCluster;
   readonly storage = new MemoryRepairStorage();
   readonly reported: EventReport[] = [];
   /** calls to the stores, by name */
@@ -25,14 +27,13 @@ export class RepairWorld {
   fails: (call: string) => boolean = () => false;
   readonly repairer: Repairer;
 
-  private constructor(ranges: readonly string[], families: readonly Family[]) {
-    this.cluster = new SimCluster({ seed: 1, ranges, families });
+  constructor(readonly cluster: SimCluster) {
     this.repairer = new Repairer(this.#ports());
   }
 
   /** A cluster whose default ranges give out addresses. */
   static async of(ranges: readonly string[], families: readonly Family[] = ["IPv4"]): Promise<RepairWorld> {
-    const world = new RepairWorld(ranges, families);
+    const world = new RepairWorld(new SimCluster({ seed: 1, ranges, families }));
     await world.run(world.coordinator((brain) => brain.readyTopology(60_000)));
     return world;
   }
@@ -150,7 +151,7 @@ export class RepairWorld {
     const called = async <T>(call: string, answer: () => Promise<T>): Promise<T> => {
       this.calls.push(call);
       if (this.fails(call)) throw new Error(`${call} failed`);
-      return answer();
+      return withTimeout(cluster.scheduler.clock(), CALL_TIMEOUT_MS, answer());
     };
     const feed = (store: "services" | "ipaddresses"): RepairPorts["services"] & RepairPorts["ipAddresses"] => {
       const read = <T>(call: string, work: (reader: ObjectFeedReader) => T): Promise<T> =>
@@ -185,7 +186,10 @@ export class RepairWorld {
         ),
       owners: () => Promise.resolve([...cluster.owners.keys()]),
       owner: (uid) => ({
-        checkBitmap: (after, limit) => cluster.network.call(ALWAYS, cluster.owner(uid).node, (owner) => owner.checkBitmap(after, limit)),
+        checkBitmap: (after, limit) =>
+          called("owner.checkBitmap", () =>
+            cluster.network.call(ALWAYS, cluster.owner(uid).node, (owner) => owner.checkBitmap(after, limit)),
+          ),
       }),
     };
   }

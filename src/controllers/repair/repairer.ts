@@ -36,7 +36,7 @@ import {
 /** Objects and changes read by one call: its turn in the store stays far below 50 ms. */
 const PAGE = 250;
 /** Objects of one slice of the sweep, per store. */
-const SLICE = 1_000;
+const SLICE = 4_000;
 const SLICE_INTERVAL_MS = 50_000;
 /** After it the pass asks for another one. */
 const PASS_BUDGET_MS = 10_000;

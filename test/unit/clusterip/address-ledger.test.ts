@@ -74,15 +74,25 @@ describe("audit", () => {
     expect(world.logged).toEqual(["warn released addresses that a crash left behind"]);
   });
 
-  it("does not ask again for what it has seen; a late allocation is newer and is found", async () => {
+  it("goes on behind what it has seen, where a late allocation is found, and looks at one page of the old rows besides", async () => {
     const world = new AuditWorld();
     world.commit("default/a", await world.take());
     await world.audit();
     await world.audit();
-    expect(world.calls.filter((call) => call.startsWith("rowsSince"))).toEqual(["rowsSince a 0", "rowsSince a 1"]);
+    expect(world.calls.filter((call) => call.startsWith("rowsSince"))).toEqual(["rowsSince a 0", "rowsSince a 1", "rowsSince a 0"]);
     world.row("10.0.0.77", "late");
     await world.audit();
     expect(world.held).not.toContain("late");
+  });
+
+  it("gives back an old row whose object is gone without a release (a store that came back from a copy)", async () => {
+    const world = new AuditWorld();
+    const taken = await world.take();
+    world.commit("default/a", taken);
+    await world.audit();
+    world.storage.allocationDelete(taken.address);
+    await world.audit();
+    expect([world.held, world.storage.markGet("swept/a")]).toEqual([[], 0]);
   });
 
   it("stops its mark below the first row of an operation under way, and looks there again", async () => {

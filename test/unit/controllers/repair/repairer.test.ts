@@ -142,6 +142,34 @@ describe("the row of an address", () => {
     expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
   });
 
+  it("that the services store has forgotten is its own again, and not taken anew", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const uid = uidOf(world, address);
+    const { ledger } = world.cluster.tables.services;
+    const allocation = ledger.allocationGet(address);
+    ledger.allocationDelete(address);
+    await world.pass();
+    expect(ledger.allocationGet(address)).toEqual(allocation);
+    expect([uidOf(world, address), world.told()]).toEqual([uid, []]);
+    await world.remove("services", "web");
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+
+  it("that nobody holds any more, long after it was looked at, is given back by the audit", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const { services } = world.cluster;
+    const maintain = (): Promise<void> => world.run(world.cluster.network.call(ALWAYS, services, (brain) => brain.maintain()));
+    await maintain();
+    const { ledger, store } = world.cluster.tables.services;
+    ledger.allocationDelete(address);
+    store.objectDelete("default/web");
+    await maintain();
+    await world.cluster.scheduler.pass(10_000);
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+
   it("that an IPAddress holds which somebody made for another Service comes free for the Service", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.create("ipaddresses", anIPAddress("10.0.0.7", "default/other", world.now));

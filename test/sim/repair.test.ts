@@ -1,0 +1,101 @@
+/**
+ * Random histories with a repair controller that runs all the while: it acts on what it read before, while clients write, somebody deletes
+ * IPAddresses by hand and everything breaks. At rest the invariants hold, and repair has done nobody any harm. `SEED=<n>` runs one history.
+ */
+import { describe, expect, it } from "vitest";
+import { RepairWorld } from "../support/repair-world";
+import { seededRandom } from "../support/seeded-random";
+import { checkQuiet, ipAddressesOf } from "../support/sim-checks";
+import { SimClients } from "../support/sim-clients";
+import { SimCluster } from "../support/sim-cluster";
+import { crashSomeone, drawFaults, isExpected } from "../support/sim-history";
+import { NO_FAULTS } from "../support/sim-network";
+import { DELETE } from "../support/store-world";
+
+const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
+const SEED = Number(variable("SEED") || "0");
+const NAMED = ["10.0.0.2", "10.0.0.3", "10.0.0.9", "10.0.0.0", "10.0.0.20", "10.0.1.3", "10.9.9.9"];
+const CLIENT = { isAlive: () => true, isClient: true } as const;
+
+interface Report {
+  violations: string[];
+  deletedByHand: number;
+  restored: number;
+  passes: number;
+}
+
+async function runRepairHistory(seed: number, repairs = true): Promise<Report> {
+  const random = seededRandom(seed ^ 0x4e9a);
+  const cluster = new SimCluster({ seed, ranges: ["10.0.0.0/28"], families: ["IPv4"] });
+  const world = new RepairWorld(cluster);
+  const clients = new SimClients(cluster, random, NAMED, false);
+  const { network, scheduler } = cluster;
+  const report: Report = { violations: [], deletedByHand: 0, restored: 0, passes: 0 };
+  await cluster.quiesce();
+
+  let running = false;
+  const pass = (): void => {
+    if (running || !repairs) return;
+    running = true;
+    report.passes++;
+    const end = (): void => void (running = false);
+    void world.repairer.run().then(end, end);
+  };
+  network.faults = drawFaults(random);
+  const gapMs = [2, 20, 400, 5_000][random.below(4)] ?? 2;
+  for (let i = 20 + random.below(60); i > 0; i--) {
+    clients.act();
+    if (random.below(5) === 0) report.deletedByHand += deleteByHand(cluster, random.below(1_000));
+    if (random.below(3) === 0) pass();
+    await scheduler.pass(random.below(gapMs));
+    if (network.chance(network.faults.crash)) crashSomeone(cluster, random);
+  }
+  network.faults = NO_FAULTS;
+  await cluster.quiesce();
+  for (let round = 0; repairs && round < 4; round++) {
+    await world.pass();
+    await world.wait(70_000);
+  }
+  await cluster.quiesce();
+  report.restored = world.storage.countsLoad().ipErrors.repair ?? 0;
+  report.violations = [...(await checkQuiet(cluster)), ...clients.check(), ...cluster.logged.filter((line) => !isExpected(line))];
+  return report;
+}
+
+/** The IPAddress of some Service; how many were asked to go. */
+function deleteByHand(cluster: SimCluster, pick: number): number {
+  const managed = ipAddressesOf(cluster).filter(({ spec }) => spec?.parentRef?.resource === "services");
+  const name = managed[pick % Math.max(1, managed.length)]?.metadata?.name;
+  if (name === undefined) return 0;
+  const request = { verb: "delete", key: { namespace: "", name }, options: DELETE } as const;
+  void cluster.network.call(CLIENT, cluster.ipAddresses, ({ store }) => store.write(request)).catch(() => undefined);
+  return 1;
+}
+
+describe("random histories with repair", () => {
+  it(`end whole (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`})`, async () => {
+    const failed: string[] = [];
+    const total = { deletedByHand: 0, restored: 0, passes: 0 };
+    for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
+      const { violations, ...counts } = await runRepairHistory(seed);
+      for (const key of ["deletedByHand", "restored", "passes"] as const) total[key] += counts[key];
+      if (violations.length > 0) failed.push([`SEED=${seed}`, ...violations].join("\n  "));
+    }
+    expect(failed.slice(0, 3).join("\n"), `${failed.length} histories fail`).toBe("");
+    if (!SEED) for (const count of Object.values(total)) expect(count, JSON.stringify(total)).toBeGreaterThan(HISTORIES / 4);
+  }, 120_000);
+
+  it("do not without it", async () => {
+    const broken = await Promise.all(seeds(20).map((seed) => runRepairHistory(seed, false)));
+    expect(broken.filter(({ violations }) => violations.length > 0).length).toBeGreaterThan(0);
+  }, 60_000);
+});
+
+function seeds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+/** Of the environment, as vitest.config.ts hands it on. */
+function variable(name: "SEED" | "SIM_HISTORIES"): string | undefined {
+  return (import.meta as { env?: Record<string, string | undefined> }).env?.[name];
+}

@@ -12,7 +12,7 @@ import type { JsonValue } from "./json-value";
 export type Identity = (element: JsonValue) => JsonValue | undefined;
 
 /** Index of each identity in a list; the first counts. */
-function positions(list: readonly JsonValue[], identity: Identity): Map<JsonValue | undefined, number> {
+export function firstPlaces(list: readonly JsonValue[], identity: Identity): Map<JsonValue | undefined, number> {
   const index = new Map<JsonValue | undefined, number>();
   list.forEach((element, i) => {
     const key = identity(element);
@@ -30,8 +30,8 @@ export function orderElements(
   stored: readonly JsonValue[],
   identity: Identity,
 ): JsonValue[] {
-  const wantedAt = positions(wanted as readonly JsonValue[], (key) => key);
-  const storedAt = positions(stored, identity);
+  const wantedAt = firstPlaces(wanted as readonly JsonValue[], (key) => key);
+  const storedAt = firstPlaces(stored, identity);
   const at = (index: Map<JsonValue | undefined, number>, element: JsonValue): number => index.get(identity(element)) ?? merged.length;
   const named = merged.filter((element) => wantedAt.has(identity(element))).sort((a, b) => at(wantedAt, a) - at(wantedAt, b));
   const others = merged.filter((element) => !wantedAt.has(identity(element))).sort((a, b) => at(storedAt, a) - at(storedAt, b));

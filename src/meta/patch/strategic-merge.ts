@@ -13,7 +13,7 @@ import type { Result } from "../../base/result";
 import type { Field, FieldType, MessageSchema } from "../../schema/types";
 import { DELETE_PRIMITIVES, PATCH, PatchRefusal, SET_ORDER } from "./directives";
 import { directiveList, isDirective, patchDirective, refuse, retained, withoutDirectives } from "./directives";
-import { orderElements } from "./element-order";
+import { firstPlaces, orderElements } from "./element-order";
 import type { Identity } from "./element-order";
 import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "./json-value";
 import type { JsonObject, JsonValue } from "./json-value";
@@ -115,7 +115,10 @@ function mergeListMember(
   const identity: Identity = mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
   if (order) checkOrder(key, order, wanted ?? [], identity);
   let merged = mergeKey === "set" ? [...new Set(stored.concat(wanted ?? []))] : mergeKeyed(stored, wanted ?? [], type, mergeKey);
-  if (removed) merged = merged.filter((element) => !removed.includes(element));
+  if (removed) {
+    const gone = new Set(removed);
+    merged = merged.filter((element) => !gone.has(element));
+  }
   if (!Array.isArray(current) && wanted === undefined && merged.length === 0) return current;
   const named = order ?? (wanted ?? []).filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH));
   return orderElements(merged, named.map(identity), stored, identity);
@@ -127,12 +130,12 @@ function keyOf(element: JsonValue, mergeKey: string): JsonValue | undefined {
 
 /** Elements of the patch must be named in `$setElementOrder`, in the same order. */
 function checkOrder(key: string, order: readonly JsonValue[], wanted: readonly JsonValue[], identity: Identity): void {
-  const names = order.map(identity);
+  const places = firstPlaces(order, identity);
   let last = -1;
   for (const element of wanted) {
     if (isJsonObject(element) && Object.hasOwn(element, PATCH) && element[PATCH] !== "merge") continue;
-    const place = names.indexOf(identity(element));
-    if (place >= 0 && place > last) last = place;
+    const place = places.get(identity(element));
+    if (place !== undefined && place > last) last = place;
     else
       refuse(
         "malformed",
@@ -142,26 +145,29 @@ function checkOrder(key: string, order: readonly JsonValue[], wanted: readonly J
 }
 
 function mergeKeyed(stored: readonly JsonValue[], wanted: readonly JsonValue[], type: ListType, mergeKey: string): JsonValue[] {
-  let merged = [...stored];
+  const gone = new Set<JsonValue | undefined>();
   const plain: JsonObject[] = [];
   let replaces = false;
   for (const element of wanted) {
     if (!isJsonObject(element)) refuse("internal", `expected a map in the list, found ${JSON.stringify(element)}`);
     const directive = patchDirective(element);
     if (directive === "replace") replaces = true;
-    else if (directive === "delete") {
-      const name = requiredKey(element, mergeKey);
-      merged = merged.filter((other) => keyOf(other, mergeKey) !== name);
-    } else plain.push(element);
+    else if (directive === "delete") gone.add(requiredKey(element, mergeKey));
+    else plain.push(element);
   }
   if (replaces) return plain.map(withoutDirectives);
+  const merged = gone.size === 0 ? [...stored] : stored.filter((element) => !gone.has(keyOf(element, mergeKey)));
+  const places = firstPlaces(merged, (element) => keyOf(element, mergeKey));
   const shape = shapeOf(type.of);
   for (const element of plain) {
     const name = requiredKey(element, mergeKey);
-    const place = merged.findIndex((other) => keyOf(other, mergeKey) === name);
-    const before = merged[place];
-    if (isJsonObject(before)) merged[place] = mergeObject(before, element, shape);
-    else merged.push(withoutDirectives(element));
+    const place = places.get(name);
+    const before = place === undefined ? undefined : merged[place];
+    if (place !== undefined && isJsonObject(before)) merged[place] = mergeObject(before, element, shape);
+    else {
+      merged.push(withoutDirectives(element));
+      if (place === undefined) places.set(name, merged.length - 1);
+    }
   }
   return merged;
 }

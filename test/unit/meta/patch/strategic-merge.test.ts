@@ -271,6 +271,54 @@ it.each([
   expect(applyStrategicMerge({}, patch, ServiceSchema)).toEqual({ ok: false, error: { reason: "malformed", message } });
 });
 
+it("a stored element is looked at a few times, however many the patch names", () => {
+  const LENGTH = 200;
+  let looks = 0;
+  const watched = (element: JsonObject): JsonObject =>
+    new Proxy(element, {
+      getOwnPropertyDescriptor(target, key) {
+        looks++;
+        return Reflect.getOwnPropertyDescriptor(target, key);
+      },
+    });
+  const ports = (from: number): JsonObject[] => Array.from({ length: LENGTH }, (_, i) => ({ name: `p${from + i}`, port: from + i }));
+  const current = { spec: { ports: ports(1).map(watched) } };
+  const removed = ports(LENGTH / 2).map(({ port }) => ({ $patch: "delete", port: port ?? null }));
+  const patch = JSON.stringify({ spec: { ports: [...ports(2 * LENGTH), ...removed] } });
+  const result = applyStrategicMerge(current, patch, ServiceSchema);
+  expect(looks).toBeLessThan(20 * LENGTH);
+  const left = ports(1).slice(0, LENGTH / 2 - 1);
+  expect(result).toEqual({ ok: true, value: { spec: { ports: [...ports(2 * LENGTH), ...left] } } });
+});
+
+rows("elements that stand twice", [
+  {
+    name: "the first of two stored ones is merged into",
+    given: { spec: { ports: [http, { name: "other", port: 80 }] } },
+    patch: { spec: { ports: [{ port: 80, targetPort: 1 }] } },
+    want: {
+      spec: {
+        ports: [
+          { ...http, targetPort: 1 },
+          { name: "other", port: 80 },
+        ],
+      },
+    },
+  },
+  {
+    name: "two of the patch become one",
+    given: { spec: { ports: [https] } },
+    patch: { spec: { ports: [http, { port: 80, targetPort: 1 }] } },
+    want: { spec: { ports: [{ ...http, targetPort: 1 }, https] } },
+  },
+  {
+    name: "deleted and set again",
+    given: { spec: { ports: [{ ...http, targetPort: 1 }, https] } },
+    patch: { spec: { ports: [http, { $patch: "delete", port: 80 }] } },
+    want: { spec: { ports: [http, https] } },
+  },
+]);
+
 it("null is the empty patch", () => {
   expect(applyStrategicMerge({ a: 1 }, "null", ServiceSchema)).toEqual({ ok: true, value: { a: 1 } });
 });

@@ -1,6 +1,7 @@
 /**
- * YAML as upstream reads it: by way of JSON (sigs.k8s.io/yaml). The yaml library composes nested values recursively and compares
- * every key of a map with every other, so a hostile text could exhaust stack or time; both are kept from it here.
+ * YAML as upstream reads it: by way of JSON (sigs.k8s.io/yaml), plain scalars as in YAML 1.1 (`yes` is true, `010` is 8). The yaml library
+ * composes nested values recursively and compares every key of a map with every other, so a hostile text could exhaust stack or time;
+ * both are kept from it here.
  */
 import {
   Composer,
@@ -15,6 +16,8 @@ import {
   LineCounter,
   type ParsedNode,
   Parser,
+  type SchemaOptions,
+  type Tags,
   visit,
 } from "yaml";
 import { err, ok, type Result } from "../base/result";
@@ -36,11 +39,22 @@ const LEXEMES_MAX = 200_000;
 const ALIASED_CHARS_MAX = 32 * 1024 * 1024;
 const TOO_DEEP = "exceeded max depth";
 
+/** What of YAML 1.1 Go leaves out: dates are text, and so are base-60 numbers; collections other than maps and lists do not exist. */
+const NOT_IN_GO = ["timestamp", "binary", "omap", "pairs", "set"].map((name) => `tag:yaml.org,2002:${name}`);
+
+/** Go reads `0o10` of YAML 1.2 besides. */
+function tagsOfGo(tags: Tags): Tags {
+  const known = tags.filter((tag) => typeof tag === "string" || (!NOT_IN_GO.includes(tag.tag) && tag.format !== "TIME"));
+  return [...known, "intOct"];
+}
+
+const SCHEMA: SchemaOptions = { schema: "yaml-1.1", merge: true, customTags: tagsOfGo };
+
 /** The first document of `text`, null when there is none. The error is Go's text as far as the library says the same. */
 export function parseYamlText(text: string): Result<ParsedYaml, string> {
   const lines = new LineCounter();
   try {
-    const composer = new Composer({ uniqueKeys: false, merge: true, prettyErrors: false, logLevel: "silent" });
+    const composer = new Composer({ ...SCHEMA, uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
     for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return read(document, text, lines);
     return ok({ value: null, repeated: [] });
   } catch (error) {
@@ -53,11 +67,21 @@ function read(document: Document.Parsed, text: string, lines: LineCounter): Resu
   const [fatal] = document.errors;
   if (fatal) return err(`error converting YAML to JSON: yaml: line ${lines.linePos(fatal.pos[0]).line}: ${fatal.message}`);
   checkAliases(document, text.length);
+  const unsayable: number[] = [];
   // by way of JSON: what else YAML can mean becomes what JSON can say
-  const value = JSON.parse(JSON.stringify(document.toJS() ?? null)) as JsonValue;
+  const json = JSON.stringify(document.toJS() ?? null, (_, value: unknown) => {
+    if (typeof value === "number" && !Number.isFinite(value)) unsayable.push(value);
+    return value;
+  });
+  if (unsayable[0] !== undefined) return err(`error converting YAML to JSON: json: unsupported value: ${goFloat(unsayable[0])}`);
+  const value = JSON.parse(json) as JsonValue;
   const repeated: string[] = [];
   if (document.contents) findRepeated(document.contents, lines, repeated);
   return ok({ value, repeated });
+}
+
+function goFloat(value: number): string {
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
 /** Go's texts. The library bounds how often aliases of aliases multiply, not how large what they repeat is, and follows cycles. */

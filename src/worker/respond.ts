@@ -71,7 +71,8 @@ function render(text: string, rendering: Rendering): string {
     case "pretty":
       return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
     case "yaml":
-      return yamlText(JSON.parse(text), { lineWidth: 0 });
+      // Go and many others read YAML 1.1: text that is something else there (`yes`, `010`, a date) is quoted.
+      return yamlText(JSON.parse(text), { lineWidth: 0, compat: "yaml-1.1" });
   }
 }
 

@@ -1,3 +1,4 @@
+import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { badRequest, tooManyRequests } from "../../../src/meta/status";
 import { jsonResponse, renderingOf, rerendered, statusResponse } from "../../../src/worker/respond";
@@ -30,6 +31,30 @@ describe("jsonResponse", () => {
     const yaml = jsonResponse(200, '{"a":1}', "yaml");
     expect(await yaml.text()).toBe("a: 1\n");
     expect(yaml.headers.get("Content-Type")).toBe("application/yaml");
+  });
+
+  it.each([
+    "yes",
+    "on",
+    "N",
+    "010",
+    "0o10",
+    "1_000",
+    "1e3",
+    "0x1f",
+    "1:30",
+    "2024-01-01",
+    "2026-11-21T23:25:16Z",
+    ".inf",
+    "~",
+    "null",
+    "",
+    "#a",
+    "a: b",
+  ])("the text %j is text for readers of YAML 1.1 and 1.2", async (text) => {
+    const yaml = await jsonResponse(200, JSON.stringify({ [text]: text }), "yaml").text();
+    expect(parse(yaml, { version: "1.1" })).toEqual({ [text]: text });
+    expect(parse(yaml, { version: "1.2" })).toEqual({ [text]: text });
   });
 });
 

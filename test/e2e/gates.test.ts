@@ -1,5 +1,9 @@
 /** Feature gates switched between two starts of the server on the same data: no Service loses its address, whatever is on or off. */
-import { afterAll, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RangeAllocation, readRangeAllocation } from "../../src/import/range-allocation";
+import { findKubectl } from "../../scripts/kubectl";
 import { upstreamRow } from "../conformance/upstream-row";
 import { Api, type Body, MERGE_PATCH } from "./conformance/api";
 import { removeFolder, type Server, startServer, temporaryFolder } from "./server";
@@ -48,6 +52,13 @@ async function isPaired(): Promise<boolean> {
   return JSON.stringify(held.sort()) === JSON.stringify(objects.sort());
 }
 
+/** Services that an event reports as out of range, once per event. */
+async function outOfRange(): Promise<string[]> {
+  const events = await items("/api/v1/namespaces/default/events");
+  const told = events.filter(({ reason }) => reason === "ClusterIPOutOfRange");
+  return told.map(({ involvedObject }) => String((involvedObject as { name?: string }).name)).sort();
+}
+
 async function readyRanges(): Promise<string[]> {
   const ranges = await items(`${NETWORKING}/servicecidrs`);
   return ranges.flatMap(({ metadata, status }) => {
@@ -62,7 +73,7 @@ afterAll(async () => {
 });
 
 upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
-  it("off, on, off, on", { timeout: 180_000 }, async () => {
+  it("off, on, off, on", { timeout: 240_000 }, async () => {
     await start(OFF, OFF_RANGES);
     expect(await created("first")).toMatch(/^10\.96\.0\./);
     expect((await api.get(`${NETWORKING}/servicecidrs`)).code).toBe(404);
@@ -101,9 +112,82 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
         expect((await api.patch(`${SERVICES}/${name}`, MERGE_PATCH, touched)).body.spec?.["clusterIPs"]).toEqual(before[name]);
       }
       await api.must("DELETE", `${SERVICES}/gone`);
+      await api.until(
+        async () => (await outOfRange()).filter((name) => name !== "gone").join() === "beyond,in-extra-one",
+        "an event about each that is out of range",
+        90,
+      );
     }
     await api.until(isPaired, "an IPAddress for every ClusterIP", 10);
     expect(await addresses()).toMatchObject({ "in-extra-one": ["10.97.0.9"], beyond: [BEYOND], kubernetes: ["10.96.0.1"] });
+  });
+});
+
+describe("DisableAllocatorDualWrite=false", () => {
+  const BITMAPS = "/admin/rangeallocations";
+  const held = async (name: string): Promise<string[]> => {
+    const read = readRangeAllocation((await api.must("GET", `${BITMAPS}/${name}`)) as RangeAllocation);
+    if (!read.ok || read.value.kind !== "addresses") throw new Error("no bitmap of addresses");
+    return read.value.addresses.sort();
+  };
+  const named = async (): Promise<string[]> =>
+    (await items(`${NETWORKING}/ipaddresses`)).map(({ metadata }) => String(metadata?.name)).sort();
+
+  beforeAll(async () => {
+    await server?.kill();
+    server = await startServer(join(folder, "dual"), [
+      ...["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/24,fd00::/112"],
+      ...["--var", "FEATURE_GATES=DisableAllocatorDualWrite=false"],
+    ]);
+  });
+
+  upstreamRow("TestCIDRAllocateDualWrite, ...Collision", () => {
+    it("bitmaps and IPAddresses agree; a set bit blocks its address, a free one nothing", { timeout: 60_000 }, async () => {
+      await created("one");
+      await created("two", { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.0.7", clusterIPs: ["10.96.0.7", "fd00::abcd"] });
+      const v4 = await held("serviceips");
+      const v6 = await held("secondaryserviceips");
+      expect(v4).toContain("10.96.0.7");
+      expect(v6).toEqual(["fd00::abcd"]);
+      expect([...v4, ...v6].sort()).toEqual(await named());
+      for (const clusterIP of v4) {
+        expect((await create("collision", { clusterIP })).body.message).toContain("provided IP is already allocated");
+      }
+      const free = Array.from({ length: 254 }, (_, i) => `10.96.0.${String(i + 1)}`).filter((address) => !v4.includes(address));
+      const answers = await Promise.all(free.map((clusterIP, i) => create(`free-${String(i)}`, { clusterIP })));
+      expect(answers.filter(({ code }) => code !== 201)).toEqual([]);
+      expect(await held("serviceips")).toHaveLength(254);
+      await api.must("DELETE", `${SERVICES}/two`);
+      expect(await held("secondaryserviceips")).toEqual([]);
+      expect(await held("serviceips")).not.toContain("10.96.0.7");
+    });
+
+    it("kubectl reads one and brings one", () => {
+      const kubectl = (args: string[], input?: string) => {
+        const env = { PATH: process.env["PATH"], HOME: folder, KUBECONFIG: server?.kubeconfig };
+        const { stdout, stderr } = spawnSync(findKubectl() ?? "kubectl", args, { encoding: "utf8", env, input, timeout: 30_000 });
+        expect(stderr).toBe("");
+        return stdout;
+      };
+      const path = `${BITMAPS}/serviceips`;
+      const bitmap = kubectl(["get", "--raw", path]);
+      expect(JSON.parse(bitmap)).toMatchObject({ kind: "RangeAllocation", range: "10.96.0.0/24" });
+      expect(kubectl(["replace", "--raw", path, "-f", "-"], bitmap)).toContain("compared, nothing was changed: 0 unexplained, 0 missing");
+    });
+  });
+
+  upstreamRow("TestSkewAllocatorsRollout", () => {
+    it("100 addresses, each asked for twice at once: exactly 100 of 200 creates fail", { timeout: 60_000 }, async () => {
+      const path = `/clusters/skew${SERVICES}`;
+      const wanted = Array.from({ length: 100 }, (_, i) => `10.96.0.${String(i + 20)}`);
+      const post = (name: string, clusterIP: string) =>
+        api.send("POST", path, { body: { metadata: { name }, spec: { ports: [{ port: 80 }], clusterIP } } });
+      const answers = await Promise.all(wanted.flatMap((ip, i) => [post(`old-${String(i)}`, ip), post(`new-${String(i)}`, ip)]));
+      expect(answers.filter(({ code }) => code === 422)).toHaveLength(100);
+      const given = answers.filter(({ code }) => code === 201).map(({ body }) => body.spec?.["clusterIP"]);
+      expect(new Set(given)).toEqual(new Set(wanted));
+      expect(await items(`/clusters/skew${NETWORKING}/ipaddresses`)).toHaveLength(101);
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 /** With the gate MultiCIDRServiceAllocator off the APIs ServiceCIDR and IPAddress are as if they had never been. */
 import { describe, expect, it } from "vitest";
-import { app } from "../../../../src/worker/app";
-import { fakeEnv } from "../fake-env";
+import { app } from "../../../src/worker/app";
+import { fakeEnv } from "./fake-env";
 
 const on = fakeEnv().env;
 const off = fakeEnv({}, { FEATURE_GATES: "MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false" }).env;

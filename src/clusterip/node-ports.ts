@@ -25,6 +25,9 @@ const DYNAMIC_MIN = NODE_PORT_MIN + 86;
 /** Random looks before all rows are read: as long as half of the band is free, one in 256 choices reads them. */
 const LOOKS = 8;
 
+/** By protocol, the numbers held: read once in a choice, however many ports it is for. */
+type KnownRows = Map<string, ReadonlySet<number>>;
+
 export class NodePorts {
   constructor(
     private readonly storage: NodePortStorage,
@@ -38,9 +41,10 @@ export class NodePorts {
       if (reason) return { ok: false, take: wanted, reason };
     }
     const used = new Set(named);
+    const rows: KnownRows = new Map();
     const numbers: number[] = [];
     for (const wanted of take) {
-      const number = wanted.port || this.#pick(wanted.protocols, used);
+      const number = wanted.port || this.#pick(wanted.protocols, used, rows);
       if (number === 0) return { ok: false, take: wanted, reason: "full" };
       used.add(number);
       numbers.push(number);
@@ -79,19 +83,24 @@ export class NodePorts {
   }
 
   /** Uniform among the free numbers of the dynamic band, then of the static one; 0 = none is left. */
-  #pick(protocols: readonly string[], used: ReadonlySet<number>): number {
+  #pick(protocols: readonly string[], used: ReadonlySet<number>, rows: KnownRows): number {
     for (let look = 0; look < LOOKS; look++) {
       const port = DYNAMIC_MIN + this.random.below(NODE_PORT_MAX - DYNAMIC_MIN + 1);
       if (!used.has(port) && this.#isFree(port, protocols)) return port;
     }
-    const taken = new Set(used);
-    for (const protocol of protocols) for (const port of this.storage.nodePortsOf(protocol)) taken.add(port);
+    const taken = [used, ...protocols.map((protocol) => this.#rowsOf(protocol, rows))];
     return this.#pickBetween(DYNAMIC_MIN, NODE_PORT_MAX, taken) || this.#pickBetween(NODE_PORT_MIN, DYNAMIC_MIN - 1, taken);
   }
 
-  #pickBetween(first: number, last: number, taken: ReadonlySet<number>): number {
+  #rowsOf(protocol: string, rows: KnownRows): ReadonlySet<number> {
+    const known = rows.get(protocol) ?? new Set(this.storage.nodePortsOf(protocol));
+    rows.set(protocol, known);
+    return known;
+  }
+
+  #pickBetween(first: number, last: number, taken: readonly ReadonlySet<number>[]): number {
     const free: number[] = [];
-    for (let port = first; port <= last; port++) if (!taken.has(port)) free.push(port);
+    for (let port = first; port <= last; port++) if (!taken.some((ports) => ports.has(port))) free.push(port);
     return free.length === 0 ? 0 : (free[this.random.below(free.length)] ?? 0);
   }
 

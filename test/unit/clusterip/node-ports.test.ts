@@ -35,6 +35,21 @@ function plan(...take: NodePortTake[]): NodePortPlan {
 }
 
 describe("choose", () => {
+  it("reads all rows of a protocol at most once, however many ports are wanted", () => {
+    const { nodePorts, storage } = world();
+    const reads: string[] = [];
+    const nodePortsOf = storage.nodePortsOf.bind(storage);
+    storage.nodePortsOf = (protocol) => {
+      reads.push(protocol);
+      return nodePortsOf(protocol);
+    };
+    const all = Array.from({ length: MAX - MIN + 1 }, (_, i) => any(i % 2 === 0 ? "TCP" : "UDP"));
+    const choice = nodePorts.choose(plan(...all));
+    expect(new Set(choice.ok ? choice.numbers : []).size).toBe(MAX - MIN + 1);
+    expect(nodePorts.choose(plan(...all, any("TCP")))).toMatchObject({ ok: false, reason: "full" });
+    expect(reads.toSorted()).toEqual(["TCP", "TCP", "UDP", "UDP"]);
+  });
+
   it("picks at random above the static band, over the whole of it", () => {
     const { nodePorts } = world();
     const picks = Array.from({ length: 2_000 }, () => {

@@ -9,6 +9,13 @@ let visits = 0;
 
 /** A server with these settings goes on with what another one left. */
 async function visited(before: CoordinatorWorld | undefined, options: WorldOptions): Promise<CoordinatorWorld> {
+  const world = opened(before, options);
+  await world.run(world.coordinator.readyTopology(10_000));
+  await world.run(world.coordinator.maintain());
+  return world;
+}
+
+function opened(before: CoordinatorWorld | undefined, options: WorldOptions): CoordinatorWorld {
   visits++;
   const world = new CoordinatorWorld({ ranges: [V4], seed: visits, uidsFrom: 1_000 * visits, ...options });
   world.check = checkOwnership;
@@ -17,8 +24,6 @@ async function visited(before: CoordinatorWorld | undefined, options: WorldOptio
     world.storage.contents = before.storage.contents;
     for (const [uid, storage] of before.ownerStorages) world.ownerStorages.set(uid, storage);
   }
-  await world.run(world.coordinator.readyTopology(10_000));
-  await world.run(world.coordinator.maintain());
   return world;
 }
 
@@ -107,5 +112,33 @@ describe("ServiceIPStaticSubrange=false", () => {
     const without = await visited(first, { staticBands: false });
     expect(await counts(without)).toEqual([{ dynamic: 254, static: 0 }, true]);
     expect(await counts(await visited(without, {}))).toEqual([{ dynamic: 238, static: 16 }, undefined]);
+  });
+});
+
+describe("a crash at every point of switching", () => {
+  it.each([
+    ["off", {}, { ranges: [EXTRA], onlyRanges: [EXTRA] }],
+    ["on", { ranges: [EXTRA], onlyRanges: [EXTRA] }, {}],
+  ] satisfies [string, WorldOptions, WorldOptions][])("%s: ends as it does without", async (_name, from, to) => {
+    const settle = async (crashAt: number) => {
+      const before = await visited(undefined, from);
+      const owner = before.storage.load().claims[0]?.ownerUid ?? "";
+      const held = await before.allocate(owner);
+      const world = opened(before, { ...to, crashAt });
+      // An object that starts looks at once; one that died is started by whoever calls it next.
+      for (let start = 0; start < 3; start++) {
+        world.coordinator.kick();
+        await world.pass(20_000);
+      }
+      await world.until(() => world.storage.load().ranges.some(({ ready, prefix }) => ready && prefix === (to.ranges ?? [V4])[0]));
+      const ranges = await rangesOf(world);
+      const rows = (await heldIn(world)).length;
+      return { points: world.points.length, end: { ranges, rows, held: held.ok, owners: world.storage.load().owners.length } };
+    };
+    const calm = await settle(0);
+    expect(calm.points).toBeGreaterThan(5);
+    expect(calm.end).toMatchObject({ held: true, rows: 1, ranges: to.ranges ?? [V4] });
+    for (let crashAt = 1; crashAt <= calm.points; crashAt++)
+      expect((await settle(crashAt)).end, `crash ${String(crashAt)}`).toEqual(calm.end);
   });
 });

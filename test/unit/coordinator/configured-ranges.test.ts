@@ -116,10 +116,10 @@ describe("ServiceIPStaticSubrange=false", () => {
 });
 
 describe("a crash at every point of switching", () => {
-  it.each([
+  it.each<[string, WorldOptions, WorldOptions]>([
     ["off", {}, { ranges: [EXTRA], onlyRanges: [EXTRA] }],
     ["on", { ranges: [EXTRA], onlyRanges: [EXTRA] }, {}],
-  ] satisfies [string, WorldOptions, WorldOptions][])("%s: ends as it does without", async (_name, from, to) => {
+  ])("%s: ends as it does without", async (_name, from, to) => {
     const settle = async (crashAt: number) => {
       const before = await visited(undefined, from);
       const owner = before.storage.load().claims[0]?.ownerUid ?? "";

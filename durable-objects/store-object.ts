@@ -176,7 +176,9 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     }
   }
 
+  /** Asks for the namespace first: a store that has just started would not know that a successor has the name, whose objects must stay. */
   async closeNamespace(name: string, uid: string): Promise<void> {
+    await this.#namespaces.learn(name);
     await this.store.internally(() => this.#namespaces.close(name, uid));
   }
 

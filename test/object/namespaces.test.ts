@@ -133,6 +133,18 @@ describe("a namespace that is deleted", () => {
 });
 
 describe("calls that come late", () => {
+  it("a close and an emptying that come late, to a store that has restarted, leave its successor alone", async () => {
+    const { namespaces, leases, find, uid } = await setting();
+    await deleteFrom(namespaces(), "", "ns");
+    await vi.waitFor(async () => expect(await find()).toBeUndefined(), PATIENCE);
+    await createIn(namespaces(), { metadata: { name: "ns" } });
+    expect(await createIn(leases(), aLease("of-the-successor"))).toMatchObject({ ok: true });
+    await abortAllDurableObjects();
+    await leases().closeNamespace("ns", uid);
+    expect(await leases().emptyNamespace("ns", uid)).toBe("notClosed");
+    expect(await storedIn(leases(), "ns", "of-the-successor")).toBeDefined();
+  });
+
   it("cannot empty the namespace that has the name by then", async () => {
     const { namespaces, leases, find, uid } = await setting();
     await createIn(leases(), aLease("a"));

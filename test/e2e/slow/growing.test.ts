@@ -1,0 +1,208 @@
+/**
+ * Growing and shrinking as KEP-1880 tells it, on the real server, with clients that create and delete Services all the while. Not one of their
+ * requests may fail unless every range is full, and no address may be lost, given twice or left without its IPAddress.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkState } from "../../support/checkers";
+import type { ObservedService } from "../../support/checkers";
+import { Api } from "../conformance/api";
+import { observe } from "../observe";
+import { removeFolder, startServer, temporaryFolder } from "../server";
+import type { Server } from "../server";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const CLIENTS = 8;
+/** All that a /24 gives out. */
+const OF_A_24 = 254;
+/** All that 10.0.0.0/29, the default range, gives out, less default/kubernetes. */
+const OF_DEFAULT = 5;
+const SMALL = "10.100.0.0/24";
+const LARGE = "10.100.0.0/23";
+
+const folder = temporaryFolder();
+let server: Server;
+beforeAll(async () => {
+  server = await startServer(folder, ["--var", "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/29"]);
+});
+afterAll(async () => {
+  await server.kill();
+  removeFolder(folder);
+});
+
+/** A cluster of its own with the clients that work on it. */
+class Load {
+  readonly url: string;
+  readonly api: Api;
+  /** name -> the Service as it was answered: there, and nobody has asked to delete it */
+  readonly held = new Map<string, ObservedService>();
+  readonly refusals: string[] = [];
+  done = 0;
+  #serial = 0;
+  #stopped = false;
+
+  constructor(name: string) {
+    this.url = `${server.url}/clusters/${name}`;
+    this.api = new Api(() => this.url);
+  }
+
+  /** The address, or undefined when all is full. */
+  async create(): Promise<string | undefined> {
+    const name = `s-${String(this.#serial++)}`;
+    const { code, text } = await this.api.send("POST", SERVICES, { body: { metadata: { name }, spec: { ports: [{ port: 80 }] } } });
+    if (code === 201) {
+      const service = JSON.parse(text) as ObservedService;
+      this.held.set(name, service);
+      return service.spec?.clusterIP;
+    }
+    this.refusals.push(`${String(code)} ${text}`);
+    return undefined;
+  }
+
+  async remove(name: string): Promise<void> {
+    this.held.delete(name);
+    await this.api.must("DELETE", `${SERVICES}/${name}`);
+  }
+
+  async fill(count: number): Promise<void> {
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async (_, client) => {
+        for (let i = client; i < count; i += CLIENTS) await this.create();
+      }),
+    );
+    expect(this.refusals).toEqual([]);
+  }
+
+  async full(): Promise<void> {
+    await this.create();
+    expect(this.refusals.splice(0)).toEqual([expect.stringContaining("range is full")]);
+  }
+
+  /** Deletes so many, besides what the clients delete. */
+  async thin(count: number): Promise<void> {
+    await this.#removeAll([...this.held.keys()].slice(0, count));
+  }
+
+  /** Deletes those whose address matches, until there are none: what is being answered meanwhile may be another one. */
+  async empty(outside: RegExp): Promise<void> {
+    const matching = () => [...this.held].filter(([, { spec }]) => outside.test(spec?.clusterIP ?? "")).map(([name]) => name);
+    for (let names = matching(); names.length > 0; names = matching()) await this.#removeAll(names);
+  }
+
+  async #removeAll(names: readonly string[]): Promise<void> {
+    await Promise.all(names.map((name) => this.remove(name)));
+  }
+
+  /** Each client deletes a Service and makes another one, again and again: there is room for it, which the deletion made if nothing else did. */
+  churn(): Promise<void> {
+    const work = async () => {
+      while (!this.#stopped) {
+        const [name] = this.held.keys();
+        if (name !== undefined) await this.remove(name);
+        await this.create();
+        this.done++;
+      }
+    };
+    const all = Promise.all(Array.from({ length: CLIENTS }, work)).then(() => undefined);
+    all.catch(() => (this.#stopped = true));
+    return all;
+  }
+
+  async goesOn(rounds: number): Promise<void> {
+    const from = this.done;
+    while (this.done < from + rounds && !this.#stopped) await sleep(10);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async range(name: string, cidr: string): Promise<void> {
+    await this.api.must("POST", "/apis/networking.k8s.io/v1/servicecidrs", { body: { metadata: { name }, spec: { cidrs: [cidr] } } });
+    await this.api.until(async () => JSON.stringify((await this.#range(name)).body).includes('"status":"True"'), `${name} is Ready`);
+  }
+
+  async removeRange(name: string): Promise<void> {
+    await this.api.must("DELETE", `/apis/networking.k8s.io/v1/servicecidrs/${name}`);
+  }
+
+  async goes(name: string): Promise<void> {
+    await this.api.until(async () => (await this.#range(name)).code === 404, `${name} is gone`);
+  }
+
+  #range(name: string) {
+    return this.api.get(`/apis/networking.k8s.io/v1/servicecidrs/${name}`);
+  }
+
+  /** Whatever was answered is there, with an IPAddress each; nothing else is. IPAddresses may still be on their way. */
+  async whole(): Promise<void> {
+    const acknowledged = [...this.held.values()];
+    await expect.poll(async () => checkState(await observe(this.url), acknowledged), { timeout: 20_000, interval: 200 }).toEqual([]);
+    const { services } = await observe(this.url);
+    expect(services).toHaveLength(acknowledged.length + 1);
+  }
+
+  /** Addresses of Services, less the default range. */
+  addresses(): string[] {
+    return [...this.held.values()].map(({ spec }) => spec?.clusterIP ?? "").filter((address) => !address.startsWith("10.0.0."));
+  }
+}
+
+describe("with clients at work all the while", () => {
+  it("a full /24 gets a second /24, which is given back", async () => {
+    const load = new Load("second");
+    await load.range("first", SMALL);
+    await load.fill(OF_DEFAULT + OF_A_24);
+    await load.full();
+    const work = load.churn();
+    await load.goesOn(50);
+    await load.range("second", "10.200.0.0/24");
+    await load.goesOn(50);
+    await load.fill(100);
+    await load.goesOn(100);
+    expect(load.addresses().filter((address) => address.startsWith("10.200.")).length).toBeGreaterThanOrEqual(100 - CLIENTS);
+    await load.thin(100);
+    await load.removeRange("second");
+    await load.empty(/^10\.200\./);
+    await load.goes("second");
+    await load.goesOn(50);
+    load.stop();
+    await work;
+    expect(load.refusals).toEqual([]);
+    await load.whole();
+  }, 120_000);
+
+  it("a full /24 becomes a /23 and a /24 again", async () => {
+    const load = new Load("grown");
+    await load.range("small", SMALL);
+    await load.fill(OF_DEFAULT + OF_A_24);
+    await load.full();
+    const work = load.churn();
+    await load.goesOn(50);
+
+    await load.range("large", LARGE);
+    await load.removeRange("small");
+    await load.goes("small");
+    await load.goesOn(50);
+    await load.fill(200);
+    await load.goesOn(100);
+    expect(load.addresses().some((address) => address.startsWith("10.100.1."))).toBe(true);
+
+    await load.thin(200);
+    await load.range("small", SMALL);
+    await load.removeRange("large");
+    // Nothing comes out of the other half any more, so that deleting what is there empties it.
+    const outside = /^10\.100\.(1\.|0\.255$)/;
+    await load.empty(outside);
+    await load.goes("large");
+    await load.goesOn(50);
+    load.stop();
+    await work;
+    expect(load.refusals).toEqual([]);
+    expect(load.addresses().filter((address) => outside.test(address))).toEqual([]);
+    await load.whole();
+    await load.fill(OF_DEFAULT + OF_A_24 - load.held.size);
+    await load.full();
+    await load.whole();
+  }, 120_000);
+});

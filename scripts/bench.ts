@@ -4,6 +4,7 @@
  */
 import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
+import { benchChurn } from "./bench/churn";
 import { benchCore } from "./bench/core";
 import { benchFill } from "./bench/fill";
 import { benchHandoff } from "./bench/handoff";
@@ -19,6 +20,7 @@ const suites: Record<string, () => Promise<BenchRow[]>> = {
   server: benchServer,
   fill: benchFill,
   handoff: benchHandoff,
+  churn: benchChurn,
   restart: benchRestart,
   lists: benchLists,
   leases: benchLeases,

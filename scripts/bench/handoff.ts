@@ -3,6 +3,7 @@
  * creates of the meantime feel of it. Nearly all that is free is on the move, so that creates cannot get out of its way.
  */
 import type { Server } from "../../test/e2e/server";
+import { callServiceCIDRs, countReady, createServiceCIDR, until } from "./service-cidrs";
 import { createServices, quantile, withServer } from "./started";
 import type { BenchRow } from "./row";
 
@@ -27,8 +28,8 @@ export function benchHandoff(): Promise<BenchRow[]> {
     const meanwhile = createServices(server, { ...load, count: CREATES_MEANWHILE, prefix: "meanwhile" });
     await new Promise((resolve) => setTimeout(resolve, 500));
     const startedAt = performance.now();
-    await call(server, "DELETE", "/old");
-    await until(async () => (await call(server, "GET", "/old")).status === 404);
+    await callServiceCIDRs(server, "DELETE", "/old");
+    await until(async () => (await callServiceCIDRs(server, "GET", "/old")).status === 404);
     const elapsedMs = performance.now() - startedAt;
     const [busy, quiet] = [figuresOf(await meanwhile), figuresOf(before)];
     return [
@@ -58,29 +59,9 @@ function figuresOf({ latenciesMs }: { latenciesMs: number[] }): { max: number; p
 }
 
 async function createRange(server: Server, name: string): Promise<void> {
-  const object = { apiVersion: "networking.k8s.io/v1", kind: "ServiceCIDR", metadata: { name }, spec: { cidrs: [MOVING] } };
-  const answer = await call(server, "POST", "", object);
-  if (answer.status !== 201) throw new Error(`ServiceCIDR ${name}: ${String(answer.status)} ${await answer.text()}`);
-  await until(async () => {
-    const { status } = (await (await call(server, "GET", `/${name}`)).json()) as { status?: { conditions?: { status?: string }[] } };
-    return status?.conditions?.[0]?.status === "True";
-  });
-}
-
-function call(server: Server, method: string, path: string, body?: object): Promise<Response> {
-  return fetch(`${server.url}/apis/networking.k8s.io/v1/servicecidrs${path}`, {
-    method,
-    headers: { "Content-Type": "application/json" },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-}
-
-async function until(predicate: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 120_000;
-  while (!(await predicate())) {
-    if (performance.now() > end) throw new Error("it takes longer than two minutes");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const before = await countReady(server);
+  await createServiceCIDR(server, name, MOVING);
+  await until(async () => (await countReady(server)) > before);
 }
 
 function round(ms: number): number {

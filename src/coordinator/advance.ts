@@ -4,20 +4,33 @@
  * neither or both, and a configuration is durable before it can be pushed (PROTOCOL rule 11). Repeating it changes nothing.
  */
 import { mergeSiblings } from "../topology/claim";
-import type { CoordinatorStorage, HandoffRow } from "./coordinator-storage";
+import type { CoordinatorState, CoordinatorStorage, HandoffRow } from "./coordinator-storage";
 import type { CoordinatorSettings } from "./settings";
-import { View } from "./view";
+import { type View, viewOf } from "./view";
 
 const REST_FIRST_MS = 5_000;
 const REST_MAX_MS = 300_000;
 
+/** States in which nothing is left to do before a time (ms). */
+const settledUntil = new WeakMap<CoordinatorState, number>();
+
 /** To be called inside a transaction, after every change of the rows. Answers the view of the rows as they are now. */
 export function advance(storage: CoordinatorStorage, settings: Pick<CoordinatorSettings, "staticBands">, nowMs: number): View {
-  let view = new View(storage.load(), settings);
+  const before = storage.load();
+  let view = viewOf(before, settings);
+  if (nowMs < (settledUntil.get(before) ?? 0)) return view;
   for (const step of [endFences, endHandoffs, mergeClaims, nextEpoch, updateReadiness]) {
-    if (step(view, storage, nowMs)) view = new View(storage.load(), settings);
+    if (step(view, storage, nowMs)) view = viewOf(storage.load(), settings);
   }
+  settledUntil.set(storage.load(), nextTime(view));
   return view;
+}
+
+/** When time alone changes something. */
+function nextTime(view: View): number {
+  const fences = [...view.cidrs.values()].flatMap(({ fencedUntil }) => (fencedUntil > 0 ? [fencedUntil] : []));
+  const attempts = [...view.handoffs.values()].flatMap(({ phase, dueAt }) => (phase === "copying" ? [dueAt] : []));
+  return Math.min(Infinity, ...fences, ...attempts);
 }
 
 /** Each step answers whether it wrote anything. */

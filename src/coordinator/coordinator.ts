@@ -34,7 +34,8 @@ import type { AlarmPort, CoordinatorPeers, ServiceCIDRObjects } from "./ports";
 import { seedOwner } from "./seeding";
 import { addFinalizer, DEFAULT_SERVICE_CIDR, defaultServiceCIDR, READY, withReadyCondition } from "./service-cidr-object";
 import type { CoordinatorSettings } from "./settings";
-import { View } from "./view";
+import { MirroredStorage } from "./mirrored-storage";
+import { type View, viewOf } from "./view";
 
 /** While jobs run, the alarm stands this far ahead: it finds what a crash interrupts. */
 const CRASH_ALARM_MS = 10_000;
@@ -76,13 +77,14 @@ export class Coordinator implements CoordinatorRpc {
   #told = { note: "", at: 0 };
 
   constructor(ports: CoordinatorPorts, settings: CoordinatorSettings) {
-    this.#ports = ports;
+    const storage = new MirroredStorage(ports.storage);
+    this.#ports = { ...ports, storage };
     this.#settings = settings;
     this.#alarm = new EarliestAlarm(ports.clock, (atMs) => ports.alarm.arm(atMs));
     this.#jobs = new JobRunner(ports, () => this.kick());
     this.#hints = new FreeHints(ports.clock, ports.peers);
     this.intents = new ServiceCIDRIntents({
-      storage: ports.storage,
+      storage,
       clock: ports.clock,
       view: () => this.#view(),
       mutate: (work) => this.#mutate(work),
@@ -261,7 +263,7 @@ export class Coordinator implements CoordinatorRpc {
   }
 
   #view(): View {
-    return new View(this.#ports.storage.load(), this.#settings);
+    return viewOf(this.#ports.storage.load(), this.#settings);
   }
 
   #topologyNow(): Topology {

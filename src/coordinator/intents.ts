@@ -13,7 +13,8 @@ import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtens
 import { claimUnowned } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
 import { formatPrefix } from "../net/prefix";
-import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
+import type { CidrRow } from "./coordinator-storage";
+import type { MirroredStorage } from "./mirrored-storage";
 import { addFinalizer, cidrRowOf, isDeleting, isReadyFalse } from "./service-cidr-object";
 import type { View } from "./view";
 
@@ -27,7 +28,7 @@ export interface Fence {
 }
 
 export interface IntentPorts {
-  storage: CoordinatorStorage;
+  storage: MirroredStorage;
   clock: Clock;
   view(): View;
   /** runs `work` in a transaction that also brings epoch, configurations and readiness up to date */
@@ -57,6 +58,14 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
     if (change.type === "DELETED") this.ports.mutate(() => storage.cidrDelete(change.uid));
     else if (change.after) this.#record(change.after);
     this.ports.wakeSoon();
+  }
+
+  writeUndone(): void {
+    this.ports.storage.forget();
+  }
+
+  turnLost(): void {
+    this.ports.storage.forget();
   }
 
   abandon(operation: Operation<Fence>): void {

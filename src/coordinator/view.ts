@@ -1,4 +1,4 @@
-/** The Coordinator's rows, parsed and indexed: who is affected by what. A value of one moment; take a new one after every await. */
+/** The Coordinator's rows, parsed and indexed: who is affected by what. A value of one moment; take a new one after every await (viewOf). */
 import { onlyCoveredBy, type AddressInterval } from "../topology/coverage";
 import { movesOf, type Move } from "../topology/moves";
 import { ownerContent, RETIRED, type OwnerContent } from "../topology/owner-config";
@@ -23,8 +23,8 @@ export class View {
   readonly ranges: readonly Range[];
   /** by source */
   readonly handoffs: ReadonlyMap<string, HandoffRow>;
-  readonly #claimIndex: PrefixIndex<Claim>;
-  readonly #rangeIndex: PrefixIndex<Range>;
+  #claims: PrefixIndex<Claim> | undefined;
+  #ranges: PrefixIndex<Range> | undefined;
   readonly #claimsByOwner: ReadonlyMap<string, Claim[]>;
   readonly #rangesByCidr: ReadonlyMap<string, Range[]>;
   readonly #settings: Pick<CoordinatorSettings, "staticBands">;
@@ -35,13 +35,20 @@ export class View {
     this.epoch = state.epoch;
     this.cidrs = new Map(state.cidrs.map((row) => [row.uid, row]));
     this.owners = new Map(state.owners.map((row) => [row.uid, row]));
-    this.claims = state.claims.map((row) => ({ ...row, parsed: storedPrefix(row.prefix) }));
-    this.ranges = state.ranges.map((row) => ({ ...row, parsed: storedPrefix(row.prefix) }));
+    this.claims = state.claims.map((row) => parsedOnce(claimsOfRows, row));
+    this.ranges = state.ranges.map((row) => parsedOnce(rangesOfRows, row));
     this.handoffs = new Map(state.handoffs.map((row) => [row.sourceUid, row]));
-    this.#claimIndex = indexed(this.claims);
-    this.#rangeIndex = indexed(this.ranges);
     this.#claimsByOwner = groupBy(this.claims, (claim) => claim.ownerUid);
     this.#rangesByCidr = groupBy(this.ranges, (range) => range.uid);
+  }
+
+  /** Made when they are first asked for: many views answer only what a row says. */
+  get #claimIndex(): PrefixIndex<Claim> {
+    return (this.#claims ??= indexed(this.claims));
+  }
+
+  get #rangeIndex(): PrefixIndex<Range> {
+    return (this.#ranges ??= indexed(this.ranges));
   }
 
   rangesOf(cidrUid: string): readonly Range[] {
@@ -146,6 +153,29 @@ export class View {
   #handoffsIn(phase: HandoffRow["phase"]): HandoffRow[] {
     return [...this.handoffs.values()].filter((row) => row.phase === phase);
   }
+}
+
+const claimsOfRows = new WeakMap<ClaimRow, Claim>();
+const rangesOfRows = new WeakMap<RangeRow, Range>();
+
+/** A row that did not change since the last view is not read again. */
+function parsedOnce<Row extends { prefix: string }>(known: WeakMap<Row, Row & NamedPrefix>, row: Row): Row & NamedPrefix {
+  const before = known.get(row);
+  if (before) return before;
+  const parsed = { ...row, parsed: storedPrefix(row.prefix) };
+  known.set(row, parsed);
+  return parsed;
+}
+
+const views = new WeakMap<CoordinatorState, View>();
+
+/** The view of a state; made once as long as the storage answers the same state. The settings of a Coordinator do not change. */
+export function viewOf(state: CoordinatorState, settings: Pick<CoordinatorSettings, "staticBands">): View {
+  const known = views.get(state);
+  if (known) return known;
+  const view = new View(state, settings);
+  views.set(state, view);
+  return view;
 }
 
 function indexed<T extends NamedPrefix>(items: readonly T[]): PrefixIndex<T> {

@@ -24,6 +24,7 @@ export function observed<Supply>(inner: StoreExtension<Supply>, observer: StoreO
       inner.turnCommitted?.();
       observer.turnCommitted();
     },
+    writeUndone: () => inner.writeUndone?.(),
     turnLost() {
       inner.turnLost?.();
       observer.turnLost();

@@ -278,6 +278,7 @@ export class ResourceStore<Supply = undefined> {
     } catch (error) {
       this.#state = state;
       this.#changes.length = changes;
+      this.#options.extension?.writeUndone?.();
       // The server's own work does not throw unless something is broken: then the whole turn is given up and memory built anew.
       if ("run" in job) throw error;
       this.#options.recorder.log("error", "write failed", { resource: this.definition.resource, error: describe(error) });

@@ -10,6 +10,7 @@ import { benchFill } from "./bench/fill";
 import { benchHandoff } from "./bench/handoff";
 import { benchLeases } from "./bench/leases";
 import { benchLists } from "./bench/lists";
+import { benchRanges } from "./bench/ranges";
 import { benchRestart } from "./bench/restart";
 import type { BenchRow } from "./bench/row";
 import { benchServer } from "./bench/server";
@@ -22,6 +23,7 @@ const suites: Record<string, () => Promise<BenchRow[]>> = {
   handoff: benchHandoff,
   churn: benchChurn,
   restart: benchRestart,
+  ranges: benchRanges,
   lists: benchLists,
   leases: benchLeases,
   watchers: benchWatchers,

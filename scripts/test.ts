@@ -14,8 +14,9 @@ const checks = await Promise.all([
 ]);
 const tidy = await check("tidy", ["npm", "run", "--silent", "tidy"]);
 const docs = await check("compatibility page", ["npm", "run", "--silent", "docs:check"]);
+const simulation = await check("simulation", ["npm", "run", "--silent", "simulate", "--", "--histories", "500"]);
 const inWorkerd = await vitest("unit, simulation and object tests in workerd", ["-c", "vitest.config.ts"]);
 const endToEnd = await vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...leftOut]);
 if (!kubectl)
   console.log("\nThere is no kubectl 1.32 or newer here: its suite was not part of this run (.ci/run fetches one and runs it).");
-finish([...checks, tidy, docs, inWorkerd, endToEnd]);
+finish([...checks, tidy, docs, simulation, inWorkerd, endToEnd]);

@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
 import type { ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import { overriding } from "../support/overriding";
 import type { Sabotage } from "../support/sim-cluster";
 import { type HistoryReport, runHistory } from "../support/sim-history";
 
@@ -32,16 +33,16 @@ describe("the loss of a protection is noticed", () => {
   const cases: Record<string, Sabotage> = {
     "a release that frees the address whatever its token": { owner: releaseByAddress },
     "pending releases that are not written down": {
-      ledger: (storage) => overridden(storage, { releaseAdd: () => undefined, releaseHas: () => true }),
+      ledger: (storage) => overriding(storage, { releaseAdd: () => undefined, releaseHas: () => true }),
     },
-    "no audit of the owners": { owner: (owner) => overridden(owner, { rowsSince: () => Promise.resolve({ epoch: 0, rows: [] }) }) },
-    "IPAddress writes that ignore how new their row is": { addresses: (storage) => overridden(storage, { genGet: () => undefined }) },
-    "pairing that forgets what is not written yet": { ledger: (storage) => overridden(storage, { markGet: forgetful(storage) }) },
+    "no audit of the owners": { owner: (owner) => overriding(owner, { rowsSince: () => Promise.resolve({ epoch: 0, rows: [] }) }) },
+    "IPAddress writes that ignore how new their row is": { addresses: (storage) => overriding(storage, { genGet: () => undefined }) },
+    "pairing that forgets what is not written yet": { ledger: (storage) => overriding(storage, { markGet: forgetful(storage) }) },
     "an allocation that ignores its token": { owner: allocateAnew },
     "node ports whose rows say nothing": {
-      nodePorts: (storage) => overridden(storage, { nodePortAdd: () => undefined, nodePortHas: () => false }),
+      nodePorts: (storage) => overriding(storage, { nodePortAdd: () => undefined, nodePortHas: () => false }),
     },
-    "node ports that outlive their Service": { nodePorts: (storage) => overridden(storage, { nodePortDelete: () => undefined }) },
+    "node ports that outlive their Service": { nodePorts: (storage) => overriding(storage, { nodePortDelete: () => undefined }) },
   };
   for (const [name, sabotage] of Object.entries(cases)) {
     it(
@@ -57,18 +58,8 @@ describe("the loss of a protection is noticed", () => {
   }
 });
 
-/** The same port with some methods replaced. */
-function overridden<T extends object>(port: T, methods: Partial<T>): T {
-  return new Proxy(port, {
-    get(target, property) {
-      const value: unknown = Reflect.get(property in methods ? methods : target, property);
-      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
-    },
-  });
-}
-
 function releaseByAddress(owner: ServiceCIDRRpc): ServiceCIDRRpc {
-  return overridden(owner, {
+  return overriding(owner, {
     async release(items) {
       const { rows } = await owner.rowsSince(0, 10_000);
       const held = new Map(rows.map(({ address, token }) => [address, token]));
@@ -79,7 +70,7 @@ function releaseByAddress(owner: ServiceCIDRRpc): ServiceCIDRRpc {
 
 function allocateAnew(owner: ServiceCIDRRpc): ServiceCIDRRpc {
   let calls = 0;
-  return overridden(owner, {
+  return overriding(owner, {
     allocate: (items) => owner.allocate(items.map((item) => ({ ...item, token: `${item.token.slice(0, 36)}-${++calls}` }))),
   });
 }

@@ -11,23 +11,29 @@ import type {
 import type { ServiceCIDR } from "../../src/meta/kubernetes";
 
 /** What survives a restart of the Coordinator's object: its rows and the ServiceCIDR objects, in one database. */
-export interface Contents {
-  epoch: number;
-  cidrs: Record<string, CidrRow>;
-  ranges: Record<string, RangeRow>;
-  /** by base address */
-  claims: Record<string, ClaimRow>;
-  owners: Record<string, OwnerRow>;
-  /** by source */
-  handoffs: Record<string, HandoffRow>;
-  seedings: Record<string, SeedingRow>;
-  objects: Record<string, ServiceCIDR>;
-  alarmAt: number;
+export interface Contents extends Readonly<Tables> {
+  readonly epoch: number;
+  readonly alarmAt: number;
 }
 
+interface Tables {
+  cidrs: Table<CidrRow>;
+  ranges: Table<RangeRow>;
+  /** by base address */
+  claims: Table<ClaimRow>;
+  owners: Table<OwnerRow>;
+  /** by source */
+  handoffs: Table<HandoffRow>;
+  seedings: Table<SeedingRow>;
+  objects: Table<ServiceCIDR>;
+}
+
+type Table<T> = Readonly<Record<string, T>>;
+
 /**
- * CoordinatorStorage in memory. `gate` is asked before each commit that changes something and may throw: then nothing is kept. `kept` is called
- * after it with what was there before, and may throw as well.
+ * CoordinatorStorage in memory. Contents are a value: a change puts other contents in their place, so that what was before costs nothing.
+ * `gate` is asked before each commit that changes something and may throw: then nothing is kept. `kept` is called after it with what was there
+ * before, and may throw as well.
  */
 export class MemoryCoordinatorStorage implements CoordinatorStorage {
   contents: Contents = { epoch: 0, cidrs: {}, ranges: {}, claims: {}, owners: {}, handoffs: {}, seedings: {}, objects: {}, alarmAt: 0 };
@@ -41,13 +47,13 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
   ) {}
 
   transaction<T>(work: () => T): T {
-    const before = structuredClone(this.contents);
+    const before = this.contents;
     this.#depth++;
     let result: T;
     let isChanged: boolean;
     try {
       result = work();
-      isChanged = this.#depth === 1 && JSON.stringify(before) !== JSON.stringify(this.contents);
+      isChanged = this.#depth === 1 && before !== this.contents;
       if (isChanged) this.gate(before);
     } catch (error) {
       this.contents = before;
@@ -76,7 +82,7 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
   }
 
   load(): CoordinatorState {
-    const { epoch, cidrs, ranges, claims, owners, handoffs } = structuredClone(this.contents);
+    const { epoch, cidrs, ranges, claims, owners, handoffs } = this.contents;
     return {
       epoch,
       cidrs: Object.values(cidrs),
@@ -89,67 +95,93 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
 
   epochSave(epoch: number): void {
     if (epoch <= this.contents.epoch) throw new Error(`epoch ${epoch} follows ${this.contents.epoch}`);
-    this.contents.epoch = epoch;
+    this.contents = { ...this.contents, epoch };
   }
 
   cidrSave(row: CidrRow): void {
-    this.contents.cidrs[row.uid] = { ...row };
+    this.#put("cidrs", row.uid, row);
   }
 
   cidrDelete(uid: string): void {
-    delete this.contents.cidrs[uid];
-    for (const [key, range] of Object.entries(this.contents.ranges)) if (range.uid === uid) delete this.contents.ranges[key];
+    this.#delete("cidrs", uid);
+    for (const [key, range] of Object.entries(this.contents.ranges)) if (range.uid === uid) this.#delete("ranges", key);
   }
 
   rangeSave(row: RangeRow): void {
-    this.contents.ranges[`${row.uid} ${row.prefix}`] = { ...row };
+    this.#put("ranges", `${row.uid} ${row.prefix}`, row);
   }
 
   claimInsert(row: ClaimRow): void {
     const base = baseOf(row.prefix);
     if (this.contents.claims[base]) throw new Error(`UNIQUE constraint failed: claims.base ${base}`);
-    this.contents.claims[base] = { ...row };
+    this.#put("claims", base, row);
   }
 
   claimSeeded(prefix: string): void {
     const claim = this.contents.claims[baseOf(prefix)];
-    if (claim?.prefix === prefix) claim.seeded = true;
+    if (claim?.prefix === prefix) this.#put("claims", baseOf(prefix), { ...claim, seeded: true });
   }
 
   claimDelete(prefix: string): void {
-    delete this.contents.claims[baseOf(prefix)];
+    this.#delete("claims", baseOf(prefix));
   }
 
   ownerSave(row: OwnerRow): void {
-    this.contents.owners[row.uid] = { ...row };
+    this.#put("owners", row.uid, row);
   }
 
   ownerDelete(uid: string): void {
-    delete this.contents.owners[uid];
+    this.#delete("owners", uid);
   }
 
   handoffSave(row: HandoffRow): void {
-    this.contents.handoffs[row.sourceUid] = { ...row };
+    this.#put("handoffs", row.sourceUid, { ...row, prefixes: [...row.prefixes] });
   }
 
   handoffDelete(sourceUid: string): void {
-    delete this.contents.handoffs[sourceUid];
+    this.#delete("handoffs", sourceUid);
   }
 
   seedingsOf(ownerUid: string): SeedingRow[] {
-    return Object.values(structuredClone(this.contents.seedings)).filter((row) => row.ownerUid === ownerUid);
+    return Object.values(this.contents.seedings).filter((row) => row.ownerUid === ownerUid);
   }
 
   seedingSave(row: SeedingRow): void {
-    this.contents.seedings[row.token] = { ...row };
+    this.#put("seedings", row.token, row);
   }
 
   seedingDelete(token: string): void {
-    delete this.contents.seedings[token];
+    this.#delete("seedings", token);
   }
 
   seedingsClear(ownerUid: string): void {
     for (const row of this.seedingsOf(ownerUid)) this.seedingDelete(row.token);
+  }
+
+  /** The object's alarm; 0 = none. */
+  alarmSet(alarmAt: number): void {
+    if (alarmAt !== this.contents.alarmAt) this.contents = { ...this.contents, alarmAt };
+  }
+
+  /** The ServiceCIDR objects of a store that has no tables of its own. */
+  objectSave(name: string, object: ServiceCIDR): void {
+    this.#put("objects", name, structuredClone(object));
+  }
+
+  objectDelete(name: string): void {
+    this.#delete("objects", name);
+  }
+
+  /** A row that is what it was is no change. */
+  #put<K extends keyof Tables>(table: K, key: string, row: Tables[K][string]): void {
+    const rows: Table<object> = this.contents[table];
+    if (key in rows && JSON.stringify(rows[key]) === JSON.stringify(row)) return;
+    this.contents = { ...this.contents, [table]: { ...rows, [key]: Object.freeze({ ...row }) } };
+  }
+
+  #delete(table: keyof Tables, key: string): void {
+    const { [key]: gone, ...rest } = this.contents[table] as Table<object>;
+    if (gone) this.contents = { ...this.contents, [table]: rest };
   }
 }
 

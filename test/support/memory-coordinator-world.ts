@@ -211,7 +211,7 @@ export class CoordinatorWorld {
       this.#timers = this.#timers.filter((t) => t !== timer);
       timer.run();
     } else {
-      this.storage.contents.alarmAt = 0;
+      this.storage.alarmSet(0);
       void this.coordinator.alarm();
     }
     return true;
@@ -251,7 +251,7 @@ export class CoordinatorWorld {
         peers: this.#peers(isAlive),
         alarm: {
           arm: (atMs) => {
-            if (isAlive()) this.storage.contents.alarmAt = atMs;
+            if (isAlive()) this.storage.alarmSet(atMs);
           },
         },
         clock: this.#clock(isAlive),
@@ -412,10 +412,10 @@ export class CoordinatorWorld {
     const uid = (before ?? (after as ServiceCIDR)).metadata?.uid ?? "";
     const change = { key: name, uid, revision: 0, ...(before ? { before } : {}) };
     if (after === "gone") {
-      delete this.storage.contents.objects[name];
+      this.storage.objectDelete(name);
       this.coordinator.intents.committed({ ...change, type: "DELETED" });
     } else {
-      this.storage.contents.objects[name] = structuredClone(after);
+      this.storage.objectSave(name, after);
       this.coordinator.intents.committed({ ...change, type: before ? "MODIFIED" : "ADDED", after });
     }
   }

@@ -15,3 +15,10 @@ export function seededRandom(seed: number): WordRandom {
   for (let i = 0; i < 15; i++) word();
   return new WordRandom(word);
 }
+
+/** One of several, each as likely. */
+export function pick<T>(random: WordRandom, all: readonly T[]): T {
+  const found = all[random.below(all.length)];
+  if (found === undefined) throw new Error("nothing to choose from");
+  return found;
+}

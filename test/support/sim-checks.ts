@@ -2,7 +2,9 @@
 import type { IPAddress, Service, ServiceCIDR } from "../../src/meta/kubernetes";
 import { heldAddresses } from "../../src/clusterip/plan";
 import { heldNodePorts } from "../../src/clusterip/node-port-plan";
-import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique } from "./checkers";
+import { isUsableIn } from "../../src/net/usable";
+import { storedPrefix } from "../../src/topology/stored-prefix";
+import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique, type ObservedService } from "./checkers";
 import type { SimCluster } from "./sim-cluster";
 
 export function servicesOf(cluster: SimCluster): Service[] {
@@ -17,6 +19,22 @@ function serviceCIDRsOf(cluster: SimCluster): ServiceCIDR[] {
   return cluster.coordinatorTables.objectScan("", "").map(({ data }) => JSON.parse(data) as ServiceCIDR);
 }
 
+/** The Services without the addresses that may lie in no ServiceCIDR: given out in one that was later taken away by force (PROTOCOL rules 9, 12, 14). */
+function withoutForced(cluster: SimCluster, services: readonly Service[]): ObservedService[] {
+  const forced = cluster.forced.flatMap(({ cidrs, epoch }) => cidrs.map((cidr) => ({ prefix: storedPrefix(cidr), epoch })));
+  if (forced.length === 0) return [...services];
+  const { ledger } = cluster.tables.services;
+  const isLeft = (address: string): boolean => {
+    const { family, base } = storedPrefix(`${address}/${address.includes(":") ? 128 : 32}`);
+    const given = ledger.allocationGet(address)?.gen.epoch ?? Infinity;
+    return forced.some(({ prefix, epoch }) => given <= epoch && isUsableIn(prefix, family, base));
+  };
+  return services.map(({ metadata, ...service }) => ({
+    metadata,
+    spec: { type: service.spec?.type, clusterIPs: heldAddresses(service).filter((address) => !isLeft(address)) },
+  }));
+}
+
 /** I1 to I3 by the objects, and nothing left in any table that no object accounts for. */
 export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
   const services = servicesOf(cluster);
@@ -25,7 +43,7 @@ export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
     ...checkUnique({ services }),
     ...checkNodePortsUnique({ services }),
     ...checkPaired({ services, ipAddresses }),
-    ...checkCovered({ services, serviceCIDRs: serviceCIDRsOf(cluster) }),
+    ...checkCovered({ services: withoutForced(cluster, services), serviceCIDRs: serviceCIDRsOf(cluster) }),
     ...checkLedgers(cluster),
   ];
   violations.push(...checkNodePorts(cluster, services), ...checkAllocations(cluster, services), ...(await checkOwners(cluster)));

@@ -17,6 +17,7 @@ import { TopologySource } from "../../src/clusterip/topology-source";
 import { Coordinator } from "../../src/coordinator/coordinator";
 import type { Fence } from "../../src/coordinator/intents";
 import { storeObjects } from "../../src/coordinator/store-objects";
+import type { ServiceCIDR } from "../../src/meta/kubernetes";
 import type { Family } from "../../src/net/family";
 import { definitionOf } from "../../src/registry/all";
 import type { ResourceDefinition } from "../../src/registry/resource";
@@ -27,11 +28,12 @@ import type { HolderKind, OwnerConfig, ServiceCIDRRpc } from "../../src/rpc/serv
 import type { StoreExtension } from "../../src/store/extension";
 import { NamespaceGuard } from "../../src/store/namespace-guard";
 import { ResourceStore } from "../../src/store/resource-store";
-import { type HandoffStep, stepOfCommit, stepOfConfigure, stepOfReceive } from "./handoff-marks";
 import { type Contents, MemoryCoordinatorStorage } from "./memory-coordinator-storage";
 import { MemoryIPAddressStorage, MemoryLedgerStorage } from "./memory-ledger-storage";
 import { MemoryNodePortStorage } from "./memory-node-port-storage";
 import { MemoryOwnerStorage } from "./memory-owner-storage";
+import { overriding } from "./overriding";
+import { type ProtocolStep, stepOfConfigure, stepOfReceive, stepsOfCommit } from "./protocol-steps";
 import { seededRandom } from "./seeded-random";
 import { type CommitGate, Journal } from "./sim-journal";
 import { type Caller, type Life, SimNetwork, SimNode, whileAlive } from "./sim-network";
@@ -40,10 +42,18 @@ import { SimStoreStorage } from "./sim-store-storage";
 
 /** Protections taken out on purpose, to show that their absence is noticed. Each wraps a port; the product stays as it is. */
 export interface Sabotage {
-  owner?(owner: ServiceCIDRRpc): ServiceCIDRRpc;
+  owner?(owner: ServiceCIDRRpc, uid: string): ServiceCIDRRpc;
   ledger?(storage: LedgerStorage): LedgerStorage;
   addresses?(storage: IPAddressStorage): IPAddressStorage;
   nodePorts?(storage: NodePortStorage): NodePortStorage;
+  /** of the services and ipaddresses stores */
+  extension?<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply>;
+}
+
+/** A ServiceCIDR that a client took away against its finalizer: addresses given out up to that epoch may lie uncovered. */
+interface ForcedRemoval {
+  cidrs: readonly string[];
+  epoch: number;
 }
 
 export interface SimOptions {
@@ -60,7 +70,7 @@ export interface SimOptions {
 class Tables {
   readonly journal = new Journal();
   readonly store = new SimStoreStorage(this.journal);
-  readonly ledger = new MemoryLedgerStorage(this.journal);
+  readonly ledger = new SimLedgerStorage(this.journal);
   readonly nodePorts = new MemoryNodePortStorage(this.journal);
   readonly addresses = new MemoryIPAddressStorage(this.journal);
 }
@@ -91,8 +101,11 @@ export class SimCluster {
   readonly services: SimNode<ServicesBrain>;
   readonly ipAddresses: SimNode<IPAddressesBrain>;
   readonly coordinator: SimNode<CoordinatorBrain>;
-  readonly owners = new Map<string, { node: SimNode<Owner>; storage: MemoryOwnerStorage }>();
+  readonly owners = new Map<string, { node: SimNode<Owner>; storage: GatedOwnerStorage }>();
   readonly logged: string[] = [];
+  /** writes that were committed after their deadline (PROTOCOL rule 7) */
+  readonly overdue: string[] = [];
+  readonly forced: ForcedRemoval[] = [];
   readonly #options: SimOptions;
   readonly #random: Random;
   readonly coordinatorTables: SimStoreStorage;
@@ -123,25 +136,18 @@ export class SimCluster {
     );
     this.tables.services.journal.gate = this.services.gate;
     this.tables.ipAddresses.journal.gate = this.ipAddresses.gate;
-    const marked = (before: Contents, gate: (() => void) | undefined): void => {
-      network.step = stepOfCommit(before.handoffs, this.coordinatorStorage.contents.handoffs);
-      try {
-        gate?.();
-      } finally {
-        network.step = undefined;
-      }
-    };
+    const stepsSince = (before: Contents): ReadonlySet<ProtocolStep> => new Set(stepsOfCommit(before, this.coordinatorStorage.contents));
     this.coordinatorStorage = new MemoryCoordinatorStorage(
-      (before) => marked(before, this.coordinator.gate.beforeCommit),
-      (before) => marked(before, this.coordinator.gate.afterCommit),
+      (before) => this.coordinator.gate.beforeCommit?.(stepsSince(before)),
+      (before) => this.coordinator.gate.afterCommit?.(stepsSince(before)),
     );
     this.coordinatorTables = new SimStoreStorage(new JointJournal(this.coordinatorStorage));
   }
 
-  owner(uid: string): { node: SimNode<Owner>; storage: MemoryOwnerStorage } {
+  owner(uid: string): { node: SimNode<Owner>; storage: GatedOwnerStorage } {
     const known = this.owners.get(uid);
     if (known) return known;
-    const storage = new GatedOwnerStorage();
+    const storage = new GatedOwnerStorage(() => this.network.step);
     const node = new SimNode<Owner>(
       uid,
       this.network,
@@ -182,8 +188,27 @@ export class SimCluster {
       random: this.#random,
       recorder: this.#recorder(life),
       context: () => ({ now: life.clock.now(), serviceFamilies: this.#options.families }),
-      extension,
+      extension: this.#watched(life, definition.resource, extension),
       ...(definition.namespaced ? { namespaces: guard } : {}),
+    });
+  }
+
+  /** The extension, with a look at what becomes of its writes. */
+  #watched<Supply>(life: Life, resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply> {
+    const deadlines = new WeakMap<object, number>();
+    const inner = (resource !== "servicecidrs" && this.#options.sabotage?.extension?.(extension)) || extension;
+    return overriding(inner, {
+      admit: (change, operation) => {
+        if (!deadlines.has(operation)) deadlines.set(operation, operation.deadline);
+        return inner.admit?.(change, operation) ?? { kind: "go" };
+      },
+      committed: (change, operation) => {
+        inner.committed?.(change, operation);
+        const lateMs = operation ? life.clock.now() - (deadlines.get(operation) ?? Infinity) : 0;
+        if (lateMs > 0) this.overdue.push(`rule 7: ${change.key} of ${resource} was written ${lateMs} ms after its deadline`);
+        if (resource !== "servicecidrs" || change.type !== "DELETED" || !operation) return;
+        this.forced.push({ cidrs: (change.before as ServiceCIDR).spec?.cidrs ?? [], epoch: this.coordinatorStorage.contents.epoch });
+      },
     });
   }
 
@@ -215,8 +240,20 @@ export class SimCluster {
     const nodePorts = whileAlive<NodePortStorage>(tables.nodePorts, life);
     const ipAddresses = (): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "restoreMany"> => ({
       restoreMany: (writes) => this.network.call(life, this.ipAddresses, (brain) => brain.restoreMany(structuredClone(writes))),
-      createMany: (writes) => this.network.call(life, this.ipAddresses, (brain) => brain.createMany(structuredClone(writes))),
-      deleteMany: (items) => this.network.call(life, this.ipAddresses, (brain) => brain.deleteMany(structuredClone(items))),
+      createMany: (writes) =>
+        this.network.call(
+          life,
+          this.ipAddresses,
+          (brain) => brain.createMany(structuredClone(writes)),
+          () => "createAddresses",
+        ),
+      deleteMany: (items) =>
+        this.network.call(
+          life,
+          this.ipAddresses,
+          (brain) => brain.deleteMany(structuredClone(items)),
+          () => "deleteAddresses",
+        ),
     });
     const { topology, ledger } = this.#ledger(life, "service", storage, (items) => ipAddresses().deleteMany(items));
     const pairing = new Pairing({ clock: life.clock, recorder: this.#recorder(life), ipAddresses });
@@ -277,14 +314,19 @@ export class SimCluster {
       writersOf: (addresses) => Promise.resolve(addresses.map((address) => extension.writerOf(address))),
       createMany: (writes: IPAddressWrite[]) =>
         store.internally((turn) => {
+          tables.journal.note("createAddresses");
           for (const write of writes) extension.writeManaged(turn, write);
         }),
       deleteMany: (items: IPAddressDelete[]) =>
         store.internally((turn) => {
+          tables.journal.note("deleteAddresses");
           for (const item of items) extension.deleteManaged(turn, item);
         }),
       claimPrefixes: (epoch, prefixes, page) =>
-        store.internally(() => extension.claim(epoch, prefixes, page, (key) => rows.objectScan(key, ""))),
+        store.internally(() => {
+          tables.journal.note("claimPrefixes");
+          return extension.claim(epoch, prefixes, page, (key) => rows.objectScan(key, ""));
+        }),
       maintain: async () => {
         await ledger.releases.drain();
         await ledger.audit();
@@ -303,7 +345,12 @@ export class SimCluster {
           owner: (uid) => this.#ownerOf(life, uid),
           ipAddresses: () => ({
             claimPrefixes: (epoch, prefixes, page) =>
-              this.network.call(life, this.ipAddresses, (peer) => peer.claimPrefixes(epoch, [...prefixes], page)),
+              this.network.call(
+                life,
+                this.ipAddresses,
+                (peer) => peer.claimPrefixes(epoch, [...prefixes], page),
+                () => "claimPrefixes",
+              ),
           }),
         },
         alarm: { arm: (atMs) => void (life.isAlive() && this.coordinator.setAlarm(atMs)) },
@@ -332,16 +379,28 @@ export class SimCluster {
 
   #coordinatorOf(caller: Caller): Pick<CoordinatorRpc, "topology" | "countedTopology"> {
     return {
-      topology: () => this.network.call(caller, this.coordinator, ({ brain }) => brain.topology()),
-      countedTopology: () => this.network.call(caller, this.coordinator, ({ brain }) => brain.countedTopology()),
+      topology: () =>
+        this.network.call(
+          caller,
+          this.coordinator,
+          ({ brain }) => brain.topology(),
+          () => "topology",
+        ),
+      countedTopology: () =>
+        this.network.call(
+          caller,
+          this.coordinator,
+          ({ brain }) => brain.countedTopology(),
+          () => "countedTopology",
+        ),
     };
   }
 
   #ownerOf(caller: Caller, uid: string): ServiceCIDRRpc {
     const { node, storage } = this.owner(uid);
     const { sabotage } = this.#options;
-    const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>, step?: () => HandoffStep | undefined): Promise<T> =>
-      this.network.call(caller, node, (owner) => effect(sabotage?.owner?.(owner) ?? owner), step);
+    const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>, step?: () => ProtocolStep | undefined): Promise<T> =>
+      this.network.call(caller, node, (owner) => effect(sabotage?.owner?.(owner, uid) ?? owner), step);
     const config = (): Omit<OwnerConfig, "epoch"> | undefined => {
       const stored = storage.configLoad();
       return stored && (JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">);
@@ -352,12 +411,38 @@ export class SimCluster {
           (owner) => owner.configure(structuredClone(next)),
           () => stepOfConfigure(config(), next),
         ),
-      allocate: (items) => call((owner) => owner.allocate(structuredClone(items))),
-      release: (items) => call((owner) => owner.release(structuredClone(items))),
-      seed: (epoch, items) => call((owner) => owner.seed(epoch, structuredClone(items))),
-      rowsSince: (after, limit) => call((owner) => owner.rowsSince(after, limit)),
-      countTaken: (intervals) => call((owner) => owner.countTaken(structuredClone(intervals))),
-      free: () => call((owner) => owner.free()),
+      allocate: (items) =>
+        call(
+          (owner) => owner.allocate(structuredClone(items)),
+          () => "allocate",
+        ),
+      release: (items) =>
+        call(
+          (owner) => owner.release(structuredClone(items)),
+          () => "release",
+        ),
+      seed: (epoch, items) => {
+        for (const { token } of items) storage.seeds.add(token);
+        return call(
+          (owner) => owner.seed(epoch, structuredClone(items)),
+          () => "seed",
+        );
+      },
+      rowsSince: (after, limit) =>
+        call(
+          (owner) => owner.rowsSince(after, limit),
+          () => "audit",
+        ),
+      countTaken: (intervals) =>
+        call(
+          (owner) => owner.countTaken(structuredClone(intervals)),
+          () => "countTaken",
+        ),
+      free: () =>
+        call(
+          (owner) => owner.free(),
+          () => "countFree",
+        ),
       partition: (prefixes, rowsMax) =>
         call(
           (owner) => owner.partition([...prefixes], rowsMax),
@@ -396,25 +481,78 @@ class JointJournal extends Journal {
   }
 }
 
+/** Notes what the rows mean: one is taken for a token, and one that is dropped is settled. */
+class SimLedgerStorage extends MemoryLedgerStorage {
+  constructor(private readonly noted: Journal) {
+    super(noted);
+  }
+
+  override allocationAdd(...[allocation]: Parameters<MemoryLedgerStorage["allocationAdd"]>): void {
+    this.noted.note("take");
+    super.allocationAdd(allocation);
+  }
+
+  override releaseAdd(...[release]: Parameters<MemoryLedgerStorage["releaseAdd"]>): void {
+    this.noted.note("pend");
+    super.releaseAdd(release);
+  }
+
+  override releaseDelete(token: string): void {
+    this.noted.note("settle");
+    super.releaseDelete(token);
+  }
+}
+
 class GatedOwnerStorage extends MemoryOwnerStorage {
   gate: CommitGate = {};
+  /** tokens that seeding has brought */
+  readonly seeds = new Set<string>();
+  #steps = new Set<ProtocolStep>();
   #isOpen = false;
+
+  /** `step`: what the call on the stack does */
+  constructor(private readonly step: () => ProtocolStep | undefined) {
+    super();
+  }
+
+  override rowInsert(...[row]: Parameters<MemoryOwnerStorage["rowInsert"]>): void {
+    this.#steps.add(this.step() ?? (this.seeds.has(row.token) ? "seed" : "allocate"));
+    super.rowInsert(row);
+  }
+
+  override releasedSave(token: string, expiresMs: number): void {
+    this.#steps.add("release");
+    super.releasedSave(token, expiresMs);
+  }
+
+  override configSave(...[config]: Parameters<MemoryOwnerStorage["configSave"]>): void {
+    const step = this.step();
+    if (step) this.#steps.add(step);
+    super.configSave(config);
+  }
+
+  override receivingSave(...[handoff, state]: Parameters<MemoryOwnerStorage["receivingSave"]>): void {
+    const step = this.step();
+    if (step) this.#steps.add(step);
+    super.receivingSave(handoff, state);
+  }
 
   override transaction<T>(body: () => T): T {
     if (this.#isOpen) return super.transaction(body);
     const writes = this.writes;
+    this.#steps = new Set();
     this.#isOpen = true;
     let result: T;
     try {
       result = super.transaction(() => {
         const inner = body();
-        if (this.writes > writes) this.gate.beforeCommit?.();
+        if (this.writes > writes) this.gate.beforeCommit?.(this.#steps);
         return inner;
       });
     } finally {
       this.#isOpen = false;
     }
-    if (this.writes > writes) this.gate.afterCommit?.();
+    if (this.writes > writes) this.gate.afterCommit?.(this.#steps);
     return result;
   }
 }

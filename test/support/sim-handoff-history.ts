@@ -16,8 +16,6 @@ export interface HandoffReport {
   seed: number;
   violations: string[];
   parameters: Record<string, unknown>;
-  /** which faults met which steps */
-  marks: ReadonlySet<string>;
   /** attempts that reached a target */
   received: number;
 }
@@ -93,7 +91,6 @@ export async function runHandoffHistory({ seed, sabotage }: { seed: number; sabo
     seed,
     violations,
     parameters: { shape, acts, gapMs, ...faults },
-    marks: network.marks,
     received: [...cluster.owners.values()].filter(({ storage }) =>
       storage.rowsSince(0, 1_000).some(({ position, gen }) => position !== gen.counter),
     ).length,

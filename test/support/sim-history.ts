@@ -66,6 +66,7 @@ export function drawFaults(random: WordRandom): FaultRates {
     slowMaxMs: [50, 6_000, 45_000][random.below(3)] ?? 50,
     crash: some(0.1),
     lostTransaction: some(0.1),
+    clockJump: 0,
   };
 }
 

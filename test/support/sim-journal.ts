@@ -1,14 +1,16 @@
+import type { ProtocolStep } from "./protocol-steps";
+
 /** A crash in the middle of the object's own code: whatever it was doing is over. */
 export class SimulatedCrash extends Error {
   override name = "SimulatedCrash";
 }
 
-/** Where an object may die; each may throw. */
+/** Where an object may die; each may throw. `steps` are what the transaction does in the protocol, as far as it was noted. */
 export interface CommitGate {
   /** before an outermost transaction that wrote something is kept */
-  beforeCommit?(): void;
+  beforeCommit?(steps: ReadonlySet<ProtocolStep>): void;
   /** after it was kept, when nobody can know yet */
-  afterCommit?(): void;
+  afterCommit?(steps: ReadonlySet<ProtocolStep>): void;
 }
 
 /**
@@ -20,17 +22,20 @@ export class Journal {
   /** outermost transactions that were kept and wrote something: what would cost a disk sync */
   commits = 0;
   #undo: (() => void)[] | undefined;
+  #steps: Set<ProtocolStep> = new Set();
 
   transaction<T>(work: () => T): T {
     const outer = this.#undo;
     const undo: (() => void)[] = [];
+    if (outer === undefined) this.#steps = new Set();
+    const steps = this.#steps;
     this.#undo = undo;
     let result: T;
     try {
       result = work();
-      if (outer === undefined && undo.length > 0) this.gate.beforeCommit?.();
+      if (outer === undefined && undo.length > 0) this.gate.beforeCommit?.(steps);
     } catch (error) {
-      for (const step of undo.reverse()) step();
+      for (const back of undo.reverse()) back();
       throw error;
     } finally {
       this.#undo = outer;
@@ -38,9 +43,14 @@ export class Journal {
     if (outer !== undefined) outer.push(...undo);
     else if (undo.length > 0) {
       this.commits++;
-      this.gate.afterCommit?.();
+      this.gate.afterCommit?.(steps);
     }
     return result;
+  }
+
+  /** Says what the open transaction does. */
+  note(step: ProtocolStep): void {
+    this.#steps.add(step);
   }
 
   /** To be called with each write, which outside a transaction is one by itself. */

@@ -1,7 +1,7 @@
 /** Objects that call each other over a network that loses, repeats, delays and reorders, and that die at their commits. */
 import type { Clock } from "../../src/base/ports";
 import type { WordRandom } from "../../src/base/word-random";
-import type { FaultKind, HandoffStep } from "./handoff-marks";
+import type { FaultKind, ProtocolStep } from "./protocol-steps";
 import { type CommitGate, SimulatedCrash } from "./sim-journal";
 import type { SimScheduler } from "./sim-scheduler";
 
@@ -20,9 +20,20 @@ export interface FaultRates {
   crash: number;
   /** a commit fails and the object lives on */
   lostTransaction: number;
+  /** the clock of the called object jumps, by up to CLOCK_OFF_MS_MAX from the right time */
+  clockJump: number;
 }
 
-export const NO_FAULTS: FaultRates = { lost: 0, replyLost: 0, repeated: 0, slow: 0, slowMaxMs: 0, crash: 0, lostTransaction: 0 };
+export const NO_FAULTS: FaultRates = {
+  lost: 0,
+  replyLost: 0,
+  repeated: 0,
+  slow: 0,
+  slowMaxMs: 0,
+  crash: 0,
+  lostTransaction: 0,
+  clockJump: 0,
+};
 
 /** Whoever makes calls: an object in one of its lives, or a client. */
 export interface Caller {
@@ -39,15 +50,19 @@ export interface Life extends Caller {
 }
 
 const FAST_MS = 4;
+/** Beyond the deadlines of operations and hand-offs. */
+const CLOCK_OFF_MS_MAX = 90_000;
 
 export class SimNetwork {
   faults: FaultRates = NO_FAULTS;
   /** crashes so far */
   crashes = 0;
-  /** which faults met which steps of a hand-off, as `fault step` */
+  /** faults of any kind so far */
+  faulted = 0;
+  /** which faults met which steps, as `fault step` */
   readonly marks = new Set<string>();
-  /** the step of a hand-off that the code on the stack carries out */
-  step: HandoffStep | undefined;
+  /** the step of the protocol that the call on the stack carries out */
+  step: ProtocolStep | undefined;
   calls = 0;
 
   constructor(
@@ -61,13 +76,13 @@ export class SimNetwork {
 
   /**
    * One call of `effect` at the object. Rejects when the call or its answer is lost, half of the time; else it never settles then. `step` tells
-   * at the call's arrival which step of a hand-off it is.
+   * when the call is made, and at its arrival, which step of the protocol it is.
    */
   call<Brain, T>(
     caller: Caller,
     target: SimNode<Brain>,
     work: (brain: Brain) => Promise<T>,
-    step?: () => HandoffStep | undefined,
+    step?: () => ProtocolStep | undefined,
   ): Promise<T> {
     this.calls++;
     const { faults } = this;
@@ -94,6 +109,10 @@ export class SimNetwork {
         );
       });
     }
+    if (!lost && this.chance(faults.clockJump)) {
+      this.mark("clockJump", sent);
+      target.clockOffMs = this.random.below(2 * CLOCK_OFF_MS_MAX) - CLOCK_OFF_MS_MAX;
+    }
     return new Promise<T>((resolve, reject) => {
       const answer = (settle: () => void): void => {
         if (replyLost) return;
@@ -108,11 +127,12 @@ export class SimNetwork {
     });
   }
 
-  mark(fault: FaultKind, step: HandoffStep | undefined): void {
+  mark(fault: FaultKind, step: ProtocolStep | undefined): void {
+    this.faulted++;
     if (step) this.marks.add(`${fault} ${step}`);
   }
 
-  #delay(step?: HandoffStep): number {
+  #delay(step?: ProtocolStep): number {
     if (!this.chance(this.faults.slow)) return this.random.below(FAST_MS);
     this.mark("slow", step);
     return this.random.below(this.faults.slowMaxMs);
@@ -123,6 +143,8 @@ export class SimNetwork {
 export class SimNode<Brain> {
   /** transactions of its tables ask this */
   readonly gate: CommitGate;
+  /** how far the object's clock is from the right time */
+  clockOffMs = 0;
   #life = 0;
   #brain: Brain | undefined;
   #alarmAt: number | undefined;
@@ -135,23 +157,27 @@ export class SimNode<Brain> {
     private readonly make: (life: Life) => Brain,
     private readonly onAlarm: (brain: Brain) => Promise<void>,
   ) {
-    const die = (fault: FaultKind): void => {
+    const met = (fault: FaultKind, steps: ReadonlySet<ProtocolStep>): void => {
+      this.network.mark(fault, undefined);
+      for (const step of steps) this.network.marks.add(`${fault} ${step}`);
+    };
+    const die = (fault: FaultKind, steps: ReadonlySet<ProtocolStep>): void => {
       if (!this.network.chance(this.network.faults.crash / 2)) return;
-      this.network.mark(fault, this.network.step);
+      met(fault, steps);
       this.crash();
       throw new SimulatedCrash(name);
     };
-    const fail = (): void => {
+    const fail = (steps: ReadonlySet<ProtocolStep>): void => {
       if (!this.network.chance(this.network.faults.lostTransaction)) return;
-      this.network.mark("lostTransaction", this.network.step);
+      met("lostTransaction", steps);
       throw new SimulatedCrash("the disk is full");
     };
     this.gate = {
-      beforeCommit: () => {
-        die("crashBefore");
-        fail();
+      beforeCommit: (steps) => {
+        die("crashBefore", steps);
+        fail(steps);
       },
-      afterCommit: () => die("crashAfter"),
+      afterCommit: (steps) => die("crashAfter", steps),
     };
   }
 
@@ -207,7 +233,7 @@ export class SimNode<Brain> {
     this.#cancelAlarm();
     this.#alarmAt = time;
     const { scheduler } = this.network;
-    this.#cancelAlarm = scheduler.after(time - scheduler.now, () => {
+    this.#cancelAlarm = scheduler.after(time - scheduler.now - this.clockOffMs, () => {
       this.#alarmAt = undefined;
       this.serve(
         (brain) => this.onAlarm(brain),
@@ -221,7 +247,7 @@ export class SimNode<Brain> {
     const isAlive = (): boolean => life === this.#life;
     return {
       isAlive,
-      clock: this.network.scheduler.clock(isAlive),
+      clock: { ...this.network.scheduler.clock(isAlive), now: () => this.network.scheduler.now + this.clockOffMs },
       wakeAt: (time) => {
         if (isAlive() && (this.#alarmAt === undefined || time < this.#alarmAt)) this.setAlarm(time);
       },
@@ -231,11 +257,17 @@ export class SimNode<Brain> {
 
 /** Tables as one life sees them: code that still runs after the object died reads and writes nothing. */
 export function whileAlive<T extends object>(tables: T, { isAlive }: Caller): T {
+  const methods = new Map<string | symbol, unknown>();
   return new Proxy(tables, {
     get(target, property) {
       if (!isAlive()) throw new SimulatedCrash("the object is dead");
+      const known = methods.get(property);
+      if (known !== undefined) return known;
       const value: unknown = Reflect.get(target, property);
-      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+      if (typeof value !== "function") return value;
+      const method = (value as (...args: unknown[]) => unknown).bind(target);
+      methods.set(property, method);
+      return method;
     },
   });
 }

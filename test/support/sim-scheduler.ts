@@ -7,7 +7,7 @@ interface Event {
 }
 
 /** Microtask rounds after each event: the longest chain of awaits in the product between two events is shorter. */
-const SETTLE_ROUNDS = 40;
+const SETTLE_ROUNDS = 30;
 
 /**
  * Virtual time: everything that happens is an event of one queue, ordered by time and then by when it was asked for, so a run is the same

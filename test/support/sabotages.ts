@@ -1,0 +1,63 @@
+/** Switches that take one protection each out of a simulated cluster, to show that its absence is noticed. */
+import type { OwnerConfig, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import { relation } from "../../src/net/prefix";
+import { storedPrefix } from "../../src/topology/stored-prefix";
+import { overriding } from "./overriding";
+import type { Sabotage } from "./sim-cluster";
+
+/** By what is missing. Made anew for every history: some remember what they did. */
+export const sabotages: Readonly<Record<string, () => Sabotage>> = {
+  fence: noFence,
+  "stale answer": noStaleAnswer,
+  "pending-release row": () => ({ ledger: (storage) => overriding(storage, { releaseAdd: () => undefined, releaseHas: () => true }) }),
+  seeding: () => ({ owner: (owner) => overriding(owner, { seed: () => Promise.resolve("ok") }) }),
+  deadline: () => ({
+    extension: (extension) =>
+      overriding(extension, {
+        admit: (change, operation) => {
+          Object.defineProperty(operation, "deadline", { value: Infinity });
+          return extension.admit?.(change, operation) ?? { kind: "go" };
+        },
+      }),
+  }),
+};
+
+/** An owner confirms what takes ranges away from it, and goes on giving them out as long as it has segments there. */
+function noFence(): Sabotage {
+  const allowed = new Map<string, Set<string>>();
+  const kept = new Map<string, OwnerConfig>();
+  const configure = (owner: ServiceCIDRRpc, uid: string, config: OwnerConfig): ReturnType<ServiceCIDRRpc["configure"]> => {
+    const ranges = allowed.get(uid) ?? new Set();
+    allowed.set(uid, ranges);
+    for (const range of config.ranges) ranges.add(range);
+    const isUnder = (range: string): boolean =>
+      config.owned.some((segment) => relation(storedPrefix(range), storedPrefix(segment)) !== "disjoint");
+    const key = `${uid} ${config.epoch}`;
+    const next = kept.get(key) ?? { ...config, ranges: [...ranges].filter(isUnder).sort() };
+    kept.set(key, next);
+    return owner.configure(next);
+  };
+  return { owner: (owner, uid) => overriding(owner, { configure: (config) => configure(owner, uid, config) }) };
+}
+
+/** An owner that says yes to whatever it should leave to somebody else. */
+function noStaleAnswer(): Sabotage {
+  let counter = 1_000_000;
+  return {
+    owner: (owner) =>
+      overriding(owner, {
+        release: async (items) => (await owner.release(items)).map(() => "released"),
+        allocate: async (items) => {
+          const answer = await owner.allocate(items);
+          const results = answer.results.map((result, i) => {
+            const address = items[i]?.address ?? "";
+            const isRefused = !result.ok && (result.reason === "stale" || result.reason === "frozen") && address !== "";
+            return isRefused
+              ? { ok: true as const, address, gen: { epoch: answer.epoch, counter: ++counter }, scope: "static" as const }
+              : result;
+          });
+          return { ...answer, results };
+        },
+      }),
+  };
+}

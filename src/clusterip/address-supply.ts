@@ -248,7 +248,7 @@ export class AddressSupply {
 
   async #topology(): Promise<Topology | undefined> {
     try {
-      return this.ports.topology.cached ?? (await this.ports.topology.current());
+      return this.ports.topology.forDraw ?? (await this.ports.topology.current());
     } catch {
       return undefined;
     }

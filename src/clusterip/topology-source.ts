@@ -5,8 +5,13 @@ import { withTimeout } from "../base/timeout";
 import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
 import { FreeCounts, type FreeCountStorage } from "./free-counts";
 
+/** A view that is older is asked for again behind the draw that finds it so: ranges that became Ready since get their share of the next ones. */
+const VIEW_AGE_MS_MAX = 1_000;
+
 export class TopologySource {
   readonly counts: FreeCounts;
+  /** ms since the epoch of the last answer to a call for the topology, or of the last attempt to renew it */
+  #seenAt = 0;
   #topology: Topology | undefined;
   /** the published copy is read once */
   #reading: Promise<Topology | undefined> | undefined;
@@ -47,6 +52,16 @@ export class TopologySource {
     return copy ? (this.#topology ??= copy) : asked;
   }
 
+  /** The cached topology if there is one, for a draw; never waits for a newer one, but sees to it that an old one does not stay. */
+  get forDraw(): Topology | undefined {
+    const now = this.clock.now();
+    if (this.#topology && now - this.#seenAt >= VIEW_AGE_MS_MAX) {
+      this.#seenAt = now;
+      if (!this.#plain.underWay) void this.#plain.begin().catch(() => undefined);
+    }
+    return this.#topology;
+  }
+
   /** The cached topology if there is one, for synchronous decisions. */
   get cached(): Topology | undefined {
     return this.#topology;
@@ -65,10 +80,23 @@ export class TopologySource {
   /** Keeps the newer of two views. */
   adopt(topology: Topology): Topology {
     if (this.#topology && topology.epoch < this.#topology.epoch) return this.#topology;
-    this.#topology = topology;
+    this.#seenAt = this.clock.now();
     this.counts.adopt(topology);
-    return topology;
+    // Decisions keep what they have worked out of a view by its identity.
+    if (!this.#topology || !isSame(this.#topology, topology)) this.#topology = topology;
+    return this.#topology;
   }
+}
+
+/** Whether two views route alike; free counts are hints, which `FreeCounts` has taken already. */
+function isSame(a: Topology, b: Topology): boolean {
+  if (a.epoch !== b.epoch || a.withoutBands !== b.withoutBands) return false;
+  if (a.claims.length !== b.claims.length || a.ranges.length !== b.ranges.length || a.owners.length !== b.owners.length) return false;
+  return (
+    a.claims.every(({ prefix, ownerUid }, i) => prefix === b.claims[i]?.prefix && ownerUid === b.claims[i].ownerUid) &&
+    a.ranges.every(({ prefix, name }, i) => prefix === b.ranges[i]?.prefix && name === b.ranges[i].name) &&
+    a.owners.every(({ uid, epoch }, i) => uid === b.owners[i]?.uid && epoch === b.owners[i].epoch)
+  );
 }
 
 /**

@@ -74,6 +74,35 @@ describe("TopologySource", () => {
   });
 });
 
+describe("TopologySource for draws", () => {
+  it("a view of a second ago is asked for again, once, behind the draws; the next ones see what has come", async () => {
+    const world = new SlowCoordinator();
+    expect(world.source.forDraw).toBeUndefined();
+    const first = world.source.current();
+    await world.scheduler.pass(0);
+    await world.answer();
+    await first;
+    await world.scheduler.pass(900);
+    expect([world.source.forDraw?.epoch, world.underWay]).toEqual([1, 0]);
+    await world.scheduler.pass(200);
+    world.epoch = 2;
+    for (let i = 0; i < 3; i++) expect(world.source.forDraw?.epoch).toBe(1);
+    await world.scheduler.pass(0);
+    expect(world.underWay).toBe(1);
+    await world.answer();
+    expect(world.source.forDraw?.epoch).toBe(2);
+    expect(world.underWay).toBe(0);
+  });
+
+  it("a view that says the same again is the same object, so that nothing is worked out anew", () => {
+    const { source } = new SlowCoordinator();
+    const view = source.adopt(aTopology(3, { a: "10.0.0.0/24" }));
+    expect(source.adopt(aTopology(3, { a: "10.0.0.0/24" }))).toBe(view);
+    expect(source.adopt(aTopology(3, { b: "10.0.0.0/24" }))).not.toBe(view);
+    expect(source.adopt(aTopology(3, { b: "10.0.0.0/24", c: "10.1.0.0/24" })).ranges).toHaveLength(2);
+  });
+});
+
 describe("TopologySource with a published copy", () => {
   const COPY: Topology = { ...aTopology(0, { old: "10.0.0.0/24" }), owners: [], free: [] };
 

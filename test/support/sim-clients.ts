@@ -41,12 +41,13 @@ export class SimClients {
     private readonly isDual: boolean,
   ) {}
 
-  /** Starts one random write; does not wait for it. */
-  act(): void {
+  /** Starts one random write; does not wait for it. False: whose turn it was still waits for an answer. */
+  act(): boolean {
     const dice = this.random.below(100);
-    if (dice < 75) this.#actOnService();
-    else if (dice < 97) this.#actOnIPAddress();
-    else this.#actOnServiceCIDR();
+    if (dice < 75) return this.#actOnService();
+    if (dice < 97) return this.#actOnIPAddress();
+    this.#actOnServiceCIDR();
+    return true;
   }
 
   /** I4, as far as clients can tell: what was acknowledged is there, what failed left nothing. */
@@ -56,12 +57,13 @@ export class SimClients {
     return [...this.#violations, ...compare("Service", this.#services, services), ...compare("IPAddress", this.#ipAddresses, ipAddresses)];
   }
 
-  #actOnService(): void {
+  #actOnService(): boolean {
     const isShared = this.random.below(4) === 0;
     const name = isShared ? `shared-${this.random.below(SHARED_NAMES)}` : `own-${this.random.below(OWN_NAMES)}`;
     const request = this.#serviceWrite(name);
-    if (isShared) void this.#send(this.cluster.services, request);
-    else void this.#alone(this.#services, name, () => this.#send(this.cluster.services, request));
+    if (!isShared) return this.#alone(this.#services, name, () => this.#send(this.cluster.services, request));
+    void this.#send(this.cluster.services, request);
+    return true;
   }
 
   #serviceWrite(name: string): WriteRequest {
@@ -128,19 +130,18 @@ export class SimClients {
     return this.random.below(2) === 0 ? [port("UDP"), port("TCP")] : [port("TCP")];
   }
 
-  #actOnIPAddress(): void {
+  #actOnIPAddress(): boolean {
     const name = this.#address("");
     const isMine = this.#ipAddresses.get(name)?.state === "present";
     const target = this.cluster.ipAddresses;
     if (isMine) {
       const request: WriteRequest = { verb: "delete", key: { namespace: "", name }, options: DELETE };
-      void this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
-      return;
+      return this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
     }
     const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "mine" };
     const object = JSON.stringify({ metadata: { name }, spec: { parentRef } });
     const request: WriteRequest = { verb: "create", namespace: "", object, options: { ...OPTIONS, group: "networking.k8s.io" } };
-    void this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
+    return this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
   }
 
   #actOnServiceCIDR(): void {
@@ -167,14 +168,20 @@ export class SimClients {
     return some[this.random.below(some.length)] ?? "";
   }
 
-  /** One write of a name that nobody else writes; a name whose state got lost is given up. */
-  async #alone(all: Map<string, Known>, name: string, send: () => Promise<WriteResult | undefined>): Promise<void> {
+  /** One write of a name that nobody else writes; once its state got lost, answers are not held against anything any more. */
+  #alone(all: Map<string, Known>, name: string, send: () => Promise<WriteResult | undefined>): boolean {
     const before = all.get(name) ?? { state: "absent" };
-    if (this.#busy.has(name) || before.state === "unknown") return;
+    if (this.#busy.has(name)) return false;
+    if (before.state === "unknown") {
+      void send();
+      return true;
+    }
     this.#busy.add(name);
-    const result = await Promise.race([send(), this.#patience()]);
-    this.#busy.delete(name);
-    all.set(name, result === undefined ? { state: "unknown" } : after(before, result));
+    void Promise.race([send(), this.#patience()]).then((result) => {
+      this.#busy.delete(name);
+      all.set(name, result === undefined ? { state: "unknown" } : after(before, result));
+    });
+    return true;
   }
 
   #patience(): Promise<undefined> {

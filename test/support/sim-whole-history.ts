@@ -55,8 +55,9 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
   const outage = random.below(2 * operations);
   for (let i = 0; i < operations; i++) {
     if (i === outage) await outlast(cluster, faults);
+    // In virtual time nobody is waited for long.
     if (random.below(100) < changes) operator.act();
-    else clients.act();
+    else while (!clients.act()) await scheduler.pass(100);
     await scheduler.pass(random.below(gapMs));
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }

@@ -17,6 +17,7 @@ import { RELEASE_WAIT_MS, RPC_TIMEOUT_MS } from "../base/limits";
 import { orderedUuid } from "../base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
+import type { Topology } from "../rpc/coordinator";
 import type { AddressRow, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { AddressSupply, type SupplyResult, type TakenAddress, type WantedAddress } from "./address-supply";
 import type { LedgerStorage } from "./ledger-storage";
@@ -39,6 +40,10 @@ export interface LedgerPorts {
 
 /** Rows of one audit answer. */
 const AUDIT_ROWS = 1_000;
+/** An owner that was asked for addresses is audited each time for as long: a call whose caller gave up may still arrive. */
+const ASKED_LATELY_MS = 10 * 60_000;
+/** Owners that were not asked lately are audited in turn, so many each time: a thousand idle ranges cost next to nothing. */
+const AUDITED_IN_TURN = 20;
 
 export class AddressLedger {
   readonly releases: PendingReleases;
@@ -48,13 +53,23 @@ export class AddressLedger {
   #added: PendingRelease[] = [];
   #waiters: ((sent: Promise<void>) => void)[] = [];
   #auditing: Promise<void> | undefined;
+  /** when each owner was last asked for an address (ms); one that is not here was not asked by this object in its life */
+  readonly #askedAt = new Map<string, number>();
+  /** owners audited in this object's life, under the epoch of the configuration that they had then */
+  readonly #audited = new Map<string, number>();
+  /** the owner audited last in turn */
+  #turn = "";
 
   constructor(
     private readonly kind: HolderKind,
     private readonly ports: LedgerPorts,
   ) {
     this.releases = new PendingReleases(ports);
-    this.#supply = new AddressSupply(ports);
+    const asked = (uid: string): ServiceCIDRRpc => {
+      this.#askedAt.set(uid, ports.clock.now());
+      return ports.owner(uid);
+    };
+    this.#supply = new AddressSupply({ ...ports, owner: asked });
   }
 
   /** Takes every wanted address or answers the first refusal with what was taken all the same; the caller gives that back. */
@@ -148,11 +163,32 @@ export class AddressLedger {
 
   async #audit(): Promise<void> {
     const topology = await this.ports.topology.refresh();
-    for (const uid of new Set(topology.claims.map((claim) => claim.ownerUid))) {
-      await this.#auditOwner(uid).catch((error: unknown) =>
-        this.ports.recorder.log("warn", "audit of an owner failed", { owner: uid, error: String(error) }),
-      );
+    const epochs = new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch]));
+    for (const uid of this.#toAudit(topology)) {
+      try {
+        await this.#auditOwner(uid);
+        this.#audited.set(uid, epochs.get(uid) ?? 0);
+      } catch (error) {
+        this.ports.recorder.log("warn", "audit of an owner failed", { owner: uid, error: String(error) });
+      }
     }
+    for (const uid of this.#audited.keys()) if (!epochs.has(uid)) this.#audited.delete(uid);
+    for (const uid of this.#askedAt.keys()) if (!epochs.has(uid)) this.#askedAt.delete(uid);
+  }
+
+  /** Owners that may have a row which this store does not know of, and some of the others in turn. */
+  #toAudit({ claims, owners }: Topology): Set<string> {
+    const lately = this.ports.clock.now() - ASKED_LATELY_MS;
+    const epochs = new Map(owners.map(({ uid, epoch }) => [uid, epoch]));
+    const all = [...new Set(claims.map((claim) => claim.ownerUid))].sort();
+    const chosen = new Set(
+      all.filter((uid) => (this.#askedAt.get(uid) ?? 0) > lately || this.#audited.get(uid) !== (epochs.get(uid) ?? 0)),
+    );
+    const first = all.findIndex((uid) => uid > this.#turn);
+    const inTurn = [...all.slice(Math.max(first, 0)), ...all.slice(0, Math.max(first, 0))].slice(0, AUDITED_IN_TURN);
+    this.#turn = inTurn.at(-1) ?? "";
+    for (const uid of inTurn) chosen.add(uid);
+    return chosen;
   }
 
   async #auditOwner(uid: string): Promise<void> {

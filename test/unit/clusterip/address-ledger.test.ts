@@ -129,6 +129,35 @@ describe("audit", () => {
     expect(world.storage.markGet("audited/a")).toBe(2_345);
   });
 
+  it("of a hundred owners asks those that were asked lately, and the others in turn", async () => {
+    const world = new AuditWorld();
+    const claims = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`o${String(i).padStart(2, "0")}`, `10.1.${i}.0/24`]));
+    world.topology = aTopology(1, claims);
+    const asked = (): string[] => {
+      const owners = world.calls.filter((call) => call.startsWith("rowsSince")).map((call) => call.split(" ")[1] ?? "");
+      world.calls.length = 0;
+      return [...new Set(owners)];
+    };
+    await world.ledger.audit();
+    expect(asked()).toHaveLength(100);
+    const taken = await world.take();
+    const owner = world.calls.find((call) => call.startsWith("allocate"))?.split(" ")[1];
+    world.commit("default/a", taken);
+    asked();
+    const rounds = [];
+    for (let i = 0; i < 5; i++) {
+      await world.ledger.audit();
+      rounds.push(asked());
+    }
+    for (const round of rounds) expect(round).toContain(owner);
+    expect(Math.max(...rounds.map(({ length }) => length))).toBeLessThanOrEqual(21);
+    expect(new Set(rounds.flat()).size).toBe(100);
+    // A configuration that is new may have brought rows (a hand-off): that owner is looked at at once.
+    world.topology = aTopology(2, claims);
+    await world.ledger.audit();
+    expect(asked()).toHaveLength(100);
+  });
+
   it("an owner that is silent hides nobody else's rows and stops no later audit", async () => {
     const world = new AuditWorld();
     world.topology = aTopology(1, { silent: "10.0.9.0/24", a: "10.0.0.0/24" });

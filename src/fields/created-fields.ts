@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../meta/patch/jso
 import { semanticEqual } from "../meta/equality";
 import { UNTRACKED_METADATA } from "./field-set-of";
 import { type ListShape, FREE, itemElement, planOf, type Shape, type StructPlan } from "./field-plan";
-import { compareElements, fieldElement, type PathElement } from "./path-element";
+import { fieldElement, type PathElement, sortedElements } from "./path-element";
 import { type FieldContext, ignoredMembers } from "./ownership";
 
 /** undefined = nothing is owned, or a list item has none of its keys. */
@@ -130,9 +130,7 @@ class CreateWalk {
       // an item that stands several times is one leaf
       else items.set(element, items.has(element) ? undefined : item);
     }
-    const elements = [...items.keys()];
-    if (elements.length > 1) elements.sort(compareElements);
-    for (const element of elements) {
+    for (const element of sortedElements(items.keys())) {
       const item = items.get(element);
       tree[element] = item === undefined ? {} : this.whole(item, shape.of);
     }

@@ -75,9 +75,11 @@ function mergeItems(live: Value, config: Value, shape: ListShape): Value {
   const shared = right.filter((item) => known.has(item.element)).map((item) => item.element);
   const done = new Set<PathElement>();
   const merged: JsonValue[] = [];
+  // by index: taking the first of a long array moves all others
+  let nextShared = 0;
   const take = ({ element, value }: Item): void => {
     done.add(element);
-    if (shared[0] === element) shared.shift();
+    if (shared[nextShared] === element) nextShared++;
     const result = mergeValues(known.get(element), value, shape.of);
     if (result !== undefined) merged.push(result);
   };
@@ -92,7 +94,7 @@ function mergeItems(live: Value, config: Value, shape: ListShape): Value {
     } else if (own && !wanted.has(own.element)) {
       merged.push(own.value);
       l++;
-    } else if (own && next && shared.length > 0 && own.element !== shared[0]) {
+    } else if (own && next && nextShared < shared.length && own.element !== shared[nextShared]) {
       // its turn comes where the configuration has it
       l++;
     } else {

@@ -3,7 +3,7 @@
  * above or below it. FieldsV1 is the same tree in JSON. Source of format and order: structured-merge-diff fieldpath.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../meta/patch/json-value";
-import { canonicalElement, compareElements, type PathElement, UNKNOWN_ELEMENT } from "./path-element";
+import { canonicalElement, type PathElement, sortedElements, UNKNOWN_ELEMENT } from "./path-element";
 
 /**
  * A node of the tree, and with it the set of the paths below. Complete sets are never changed: operations share subtrees.
@@ -149,7 +149,7 @@ export class PathSet {
   }
 
   private *pathsBelow(prefix: readonly PathElement[]): Generator<PathElement[]> {
-    const elements = this.sortedElements();
+    const elements = sortedElements(this.children?.keys() ?? []);
     for (const element of elements) if (this.child(element)?.owned) yield [...prefix, element];
     for (const element of elements) {
       const node = this.child(element);
@@ -157,16 +157,12 @@ export class PathSet {
     }
   }
 
-  private sortedElements(): PathElement[] {
-    return this.children === undefined ? [] : [...this.children.keys()].sort(compareElements);
-  }
-
   /** FieldsV1 with its keys in upstream's order. */
   toFieldsV1(): JsonObject {
     const tree: JsonObject = {};
     if (this.children === undefined) return tree;
     if (this.owned) tree["."] = {};
-    for (const element of this.sortedElements()) tree[element] = this.child(element)?.toFieldsV1() ?? {};
+    for (const element of sortedElements(this.children.keys())) tree[element] = this.child(element)?.toFieldsV1() ?? {};
     return tree;
   }
 }

@@ -14,6 +14,7 @@ import type { ResourceDefinition } from "../registry/resource";
 import type { PatchType, WriteRequest } from "../rpc/store";
 import { validateValue } from "../schema/decode-json";
 import type { TypeMeta } from "../schema/types";
+import { isTooLarge, tooLarge } from "./object-size";
 
 export type PatchWrite = WriteRequest & { verb: "patch" };
 export type ChangingPatch = PatchWrite & { patchType: Exclude<PatchType, "apply"> };
@@ -44,9 +45,11 @@ export function patched(
 
 /**
  * The object after a server-side apply in its stored form, not yet defaulted or validated, with its managedFields settled. `stored`
- * undefined = there is no object yet. Errors are those of `applyConfiguration`. The Worker has parsed the configuration.
+ * undefined = there is no object yet. Errors are those of `applyConfiguration`, and 413 at once for a configuration that no object could
+ * hold. The Worker has parsed the configuration.
  */
 export function applied(request: PatchWrite, stored: string | undefined, writer: FieldWriter, nowMs: number): Result<KubeObject, Status> {
+  if (isTooLarge(request.patch)) return err(tooLarge());
   const { served, version, manager } = writer;
   const result = applyConfiguration({
     ...fieldContextOf(writer),

@@ -17,14 +17,13 @@ import {
   HISTORY_ENTRIES_MAX,
   HISTORY_SIZE_MAX,
   HISTORY_TRIM_ENTRIES,
-  OBJECT_MAX_BYTES,
   OPERATION_DEADLINE_MS,
   STORE_OPERATIONS_MAX,
   STORE_QUEUE_MAX,
 } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { KubeObject } from "../meta/kubernetes";
-import { internalError, notFound, requestTooLarge, revisionTooLarge, type Status, timeout, tooManyRequests } from "../meta/status";
+import { internalError, notFound, revisionTooLarge, type Status, timeout, tooManyRequests } from "../meta/status";
 import { rfc3339Seconds } from "../meta/time";
 import { ownWriter, trackFields } from "../registry/field-tracking";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
@@ -32,6 +31,7 @@ import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../rpc/sto
 import type { Admission, CommittedChange, Operation, StoreExtension } from "./extension";
 import { storageKey } from "./keys";
 import type { NamespaceGuard } from "./namespace-guard";
+import { isTooLarge, tooLarge } from "./object-size";
 import { prepareWrite, type Prepared } from "./prepare";
 import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "./store-storage";
 import { WatchHub } from "./watch-hub";
@@ -89,8 +89,6 @@ type Outcome =
   | { kind: "value"; value: unknown };
 
 type Job<Supply> = PendingWrite<Supply> | InternalWork;
-
-const encoder = new TextEncoder();
 
 /** What an empty store's list shows: "0" would mean "any" in the watch that follows it (api-machinery §3.2). */
 const FIRST_REVISION = 1;
@@ -512,10 +510,6 @@ export class ResourceStore<Supply = undefined> {
   }
 }
 
-function tooLarge(): Status {
-  return requestTooLarge(`Request entity too large: limit is ${OBJECT_MAX_BYTES}`);
-}
-
 function tooMany(): WriteResult {
   return { ok: false, status: tooManyRequests("Too many requests, please try again later.", 1), warnings: [] };
 }
@@ -526,11 +520,6 @@ function parsed(stored: StoredObject | undefined): KubeObject | undefined {
 
 function nameIn(object: string): string {
   return (JSON.parse(object) as KubeObject).metadata?.name ?? "";
-}
-
-/** Bytes are counted only when the text could be too long at all. */
-function isTooLarge(text: string): boolean {
-  return text.length * 3 > OBJECT_MAX_BYTES && encoder.encode(text).length > OBJECT_MAX_BYTES;
 }
 
 function describe(error: unknown): string {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { OBJECT_MAX_BYTES, STORE_QUEUE_MAX } from "../../../src/base/limits";
 import type { Lease, Namespace } from "../../../src/meta/kubernetes";
 import { namespacesDefinition } from "../../../src/registry/namespaces/definition";
@@ -363,6 +363,21 @@ describe("objects that are too large", () => {
     const created = objectOf(await world.create(aLease("a")));
     expect(refusalOf(await world.update({ ...created, spec: { holderIdentity: huge } } as Lease))).toBe(LIMIT);
     expect(refusalOf(await world.patch("a", "merge", { spec: { holderIdentity: huge } }))).toBe(LIMIT);
+    expect([world.stored("a"), world.store.revision]).toEqual([created, 2]);
+  });
+
+  it("413 on an apply whose configuration no object could hold, before anything is compared", async () => {
+    const world = new StoreWorld();
+    const applying = { fieldManager: "m", force: true };
+    const finalizers = Array.from({ length: 200_000 }, (_, i) => `example.com/${i}`);
+    const config = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "a", namespace: "ns", finalizers } };
+    const created = objectOf(await world.create(aLease("a")));
+    const text = JSON.stringify(config);
+    const parsing = vi.spyOn(JSON, "parse");
+    const result = await world.patch("a", "apply", text, applying);
+    const parsed = parsing.mock.calls.filter(([parsedText]) => parsedText === text).length;
+    parsing.mockRestore();
+    expect([refusalOf(result), parsed]).toEqual([LIMIT, 0]);
     expect([world.stored("a"), world.store.revision]).toEqual([created, 2]);
   });
 

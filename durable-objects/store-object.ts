@@ -176,9 +176,12 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     }
   }
 
-  /** Asks for the namespace first: a store that has just started would not know that a successor has the name, whose objects must stay. */
+  /**
+   * Asks for the namespace first: a store that has just started would not know that a successor has the name, whose objects must stay.
+   * Throws when nobody can tell; the next pass closes.
+   */
   async closeNamespace(name: string, uid: string): Promise<void> {
-    await this.#namespaces.learn(name);
+    if (!(await this.#namespaces.learn(name))) throw new Error(`the namespaces store did not answer: whose name ${name} is now is unknown`);
     await this.store.internally(() => this.#namespaces.close(name, uid));
   }
 

@@ -108,7 +108,7 @@ export interface MaintainedStore {
   maintain(): Promise<void>;
   /** trims the history to its bounds */
   compact(): Promise<void>;
-  /** from now on nothing is created in this namespace; persisted when it returns (PROTOCOL rule 20) */
+  /** from now on nothing is created in this namespace; persisted when it returns (PROTOCOL rule 20). Throws when nobody can tell its uid. */
   closeNamespace(name: string, uid: string): Promise<void>;
   /** deletes what the namespace holds; answers what is left. Does nothing unless this namespace (this uid) is closed here. */
   emptyNamespace(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;

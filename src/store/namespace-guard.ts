@@ -43,9 +43,9 @@ export class NamespaceGuard {
     return this.#closes;
   }
 
-  /** Asks for the namespace unless it is known to be open. Never rejects. */
-  async learn(name: string): Promise<void> {
-    if (this.#open.has(name)) return;
+  /** Asks for the namespace unless it is known to be open. false = nobody could tell how it is. Never rejects. */
+  async learn(name: string): Promise<boolean> {
+    if (this.#open.has(name)) return true;
     const closes = this.#closes;
     const known = await this.#ask(name);
     // The answer is from before a deletion began: it may speak of the namespace that goes.
@@ -59,6 +59,7 @@ export class NamespaceGuard {
       if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear();
       this.#answers.set(name, known.kind === "open" ? { kind: "terminating" } : known);
     }
+    return known.kind !== "unknown";
   }
 
   /** Why nothing may be created in the namespace now, or undefined. To be asked in the turn that commits. */
@@ -84,7 +85,8 @@ export class NamespaceGuard {
 
   /**
    * From now on nothing is created in this namespace (this uid). Durable with the turn. A call that comes late finds the name open for
-   * another namespace and does nothing: that one is newer, because the older one was closed here before it could go.
+   * another namespace and does nothing: that one is newer, because the older one was closed here before it could go. To know that it
+   * has to `learn` first, and must not close when nobody could tell.
    */
   close(name: string, uid: string): void {
     if ((this.#open.get(name) ?? uid) !== uid) return;

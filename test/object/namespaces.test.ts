@@ -1,5 +1,6 @@
-import { abortAllDurableObjects, runDurableObjectAlarm } from "cloudflare:test";
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
+import { StoreObject } from "../../durable-objects/store-object";
 import type { Namespace } from "../../src/meta/kubernetes";
 import {
   createIn,
@@ -143,6 +144,36 @@ describe("calls that come late", () => {
     await leases().closeNamespace("ns", uid);
     expect(await leases().emptyNamespace("ns", uid)).toBe("notClosed");
     expect(await storedIn(leases(), "ns", "of-the-successor")).toBeDefined();
+  });
+
+  it("a close while the namespaces store does not answer throws and closes nothing; the next one closes", async () => {
+    const { namespaces, leases, uid } = await setting();
+    await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
+    await abortAllDurableObjects();
+    const silent = vi.spyOn(StoreObject.prototype, "get").mockRejectedValue(new Error("no answer"));
+    const closing = await runInDurableObject(leases(), (store) => (store as StoreObject<unknown>).closeNamespace("ns", uid).catch(String));
+    expect(closing).toContain("the namespaces store did not answer");
+    expect(await leases().emptyNamespace("ns", uid)).toBe("notClosed");
+    silent.mockRestore();
+    expect(await createIn(leases(), aLease("still-open"))).toMatchObject({ ok: true });
+    await deleteFrom(namespaces(), "", "ns");
+    expect(await leases().emptyNamespace("ns", uid)).toMatchObject({ objects: 1 });
+  });
+
+  it("a pass that meets a namespaces store without an answer is made up for by the next one", async () => {
+    const { cluster, namespaces, leases, find } = await setting();
+    await createIn(leases(), aLease("a"));
+    await abortAllDurableObjects();
+    const silent = vi.spyOn(StoreObject.prototype, "get").mockRejectedValue(new Error("no answer"));
+    await deleteFrom(namespaces(), "", "ns");
+    await vi.waitFor(() => expect(silent.mock.calls.length).toBeGreaterThan(0), PATIENCE);
+    silent.mockRestore();
+    await vi.waitFor(async () => {
+      await namespaceController(cluster).poke();
+      expect(await find()).toBeUndefined();
+    }, PATIENCE);
+    expect(await createIn(namespaces(), { metadata: { name: "ns" } })).toMatchObject({ ok: true });
+    expect(await storedIn(leases(), "ns", "a")).toBeUndefined();
   });
 
   it("cannot empty the namespace that has the name by then", async () => {

@@ -211,10 +211,16 @@ export class AddressLedger {
     const through = undecided ? undecided.position - 1 : rows.length < AUDIT_ROWS && end !== Infinity ? 0 : last;
     const lost = rows.filter((row) => (undecided === undefined || row.position < undecided.position) && this.#isLost(row));
     if (through !== after || lost.length > 0) {
-      storage.transaction(() => {
-        this.giveBack(lost.map((row) => ({ family: row.address.includes(":") ? "IPv6" : "IPv4", ...row })));
-        storage.markSet(mark, through);
-      });
+      try {
+        storage.transaction(() => {
+          this.giveBack(lost.map((row) => ({ family: row.address.includes(":") ? "IPv6" : "IPv4", ...row })));
+          storage.markSet(mark, through);
+        });
+      } catch (error) {
+        // Else the next audit, which finds the same rows, would send them twice and count them wrongly.
+        this.turnLost();
+        throw error;
+      }
       this.turnCommitted();
     }
     if (lost.length > 0) recorder.log("warn", "released addresses that a crash left behind", { owner: uid, addresses: lost.length });

@@ -95,6 +95,22 @@ describe("audit", () => {
     expect([world.held, world.storage.markGet("swept/a")]).toEqual([[], 0]);
   });
 
+  it("sends one release for a row whose first finding was lost with its transaction", async () => {
+    const world = new AuditWorld();
+    world.row("10.0.0.50", "lost");
+    const { storage } = world;
+    const transaction = storage.transaction.bind(storage);
+    storage.transaction = (work) =>
+      transaction(() => {
+        work();
+        throw new Error("the disk is full");
+      });
+    await world.audit();
+    storage.transaction = transaction;
+    await world.audit();
+    expect([world.calls.filter((call) => call.startsWith("release")), world.ledger.releases.count]).toEqual([["release a lost"], 0]);
+  });
+
   it("stops its mark below the first row of an operation under way, and looks there again", async () => {
     const world = new AuditWorld();
     world.row("10.0.0.50", "lost-before");

@@ -136,9 +136,9 @@ export function internalError(message: string): Status {
   return failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
-/** List, get or watch from a revision that the store has not reached. */
-export function revisionTooLarge(wanted: number, current: number): Status {
-  return failure(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+/** List, get or watch from a revision that the store has not reached; `wanted` in digits, as it may be more than a number holds. */
+export function revisionTooLarge(wanted: string, current: number): Status {
+  return failure(504, "Timeout", `Timeout: Too large resource version: ${wanted.replace(/^0+/, "")}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });

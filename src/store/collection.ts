@@ -117,7 +117,7 @@ interface ListStart {
 function startOf(store: AnyStore, request: CollectionRequest): Result<ListStart, Status> {
   if (request.continueToken) return continued(store, request.continueToken);
   const wanted = Number(request.resourceVersion || "0");
-  if (wanted > store.revision) return err(revisionTooLarge(wanted, store.revision));
+  if (wanted > store.revision) return err(revisionTooLarge(request.resourceVersion, store.revision));
   const exact = request.resourceVersionMatch === "Exact" || (wanted > 0 && request.limit > 0 && request.resourceVersionMatch === "");
   if (!exact || wanted === 0) return ok({ revision: store.revision, after: "" });
   if (wanted < store.floor) return err(expired("The resourceVersion for the provided list is too old."));
@@ -215,7 +215,7 @@ export function startWatch(
   const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
   const since = Number(request.resourceVersion || "0");
   const head = store.revision;
-  if (since > head) return err(revisionTooLarge(since, head));
+  if (since > head) return err(revisionTooLarge(request.resourceVersion, head));
   const fromNow = request.sendInitialEvents ?? since === 0;
   // Without a resourceVersion and without initial events a watch begins with what comes.
   const after = since === 0 ? head : since;

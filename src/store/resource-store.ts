@@ -199,7 +199,7 @@ export class ResourceStore<Supply = undefined> {
   /** One object; `resourceVersion` "" or "0" = newest, "N" = at least N. */
   get(key: ObjectKey, resourceVersion: string): GetResult {
     const wanted = Number(resourceVersion || "0");
-    if (wanted > this.#state.revision) return { ok: false, status: revisionTooLarge(wanted, this.#state.revision) };
+    if (wanted > this.#state.revision) return { ok: false, status: revisionTooLarge(resourceVersion, this.#state.revision) };
     const stored = this.#options.storage.objectGet(storageKey(key));
     if (!stored) return { ok: false, status: notFound(this.definition, key.name) };
     return { ok: true, object: stored.data };

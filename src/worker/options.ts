@@ -154,12 +154,15 @@ export function validateDeleteOptions(raw: RawDeleteOptions): Result<DeleteOptio
   });
 }
 
+const UINT64_MAX = "18446744073709551615";
+
 /** A resourceVersion in a query: decimal digits or "". Upstream: storage/etcd3 ParseResourceVersion. */
 export function resourceVersionProblem(text: string): FieldError | undefined {
   if (text === "") return undefined;
   const quoted = JSON.stringify(text);
   if (!/^\d+$/.test(text)) return invalidValue("resourceVersion", text, `strconv.ParseUint: parsing ${quoted}: invalid syntax`);
-  if (!Number.isSafeInteger(Number(text))) {
+  const digits = text.replace(/^0+/, "");
+  if (digits.length > UINT64_MAX.length || (digits.length === UINT64_MAX.length && digits > UINT64_MAX)) {
     return invalidValue("resourceVersion", text, `strconv.ParseUint: parsing ${quoted}: value out of range`);
   }
   return undefined;

@@ -22,7 +22,13 @@ describe("code, reason and message of each refusal (api-machinery §3.3)", () =>
     [status.internalError("x"), 500, "InternalError", "Internal error occurred: x"],
     [status.unknownResource(), 404, "NotFound", "the server could not find the requested resource"],
     [status.methodNotAllowed(), 405, "MethodNotAllowed", "the server does not allow this method on the requested resource"],
-    [status.revisionTooLarge(9, 5), 504, "Timeout", "Timeout: Too large resource version: 9, current: 5"],
+    [status.revisionTooLarge("9", 5), 504, "Timeout", "Timeout: Too large resource version: 9, current: 5"],
+    [
+      status.revisionTooLarge("018446744073709551615", 5),
+      504,
+      "Timeout",
+      "Timeout: Too large resource version: 18446744073709551615, current: 5",
+    ],
     [status.expired("too old resource version: 1 (5)"), 410, "Expired", "too old resource version: 1 (5)"],
   ])("%#", (given, code, reason, message) => {
     expect(given).toMatchObject({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code, reason, message });

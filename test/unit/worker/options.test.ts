@@ -137,6 +137,18 @@ describe("resourceVersionProblem", () => {
     { text: "", want: undefined },
     { text: "0", want: undefined },
     { text: "42", want: undefined },
+    { text: "9007199254740993", want: undefined },
+    { text: "9223372036854775808", want: undefined },
+    { text: "18446744073709551615", want: undefined },
+    { text: "000000000018446744073709551615", want: undefined },
+    {
+      text: "18446744073709551616",
+      want: 'Invalid value: "18446744073709551616": strconv.ParseUint: parsing "18446744073709551616": value out of range',
+    },
+    {
+      text: "100000000000000000000",
+      want: 'Invalid value: "100000000000000000000": strconv.ParseUint: parsing "100000000000000000000": value out of range',
+    },
     { text: "x", want: 'Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax' },
     { text: "-1", want: 'Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax' },
   ])("$text", ({ text, want }) => {

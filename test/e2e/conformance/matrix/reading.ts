@@ -97,6 +97,9 @@ const resourceVersions: Check = async (subject) => {
   expect(await refused({ resourceVersion: "99999999999" })).toMatch(
     /^504 Timeout: Timeout: Too large resource version: 99999999999, current: \d+$/,
   );
+  expect(await refused({ resourceVersion: "18446744073709551615" })).toMatch(
+    /^504 Timeout: Timeout: Too large resource version: 18446744073709551615, current: \d+$/,
+  );
   expect(await refused({ resourceVersion: "x" })).toContain('strconv.ParseUint: parsing "x": invalid syntax');
   const options = '422 Invalid: ListOptions.meta.k8s.io "" is invalid: ';
   expect(await refused({ resourceVersionMatch: "Exact" })).toBe(

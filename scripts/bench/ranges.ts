@@ -26,7 +26,7 @@ const DEFAULT_RANGE = "10.0.0.0/16";
 const LENGTHS = [20, 22, 23, 24, 26, 28];
 
 /** 800 disjoint prefixes of mixed sizes, each in a /20 of its own, and 200 that lie inside or around one of them. */
-export function mixedPrefixes(): string[] {
+function mixedPrefixes(): string[] {
   const base = (i: number) => `${String(11 + Math.floor(i / 4096))}.${String(Math.floor(i / 16) % 256)}.${String((i % 16) * 16)}.0`;
   return Array.from({ length: RANGES }, (_, i) => {
     if (i < RANGES - OVERLAPPING) return `${base(i)}/${String(LENGTHS[i % LENGTHS.length])}`;

@@ -46,6 +46,8 @@ const BOOTSTRAP_WAIT_MS = 5_000;
 const JOBS_WAIT_MS = 20_000;
 /** How long owners may take to count what they have free; less than a caller's RPC_TIMEOUT_MS, so that one that hangs is only left out. */
 const COUNT_WAIT_MS = 2_000;
+/** Owners asked again for what they have free when a topology is: a thousand of them are not woken for one request. */
+const HINTS_AT_ONCE = 20;
 /** A problem that lasts is told again within the hour that an event lives. */
 const TELL_AGAIN_MS = 30 * 60_000;
 
@@ -269,7 +271,7 @@ export class Coordinator implements CoordinatorRpc {
   #topologyNow(): Topology {
     const view = this.#view();
     const owners = [...new Set(view.claims.map((claim) => claim.ownerUid))];
-    for (const uid of owners) if (this.#hints.isOld(uid)) this.#refreshHint(uid);
+    for (const uid of this.#hints.oldest(owners, HINTS_AT_ONCE)) this.#refreshHint(uid);
     return {
       epoch: view.epoch,
       claims: view.claims.map(({ prefix, ownerUid }) => ({ prefix, ownerUid })),

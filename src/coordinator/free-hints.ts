@@ -29,8 +29,14 @@ export class FreeHints {
     this.#hints.delete(ownerUid);
   }
 
-  isOld(ownerUid: string): boolean {
-    return (this.#hints.get(ownerUid)?.at ?? -Infinity) + AGE_MAX_MS <= this.clock.now();
+  /** At most `count` of these owners whose counts are old or unknown, the oldest first. */
+  oldest(ownerUids: readonly string[], count: number): string[] {
+    const oldAt = this.clock.now() - AGE_MAX_MS;
+    const at = (uid: string): number => this.#hints.get(uid)?.at ?? -Infinity;
+    return ownerUids
+      .filter((uid) => at(uid) <= oldAt)
+      .sort((a, b) => at(a) - at(b) || 0)
+      .slice(0, count);
   }
 
   /**

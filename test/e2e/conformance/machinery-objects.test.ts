@@ -256,6 +256,21 @@ upstreamRow("service: lifecycle of an Endpoint", () => {
   });
 });
 
+/** What events.k8s.io takes. */
+function strictEvent(name: string): Record<string, unknown> {
+  return {
+    metadata: { name },
+    eventTime: "2026-01-01T00:00:00.000001Z",
+    regarding: { kind: "Pod", namespace: "default", name: "regarded" },
+    reportingController: "test-controller",
+    reportingInstance: "test-node",
+    action: "Do",
+    reason: "Test",
+    type: "Normal",
+    note: "first",
+  };
+}
+
 upstreamRow("events (events.k8s.io): lifecycle", () => {
   it("one event under both groups", async () => {
     const there = "/apis/events.k8s.io/v1/namespaces/default/events";
@@ -294,6 +309,57 @@ upstreamRow("events (events.k8s.io): lifecycle", () => {
     expect(updated["series"]).toEqual({ ...series, count: 100 });
     await api.must("DELETE", `${there}/event-test`);
     expect((await api.get(`${core}/event-test`)).code).toBe(404);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["without an eventTime", { eventTime: null }, "eventTime: Required value"],
+    ["of a third type", { type: "Odd" }, 'type: Invalid value: "": has invalid value: Odd'],
+    ["without a reporter's instance", { reportingInstance: "" }, "reportingInstance: Required value"],
+    ["with a long action", { action: "x".repeat(129) }, 'action: Invalid value: "": can have at most 128 characters'],
+    ["with a long note", { note: "x".repeat(1025) }, 'message: Invalid value: "": can have at most 1024 characters'],
+    [
+      "with a series of one",
+      { series: { count: 1, lastObservedTime: "2026-01-01T00:00:05.000005Z" } },
+      'series.count: Invalid value: "": should be at least 2',
+    ],
+    ["with an old field", { deprecatedCount: 1 }, 'count: Invalid value: "": needs to be unset'],
+    [
+      "about an object without a namespace, elsewhere than in default",
+      { metadata: { name: "refused", namespace: "kube-public" }, regarding: { kind: "Node", name: "n" } },
+      'involvedObject.namespace: Invalid value: "": does not match event.namespace',
+    ],
+  ])("a create %s is refused and stores nothing", async (_, changes, why) => {
+    const body = { ...strictEvent("refused"), ...changes };
+    const namespace = (body.metadata as { namespace?: string }).namespace ?? "default";
+    const there = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+    const answer = await api.send("POST", there, { body });
+    const message = `Event "refused" is invalid: ${why}`;
+    expect([answer.code, answer.body.reason, answer.body.message]).toEqual([422, "Invalid", message]);
+    expect((await api.get(`${there}/refused`)).code).toBe(404);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["the note", { note: "other" }, 'message: Invalid value: "other": field is immutable'],
+    ["the type", { type: "Warning" }, 'type: Invalid value: "Warning": field is immutable'],
+    ["the reporter", { reportingController: "other" }, 'reportingController: Invalid value: "other": field is immutable'],
+    [
+      "the series to one",
+      { series: { count: 1, lastObservedTime: "2026-01-01T00:00:05.000005Z" } },
+      'series.count: Invalid value: "": should be at least 2',
+    ],
+  ])("an update and a patch of %s are refused and change nothing", async (what, changes, why) => {
+    const there = "/apis/events.k8s.io/v1/namespaces/default/events";
+    const name = `strict-${what.replaceAll(" ", "-")}`;
+    const created = await api.must("POST", there, { body: strictEvent(name) });
+    const message = `Event "${name}" is invalid: ${why}`;
+    for (const answer of [
+      await api.send("PUT", `${there}/${name}`, { body: { ...created, ...changes } }),
+      await api.patch(`${there}/${name}`, MERGE_PATCH, changes),
+    ]) {
+      expect([answer.code, answer.body.reason, answer.body.message]).toEqual([422, "Invalid", message]);
+    }
+    expect(await api.must("GET", `${there}/${name}`)).toEqual(created);
+    await api.must("DELETE", `${there}/${name}`);
   });
 
   it("a patch of a core event's message changes nothing else", async () => {

@@ -111,6 +111,49 @@ const resourceVersions: Check = async (subject) => {
   expect(await refused({ sendInitialEvents: "true" })).toContain("sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list");
 };
 
+/** The objects themselves: a revision is one state, whichever place tells of it. */
+const fromCopy: Check = async (subject) => {
+  const { api } = subject;
+  await subject.create();
+  let answer = await api.get(subject.collection(), { resourceVersion: "0" });
+  await api.until(async () => {
+    answer = await api.get(subject.collection(), { resourceVersion: "0" });
+    return answer.headers.get("Servicenet-Source")?.startsWith("edge;age=") === true;
+  }, `a copy of ${subject.collection()} answers`);
+  const resourceVersion = answer.body.metadata?.resourceVersion ?? "";
+  const own = await api.get(subject.collection(), { resourceVersion, resourceVersionMatch: "Exact" });
+  expect(own.headers.get("Servicenet-Source")).not.toMatch(/^edge/);
+  expect(own.body).toEqual(answer.body);
+};
+
+/** The token of a list of another resource is of a history that this one never had. */
+const expired: Check = async (subject) => {
+  const { api, definition } = subject;
+  await labelled(subject, 2, "expired");
+  const other = definition.resource === "leases" ? "/api/v1/namespaces" : "/apis/coordination.k8s.io/v1/leases";
+  await api.send("POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", { body: { metadata: { name: "expired-a" } } });
+  await api.send("POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", { body: { metadata: { name: "expired-b" } } });
+  const foreign = (await api.must("GET", other, { query: { limit: "1" } })).metadata?.continue ?? "";
+  expect(foreign).not.toBe("");
+  const refused = await api.get(subject.collection(), { limit: "1", continue: foreign });
+  expect([refused.code, refused.body.reason, refused.body.message]).toEqual([
+    410,
+    "Expired",
+    expect.stringMatching(/^The provided continue parameter is too old to display a consistent list result\. /),
+  ]);
+  const on = await api.must("GET", subject.collection(), { query: { continue: refused.body.metadata?.continue ?? "" } });
+  expect(on.kind).toBe(`${definition.kind}List`);
+};
+
+const gzip: Check = async (subject) => {
+  const { name } = (await subject.create({ labels: { suite: "gzip" }, annotations: { "example.com/pad": "x".repeat(200_000) } })).metadata;
+  const list_ = (coding: string) => subject.api.get(subject.collection(), { labelSelector: "suite=gzip" }, { "Accept-Encoding": coding });
+  const [plain, zipped] = [await list_("identity"), await list_("gzip")];
+  expect([plain, zipped].map(({ headers }) => headers.get("content-encoding"))).toEqual([null, "gzip"]);
+  expect([names(zipped.body), zipped.body.items]).toEqual([[name], plain.body.items]);
+  await subject.api.remove(subject.path(name));
+};
+
 const labelSelectors: Check = async (subject) => {
   const [a = "", b = "", c = ""] = await labelled(subject, 3, "labels");
   const rows: [string, string[]][] = [
@@ -262,6 +305,24 @@ const openApi: Check = async (subject) => {
   }
 };
 
+const openApiV2: Check = async (subject) => {
+  const { definition } = subject;
+  const document = await subject.api.must("GET", "/openapi/v2");
+  type Operation = { "x-kubernetes-group-version-kind"?: object };
+  const paths = document["paths"] as Record<string, Record<string, Operation> | undefined>;
+  const schemas = Object.values(document["definitions"] as Record<string, Record<string, unknown>>);
+  for (const version of definition.versions) {
+    const groupVersion = subject.versionOf(version);
+    const root = groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+    const gvk = { group: definition.group, version, kind: definition.kind };
+    const one = paths[`${root}${definition.namespaced ? "/namespaces/{namespace}" : ""}/${definition.resource}/{name}`];
+    expect(one?.["patch"]?.["x-kubernetes-group-version-kind"]).toEqual(gvk);
+    const isOwn = (kinds: unknown) => ((kinds ?? []) as object[]).some((kind) => JSON.stringify(kind) === JSON.stringify(gvk));
+    const own = schemas.find((schema) => isOwn(schema["x-kubernetes-group-version-kind"]));
+    expect(Object.keys((own?.["properties"] ?? {}) as object)).toEqual(expect.arrayContaining(Object.keys(subject.fresh())));
+  }
+};
+
 const everyVersion: Check = async (subject) => {
   const stored = await subject.create();
   for (const version of subject.definition.versions) {
@@ -282,11 +343,15 @@ export const reading = {
   list,
   "limit and continue: one snapshot": pages,
   "resourceVersion and resourceVersionMatch": resourceVersions,
+  "resourceVersion=0: copy and owner say the same": fromCopy,
+  "410 Expired, with a token that lists on": expired,
+  "gzip of large lists": gzip,
   "label selectors": labelSelectors,
   "field selectors": fieldSelectors,
   Table: table,
   "PartialObjectMetadata and its list": partial,
-  "discovery: names, short names, verbs": discovery,
+  "discovery: names, short names, categories, verbs": discovery,
   "OpenAPI v3": openApi,
+  "OpenAPI v2": openApiV2,
   "every served version": everyVersion,
 } satisfies Record<string, Check>;

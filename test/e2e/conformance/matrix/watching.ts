@@ -86,6 +86,16 @@ const bookmarks: Check = async (subject) => {
   expect(BigInt(object?.metadata?.resourceVersion ?? 0)).toBeGreaterThanOrEqual(BigInt(resourceVersion));
 };
 
+/** A clean end of the body: what came before it is whole, and the next watch goes on. */
+const timeout: Check = async (subject) => {
+  const { api } = subject;
+  const { name } = (await subject.create({ labels: { suite: "timeout" } })).metadata;
+  const watch = await api.watch(subject.collection(), { timeoutSeconds: "1", labelSelector: "suite=timeout" });
+  expect(brief(await watch.rest())).toEqual([`ADDED ${name}`]);
+  const refused = await api.get(subject.collection(), { watch: "true", timeoutSeconds: "soon" });
+  expect([refused.code, refused.body.message]).toEqual([400, 'strconv.ParseInt: parsing "soon": invalid syntax']);
+};
+
 const streamingList: Check = async (subject) => {
   const { api, definition } = subject;
   const made: string[] = [];
@@ -153,6 +163,7 @@ export const watching = {
   "watch from a resourceVersion": fromVersion,
   "watch as Table and as PartialObjectMetadata": representations,
   bookmarks,
+  "timeoutSeconds ends a watch": timeout,
   "streaming list (sendInitialEvents)": streamingList,
   "watch: the selector stops and starts to match": transitions,
   "watch over WebSocket": webSocket,

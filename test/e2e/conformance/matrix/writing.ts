@@ -219,6 +219,55 @@ const owners: Check = async (subject) => {
   expect((await subject.read(orphan)).metadata.deletionTimestamp).toBeUndefined();
 };
 
+/** The resource as the owner; a Node is what it owns. */
+const propagation: Check = async (subject) => {
+  const { api, definition } = subject;
+  const owned = async (policy: string) => {
+    const owner = (await subject.create()).metadata;
+    const reference = {
+      apiVersion: subject.groupVersion,
+      kind: definition.kind,
+      name: owner.name,
+      uid: owner.uid,
+      blockOwnerDeletion: true,
+    };
+    const dependent = `owned-${policy.toLowerCase()}-${subject.namespace}`;
+    const path = definition.namespaced
+      ? `/apis/coordination.k8s.io/v1/namespaces/${subject.namespace}/leases/${dependent}`
+      : `/api/v1/nodes/${dependent}`;
+    const body = { metadata: { name: dependent, ownerReferences: [reference], finalizers: [HOLD] } };
+    await api.must("POST", path.slice(0, path.lastIndexOf("/")), { body });
+    await api.must("DELETE", subject.path(owner.name), { query: { propagationPolicy: policy } });
+    return { owner: subject.path(owner.name), path };
+  };
+  const isGone = async (path: string) => (await api.get(path)).code === 404;
+  const isGoing = async (path: string) => (await api.must("GET", path)).metadata?.deletionTimestamp !== undefined;
+  const letGo = (path: string) => api.patch(path, MERGE_PATCH, { metadata: { finalizers: null } });
+
+  const background = await owned("Background");
+  await api.until(() => isGone(background.owner), "the owner goes before what it owns");
+  await api.until(() => isGoing(background.path), "what it owned follows");
+  await letGo(background.path);
+  await api.until(() => isGone(background.path), "what it owned is gone");
+
+  const foreground = await owned("Foreground");
+  await api.until(() => isGoing(foreground.path), "what it owns goes first");
+  const waiting = await api.must("GET", foreground.owner);
+  expect(waiting.metadata?.finalizers).toContain("foregroundDeletion");
+  expect(waiting.metadata?.deletionTimestamp).toBeDefined();
+  await letGo(foreground.path);
+  await api.until(() => isGone(foreground.owner), "then the owner");
+  expect(await isGone(foreground.path)).toBe(true);
+
+  const orphan = await owned("Orphan");
+  await api.until(() => isGone(orphan.owner), "the owner is gone");
+  const left = await api.must("GET", orphan.path);
+  expect([left.metadata?.ownerReferences ?? [], left.metadata?.deletionTimestamp]).toEqual([[], undefined]);
+
+  const wrong = await api.send("DELETE", subject.path("missing"), { query: { propagationPolicy: "Sideways" } });
+  expect(refusal(wrong)).toEqual(["422 Invalid", expect.stringContaining('propagationPolicy: Unsupported value: "Sideways"')]);
+};
+
 const namespaceDeleted: Check = async (subject) => {
   const { api } = subject;
   const namespace = `going-${subject.namespace}`;
@@ -473,6 +522,7 @@ export const writing = {
   finalizers,
   deletecollection: deleteCollection,
   "owner deleted: dependents go": owners,
+  "propagationPolicy Background, Foreground, Orphan": propagation,
   "namespace deleted: its content goes": namespaceDeleted,
   "dry run": dryRun,
   "fieldValidation Strict, Warn, Ignore": fieldValidation,

@@ -3,7 +3,8 @@
  * decides what an answer means (DESIGN §5, PROTOCOL rules 1, 17).
  *
  * - Owners are drawn once per turn and family, so a batch costs one call in the common case. While the counts know of an owner with room in
- *   its dynamic bands, owners are asked for those alone: no static band is entered before every dynamic one is used up.
+ *   its dynamic bands, owners are asked for those alone: no static band is entered before every dynamic one is used up. Counts and topology
+ *   may be old, so the Coordinator is asked before (and again from time to time): it may know of room, or of a range, that is new.
  * - `stale` and `frozen` say that our topology is old or a hand-off is under way: ask others, refresh, wait with jitter, try again until the
  *   deadline.
  * - "full" and "out of range" are final for clients, so they are given only on the word of owners that have the configuration of the
@@ -70,6 +71,8 @@ const UNKNOWN: Attempt = { result: { ok: false, reason: "unknown" }, epoch: 0 };
 
 const RETRY_BASE_MS = 5;
 const RETRY_MAX_MS = 500;
+/** How long dynamic requests may take static addresses on the Coordinator's word that no dynamic one is free. */
+const STATIC_CONFIRMED_MS = 5_000;
 /** An allocation that takes longer is logged with its steps (upstream: the trace of ipallocator.go). */
 const SLOW_MS = 500;
 /** Steps told of one allocation. */
@@ -97,6 +100,8 @@ class PassedOver {
 export class AddressSupply {
   readonly #queues = new Map<string, OwnerQueue>();
   readonly #drawn = new Map<string, Draw>();
+  /** until when static bands may be entered without asking again */
+  readonly #staticUntil = { IPv4: -Infinity, IPv6: -Infinity };
 
   constructor(private readonly ports: SupplyPorts) {}
 
@@ -140,6 +145,12 @@ export class AddressSupply {
         continue;
       }
       const { ownerUid, scope } = draw;
+      if (!bound && !passed.busy && scope === "static" && !wanted.address && this.#staticUntil[wanted.family] <= clock.now()) {
+        await this.#confirmStatic(wanted.family);
+        steps.add("no dynamic band left", clock.now());
+        attempt = -1;
+        continue;
+      }
       if (ownerUid !== asked) token = mintToken();
       asked = ownerUid;
       const { result, epoch } = await this.#ask(draw, wanted, token);
@@ -222,6 +233,13 @@ export class AddressSupply {
     if (!owners.every(isFull)) return undefined;
     for (const { prefix } of ranges) this.ports.metrics?.failed(prefix, "dynamic");
     return "full";
+  }
+
+  /** Brings counts and topology up to date before a static band is entered; a Coordinator that does not answer keeps nobody from an address. */
+  async #confirmStatic(family: WantedAddress["family"]): Promise<void> {
+    await this.#refreshCounts();
+    this.#drawn.clear();
+    this.#staticUntil[family] = this.ports.clock.now() + STATIC_CONFIRMED_MS;
   }
 
   /** Whether the owner's "not allocatable", given under `epoch`, is the word of the Coordinator's current topology. */

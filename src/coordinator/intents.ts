@@ -6,13 +6,16 @@
  * - a write that takes ranges away (deletion, Ready=False) first fences: the ranges leave the topology, every owner under them confirms, and
  *   only then is the write let through. A fence that is not confirmed in time refuses the write with 503 and is lifted.
  */
+import { OWNER_PREFIXES_MAX } from "../base/limits";
 import type { Clock } from "../base/ports";
+import { forbiddenField } from "../meta/field-errors";
 import type { ServiceCIDR } from "../meta/kubernetes";
-import { serviceUnavailable, type Status } from "../meta/status";
+import { invalid, serviceUnavailable, type Status } from "../meta/status";
+import { serviceCIDRsDefinition } from "../registry/service-cidrs/definition";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
 import { claimUnowned } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
-import { formatPrefix } from "../net/prefix";
+import { formatPrefix, type Prefix } from "../net/prefix";
 import type { CidrRow } from "./coordinator-storage";
 import type { MirroredStorage } from "./mirrored-storage";
 import { addFinalizer, cidrRowOf, isDeleting, isReadyFalse } from "./service-cidr-object";
@@ -47,6 +50,8 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
   admit(change: ProposedChange, operation: Operation<Fence>): Admission {
     const { after, before } = change;
     if (!before && after) addFinalizer(after);
+    const tooScattered = after && this.#tooScattered(after);
+    if (tooScattered) return { kind: "refuse", status: tooScattered };
     const uid = before?.metadata?.uid;
     if (change.dryRun || !before || uid === undefined || !takesAway(before, after) || this.#isFenced(uid)) return { kind: "go" };
     if (this.ports.clock.now() >= operation.deadline) return { kind: "refuse", status: unconfirmed() };
@@ -85,14 +90,25 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
       const view = this.ports.view();
       const row = cidrRowOf(object, view.cidrs.get(object.metadata?.uid ?? ""));
       storage.cidrSave(row);
-      const known = new Set(view.rangesOf(row.uid).map((range) => range.prefix));
-      const added = (object.spec?.cidrs ?? []).filter((prefix) => !known.has(prefix));
-      const claims = view.claims.map((claim) => claim.parsed);
+      const added = addedPrefixes(view, object);
       for (const prefix of added) storage.rangeSave({ uid: row.uid, prefix, ready: false });
-      for (const claim of claimUnowned(added.map(storedPrefix), claims)) {
+      for (const claim of newClaims(view, added)) {
         storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: row.uid, seeded: false });
       }
     });
+  }
+
+  /** Where so many ServiceCIDRs lie inside a new one that its owner could not be told of all the segments between them. */
+  #tooScattered(after: ServiceCIDR): Status | undefined {
+    const view = this.ports.view();
+    const added = addedPrefixes(view, after);
+    if (added.length === 0) return undefined;
+    const segments = view.claimsOf(after.metadata?.uid ?? "").length + newClaims(view, added).length;
+    if (segments <= OWNER_PREFIXES_MAX) return undefined;
+    const detail =
+      `the ServiceCIDRs inside leave ${segments} separate segments of it, and one ServiceCIDR can have at most ${OWNER_PREFIXES_MAX}: ` +
+      "create a smaller range, or remove ServiceCIDRs that lie inside this one first";
+    return invalid(serviceCIDRsDefinition, after.metadata?.name ?? "", [forbiddenField("spec.cidrs", detail)]);
   }
 
   /** Sets the fence and waits for the owners. A Status = the write is refused. */
@@ -123,6 +139,19 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
   #isLifted(uid: string): boolean {
     return this.ports.view().cidrs.get(uid)?.fencedUntil === 0;
   }
+}
+
+/** The prefixes of the object that the topology does not know yet. */
+function addedPrefixes(view: View, { metadata, spec }: ServiceCIDR): string[] {
+  const known = new Set(view.rangesOf(metadata?.uid ?? "").map((range) => range.prefix));
+  return (spec?.cidrs ?? []).filter((prefix) => !known.has(prefix));
+}
+
+function newClaims(view: View, added: readonly string[]): Prefix[] {
+  return claimUnowned(
+    added.map(storedPrefix),
+    view.claims.map((claim) => claim.parsed),
+  );
 }
 
 function takesAway(before: ServiceCIDR, after: ServiceCIDR | undefined): boolean {

@@ -176,6 +176,35 @@ describe("which range an address comes from", () => {
     expect([...world.given.values()].reduce((sum, { static: low }) => sum + low, 0)).toBe(1);
   });
 
+  it("no static band on the word of old counts: what others have released, and a range that is new, come first", async () => {
+    const world = new CountingWorld({ a: { dynamic: 1, static: 64 }, b: { dynamic: 0, static: 64 } });
+    const dynamicOnly = async (): Promise<number> => {
+      expect((await world.result(world.take())).ok).toBe(true);
+      await world.scheduler.pass(10_000);
+      return [...world.given.values()].reduce((sum, { static: low }) => sum + low, 0);
+    };
+    expect(await dynamicOnly()).toBe(0);
+    // The client that filled b by IPAddress objects has deleted one: this store has not heard of it.
+    world.has.set("b", { dynamic: 1, static: 64 });
+    expect(await dynamicOnly()).toBe(0);
+    // A range that this store's topology lacks.
+    world.has.set("c", { dynamic: 1, static: 64 });
+    world.topology = aTopology(2, { a: "10.0.0.0/22", b: "10.0.4.0/22", c: "10.0.8.0/22" });
+    expect(await dynamicOnly()).toBe(0);
+    expect(await dynamicOnly(), "now all are used up").toBe(1);
+    world.countedTopology = () => Promise.reject(new Error("the Coordinator is away"));
+    expect(await dynamicOnly(), "a Coordinator that is away keeps nobody from an address").toBe(2);
+  });
+
+  it("static addresses in a row ask the Coordinator once, not each time", async () => {
+    const world = new CountingWorld({ a: { dynamic: 0, static: 64 } });
+    for (let i = 0; i < 20; i++) {
+      expect((await world.result(world.take())).ok).toBe(true);
+      await world.scheduler.pass(10);
+    }
+    expect(world.countOf("countedTopology")).toBe(1);
+  });
+
   it("every owner is asked with a token of its own", async () => {
     const world = new CountingWorld({ a: { dynamic: 0, static: 0 }, b: { dynamic: 0, static: 0 }, c: { dynamic: 0, static: 9 } });
     await world.result(world.take());

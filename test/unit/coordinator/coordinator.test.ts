@@ -143,6 +143,24 @@ describe("growth", () => {
     expect(world.object("extra")?.metadata?.finalizers).toEqual(["example.com/mine", SERVICE_CIDR_FINALIZER]);
   });
 
+  it("one that would be left in more segments than an owner can be told of is refused, and says what to do", async () => {
+    const world = new CoordinatorWorld();
+    // Every /112 inside leaves about a hundred segments of what is around it.
+    for (let i = 0; i < 110; i++) {
+      const prefix = `fd${(2 * i + 16).toString(16)}:1:1:1:1:1:1:0/112`;
+      world.storage.rangeSave({ uid: "inner", prefix, ready: false });
+      world.storage.claimInsert({ prefix, ownerUid: "inner", seeded: true });
+    }
+    await world.run(world.coordinator.readyTopology(10_000));
+    const { claims } = world.storage.load();
+    const refused = await world.run(world.create("outer", ["fc00::/7"]));
+    expect(refused).toMatchObject({ code: 422, reason: "Invalid" });
+    expect(refused?.message).toMatch(/spec\.cidrs: Forbidden: the ServiceCIDRs inside leave 1\d{4} separate segments of it.*at most 10000/);
+    expect(world.object("outer")).toBeUndefined();
+    expect(world.storage.load().claims).toEqual(claims);
+    expect(await world.run(world.create("smaller", ["fd10::/12"]))).toBeUndefined();
+  });
+
   it("an owner that does not answer is asked again, later and later, until it does", async () => {
     const world = await startedWorld();
     await world.run(world.create("new", ["10.0.1.0/24"]));

@@ -16,6 +16,7 @@ import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RELEASE_WAIT_MS, RPC_TIMEOUT_MS } from "../base/limits";
 import { orderedUuid } from "../base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../base/ports";
+import { pause } from "../base/pause";
 import { withTimeout } from "../base/timeout";
 import type { Topology } from "../rpc/coordinator";
 import type { AddressRow, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
@@ -194,7 +195,12 @@ export class AddressLedger {
   async #auditOwner(uid: string): Promise<void> {
     const mark = `audited/${uid}`;
     const before = this.ports.storage.markGet(mark);
-    while (await this.#auditPage(uid, mark, Infinity));
+    for (let more = true; more;) {
+      const startedAt = this.ports.clock.now();
+      more = await this.#auditPage(uid, mark, Infinity);
+      // The owner's thread is for those who allocate, too.
+      if (more) await pause(this.ports.clock, this.ports.clock.now() - startedAt);
+    }
     // What was in order once may not be any more (a store that came back from a copy): a page of the old rows, too, over and over.
     if (before > 0) await this.#auditPage(uid, `swept/${uid}`, before);
   }

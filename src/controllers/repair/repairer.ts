@@ -12,6 +12,7 @@
  * At a crash: cursors are saved after the proposals of what they cover, so it is looked at again; proposals may be repeated.
  */
 import { referenceTo } from "../../events/event-recorder";
+import { pause } from "../../base/pause";
 import type { IPAddress, Service } from "../../meta/kubernetes";
 import { isUsableIn } from "../../net/usable";
 import type { Prefix } from "../../net/prefix";
@@ -34,13 +35,16 @@ import {
 } from "./rules";
 
 /** Objects and changes read by one call: its turn in the store stays far below 50 ms. */
-const PAGE = 250;
+const PAGE = 100;
 /** Objects of one slice of the sweep, per store. */
 const SLICE = 4_000;
 const SLICE_INTERVAL_MS = 50_000;
 /** After it the pass asks for another one. */
 const PASS_BUDGET_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
+/** Rests between two pages, in times of what the page took: objects share a thread with those who allocate. Shorter when much is unknown. */
+const REST_RATIO = 4;
+const REST_RATIO_URGENT = 1;
 /** Owners whose bitmap is checked with one slice, and rows of each. */
 const OWNERS_CHECKED = 20;
 const ROWS_CHECKED = 2_000;
@@ -82,8 +86,10 @@ export class Repairer {
     try {
       if (sliceDue) storage.markSet("slicedAt", clock.now());
       for (let slice = sliceDue ? SLICE : 0; left && clock.now() < endAt; slice = Math.max(0, slice - PAGE)) {
+        const startedAt = clock.now();
         left = await this.#round(slice > 0);
         left ||= slice > PAGE && this.#isSweeping();
+        if (left) await pause(clock, (clock.now() - startedAt) * (this.#isUrgent() ? REST_RATIO_URGENT : REST_RATIO));
       }
       if (sliceDue) await this.#checkBitmaps();
     } catch (error) {
@@ -302,6 +308,10 @@ export class Repairer {
     const sinceMs = this.ports.clock.now() - this.ports.storage.markGet("slicedAt");
     // A clock that was set back must not stop the sweep.
     return sinceMs >= SLICE_INTERVAL_MS || sinceMs < 0;
+  }
+
+  #isUrgent(): boolean {
+    return STORES.some((what) => this.ports.storage.progressLoad(what).urgent);
   }
 
   #isSweeping(): boolean {

@@ -8,8 +8,10 @@ export const OWNER_CALL_ITEMS_MAX = 2_000;
 export const OWNER_QUEUE_ITEMS_MAX = 20_000;
 /** Rows of one `rowsSince` answer: about 4 MB of the 32 MiB that one RPC may carry. */
 export const OWNER_ROWS_PER_ANSWER_MAX = 10_000;
-/** Prefixes of each list of one configuration; the lists are kept in one row, which may hold 2 MB. */
-export const OWNER_PREFIXES_MAX = 10_000;
+/** Prefixes of each list of one configuration; the lists are kept in one row, which may hold 2 MB: 46 characters of each prefix at most. */
+export const OWNER_PREFIXES_MAX = 40_000;
+/** Segments that a new ServiceCIDR may get between those that lie inside it; what hand-offs cut later needs the rest of OWNER_PREFIXES_MAX. */
+export const SERVICE_CIDR_SEGMENTS_MAX = 10_000;
 /** Intervals of one `countTaken` call: what only one ServiceCIDR covers within its claims. */
 export const OWNER_INTERVALS_MAX = 20_000;
 /**

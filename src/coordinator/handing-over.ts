@@ -11,7 +11,7 @@
  * rows say which attempt counts: what an abandoned one still does finds another id at the target, and another row at the commit.
  */
 import { assert } from "../base/assert";
-import { HANDOFF_TIMEOUT_MS, RPC_TIMEOUT_MS } from "../base/limits";
+import { HANDOFF_TIMEOUT_MS, OWNER_PREFIXES_MAX, RPC_TIMEOUT_MS } from "../base/limits";
 import { withTimeout } from "../base/timeout";
 import { containsPrefix, formatPrefix } from "../net/prefix";
 import { claimUnowned } from "../topology/claim";
@@ -48,6 +48,9 @@ export async function handOver(context: JobContext, sourceUid: string, stillHold
     if (view.handoffs.get(sourceUid)?.phase === "copying" || view.handoffs.get(sourceUid)?.phase === "activating") return;
     const failures = view.handoffs.get(sourceUid)?.failures ?? 0;
     cutClaims(context, sourceUid, { moves, pieces: answer.pieces.map((piece) => piece.prefix) });
+    // Undone and tried again later: an owner that cannot be told of what it has would stop all that needs its word.
+    const segments = Math.max(context.view().claimsOf(sourceUid).length, view.claimsOf(first.targetUid).length + lot.length);
+    if (segments > OWNER_PREFIXES_MAX) throw new Error(`the hand-off would leave an owner with ${segments} segments`);
     context.storage.handoffSave({
       sourceUid,
       targetUid: first.targetUid,

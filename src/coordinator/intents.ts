@@ -6,7 +6,7 @@
  * - a write that takes ranges away (deletion, Ready=False) first fences: the ranges leave the topology, every owner under them confirms, and
  *   only then is the write let through. A fence that is not confirmed in time refuses the write with 503 and is lifted.
  */
-import { OWNER_PREFIXES_MAX } from "../base/limits";
+import { SERVICE_CIDR_SEGMENTS_MAX } from "../base/limits";
 import type { Clock } from "../base/ports";
 import { forbiddenField } from "../meta/field-errors";
 import type { ServiceCIDR } from "../meta/kubernetes";
@@ -104,9 +104,9 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
     const added = addedPrefixes(view, after);
     if (added.length === 0) return undefined;
     const segments = view.claimsOf(after.metadata?.uid ?? "").length + newClaims(view, added).length;
-    if (segments <= OWNER_PREFIXES_MAX) return undefined;
+    if (segments <= SERVICE_CIDR_SEGMENTS_MAX) return undefined;
     const detail =
-      `the ServiceCIDRs inside leave ${segments} separate segments of it, and one ServiceCIDR can have at most ${OWNER_PREFIXES_MAX}: ` +
+      `the ServiceCIDRs inside leave ${segments} separate segments of it, and one ServiceCIDR can have at most ${SERVICE_CIDR_SEGMENTS_MAX}: ` +
       "create a smaller range, or remove ServiceCIDRs that lie inside this one first";
     return invalid(serviceCIDRsDefinition, after.metadata?.name ?? "", [forbiddenField("spec.cidrs", detail)]);
   }

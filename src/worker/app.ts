@@ -13,6 +13,7 @@ import { parseTimeout, queryBool } from "./options";
 import { parseQuery, splitRequestUrl } from "./request-url";
 import { pageNotFound, statusResponse } from "./respond";
 import { servedApis, servedVersion } from "./served";
+import { customResourceDefinitionsResponse, DEFINITIONS_PATH } from "./system/custom-resource-definitions";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
 import { type Probe, probeResponse } from "./system/healthz";
 import { metricsResponse } from "./system/metrics";
@@ -108,6 +109,11 @@ for (const path of bothForms("/apis/:group"))
     readOnly((c) => groupResponse(c.req.raw, servedApis(c.env), lastSegment(c.req.path))),
   );
 app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
+for (const path of bothForms(DEFINITIONS_PATH))
+  app.all(
+    path,
+    readOnly(() => customResourceDefinitionsResponse()),
+  );
 app.all("/apis/:group/:version/*", namedGroup);
 for (const path of bothForms("/openapi/v3"))
   app.all(

@@ -107,21 +107,24 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** All objects die at the n-th call of the method to any owner: before it has an effect, or after it and before its answer. */
-function dieAt(method: "partition" | "configure" | "copyOut" | "receive", nth: number, when: "before" | "after"): { happened: boolean } {
-  const death = { happened: false };
+/** The n-th call of the method to any owner is lost: before it has an effect, or after it with its answer. Then the test lets all objects die. */
+function lostAt(method: "partition" | "configure" | "copyOut" | "receive", nth: number, when: "before" | "after"): { happened: boolean } {
+  const lost = { happened: false };
   const real = ServiceCIDRObject.prototype[method] as (this: ServiceCIDRObject, ...args: unknown[]) => Promise<unknown>;
   let calls = 0;
   const patched = async function (this: ServiceCIDRObject, ...args: unknown[]): Promise<unknown> {
-    const isDeath = ++calls === nth;
-    const answer = isDeath && when === "before" ? undefined : await real.apply(this, args);
-    if (!isDeath) return answer;
-    death.happened = true;
-    await abortAllDurableObjects();
-    return answer;
+    const isLost = ++calls === nth;
+    if (isLost && when === "before") {
+      lost.happened = true;
+      throw new Error("lost before");
+    }
+    const answer = await real.apply(this, args);
+    if (!isLost) return answer;
+    lost.happened = true;
+    throw new Error("lost after");
   };
   vi.spyOn(ServiceCIDRObject.prototype, method).mockImplementation(patched as never);
-  return death;
+  return lost;
 }
 
 describe("a hand-off between real objects", () => {
@@ -147,9 +150,10 @@ describe("a hand-off between real objects", () => {
 
   it.each(DEATHS)("every object dies $when call $nth of $method: it ends as without", async ({ method, nth, when }) => {
     const { cluster, source, target, addresses } = await aboutToMove();
-    const death = dieAt(method, nth, when);
+    const lost = lostAt(method, nth, when);
     expect(await cluster.remove("old")).toMatchObject({ ok: true });
-    await eventually(() => Promise.resolve(death.happened));
+    await eventually(() => Promise.resolve(lost.happened));
+    await abortAllDurableObjects();
     await runDurableObjectAlarm(cluster.stub);
     await eventually(async () => (await cluster.get("old")) === undefined && (await cluster.held(source)).length === 0);
     expect(await cluster.held(target)).toEqual(addresses);

@@ -84,7 +84,7 @@ describe("group commit", () => {
     const calls = await runInDurableObject(stub, (owner: ServiceCIDR, { storage }) => {
       // A row behind the owner's back: the bitmap calls the address free, the row's key refuses it.
       storage.sql.exec(
-        "INSERT INTO address SELECT 99, '40a000058', 'rogue', epoch, scope, kind, namespace, name, uid FROM address WHERE counter = 1",
+        "INSERT INTO address SELECT 99, '40a000058', 'rogue', epoch, scope, kind, namespace, name, uid, 99 FROM address WHERE counter = 1",
       );
       return Promise.allSettled([owner.allocate([item("10.0.0.50")]), owner.allocate([item("10.0.0.88")])]);
     });
@@ -135,15 +135,15 @@ describe("restart", () => {
       expect(applied()).toEqual(before);
       migrate(
         storage,
-        [...OWNER_MIGRATIONS, { id: 2, sql: "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT; INSERT INTO later VALUES (7)" }],
+        [...OWNER_MIGRATIONS, { id: 3, sql: "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT; INSERT INTO later VALUES (7)" }],
         1,
       );
-      expect(applied()).toEqual([...before, { id: 2, applied_ms: 1 }]);
-      expect(() => migrate(storage, [{ id: 3, sql: "INSERT INTO later VALUES (8); INSERT INTO nowhere VALUES (1)" }], 1)).toThrow();
+      expect(applied()).toEqual([...before, { id: 3, applied_ms: 1 }]);
+      expect(() => migrate(storage, [{ id: 4, sql: "INSERT INTO later VALUES (8); INSERT INTO nowhere VALUES (1)" }], 1)).toThrow();
       expect(storage.sql.exec("SELECT id FROM later").toArray()).toEqual([{ id: 7 }]);
       // Left by newer code: older code takes the object as it is.
       migrate(storage, OWNER_MIGRATIONS, 2);
-      expect(applied()).toHaveLength(2);
+      expect(applied()).toHaveLength(3);
     });
   });
 });
@@ -163,7 +163,7 @@ describe("every answer survives the call", () => {
       results: [{ ok: true, address: "10.0.0.1", gen, scope: "dynamic" }],
       free: { ...free, IPv4: { dynamic: 1, static: 0 } },
     });
-    expect(await stub.rowsSince(0, 5)).toEqual({ epoch: 3, rows: [{ address: "10.0.0.1", token: "t", gen, holder }] });
+    expect(await stub.rowsSince(0, 5)).toEqual({ epoch: 3, rows: [{ address: "10.0.0.1", token: "t", gen, holder, position: 1 }] });
     expect(await stub.countTaken([{ first: "10.0.0.0", last: "10.0.0.3" }])).toEqual({ epoch: 3, taken: 1, example: "10.0.0.1" });
     expect(await stub.seed(3, [])).toBe("ok");
     expect(await stub.release([{ address: "10.0.0.1", token: "t" }])).toEqual(["released"]);

@@ -54,7 +54,7 @@ describe("a watch over WebSocket", () => {
     const reader = new SocketReader(response);
     for (const said of ["", "{", "\0", "x".repeat(100_000), new Uint8Array([0xff, 0xfe])]) reader.socket.send(said);
     await deleteFrom(stub, "default", "a");
-    await Promise.all(["c", "d"].map((name) => createIn(stub, aLease(name))));
+    for (const name of ["c", "d"]) await createIn(stub, aLease(name));
     await vi.waitFor(() => expect(reader.messages).toHaveLength(5));
     expect(reader.brief).toEqual(["ADDED a@2", "ADDED b@3", "DELETED a@4", "ADDED c@5", "ADDED d@6"]);
     expect(reader.messages.every((message) => message.endsWith("\n"))).toBe(true);

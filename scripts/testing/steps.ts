@@ -56,15 +56,24 @@ export async function vitest(name: string, args: string[], env: Record<string, s
 
 /** How long a run may take to clean up after it has reported. */
 const lingeringMsMax = 90_000;
+/** How long a run may take until it reports; one that hangs is a failure, not an endless wait. */
+const runMsMax = 25 * 60_000;
 
 /**
  * The runtime of a finished run has been seen not to go away now and then, which would hold up everything behind it. The report is
  * written when every test has ended; what is left then is only ended, and said so. The report decides.
  */
 function endLingering(child: ChildProcess, report: string, resolve: (code: number | null) => void): void {
+  const startedAt = Date.now();
   let reportedAt = 0;
   const timer = setInterval(() => {
     if (reportedAt === 0 && existsSync(report)) reportedAt = Date.now();
+    if (reportedAt === 0 && Date.now() - startedAt > runMsMax) {
+      console.log(`the run did not report within ${String(runMsMax / 60_000)} minutes`);
+      child.kill("SIGKILL");
+      resolve(1);
+      return;
+    }
     if (reportedAt === 0 || Date.now() - reportedAt < lingeringMsMax) return;
     console.log(`the run did not end by itself within ${String(lingeringMsMax / 1000)} s of its report`);
     child.kill("SIGKILL");

@@ -67,6 +67,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
         return Promise.resolve(answers.other?.("takenIn", object));
       },
       allocations: other("allocations"),
+      repairCounts: other("repairCounts"),
     };
   };
   const namespace = (binding: string) => ({

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Progress } from "./progress-reporter";
 
 export interface Counts {
   passed: number;
@@ -38,24 +39,26 @@ export async function vitest(name: string, args: string[], env: Record<string, s
   const report = join(folder, "report.json");
   try {
     const program = join(root, "node_modules", "vitest", "vitest.mjs");
-    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+    const progress = join(folder, "progress.json");
+    const counting = `--reporter=${join(import.meta.dirname, "progress-reporter.ts")}`;
+    const reporters = ["--reporter=default", "--reporter=json", counting, `--outputFile.json=${report}`];
     const child = spawn(process.execPath, [program, "run", ...args, ...reporters], {
       cwd: root,
       stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, TEST_PROGRESS: progress },
     });
     const code = await new Promise<number | null>((resolve) => {
       child.on("close", resolve);
-      endLingering(child, report, resolve);
+      endLingering(child, progress, resolve);
     });
-    return countsOf(report, code);
+    return existsSync(report) ? countsOf(report, code) : progressCounts(progress);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** How long a run may take to clean up after it has reported. */
-const lingeringMsMax = 90_000;
+const lingeringMsMax = 30_000;
 /** How long a run may take until it reports; one that hangs is a failure, not an endless wait. */
 const runMsMax = 25 * 60_000;
 
@@ -63,11 +66,11 @@ const runMsMax = 25 * 60_000;
  * The runtime of a finished run has been seen not to go away now and then, which would hold up everything behind it. The report is
  * written when every test has ended; what is left then is only ended, and said so. The report decides.
  */
-function endLingering(child: ChildProcess, report: string, resolve: (code: number | null) => void): void {
+function endLingering(child: ChildProcess, progress: string, resolve: (code: number | null) => void): void {
   const startedAt = Date.now();
   let reportedAt = 0;
   const timer = setInterval(() => {
-    if (reportedAt === 0 && existsSync(report)) reportedAt = Date.now();
+    if (reportedAt === 0 && existsSync(progress) && readProgress(progress).left === 0) reportedAt = Date.now();
     if (reportedAt === 0 && Date.now() - startedAt > runMsMax) {
       console.log(`the run did not report within ${String(runMsMax / 60_000)} minutes`);
       child.kill("SIGKILL");
@@ -80,6 +83,17 @@ function endLingering(child: ChildProcess, report: string, resolve: (code: numbe
     resolve(0);
   }, 1_000);
   child.on("close", () => clearInterval(timer));
+}
+
+function readProgress(path: string): Progress {
+  return JSON.parse(readFileSync(path, "utf8")) as Progress;
+}
+
+/** Of a run that did not report itself: what its files said, all of which have to have ended. */
+function progressCounts(path: string): Counts {
+  if (!existsSync(path)) return { passed: 0, failed: 1 };
+  const { left, passed, failed } = readProgress(path);
+  return { passed, failed: failed + left };
 }
 
 function countsOf(report: string, code: number | null): Counts {

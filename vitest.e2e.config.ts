@@ -2,15 +2,13 @@ import { defineConfig } from "vitest/config";
 
 /**
  * End-to-end tests: Node programs against the started server. Each file starts its own servers, so files run one after another.
- * `npm test` leaves the kubectl suite out where there is no kubectl; SERVICENET_SLOW=1 selects the suites that only .ci/run has time for.
+ * SERVICENET_SLOW=1 selects the suites that take longer or need more than Node: those of .ci/run.
  */
 const slow = process.env["SERVICENET_SLOW"] === "1";
 
 export default defineConfig({
   test: {
-    include: slow
-      ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl/*.test.ts"]
-      : ["test/e2e/*.test.ts", "test/e2e/kubectl/*.test.ts", "test/e2e/conformance/*.test.ts"],
+    include: slow ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl/*.test.ts"] : ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"],
     environment: "node",
     fileParallelism: false,
     // The WebSocket of browsers, which newer Nodes have without a flag.

@@ -4,25 +4,32 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Recorder } from "../src/base/ports";
+import type { Settings } from "../src/config/settings";
+import { SWEEP_MARK } from "../src/controllers/repair/ports";
+import { repairCounts } from "../src/controllers/repair/repairer";
+import { differingSettings, noteSettings } from "../src/controllers/repair/settings-watch";
+import type { Wipeable } from "../src/rpc/cluster-record";
 import type { RepairControllerRpc, RepairCounts } from "../src/rpc/repair";
 import type { ControllerRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 import { garbageCollectionPass } from "./garbage-collection-pass";
 import { namespaceDeletionPass } from "./namespace-deletion-pass";
 import { systemClock, systemRecorder } from "./ports";
-import { repairPass } from "./repair-pass";
+import { ownSettings, repairPass } from "./repair-pass";
 import { GARBAGE_COLLECTION_SCHEMA } from "./sql/garbage-collection-sql";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
-import { REPAIR_SCHEMA, sqlRepairStorage } from "./sql/repair-sql";
+import { REPAIR_SCHEMA, REPAIR_SETTINGS_SCHEMA, sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
+import { wipe } from "./wipe";
 
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
 
-const MIGRATIONS: readonly Migration[] = [
+export const CONTROLLER_MIGRATIONS: readonly Migration[] = [
   { id: 1, sql: IDENTITY_SCHEMA },
   { id: 2, sql: GARBAGE_COLLECTION_SCHEMA },
   { id: 3, sql: REPAIR_SCHEMA },
+  { id: 4, sql: REPAIR_SETTINGS_SCHEMA },
 ];
 
 /** What a controller's work has of its object. */
@@ -35,9 +42,9 @@ export interface ControllerSetting {
 
 /**
  * One pass over everything there is to do; `left` = another one is needed although nothing may change. `againAt`: so is one at that time
- * (milliseconds since the epoch).
+ * (milliseconds since the epoch). `isPoked`: only other objects have asked for it, which tell of changes and of having started.
  */
-export type ControllerPass = () => Promise<{ left: boolean; againAt?: number | undefined }>;
+export type ControllerPass = (isPoked: boolean) => Promise<{ left: boolean; againAt?: number | undefined }>;
 
 /** The controllers, by the last part of their object's name. */
 const PASSES: Readonly<Record<string, (setting: ControllerSetting) => ControllerPass>> = {
@@ -46,16 +53,18 @@ const PASSES: Readonly<Record<string, (setting: ControllerSetting) => Controller
   repair: repairPass,
 };
 
-export class Controller extends DurableObject<Env> implements ControllerRpc, RepairControllerRpc {
+export class Controller extends DurableObject<Env> implements ControllerRpc, RepairControllerRpc, Wipeable {
   readonly #recorder: Recorder;
   readonly #onePass: ControllerPass;
   #attempt = 0;
   #running: Promise<void> | undefined;
   #pokedMeanwhile = false;
+  /** something else than a poke has asked for the next pass */
+  #isDue = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    migrate(ctx.storage, MIGRATIONS, systemClock.now());
+    migrate(ctx.storage, CONTROLLER_MIGRATIONS, systemClock.now());
     const name = objectName(ctx);
     const makePass = PASSES[name.slice(name.lastIndexOf("/") + 1)];
     if (!makePass) throw new Error(`no controller ${name}`);
@@ -71,11 +80,29 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
     return Promise.resolve();
   }
 
+  pokeFrom(settings: Settings): Promise<void> {
+    noteSettings(sqlSettingsStorage(this.ctx.storage), ownSettings(this.env), settings, systemClock.now());
+    this.#isDue = true;
+    return this.poke();
+  }
+
+  sweep(): Promise<void> {
+    sqlRepairStorage(this.ctx.storage).markSet(SWEEP_MARK, 1);
+    return this.poke();
+  }
+
   repairCounts(): Promise<RepairCounts> {
-    return Promise.resolve(sqlRepairStorage(this.ctx.storage).countsLoad());
+    const { storage } = this.ctx;
+    const settings = differingSettings(sqlSettingsStorage(storage), systemClock.now());
+    return Promise.resolve({ ...repairCounts(sqlRepairStorage(storage)), differingSettings: settings });
+  }
+
+  wipe(): Promise<string[]> {
+    return wipe(this.ctx);
   }
 
   override async alarm(): Promise<void> {
+    this.#isDue = true;
     await this.#pass();
   }
 
@@ -94,10 +121,12 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
   async #run(): Promise<void> {
     do {
       this.#pokedMeanwhile = false;
+      const isPoked = !this.#isDue;
+      this.#isDue = false;
       let left = true;
       let againAt: number | undefined;
       try {
-        ({ left, againAt } = await this.#onePass());
+        ({ left, againAt } = await this.#onePass(isPoked));
       } catch (error) {
         this.#recorder.log("warn", "controller pass failed", { error: String(error) });
       }

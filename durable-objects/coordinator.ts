@@ -11,18 +11,32 @@ import { EventRecorder } from "../src/events/event-recorder";
 import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../src/rpc/coordinator";
 import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../src/rpc/store";
 import type { Publisher } from "../src/store/publisher";
+import { clusterName } from "../src/tenancy/cluster-id";
 import { sealTopology, topologyCopyKey, topologyVersion } from "../src/topology/topology-copy";
 import type { Env } from "./env";
 import { eventsStore, ipAddressesStore, owner } from "./peers";
-import { systemDigest } from "./ports";
+import { setAlarm, systemDigest } from "./ports";
 import { publisher } from "./publisher";
-import { COORDINATOR_SCHEMA, coordinatorStorage, HANDOFF_SCHEMA } from "./sql/coordinator-sql";
+import {
+  CLOSED_OWNERS_SCHEMA,
+  COORDINATOR_SCHEMA,
+  coordinatorStorage,
+  HANDOFF_SCHEMA,
+  HANDOFFS_BY_TARGET_SCHEMA,
+} from "./sql/coordinator-sql";
 import { type ObjectIdentity, openStore, STORE_MIGRATIONS, StoreObject } from "./store-object";
 
-/** Who reports on the default ServiceCIDR, by upstream's name. */
+/** Who reports on the default ServiceCIDR, and on all others, by upstream's names. */
 const DEFAULT_RANGE_CONTROLLER = "kubernetes-service-cidr-controller";
+const RANGE_CONTROLLER = "service-cidr-controller";
 
-const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: COORDINATOR_SCHEMA }, { id: 3, sql: HANDOFF_SCHEMA }];
+export const COORDINATOR_MIGRATIONS = [
+  ...STORE_MIGRATIONS,
+  { id: 2, sql: COORDINATOR_SCHEMA },
+  { id: 3, sql: HANDOFF_SCHEMA },
+  { id: 4, sql: HANDOFFS_BY_TARGET_SCHEMA },
+  { id: 5, sql: CLOSED_OWNERS_SCHEMA },
+];
 
 function identify(name: string): ObjectIdentity {
   return { cluster: name.slice(0, name.indexOf("/")), group: "networking.k8s.io", resource: "servicecidrs" };
@@ -36,21 +50,25 @@ export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc, R
   #answered: Topology | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const setting = openStore(ctx, env, MIGRATIONS, identify);
+    const setting = openStore(ctx, env, COORDINATOR_MIGRATIONS, identify);
     const { cluster, clock, random, recorder, config } = setting;
     const storage = coordinatorStorage(ctx.storage);
+    const eventsOf = (controller: string): EventRecorder =>
+      new EventRecorder(
+        // Readers know the cluster by its name, whichever life of it this is.
+        { controller, instance: `${controller}-${clusterName(cluster)}` },
+        { clock, recorder, events: () => eventsStore(env, cluster) },
+      );
     const ports = {
       storage,
       objects: storeObjects(() => this.store),
       peers: { owner: (uid: string) => owner(env, cluster, uid), ipAddresses: () => ipAddressesStore(env, cluster) },
-      alarm: { arm: (atMs: number) => void ctx.storage.setAlarm(atMs) },
+      alarm: { arm: (atMs: number) => setAlarm(ctx.storage, atMs) },
       clock,
       random,
       recorder,
-      events: new EventRecorder(
-        { controller: DEFAULT_RANGE_CONTROLLER, instance: `${DEFAULT_RANGE_CONTROLLER}-${cluster}` },
-        { clock, recorder, events: () => eventsStore(env, cluster) },
-      ),
+      events: eventsOf(DEFAULT_RANGE_CONTROLLER),
+      rangeEvents: eventsOf(RANGE_CONTROLLER),
     };
     const brain = new Brain(ports, {
       defaultRanges: config.serviceRanges,
@@ -100,6 +118,13 @@ export class Coordinator extends StoreObject<Fence> implements CoordinatorRpc, R
   override async fetch(request: Request): Promise<Response> {
     await this.#brain.bootstrapped();
     return super.fetch(request);
+  }
+
+  /** Only this object knows the owners of the cluster: none may be left that nobody would wipe. */
+  override wipe(listed: string[]): Promise<string[]> {
+    const known = new Set(listed);
+    const unlisted = this.#storage.load().owners.filter(({ uid }) => !known.has(uid));
+    return unlisted.length > 0 ? Promise.resolve(unlisted.map(({ uid }) => uid)) : super.wipe(listed);
   }
 
   #published(topology: Topology): Topology {

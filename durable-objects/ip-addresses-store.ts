@@ -1,34 +1,45 @@
 /** The ipaddresses store: the API view of who holds which address (DESIGN §2). */
 import { IPAddressExtension, type IPAddressSupply } from "../src/clusterip/ip-address-extension";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../src/rpc/ip-addresses";
-import type { IPAddressRestore, RepairedAddresses, WrittenAddress } from "../src/rpc/repair";
+import { IPAddressRepair } from "../src/clusterip/ip-address-repair";
+import type { AuditedStore, HeldAddress, IPAddressRestore, RepairedAddresses, WholeResult, WrittenAddress } from "../src/rpc/repair";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
+import { owner } from "./peers";
 import { IP_ADDRESSES_SCHEMA, sqlIPAddressStorage } from "./sql/ip-addresses-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { openStore, repairPoke, STORE_MIGRATIONS, StoreObject } from "./store-object";
 
-const MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA }];
+export const IP_ADDRESSES_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA }];
 
-export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IPAddressesRpc, RepairedAddresses {
+export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IPAddressesRpc, RepairedAddresses, AuditedStore {
   readonly #extension: IPAddressExtension;
   readonly #parts: LedgerParts;
+  readonly #repair: IPAddressRepair;
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const setting = openStore(ctx, env, MIGRATIONS);
+    const setting = openStore(ctx, env, IP_ADDRESSES_MIGRATIONS);
     const parts = ledgerParts(ctx, env, setting, "ipaddress");
+    const { ledger, topology } = parts;
+    const { clock, recorder } = setting;
+    const asked = { clock, recorder, ledger, topology, owner: (uid: string) => owner(env, setting.cluster, uid) };
     const extension = new IPAddressExtension({
+      ...asked,
       definition: setting.definition,
-      ledger: parts.ledger,
       storage: sqlIPAddressStorage(ctx.storage),
-      now: () => setting.clock.now(),
       uuid: () => setting.random.uuid(),
       touched: repairPoke(env, setting),
     });
     super(ctx, env, setting, extension);
     this.#parts = parts;
     this.#extension = extension;
-    parts.ledger.releases.rearm();
+    this.#repair = new IPAddressRepair({
+      ...asked,
+      storage: parts.storage,
+      holderOf: (name) => (extension.needsRow(name) ? this.store.storage.objectGet(name)?.uid : undefined),
+      internally: (work) => this.store.internally(work),
+    });
+    ledger.releases.rearm();
   }
 
   async createMany(writes: IPAddressWrite[]): Promise<void> {
@@ -51,8 +62,17 @@ export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IP
     return Promise.resolve(addresses.map((address) => this.#extension.writerOf(address)));
   }
 
+  makeHeld(items: Pick<HeldAddress, "address" | "object">[]): Promise<WholeResult[]> {
+    return this.#repair.makeHeld(items);
+  }
+
   claimPrefixes(epoch: number, prefixes: string[], page: SeedPageRequest): Promise<SeedPage> {
     return this.store.internally(() => this.#extension.claim(epoch, prefixes, page, (key) => this.store.storage.objectScan(key, "")));
+  }
+
+  auditAll(): Promise<void> {
+    this.ctx.waitUntil(this.#parts.ledger.auditAll());
+    return Promise.resolve();
   }
 
   override async maintain(): Promise<void> {

@@ -4,14 +4,19 @@
  */
 import type { ResourceDefinition } from "../src/registry/resource";
 import { definitions } from "../src/registry/all";
+import type { ClusterRecordRpc, Wipeable } from "../src/rpc/cluster-record";
 import type { CoordinatorRpc, RangesRpc } from "../src/rpc/coordinator";
 import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
-import type { CountedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
+import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
 import type { ObjectFeed } from "../src/rpc/object-feed";
 import type { LinkedStore } from "../src/rpc/object-links";
-import type { RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/rpc/repair";
+import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/rpc/repair";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
+import { qualifiedResource } from "../src/meta/status";
+import { serviceCIDRsDefinition } from "../src/registry/service-cidrs/definition";
+import { servicesDefinition } from "../src/registry/services/definition";
 import { storeName } from "../src/store/list-copy";
+import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { Env } from "./env";
 
 /** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
@@ -26,12 +31,14 @@ function remote<T>(stub: unknown): Remote<T> {
   return stub as Remote<T>;
 }
 
-/** Deriving an id from a name costs a hash; ids are plain data, so they are kept. Beyond the bound the map starts over. */
+/** Deriving an id from a name costs a hash; ids are plain data, so they are kept. Beyond the bound a namespace's map starts over. */
 const IDS_MAX = 10_000;
-const ids = new Map<string, DurableObjectId>();
+const idsOf = new WeakMap<DurableObjectNamespace, Map<string, DurableObjectId>>();
 
-/** A new stub of the object with this name. Names differ between classes, so one map serves all. */
+/** A new stub of the object with this name. */
 function stubOf<T>(namespace: DurableObjectNamespace, name: string): Remote<T> {
+  let ids = idsOf.get(namespace);
+  if (!ids) idsOf.set(namespace, (ids = new Map<string, DurableObjectId>()));
   let id = ids.get(name);
   if (!id) {
     id = namespace.idFromName(name);
@@ -83,8 +90,8 @@ export function contentStores(env: Env, cluster: string): (StoredResource & { st
     .map(({ definition: { group, resource }, store }) => ({ group, resource, store }));
 }
 
-export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc & RepairedServices & ObjectFeed> {
-  return storeStub<ServicesStoreRpc & RepairedServices & ObjectFeed>(env, cluster, { group: "", resource: "services" });
+export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc & RepairedServices & AuditedStore & ObjectFeed> {
+  return storeStub<ServicesStoreRpc & RepairedServices & AuditedStore & ObjectFeed>(env, cluster, { group: "", resource: "services" });
 }
 
 export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore> {
@@ -98,7 +105,7 @@ export function eventsStore(env: Env, cluster: string): Remote<EventsStoreRpc> {
 export function ipAddressesStore(
   env: Env,
   cluster: string,
-): Remote<IPAddressesRpc & StoreRpc & MaintainedStore & RepairedAddresses & ObjectFeed> {
+): Remote<IPAddressesRpc & StoreRpc & MaintainedStore & RepairedAddresses & AuditedStore & ObjectFeed> {
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "ipaddresses" });
 }
 
@@ -107,16 +114,53 @@ export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & 
 }
 
 /** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (PROTOCOL rule 9). */
-export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner & RepairedOwner> {
-  return stubOf<ServiceCIDRRpc & CountedOwner & RepairedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
+export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner> {
+  return stubOf<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }
 
-/** A controller of the cluster: "namespaces", "garbage-collection" or "repair". */
-export function controller(env: Env, cluster: string, name: string): Remote<ControllerRpc> {
+/** The controllers of a cluster. */
+const CONTROLLERS = ["namespaces", "garbage-collection", "repair"] as const;
+export type ControllerName = (typeof CONTROLLERS)[number];
+
+export function controller(env: Env, cluster: string, name: ControllerName): Remote<ControllerRpc> {
   return stubOf<ControllerRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
 }
 
-/** The repair controller, which also answers for its metrics. */
+/** The repair controller, which also answers for its metrics and sweeps when it is asked to. */
 export function repairController(env: Env, cluster: string): Remote<ControllerRpc & RepairControllerRpc> {
   return stubOf<ControllerRpc & RepairControllerRpc>(env.CONTROLLER, `${cluster}/controllers/repair`);
+}
+
+/** The record of the cluster that clients know by this name, whatever becomes of it. */
+export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> {
+  return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
+}
+
+/**
+ * What a cluster consists of besides owners of addresses, those that call others first: an object that is gone calls nobody any more. The
+ * Coordinator, which alone knows the owners, comes last.
+ */
+export function clusterObjects(): ClusterObject[] {
+  const stores = definitions.filter((definition) => !definition.representationOf).map(qualifiedResource);
+  const callers = [qualifiedResource(servicesDefinition), ...stores];
+  const coordinated = qualifiedResource(serviceCIDRsDefinition);
+  return [
+    ...CONTROLLERS.map((name): ClusterObject => ({ kind: "controller", name })),
+    ...[...new Set(callers)].filter((name) => name !== coordinated).map((name): ClusterObject => ({ kind: "store", name })),
+    { kind: "store", name: coordinated },
+  ];
+}
+
+/** One object of the cluster of this id, for its end. */
+export function wipeable(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable> {
+  switch (kind) {
+    case "controller":
+      return stubOf<Wipeable>(env.CONTROLLER, `${id}/controllers/${name}`);
+    case "owner":
+      return stubOf<Wipeable>(env.SERVICE_CIDR, `${id}/${name}`);
+    case "store": {
+      const [resource = "", ...group] = name.split(".");
+      return storeStub<Wipeable>(env, id, { resource, group: group.join(".") });
+    }
+  }
 }

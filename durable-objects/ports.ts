@@ -37,6 +37,14 @@ export function systemRecorder(scope: Record<string, string>): Recorder {
   };
 }
 
+/**
+ * Replaces the object's alarm by one at `atMs` (ms since the epoch), durable with the writes of this turn. Nobody has to hear of a failure: it
+ * resets the object, as that of any write does, and whoever starts again asks for its alarm.
+ */
+export function setAlarm(storage: DurableObjectStorage, atMs: number): void {
+  storage.setAlarm(atMs).catch(() => undefined);
+}
+
 export const systemDigest: Digest = async (bytes) => {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,42 +1,77 @@
 /** The pass of the controller "repair": brings Services, IPAddresses and the rows of their owners together again. */
 import { OPERATION_DEADLINE_MS } from "../src/base/limits";
 import { withTimeout } from "../src/base/timeout";
-import type { RepairPorts } from "../src/controllers/repair/ports";
+import { type Settings, settingsOf } from "../src/config/settings";
+import { type RepairPorts, SWEEP_MARK } from "../src/controllers/repair/ports";
 import { Repairer } from "../src/controllers/repair/repairer";
-import { EventRecorder } from "../src/events/event-recorder";
-import type { ServiceCIDR } from "../src/meta/kubernetes";
-import { parsePrefix, type Prefix } from "../src/net/prefix";
+import { SettingsWatch } from "../src/controllers/repair/settings-watch";
+import { StoredRanges } from "../src/controllers/repair/stored-ranges";
+import { EventRecorder, type EventSubject, referenceTo } from "../src/events/event-recorder";
+import type { Service } from "../src/meta/kubernetes";
+import { prefixesIn } from "../src/net/prefix";
+import { servicesDefinition } from "../src/registry/services/definition";
 import type { ObjectFeed } from "../src/rpc/object-feed";
+import { clusterName } from "../src/tenancy/cluster-id";
+import type { Env } from "./env";
 import type { ControllerPass, ControllerSetting } from "./controller";
 import { coordinator, eventsStore, ipAddressesStore, owner, servicesStore } from "./peers";
 import { systemClock } from "./ports";
-import { sqlRepairStorage } from "./sql/repair-sql";
+import { sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
 import { configOf } from "./store-object";
 
 /** Upstream's name, under which operators know the events. */
 const CONTROLLER = "ipallocator-repair-controller";
 /** Retaking addresses may take an operation's whole time. */
 const CALL_TIMEOUT_MS = 2 * OPERATION_DEADLINE_MS;
-const RANGES_PAGE = 500;
 
 export function repairPass(setting: ControllerSetting): ControllerPass {
-  let repairer: Repairer | undefined;
-  return () => {
-    repairer ??= new Repairer(portsOf(setting));
-    return repairer.run();
+  let parts: { repairer: Repairer; settings: SettingsWatch } | undefined;
+  return async (isPoked) => {
+    parts ??= partsOf(setting);
+    await parts.settings.run();
+    // A store of a cluster at rest that has just started is no reason to read more of it than what has changed.
+    const { left, againAt } = await parts.repairer.run({ sweeps: !isPoked });
+    // What is left goes on soon: it waits for time, not for anybody who might need longer from one attempt to the next.
+    return { left: false, againAt: left ? systemClock.now() : againAt };
   };
+}
+
+/** What the objects of this Worker run under. */
+export function ownSettings(env: Env): Settings {
+  return settingsOf(configOf(env));
+}
+
+function partsOf(setting: ControllerSetting): { repairer: Repairer; settings: SettingsWatch } {
+  const { env, storage, recorder } = setting;
+  const ports = portsOf(setting);
+  const settings = new SettingsWatch(ownSettings(env), {
+    recorder,
+    storage: sqlSettingsStorage(storage),
+    events: ports.events,
+    subject: () => defaultService(ports.services),
+    sweep: () => ports.storage.markSet(SWEEP_MARK, 1),
+  });
+  return { repairer: new Repairer(ports), settings };
+}
+
+/** The Service `default/kubernetes`, which every cluster has; undefined as long as it is not there or cannot be read. */
+async function defaultService(services: ObjectFeed): Promise<EventSubject | undefined> {
+  const [text] = await services.objectsNamed([{ namespace: "default", name: "kubernetes" }]).catch(() => []);
+  return text ? referenceTo(servicesDefinition, JSON.parse(text) as Service) : undefined;
 }
 
 function portsOf({ env, cluster, storage, recorder }: ControllerSetting): RepairPorts {
   const services = () => servicesStore(env, cluster);
   const addresses = () => ipAddressesStore(env, cluster);
-  const { onlyRanges } = configOf(env);
+  const { onlyRanges, serviceRanges } = configOf(env);
+  const configured = onlyRanges && prefixesIn(onlyRanges);
+  const stored = new StoredRanges(feedOf(() => coordinator(env, cluster)));
   return {
     clock: systemClock,
     recorder,
     storage: sqlRepairStorage(storage),
     events: new EventRecorder(
-      { controller: CONTROLLER, instance: `${CONTROLLER}-${cluster}` },
+      { controller: CONTROLLER, instance: `${CONTROLLER}-${clusterName(cluster)}` },
       { clock: systemClock, recorder, events: () => eventsStore(env, cluster) },
     ),
     services: {
@@ -48,9 +83,11 @@ function portsOf({ env, cluster, storage, recorder }: ControllerSetting): Repair
       ...feedOf(addresses),
       restoreMany: (writes) => answered(addresses().restoreMany(writes)),
       writersOf: (names) => answered(addresses().writersOf(names)),
+      makeHeld: (items) => answered(addresses().makeHeld(items)),
       write: (request) => answered(addresses().write(request)),
     },
-    ranges: () => (onlyRanges ? Promise.resolve(onlyRanges.flatMap(prefixOf)) : storedRanges(feedOf(() => coordinator(env, cluster)))),
+    legacyRanges: onlyRanges && prefixesIn(serviceRanges),
+    ranges: () => (configured ? Promise.resolve(configured) : stored.current()),
     owners: async () => {
       const { claims } = await answered(coordinator(env, cluster).topology());
       return [...new Set(claims.map(({ ownerUid }) => ownerUid))];
@@ -66,23 +103,6 @@ function feedOf(store: () => ObjectFeed): ObjectFeed {
     objectsAfter: (after, limit) => answered(store().objectsAfter(after, limit)),
     objectsNamed: (keys) => answered(store().objectsNamed(keys)),
   };
-}
-
-/** Of all ServiceCIDRs, whether they are Ready or not. */
-async function storedRanges(serviceCIDRs: ObjectFeed): Promise<Prefix[]> {
-  const ranges: Prefix[] = [];
-  let after = "";
-  do {
-    const page = await serviceCIDRs.objectsAfter(after, RANGES_PAGE);
-    for (const text of page.objects) ranges.push(...((JSON.parse(text) as ServiceCIDR).spec?.cidrs ?? []).flatMap(prefixOf));
-    after = page.next;
-  } while (after !== "");
-  return ranges;
-}
-
-function prefixOf(text: string): Prefix[] {
-  const parsed = parsePrefix(text);
-  return parsed.ok ? [parsed.value] : [];
 }
 
 function answered<T>(call: Promise<T>): Promise<T> {

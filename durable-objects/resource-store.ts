@@ -7,11 +7,11 @@ import { matchingKeys } from "../src/store/collection";
 import { namespaceRange } from "../src/store/keys";
 import type { CommittedChange, StoreExtension } from "../src/store/extension";
 import type { Env } from "./env";
-import { contentStores, controller } from "./peers";
+import { contentStores, controller, type ControllerName } from "./peers";
 import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
 
 /** The controllers that want to hear of changes, by resource. */
-const FOLLOWERS: Readonly<Record<string, readonly string[]>> = { namespaces: ["namespaces"] };
+const FOLLOWERS: Readonly<Record<string, readonly ControllerName[]>> = { namespaces: ["namespaces"] };
 
 export class ResourceStore extends StoreObject<undefined> implements EventsStoreRpc {
   constructor(ctx: DurableObjectState, env: Env) {

@@ -8,6 +8,7 @@ import type {
   CopyChunk,
   CopyOutResult,
   CountedOwner,
+  InspectedOwner,
   OwnerConfig,
   ReceiveResult,
   Receiving,
@@ -15,16 +16,18 @@ import type {
   ReleaseResult,
   ServiceCIDRRpc,
 } from "../src/rpc/service-cidr";
+import type { Wipeable } from "../src/rpc/cluster-record";
 import type { BitmapCheck, RepairedOwner } from "../src/rpc/repair";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
 import { migrate } from "./sql/migrate";
 import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner-sql";
+import { wipe } from "./wipe";
 
 /**
  * The object that alone writes the addresses of one ServiceCIDR; named "<cluster>/<uid of the ServiceCIDR>" by its callers, which it does
  * not need to know. A shell: every rule is in alloc/owner. It needs no alarm, since released tokens are forgotten by later releases.
  */
-export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc, CountedOwner, RepairedOwner {
+export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc, CountedOwner, InspectedOwner, RepairedOwner, Wipeable {
   readonly #owner: Owner;
 
   constructor(ctx: DurableObjectState, env: object) {
@@ -90,8 +93,16 @@ export class ServiceCIDR extends DurableObject<object> implements ServiceCIDRRpc
     return this.#owner.rowsOf(addresses);
   }
 
+  inspect(afterPosition: number, limit: number): ReturnType<InspectedOwner["inspect"]> {
+    return this.#owner.inspect(afterPosition, limit);
+  }
+
   checkBitmap(afterPosition: number, limit: number): Promise<BitmapCheck> {
     return this.#owner.checkBitmap(afterPosition, limit);
+  }
+
+  wipe(): Promise<string[]> {
+    return wipe(this.ctx);
   }
 
   /** Commits and calls since the object started, for tests and benchmarks: operations / drains is the group size. */

@@ -7,22 +7,25 @@ import { Pairing } from "../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
 import { ServiceRepair } from "../src/clusterip/service-repair";
 import { DefaultService } from "../src/clusterip/default-service";
-import type { GiveUpResult, HeldAddress, RepairedServices, WholeResult, WrittenAddress } from "../src/rpc/repair";
+import type { AuditedStore, GiveUpResult, HeldAddress, RepairedServices, WholeResult, WrittenAddress } from "../src/rpc/repair";
 import type { CidrAllocations, ServicesStoreRpc } from "../src/rpc/store";
 import { observed } from "../src/store/observed";
+import { directoryKey } from "../src/tenancy/directory-keys";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { coordinator, ipAddressesStore, owner } from "./peers";
+import { ALLOCATION_COUNTS_SCHEMA, sqlAllocationCountStorage } from "./sql/allocation-counts-sql";
 import { FREE_COUNTS_SCHEMA } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
 import { openStore, repairPoke, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
 
-const MIGRATIONS = [
+export const SERVICES_MIGRATIONS = [
   ...STORE_MIGRATIONS,
   { id: 2, sql: LEDGER_SCHEMA },
   { id: 3, sql: NODE_PORTS_SCHEMA },
   { id: 4, sql: FREE_COUNTS_SCHEMA },
+  { id: 5, sql: ALLOCATION_COUNTS_SCHEMA },
 ];
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
@@ -30,7 +33,7 @@ const BOOTSTRAP_WAIT_MS = 10_000;
 /** The mark that the directory of clusters has had this one. */
 const ENTERED = "entered";
 
-export class ServicesStore extends StoreObject<ServiceSupply> implements ServicesStoreRpc, RepairedServices {
+export class ServicesStore extends StoreObject<ServiceSupply> implements ServicesStoreRpc, RepairedServices, AuditedStore {
   readonly #setting: StoreSetting;
   readonly #extension: ServiceExtension;
   readonly #parts: LedgerParts;
@@ -41,9 +44,9 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
   #recovered: Promise<void> | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const setting = openStore(ctx, env, MIGRATIONS);
+    const setting = openStore(ctx, env, SERVICES_MIGRATIONS);
     const { cluster, clock, recorder } = setting;
-    const metrics = new AllocationMetrics();
+    const metrics = new AllocationMetrics(sqlAllocationCountStorage(ctx.storage));
     const parts = ledgerParts(ctx, env, setting, "service", {
       deleteAddresses: (items) => ipAddressesStore(env, cluster).deleteMany(items),
       metrics,
@@ -58,6 +61,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
       nodePorts: new NodePorts(sqlNodePortStorage(ctx.storage), setting.random),
       pairing,
       topology: parts.topology,
+      metrics,
       head: () => this.store.revision,
       floor: () => this.store.floor,
       unpaired: pokeRepair,
@@ -108,7 +112,9 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     return this.#bootstrapping;
   }
 
+  /** Kept before they are shown: the answer leaves when the write is durable. */
   async allocations(): Promise<CidrAllocations[]> {
+    this.#keepCounters();
     return this.#metrics.values();
   }
 
@@ -120,7 +126,13 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     return this.#repair.giveUp(items);
   }
 
+  auditAll(): Promise<void> {
+    this.ctx.waitUntil(this.#parts.ledger.auditAll());
+    return Promise.resolve();
+  }
+
   override async maintain(): Promise<void> {
+    this.#keepCounters();
     await this.#recovered;
     await this.#extension.maintain();
     await this.#defaultService.ensure();
@@ -128,6 +140,16 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
 
   override async alarm(): Promise<void> {
     await Promise.all([this.#parts.alarm(), this.#defaultService.ensure()]);
+  }
+
+  /** What no commit has kept: refused writes make none. */
+  #keepCounters(): void {
+    try {
+      this.ctx.storage.transactionSync(() => this.#metrics.save());
+    } catch (error) {
+      this.#metrics.lost();
+      this.#setting.recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });
+    }
   }
 
   /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */
@@ -143,7 +165,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
   async #enterInDirectory(): Promise<void> {
     const { cluster, clock, recorder } = this.#setting;
     const { storage } = this.#parts;
-    const key = `cluster/${cluster}`;
+    const key = directoryKey(cluster);
     const enter = async (): Promise<void> => {
       if ((await this.env.DIRECTORY.get(key)) === null) await this.env.DIRECTORY.put(key, "{}");
     };

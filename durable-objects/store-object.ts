@@ -11,6 +11,7 @@ import { type Config, parseConfig } from "../src/config/config";
 import { definitionOf, representationsOf } from "../src/registry/all";
 import type { Clock, Random, Recorder } from "../src/base/ports";
 import type { ResourceDefinition } from "../src/registry/resource";
+import type { Wipeable } from "../src/rpc/cluster-record";
 import type { FedChanges, FedPage, ObjectFeed } from "../src/rpc/object-feed";
 import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../src/rpc/object-links";
 import type {
@@ -37,14 +38,16 @@ import { observed } from "../src/store/observed";
 import type { Publisher } from "../src/store/publisher";
 import { ResourceStore as Store } from "../src/store/resource-store";
 import { listResponse, pageResponse, statusResponse, watchResponse } from "./collection-response";
+import { noteBusy } from "./busy";
 import type { Env } from "./env";
 import { controller, namespacesStore } from "./peers";
 import { isSocketRequest, watchSocketResponse } from "./watch-socket";
-import { systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
+import { setAlarm, systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
 import { publisher } from "./publisher";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store-sql";
+import { wipe } from "./wipe";
 
 /** The first steps of every store's schema; a class with more tables appends its own. */
 export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SCHEMA + STORE_SCHEMA }];
@@ -113,11 +116,14 @@ export function openStore(
     clock: systemClock,
     random: systemRandom(),
     recorder: systemRecorder({ object: name }),
-    alarm: new EarliestAlarm(systemClock, (atMs) => void ctx.storage.setAlarm(atMs)),
+    alarm: new EarliestAlarm(systemClock, (atMs) => setAlarm(ctx.storage, atMs)),
   };
 }
 
-export abstract class StoreObject<Supply> extends DurableObject<Env> implements StoreRpc, MaintainedStore, LinkedStore, ObjectFeed {
+export abstract class StoreObject<Supply>
+  extends DurableObject<Env>
+  implements StoreRpc, MaintainedStore, LinkedStore, ObjectFeed, Wipeable
+{
   protected readonly store: Store<Supply>;
   readonly #links: ObjectLinksReader;
   readonly #feed: ObjectFeedReader;
@@ -138,7 +144,7 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
       random,
       recorder,
       context: () => ({ now: clock.now(), serviceFamilies: config.serviceFamilies }),
-      extension: this.#followedByCollector(extension ?? {}, setting),
+      extension: this.#followed(extension, setting),
       ...(definition.namespaced ? { namespaces: this.#namespaces } : {}),
     });
     this.#links = new ObjectLinksReader(this.store);
@@ -254,26 +260,39 @@ export abstract class StoreObject<Supply> extends DurableObject<Env> implements 
     return Promise.resolve({ drains, operations, watchers: this.store.hub.size, revision: this.store.revision });
   }
 
-  /** The garbage collector is poked after turns that it may have to act upon; a lost poke is made up for by cron. */
-  #followedByCollector(extension: StoreExtension<Supply>, { cluster, clock }: StoreSetting): StoreExtension<Supply> {
+  wipe(_listed: string[]): Promise<string[]> {
+    this.store.hub.endAll();
+    return wipe(this.ctx);
+  }
+
+  /**
+   * The garbage collector is poked after turns that it may have to act upon; a lost poke is made up for by cron, which hears of clusters that had
+   * writes. A store without an extension leaves nothing half done.
+   */
+  #followed(extension: StoreExtension<Supply> | undefined, { cluster, clock }: StoreSetting): StoreExtension<Supply> {
     const poke = throttled(clock, COLLECTOR_POKE_INTERVAL_MS, () => {
       void controller(this.env, cluster, "garbage-collection")
         .poke()
         .catch(() => undefined);
     });
+    const leavesWork = extension !== undefined;
+    let changed = false;
     let relevant = false;
-    return observed(extension, {
+    return observed(extension ?? {}, {
       committed: (change) => {
+        changed = true;
         if (!changesLinks(change)) return;
         relevant = true;
         this.#links.noteRelevant(change.revision);
       },
       turnCommitted: () => {
+        if (changed) noteBusy(this.env, cluster, "hour");
+        if (relevant || (changed && leavesWork)) noteBusy(this.env, cluster, "minute");
         if (relevant) poke();
-        relevant = false;
+        changed = relevant = false;
       },
       turnLost: () => {
-        relevant = false;
+        changed = relevant = false;
       },
     });
   }

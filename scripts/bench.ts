@@ -10,23 +10,30 @@ import { benchFill } from "./bench/fill";
 import { benchHandoff } from "./bench/handoff";
 import { benchLeases } from "./bench/leases";
 import { benchLists } from "./bench/lists";
+import { benchOverload } from "./bench/overload";
 import { benchRanges } from "./bench/ranges";
+import { benchRepair } from "./bench/repair";
 import { benchRestart } from "./bench/restart";
 import type { BenchRow } from "./bench/row";
 import { benchServer } from "./bench/server";
+import { benchSurrounding } from "./bench/surrounding";
 import { benchWatchers } from "./bench/watchers";
+import { progressOn } from "./terminal/progress";
 
 const suites: Record<string, () => Promise<BenchRow[]>> = {
   core: benchCore,
   server: benchServer,
   fill: benchFill,
   handoff: benchHandoff,
+  surrounding: benchSurrounding,
   churn: benchChurn,
+  repair: benchRepair,
   restart: benchRestart,
   ranges: benchRanges,
   lists: benchLists,
   leases: benchLeases,
   watchers: benchWatchers,
+  overload: benchOverload,
 };
 
 const { values } = parseArgs({
@@ -47,9 +54,12 @@ if (!values.json) {
     `${String(cpus().length)} x ${cpu?.model ?? "unknown CPU"}, ${String(Math.round(totalmem() / 2 ** 30))} GiB, Node ${process.version}, ${process.platform}`,
   );
 }
-for (const { name, suite } of chosen) {
+const progress = progressOn(process.stderr);
+for (const [index, { name, suite }] of chosen.entries()) {
   if (!values.json) console.log(`\n${name} (load before: ${loadavg()[0]?.toFixed(2) ?? "?"})`);
+  progress.show(name, index, chosen.length);
   const rows = await suite();
+  progress.clear();
   if (values.json) for (const { name: row, value, unit } of rows) console.log(JSON.stringify({ name: row, value, unit }));
   else print(rows);
 }

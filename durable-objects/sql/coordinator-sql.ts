@@ -69,6 +69,27 @@ export const HANDOFF_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** An owner hands over to several others side by side. */
+export const HANDOFFS_BY_TARGET_SCHEMA = `
+  CREATE TABLE handoffs_by_target (
+    source_uid TEXT NOT NULL,
+    target_uid TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    prefixes TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    due_at INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    PRIMARY KEY (source_uid, target_uid)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO handoffs_by_target SELECT source_uid, target_uid, id, prefixes, phase, due_at, failures FROM handoffs;
+  DELETE FROM handoffs;
+`;
+
+/** Until when (ms) an owner takes back no lost rows of Services; 0 = it does. */
+export const CLOSED_OWNERS_SCHEMA = `
+  ALTER TABLE owners ADD COLUMN closed_until INTEGER NOT NULL DEFAULT 0;
+`;
+
 type CidrRecord = {
   uid: string;
   name: string;
@@ -80,7 +101,7 @@ type CidrRecord = {
 };
 type RangeRecord = { uid: string; prefix: string; ready: number };
 type ClaimRecord = { prefix: string; owner_uid: string; seeded: number };
-type OwnerRecord = { uid: string; epoch: number; content: string; acked_epoch: number };
+type OwnerRecord = { uid: string; epoch: number; content: string; acked_epoch: number; closed_until: number };
 type HandoffRecord = {
   source_uid: string;
   target_uid: string;
@@ -102,8 +123,8 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
       const cidrs = sql.exec<CidrRecord>("SELECT uid, name, deleting, suspended, fenced_until, finalizer, condition FROM cidrs").toArray();
       const ranges = sql.exec<RangeRecord>("SELECT uid, prefix, ready FROM ranges").toArray();
       const claims = sql.exec<ClaimRecord>("SELECT prefix, owner_uid, seeded FROM claims").toArray();
-      const owners = sql.exec<OwnerRecord>("SELECT uid, epoch, content, acked_epoch FROM owners").toArray();
-      const handoffs = sql.exec<HandoffRecord>("SELECT * FROM handoffs").toArray();
+      const owners = sql.exec<OwnerRecord>("SELECT uid, epoch, content, acked_epoch, closed_until FROM owners").toArray();
+      const handoffs = sql.exec<HandoffRecord>("SELECT * FROM handoffs_by_target").toArray();
       return {
         epoch,
         cidrs: cidrs.map(toCidr),
@@ -156,14 +177,12 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
       sql.exec("DELETE FROM claims WHERE prefix = ?", prefix);
     },
 
-    ownerSave({ uid, epoch, content, ackedEpoch }) {
+    ownerSave({ uid, epoch, content, ackedEpoch, closedUntil }) {
       sql.exec(
-        `INSERT INTO owners (uid, epoch, content, acked_epoch) VALUES (?, ?, ?, ?)
-         ON CONFLICT (uid) DO UPDATE SET epoch = excluded.epoch, content = excluded.content, acked_epoch = excluded.acked_epoch`,
-        uid,
-        epoch,
-        content,
-        ackedEpoch,
+        `INSERT INTO owners (uid, epoch, content, acked_epoch, closed_until) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (uid) DO UPDATE SET
+           epoch = excluded.epoch, content = excluded.content, acked_epoch = excluded.acked_epoch, closed_until = excluded.closed_until`,
+        ...[uid, epoch, content, ackedEpoch, closedUntil],
       );
     },
     ownerDelete(uid) {
@@ -172,12 +191,12 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
 
     handoffSave({ sourceUid, targetUid, id, prefixes, phase, dueAt, failures }) {
       sql.exec(
-        `INSERT OR REPLACE INTO handoffs (source_uid, target_uid, id, prefixes, phase, due_at, failures) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT OR REPLACE INTO handoffs_by_target (source_uid, target_uid, id, prefixes, phase, due_at, failures) VALUES (?, ?, ?, ?, ?, ?, ?)`,
         ...[sourceUid, targetUid, id, JSON.stringify(prefixes), phase, dueAt, failures],
       );
     },
-    handoffDelete(sourceUid) {
-      sql.exec("DELETE FROM handoffs WHERE source_uid = ?", sourceUid);
+    handoffDelete({ sourceUid, targetUid }) {
+      sql.exec("DELETE FROM handoffs_by_target WHERE source_uid = ? AND target_uid = ?", sourceUid, targetUid);
     },
 
     seedingsOf(ownerUid) {
@@ -216,8 +235,8 @@ function toClaim({ prefix, owner_uid, seeded }: ClaimRecord): ClaimRow {
   return { prefix, ownerUid: owner_uid, seeded: seeded === 1 };
 }
 
-function toOwner({ uid, epoch, content, acked_epoch }: OwnerRecord): OwnerRow {
-  return { uid, epoch, content, ackedEpoch: acked_epoch };
+function toOwner({ uid, epoch, content, acked_epoch, closed_until }: OwnerRecord): OwnerRow {
+  return { uid, epoch, content, ackedEpoch: acked_epoch, closedUntil: closed_until };
 }
 
 function toHandoff(record: HandoffRecord): HandoffRow {

@@ -1,4 +1,9 @@
-/** One step of an object's schema. Steps are only ever appended; a step that was released is never edited. */
+import { CLUSTER_GONE } from "../../src/rpc/cluster-record";
+
+/** The only table of an object whose cluster was deleted. */
+export const TOMBSTONE = "_cluster_deleted";
+
+/** One step of an object's schema. Steps are only ever appended; a step that was released is never edited (test/object/released-schemas.test.ts). */
 export interface Migration {
   /** 1, 2, 3, … */
   id: number;
@@ -9,10 +14,13 @@ export interface Migration {
 /**
  * Brings the tables of one object up to date, all missing steps in one transaction. Runs in the constructor, at every wake, so a current
  * object costs two point reads. An object written by newer code is left as it is: steps are additive, so older code still reads it.
+ * Throws CLUSTER_GONE when the object's cluster was deleted, so that it never starts again.
  */
 export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[], nowMs: number): void {
   const newest = migrations.at(-1)?.id ?? 0;
-  if (appliedVersion(storage.sql) >= newest) return;
+  const version = appliedVersion(storage.sql);
+  if (version === 0 && hasTable(storage.sql, TOMBSTONE)) throw new Error(CLUSTER_GONE);
+  if (version >= newest) return;
   storage.transactionSync(() => {
     storage.sql.exec("CREATE TABLE IF NOT EXISTS _migrations (id INTEGER PRIMARY KEY, applied_ms INTEGER NOT NULL) STRICT");
     const applied = appliedVersion(storage.sql);
@@ -24,8 +32,16 @@ export function migrate(storage: DurableObjectStorage, migrations: readonly Migr
   });
 }
 
+/** Whether an object has ever been migrated. */
+export function hasTables(sql: SqlStorage): boolean {
+  return hasTable(sql, "_migrations");
+}
+
+function hasTable(sql: SqlStorage, name: string): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name).toArray().length > 0;
+}
+
 function appliedVersion(sql: SqlStorage): number {
-  const exists = sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'").toArray().length > 0;
-  if (!exists) return 0;
+  if (!hasTables(sql)) return 0;
   return sql.exec<{ version: number | null }>("SELECT max(id) AS version FROM _migrations").one().version ?? 0;
 }

@@ -78,7 +78,7 @@ type AddressRecord = {
 type PageRecord = { segment: string; page: string; bytes: ArrayBuffer };
 
 const ADDRESS_COLUMNS = "counter, key, token, epoch, gen_counter, scope, kind, namespace, name, uid";
-const COUNT_ROWS = "SELECT count(*) AS count, coalesce(min(key), '') AS example FROM address WHERE key >= ? AND key <= ?";
+const COUNT_ROWS = "SELECT count(*) AS count FROM address WHERE key >= ? AND key <= ?";
 
 /** The port; tables must be migrated. */
 export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
@@ -125,8 +125,8 @@ export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
       for (const [key] of sql.exec("SELECT key FROM address WHERE key >= ? AND key <= ? ORDER BY key", first, last).raw())
         yield key as string;
     },
-    rowCount: (first, last) => sql.exec<{ count: number; example: string }>(COUNT_ROWS, first, last).one(),
-    serviceRowCount: (first, last) => sql.exec<{ count: number; example: string }>(`${COUNT_ROWS} AND kind = 'service'`, first, last).one(),
+    rowCount: (first, last) => sql.exec<{ count: number }>(COUNT_ROWS, first, last).one().count,
+    serviceRowCount: (first, last) => sql.exec<{ count: number }>(`${COUNT_ROWS} AND kind = 'service'`, first, last).one().count,
 
     receivingLoad(handoff) {
       const query = "SELECT through, sealed FROM receiving WHERE handoff = ?";

@@ -1,5 +1,6 @@
 /** Schema and statements of the repair controller's rows: how far it has read, what it looks at again, what it has counted. */
 import type { Followed, RepairStorage } from "../../src/controllers/repair/ports";
+import type { SettingsStorage } from "../../src/controllers/repair/settings-watch";
 
 export const REPAIR_SCHEMA = `
    CREATE TABLE repair_progress (
@@ -13,6 +14,15 @@ export const REPAIR_SCHEMA = `
    CREATE INDEX repair_suspects_due ON repair_suspects (due_at);
    CREATE TABLE repair_marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
    CREATE TABLE repair_counts (type TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
+
+export const REPAIR_SETTINGS_SCHEMA = `
+   CREATE TABLE repair_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE repair_differences (
+     name TEXT PRIMARY KEY,
+     value TEXT NOT NULL,
+     seen_at INTEGER NOT NULL,
+     is_new INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;`;
 
 type Row = Record<string, SqlStorageValue>;
 
@@ -55,12 +65,15 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
         dueAt,
       );
     },
-    suspectsTake(nowMs, limit) {
+    suspectsTake(nowMs, limit, leaseUntil) {
       return storage.transactionSync(() => {
         const rows = sql.exec<Row>("SELECT id FROM repair_suspects WHERE due_at <= ? ORDER BY due_at LIMIT ?", nowMs, limit).toArray();
-        for (const { id } of rows) sql.exec("DELETE FROM repair_suspects WHERE id = ?", id);
+        for (const { id } of rows) sql.exec("UPDATE repair_suspects SET due_at = ? WHERE id = ?", leaseUntil, id);
         return rows.map(({ id }) => id as string);
       });
+    },
+    suspectsDone(leaseUntil) {
+      sql.exec("DELETE FROM repair_suspects WHERE due_at = ?", leaseUntil);
     },
     suspectEarliest() {
       const due = sql.exec<Row>("SELECT min(due_at) AS due FROM repair_suspects").one().due;
@@ -79,6 +92,41 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
         type,
         by,
       );
+    },
+  };
+}
+
+/** The SettingsStorage port on a Durable Object's SQLite. */
+export function sqlSettingsStorage(storage: DurableObjectStorage): SettingsStorage {
+  const { sql } = storage;
+  const differences = (where: string): ReturnType<SettingsStorage["differencesLoad"]> =>
+    sql
+      .exec<Row>(`SELECT name, value, seen_at FROM repair_differences WHERE ${where} ORDER BY name`)
+      .toArray()
+      .map((row) => ({ name: row.name as string, value: row.value as string, seenAt: row.seen_at as number }));
+  return {
+    openedLoad() {
+      const rows = sql.exec<Row>("SELECT name, value FROM repair_settings").toArray();
+      return Object.fromEntries(rows.map(({ name, value }) => [name as string, value as string]));
+    },
+    openedSave(settings) {
+      storage.transactionSync(() => {
+        sql.exec("DELETE FROM repair_settings");
+        for (const [name, value] of Object.entries(settings))
+          sql.exec("INSERT INTO repair_settings (name, value) VALUES (?, ?)", name, value);
+      });
+    },
+    differencePut({ name, value, seenAt }) {
+      sql.exec("INSERT OR REPLACE INTO repair_differences (name, value, seen_at, is_new) VALUES (?, ?, ?, 1)", name, value, seenAt);
+    },
+    differencesLoad: () => differences("TRUE"),
+    differencesTake() {
+      const taken = differences("is_new = 1");
+      if (taken.length > 0) sql.exec("UPDATE repair_differences SET is_new = 0");
+      return taken;
+    },
+    differencesTrim(seenBefore) {
+      sql.exec("DELETE FROM repair_differences WHERE seen_at < ?", seenBefore);
     },
   };
 }

@@ -1,6 +1,13 @@
 /** Schema and statements of a ResourceStore: objects, their history, the revision state, namespaces that are being deleted. */
 import type { NamespaceGuardStorage } from "../../src/store/namespace-guard";
-import type { ChangeType, HistoryEntry, StoredObject, StoreState, StoreStorage } from "../../src/store/store-storage";
+import {
+  type ChangeType,
+  type HistoryEntry,
+  StorageFault,
+  type StoredObject,
+  type StoreState,
+  type StoreStorage,
+} from "../../src/store/store-storage";
 
 export const STORE_SCHEMA = `
    CREATE TABLE store_state (
@@ -34,11 +41,25 @@ function storedObject(row: Row): StoredObject {
   return { key: row.key as string, uid: row.uid as string, revision: row.revision as number, data: row.data as string };
 }
 
+/** What SQLite calls a disk that is full, read-only or broken; the platform writes it behind its text. */
+const FAULT = /: SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)/;
+
+function faultOf(error: unknown): unknown {
+  if (error instanceof StorageFault || !(error instanceof Error) || !FAULT.test(error.message)) return error;
+  return new StorageFault(error.message, { cause: error });
+}
+
 /** The StoreStorage port on a Durable Object's SQLite. */
 export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
   const { sql } = storage;
   return {
-    transaction: (work) => storage.transactionSync(work),
+    transaction(work) {
+      try {
+        return storage.transactionSync(work);
+      } catch (error) {
+        throw faultOf(error);
+      }
+    },
     sync: () => storage.sync(),
 
     stateLoad(): StoreState | undefined {

@@ -66,7 +66,8 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   return { elapsedMs: performance.now() - startedAt, latenciesMs };
 }
 
-function open({ host, port }: Load): Promise<Socket> {
+/** A connection to the server. */
+export function open({ host, port }: Pick<Load, "host" | "port">): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true });
     socket.once("connect", () => {
@@ -78,7 +79,7 @@ function open({ host, port }: Load): Promise<Socket> {
 }
 
 /** Collects one answer from pieces of a connection. */
-class AnswerReader {
+export class AnswerReader {
   status = 0;
   body = "";
   #text = "";

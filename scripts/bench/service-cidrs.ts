@@ -1,13 +1,15 @@
 /** ServiceCIDRs of the server under measurement: made, waited for, deleted. */
 import type { Server } from "../../test/e2e/server";
 
+/** clients that create ServiceCIDRs at the same time */
+const OPERATORS = 10;
 const WAIT_MS_MAX = 120_000;
 
-/** A request below the collection of ServiceCIDRs of a cluster; `path` is "" or "/<name>". */
+/** A request below the collection of ServiceCIDRs of a cluster; `path` is "", "/<name>" or "/<name>/status". */
 export function callServiceCIDRs(server: Server, method: string, path: string, body?: object, cluster = "default"): Promise<Response> {
   return fetch(`${server.url}/clusters/${cluster}/apis/networking.k8s.io/v1/servicecidrs${path}`, {
     method,
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
 }
@@ -17,6 +19,17 @@ export async function createServiceCIDR(server: Server, name: string, cidr: stri
   const object = { apiVersion: "networking.k8s.io/v1", kind: "ServiceCIDR", metadata: { name }, spec: { cidrs: [cidr] } };
   const answer = await callServiceCIDRs(server, "POST", "", object, cluster);
   if (answer.status !== 201) throw new Error(`ServiceCIDR ${name}: ${String(answer.status)} ${await answer.text()}`);
+}
+
+/** Creates `range-0`, `range-1`, … with one prefix each, by some clients at the same time, and waits until all are Ready. */
+export async function createReadyServiceCIDRs(server: Server, prefixes: readonly string[], cluster = "default"): Promise<void> {
+  const readyBefore = await countReady(server, cluster);
+  let next = 0;
+  const operator = async (): Promise<void> => {
+    for (let i = next++; i < prefixes.length; i = next++) await createServiceCIDR(server, `range-${String(i)}`, prefixes[i] ?? "", cluster);
+  };
+  await Promise.all(Array.from({ length: OPERATORS }, operator));
+  await until(async () => (await countReady(server, cluster)) === readyBefore + prefixes.length);
 }
 
 interface Listed {

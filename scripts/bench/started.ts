@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { removeFolder, startServer, temporaryFolder } from "../../test/e2e/server";
 import type { Server } from "../../test/e2e/server";
+import { until } from "./service-cidrs";
 import type { CreateLoad, CreateLoadResult } from "./service-load-process";
 
 /** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. */
@@ -35,6 +36,18 @@ export async function runLoadProcess<Load, Result>(server: Server, program: stri
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
   if (code !== 0) throw new Error(`the load generator failed:\n${problems}\n${server.output()}`);
   return JSON.parse(out) as Result;
+}
+
+/** Asks for a sweep of everything in the cluster `default`; answers how long it took, in milliseconds. */
+export async function fullSweep(server: Server): Promise<number> {
+  const line = '"event":"repair looked at everything","object":"default/controllers/repair"';
+  const swept = () => server.output().split(line).length;
+  const before = swept();
+  const startedAt = performance.now();
+  const answer = await fetch(`${server.url}/check`, { method: "POST" });
+  if (answer.status !== 202) throw new Error(`POST /check: ${String(answer.status)} ${await answer.text()}`);
+  await until(() => Promise.resolve(swept() > before));
+  return performance.now() - startedAt;
 }
 
 /** Sums of the counters at /metrics by name and by the given label, e.g. `servicenet_store_drains_total{services}`. */

@@ -2,20 +2,17 @@
  * Carries out a plan: namespaces, then ServiceCIDRs until they are Ready, then Services with what they name, addresses of others, Services that
  * leave something to the server, statuses. Every step may find its work done, so an import that was cut short is run again.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type DumpDocument, labelOf, readDump } from "../../src/import/dump";
 import { differences } from "../../src/import/importable";
 import { planImport, type PlannedService } from "../../src/import/plan";
 import type { ConflictReason, Finding } from "../../src/import/report";
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../src/meta/kubernetes";
-import { type RangesView, rangeSourceOf } from "../../src/ranges/service-ranges";
+import type { RangesView } from "../../src/ranges/service-ranges";
 import { UserError } from "../serve/user-error";
-import { type Answer, type Api, collectionPath } from "./api";
-import type { Progress } from "./progress";
-
-const TOGETHER = 16;
-const READY_WAIT_MS = 60_000;
-const READY_POLL_MS = 200;
+import { type Answer, type Api, collectionPath } from "../cluster/api";
+import { eachTogether } from "../cluster/each-together";
+import { notReady, READY_WAIT_MS } from "../cluster/not-ready";
+import type { Progress } from "../terminal/progress";
 
 export interface ImportReport {
   server: string;
@@ -96,22 +93,13 @@ class Run {
     this.#setting = setting;
   }
 
-  /** `work` for each item, some at a time, in order. */
-  async all<T>(what: string, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-    let next = 0;
-    let done = 0;
-    const worker = async (): Promise<void> => {
-      for (let item = items[next++]; item !== undefined; item = items[next++]) {
-        await work(item);
-        this.#setting.progress.show(what, ++done, items.length);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(TOGETHER, items.length) }, worker));
+  all<T>(what: string, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    return eachTogether(what, items, this.#setting.progress, work);
   }
 
   async create(kind: "Namespace" | "ServiceCIDR" | "IPAddress", object: KubeObject): Promise<void> {
     const { api, report } = this.#setting;
-    await this.#settle(kind, object, await api.create(collectionPath(kind), object, report.dryRun));
+    await this.#settle(kind, object, await api.create(collectionPath(kind), object, { dryRun: report.dryRun }));
   }
 
   async createService({ object, needsPlannedRange }: PlannedService): Promise<void> {
@@ -119,11 +107,11 @@ class Run {
     const namespace = object.metadata?.namespace ?? "";
     const created = { ...object, status: undefined };
     if (!report.dryRun) {
-      await this.#settle("Service", object, await api.create(collectionPath("Service", namespace), created, false));
+      await this.#settle("Service", object, await api.create(collectionPath("Service", namespace), created));
       return;
     }
     const answer = await (namespaces.has(namespace)
-      ? api.create(collectionPath("Service", namespace), created, true)
+      ? api.create(collectionPath("Service", namespace), created, { dryRun: true })
       : this.#tryElsewhere(created));
     // The plan has looked at addresses in ranges that the server does not know yet; the rest is judged by the server.
     const isOnlyAddresses = answer.fields.length > 0 && answer.fields.every((field) => /^spec\.(clusterIPs?|ipFamilies)\b/.test(field));
@@ -136,9 +124,9 @@ class Run {
     const { api } = this.#setting;
     const path = collectionPath("Service", "default");
     const metadata = { ...object.metadata, namespace: "default" };
-    const answer = await api.create(path, { ...object, metadata }, true);
+    const answer = await api.create(path, { ...object, metadata }, { dryRun: true });
     if (answer.reason !== "AlreadyExists") return answer;
-    return api.create(path, { ...object, metadata: { ...metadata, name: undefined, generateName: "import-" } }, true);
+    return api.create(path, { ...object, metadata: { ...metadata, name: undefined, generateName: "import-" } }, { dryRun: true });
   }
 
   async #settle(kind: "Namespace" | "ServiceCIDR" | "IPAddress" | "Service", object: KubeObject, answer: Answer): Promise<void> {
@@ -188,20 +176,8 @@ class Run {
   /** Services cannot have addresses of a range before that. */
   async waitForReady(objects: readonly ServiceCIDR[]): Promise<void> {
     const { api, report, progress } = this.#setting;
-    const wanted = new Set(
-      objects.map(({ metadata }) => metadata?.name ?? "").filter((name) => report.created.includes(`ServiceCIDR ${name}`)),
-    );
-    const deadline = Date.now() + READY_WAIT_MS;
-    const total = wanted.size;
-    while (wanted.size > 0) {
-      for (const object of await api.list<ServiceCIDR>(collectionPath("ServiceCIDR")))
-        if (rangeSourceOf(object).ready) wanted.delete(object.metadata?.name ?? "");
-      progress.show("ranges ready", total - wanted.size, total);
-      if (wanted.size === 0) return;
-      if (Date.now() > deadline) break;
-      await sleep(READY_POLL_MS);
-    }
-    for (const name of wanted)
+    const names = objects.map(({ metadata }) => metadata?.name ?? "").filter((name) => report.created.includes(`ServiceCIDR ${name}`));
+    for (const name of await notReady(api, names, progress))
       report.conflicts.push({
         object: `ServiceCIDR ${name}`,
         reason: "NotReady",

@@ -6,7 +6,7 @@
  *   runner.lock   identity of the runner that uses the folder
  *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
  */
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify, isRunning } from "./processes";
@@ -58,8 +58,7 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
       writeWhole(file("workerd.json"), JSON.stringify(runtime));
     },
     release: () => {
-      rmSync(file("workerd.json"), { force: true });
-      rmSync(file("runner.lock"), { force: true });
+      for (const name of ["workerd.json", "runner.lock"]) unlinkIfPossible(file(name));
     },
   };
 }
@@ -113,6 +112,15 @@ function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   mkdirSync(path);
+}
+
+/** A folder that cannot be written any more keeps its files: whoever opens it next finds that their processes are gone. */
+function unlinkIfPossible(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (existsSync(path)) console.error(`servicenet: ${path} cannot be removed (${reasonOf(error)})`);
+  }
 }
 
 function tryLink(from: string, to: string): boolean {

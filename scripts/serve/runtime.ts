@@ -43,7 +43,7 @@ export function readRuntimeConfig(configPath: string, vars: Record<string, strin
 }
 
 /** Bundles the Worker as `wrangler deploy` does; text of one ES module. */
-async function bundle(config: RuntimeConfig): Promise<string> {
+export async function bundle(config: RuntimeConfig): Promise<string> {
   const result = await build({
     entryPoints: [config.main],
     bundle: true,

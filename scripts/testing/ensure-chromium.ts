@@ -1,7 +1,7 @@
 /** A Chromium for the tests on a machine that has none: Debian's package. */
 import { execFileSync } from "node:child_process";
 import { findChromium } from "../chromium";
-import type { Counts } from "./steps";
+import { type Counts, oneFailed, onePassed } from "./steps";
 
 /** Finds or installs a Chromium; a machine that cannot have one fails this step loudly. */
 export function ensureChromium(): { command: string | undefined; counts: Counts } {
@@ -16,7 +16,7 @@ export function ensureChromium(): { command: string | undefined; counts: Counts 
     command = findChromium();
   }
   if (!command) console.error("FAILED there is no Chromium: put one on the PATH or name it in $CHROMIUM");
-  return { command, counts: command ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 } };
+  return { command, counts: command ? onePassed : oneFailed("chromium") };
 }
 
 function install(): void {

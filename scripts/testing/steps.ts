@@ -1,13 +1,20 @@
-/** Steps of a test run: each prints its own output and answers how many of its checks passed and failed. */
+/** Steps of a test run: each prints its own output and answers how many of its checks passed and failed, and which failed. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Progress } from "./progress-reporter";
+import { join, relative } from "node:path";
 
 export interface Counts {
   passed: number;
   failed: number;
+  /** What failed, a line each. */
+  failures: string[];
+}
+
+export const onePassed: Readonly<Counts> = { passed: 1, failed: 0, failures: [] };
+
+export function oneFailed(what: string): Counts {
+  return { passed: 0, failed: 1, failures: [what] };
 }
 
 const root = join(import.meta.dirname, "..", "..");
@@ -16,100 +23,114 @@ const root = join(import.meta.dirname, "..", "..");
 export async function check(name: string, [command = "", ...args]: string[]): Promise<Counts> {
   const startedAt = Date.now();
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], shell: process.platform === "win32" });
+  const { code, output } = await ended(child);
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)${output.trim() ? `\n${output.trimEnd()}` : ""}`);
+  return code === 0 ? onePassed : oneFailed(name);
+}
+
+/** How long a vitest run may take; one that hangs is a failure, not an endless wait. */
+const runMsMax = 25 * 60_000;
+
+/**
+ * A vitest run; counts come from its JSON report. A test that did not run (skipped, todo, its file broken) counts as failed, and
+ * so does a run that failed for another reason or had no tests at all.
+ *
+ * @param output "live", or "whole" = in one piece at the end, for a run beside others
+ */
+export async function vitest(
+  name: string,
+  args: string[],
+  options: { env?: Record<string, string>; output?: "live" | "whole" } = {},
+): Promise<Counts> {
+  const folder = mkdtempSync(join(tmpdir(), "servicenet-report-"));
+  const report = join(folder, "report.json");
+  const live = options.output !== "whole";
+  const title = `\n--- ${name}`;
+  if (live) console.log(title);
+  try {
+    const program = join(root, "node_modules", "vitest", "vitest.mjs");
+    const child = spawn(
+      process.execPath,
+      [program, "run", ...args, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+      {
+        cwd: root,
+        stdio: ["ignore", live ? "inherit" : "pipe", live ? "inherit" : "pipe"],
+        env: { ...process.env, ...options.env },
+        timeout: runMsMax,
+      },
+    );
+    const { code, output } = await ended(child);
+    if (!live) console.log(`${title}\n${output.trimEnd()}`);
+    if (code === null) console.log(`${name}: ended by a signal, as a run of more than ${String(runMsMax / 60_000)} minutes is`);
+    return countsOf(name, report, code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits for a command to end. `code` is null if a signal ended it or it never started; `output` is what it wrote to pipes. */
+async function ended(child: ChildProcess): Promise<{ code: number | null; output: string }> {
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const code = await new Promise<number | null>((resolve) => {
     child.on("close", resolve).on("error", (error) => {
       output += String(error);
       resolve(null);
     });
   });
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)${output.trim() ? `\n${output.trimEnd()}` : ""}`);
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  return { code, output };
 }
 
-/**
- * A vitest run; counts come from its JSON report. A test that did not run (skipped, todo, its file broken) counts as failed, and
- * so does a run that failed for another reason or had no tests at all.
- */
-export async function vitest(name: string, args: string[], env: Record<string, string> = {}): Promise<Counts> {
-  console.log(`\n--- ${name}`);
-  const folder = mkdtempSync(join(tmpdir(), "servicenet-report-"));
-  const report = join(folder, "report.json");
+/** Of Vitest's JSON report, what is read here. */
+interface Report {
+  numPassedTests: number;
+  numTotalTests: number;
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
+}
+
+function countsOf(name: string, path: string, code: number | null): Counts {
+  let report: Report;
   try {
-    const program = join(root, "node_modules", "vitest", "vitest.mjs");
-    const progress = join(folder, "progress.json");
-    const counting = `--reporter=${join(import.meta.dirname, "progress-reporter.ts")}`;
-    const reporters = ["--reporter=default", "--reporter=json", counting, `--outputFile.json=${report}`];
-    const child = spawn(process.execPath, [program, "run", ...args, ...reporters], {
-      cwd: root,
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, ...env, TEST_PROGRESS: progress },
-    });
-    const code = await new Promise<number | null>((resolve) => {
-      child.on("close", resolve);
-      endLingering(child, progress, resolve);
-    });
-    return existsSync(report) ? countsOf(report, code) : progressCounts(progress);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** How long a run may take to clean up after it has reported. */
-const lingeringMsMax = 30_000;
-/** How long a run may take until it reports; one that hangs is a failure, not an endless wait. */
-const runMsMax = 25 * 60_000;
-
-/**
- * The runtime of a finished run has been seen not to go away now and then, which would hold up everything behind it. The report is
- * written when every test has ended; what is left then is only ended, and said so. The report decides.
- */
-function endLingering(child: ChildProcess, progress: string, resolve: (code: number | null) => void): void {
-  const startedAt = Date.now();
-  let reportedAt = 0;
-  const timer = setInterval(() => {
-    if (reportedAt === 0 && existsSync(progress) && readProgress(progress).left === 0) reportedAt = Date.now();
-    if (reportedAt === 0 && Date.now() - startedAt > runMsMax) {
-      console.log(`the run did not report within ${String(runMsMax / 60_000)} minutes`);
-      child.kill("SIGKILL");
-      resolve(1);
-      return;
-    }
-    if (reportedAt === 0 || Date.now() - reportedAt < lingeringMsMax) return;
-    console.log(`the run did not end by itself within ${String(lingeringMsMax / 1000)} s of its report`);
-    child.kill("SIGKILL");
-    resolve(0);
-  }, 1_000);
-  child.on("close", () => clearInterval(timer));
-}
-
-function readProgress(path: string): Progress {
-  return JSON.parse(readFileSync(path, "utf8")) as Progress;
-}
-
-/** Of a run that did not report itself: what its files said, all of which have to have ended. */
-function progressCounts(path: string): Counts {
-  if (!existsSync(path)) return { passed: 0, failed: 1 };
-  const { left, passed, failed } = readProgress(path);
-  return { passed, failed: failed + left };
-}
-
-function countsOf(report: string, code: number | null): Counts {
-  try {
-    const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, "utf8")) as { numPassedTests: number; numTotalTests: number };
-    const failed = numTotalTests - numPassedTests;
-    return { passed: numPassedTests, failed: failed === 0 && (code !== 0 || numTotalTests === 0) ? 1 : failed };
+    report = JSON.parse(readFileSync(path, "utf8")) as Report;
   } catch {
-    return { passed: 0, failed: 1 };
+    return oneFailed(`${name}: no report`);
   }
+  const failures = report.testResults.flatMap((file) => {
+    const of = relative(root, file.name);
+    const tests = file.assertionResults.filter(({ status }) => status !== "passed");
+    return tests.length === 0 && file.status !== "passed"
+      ? [`${of}: ${firstLine(file.message)}`]
+      : tests.map((test) => `${of} > ${test.fullName}: ${firstLine(test.failureMessages[0] ?? test.status)}`);
+  });
+  const failed = report.numTotalTests - report.numPassedTests;
+  if (failed === 0 && (code !== 0 || report.numTotalTests === 0))
+    return { passed: report.numPassedTests, failed: 1, failures: failures.length > 0 ? failures : [`${name}: exit code ${String(code)}`] };
+  return { passed: report.numPassedTests, failed, failures };
 }
 
-/** Prints the closing line over all steps and sets the exit code. */
-export function finish(steps: Counts[]): void {
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0]?.slice(0, 300) ?? "";
+}
+
+/** One step after the other, all of them even if one fails. */
+export async function inTurn(steps: readonly (() => Promise<Counts>)[]): Promise<Counts[]> {
+  const counts: Counts[] = [];
+  for (const step of steps) counts.push(await step());
+  return counts;
+}
+
+/** Prints what failed and the closing line over all steps, sets the exit code and answers the sums. */
+export function finish(steps: Counts[]): Counts {
   const passed = steps.reduce((sum, step) => sum + step.passed, 0);
   const failed = steps.reduce((sum, step) => sum + step.failed, 0);
-  console.log(`\n${String(passed)} passed, ${String(failed)} failed`);
+  const failures = steps.flatMap((step) => step.failures);
+  console.log(`\n${failures.map((line) => `failed: ${line}\n`).join("")}${String(passed)} passed, ${String(failed)} failed`);
   process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+  return { passed, failed, failures };
 }

@@ -33,6 +33,8 @@ export interface ActiveConfig {
   ranges: Prefix[];
   /** the ranges have no static bands */
   withoutBands: boolean;
+  /** no row comes by `seed` for a Service */
+  closed: boolean;
 }
 
 /** What a never configured object has. */
@@ -45,6 +47,7 @@ const UNCONFIGURED: ActiveConfig = {
   receiving: [],
   ranges: [],
   withoutBands: false,
+  closed: false,
 };
 
 export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind: "repeat" } | { kind: "refuse"; result: ConfigureResult };
@@ -63,6 +66,7 @@ function canonicalContent(config: OwnerConfig): string {
     receiving: receiving.map(({ handoff, prefixes }) => ({ handoff, prefixes: set(prefixes) })),
     retired: config.retired,
     ...(config.withoutBands && !config.retired ? { withoutBands: true } : {}),
+    ...(config.closed && !config.retired ? { closed: true } : {}),
   });
 }
 
@@ -104,17 +108,19 @@ export function parseConfig(stored: StoredConfig | undefined): ActiveConfig {
   const owned = content.owned.map(parseCanonical);
   const receiving = content.receiving.map(({ handoff, prefixes }) => ({ handoff, prefixes: prefixes.map(parseCanonical) }));
   assertDisjoint([...owned, ...receiving.flatMap(({ prefixes }) => prefixes)]);
-  const frozenPrefixes = owned.filter((prefix) => frozen.has(formatPrefix(prefix)));
+  const isFrozen = (_: Prefix, at: number): boolean => frozen.has(content.owned[at] ?? "");
+  const frozenPrefixes = owned.filter(isFrozen);
   assert(frozenPrefixes.length === frozen.size, "only owned segments can be frozen");
   return {
     epoch: stored.epoch,
     retired: content.retired,
     owned,
-    active: owned.filter((prefix) => !frozen.has(formatPrefix(prefix))),
+    active: owned.filter((prefix, at) => !isFrozen(prefix, at)),
     frozen: frozenPrefixes,
     receiving,
     ranges: content.ranges.map(parseCanonical),
     withoutBands: content.withoutBands ?? false,
+    closed: content.closed ?? false,
   };
 }
 

@@ -26,7 +26,7 @@ import { addressKey, parseAddressKey } from "./owner-key";
 import type { OwnerMemory } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
 
-/** An address asked to be taken because an IPAddress object already has it. */
+/** An address asked to be taken because an object has it already: an IPAddress, or a Service that lost its row. */
 export interface SeedItem {
   address: string;
   holder: Holder;
@@ -81,10 +81,11 @@ export class OwnerDrain {
     return "released";
   }
 
-  /** Whether the seed may be tried in this configuration; a frozen segment takes nothing. */
+  /** Whether the seed may be tried in this configuration; a frozen segment takes nothing, and a closed owner nothing for Services. */
   maySeed(epoch: number, items: readonly SeedItem[]): boolean {
     const { config } = this.#memory;
     if (config.retired || epoch !== config.epoch) return false;
+    if (config.closed && items.some(({ holder }) => holder.kind === "service")) return false;
     return !items.some(({ address }) => this.#isFrozen(this.#placeOf(address)));
   }
 

@@ -27,7 +27,7 @@ export function partition(storage: OwnerStorage, prefixes: readonly Prefix[], ro
   return inKeyOrder(prefixes).flatMap((prefix) => {
     // Without a text, so never given out: it moves with nobody.
     if (containsPrefix(IPV4_MAPPED, prefix)) return [];
-    const rows = storage.rowCount(...keysOf(prefix)).count;
+    const rows = storage.rowCount(...keysOf(prefix));
     if (rows <= rowsMax || hostBitsOf(prefix) === 0) return [{ prefix: formatPrefix(prefix), rows }];
     return partition(storage, halves(prefix), rowsMax);
   });
@@ -81,7 +81,7 @@ function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly P
 }
 
 function countRows(storage: OwnerStorage, segments: readonly Prefix[]): number {
-  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)).count, 0);
+  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)), 0);
 }
 
 /** `rows` in address order. */

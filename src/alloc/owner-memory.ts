@@ -5,8 +5,8 @@
  */
 import { InvariantError } from "../base/assert";
 import type { Random, Recorder } from "../base/ports";
-import { type Prefix, formatPrefix, relation } from "../net/prefix";
-import { coversPrefix } from "../net/prefix-set";
+import { type Prefix, formatPrefix } from "../net/prefix";
+import { coverOf } from "../net/prefix-set";
 import { type ActiveConfig, parseConfig } from "./owner-config";
 import { KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
 import type { OwnerStorage, StoredConfig, StoredRow } from "./owner-storage";
@@ -53,7 +53,8 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
   const isActive = setOf(config.active);
   const vanished = before.active.filter((segment) => !isActive.has(formatPrefix(segment)));
   // What was active and is only cut differently is moved inside the pool.
-  const appeared = config.active.filter((segment) => !isActiveBefore.has(formatPrefix(segment)) && !coversPrefix(before.active, segment));
+  const wasCovered = coverOf(before.active);
+  const appeared = config.active.filter((segment) => !isActiveBefore.has(formatPrefix(segment)) && !wasCovered(segment));
   const begun = new Set(before.receiving.map(({ handoff }) => handoff));
   const received = config.receiving.filter(({ handoff }) => begun.has(handoff)).flatMap(({ prefixes }) => prefixes);
   const kept = [...config.owned, ...received];
@@ -73,10 +74,16 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
  * Throws an InvariantError where the bitmap contradicts itself, holds another number of addresses than there are rows, or has the address of
  * one of `rows` as free.
  */
-export function verifyMemory(storage: OwnerStorage, { pool, config }: OwnerMemory, rows: readonly StoredRow[]): void {
+export function verifyMemory(storage: OwnerStorage, memory: OwnerMemory, rows: readonly StoredRow[]): void {
+  const { pool, config } = memory;
   pool.verify();
   const stored = rowsIn(storage, config.active);
   if (pool.takenCount() !== stored) throw new InvariantError(`${pool.takenCount()} addresses are taken, and there are ${stored} rows`);
+  verifyRows(memory, rows);
+}
+
+/** The part of it that costs as much as there are `rows`. */
+export function verifyRows({ pool }: OwnerMemory, rows: readonly StoredRow[]): void {
   for (const { key } of rows) {
     const { family, address } = parseAddressKey(key);
     if (pool.isOwned(family, address) && !pool.isTaken(family, address)) throw new InvariantError("an address with a row is free");
@@ -89,11 +96,7 @@ export function savePages(storage: OwnerStorage, pool: Pool): void {
 }
 
 function configurePool(pool: Pool, config: ActiveConfig): void {
-  pool.configure(
-    config.active,
-    config.ranges.filter((range) => config.active.some((segment) => relation(range, segment) !== "disjoint")),
-    !config.withoutBands,
-  );
+  pool.configure(config.active, config.ranges, !config.withoutBands);
 }
 
 /** False when the stored pages are of no use: damaged, or of a segment that is not active. */
@@ -112,7 +115,7 @@ function loadPages(storage: OwnerStorage, { pool, config }: OwnerMemory): boolea
 }
 
 function rowsIn(storage: OwnerStorage, segments: readonly Prefix[]): number {
-  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)).count, 0);
+  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)), 0);
 }
 
 function takeRows(storage: OwnerStorage, pool: Pool, segment: Prefix): void {

@@ -65,10 +65,10 @@ export interface OwnerStorage {
   rowsIn(interval: { first: AddressKey; last: AddressKey; after: AddressKey }, limit: number): StoredRow[];
   /** Keys of all rows in [first, last], in address order; to be consumed without writing rows meanwhile. */
   rowKeys(first: AddressKey, last: AddressKey): Iterable<AddressKey>;
-  /** Number of rows in [first, last] and the lowest key among them ("" = none). */
-  rowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey };
+  /** Number of rows in [first, last]. */
+  rowCount(first: AddressKey, last: AddressKey): number;
   /** The same, of rows that are held for Services. */
-  serviceRowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey };
+  serviceRowCount(first: AddressKey, last: AddressKey): number;
 
   /** undefined: nothing was ever asked of this hand-off, or it is over */
   receivingLoad(handoff: number): StoredReceiving | undefined;

@@ -39,6 +39,7 @@ import type {
   CopyChunk,
   CopyOutResult,
   Holder,
+  InspectedOwner,
   OwnerConfig,
   ReceiveResult,
   Receiving,
@@ -51,7 +52,7 @@ import { decideConfigure, parseCanonical } from "./owner-config";
 import { OwnerDrain, type SeedItem } from "./owner-drain";
 import { copyOut, HandoffConflict, partition, receive } from "./owner-handoff";
 import { type AddressKey, addressKey, parseAddressKey } from "./owner-key";
-import { type OwnerMemory, applyConfig, loadMemory, savePages, verifyMemory } from "./owner-memory";
+import { type OwnerMemory, applyConfig, loadMemory, savePages, verifyMemory, verifyRows } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
 
 export interface OwnerPorts {
@@ -78,7 +79,7 @@ class OwnerOverloadedError extends Error {
   override name = "OwnerOverloadedError";
 }
 
-export class Owner implements ServiceCIDRRpc, RepairedOwner {
+export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   readonly #ports: OwnerPorts;
   readonly #batcher: Batcher<Operation, Outcome>;
   /** undefined: memory may differ from storage and is read again before its next use */
@@ -149,7 +150,7 @@ export class Owner implements ServiceCIDRRpc, RepairedOwner {
   }
 
   /**
-   * Takes addresses of existing IPAddress objects, allocatable or not. `stale` unless `epoch` is the one in force here: an address
+   * Takes addresses of existing objects, allocatable or not. `stale` unless `epoch` is the one in force here, and allows it: an address
    * outside is skipped, and only the caller that knows the owned segments may conclude that it was not meant for this owner.
    */
   async seed(epoch: number, items: SeedItem[]): Promise<"ok" | "stale"> {
@@ -172,20 +173,14 @@ export class Owner implements ServiceCIDRRpc, RepairedOwner {
   }
 
   /**
-   * Counts the rows of Services, in frozen segments as well. As upstream, IPAddress objects that others made keep no ServiceCIDR: theirs go
-   * with the claim. Linear in what it counts: topology changes ask, not requests.
+   * Counts the rows of Services in each interval, in frozen segments as well. As upstream, IPAddress objects that others made keep no
+   * ServiceCIDR: theirs go with the claim. Linear in what it counts: topology changes ask, not requests.
    */
-  async countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number; example: string }> {
+  async countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number[] }> {
     assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
     const { config } = this.#current();
-    let taken = 0;
-    let example: AddressKey = "";
-    for (const { first, last } of intervals) {
-      const found = this.#ports.storage.serviceRowCount(keyOf(first), keyOf(last));
-      taken += found.count;
-      if (found.count > 0 && (example === "" || found.example < example)) example = found.example;
-    }
-    return { epoch: config.epoch, taken, example: example === "" ? "" : formatKey(example) };
+    const taken = intervals.map(({ first, last }) => this.#ports.storage.serviceRowCount(keyOf(first), keyOf(last)));
+    return { epoch: config.epoch, taken };
   }
 
   /** Free allocatable addresses now; frozen segments give none. */
@@ -223,7 +218,7 @@ export class Owner implements ServiceCIDRRpc, RepairedOwner {
     const { config, pool } = this.#current();
     const taken = intervals.map(({ first, last }) => {
       const [low, high] = [keyOf(first), keyOf(last)];
-      if (config.frozen.length > 0) return this.#ports.storage.rowCount(low, high).count;
+      if (config.frozen.length > 0) return this.#ports.storage.rowCount(low, high);
       return pool.takenIn(parseAddressKey(low).family, parseAddressKey(low).address, parseAddressKey(high).address);
     });
     const { drains, weight } = this.counters;
@@ -259,7 +254,8 @@ export class Owner implements ServiceCIDRRpc, RepairedOwner {
     const memory = this.#current();
     const rows = storage.rowsSince(afterPosition, limit);
     try {
-      verifyMemory(storage, memory, rows);
+      if (afterPosition === 0) verifyMemory(storage, memory, rows);
+      else verifyRows(memory, rows);
     } catch (error) {
       if (!(error instanceof InvariantError)) throw error;
       recorder.log("error", "owner.bitmapDiffers", { epoch: memory.config.epoch, error: error.message });
@@ -268,6 +264,21 @@ export class Owner implements ServiceCIDRRpc, RepairedOwner {
       return { next: 0, rebuilt: true };
     }
     return { next: rows.length < limit ? 0 : (rows.at(-1)?.position ?? 0), rebuilt: false };
+  }
+
+  async inspect(afterPosition: number, limit: number): ReturnType<InspectedOwner["inspect"]> {
+    const { storage } = this.#ports;
+    const memory = this.#current();
+    const rows = storage.rowsSince(afterPosition, Math.max(0, Math.min(limit, OWNER_ROWS_PER_ANSWER_MAX)));
+    const page = { epoch: memory.config.epoch, rows: rows.map(toAddressRow) };
+    try {
+      if (afterPosition === 0) verifyMemory(storage, memory, rows);
+      else verifyRows(memory, rows);
+    } catch (error) {
+      if (!(error instanceof InvariantError)) throw error;
+      return { ...page, differs: error.message };
+    }
+    return { ...page, differs: "" };
   }
 
   #apply(operations: readonly Operation[]): Outcome[] {

@@ -14,7 +14,7 @@ import { DENSE_BITS_MAX } from "../bitmap/dense-bitmap";
 import { decodePage, encodePage } from "../bitmap/codec";
 import { bandsOf, type Scope } from "../net/band";
 import { FAMILIES, type Family } from "../net/family";
-import { intersect, memberAt } from "../net/interval";
+import { intersectEach, memberAt } from "../net/interval";
 import { formatPrefix, hostBitsOf, type Prefix } from "../net/prefix";
 import { DenseSegment } from "./dense-segment";
 import { allocateFrom } from "./pick";
@@ -62,10 +62,9 @@ export class Pool {
         ranges.filter((prefix) => prefix.family === family),
         withStatic,
       );
-      for (const segment of segments) {
-        const inside = [{ first: segment.first, last: segment.last }];
-        segment.configure({ dynamic: intersect(bands.dynamic, inside), static: intersect(bands.static, inside) });
-      }
+      const dynamic = intersectEach(bands.dynamic, segments);
+      const inStaticBand = intersectEach(bands.static, segments);
+      segments.forEach((segment, i) => segment.configure({ dynamic: dynamic[i] ?? [], static: inStaticBand[i] ?? [] }));
       this.#segments[family] = segments;
     }
     this.#byKey = new Map(this.#all().map((segment) => [segment.key, segment]));

@@ -5,6 +5,11 @@ class TimeoutError extends Error {
   override name = "TimeoutError";
 }
 
+/** Whether that is what a call ended with: its callee neither answered nor failed. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof TimeoutError;
+}
+
 /** The promise's outcome, or a TimeoutError after `timeoutMs`. A late outcome is dropped. */
 export function withTimeout<T>(clock: Clock, timeoutMs: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

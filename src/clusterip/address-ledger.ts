@@ -16,10 +16,11 @@ import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RELEASE_WAIT_MS, RPC_TIMEOUT_MS } from "../base/limits";
 import { orderedUuid } from "../base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../base/ports";
-import { pause } from "../base/pause";
+import { Pace } from "../base/pause";
 import { withTimeout } from "../base/timeout";
+import { familyOfText } from "../net/family";
 import type { Topology } from "../rpc/coordinator";
-import type { AddressRow, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
+import type { AddressRow, Holder, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { AddressSupply, type SupplyResult, type TakenAddress, type WantedAddress } from "./address-supply";
 import type { LedgerStorage } from "./ledger-storage";
 import { type PendingRelease, PendingReleases } from "./pending-release";
@@ -39,11 +40,19 @@ export interface LedgerPorts {
   wakeAt(time: number): void;
 }
 
-/** Rows of one audit answer. */
-const AUDIT_ROWS = 1_000;
-/** An owner that was asked for addresses is audited each time for as long: a call whose caller gave up may still arrive. */
-const ASKED_LATELY_MS = 10 * 60_000;
-/** Owners that were not asked lately are audited in turn, so many each time: a thousand idle ranges cost next to nothing. */
+/** Rows of one audit answer: what owner and store do with it stays below 10 ms. */
+const AUDIT_ROWS = 250;
+/** Old rows of each owner that one audit looks at besides. */
+const SWEPT_ROWS = 1_000;
+/** Rests of the audit, in times of what it took since the last one: the thread is for those who allocate, too. */
+const REST_RATIO = 4;
+/** The same where an operator waits. */
+const REST_RATIO_URGENT = 1;
+/** How long the audit is waited for: cron waits for it twice after a start, and no longer than 30 s for a store. */
+const AUDIT_WAIT_MS = 10_000;
+/** An owner that did not answer a call for addresses in time is audited each time for as long: the call may still arrive. */
+const UNANSWERED_LATELY_MS = 10 * 60_000;
+/** All others are audited in turn, so many each time: a thousand ranges cost next to nothing, however many addresses they gave out. */
 const AUDITED_IN_TURN = 20;
 
 export class AddressLedger {
@@ -54,8 +63,13 @@ export class AddressLedger {
   #added: PendingRelease[] = [];
   #waiters: ((sent: Promise<void>) => void)[] = [];
   #auditing: Promise<void> | undefined;
-  /** when each owner was last asked for an address (ms); one that is not here was not asked by this object in its life */
-  readonly #askedAt = new Map<string, number>();
+  #sweeping: Promise<void> | undefined;
+  /** the sweep of those who asked for one while another was under way */
+  #sweepingNext: Promise<void> | undefined;
+  /** calls for addresses that each owner has not answered yet; what is answered is known here, and needs no audit */
+  readonly #owing = new Map<string, number>();
+  /** when each owner last failed to answer one in time (ms) */
+  readonly #unansweredAt = new Map<string, number>();
   /** owners audited in this object's life, under the epoch of the configuration that they had then */
   readonly #audited = new Map<string, number>();
   /** the owner audited last in turn */
@@ -66,11 +80,7 @@ export class AddressLedger {
     private readonly ports: LedgerPorts,
   ) {
     this.releases = new PendingReleases(ports);
-    const asked = (uid: string): ServiceCIDRRpc => {
-      this.#askedAt.set(uid, ports.clock.now());
-      return ports.owner(uid);
-    };
-    this.#supply = new AddressSupply({ ...ports, owner: asked });
+    this.#supply = new AddressSupply({ ...ports, owner: (uid) => this.#asked(uid) });
   }
 
   /** Takes every wanted address or answers the first refusal with what was taken all the same; the caller gives that back. */
@@ -113,6 +123,14 @@ export class AddressLedger {
     return this.ports.storage.allocationGet(address)?.token;
   }
 
+  /**
+   * Whether the address was listed for seeding as this object's: then it is known under the object's uid, but the owner may have its row
+   * under the token of a repair that came first and was not committed.
+   */
+  isSeeded(address: string, holder: Holder): boolean {
+    return this.tokenOf(address) === holder.uid;
+  }
+
   /** Inside the commit's transaction: the object at `key` no longer holds `address`. */
   drop(key: string, address: string): void {
     const { storage } = this.ports;
@@ -133,6 +151,27 @@ export class AddressLedger {
     return withTimeout(this.ports.clock, RELEASE_WAIT_MS, sent).catch(() => undefined);
   }
 
+  #asked(uid: string): Pick<ServiceCIDRRpc, "allocate" | "seed"> {
+    const { clock, owner } = this.ports;
+    const stub = owner(uid);
+    const answered = async <T>(call: Promise<T>): Promise<T> => {
+      const askedAt = clock.now();
+      let isInTime = false;
+      this.#owing.set(uid, (this.#owing.get(uid) ?? 0) + 1);
+      try {
+        const answer = await call;
+        isInTime = clock.now() - askedAt < RPC_TIMEOUT_MS;
+        return answer;
+      } finally {
+        const owing = (this.#owing.get(uid) ?? 0) - 1;
+        if (owing > 0) this.#owing.set(uid, owing);
+        else this.#owing.delete(uid);
+        if (!isInTime) this.#unansweredAt.set(uid, clock.now());
+      }
+    };
+    return { allocate: (items) => answered(stub.allocate(items)), seed: (epoch, items) => answered(stub.seed(epoch, items)) };
+  }
+
   /** After the turn's transaction: sends what it added. */
   turnCommitted(): void {
     if (this.#added.length === 0 && this.#waiters.length === 0) return;
@@ -147,43 +186,90 @@ export class AddressLedger {
   /** The turn's transaction was lost, and its outbox rows with it. */
   turnLost(): void {
     this.#added = [];
+    // What the turn was to give back has no outbox row: all owners are audited anew.
+    this.#audited.clear();
     for (const waiter of this.#waiters) waiter(Promise.resolve());
     this.#waiters = [];
     this.releases.reload();
   }
 
-  /** Looks for rows at owners that this store asked for and then forgot by a crash. Never rejects. */
+  /**
+   * Looks for rows at owners that this store asked for and then forgot by a crash. Resolves when it is done, or after AUDIT_WAIT_MS: then it
+   * goes on behind the caller. Never rejects.
+   */
   audit(): Promise<void> {
     this.#auditing ??= this.#audit()
       .catch((error: unknown) => this.ports.recorder.log("warn", "audit of owners failed", { error: String(error) }))
       .finally(() => {
         this.#auditing = undefined;
       });
-    return this.#auditing;
+    return withTimeout(this.ports.clock, AUDIT_WAIT_MS, this.#auditing).catch(() => undefined);
+  }
+
+  /**
+   * The same of every row of every owner, however old, for an operator who does not wait until its turn comes. What is under way may have
+   * passed rows that were lost since: who asks then gets the next one. Never rejects.
+   */
+  auditAll(): Promise<void> {
+    if (this.#sweeping) {
+      this.#sweepingNext ??= this.#sweeping.then(() => {
+        this.#sweepingNext = undefined;
+        return this.auditAll();
+      });
+      return this.#sweepingNext;
+    }
+    this.#sweeping = this.#auditAll()
+      .catch((error: unknown) => this.ports.recorder.log("warn", "audit of all owners failed", { error: String(error) }))
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+    return this.#sweeping;
+  }
+
+  async #auditAll(): Promise<void> {
+    const { topology, clock, recorder } = this.ports;
+    const { claims } = await topology.refresh();
+    const pace = new Pace(clock, REST_RATIO_URGENT);
+    for (const uid of new Set(claims.map(({ ownerUid }) => ownerUid))) {
+      try {
+        for (let after: number | undefined = 0; after !== undefined;) {
+          await pace.rest();
+          after = await this.#sweepPage(uid, after);
+        }
+      } catch (error) {
+        recorder.log("warn", "audit of an owner failed", { owner: uid, error: String(error) });
+      }
+    }
   }
 
   async #audit(): Promise<void> {
     const topology = await this.ports.topology.refresh();
     const epochs = new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch]));
+    const pace = new Pace(this.ports.clock, REST_RATIO);
     for (const uid of this.#toAudit(topology)) {
       try {
-        await this.#auditOwner(uid);
+        await this.#auditOwner(uid, pace);
         this.#audited.set(uid, epochs.get(uid) ?? 0);
       } catch (error) {
         this.ports.recorder.log("warn", "audit of an owner failed", { owner: uid, error: String(error) });
       }
     }
     for (const uid of this.#audited.keys()) if (!epochs.has(uid)) this.#audited.delete(uid);
-    for (const uid of this.#askedAt.keys()) if (!epochs.has(uid)) this.#askedAt.delete(uid);
+    for (const uid of this.#unansweredAt.keys()) if (!epochs.has(uid)) this.#unansweredAt.delete(uid);
   }
 
   /** Owners that may have a row which this store does not know of, and some of the others in turn. */
   #toAudit({ claims, owners }: Topology): Set<string> {
-    const lately = this.ports.clock.now() - ASKED_LATELY_MS;
+    const lately = this.ports.clock.now() - UNANSWERED_LATELY_MS;
     const epochs = new Map(owners.map(({ uid, epoch }) => [uid, epoch]));
     const all = [...new Set(claims.map((claim) => claim.ownerUid))].sort();
     const chosen = new Set(
-      all.filter((uid) => (this.#askedAt.get(uid) ?? 0) > lately || this.#audited.get(uid) !== (epochs.get(uid) ?? 0)),
+      all.filter(
+        (uid) =>
+          (this.#owing.get(uid) ?? 0) > 0 ||
+          (this.#unansweredAt.get(uid) ?? 0) > lately ||
+          this.#audited.get(uid) !== (epochs.get(uid) ?? 0),
+      ),
     );
     const first = all.findIndex((uid) => uid > this.#turn);
     const inTurn = [...all.slice(Math.max(first, 0)), ...all.slice(0, Math.max(first, 0))].slice(0, AUDITED_IN_TURN);
@@ -192,50 +278,72 @@ export class AddressLedger {
     return chosen;
   }
 
-  async #auditOwner(uid: string): Promise<void> {
+  /** Rests before each call, so that the owners of a thousand ranges, asked one after the other, keep nobody from the thread. */
+  async #auditOwner(uid: string, pace: Pace): Promise<void> {
     const mark = `audited/${uid}`;
     const before = this.ports.storage.markGet(mark);
     for (let more = true; more;) {
-      const startedAt = this.ports.clock.now();
+      await pace.rest();
       more = await this.#auditPage(uid, mark, Infinity);
-      // The owner's thread is for those who allocate, too.
-      if (more) await pause(this.ports.clock, this.ports.clock.now() - startedAt);
     }
-    // What was in order once may not be any more (a store that came back from a copy): a page of the old rows, too, over and over.
-    if (before > 0) await this.#auditPage(uid, `swept/${uid}`, before);
+    // What was in order once may not be any more (a store that came back from a copy): some of the old rows, too, over and over.
+    let more = before > 0;
+    for (let rows = 0; more && rows < SWEPT_ROWS; rows += AUDIT_ROWS) {
+      await pace.rest();
+      more = await this.#auditPage(uid, `swept/${uid}`, before);
+    }
   }
 
   /** One page of rows behind the mark and up to a position; answers whether there are more. Behind the last one the sweep's mark starts over. */
   async #auditPage(uid: string, mark: string, end: number): Promise<boolean> {
-    const { clock, storage, owner, recorder } = this.ports;
+    const { storage } = this.ports;
     const after = storage.markGet(mark);
-    const { rows: page } = await withTimeout(clock, RPC_TIMEOUT_MS, owner(uid).rowsSince(after, AUDIT_ROWS));
-    const rows = page.filter(({ position }) => position <= end);
+    const rows = (await this.#rowsSince(uid, after)).filter(({ position }) => position <= end);
     // Decided in the turn that acts, after the await: commits of meanwhile are seen.
     const undecided = rows.find((row) => this.#inFlight.has(row.token));
     const last = rows.at(-1)?.position ?? after;
     const through = undecided ? undecided.position - 1 : rows.length < AUDIT_ROWS && end !== Infinity ? 0 : last;
-    const lost = rows.filter((row) => (undecided === undefined || row.position < undecided.position) && this.#isLost(row));
-    if (through !== after || lost.length > 0) {
-      try {
-        storage.transaction(() => {
-          this.giveBack(lost.map((row) => ({ family: row.address.includes(":") ? "IPv6" : "IPv4", ...row })));
-          storage.markSet(mark, through);
-        });
-      } catch (error) {
-        // Else the next audit, which finds the same rows, would send them twice and count them wrongly.
-        this.turnLost();
-        throw error;
-      }
-      this.turnCommitted();
-    }
-    if (lost.length > 0) recorder.log("warn", "released addresses that a crash left behind", { owner: uid, addresses: lost.length });
+    const decided = rows.filter((row) => undecided === undefined || row.position < undecided.position);
+    this.#giveBackLost(uid, decided, through === after ? undefined : () => storage.markSet(mark, through));
     return undecided === undefined && rows.length === AUDIT_ROWS;
+  }
+
+  /** One page of rows, whatever the marks say; answers where the next one begins, if any. What is not decided yet is the marks' to see again. */
+  async #sweepPage(uid: string, after: number): Promise<number | undefined> {
+    const rows = await this.#rowsSince(uid, after);
+    const decided = rows.filter((row) => !this.#inFlight.has(row.token));
+    this.#giveBackLost(uid, decided);
+    return rows.length === AUDIT_ROWS ? rows.at(-1)?.position : undefined;
+  }
+
+  async #rowsSince(uid: string, after: number): Promise<AddressRow[]> {
+    const { clock, owner } = this.ports;
+    return (await withTimeout(clock, RPC_TIMEOUT_MS, owner(uid).rowsSince(after, AUDIT_ROWS))).rows;
+  }
+
+  /** Gives back the rows that nobody knows, in one transaction with what `mark` writes, if anything. */
+  #giveBackLost(uid: string, rows: readonly AddressRow[], mark?: () => void): void {
+    const { storage, recorder } = this.ports;
+    const lost = rows.filter((row) => this.#isLost(row));
+    if (lost.length === 0 && !mark) return;
+    try {
+      storage.transaction(() => {
+        this.giveBack(lost.map((row) => ({ family: familyOfText(row.address), ...row })));
+        mark?.();
+      });
+    } catch (error) {
+      // Else the next audit, which finds the same rows, would send them twice and count them wrongly.
+      this.turnLost();
+      throw error;
+    }
+    this.turnCommitted();
+    if (lost.length > 0) recorder.log("warn", "released addresses that a crash left behind", { owner: uid, addresses: lost.length });
   }
 
   #isLost(row: AddressRow): boolean {
     if (row.holder.kind !== this.kind) return false;
-    const { storage } = this.ports;
-    return storage.allocationGet(row.address)?.token !== row.token && !storage.releaseHas(row.token);
+    // The only row of an object that seeding has listed is not lost, whatever its token: repair adopts it.
+    if (this.isSeeded(row.address, row.holder)) return false;
+    return this.tokenOf(row.address) !== row.token && !this.ports.storage.releaseHas(row.token);
   }
 }

@@ -5,21 +5,24 @@
  * - Owners are drawn once per turn and family, so a batch costs one call in the common case. While the counts know of an owner with room in
  *   its dynamic bands, owners are asked for those alone: no static band is entered before every dynamic one is used up. Counts and topology
  *   may be old, so the Coordinator is asked before (and again from time to time): it may know of room, or of a range, that is new.
- * - `stale` and `frozen` say that our topology is old or a hand-off is under way: ask others, refresh, wait with jitter, try again until the
- *   deadline.
+ * - `stale` and `frozen` say that our topology is old or a hand-off is under way. Whoever takes any free address goes on to another owner at
+ *   once, and for a moment nobody draws this one while others have room; when no owner is left: refresh, wait with jitter, try again until
+ *   the deadline.
  * - "full" and "out of range" are final for clients, so they are given only on the word of owners that have the configuration of the
  *   Coordinator's current epoch; before "full" the Coordinator asks every owner that could give an address.
  * - A call whose answer was lost is repeated with the same token: the owner answers the same row again. Every owner is asked with a token of
  *   its own, so a call that arrives late can never make a second row for a token that another owner has answered. What stays unknown at the
  *   deadline is found by the store's audit (address-ledger.ts), because its token belongs to no operation.
  * - An IPAddress object exists whether or not a range gives out its address, so inside a claim its row is taken in any case (rule 15):
- *   a range that becomes Ready a moment later finds it there.
+ *   a range that becomes Ready a moment later finds it there. Only from who owns the claim now: an owner that lost it, and does not know that
+ *   yet, has nothing to give out any more, but would write the row down.
  */
 import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX, SUPPLY_CALLS_IN_FLIGHT_MAX } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
 import type { Scope } from "../net/band";
+import { familyOfText } from "../net/family";
 import type { Topology } from "../rpc/coordinator";
 import type { AllocateItem, AllocateResult, Gen, Holder, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf } from "../topology/route";
@@ -30,6 +33,8 @@ export interface WantedAddress {
   /** canonical text of a static request, "" = any free one */
   address: string;
   holder: Holder;
+  /** static: the holder has it already and lost the row, so a range that gives nothing out any more does not matter (I3 is about new ones) */
+  isHeld?: boolean;
 }
 
 export interface TakenAddress {
@@ -71,18 +76,29 @@ const UNKNOWN: Attempt = { result: { ok: false, reason: "unknown" }, epoch: 0 };
 
 const RETRY_BASE_MS = 5;
 const RETRY_MAX_MS = 500;
+/** How long an owner that could give nothing for a moment is not drawn while others have room: about as long as a lot of addresses is frozen. */
+const RESTING_MS = 100;
 /** How long dynamic requests may take static addresses on the Coordinator's word that no dynamic one is free. */
 const STATIC_CONFIRMED_MS = 5_000;
 /** An allocation that takes longer is logged with its steps (upstream: the trace of ipallocator.go). */
 const SLOW_MS = 500;
+/** At least so far apart: under overload all of them are slow, and telling of each would make them slower. */
+const SLOW_LINES_INTERVAL_MS = 1_000;
 /** Steps told of one allocation. */
 const STEPS_MAX = 40;
 
-/** Owners not to be drawn again, by band. */
+/** Owners that one request does not draw again, by band. */
 class PassedOver {
   readonly full: Readonly<Record<Scope, Set<string>>> = { dynamic: new Set(), static: new Set() };
   /** some of them have nothing to give but what is being handed over, or do not know the newest ranges yet */
   busy = false;
+
+  /** The owner has nothing to give now, and may have later. */
+  addBusy(ownerUid: string, { wholly }: { wholly: boolean }): void {
+    this.full.dynamic.add(ownerUid);
+    if (wholly) this.full.static.add(ownerUid);
+    this.busy = true;
+  }
 
   clear(): void {
     this.full.dynamic.clear();
@@ -100,8 +116,13 @@ class PassedOver {
 export class AddressSupply {
   readonly #queues = new Map<string, OwnerQueue>();
   readonly #drawn = new Map<string, Draw>();
+  /** until when each owner is drawn only where no other has room */
+  readonly #resting = new Map<string, number>();
   /** until when static bands may be entered without asking again */
   readonly #staticUntil = { IPv4: -Infinity, IPv6: -Infinity };
+
+  #slowToldAt = -Infinity;
+  #slowUntold = 0;
 
   constructor(private readonly ports: SupplyPorts) {}
 
@@ -113,13 +134,22 @@ export class AddressSupply {
     const { clock, recorder } = this.ports;
     const steps = new Steps(clock.now());
     const result = await this.#take(wanted, deadline, { mintToken, steps });
-    const durationMs = clock.now() - steps.start;
-    if (durationMs > SLOW_MS) {
+    const now = clock.now();
+    const durationMs = now - steps.start;
+    if (durationMs > SLOW_MS && this.#mayTellOfSlow(now)) {
       const { family, address } = wanted;
       const outcome = result.ok ? result.taken.address : result.reason;
-      recorder.log("warn", "allocation.slow", { family, address, outcome, durationMs, steps: steps.text });
+      recorder.log("warn", "allocation.slow", { family, address, outcome, durationMs, steps: steps.text, untoldBefore: this.#slowUntold });
+      this.#slowUntold = 0;
     }
     return result;
+  }
+
+  #mayTellOfSlow(now: number): boolean {
+    const may = Math.abs(now - this.#slowToldAt) >= SLOW_LINES_INTERVAL_MS;
+    if (may) this.#slowToldAt = now;
+    else this.#slowUntold++;
+    return may;
   }
 
   async #take(wanted: WantedAddress, deadline: number, { mintToken, steps }: Attempts): Promise<SupplyResult> {
@@ -130,8 +160,10 @@ export class AddressSupply {
     let token = "";
     /** the outcome of a call is not known, so the token may hold a row there: only there it can be asked for again */
     let bound: Draw | undefined;
-    for (let attempt = 0; clock.now() < deadline; attempt++) {
-      if (attempt > 0) await this.#pause(attempt);
+    let pauses = 0;
+    for (let mustPause = false; clock.now() < deadline;) {
+      if (mustPause) await this.#pause(++pauses);
+      mustPause = true;
       const topology = await this.#topology();
       if (!topology) continue;
       if (topology.epoch !== passedAtEpoch) passed.clear();
@@ -148,7 +180,7 @@ export class AddressSupply {
       if (!bound && !passed.busy && scope === "static" && !wanted.address && this.#staticUntil[wanted.family] <= clock.now()) {
         await this.#confirmStatic(wanted.family);
         steps.add("no dynamic band left", clock.now());
-        attempt = -1;
+        mustPause = false;
         continue;
       }
       if (ownerUid !== asked) token = mintToken();
@@ -156,38 +188,48 @@ export class AddressSupply {
       const { result, epoch } = await this.#ask(draw, wanted, token);
       steps.add(`${ownerUid} ${result.ok ? "ok" : result.reason}`, clock.now());
       if (result.ok) {
-        if (metrics) {
-          const cidr = rangeOf(topology, ownerUid, wanted.family, result.address);
-          metrics.allocated(cidr ?? "", wanted.address ? "static" : "dynamic", (clock.now() - steps.start) / 1_000);
-        }
+        // What no range of this view gives out has no CIDR to count it under.
+        const cidr = metrics && rangeOf(topology, ownerUid, wanted.family, result.address);
+        if (cidr !== undefined) metrics?.allocated(cidr, wanted.address ? "static" : "dynamic", (clock.now() - steps.start) / 1_000);
         return { ok: true, taken: { family: wanted.family, address: result.address, token, gen: result.gen } };
       }
       if (result.reason === "unknown") bound = draw;
       else if (result.reason !== "frozen") bound = undefined;
       switch (result.reason) {
-        case "taken":
-          metrics?.failed(rangeOf(topology, ownerUid, wanted.family, wanted.address) ?? "", "static");
+        case "taken": {
+          const cidr = metrics && rangeOf(topology, ownerUid, wanted.family, wanted.address);
+          if (cidr !== undefined) metrics?.failed(cidr, "static");
           return { ok: false, reason: "taken" };
+        }
         case "full":
           passed.full[scope].add(ownerUid);
-          if (knows(topology, ownerUid, epoch)) attempt = -1;
+          if (knows(topology, ownerUid, epoch)) mustPause = false;
           else passed.busy = true;
           break;
         case "notAllocatable":
-          if (wanted.holder.kind === "ipaddress") {
-            await this.#seed(ownerUid, epoch, wanted, token);
-            bound = draw;
-          } else if (await this.#isOutside(wanted.address, ownerUid, epoch)) return { ok: false, reason: "outOfRange" };
+          if (!(await this.#isCurrent(wanted.address, ownerUid, epoch))) break;
+          if (wanted.holder.kind !== "ipaddress" && !wanted.isHeld) return { ok: false, reason: "outOfRange" };
+          await this.#seed(ownerUid, epoch, wanted, token);
+          bound = draw;
           break;
         case "stale":
-          await this.#refresh();
+          if (wanted.address) {
+            await this.#refresh();
+            break;
+          }
+          void this.#refresh();
+          this.#resting.set(ownerUid, clock.now() + RESTING_MS);
+          passed.addBusy(ownerUid, { wholly: true });
+          mustPause = false;
           break;
         case "released":
           return { ok: false, reason: "unavailable" };
         case "frozen":
-          passed.full.dynamic.add(ownerUid);
-          if (scope === "static") passed.full.static.add(ownerUid);
-          passed.busy = true;
+          passed.addBusy(ownerUid, { wholly: scope === "static" });
+          if (wanted.address) break;
+          this.#resting.set(ownerUid, clock.now() + RESTING_MS);
+          // Where the outcome of an earlier call is not known no other owner may be asked.
+          if (!bound) mustPause = false;
           break;
         case "unknown":
           break;
@@ -204,14 +246,26 @@ export class AddressSupply {
     const key = wanted.family + passed.key;
     const drawn = this.#drawn.get(key);
     if (drawn !== undefined) return drawn;
-    const { clock, random, topology: source } = this.ports;
-    const freeOf = source.counts.freeOf.bind(source.counts);
-    const draw = drawOwner(topology, wanted.family, { random, freeOf, full: passed.full });
+    const { clock } = this.ports;
+    const draw = this.#draw(topology, wanted.family, passed.full);
     if (draw !== undefined) {
       this.#drawn.set(key, draw);
       void clock.nextTurn().then(() => this.#drawn.delete(key));
     }
     return draw;
+  }
+
+  #draw(topology: Topology, family: WantedAddress["family"], full: PassedOver["full"]): Draw | undefined {
+    const { clock, random, topology: source } = this.ports;
+    const freeOf = source.counts.freeOf.bind(source.counts);
+    for (const [ownerUid, until] of this.#resting) if (until <= clock.now()) this.#resting.delete(ownerUid);
+    if (this.#resting.size > 0) {
+      const dynamic = new Set([...full.dynamic, ...this.#resting.keys()]);
+      const draw = drawOwner(topology, family, { random, freeOf, full: { dynamic, static: full.static } });
+      // A dynamic address that has to be waited for comes before a static one.
+      if (draw?.scope === "dynamic") return draw;
+    }
+    return drawOwner(topology, family, { random, freeOf, full });
   }
 
   /** What the client is told when no owner is left to ask, or undefined when that is not so at the Coordinator (rule 17). */
@@ -223,7 +277,7 @@ export class AddressSupply {
     const current = await this.#refreshCounts();
     if (!current) return undefined;
     const owners = ownersWith(current, family);
-    const ranges = current.ranges.filter(({ prefix }) => familyOf(prefix) === family);
+    const ranges = current.ranges.filter(({ prefix }) => familyOfText(prefix) === family);
     if (ranges.length === 0) return "noRange";
     const free = new Map(current.free.map((counts) => [counts.ownerUid, counts[family]]));
     const isFull = (ownerUid: string): boolean => {
@@ -243,7 +297,7 @@ export class AddressSupply {
   }
 
   /** Whether the owner's "not allocatable", given under `epoch`, is the word of the Coordinator's current topology. */
-  async #isOutside(address: string, ownerUid: string, epoch: number): Promise<boolean> {
+  async #isCurrent(address: string, ownerUid: string, epoch: number): Promise<boolean> {
     const current = await this.#refresh();
     return current !== undefined && ownerOf(current, address) === ownerUid && knows(current, ownerUid, epoch);
   }
@@ -292,10 +346,6 @@ export class AddressSupply {
     const ceiling = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempt);
     return this.ports.clock.sleep(1 + this.ports.random.below(ceiling));
   }
-}
-
-function familyOf(prefix: string): "IPv4" | "IPv6" {
-  return prefix.includes(":") ? "IPv6" : "IPv4";
 }
 
 interface Attempts {

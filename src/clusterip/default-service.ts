@@ -66,6 +66,8 @@ export class DefaultService {
 
   async #make(): Promise<void> {
     if (this.ports.exists(KEY)) return;
+    // Before the first await: a crash in the middle of it leaves an alarm behind.
+    this.ports.wakeAt(this.ports.clock.now() + RETRY_MS);
     const problem = await this.#attempt();
     if (problem === "" || this.ports.exists(KEY)) {
       this.#told = "";

@@ -6,11 +6,15 @@
  *   writer is; deleting the object through the API frees nothing, and repair brings it back;
  * - made by a client inside a claimed prefix: the owner's row is taken first, held for the object's uid, and goes with the object;
  * - made by a client outside every claim: just an object, until a ServiceCIDR claims its prefix and seeds it.
+ *
+ * No Service gets the address of a client's object, so none is replaced by an internal write: the one row at the owner is taken before the object
+ * is stored, and once more looked for if claims have come since. Only an owner that lost rows can give the address out again.
  */
-import { SEED_PAGE_OBJECTS } from "../base/limits";
+import { RPC_TIMEOUT_MS, SEED_PAGE_OBJECTS } from "../base/limits";
+import { withTimeout } from "../base/timeout";
 import { formatAddress, parseAddress } from "../net/address";
 import type { Family } from "../net/family";
-import { containsAddress, parsePrefix, type Prefix } from "../net/prefix";
+import { containsAddress, type Prefix, prefixesIn } from "../net/prefix";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
 import type { IPAddress, KubeObject } from "../meta/kubernetes";
 import { alreadyExists, serviceUnavailable, type Status } from "../meta/status";
@@ -21,8 +25,14 @@ import type { IPAddressRestore, WrittenAddress } from "../rpc/repair";
 import type { Gen } from "../rpc/service-cidr";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
 import type { StoreTurn } from "../store/resource-store";
+import { PrefixIndex } from "../topology/prefix-index";
+import { ownerOf } from "../topology/route";
 import type { AddressLedger } from "./address-ledger";
 import type { TakenAddress } from "./address-supply";
+import { type HeldRow, HeldRows, type HeldRowsPorts } from "./held-rows";
+
+/** Between two looks for a row that nobody speaks for just now: its segment is handed over, or its owner does not answer. */
+const LOOK_AGAIN_MS = 100;
 
 /** The newest writer of an address that this store has seen, deleted ones included. */
 export interface GenRow {
@@ -40,34 +50,37 @@ export interface IPAddressStorage {
   claimsSave(epoch: number, prefixes: readonly string[]): void;
 }
 
-export interface IPAddressPorts {
+export interface IPAddressPorts extends HeldRowsPorts {
   definition: ResourceDefinition;
   ledger: AddressLedger;
   storage: IPAddressStorage;
-  now(): number;
   uuid(): string;
   /** a client has changed something that repair may have to look at */
   touched?(): void;
 }
 
-/** The owner's row that a client's create took; "outside" = no claim has the address, decided while the claims of `epoch` were known here. */
-export type IPAddressSupply = { kind: "row"; address: TakenAddress } | { kind: "outside"; epoch: number };
+/** The owner's row that a client's create took; "outside" = no claim has the address. Decided while the claims of `epoch` were known here. */
+export type IPAddressSupply = { kind: "row"; address: TakenAddress; epoch: number } | { kind: "outside"; epoch: number };
 
 export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   #claims: { epoch: number; prefixes: Prefix[] };
   /** a client's change is in the turn under way */
   #touched = false;
   readonly #settling = new WeakMap<Operation<IPAddressSupply>, Promise<void>>();
+  readonly #rows: HeldRows;
 
   constructor(private readonly ports: IPAddressPorts) {
+    this.#rows = new HeldRows(ports);
     const { epoch, prefixes } = ports.storage.claimsLoad();
-    this.#claims = { epoch, prefixes: parsedPrefixes(prefixes) };
+    this.#claims = { epoch, prefixes: prefixesIn(prefixes) };
   }
 
   admit(change: ProposedChange, operation: Operation<IPAddressSupply>): Admission {
-    if (change.before || !change.after || change.dryRun || operation.supply?.kind === "row") return { kind: "go" };
-    // Claims that came while the owner was looked for have been listed without this object: it needs a row all the same.
-    if (operation.supply?.epoch === this.#claims.epoch) return { kind: "go" };
+    if (change.before || !change.after || change.dryRun) return { kind: "go" };
+    const { supply } = operation;
+    // Claims that came while the owner was asked have been listed without this object: it needs a row there all the same.
+    if (supply?.epoch === this.#claims.epoch) return { kind: "go" };
+    if (supply?.kind === "row") return { kind: "wait", supply: () => this.#lookAgain(supply.address, operation) };
     const parsed = parseAddress(change.after.metadata?.name ?? "");
     if (!parsed.ok || !this.#isClaimed(parsed.value.family, parsed.value.value)) return { kind: "go" };
     const { after } = change;
@@ -99,7 +112,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     this.#touched = false;
     this.ports.ledger.turnLost();
     const { epoch, prefixes } = this.ports.storage.claimsLoad();
-    this.#claims = { epoch, prefixes: parsedPrefixes(prefixes) };
+    this.#claims = { epoch, prefixes: prefixesIn(prefixes) };
   }
 
   async settled(operation: Operation<IPAddressSupply>): Promise<void> {
@@ -122,17 +135,25 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     if (newer > 0 || (newer === 0 && (known?.token !== write.token || (stored && (!isSeen || seen.isRight))))) return false;
     this.ports.storage.genPut({ address: write.address, token: write.token, gen: write.gen });
     if (isSeen && seen.isRight) return false;
-    if (stored) turn.remove(write.address);
+    if (stored) this.#replace(turn, write);
     turn.add(write.address, {
       metadata: {
         name: write.address,
         uid: this.ports.uuid(),
-        creationTimestamp: rfc3339Seconds(this.ports.now()),
+        creationTimestamp: rfc3339Seconds(this.ports.clock.now()),
         labels: { [FAMILY_LABEL]: write.family, [MANAGED_BY_LABEL]: ALLOCATOR_NAME },
       },
       spec: { parentRef: { group: "", resource: "services", namespace: write.namespace, name: write.name } },
     } as IPAddress);
     return true;
+  }
+
+  /** Of an object that holds a row here the address can have been given out only by an owner that has lost that row: the Service keeps it. */
+  #replace(turn: StoreTurn, { address, namespace, name }: IPAddressWrite): void {
+    if (this.ports.ledger.tokenOf(address) !== undefined) {
+      this.ports.recorder.log("error", "ipaddress.replaced", { address, service: `${namespace}/${name}` });
+    }
+    turn.remove(address);
   }
 
   /** One internal delete: only on the equal token; a create of the same gen that comes later finds itself outdated. */
@@ -152,6 +173,12 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     return known?.token ? known : null;
   }
 
+  /** Whether an object of that name that nobody but a client can have made has to hold a row at an owner. */
+  needsRow(name: string): boolean {
+    const parsed = parseAddress(name);
+    return parsed.ok && this.#isClaimed(parsed.value.family, parsed.value.value) && !this.writerOf(parsed.value.canonical);
+  }
+
   /**
    * Persists the claimed prefixes (in the turn) and answers the client-made objects inside. `objectsFrom` answers the stored ones from a key
    * on, in the order of keys.
@@ -164,15 +191,15 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   ): SeedPage {
     if (epoch >= this.#claims.epoch) {
       this.ports.storage.claimsSave(epoch, prefixes);
-      this.#claims = { epoch, prefixes: parsedPrefixes(prefixes) };
+      this.#claims = { epoch, prefixes: prefixesIn(prefixes) };
     }
-    const within = parsedPrefixes(page.within);
+    const within = new PrefixIndex(prefixesIn(page.within).map((prefix) => ({ prefix, value: prefix })));
     const rows: SeedRow[] = [];
     let looked = 0;
     for (const { key, uid } of objectsFrom(page.after)) {
       if (looked++ === SEED_PAGE_OBJECTS) return { rows, next: key };
       const parsed = parseAddress(key);
-      if (!parsed.ok || !isInSome(within, parsed.value.family, parsed.value.value)) continue;
+      if (!parsed.ok || within.containing(parsed.value.family, parsed.value.value).length === 0) continue;
       const address = formatAddress(parsed.value.family, parsed.value.value);
       if (this.ports.storage.genGet(address)?.token) continue;
       // From now on deleting the object releases the seeded row. One that holds a row already, even one that went with its claim, keeps
@@ -190,6 +217,37 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     return isInSome(this.#claims.prefixes, family, address);
   }
 
+  /**
+   * Whether the row that the operation took is still there. It is gone when its claim was dropped meanwhile, which IPAddress objects do not keep,
+   * and whoever claimed the address since did not find the object.
+   */
+  async #lookAgain(taken: TakenAddress, operation: Operation<IPAddressSupply>): Promise<Status | undefined> {
+    const { clock } = this.ports;
+    for (; clock.now() < operation.deadline; await clock.sleep(LOOK_AGAIN_MS)) {
+      const { epoch } = this.#claims;
+      const row = await this.#rowOf(taken.address);
+      if (typeof row === "string") continue;
+      if (row?.token !== taken.token)
+        return serviceUnavailable("the ServiceCIDR of the address has changed meanwhile, please try again", 1);
+      operation.supply = { kind: "row", address: taken, epoch };
+      return undefined;
+    }
+    return noAnswer();
+  }
+
+  /** By the Coordinator's topology of now: who owned the address may not know yet that its claim is gone. */
+  async #rowOf(address: string): Promise<HeldRow> {
+    const { clock, topology } = this.ports;
+    try {
+      const current = await withTimeout(clock, RPC_TIMEOUT_MS, topology.refresh());
+      if (ownerOf(current, address) === undefined) return null;
+      const [row = "unavailable"] = await this.#rows.of([address]);
+      return row;
+    } catch {
+      return "unavailable";
+    }
+  }
+
   async #supply(after: KubeObject, family: Family, operation: Operation<IPAddressSupply>): Promise<Status | undefined> {
     const { name = "", uid = "" } = after.metadata ?? {};
     const { epoch } = this.#claims;
@@ -197,7 +255,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     const { results } = await this.ports.ledger.take([{ family, address: name, holder }], operation.deadline);
     const result = results[0];
     if (result?.ok) {
-      operation.supply = { kind: "row", address: result.taken };
+      operation.supply = { kind: "row", address: result.taken, epoch };
       return undefined;
     }
     switch (result?.reason) {
@@ -205,12 +263,16 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
         return alreadyExists(this.ports.definition, name);
       case "unavailable":
       case undefined:
-        return serviceUnavailable("the owner of the address did not answer in time, please try again", 1);
+        return noAnswer();
       default:
         operation.supply = { kind: "outside", epoch };
         return undefined;
     }
   }
+}
+
+function noAnswer(): Status {
+  return serviceUnavailable("the owner of the address did not answer in time, please try again", 1);
 }
 
 function isInSome(prefixes: readonly Prefix[], family: Family, address: bigint): boolean {
@@ -220,11 +282,4 @@ function isInSome(prefixes: readonly Prefix[], family: Family, address: bigint):
 /** Negative, zero or positive as `a` is older, equal or newer than `b`. */
 export function compareGens(a: Gen, b: Gen): number {
   return a.epoch - b.epoch || a.counter - b.counter;
-}
-
-function parsedPrefixes(texts: readonly string[]): Prefix[] {
-  return texts.flatMap((text) => {
-    const parsed = parsePrefix(text);
-    return parsed.ok ? [parsed.value] : [];
-  });
 }

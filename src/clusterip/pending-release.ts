@@ -5,6 +5,7 @@
  * Order of a release (rule 4): delete the IPAddress that carries the token, then the owner's row. Both act only on the equal token,
  * so a repeat, however late, frees nobody else's address. Rows fail alone, each with its own backoff (rule 19).
  */
+import { groupBy } from "../base/group-by";
 import { PENDING_RELEASES_MAX, RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
@@ -148,14 +149,11 @@ export class PendingReleases {
       await withTimeout(clock, RPC_TIMEOUT_MS, deleteAddresses(items));
     }
     const view = await withTimeout(clock, RPC_TIMEOUT_MS, topology.current());
-    const byOwner = new Map<string, PendingRelease[]>();
-    for (const release of releases) {
-      const owner = ownerOf(view, release.address) ?? "";
-      const group = byOwner.get(owner);
-      if (group) group.push(release);
-      else byOwner.set(owner, [release]);
-    }
-    await Promise.all([...byOwner].map(([owner, group]) => (owner ? this.#sendTo(owner, group) : this.#unclaimed(view.epoch, group))));
+    const byOwner = groupBy(releases, ({ address }) => ownerOf(view, address) ?? "");
+    const sent = [...byOwner].map(([owner, group]) => (owner ? this.#sendTo(owner, group) : this.#unclaimed(view.epoch, group)));
+    // Each to its end: as long as one waits for its answer, its rows are under way.
+    const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === "rejected");
+    if (failed) throw failed.reason;
   }
 
   async #sendTo(ownerUid: string, releases: readonly PendingRelease[]): Promise<void> {

@@ -17,7 +17,7 @@
 import { assert } from "../base/assert";
 import type { FieldError } from "../meta/field-errors";
 import type { Service } from "../meta/kubernetes";
-import { parseAddress } from "../net/address";
+import { canonicalAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { withReadDefaults } from "../registry/services/defaults";
 import { initFamilies } from "../registry/services/families";
@@ -120,8 +120,8 @@ export function heldAddresses(service: Service): string[] {
   const spec = specOf(service);
   if (!needsClusterIP(spec) || isHeadless(spec)) return [];
   const addresses = listOf(spec.clusterIPs);
-  if (addresses.length === 0) return spec.clusterIP ? [canonicalOf(spec.clusterIP)] : [];
-  return addresses.filter((address) => address !== "" && address !== NONE).map(canonicalOf);
+  if (addresses.length === 0) return spec.clusterIP ? [canonicalAddress(spec.clusterIP)] : [];
+  return addresses.filter((address) => address !== "" && address !== NONE).map(canonicalAddress);
 }
 
 function missing(spec: ServiceSpec, from: number): Take[] {
@@ -130,13 +130,7 @@ function missing(spec: ServiceSpec, from: number): Take[] {
   const wanted = listOf(spec.ipFamilies);
   for (let index = from; index < wanted.length; index++) {
     const named = listOf(spec.clusterIPs)[index] ?? "";
-    take.push({ index, family: wanted[index] === "IPv6" ? "IPv6" : "IPv4", address: named && canonicalOf(named) });
+    take.push({ index, family: wanted[index] === "IPv6" ? "IPv6" : "IPv4", address: named && canonicalAddress(named) });
   }
   return take;
-}
-
-/** Stored and checked texts parse; one that does not is an old server's and stands for itself. */
-function canonicalOf(text: string): string {
-  const parsed = parseAddress(text);
-  return parsed.ok ? parsed.value.canonical : text;
 }

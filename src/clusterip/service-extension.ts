@@ -9,6 +9,7 @@
  * On disk at a crash: before turn 2 at most rows at owners and IPAddress objects that nobody refers to (the ledger's audit releases
  * them); after turn 2 the Service and its allocation rows (IPAddress objects are sent again from the mark `paired`).
  */
+import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import type { Service } from "../meta/kubernetes";
 import { invalid, serviceUnavailable, type Status, tooManyRequests } from "../meta/status";
 import { parseAddress } from "../net/address";
@@ -46,6 +47,8 @@ export interface ServicePorts {
   nodePorts: NodePorts;
   pairing: Pairing;
   topology: TopologySource;
+  /** counts what the ledger takes; kept with the store's commits */
+  metrics?: Pick<AllocationMetrics, "save" | "lost">;
   /** the store's newest revision */
   head(): number;
   /** changes up to it are no longer in the history */
@@ -134,6 +137,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   sealTurn(): void {
     this.ports.topology.counts.save();
+    this.ports.metrics?.save();
     this.ports.storage.markSet(PAIRED, this.ports.pairing.pairedThrough(this.ports.head()));
   }
 
@@ -145,6 +149,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   turnLost(): void {
     this.#unpaired = false;
+    this.ports.metrics?.lost();
     this.ports.pairing.lostAfter(this.ports.head());
     this.ports.ledger.turnLost();
   }

@@ -22,6 +22,10 @@ export interface Config {
   apiServerLeaseDurationSeconds: number;
   apiServerLeaseRenewSeconds: number;
   maxEndpointsPerSlice: number;
+  /** reads under way at once, per isolate; more are refused. 0 = no limit */
+  maxRequestsInFlight: number;
+  /** the same of writes */
+  maxMutatingRequestsInFlight: number;
 }
 
 /** Upstream's answer to an empty `--service-cluster-ip-range` (pkg/kubeapiserver/options). */
@@ -34,6 +38,12 @@ const LEGACY_HOST_BITS_MAX = 20;
 const LEGACY_IPV6_HOST_BITS = 16;
 const INT32_MAX = 2 ** 31 - 1;
 const MAX_ENDPOINTS_PER_SLICE_LIMIT = 1000;
+/**
+ * Upstream's flags of these names have 200 and 400, and behind them requests wait in queues of priority and fairness. Nothing waits in front of
+ * these limits, so what waits for an object counts as well: 1,000 creates at 2,000 a second are half of the second that upstream promises.
+ */
+const MAX_MUTATING_REQUESTS_INFLIGHT = 1000;
+const MAX_REQUESTS_INFLIGHT = 2000;
 
 /**
  * Text of variables -> Config, or all errors. A variable that is absent or blank has upstream's default; variables of other names
@@ -55,6 +65,15 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     );
   }
   const maxEndpointsPerSlice = parseInteger(vars, "MAX_ENDPOINTS_PER_SLICE", 100, MAX_ENDPOINTS_PER_SLICE_LIMIT, errors);
+  const maxRequestsInFlight = parseInteger(vars, "MAX_REQUESTS_INFLIGHT", MAX_REQUESTS_INFLIGHT, INT32_MAX, errors, 0);
+  const maxMutatingRequestsInFlight = parseInteger(
+    vars,
+    "MAX_MUTATING_REQUESTS_INFLIGHT",
+    MAX_MUTATING_REQUESTS_INFLIGHT,
+    INT32_MAX,
+    errors,
+    0,
+  );
   if (errors.length > 0 || !gates.ok) return err(errors);
   const primary = prefixes[0];
   assert(primary !== undefined, "parseConfig: a list of ranges without errors has a first one");
@@ -67,6 +86,8 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     apiServerLeaseDurationSeconds: durationSeconds,
     apiServerLeaseRenewSeconds: renewSeconds,
     maxEndpointsPerSlice,
+    maxRequestsInFlight,
+    maxMutatingRequestsInFlight,
   });
 }
 
@@ -122,17 +143,18 @@ function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: strin
   }
 }
 
-/** A whole number in 1..`max`; 0 stands for a refused one, whose error has been told. */
+/** A whole number in `min`..`max`; a refused one is 0, and its error has been told. */
 function parseInteger(
   vars: Readonly<Record<string, string | undefined>>,
   name: string,
   byDefault: number,
   max: number,
   errors: string[],
+  min = 1,
 ): number {
   const text = textOf(vars, name, String(byDefault));
-  const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0;
-  if (value >= 1 && value <= max) return value;
-  errors.push(`${name} must be a whole number between 1 and ${max}, got ${JSON.stringify(text)}`);
+  const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : -1;
+  if (value >= min && value <= max) return value;
+  errors.push(`${name} must be a whole number between ${min} and ${max}, got ${JSON.stringify(text)}`);
   return 0;
 }

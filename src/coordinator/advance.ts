@@ -3,13 +3,22 @@
  * every owner, and which ranges are ready. Runs in the same transaction as the change that made it necessary, so a crash leaves either
  * neither or both, and a configuration is durable before it can be pushed (PROTOCOL rule 11). Repeating it changes nothing.
  */
+import { OWNER_PREFIXES_MAX } from "../base/limits";
 import { mergeSiblings } from "../topology/claim";
+import { RETIRED } from "../topology/owner-config";
 import type { CoordinatorState, CoordinatorStorage, HandoffRow } from "./coordinator-storage";
 import type { CoordinatorSettings } from "./settings";
 import { type View, viewOf } from "./view";
 
+/** Rests double: so many short ones, after calls that were only lost, and then those after what cost a freeze or a wait. */
+const SHORT_REST_FIRST_MS = 100;
+const SHORT_RESTS = 6;
 const REST_FIRST_MS = 5_000;
 const REST_MAX_MS = 300_000;
+/** Half of what an owner can be told of. */
+const MERGE_EARLY_SEGMENTS = OWNER_PREFIXES_MAX / 2;
+
+const RETIRED_CONTENT = JSON.stringify(RETIRED);
 
 /** States in which nothing is left to do before a time (ms). */
 const settledUntil = new WeakMap<CoordinatorState, number>();
@@ -19,7 +28,7 @@ export function advance(storage: CoordinatorStorage, settings: Pick<CoordinatorS
   const before = storage.load();
   let view = viewOf(before, settings);
   if (nowMs < (settledUntil.get(before) ?? 0)) return view;
-  for (const step of [endFences, endHandoffs, mergeClaims, nextEpoch, updateReadiness]) {
+  for (const step of [endFences, endClosings, endHandoffs, mergeClaims, nextEpoch, updateReadiness]) {
     if (step(view, storage, nowMs)) view = viewOf(storage.load(), settings);
   }
   settledUntil.set(storage.load(), nextTime(view));
@@ -29,8 +38,8 @@ export function advance(storage: CoordinatorStorage, settings: Pick<CoordinatorS
 /** When time alone changes something. */
 function nextTime(view: View): number {
   const fences = [...view.cidrs.values()].flatMap(({ fencedUntil }) => (fencedUntil > 0 ? [fencedUntil] : []));
-  const attempts = [...view.handoffs.values()].flatMap(({ phase, dueAt }) => (phase === "copying" ? [dueAt] : []));
-  return Math.min(Infinity, ...fences, ...attempts);
+  const attempts = view.handoffs.flatMap(({ phase, dueAt }) => (phase === "copying" ? [dueAt] : []));
+  return Math.min(Infinity, ...fences, ...view.closings().map(({ closedUntil }) => closedUntil), ...attempts);
 }
 
 /** Each step answers whether it wrote anything. */
@@ -40,13 +49,19 @@ function endFences(view: View, storage: CoordinatorStorage, nowMs: number): bool
   return over.length > 0;
 }
 
+function endClosings(view: View, storage: CoordinatorStorage, nowMs: number): boolean {
+  const over = view.closings().filter((owner) => owner.closedUntil <= nowMs);
+  for (const owner of over) storage.ownerSave({ ...owner, closedUntil: 0 });
+  return over.length > 0;
+}
+
 /** What is activated is over; what is not committed in time, or has lost its reason, rests: the owners thaw and discard under the next epoch. */
 function endHandoffs(view: View, storage: CoordinatorStorage, nowMs: number): boolean {
   let changed = false;
-  for (const row of view.handoffs.values()) {
-    if (row.phase === "activating" && view.isActivated(row)) storage.handoffDelete(row.sourceUid);
+  for (const row of view.handoffs) {
+    if (row.phase === "activating" && view.isActivated(row)) storage.handoffDelete(row);
     else if (row.phase === "copying" && !isWorthIt(view, row, nowMs)) storage.handoffSave(rested(row, nowMs));
-    else if (row.phase === "resting" && view.claimsOf(row.sourceUid).length === 0) storage.handoffDelete(row.sourceUid);
+    else if (row.phase === "resting" && isPointless(view, row)) storage.handoffDelete(row);
     else continue;
     changed = true;
   }
@@ -58,24 +73,36 @@ export function isWorthIt(view: View, row: HandoffRow, nowMs: number): boolean {
   return nowMs < row.dueAt && row.prefixes.every((prefix) => view.covers(row.targetUid, prefix));
 }
 
-/** A given up attempt: nothing is frozen, and the next may begin later the more have failed. */
-export function rested(row: HandoffRow, nowMs: number): HandoffRow {
-  const dueAt = nowMs + Math.min(REST_FIRST_MS * 2 ** row.failures, REST_MAX_MS);
-  return { ...row, phase: "resting", prefixes: [], dueAt, failures: row.failures + 1 };
+/** Nothing will ever go from this source to this target. */
+function isPointless(view: View, { sourceUid, targetUid }: HandoffRow): boolean {
+  return view.claimsOf(sourceUid).length === 0 || !view.cidrs.has(targetUid);
+}
+
+/**
+ * A given up attempt: nothing is frozen, and the next may begin later the more have failed; soon when nothing was frozen for it either, because
+ * a first call to the target was lost (`isLost`).
+ */
+export function rested(row: HandoffRow, nowMs: number, isLost = false): HandoffRow {
+  const failures = isLost ? row.failures : Math.max(row.failures, SHORT_RESTS);
+  const isShort = failures < SHORT_RESTS;
+  const restMs = isShort ? SHORT_REST_FIRST_MS * 2 ** failures : Math.min(REST_FIRST_MS * 2 ** (failures - SHORT_RESTS), REST_MAX_MS);
+  return { ...row, phase: "resting", prefixes: [], dueAt: nowMs + restMs, failures: failures + 1 };
 }
 
 /**
  * Neighbours of one owner become one segment, so that what hand-offs cut does not stay in pieces; not before the last one that goes to this
- * owner has come, because joining costs the owner a look at all of their addresses.
+ * owner has come, because joining costs the owner a look at all of their addresses; sooner when there are too many.
  */
 function mergeClaims(view: View, storage: CoordinatorStorage): boolean {
   let changed = false;
+  const divided = view.ownerUids().filter((uid) => view.claimsOf(uid).length > 1 && !view.isLeaving(uid));
+  if (divided.length === 0) return false;
   const expecting = new Set(
     view.ownerUids().flatMap((uid) => (view.isLeaving(uid) ? view.movesOf(uid).map((move) => move.targetUid) : [])),
   );
-  for (const row of view.handoffs.values()) expecting.add(row.targetUid);
-  for (const uid of view.ownerUids()) {
-    if (expecting.has(uid) || view.isLeaving(uid)) continue;
+  for (const row of view.handoffs) expecting.add(row.targetUid);
+  for (const uid of divided) {
+    if (expecting.has(uid) && view.claimsOf(uid).length < MERGE_EARLY_SEGMENTS) continue;
     const claims = view.claimsOf(uid).filter((claim) => claim.seeded);
     for (const { merged, parts } of mergeSiblings(claims)) {
       for (const prefix of parts) storage.claimDelete(prefix);
@@ -91,13 +118,12 @@ function nextEpoch(view: View, storage: CoordinatorStorage): boolean {
   const epoch = view.epoch + 1;
   let changed = false;
   let wrote = false;
-  for (const [uid, desired] of view.desiredContents()) {
+  for (const [uid, content] of view.desiredContents()) {
     const owner = view.owners.get(uid);
-    const content = JSON.stringify(desired);
     if (owner?.content !== content) {
-      storage.ownerSave({ uid, epoch, content, ackedEpoch: owner?.ackedEpoch ?? 0 });
+      storage.ownerSave({ uid, epoch, content, ackedEpoch: owner?.ackedEpoch ?? 0, closedUntil: owner?.closedUntil ?? 0 });
       changed = true;
-    } else if (desired.retired && owner.ackedEpoch === owner.epoch) {
+    } else if (content === RETIRED_CONTENT && owner.ackedEpoch === owner.epoch) {
       storage.ownerDelete(uid);
       wrote = true;
     }

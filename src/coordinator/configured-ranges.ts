@@ -6,8 +6,9 @@
  * With the gate on the row goes, as an object does that is removed by force: what its owner has written stays where it is until a ready
  * ServiceCIDR takes it over. So switching moves no address, and nothing that is taken is ever free in between.
  */
+import { SERVICE_CIDR_SEGMENTS_MAX } from "../base/limits";
 import { formatPrefix } from "../net/prefix";
-import { claimUnowned } from "../topology/claim";
+import { claimUnowned, largestOf } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
 import { READY } from "./service-cidr-object";
@@ -36,5 +37,7 @@ export function alignConfiguredRow(storage: CoordinatorStorage, onlyRanges: read
     wanted.map(storedPrefix),
     claims.map(({ prefix }) => storedPrefix(prefix)),
   );
-  for (const claim of unowned) storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: uid, seeded: false });
+  // The configuration cannot be refused, however many ServiceCIDRs lie inside.
+  for (const claim of largestOf(unowned, SERVICE_CIDR_SEGMENTS_MAX))
+    storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: uid, seeded: false });
 }

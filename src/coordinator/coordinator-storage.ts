@@ -50,8 +50,13 @@ export interface OwnerRow {
   epoch: number;
   /** JSON of an OwnerContent */
   content: string;
-  /** equal to `epoch`: the owner confirmed this configuration */
+  /** the newest configuration that the owner confirmed; equal to `epoch`: this one */
   ackedEpoch: number;
+  /**
+   * Until this time (ms) it takes back no row that a Service lost, so that what was counted stays so (counting.ts). 0 = it does. It ends by
+   * itself, as a fence does, so that it does not outlast a count that was lost in a crash.
+   */
+  closedUntil: number;
 }
 
 /** A row that seeding has asked an owner to take, kept until the segment is seeded, so that a resumed seeding can take it back. */
@@ -62,7 +67,8 @@ export interface SeedingRow {
 }
 
 /**
- * Segments on their way from one owner to another (handing-over.ts). An owner hands over to one other at a time.
+ * Segments on their way from one owner to another (handing-over.ts). Several begin together with one freeze of their source; from then on
+ * each goes its own way, so that a target that does not answer holds up no other.
  *
  *     copying ──► activating ──► (row deleted)
  *        └──────► resting ──► copying, under a new id
@@ -70,14 +76,14 @@ export interface SeedingRow {
 export interface HandoffRow {
   sourceUid: string;
   targetUid: string;
-  /** the epoch that froze the segments; names this attempt for ever */
+  /** the epoch that froze the segments; with the target it names this attempt for ever */
   id: number;
   /** copying: claims of the source; activating: claims of the target by now; resting: none */
   prefixes: string[];
   phase: "copying" | "activating" | "resting";
   /** copying: when it is given up; resting: when the next attempt may begin (ms) */
   dueAt: number;
-  /** failed attempts in a row */
+  /** failed attempts in a row, as `rested` (advance.ts) counts them */
   failures: number;
 }
 
@@ -107,9 +113,9 @@ export interface CoordinatorStorage {
   claimDelete(prefix: string): void;
   ownerSave(row: OwnerRow): void;
   ownerDelete(uid: string): void;
-  /** one row per source */
+  /** one row per source and target */
   handoffSave(row: HandoffRow): void;
-  handoffDelete(sourceUid: string): void;
+  handoffDelete(row: Pick<HandoffRow, "sourceUid" | "targetUid">): void;
   seedingsOf(ownerUid: string): SeedingRow[];
   seedingSave(row: SeedingRow): void;
   seedingDelete(token: string): void;

@@ -12,6 +12,7 @@
  *
  * Calls go to owners and the ipaddresses store only, never upward (PROTOCOL rule 18); topology reads never wait for a job.
  */
+import { Batcher } from "../base/batch";
 import { EarliestAlarm } from "../base/earliest-alarm";
 import { HANDOFF_ROWS_MAX } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
@@ -23,18 +24,28 @@ import { alignConfiguredRow } from "./configured-ranges";
 import { configureOwner } from "./configuring";
 import type { JobContext } from "./context";
 import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
-import { createFailedReport, defaultRangeReport, upgradeFailedReport } from "./default-range";
-import { dropUnnamedClaims, releaseObject } from "./deletion";
-import { copyRows, handOver } from "./handing-over";
+import { createFailedReport, defaultRangeReport, defaultReadyFailedReport, upgradeFailedReport } from "./default-range";
+import { releaseObject } from "./deletion";
+import { copyRows, handOver, lookTimes } from "./handing-over";
 import { FreeHints } from "./free-hints";
 import { ServiceCIDRIntents } from "./intents";
 import { JobRunner, type JobOutcome } from "./job-runner";
 import { actionKey, planActions, type Action } from "./plan";
 import type { AlarmPort, CoordinatorPeers, ServiceCIDRObjects } from "./ports";
+import { SeedListing } from "./seed-listing";
 import { seedOwner } from "./seeding";
-import { addFinalizer, DEFAULT_SERVICE_CIDR, defaultServiceCIDR, READY, withReadyCondition } from "./service-cidr-object";
+import {
+  addFinalizer,
+  DEFAULT_SERVICE_CIDR,
+  defaultServiceCIDR,
+  delayed,
+  READY,
+  readyFailedReport,
+  withReadyCondition,
+} from "./service-cidr-object";
 import type { CoordinatorSettings } from "./settings";
 import { MirroredStorage } from "./mirrored-storage";
+import { trimClaims } from "./trimming";
 import { type View, viewOf } from "./view";
 
 /** While jobs run, the alarm stands this far ahead: it finds what a crash interrupts. */
@@ -46,8 +57,6 @@ const BOOTSTRAP_WAIT_MS = 5_000;
 const JOBS_WAIT_MS = 20_000;
 /** How long owners may take to count what they have free; less than a caller's RPC_TIMEOUT_MS, so that one that hangs is only left out. */
 const COUNT_WAIT_MS = 2_000;
-/** Owners asked again for what they have free when a topology is: a thousand of them are not woken for one request. */
-const HINTS_AT_ONCE = 20;
 /** A problem that lasts is told again within the hour that an event lives. */
 const TELL_AGAIN_MS = 30 * 60_000;
 
@@ -59,7 +68,10 @@ export interface CoordinatorPorts {
   clock: Clock;
   random: Random;
   recorder: Recorder;
+  /** what is told of the default ServiceCIDR */
   events: Pick<EventRecorder, "report">;
+  /** what is told of any other */
+  rangeEvents: Pick<EventRecorder, "report">;
   /** addresses that a hand-off freezes at once; HANDOFF_ROWS_MAX unless a test wants many small lots */
   handoffRowsMax?: number;
 }
@@ -70,21 +82,34 @@ export class Coordinator implements CoordinatorRpc {
   readonly #ports: CoordinatorPorts;
   readonly #settings: CoordinatorSettings;
   readonly #jobs: JobRunner;
+  readonly #together: Batcher<() => void, undefined>;
   readonly #hints: FreeHints;
+  readonly #listing: SeedListing;
   readonly #observers = new Set<() => void>();
   readonly #alarm: EarliestAlarm;
-  /** the rows follow the settings; they do not change while the object lives */
-  #aligned = false;
-  /** what was reported last of the default ServiceCIDR, and when */
-  #told = { note: "", at: 0 };
+  #kicksSoon = false;
+  /** what was reported of ServiceCIDRs in the last time, and when */
+  readonly #told = new Map<string, number>();
 
   constructor(ports: CoordinatorPorts, settings: CoordinatorSettings) {
     const storage = new MirroredStorage(ports.storage);
     this.#ports = { ...ports, storage };
     this.#settings = settings;
     this.#alarm = new EarliestAlarm(ports.clock, (atMs) => ports.alarm.arm(atMs));
-    this.#jobs = new JobRunner(ports, () => this.kick());
-    this.#hints = new FreeHints(ports.clock, ports.peers);
+    this.#jobs = new JobRunner(ports, () => this.#kickSoon());
+    this.#together = new Batcher({
+      clock: ports.clock,
+      apply: (works) => {
+        this.#mutate(() => works.forEach((work) => work()));
+        return works.map(() => undefined);
+      },
+      refuse: () => undefined,
+      // What is in memory of the rows forgets itself with their transaction.
+      onFailure: () => undefined,
+      queueWeightMax: Infinity,
+    });
+    this.#hints = new FreeHints(ports.clock, ports.peers, (uid, epoch) => this.#compareEpoch(uid, epoch));
+    this.#listing = new SeedListing({ clock: ports.clock, peers: ports.peers, view: () => this.#view() });
     this.intents = new ServiceCIDRIntents({
       storage,
       clock: ports.clock,
@@ -155,10 +180,9 @@ export class Coordinator implements CoordinatorRpc {
     this.#guarded(() => {
       const { storage, clock, random } = this.#ports;
       const view = storage.transaction(() => {
-        if (!this.#aligned) alignConfiguredRow(storage, this.#settings.onlyRanges, () => random.uuid());
+        alignConfiguredRow(storage, this.#settings.onlyRanges, () => random.uuid());
         return advance(storage, this.#settings, clock.now());
       });
-      this.#aligned = true;
       const actions = planActions(view, this.#settings.defaultRanges, clock.now());
       const planned = new Map(actions.map((action) => [actionKey(action), action]));
       this.#jobs.retain(new Set(planned.keys()));
@@ -167,6 +191,16 @@ export class Coordinator implements CoordinatorRpc {
     });
     this.#guarded(() => this.#tellOfDefault());
     for (const observer of [...this.#observers]) this.#guarded(observer);
+  }
+
+  /** The same once for all jobs that end in one turn. */
+  #kickSoon(): void {
+    if (this.#kicksSoon) return;
+    this.#kicksSoon = true;
+    void this.#ports.clock.nextTurn().then(() => {
+      this.#kicksSoon = false;
+      this.kick();
+    });
   }
 
   /** For work that nobody waits for: a failure is logged, and the next alarm, request or cron tries again. */
@@ -197,17 +231,20 @@ export class Coordinator implements CoordinatorRpc {
           return after;
         });
       case "showReady":
-        return this.#edit(action.cidr, (object) =>
-          this.#isReady(action.cidr) ? withReadyCondition(object, READY, context.clock.now()) : undefined,
-        );
+        return this.#showReady(action.cidr);
       case "handOver":
-        return handOver(context, action.uid, () => !context.view().cidrs.has(action.uid));
+        return handOver(context, action.uid, () => context.view().isLeaving(action.uid));
+      case "showDelayed":
+        return this.#edit(action.cidr, (object) => {
+          const waitsFor = this.#view().awaited(action.cidr.uid, context.clock.now());
+          return waitsFor.length > 0 ? withReadyCondition(object, delayed(waitsFor), context.clock.now()) : undefined;
+        });
       case "copyRows":
         return copyRows(context, action);
       case "release":
         return releaseObject(context, action.cidr);
       case "dropClaims":
-        return dropUnnamedClaims(context, action.uid);
+        return trimClaims(context, action.uid);
     }
   }
 
@@ -216,9 +253,34 @@ export class Coordinator implements CoordinatorRpc {
     return changed ? "done" : "failed";
   }
 
+  async #showReady(cidr: CidrRow): Promise<JobOutcome> {
+    const { clock, objects, rangeEvents } = this.#ports;
+    try {
+      return await this.#edit(cidr, (object) => (this.#isReady(cidr) ? withReadyCondition(object, READY, clock.now()) : undefined));
+    } catch (error) {
+      const object = objects.read(cidr.name);
+      if (object && cidr.name === DEFAULT_SERVICE_CIDR) this.#tell(defaultReadyFailedReport(object));
+      else if (object) this.#tell(readyFailedReport(object), rangeEvents);
+      throw error;
+    }
+  }
+
   #context(): JobContext {
-    const { storage, objects, peers, clock, recorder, handoffRowsMax = HANDOFF_ROWS_MAX } = this.#ports;
-    return { storage, objects, peers, clock, recorder, handoffRowsMax, view: () => this.#view(), mutate: (work) => this.#mutate(work) };
+    const { storage, objects, peers, clock, recorder, rangeEvents, handoffRowsMax = HANDOFF_ROWS_MAX } = this.#ports;
+    return {
+      storage,
+      objects,
+      peers,
+      clock,
+      recorder,
+      events: rangeEvents,
+      listing: this.#listing,
+      handoffRowsMax,
+      doubt: (ownerUid) => this.#doubt(ownerUid),
+      view: () => this.#view(),
+      mutate: (work) => this.#mutate(work),
+      mutateTogether: (work) => this.#together.submit(work),
+    };
   }
 
   #mutate(work: () => void): void {
@@ -256,12 +318,13 @@ export class Coordinator implements CoordinatorRpc {
     if (report) this.#tell(report);
   }
 
-  #tell(report: EventReport): void {
-    const at = this.#ports.clock.now();
+  #tell(report: EventReport, events = this.#ports.events): void {
+    const now = this.#ports.clock.now();
+    for (const [told, at] of this.#told) if (now - at >= TELL_AGAIN_MS) this.#told.delete(told);
     const note = `${report.regarding.uid ?? ""} ${report.note}`;
-    if (this.#told.note === note && at - this.#told.at < TELL_AGAIN_MS) return;
-    this.#told = { note, at };
-    this.#ports.events.report(report);
+    if (this.#told.has(note)) return;
+    this.#told.set(note, now);
+    events.report(report);
   }
 
   #view(): View {
@@ -271,7 +334,7 @@ export class Coordinator implements CoordinatorRpc {
   #topologyNow(): Topology {
     const view = this.#view();
     const owners = [...new Set(view.claims.map((claim) => claim.ownerUid))];
-    for (const uid of this.#hints.oldest(owners, HINTS_AT_ONCE)) this.#refreshHint(uid);
+    this.#hints.renew(owners);
     return {
       epoch: view.epoch,
       claims: view.claims.map(({ prefix, ownerUid }) => ({ prefix, ownerUid })),
@@ -284,11 +347,21 @@ export class Coordinator implements CoordinatorRpc {
     };
   }
 
-  #refreshHint(ownerUid: string): void {
-    this.#jobs.offer(`free/${ownerUid}`, async () => {
-      await this.#hints.refresh(ownerUid);
-      return "done";
-    });
+  /**
+   * An owner that has another configuration than it confirmed is told again: the rows here, or its own, are of another time (restored from a
+   * backup), and what follows is decided by its answer. Of an answer that the last confirmation has overtaken nothing but a repeat follows.
+   */
+  #compareEpoch(ownerUid: string, epoch: number): void {
+    if (this.#view().owners.get(ownerUid)?.epoch === epoch) return;
+    this.#doubt(ownerUid);
+    this.#kickSoon();
+  }
+
+  #doubt(ownerUid: string): void {
+    const row = this.#view().owners.get(ownerUid);
+    if (!row || row.ackedEpoch !== row.epoch) return;
+    this.#ports.recorder.log("warn", "coordinator.owner-differs", { owner: ownerUid, epoch: row.epoch });
+    this.#mutate(() => this.#ports.storage.ownerSave({ ...row, ackedEpoch: 0 }));
   }
 
   /** The row of the default ServiceCIDR, or of the configured ranges where they alone count. */
@@ -328,9 +401,10 @@ export class Coordinator implements CoordinatorRpc {
   /** Asks for the alarm at the next time that something is due. */
   #arm(): void {
     const now = this.#ports.clock.now();
-    const { cidrs, handoffs } = this.#ports.storage.load();
+    const { cidrs, owners, handoffs } = this.#ports.storage.load();
     const times = cidrs.flatMap((cidr) => (cidr.fencedUntil > 0 ? [cidr.fencedUntil] : []));
-    for (const { phase, dueAt } of handoffs) if (phase !== "activating" && dueAt > now) times.push(dueAt);
+    times.push(...owners.flatMap((owner) => (owner.closedUntil > 0 ? [owner.closedUntil] : [])));
+    times.push(...handoffs.flatMap(lookTimes).filter((at) => at > now));
     const due = this.#jobs.nextDue();
     if (due !== undefined) times.push(due);
     if (this.#jobs.running > 0) times.push(now + CRASH_ALARM_MS);

@@ -46,6 +46,11 @@ export function upgradeFailedReport(object: ServiceCIDR, configured: readonly st
   return warning(object, "KubernetesDefaultServiceCIDRError", note);
 }
 
+/** The object could not be shown as ready. */
+export function defaultReadyFailedReport(object: ServiceCIDR): EventReport {
+  return warning(object, "KubernetesDefaultServiceCIDRError", "The default ServiceCIDR Status can not be set to Ready=True");
+}
+
 function warning(object: ServiceCIDR, reason: string, note: string): EventReport {
   return { regarding: referenceTo(serviceCIDRsDefinition, object), type: "Warning", reason, action: ACTION, note };
 }

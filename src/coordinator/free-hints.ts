@@ -1,5 +1,10 @@
-/** Last known free counts of owners: hints for a router's draw, never a decision. They live in memory and are asked for again when old. */
+/**
+ * Last known free counts of owners: hints for a router's draw, never a decision. They live in memory and are asked for again when old, which is
+ * seldom: a router knows better of every owner that has answered it once.
+ */
+import { inParallel } from "../base/in-parallel";
 import { RPC_TIMEOUT_MS } from "../base/limits";
+import { Pace, pause } from "../base/pause";
 import type { Clock } from "../base/ports";
 import { withTimeout } from "../base/timeout";
 import type { Topology } from "../rpc/coordinator";
@@ -7,36 +12,72 @@ import type { CoordinatorPeers } from "./ports";
 
 type Free = Topology["free"][number];
 
-const AGE_MAX_MS = 30_000;
+const AGE_MAX_MS = 10 * 60_000;
+/** An owner that did not answer may only just have started anew; the wait doubles with each question in a row that it leaves open. */
+const ASK_AGAIN_MIN_MS = 2_000;
+const ASK_AGAIN_MAX_MS = 60_000;
+/** Owners asked after one look, one after the other: to wake an object costs milliseconds of a thread that may be everybody's. */
+const ASKED_AFTER_LOOK = 20;
+const REST_RATIO = 4;
+/** Owners asked side by side where the answer is waited for: together they take a few milliseconds of such a thread. */
+const ASKED_AT_ONCE = 32;
+
+/** The last question to an owner. Times in ms since the epoch. */
+interface Question {
+  at: number;
+  /** when it may be asked again */
+  againAt: number;
+  /** questions in a row without an answer */
+  failures: number;
+}
 
 export class FreeHints {
-  readonly #hints = new Map<string, { free: Free; at: number }>();
+  readonly #hints = new Map<string, Free>();
+  readonly #questions = new Map<string, Question>();
+  #renewing: Promise<void> | undefined;
 
   constructor(
     private readonly clock: Clock,
     private readonly peers: CoordinatorPeers,
+    /** told the epoch under which an owner answered */
+    private readonly heard: (ownerUid: string, epoch: number) => void = () => undefined,
   ) {}
 
   /** The known counts of these owners; all others are forgotten. */
   of(ownerUids: readonly string[]): Free[] {
     const wanted = new Set(ownerUids);
-    for (const uid of this.#hints.keys()) if (!wanted.has(uid)) this.#hints.delete(uid);
-    return [...this.#hints.values()].map((hint) => hint.free);
+    for (const known of [this.#hints, this.#questions]) for (const uid of known.keys()) if (!wanted.has(uid)) known.delete(uid);
+    return [...this.#hints.values()];
   }
 
   /** What the owner has changed with its configuration: it is asked again soon, and until then counts as not known. */
   forget(ownerUid: string): void {
     this.#hints.delete(ownerUid);
+    this.#questions.delete(ownerUid);
   }
 
-  /** At most `count` of these owners whose counts are old or unknown, the oldest first. */
-  oldest(ownerUids: readonly string[], count: number): string[] {
-    const oldAt = this.clock.now() - AGE_MAX_MS;
-    const at = (uid: string): number => this.#hints.get(uid)?.at ?? -Infinity;
+  /** Begins to ask some of these owners whose counts are unknown or old, those asked longest ago first, unless it is at that already. */
+  renew(ownerUids: readonly string[]): void {
+    if (this.#renewing) return;
+    const some = this.#oldest(ownerUids);
+    if (some.length > 0) this.#renewing = this.#renew(some).finally(() => (this.#renewing = undefined));
+  }
+
+  async #renew(ownerUids: readonly string[]): Promise<void> {
+    const pace = new Pace(this.clock, REST_RATIO);
+    for (const ownerUid of ownerUids) {
+      await pace.rest();
+      await this.#refresh(ownerUid).catch(() => undefined);
+    }
+  }
+
+  #oldest(ownerUids: readonly string[]): string[] {
+    const now = this.clock.now();
+    const at = (uid: string): number => this.#questions.get(uid)?.at ?? -Infinity;
     return ownerUids
-      .filter((uid) => at(uid) <= oldAt)
+      .filter((uid) => (this.#questions.get(uid)?.againAt ?? now) <= now)
       .sort((a, b) => at(a) - at(b) || 0)
-      .slice(0, count);
+      .slice(0, ASKED_AFTER_LOOK);
   }
 
   /**
@@ -46,24 +87,40 @@ export class FreeHints {
   async ask(ownerUids: readonly string[], waitMs: number): Promise<{ epoch: number; free: Free }[]> {
     const answers: { epoch: number; free: Free }[] = [];
     let open = true;
-    const all = ownerUids.map(async (ownerUid) => {
+    const all = inParallel(ownerUids, ASKED_AT_ONCE, async (ownerUid) => {
+      if (!open) return;
       const answer = await this.#refresh(ownerUid).catch(() => undefined);
       if (answer && open) answers.push(answer);
+      await pause(this.clock, 1);
     });
-    await withTimeout(this.clock, waitMs, Promise.all(all)).catch(() => undefined);
+    await withTimeout(this.clock, waitMs, all).catch(() => undefined);
     open = false;
     return answers;
   }
 
-  /** Asks the owner; when it does not answer, the old counts stay. */
-  async refresh(ownerUid: string): Promise<void> {
-    await this.#refresh(ownerUid);
+  /**
+   * When the owner does not answer, what is known of it stays, and it is asked again before long; what it said before it was forgotten is not
+   * kept.
+   */
+  async #refresh(ownerUid: string): Promise<{ epoch: number; free: Free }> {
+    const at = this.clock.now();
+    const question: Question = { at, againAt: at + AGE_MAX_MS, failures: this.#questions.get(ownerUid)?.failures ?? 0 };
+    this.#questions.set(ownerUid, question);
+    const answer = await this.#answered(question, this.peers.owner(ownerUid).free());
+    this.heard(ownerUid, answer.epoch);
+    const free = { ownerUid, ...answer.free };
+    if (this.#questions.get(ownerUid) === question) this.#hints.set(ownerUid, free);
+    return { epoch: answer.epoch, free };
   }
 
-  async #refresh(ownerUid: string): Promise<{ epoch: number; free: Free }> {
-    const answer = await withTimeout(this.clock, RPC_TIMEOUT_MS, this.peers.owner(ownerUid).free());
-    const free = { ownerUid, ...answer.free };
-    this.#hints.set(ownerUid, { free, at: this.clock.now() });
-    return { epoch: answer.epoch, free };
+  async #answered<T>(question: Question, call: Promise<T>): Promise<T> {
+    try {
+      const answer = await withTimeout(this.clock, RPC_TIMEOUT_MS, call);
+      question.failures = 0;
+      return answer;
+    } catch (error) {
+      question.againAt = this.clock.now() + Math.min(ASK_AGAIN_MAX_MS, ASK_AGAIN_MIN_MS * 2 ** question.failures++);
+      throw error;
+    }
   }
 }

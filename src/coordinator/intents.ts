@@ -13,7 +13,7 @@ import type { ServiceCIDR } from "../meta/kubernetes";
 import { invalid, serviceUnavailable, type Status } from "../meta/status";
 import { serviceCIDRsDefinition } from "../registry/service-cidrs/definition";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
-import { claimUnowned } from "../topology/claim";
+import { claimUnowned, largestOf } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
 import { formatPrefix, type Prefix } from "../net/prefix";
 import type { CidrRow } from "./coordinator-storage";
@@ -92,7 +92,9 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
       storage.cidrSave(row);
       const added = addedPrefixes(view, object);
       for (const prefix of added) storage.rangeSave({ uid: row.uid, prefix, ready: false });
-      for (const claim of newClaims(view, added)) {
+      // A client's write with more is refused; the server's own, of the default range, are not.
+      const room = SERVICE_CIDR_SEGMENTS_MAX - view.claimsOf(row.uid).length;
+      for (const claim of largestOf(newClaims(view, added), room)) {
         storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: row.uid, seeded: false });
       }
     });
@@ -148,9 +150,11 @@ function addedPrefixes(view: View, { metadata, spec }: ServiceCIDR): string[] {
 }
 
 function newClaims(view: View, added: readonly string[]): Prefix[] {
+  const wanted = added.map(storedPrefix);
+  const near = wanted.flatMap((prefix) => view.claimsIn(prefix));
   return claimUnowned(
-    added.map(storedPrefix),
-    view.claims.map((claim) => claim.parsed),
+    wanted,
+    near.map((claim) => claim.parsed),
   );
 }
 

@@ -9,6 +9,9 @@ export type JobOutcome = "done" | "failed" | "waiting";
 
 const DELAY_FIRST_MS = 250;
 const DELAY_MAX_MS = 30_000;
+/** What waits for others to act is looked at again within this time, or more seldom when a look takes long: one part in so many. */
+const WAIT_MAX_MS = 5_000;
+const WAIT_SHARE = 20;
 
 interface Attempts {
   count: number;
@@ -37,6 +40,7 @@ export class JobRunner {
   async #run(key: string, run: () => Promise<JobOutcome>): Promise<void> {
     // In a turn of its own: `offer` stands in a loop over a plan that this job is about to change.
     await this.ports.clock.nextTurn();
+    const begun = this.ports.clock.now();
     let outcome: JobOutcome;
     try {
       outcome = await run();
@@ -45,13 +49,17 @@ export class JobRunner {
       this.ports.recorder.log("warn", "job.failed", { job: key, error: String(error) });
     }
     if (outcome === "done") this.#attempts.delete(key);
-    else this.#attempts.set(key, this.#delayed(this.#attempts.get(key)?.count ?? 0));
+    else {
+      const waitMs = Math.max(WAIT_MAX_MS, (this.ports.clock.now() - begun) * WAIT_SHARE);
+      const maxMs = outcome === "waiting" ? Math.min(waitMs, DELAY_MAX_MS) : DELAY_MAX_MS;
+      this.#attempts.set(key, this.#delayed(this.#attempts.get(key)?.count ?? 0, maxMs));
+    }
     this.#running.delete(key);
     this.ended();
   }
 
-  #delayed(count: number): Attempts {
-    const delayMs = Math.min(DELAY_FIRST_MS * 2 ** count, DELAY_MAX_MS);
+  #delayed(count: number, maxMs: number): Attempts {
+    const delayMs = Math.min(DELAY_FIRST_MS * 2 ** count, maxMs);
     const jittered = delayMs / 2 + (this.ports.random.next() * delayMs) / 2;
     return { count: count + 1, dueAt: this.ports.clock.now() + Math.ceil(jittered) };
   }

@@ -11,6 +11,7 @@ interface Tables {
   ranges: Map<string, CoordinatorState["ranges"][number]>;
   claims: Map<string, CoordinatorState["claims"][number]>;
   owners: Map<string, CoordinatorState["owners"][number]>;
+  /** by source and target */
   handoffs: Map<string, CoordinatorState["handoffs"][number]>;
 }
 
@@ -18,6 +19,8 @@ export class MirroredStorage implements CoordinatorStorage {
   readonly #below: CoordinatorStorage;
   #tables: Tables | undefined;
   #state: CoordinatorState | undefined;
+  /** the tables that nothing was written to since they were last read */
+  #rows: Partial<Omit<CoordinatorState, "epoch">> = {};
 
   constructor(below: CoordinatorStorage) {
     this.#below = below;
@@ -27,6 +30,7 @@ export class MirroredStorage implements CoordinatorStorage {
   forget(): void {
     this.#tables = undefined;
     this.#state = undefined;
+    this.#rows = {};
   }
 
   transaction<T>(work: () => T): T {
@@ -38,34 +42,36 @@ export class MirroredStorage implements CoordinatorStorage {
     }
   }
 
-  /** The same object until something is written; it and its rows are never changed. */
+  /** The same object until something is written, with the same array of each table that was not; it and its rows are never changed. */
   load(): CoordinatorState {
     if (this.#state) return this.#state;
-    const { epoch, cidrs, ranges, claims, owners, handoffs } = (this.#tables ??= tablesOf(this.#below.load()));
-    this.#state = {
-      epoch,
-      cidrs: [...cidrs.values()],
-      ranges: [...ranges.values()],
-      claims: [...claims.values()],
-      owners: [...owners.values()],
-      handoffs: [...handoffs.values()],
+    const { epoch, ...tables } = (this.#tables ??= tablesOf(this.#below.load()));
+    const known = this.#rows;
+    const rows = {
+      cidrs: known.cidrs ?? [...tables.cidrs.values()],
+      ranges: known.ranges ?? [...tables.ranges.values()],
+      claims: known.claims ?? [...tables.claims.values()],
+      owners: known.owners ?? [...tables.owners.values()],
+      handoffs: known.handoffs ?? [...tables.handoffs.values()],
     };
+    this.#rows = rows;
+    this.#state = { epoch, ...rows };
     return this.#state;
   }
 
   epochSave: CoordinatorStorage["epochSave"] = (epoch) => {
     this.#below.epochSave(epoch);
-    this.#changed((tables) => (tables.epoch = epoch));
+    this.#changed([], (tables) => (tables.epoch = epoch));
   };
 
   cidrSave: CoordinatorStorage["cidrSave"] = (row) => {
     this.#below.cidrSave(row);
-    this.#changed(({ cidrs }) => cidrs.set(row.uid, { ...row }));
+    this.#changed(["cidrs"], ({ cidrs }) => cidrs.set(row.uid, { ...row }));
   };
 
   cidrDelete: CoordinatorStorage["cidrDelete"] = (uid) => {
     this.#below.cidrDelete(uid);
-    this.#changed(({ cidrs, ranges }) => {
+    this.#changed(["cidrs", "ranges"], ({ cidrs, ranges }) => {
       cidrs.delete(uid);
       for (const [key, range] of ranges) if (range.uid === uid) ranges.delete(key);
     });
@@ -73,17 +79,17 @@ export class MirroredStorage implements CoordinatorStorage {
 
   rangeSave: CoordinatorStorage["rangeSave"] = (row) => {
     this.#below.rangeSave(row);
-    this.#changed(({ ranges }) => ranges.set(rangeKey(row), { ...row }));
+    this.#changed(["ranges"], ({ ranges }) => ranges.set(rangeKey(row), { ...row }));
   };
 
   claimInsert: CoordinatorStorage["claimInsert"] = (row) => {
     this.#below.claimInsert(row);
-    this.#changed(({ claims }) => claims.set(row.prefix, { ...row }));
+    this.#changed(["claims"], ({ claims }) => claims.set(row.prefix, { ...row }));
   };
 
   claimSeeded: CoordinatorStorage["claimSeeded"] = (prefix) => {
     this.#below.claimSeeded(prefix);
-    this.#changed(({ claims }) => {
+    this.#changed(["claims"], ({ claims }) => {
       const claim = claims.get(prefix);
       if (claim) claims.set(prefix, { ...claim, seeded: true });
     });
@@ -91,27 +97,27 @@ export class MirroredStorage implements CoordinatorStorage {
 
   claimDelete: CoordinatorStorage["claimDelete"] = (prefix) => {
     this.#below.claimDelete(prefix);
-    this.#changed(({ claims }) => claims.delete(prefix));
+    this.#changed(["claims"], ({ claims }) => claims.delete(prefix));
   };
 
   ownerSave: CoordinatorStorage["ownerSave"] = (row) => {
     this.#below.ownerSave(row);
-    this.#changed(({ owners }) => owners.set(row.uid, { ...row }));
+    this.#changed(["owners"], ({ owners }) => owners.set(row.uid, { ...row }));
   };
 
   ownerDelete: CoordinatorStorage["ownerDelete"] = (uid) => {
     this.#below.ownerDelete(uid);
-    this.#changed(({ owners }) => owners.delete(uid));
+    this.#changed(["owners"], ({ owners }) => owners.delete(uid));
   };
 
   handoffSave: CoordinatorStorage["handoffSave"] = (row) => {
     this.#below.handoffSave(row);
-    this.#changed(({ handoffs }) => handoffs.set(row.sourceUid, { ...row, prefixes: [...row.prefixes] }));
+    this.#changed(["handoffs"], ({ handoffs }) => handoffs.set(handoffKey(row), { ...row, prefixes: [...row.prefixes] }));
   };
 
-  handoffDelete: CoordinatorStorage["handoffDelete"] = (sourceUid) => {
-    this.#below.handoffDelete(sourceUid);
-    this.#changed(({ handoffs }) => handoffs.delete(sourceUid));
+  handoffDelete: CoordinatorStorage["handoffDelete"] = (row) => {
+    this.#below.handoffDelete(row);
+    this.#changed(["handoffs"], ({ handoffs }) => handoffs.delete(handoffKey(row)));
   };
 
   seedingsOf: CoordinatorStorage["seedingsOf"] = (ownerUid) => this.#below.seedingsOf(ownerUid);
@@ -119,14 +125,19 @@ export class MirroredStorage implements CoordinatorStorage {
   seedingDelete: CoordinatorStorage["seedingDelete"] = (token) => this.#below.seedingDelete(token);
   seedingsClear: CoordinatorStorage["seedingsClear"] = (ownerUid) => this.#below.seedingsClear(ownerUid);
 
-  #changed(apply: (tables: Tables) => unknown): void {
+  #changed(names: readonly Exclude<keyof Tables, "epoch">[], apply: (tables: Tables) => unknown): void {
     this.#state = undefined;
+    for (const name of names) this.#rows[name] = undefined;
     if (this.#tables) apply(this.#tables);
   }
 }
 
 function rangeKey({ uid, prefix }: { uid: string; prefix: string }): string {
   return `${uid} ${prefix}`;
+}
+
+function handoffKey({ sourceUid, targetUid }: { sourceUid: string; targetUid: string }): string {
+  return `${sourceUid} ${targetUid}`;
 }
 
 function tablesOf(state: CoordinatorState): Tables {
@@ -136,6 +147,6 @@ function tablesOf(state: CoordinatorState): Tables {
     ranges: new Map(state.ranges.map((row) => [rangeKey(row), row])),
     claims: new Map(state.claims.map((row) => [row.prefix, row])),
     owners: new Map(state.owners.map((row) => [row.uid, row])),
-    handoffs: new Map(state.handoffs.map((row) => [row.sourceUid, row])),
+    handoffs: new Map(state.handoffs.map((row) => [handoffKey(row), row])),
   };
 }

@@ -1,7 +1,8 @@
 /** From the Coordinator's rows to what there is to do: level-based, so it makes no difference what was attempted before a crash. */
-import { DEFAULT_SERVICE_CIDR, READY, sameCondition } from "./service-cidr-object";
+import { DEFAULT_SERVICE_CIDR, delayed, READY, sameCondition } from "./service-cidr-object";
 import type { CidrRow } from "./coordinator-storage";
 import { compareDefault } from "./default-range";
+import { mayBegin, openMoves } from "./handing-over";
 import type { View } from "./view";
 
 export type Action =
@@ -16,10 +17,12 @@ export type Action =
   | { kind: "addFinalizer"; cidr: CidrRow }
   /** gives out addresses, and the object does not say so */
   | { kind: "showReady"; cidr: CidrRow }
-  /** the owner's object is gone, and others cover what it writes */
+  /** the owner's object is gone, or goes and has begun to hand over, and others cover what it writes */
   | { kind: "handOver"; uid: string }
   /** the owners have frozen and opened the segments of a hand-off: its rows can move */
-  | { kind: "copyRows"; uid: string; id: number }
+  | { kind: "copyRows"; uid: string; targetUid: string; id: number }
+  /** is being deleted, and waits for somebody who is to take addresses over */
+  | { kind: "showDelayed"; cidr: CidrRow }
   /** may the object go? */
   | { kind: "release"; cidr: CidrRow }
   /** no object names these segments any more: are they empty? */
@@ -34,7 +37,7 @@ export function actionKey(action: Action): string {
       // A new epoch neither waits for a call that hangs with the old one, nor for its backoff.
       return `${action.kind}/${action.uid}/${action.epoch}`;
     case "copyRows":
-      return `${action.kind}/${action.uid}/${action.id}`;
+      return `${action.kind}/${action.uid}/${action.targetUid}/${action.id}`;
     case "seed":
     case "handOver":
     case "dropClaims":
@@ -42,6 +45,7 @@ export function actionKey(action: Action): string {
     case "extendDefault":
     case "addFinalizer":
     case "showReady":
+    case "showDelayed":
     case "release":
       return `${action.kind}/${action.cidr.uid}`;
   }
@@ -78,20 +82,31 @@ function planOwners(view: View): Action[] {
 /** Owners without an object; for one that is being deleted, `release` begins the hand-offs when nothing blocks the deletion any more. */
 function planHandoffs(view: View, nowMs: number): Action[] {
   const actions: Action[] = [];
-  for (const { sourceUid: uid, targetUid, id, phase } of view.handoffs.values()) {
-    if (phase === "copying" && view.areSettled([uid, targetUid])) actions.push({ kind: "copyRows", uid, id });
+  for (const { sourceUid: uid, targetUid, id, phase } of view.handoffs) {
+    if (phase === "copying" && view.hasConfirmed(uid, id) && view.hasConfirmed(targetUid, id)) {
+      actions.push({ kind: "copyRows", uid, targetUid, id });
+    }
   }
-  for (const uid of view.owners.keys()) {
-    if (view.cidrs.has(uid) || !view.areSettled([uid]) || isBusy(view, uid, nowMs)) continue;
-    if (view.movesOf(uid).length > 0) actions.push({ kind: "handOver", uid });
-  }
+  for (const uid of view.owners.keys()) if (!view.cidrs.has(uid)) actions.push(...planHandOver(view, uid, nowMs));
   return actions;
 }
 
-/** A hand-off of this source is under way, or rests after a failure. */
-function isBusy(view: View, uid: string, nowMs: number): boolean {
-  const row = view.handoffs.get(uid);
-  return row !== undefined && (row.phase !== "resting" || nowMs < row.dueAt);
+function planHandOver(view: View, uid: string, nowMs: number): Action[] {
+  // It is to be trimmed first, by a count that the owner has to be ready for.
+  if (view.isClosed(uid) && !view.areSettled([uid])) return [];
+  return mayBegin(view, uid, nowMs) && openMoves(view, uid, nowMs).length > 0 ? [{ kind: "handOver", uid }] : [];
+}
+
+/** The count that lets the hand-offs begin is not repeated between them. */
+function planDeletion(view: View, cidr: CidrRow, nowMs: number): Action[] {
+  const { uid } = cidr;
+  if (view.handoffsOf(uid).some(({ phase }) => phase !== "resting")) {
+    const waitsFor = view.awaited(uid, nowMs);
+    const isUntold = waitsFor.length > 0 && !sameCondition(cidr.condition, delayed(waitsFor));
+    return [...planHandOver(view, uid, nowMs), ...(isUntold ? [{ kind: "showDelayed", cidr } as const] : [])];
+  }
+  const isResting = view.movesOf(uid).length > 0 && openMoves(view, uid, nowMs).length === 0;
+  return !isResting && view.areSettled(view.ownersUnder(view.rangesOf(uid))) ? [{ kind: "release", cidr }] : [];
 }
 
 function planObjects(view: View, nowMs: number): Action[] {
@@ -99,8 +114,7 @@ function planObjects(view: View, nowMs: number): Action[] {
   for (const cidr of view.cidrs.values()) {
     const ranges = view.rangesOf(cidr.uid);
     if (cidr.deleting) {
-      const canTell = view.areSettled(view.ownersUnder(ranges)) && !isBusy(view, cidr.uid, nowMs);
-      if (cidr.finalizer && canTell) actions.push({ kind: "release", cidr });
+      if (cidr.finalizer) actions.push(...planDeletion(view, cidr, nowMs));
       continue;
     }
     if (!cidr.finalizer) actions.push({ kind: "addFinalizer", cidr });

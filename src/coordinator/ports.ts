@@ -11,6 +11,11 @@ export interface ServiceCIDRObjects {
    * change; an object that is being deleted and has lost its last finalizer is removed. False: no such object with this uid, or no change.
    */
   updateInternal(key: ObjectKey, uid: string, mutate: (object: ServiceCIDR) => ServiceCIDR | undefined): Promise<boolean>;
+  /**
+   * Puts an object with the same name and spec, and without status, in the place of this one; one that is being deleted is removed. `work` runs
+   * before, in the same transaction. Answers what is there now; undefined: no such object with this uid, and nothing happened.
+   */
+  replaceInternal(key: ObjectKey, uid: string, work: () => void): Promise<ServiceCIDR | "gone" | undefined>;
   /** the object as it is stored, a copy */
   read(name: string): ServiceCIDR | undefined;
   /** false: the name is taken */

@@ -5,9 +5,7 @@
  */
 import { RPC_TIMEOUT_MS } from "../base/limits";
 import { withTimeout } from "../base/timeout";
-import { parseAddress } from "../net/address";
 import type { SeedRow } from "../rpc/ip-addresses";
-import { PrefixIndex } from "../topology/prefix-index";
 import type { JobContext } from "./context";
 import type { JobOutcome } from "./job-runner";
 import type { Claim } from "./view";
@@ -25,13 +23,12 @@ export async function seedOwner(context: JobContext, ownerUid: string): Promise<
     const segments = view.claimsOf(ownerUid).filter((claim) => !claim.seeded);
     const owner = view.owners.get(ownerUid);
     if (segments.length === 0 || !owner || owner.ackedEpoch !== owner.epoch) return "done";
-    const listed = await list(context, segments);
-    const inside = listedInside(segments, listed);
+    const inside = await context.listing.inside(segments.map((segment) => segment.prefix));
     const fresh = inside.filter((row) => !marked.has(row.token));
     const present = new Set(inside.map((row) => row.token));
     const gone = context.storage.seedingsOf(ownerUid).filter((row) => !present.has(row.token));
     if (fresh.length === 0 && gone.length === 0) {
-      finish(context, ownerUid, segments);
+      await context.mutateTogether(() => finish(context, ownerUid, segments));
       return "done";
     }
     await takeBack(context, ownerUid, gone);
@@ -39,29 +36,6 @@ export async function seedOwner(context: JobContext, ownerUid: string): Promise<
     for (const row of fresh) marked.add(row.token);
   }
   return "waiting";
-}
-
-/** All pages. What is created between two of them takes its row at the owner, because the first one made the claims known. */
-async function list(context: JobContext, segments: readonly Claim[]): Promise<SeedRow[]> {
-  const rows: SeedRow[] = [];
-  const within = segments.map((segment) => segment.prefix);
-  for (let after = ""; ;) {
-    const view = context.view();
-    const prefixes = view.claims.map((claim) => claim.prefix);
-    const call = context.peers.ipAddresses().claimPrefixes(view.epoch, prefixes, { within, after });
-    const page = await withTimeout(context.clock, RPC_TIMEOUT_MS, call);
-    rows.push(...page.rows);
-    if (page.next === "") return rows;
-    after = page.next;
-  }
-}
-
-function listedInside(segments: readonly Claim[], listed: readonly SeedRow[]): SeedRow[] {
-  const index = new PrefixIndex(segments.map((segment) => ({ prefix: segment.parsed, value: segment.prefix })));
-  return listed.filter(({ address }) => {
-    const parsed = parseAddress(address);
-    return parsed.ok && index.containing(parsed.value.family, parsed.value.value).length > 0;
-  });
 }
 
 /** The intention is durable before the call: what a crash leaves at the owner is found by the next attempt. */
@@ -72,7 +46,10 @@ async function mark(context: JobContext, seed: { ownerUid: string; epoch: number
   });
   for (let start = 0; start < rows.length; start += CALL_ROWS_MAX) {
     const call = context.peers.owner(ownerUid).seed(epoch, rows.slice(start, start + CALL_ROWS_MAX));
-    if ((await withTimeout(context.clock, RPC_TIMEOUT_MS, call)) === "stale") return false;
+    if ((await withTimeout(context.clock, RPC_TIMEOUT_MS, call)) === "stale") {
+      context.doubt(ownerUid);
+      return false;
+    }
   }
   return true;
 }
@@ -90,16 +67,13 @@ async function takeBack(context: JobContext, ownerUid: string, gone: readonly { 
   }
 }
 
-/** Marks the segments of the last list as seeded, those that are still this owner's. */
-function finish(context: JobContext, ownerUid: string, segments: readonly Claim[]): void {
-  context.mutate(() => {
-    const now = new Set(
-      context
-        .view()
-        .claimsOf(ownerUid)
-        .map((claim) => claim.prefix),
-    );
-    for (const { prefix } of segments) if (now.has(prefix)) context.storage.claimSeeded(prefix);
-    context.storage.seedingsClear(ownerUid);
-  });
+/** Marks the segments of the last list as seeded, those that are still this owner's; in a transaction. */
+function finish({ storage, view }: JobContext, ownerUid: string, segments: readonly Claim[]): void {
+  const now = new Set(
+    view()
+      .claimsOf(ownerUid)
+      .map((claim) => claim.prefix),
+  );
+  for (const { prefix } of segments) if (now.has(prefix)) storage.claimSeeded(prefix);
+  storage.seedingsClear(ownerUid);
 }

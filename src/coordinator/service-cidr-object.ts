@@ -1,11 +1,15 @@
-/** The ServiceCIDR object as clients see it: its finalizer and its Ready condition (upstream: pkg/controller/servicecidrs). */
+/** The ServiceCIDR object as clients see it: its finalizer, its Ready condition, its event (upstream: pkg/controller/servicecidrs). */
+import { type EventReport, referenceTo } from "../events/event-recorder";
 import type { Condition, KubeObject, ServiceCIDR } from "../meta/kubernetes";
 import { rfc3339Seconds } from "../meta/time";
+import { serviceCIDRsDefinition } from "../registry/service-cidrs/definition";
 import type { CidrRow, ReadyCondition } from "./coordinator-storage";
 
 export const SERVICE_CIDR_FINALIZER = "networking.k8s.io/service-cidr-finalizer";
 /** The object that SERVICE_CLUSTER_IP_RANGE describes. */
 export const DEFAULT_SERVICE_CIDR = "kubernetes";
+
+const DELAYED_NAMES_MAX = 5;
 
 export const READY: ReadyCondition = { status: "True", reason: "", message: "Kubernetes Service CIDR is ready" };
 export const TERMINATING: ReadyCondition = {
@@ -13,6 +17,13 @@ export const TERMINATING: ReadyCondition = {
   reason: "Terminating",
   message: "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR",
 };
+
+/** Nothing blocks the deletion, and it does not come to its end: `names` of those that are to take addresses over. */
+export function delayed(names: readonly string[]): ReadyCondition {
+  const few = names.slice(0, DELAYED_NAMES_MAX).join(", ") + (names.length > DELAYED_NAMES_MAX ? ", …" : "");
+  const message = `IPAddresses of this ServiceCIDR are being handed over to other ServiceCIDRs, which takes longer than usual and is tried again: ${few}`;
+  return { ...TERMINATING, message };
+}
 
 export function defaultServiceCIDR(cidrs: readonly string[]): ServiceCIDR {
   return { metadata: { name: DEFAULT_SERVICE_CIDR, finalizers: [SERVICE_CIDR_FINALIZER] }, spec: { cidrs: [...cidrs] } };
@@ -74,4 +85,26 @@ export function cidrRowOf(object: ServiceCIDR, before: CidrRow | undefined): Cid
 export function readyConditionOf(object: ServiceCIDR): ReadyCondition | undefined {
   const ready = object.status?.conditions?.find((condition) => condition.type === "Ready");
   return ready && { status: ready.status, reason: ready.reason, message: ready.message };
+}
+
+/** The object was put in the place of one whose owner is no more. */
+export function ownerLostReport(object: ServiceCIDR): EventReport {
+  return {
+    regarding: referenceTo(serviceCIDRsDefinition, object),
+    type: "Warning",
+    reason: "ServiceCIDROwnerRetired",
+    action: "ServiceCIDRSync",
+    note: "The ServiceCIDR had been deleted after the state that was restored, and what wrote its addresses is gone; it was made anew",
+  };
+}
+
+/** The object could not be shown as ready. */
+export function readyFailedReport(object: ServiceCIDR): EventReport {
+  return {
+    regarding: referenceTo(serviceCIDRsDefinition, object),
+    type: "Warning",
+    reason: "KubernetesServiceCIDRError",
+    action: "ServiceCIDRSync",
+    note: "The ServiceCIDR Status can not be set to Ready=True",
+  };
 }

@@ -13,6 +13,10 @@ type ServiceCIDRStore = Pick<ResourceStore<Fence>, "internally" | "clock" | "get
 
 /** `store` is asked for at each write, because the store and the Coordinator need each other. */
 export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects {
+  const newborn = (object: ServiceCIDR): ServiceCIDR => {
+    const { clock, random } = store();
+    return { ...object, metadata: { ...object.metadata, uid: random.uuid(), creationTimestamp: rfc3339Seconds(clock.now()) } };
+  };
   return {
     updateInternal(key, uid, mutate) {
       return store().internally((turn) => {
@@ -26,6 +30,20 @@ export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects 
         return true;
       });
     },
+    replaceInternal(key, uid, work) {
+      return store().internally((turn) => {
+        const name = storageKey(key);
+        const stored = turn.get(name);
+        if (stored?.uid !== uid) return undefined;
+        work();
+        const { status: _status, ...before } = JSON.parse(stored.data) as ServiceCIDR;
+        turn.remove(name);
+        if (isDeleting(before)) return "gone";
+        const after = newborn(before);
+        turn.put(name, after as KubeObject);
+        return after;
+      });
+    },
     read(name) {
       const found = store().get({ namespace: "", name }, "");
       return found.ok ? (JSON.parse(found.object) as ServiceCIDR) : undefined;
@@ -34,9 +52,7 @@ export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects 
       return store().internally((turn) => {
         const key: ObjectKey = { namespace: "", name: object.metadata?.name ?? "" };
         if (turn.get(storageKey(key))) return false;
-        const { clock, random } = store();
-        const metadata = { ...object.metadata, uid: random.uuid(), creationTimestamp: rfc3339Seconds(clock.now()) };
-        turn.put(storageKey(key), { ...object, metadata } as KubeObject);
+        turn.put(storageKey(key), newborn(object) as KubeObject);
         return true;
       });
     },

@@ -3,11 +3,11 @@
  * server sees. Pure.
  */
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../meta/kubernetes";
-import { parseAddress } from "../net/address";
-import { parsePrefix, type Prefix } from "../net/prefix";
-import { isUsableIn } from "../net/usable";
+import { canonicalAddress, parseAddress } from "../net/address";
+import { type Prefix, prefixesIn } from "../net/prefix";
 import { rangeSourceOf } from "../ranges/service-ranges";
-import { PrefixIndex } from "../topology/prefix-index";
+import type { PrefixIndex } from "../topology/prefix-index";
+import { givesOut, isInside, rangeIndex } from "../topology/range-index";
 import { type Dump, labelOf } from "./dump";
 import { differences, hasContent } from "./importable";
 import { readRangeAllocation } from "./range-allocation";
@@ -73,12 +73,12 @@ class Planner {
   readonly #holders = new Map<string, string>();
   readonly #portHolders = new Map<number, string>();
   readonly #readyRanges: PrefixIndex<Prefix>;
-  #plannedRanges = indexOf([]);
+  #plannedRanges = rangeIndex([]);
 
   constructor(dump: Dump, cluster: ClusterState) {
     this.#dump = dump;
     this.#cluster = cluster;
-    this.#readyRanges = indexOf(cluster.serviceCIDRs.map(rangeSourceOf).flatMap(({ cidrs, ready }) => (ready ? prefixesOf(cidrs) : [])));
+    this.#readyRanges = rangeIndex(cluster.serviceCIDRs.map(rangeSourceOf).flatMap(({ cidrs, ready }) => (ready ? prefixesIn(cidrs) : [])));
     this.#plan = {
       namespaces: [],
       serviceCIDRs: [],
@@ -105,13 +105,13 @@ class Planner {
     for (const { metadata, spec } of this.#cluster.ipAddresses) {
       const { group = "", resource = "", namespace = "", name = "" } = spec?.parentRef ?? {};
       const kind = group === "" && resource === "services" ? "Service" : `${resource}${group ? `.${group}` : ""}`;
-      this.#holders.set(canonical(metadata?.name ?? ""), `${kind} ${namespace ? `${namespace}/` : ""}${name}`);
+      this.#holders.set(canonicalAddress(metadata?.name ?? ""), `${kind} ${namespace ? `${namespace}/` : ""}${name}`);
     }
     for (const service of this.#cluster.services) this.#hold(service, labelOf("Service", service.metadata));
   }
 
   #hold(service: Service, label: string): void {
-    for (const address of addressesOf(service)) this.#holders.set(canonical(address), label);
+    for (const address of addressesOf(service)) this.#holders.set(canonicalAddress(address), label);
     for (const port of nodePortsOf(service)) this.#portHolders.set(port, label);
   }
 
@@ -133,7 +133,7 @@ class Planner {
   }
 
   #planServices(): void {
-    this.#plannedRanges = indexOf(this.#plan.serviceCIDRs.flatMap(({ spec }) => prefixesOf(spec?.cidrs ?? [])));
+    this.#plannedRanges = rangeIndex(this.#plan.serviceCIDRs.flatMap(({ spec }) => prefixesIn(spec?.cidrs ?? [])));
     const there = byName(this.#cluster.services);
     for (const object of this.#dump.services) {
       const label = labelOf("Service", object.metadata);
@@ -215,11 +215,11 @@ class Planner {
     const stored = byName(this.#cluster.services);
     for (const object of this.#dump.ipAddresses) {
       const label = labelOf("IPAddress", object.metadata);
-      const address = canonical(object.metadata?.name ?? "");
+      const address = canonicalAddress(object.metadata?.name ?? "");
       const { group = "", resource = "", namespace = "", name = "" } = object.spec?.parentRef ?? {};
       if (group === "" && resource === "services") {
         const parents = [dumped.get(`${namespace}/${name}`), stored.get(`${namespace}/${name}`)].filter((parent) => parent !== undefined);
-        if (parents.some((parent) => addressesOf(parent).map(canonical).includes(address))) continue;
+        if (parents.some((parent) => addressesOf(parent).map(canonicalAddress).includes(address))) continue;
         const problem = parents.length > 0 ? "does not hold it" : "is not there";
         this.#conflict(label, "Unexplained", `belongs to Service ${namespace}/${name}, which ${problem}`);
         continue;
@@ -239,10 +239,12 @@ class Planner {
     }
   }
 
-  /** What the old allocators count as taken must have a holder in the dump, and the other way round. */
+  /** What the old allocators count as taken must have a holder in the dump or in the cluster; what the dump holds must be counted. */
   #explainRangeAllocations(): void {
-    const held = new Map(this.#dump.services.flatMap((s) => addressesOf(s).map((a) => [canonical(a), labelOf("Service", s.metadata)])));
-    for (const { metadata } of this.#dump.ipAddresses) held.set(canonical(metadata?.name ?? ""), labelOf("IPAddress", metadata));
+    const held = new Map(
+      this.#dump.services.flatMap((s) => addressesOf(s).map((a) => [canonicalAddress(a), labelOf("Service", s.metadata)])),
+    );
+    for (const { metadata } of this.#dump.ipAddresses) held.set(canonicalAddress(metadata?.name ?? ""), labelOf("IPAddress", metadata));
     const ports = new Set(this.#dump.services.flatMap(nodePortsOf));
     for (const object of this.#dump.rangeAllocations) {
       const label = `RangeAllocation ${object.range ?? ""}`;
@@ -252,18 +254,36 @@ class Planner {
         continue;
       }
       if (taken.value.kind === "ports") {
-        for (const port of taken.value.ports)
-          if (!ports.has(port)) this.#conflict(label, "Unexplained", `counts the node port ${port} as taken, which no Service has`);
+        const unknown = taken.value.ports.filter((port) => !ports.has(port));
+        for (const port of unknown.filter((one) => !this.#portHolders.has(one)))
+          this.#conflict(label, "Unexplained", `counts the node port ${port} as taken, which no Service has`);
+        this.#noticeHeldHere(label, unknown, this.#portHolders);
         continue;
       }
       const { prefix, addresses } = taken.value;
-      const range = indexOf([prefix]);
+      if (![this.#readyRanges, this.#plannedRanges].some((ranges) => isInside(ranges, prefix)))
+        this.#conflict(label, "OutOfRange", "has a range that no ServiceCIDR gives out");
+      const range = rangeIndex([prefix]);
       const marked = new Set(addresses);
-      for (const address of addresses)
-        if (!held.has(address)) this.#conflict(label, "Unexplained", `counts ${address} as taken, which no Service has`);
+      const unknown = addresses.filter((address) => !held.has(address));
+      for (const address of unknown.filter((one) => !this.#holders.has(one)))
+        this.#conflict(label, "Unexplained", `counts ${address} as taken: the bit is set, and no object has the address`);
+      this.#noticeHeldHere(label, unknown, this.#holders);
       for (const [address, holder] of held)
         if (!marked.has(address) && isIn(range, address)) this.#notice(label, "Warning", `does not count ${address} of ${holder} as taken`);
     }
+  }
+
+  /** Taken there and held here, by objects of which the dump does not say whether they are the same. */
+  #noticeHeldHere<T>(label: string, taken: readonly T[], holders: ReadonlyMap<T, string>): void {
+    const [first, ...others] = taken.filter((one) => holders.has(one));
+    if (first === undefined) return;
+    const more = others.length > 0 ? `, and ${others.length} more alike` : "";
+    this.#notice(
+      label,
+      "Warning",
+      `counts ${String(first)} as taken, which ${holders.get(first) ?? ""} holds here and nothing in the dump does${more}`,
+    );
   }
 
   #conflict(object: string, reason: ConflictReason, message: string): void {
@@ -276,7 +296,7 @@ class Planner {
 }
 
 /** Nothing is left for the server to choose. */
-function namesAll({ spec }: Service): boolean {
+export function namesAll({ spec }: Service): boolean {
   if (spec?.type === "ExternalName" || spec?.clusterIP === "None") return true;
   const hasPorts = spec?.type !== "NodePort" && spec?.type !== "LoadBalancer" ? true : (spec.ports ?? []).every(({ nodePort }) => nodePort);
   return hasPorts && addressesOf({ spec }).length >= Math.max(1, spec?.ipFamilies?.length ?? 1);
@@ -294,26 +314,8 @@ function byName<T extends KubeObject>(objects: readonly T[]): Map<string, T> {
   return new Map(objects.map((object) => [keyOf(object), object]));
 }
 
-function canonical(address: string): string {
+/** Whether one of the ranges gives the address out. */
+function isIn(ranges: PrefixIndex<Prefix>, address: string): boolean {
   const parsed = parseAddress(address);
-  return parsed.ok ? parsed.value.canonical : address;
-}
-
-function indexOf(prefixes: readonly Prefix[]): PrefixIndex<Prefix> {
-  return new PrefixIndex(prefixes.map((prefix) => ({ prefix, value: prefix })));
-}
-
-/** Whether one of the prefixes gives the address out. */
-function isIn(prefixes: PrefixIndex<Prefix>, address: string): boolean {
-  const parsed = parseAddress(address);
-  if (!parsed.ok) return false;
-  const { family, value } = parsed.value;
-  return prefixes.containing(family, value).some((prefix) => isUsableIn(prefix, family, value));
-}
-
-function prefixesOf(cidrs: readonly string[]): Prefix[] {
-  return cidrs.flatMap((text) => {
-    const parsed = parsePrefix(text);
-    return parsed.ok ? parsed.value : [];
-  });
+  return parsed.ok && givesOut(ranges, parsed.value);
 }

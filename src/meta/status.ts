@@ -128,6 +128,11 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Sta
   return failure(429, "TooManyRequests", message, { retryAfterSeconds });
 }
 
+/** The server has as much to do as it takes on. Text and seconds: upstream apiserver server/filters/maxinflight.go, which has no Status around them. */
+export function overloaded(): Status {
+  return tooManyRequests("Too many requests, please try again later.", 1);
+}
+
 export function serviceUnavailable(message: string, retryAfterSeconds: number): Status {
   return failure(503, "ServiceUnavailable", message, { retryAfterSeconds });
 }
@@ -148,6 +153,11 @@ export function timeout(message: string): Status {
   return failure(504, "Timeout", `Timeout: ${message}`, {});
 }
 
+/** The time that a request has is over; what it began may still happen. Text: upstream apiserver server/filters/timeout.go. */
+export function requestTimedOut(): Status {
+  return timeout("request did not complete within the allotted timeout");
+}
+
 /** The answer to a finished deletion of a kind that does not return the object. */
 export function deleted(of: ResourceName, name: string, uid: string): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { ...detailsOf(of, name), uid }, code: 200 };
@@ -156,6 +166,11 @@ export function deleted(of: ResourceName, name: string, uid: string): Status {
 /** The answer to a document that was carried out and is not stored. */
 export function created(): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
+}
+
+/** The answer to a request of this server's own that was carried out, or (202) begun, and that no object tells of. */
+export function succeeded(code: number, message: string, details?: StatusDetails): Status {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", message, ...(details ? { details } : {}), code };
 }
 
 /** An error that upstream gives no reason. */

@@ -32,6 +32,8 @@ export interface Address {
 /** The longest text of an IPv6 address has 45 characters, with a dotted-decimal tail. */
 const TEXT_LENGTH_MAX = 45;
 const IPV4_MAPPED = 0xffffn;
+/** Of an IPv6 address, 16 bits each. */
+const GROUPS = 8;
 
 /** Reads one IP address strictly. Accepts forms that are not canonical (`2001:DB8:0::1`); compare with `canonical` where that matters. */
 export function parseAddress(text: string): Result<Address, AddressError> {
@@ -41,6 +43,12 @@ export function parseAddress(text: string): Result<Address, AddressError> {
   if (ipv6 === undefined) return err(hasLeadingZerosOnly(text) ? "leadingZeros" : "invalid");
   if (ipv6 >> 32n === IPV4_MAPPED) return err("ipv4Mapped");
   return ok({ family: "IPv6", value: ipv6, canonical: formatIPv6(ipv6) });
+}
+
+/** The canonical text of an address; a text that is none stands for itself. */
+export function canonicalAddress(text: string): string {
+  const parsed = parseAddress(text);
+  return parsed.ok ? parsed.value.canonical : text;
 }
 
 /** Canonical text: dotted decimal, or RFC 5952 (always in hex groups). */
@@ -53,14 +61,32 @@ function formatIPv4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 }
 
+/** RFC 5952: lower-case groups without leading zeros, the first of the longest runs of zero groups as `::` unless it is one group alone. */
 function formatIPv6(value: bigint): string {
+  const groups = groupsOf(value);
+  let [start, length] = [0, 1];
+  for (let at = 0; at < GROUPS;) {
+    let end = at;
+    while (end < GROUPS && groups[end] === 0) end++;
+    if (end - at > length) [start, length] = [at, end - at];
+    at = end + 1;
+  }
+  const text = (from: number, to: number): string =>
+    groups
+      .slice(from, to)
+      .map((group) => group.toString(16))
+      .join(":");
+  return length === 1 ? text(0, GROUPS) : `${text(0, start)}::${text(start + length, GROUPS)}`;
+}
+
+function groupsOf(value: bigint): number[] {
   const groups: number[] = [];
   for (const half of [value >> 64n, value & 0xffff_ffff_ffff_ffffn]) {
     const high = Number(half >> 32n);
     const low = Number(half & 0xffff_ffffn);
     groups.push(high >>> 16, high & 0xffff, low >>> 16, low & 0xffff);
   }
-  return new ipaddr.IPv6(groups).toRFC5952String();
+  return groups;
 }
 
 /** The value of four decimal parts without leading zeros, or -1. By character codes: this runs for every create and release. */
@@ -93,9 +119,15 @@ function parseIPv4(text: string): number {
 function parseIPv6(text: string): bigint | undefined {
   if (text.length > TEXT_LENGTH_MAX || !/^[0-9a-fA-F:.]+$/.test(text) || !text.includes(":")) return undefined;
   const groups = withoutDottedTail(text);
-  if (groups === undefined || !ipaddr.IPv6.isValid(groups)) return undefined;
+  if (groups === undefined) return undefined;
+  let parts: number[];
+  try {
+    ({ parts } = ipaddr.IPv6.parse(groups));
+  } catch {
+    return undefined;
+  }
   let value = 0n;
-  for (const group of ipaddr.IPv6.parse(groups).parts) value = (value << 16n) | BigInt(group);
+  for (const group of parts) value = (value << 16n) | BigInt(group);
   return value;
 }
 

@@ -3,6 +3,11 @@ export type Family = "IPv4" | "IPv6";
 
 export const FAMILIES: readonly Family[] = ["IPv4", "IPv6"];
 
+/** The family of an address or prefix that is known to be one. */
+export function familyOfText(text: string): Family {
+  return text.includes(":") ? "IPv6" : "IPv4";
+}
+
 /** Number of bits of an address. */
 export function widthOf(family: Family): 32 | 128 {
   return family === "IPv4" ? 32 : 128;

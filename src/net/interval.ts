@@ -38,6 +38,21 @@ export function intersect(a: readonly Interval[], b: readonly Interval[]): Inter
   }
 }
 
+/** What lies in both, for each of many intervals that are ascending and disjoint, in their order. */
+export function intersectEach(a: readonly Interval[], parts: readonly Interval[]): Interval[][] {
+  let start = 0;
+  return parts.map((part) => {
+    while ((a[start]?.last ?? part.first) < part.first) start++;
+    const inside: Interval[] = [];
+    for (let i = start; i < a.length; i++) {
+      const { first, last } = a[i] as Interval;
+      if (first > part.last) break;
+      inside.push({ first: first > part.first ? first : part.first, last: last < part.last ? last : part.last });
+    }
+    return inside;
+  });
+}
+
 /**
  * What lies in `a` and not in `b`. `rest` is the part of an interval of `a` that no hole has been cut from yet:
  *

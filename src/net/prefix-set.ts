@@ -3,7 +3,7 @@
  * halves are written as their whole), so equal sets have equal lists. Any list of prefixes may be given; normal form comes back.
  */
 import { FAMILIES, type Family, widthOf } from "./family";
-import { type Interval, intersect, normalize, subtract } from "./interval";
+import { type Interval, intersect, memberAt, normalize, subtract } from "./interval";
 import { lastOf, type Prefix } from "./prefix";
 
 export function normalizePrefixes(prefixes: readonly Prefix[]): Prefix[] {
@@ -26,7 +26,16 @@ export function intersectPrefixes(a: readonly Prefix[], b: readonly Prefix[]): P
 
 /** Whether the set has every address of `prefix`; several of its members together may do it. */
 export function coversPrefix(set: readonly Prefix[], prefix: Prefix): boolean {
-  return subtractPrefixes([prefix], set).length === 0;
+  return coverOf(set)(prefix);
+}
+
+/** The same question about one set and many prefixes. */
+export function coverOf(set: readonly Prefix[]): (prefix: Prefix) => boolean {
+  const intervals = { IPv4: intervalsOf("IPv4", set), IPv6: intervalsOf("IPv6", set) };
+  return (prefix) => {
+    const around = memberAt(intervals[prefix.family], prefix.base);
+    return around !== undefined && around.last >= lastOf(prefix);
+  };
 }
 
 /** All addresses of the prefixes of one family, first and last included. */

@@ -54,6 +54,14 @@ export function parsePrefix(text: string): Result<Prefix, PrefixError> {
   return canonical === text ? ok(prefix) : err({ reason: "notCanonical", canonical, prefix });
 }
 
+/** Those of the texts that are canonical CIDRs; the others count for nothing. */
+export function prefixesIn(texts: readonly string[]): Prefix[] {
+  return texts.flatMap((text) => {
+    const parsed = parsePrefix(text);
+    return parsed.ok ? [parsed.value] : [];
+  });
+}
+
 /** Canonical CIDR text. */
 export function formatPrefix(prefix: Prefix): string {
   return `${formatAddress(prefix.family, prefix.base)}/${prefix.length}`;
@@ -104,6 +112,9 @@ export function halves(prefix: Prefix): readonly [Prefix, Prefix] {
   ];
 }
 
+/** By the number of host bits, 0 to 128. */
+const HOST_MASKS = Array.from({ length: 129 }, (_, bits) => (1n << BigInt(bits)) - 1n);
+
 function hostMask(family: Family, length: number): bigint {
-  return (1n << BigInt(widthOf(family) - length)) - 1n;
+  return HOST_MASKS[widthOf(family) - length] ?? 0n;
 }

@@ -1,7 +1,8 @@
 /**
  * Follows the Service ranges of a cluster: lists and watches its ServiceCIDRs and merges them on the spot, so that a consumer (a DNS server,
  * a firewall) hears of a range as soon as the API server says it. Works on every API server; one that has `/ranges` adds to that what no
- * ServiceCIDR shows: the epoch, and ranges in use that lost their ServiceCIDR by force.
+ * ServiceCIDR shows: the epoch, and ranges in use that lost their ServiceCIDR by force. Where it serves no ServiceCIDRs, because its ranges are
+ * those of its configuration alone, that page is what is followed.
  */
 import type { Clock } from "../base/ports";
 import type { KubeObject, ServiceCIDR } from "../meta/kubernetes";
@@ -12,6 +13,8 @@ const VIEW = "/ranges";
 const WATCH_SECONDS = 300;
 /** The view is read at the end of each watch; soon, while it shows something that goes without an event. */
 const ORPHANED_WATCH_SECONDS = 5;
+/** Ranges of a configuration change with a restart of the API server: the page is read again this often. */
+const CONFIGURED_AGAIN_MS = 10_000;
 const VERY_SHORT_WATCH_MS = 1_000;
 const BACKOFF_MIN_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
@@ -62,7 +65,7 @@ interface WatchEvent {
   object: ServiceCIDR & { code?: number; message?: string };
 }
 
-/** The history that a watch asks for is gone: everything is listed anew. */
+/** The history that a watch asks for is gone, or the resource is: everything is listed anew. */
 class Expired extends Error {}
 
 /** Begins to follow; the function that comes back ends it, after which nothing is called any more. */
@@ -94,12 +97,13 @@ class RangesFollower {
   async run(): Promise<void> {
     while (!this.#isStopped) {
       try {
-        await this.#list();
-        while (!this.#isStopped) await this.#watch();
+        const hasObjects = await this.#list();
+        while (hasObjects && !this.#isStopped) await this.#watch();
+        await this.#pause(CONFIGURED_AGAIN_MS);
       } catch (error) {
         if (this.#isStopped) return;
         if (!(error instanceof Expired)) this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
-        await this.#pause();
+        await this.#backOff();
       }
     }
   }
@@ -108,14 +112,23 @@ class RangesFollower {
     return this.#connection.signal.aborted;
   }
 
-  async #list(): Promise<void> {
+  /** False: the API server serves no ServiceCIDRs, and what its page says was told instead. */
+  async #list(): Promise<boolean> {
     const answer = await this.#get(SERVICE_CIDRS);
     const text = await answer.text();
+    const configured = answer.status === 404 ? await this.#view() : undefined;
+    if (configured) {
+      const { ready, serving, orphaned, resourceVersion, epoch } = configured;
+      this.#tellOnce({ ready, serving, orphaned }, { resourceVersion, epoch });
+      this.#backoffMs = BACKOFF_MIN_MS;
+      return false;
+    }
     if (answer.status !== 200) throw refusal(answer.status, text);
     const list = JSON.parse(text) as ServiceCIDRList;
     this.#objects = new Map((list.items ?? []).map((object) => [nameOf(object), object]));
     this.#resourceVersion = list.metadata.resourceVersion;
     await this.#tell();
+    return true;
   }
 
   /** One watch, until the server ends it. */
@@ -124,7 +137,7 @@ class RangesFollower {
     const seconds = isShort ? ORPHANED_WATCH_SECONDS : WATCH_SECONDS;
     const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#resourceVersion}`;
     const answer = await this.#get(`${SERVICE_CIDRS}?${query}`);
-    if (answer.status === 410) throw new Expired();
+    if (answer.status === 410 || answer.status === 404) throw new Expired();
     if (answer.status !== 200 || !answer.body) throw refusal(answer.status, await answer.text());
     const begun = this.#options.clock.now();
     for await (const lines of linesOf(answer.body)) {
@@ -134,7 +147,7 @@ class RangesFollower {
       if (this.#hasOrphans && !isShort) break;
     }
     // A server that ends watches at once must not be asked in a circle.
-    if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#pause();
+    if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#backOff();
     else this.#backoffMs = BACKOFF_MIN_MS;
     await this.#tell();
   }
@@ -148,13 +161,16 @@ class RangesFollower {
 
   async #tell(): Promise<void> {
     const view = await this.#view();
-    if (this.#isStopped) return;
     const ranges = serviceRanges([...this.#objects.values()].map(rangeSourceOf), view?.orphaned);
     this.#hasOrphans = ranges.orphaned.length > 0;
+    this.#tellOnce(ranges, { resourceVersion: this.#resourceVersion, epoch: view?.epoch });
+  }
+
+  #tellOnce(ranges: ServiceRanges, at: Pick<FollowedRanges, "resourceVersion" | "epoch">): void {
     const text = JSON.stringify(ranges);
-    if (text === this.#told) return;
+    if (this.#isStopped || text === this.#told) return;
     this.#told = text;
-    this.#options.onRanges({ ...ranges, resourceVersion: this.#resourceVersion, epoch: view?.epoch });
+    this.#options.onRanges({ ...ranges, ...at });
   }
 
   /** Read after the change that is to be told, so it knows that change. Without it the ranges are told all the same. */
@@ -172,9 +188,13 @@ class RangesFollower {
     return this.#options.fetch(path, { signal: this.#connection.signal });
   }
 
-  #pause(): Promise<void> {
+  #backOff(): Promise<void> {
     const delay = this.#backoffMs;
     this.#backoffMs = Math.min(delay * 2, BACKOFF_MAX_MS);
+    return this.#pause(delay);
+  }
+
+  #pause(delay: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#options.clock.after(delay, resolve);
       this.#wake = () => {

@@ -2,6 +2,7 @@
  * What repair proposes, and who disposes (PROTOCOL rules 5–8, 13). Every proposal says what repair believed; the store that owns the
  * decision looks again in the turn that acts, and answers what it found.
  */
+import type { Settings } from "../config/settings";
 import type { IPAddressWrite } from "./ip-addresses";
 import type { AddressRow, Gen } from "./service-cidr";
 
@@ -64,6 +65,11 @@ export interface RepairedAddresses {
   restoreMany(writes: IPAddressRestore[]): Promise<boolean[]>;
   /** under which token and gen the services store wrote the address; null = it did not, or has released it */
   writersOf(addresses: string[]): Promise<(WrittenAddress | null)[]>;
+  /**
+   * Sees to it that objects which clients made inside a claim hold their rows; `object` is the uid that was seen. "whole" also of those that
+   * need none, "gone" of an object that is not there any more.
+   */
+  makeHeld(items: Pick<HeldAddress, "address" | "object">[]): Promise<WholeResult[]>;
 }
 
 /** How far the check of an owner has come, and whether it found its bitmap to differ from its rows (and built it anew). */
@@ -76,17 +82,34 @@ export interface BitmapCheck {
 export interface RepairedOwner {
   /** null = nobody holds it; "stale" = not this owner's, or frozen (rule 13) */
   rowsOf(addresses: string[]): Promise<(AddressRow | null | "stale")[]>;
-  /** compares bitmap and rows: the counts, and the bits of at most `limit` rows behind the position */
+  /** compares bitmap and rows: the bits of at most `limit` rows behind the position; behind 0, which is the first page, the counts too */
   checkBitmap(afterPosition: number, limit: number): Promise<BitmapCheck>;
 }
 
 /** Metrics of the repair loop, since the cluster began. */
 export interface RepairCounts {
+  /** full sweeps that came to their end: every Service, IPAddress and owner was looked at */
+  sweeps: number;
   /** by type: leak, repair, full, outOfRange, duplicate, unknown, invalid */
   ipErrors: Record<string, number>;
   reconcileErrors: number;
+  /** names of the settings in which a Worker differed from the cluster lately */
+  differingSettings: string[];
+}
+
+/** A store that takes addresses for its objects. */
+export interface AuditedStore {
+  /** looks through every row of every owner for those that it forgot, and releases them; answers at once, the work goes on behind it */
+  auditAll(): Promise<void>;
 }
 
 export interface RepairControllerRpc {
+  /** A poke by a Worker, with the settings that it runs under: where the cluster's differ, it says so. Answers at once. */
+  pokeFrom(settings: Settings): Promise<void>;
+  /**
+   * A sweep of everything, bitmaps included, that does not wait between its slices. Answers at once, the work goes on behind it;
+   * `RepairCounts.sweeps` grows when it is through. While one is under way, another one begins after it, however often it is asked for.
+   */
+  sweep(): Promise<void>;
   repairCounts(): Promise<RepairCounts>;
 }

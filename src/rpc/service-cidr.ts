@@ -75,6 +75,8 @@ export interface OwnerConfig {
   receiving: Receiving[];
   /** the ranges have no static bands: the gate ServiceIPStaticSubrange is off */
   withoutBands?: true;
+  /** no lost row of a Service is taken back by `seed`: what Services hold is being counted, and what is counted as empty may be taken away */
+  closed?: true;
   /** for ever: answers `stale` to everything, keeps only its last epoch */
   retired: boolean;
 }
@@ -131,12 +133,12 @@ export interface ServiceCIDRRpc {
   configure(config: OwnerConfig): Promise<ConfigureResult>;
   allocate(items: AllocateItem[]): Promise<AllocateAnswer>;
   release(items: ReleaseItem[]): Promise<ReleaseResult[]>;
-  /** marks addresses taken for IPAddress objects that already exist; repeats and addresses outside are no-ops; answers the rows' gens */
+  /** marks addresses taken for objects that have them already, IPAddresses or Services without their row; repeats and addresses outside are no-ops; answers the rows' gens */
   seed(epoch: number, items: { address: string; holder: Holder; token: string }[]): Promise<"ok" | "stale">;
   /** rows whose position is greater than `afterPosition`, in that order, at most `limit`: the asking store looks for its own lost ones */
   rowsSince(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }>;
-  /** how many addresses of Services lie in the inclusive address intervals (canonical texts), and the first of them ("" = none) */
-  countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number; example: string }>;
+  /** how many addresses of Services lie in each of the inclusive address intervals (canonical texts) */
+  countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number[] }>;
   free(): Promise<{ epoch: number; free: AllocateAnswer["free"] }>;
   /** Cuts prefixes (canonical, disjoint) into pieces of at most `rowsMax` rows, in address order; a single address is not cut further. */
   partition(prefixes: string[], rowsMax: number): Promise<{ epoch: number; pieces: { prefix: string; rows: number }[] }>;
@@ -144,6 +146,15 @@ export interface ServiceCIDRRpc {
   copyOut(handoff: Receiving, after: string): Promise<CopyOutResult>;
   /** takes a chunk that follows what was received; any other is a repeat and changes nothing */
   receive(handoff: number, chunk: CopyChunk): Promise<ReceiveResult>;
+}
+
+/** For checks. */
+export interface InspectedOwner {
+  /**
+   * A page of the rows behind a position, as `rowsSince`, and how the bitmap differs from them, as a sentence ("" = not at all); the first page
+   * compares the counts of all rows too. Changes nothing.
+   */
+  inspect(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[]; differs: string }>;
 }
 
 /** For metrics. */

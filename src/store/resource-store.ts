@@ -23,7 +23,7 @@ import {
 } from "../base/limits";
 import type { Clock, Random, Recorder } from "../base/ports";
 import type { KubeObject } from "../meta/kubernetes";
-import { internalError, notFound, revisionTooLarge, type Status, timeout, tooManyRequests } from "../meta/status";
+import { internalError, notFound, overloaded, revisionTooLarge, type Status, timeout } from "../meta/status";
 import { rfc3339Seconds } from "../meta/time";
 import { ownWriter, trackFields } from "../registry/field-tracking";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
@@ -33,7 +33,7 @@ import { storageKey } from "./keys";
 import type { NamespaceGuard } from "./namespace-guard";
 import { isTooLarge, tooLarge } from "./object-size";
 import { prepareWrite, type Prepared } from "./prepare";
-import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "./store-storage";
+import { type HistoryEntry, StorageFault, type StoredObject, type StoreState, type StoreStorage } from "./store-storage";
 import { WatchHub } from "./watch-hub";
 
 export interface StoreOptions<Supply> {
@@ -277,8 +277,9 @@ export class ResourceStore<Supply = undefined> {
       this.#state = state;
       this.#changes.length = changes;
       this.#options.extension?.writeUndone?.();
-      // The server's own work does not throw unless something is broken: then the whole turn is given up and memory built anew.
-      if ("run" in job) throw error;
+      // The server's own work does not throw unless something is broken: then the whole turn is given up and memory built anew. So is the turn of
+      // a storage that failed: it may have undone more than this job.
+      if ("run" in job || error instanceof StorageFault) throw error;
       this.#options.recorder.log("error", "write failed", { resource: this.definition.resource, error: describe(error) });
       return this.#options.storage.transaction(() => this.#refuse(job, internalError("the write could not be carried out")));
     }
@@ -511,7 +512,7 @@ export class ResourceStore<Supply = undefined> {
 }
 
 function tooMany(): WriteResult {
-  return { ok: false, status: tooManyRequests("Too many requests, please try again later.", 1), warnings: [] };
+  return { ok: false, status: overloaded(), warnings: [] };
 }
 
 function parsed(stored: StoredObject | undefined): KubeObject | undefined {

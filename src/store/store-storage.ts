@@ -37,8 +37,13 @@ export interface StoreState {
   historySize: number;
 }
 
+/** The storage itself failed (disk full, read-only, broken), whatever was asked of it: what it has of the transaction under way is unknown. */
+export class StorageFault extends Error {
+  override readonly name = "StorageFault";
+}
+
 export interface StoreStorage {
-  /** Runs `work` atomically: if it throws, no row changed. May be nested (a savepoint). */
+  /** Runs `work` atomically: if it throws, no row changed. May be nested (a savepoint). Throws a StorageFault where the storage failed. */
   transaction<T>(work: () => T): T;
   /** Resolves when everything written so far is durable. */
   sync(): Promise<void>;

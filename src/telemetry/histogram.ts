@@ -9,11 +9,19 @@ export interface HistogramValue {
 
 export class Histogram {
   readonly #counts: number[];
-  #sum = 0;
+  #sum: number;
 
-  /** `bounds`: the inclusive upper bounds of the buckets, ascending */
-  constructor(private readonly bounds: readonly number[]) {
-    this.#counts = new Array<number>(bounds.length + 1).fill(0);
+  /**
+   * `bounds`: the inclusive upper bounds of the buckets, ascending. `start`: what an earlier one had counted; it counts for nothing if it had
+   * other buckets.
+   */
+  constructor(
+    private readonly bounds: readonly number[],
+    start: HistogramValue = { counts: [], sum: 0 },
+  ) {
+    const goesOn = start.counts.length === bounds.length + 1;
+    this.#counts = goesOn ? [...start.counts] : new Array<number>(bounds.length + 1).fill(0);
+    this.#sum = goesOn ? start.sum : 0;
   }
 
   observe(value: number): void {

@@ -19,6 +19,18 @@ export function claimUnowned(wanted: readonly Prefix[], claims: readonly Prefix[
     .sort(byPosition);
 }
 
+/**
+ * At most `max` of the prefixes, those with the most addresses, in address order: for an owner that cannot be told of more. What is left out is
+ * claimed by nobody and gives out nothing; it is what lies closest to smaller ranges.
+ */
+export function largestOf(prefixes: readonly Prefix[], max: number): Prefix[] {
+  if (prefixes.length <= max) return [...prefixes];
+  return [...prefixes]
+    .sort((a, b) => hostBitsOf(b) - hostBitsOf(a))
+    .slice(0, Math.max(max, 0))
+    .sort(byPosition);
+}
+
 /** Each prefix that two or more of the disjoint `claims` make up together, as large as possible, with the texts of its parts. */
 export function mergeSiblings(claims: readonly NamedPrefix[]): { merged: string; parts: string[] }[] {
   const stack: { parsed: Prefix; parts: string[] }[] = [];

@@ -2,13 +2,22 @@
  * Which addresses a ServiceCIDR alone covers: those block its deletion while they are allocated. "Covers" means *usable in*: an outer range
  * covers the network and broadcast address of an inner one, and never the other way round (upstream: servicecidrs_controller.go).
  */
-import { formatAddress } from "../net/address";
+import { assert } from "../base/assert";
+import { groupBy } from "../base/group-by";
+import { formatAddress, parseAddress } from "../net/address";
 import { FAMILIES } from "../net/family";
 import { normalize, subtract } from "../net/interval";
 import type { Interval } from "../net/interval";
-import type { Prefix } from "../net/prefix";
+import { lastOf, type Prefix } from "../net/prefix";
 import { usableOf } from "../net/usable";
 import type { Family } from "../net/family";
+import { byPosition } from "./prefix-index";
+import type { NamedPrefix } from "./stored-prefix";
+
+/** A segment and who writes it. */
+interface OwnedPrefix extends Pick<NamedPrefix, "parsed"> {
+  ownerUid: string;
+}
 
 /** An inclusive interval in canonical address texts, as `countTaken` takes it. */
 export interface AddressInterval {
@@ -24,6 +33,37 @@ export function onlyCoveredBy(prefixes: readonly Prefix[], others: readonly Pref
       last: formatAddress(family, last),
     })),
   );
+}
+
+/** What of the intervals (ascending, one family after the other) each owner of a segment has; owners that have nothing are left out. */
+export function splitByOwner(intervals: readonly AddressInterval[], claims: readonly OwnedPrefix[]): Map<string, AddressInterval[]> {
+  const parts: { ownerUid: string; part: AddressInterval }[] = [];
+  const parsed = intervals.map(parseInterval);
+  for (const family of FAMILIES) {
+    const whole = parsed.filter((interval) => interval.family === family);
+    const segments = claims.filter((claim) => claim.parsed.family === family).sort((a, b) => byPosition(a.parsed, b.parsed));
+    let next = 0;
+    for (const { ownerUid, parsed: segment } of segments) {
+      const end = lastOf(segment);
+      while ((whole[next]?.last ?? end) < segment.base) next++;
+      for (let i = next; i < whole.length; i++) {
+        const { first, last } = whole[i] as Interval;
+        if (first > end) break;
+        const part = {
+          first: formatAddress(family, first > segment.base ? first : segment.base),
+          last: formatAddress(family, last < end ? last : end),
+        };
+        parts.push({ ownerUid, part });
+      }
+    }
+  }
+  return new Map([...groupBy(parts, ({ ownerUid }) => ownerUid)].map(([ownerUid, group]) => [ownerUid, group.map(({ part }) => part)]));
+}
+
+function parseInterval({ first, last }: AddressInterval): Interval & { family: Family } {
+  const [low, high] = [parseAddress(first), parseAddress(last)];
+  assert(low.ok && high.ok, "an interval has addresses at its ends");
+  return { family: low.value.family, first: low.value.value, last: high.value.value };
 }
 
 function usableIntervals(family: Family, prefixes: readonly Prefix[]): Interval[] {

@@ -1,7 +1,7 @@
 /** From claims and allocatable ranges to what each owner has to know. */
+import type { Prefix } from "../net/prefix";
 import type { OwnerConfig, Receiving } from "../rpc/service-cidr";
 import { byPosition } from "./prefix-index";
-import type { PrefixIndex } from "./prefix-index";
 import type { NamedPrefix } from "./stored-prefix";
 
 /** A configuration without its epoch; equal contents have equal JSON text. */
@@ -21,11 +21,14 @@ export interface Holdings {
   withStatic: boolean;
 }
 
-/** The content for an owner when `allocatable` holds the ranges that give out addresses now. */
-export function ownerContent({ owned, frozen, receiving, withStatic }: Holdings, allocatable: PrefixIndex<NamedPrefix>): OwnerContent {
+/** The content for an owner; `allocatableIn` answers the ranges that give out addresses now and have one in common with a prefix. */
+export function ownerContent(
+  { owned, frozen, receiving, withStatic }: Holdings,
+  allocatableIn: (prefix: Prefix) => readonly NamedPrefix[],
+): OwnerContent {
   const ranges = new Map<string, NamedPrefix>();
   for (const segment of owned) {
-    for (const range of allocatable.intersecting(segment.parsed)) ranges.set(range.prefix, range);
+    for (const range of allocatableIn(segment.parsed)) ranges.set(range.prefix, range);
   }
   return {
     owned: inOrder(owned),
@@ -35,6 +38,12 @@ export function ownerContent({ owned, frozen, receiving, withStatic }: Holdings,
     retired: false,
     ...(withStatic ? {} : { withoutBands: true as const }),
   };
+}
+
+/** The same content, as JSON, for an owner that takes back no lost rows of Services. */
+export function closedContent(content: string): string {
+  const parsed = JSON.parse(content) as OwnerContent;
+  return parsed.retired ? content : JSON.stringify({ ...parsed, closed: true });
 }
 
 function inOrder(prefixes: readonly NamedPrefix[]): string[] {

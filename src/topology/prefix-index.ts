@@ -7,8 +7,7 @@
  *
  * so a search costs O(log n + what it finds). The same prefix may be there several times.
  */
-import type { Family } from "../net/family";
-import { widthOf } from "../net/family";
+import { FAMILIES, type Family, widthOf } from "../net/family";
 import { containsPrefix, lastOf } from "../net/prefix";
 import type { Prefix } from "../net/prefix";
 
@@ -27,6 +26,14 @@ export class PrefixIndex<T> {
       IPv4: nest(items.filter((i) => i.prefix.family === "IPv4")),
       IPv6: nest(items.filter((i) => i.prefix.family === "IPv6")),
     };
+  }
+
+  /** The same prefixes with other values. */
+  map<U>(valueOf: (value: T) => U): PrefixIndex<U> {
+    const mapped = new PrefixIndex<U>([]);
+    for (const family of FAMILIES)
+      mapped.#entries[family] = this.#entries[family].map((entry) => ({ ...entry, value: valueOf(entry.value) }));
+    return mapped;
   }
 
   /** The values whose prefix has an address in common with `prefix`, in no particular order. */
@@ -56,7 +63,8 @@ export class PrefixIndex<T> {
 }
 
 function nest<T>(items: readonly { prefix: Prefix; value: T }[]): Entry<T>[] {
-  const entries = items.map((item): Entry<T> => ({ ...item, parent: -1 })).sort((a, b) => byPosition(a.prefix, b.prefix));
+  const entries = items.map(({ prefix, value }): Entry<T> => ({ prefix, value, parent: -1 }));
+  entries.sort((a, b) => byPosition(a.prefix, b.prefix));
   entries.forEach((entry, index) => {
     let candidate = index - 1;
     while (candidate >= 0) {

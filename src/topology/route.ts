@@ -4,11 +4,11 @@
  */
 import type { Random } from "../base/ports";
 import { parseAddress } from "../net/address";
-import { bandOffset, bandsOf, type Scope } from "../net/band";
+import { bandsOf, type Scope, staticBandOf } from "../net/band";
 import type { Family } from "../net/family";
-import { type Interval, intersect, memberAt, sizeOf } from "../net/interval";
-import { containsPrefix, formatPrefix, IPV4_MAPPED, lastOf, type Prefix, relation } from "../net/prefix";
-import { isUsableIn, usableSizeOf } from "../net/usable";
+import { type Interval, intersect, memberAt, normalize, sizeOf } from "../net/interval";
+import { formatPrefix, IPV4_MAPPED, lastOf, type Prefix, relation } from "../net/prefix";
+import { isUsableIn, usableOf } from "../net/usable";
 import type { Topology } from "../rpc/coordinator";
 import type { FreeCount } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
@@ -17,7 +17,7 @@ import { storedPrefix } from "./stored-prefix";
 /** The ranges of one family under an owner, and how many addresses they give out there by band, taken ones included. */
 interface Holding {
   size: FreeCount;
-  ranges: Prefix[];
+  ranges: Set<Prefix>;
 }
 
 interface Routes {
@@ -32,6 +32,7 @@ interface Routes {
 const routesOf = new WeakMap<Topology, Routes>();
 
 const NO_SIZE: FreeCount = { dynamic: 0, static: 0 };
+const NO_RANGES: ReadonlySet<Prefix> = new Set();
 
 /**
  * The owner of the segment with this address (canonical text); undefined when no claim has it or the text is no address.
@@ -72,11 +73,16 @@ export function scopeOf(topology: Topology, family: Family, address: bigint): Sc
 
 /** The range that stands for an address (canonical text) of this owner in metrics: the innermost that gives it out. */
 export function rangeOf(topology: Topology, ownerUid: string, family: Family, address: string): string | undefined {
-  const ranges = routes(topology).holdings[family].get(ownerUid)?.ranges ?? [];
-  const [only] = ranges;
-  if (ranges.length <= 1) return only && formatPrefix(only);
+  const { holdings, ranges: all } = routes(topology);
+  const ranges = holdings[family].get(ownerUid)?.ranges ?? NO_RANGES;
+  if (ranges.size <= 1) {
+    const [only] = ranges;
+    return only && formatPrefix(only);
+  }
   const parsed = parseAddress(address);
-  const holders = ranges.filter((range) => parsed.ok && isUsableIn(range, parsed.value.family, parsed.value.value));
+  if (!parsed.ok) return undefined;
+  const { family: actual, value } = parsed.value;
+  const holders = all.containing(actual, value).filter((range) => ranges.has(range) && isUsableIn(range, actual, value));
   const innermost = holders.reduce<Prefix | undefined>((best, range) => (best && best.length >= range.length ? best : range), undefined);
   return innermost && formatPrefix(innermost);
 }
@@ -134,7 +140,7 @@ function routes(topology: Topology): Routes {
     known = {
       claims: claimIndex(topology),
       ranges,
-      holdings: { IPv4: holdingsOf(topology, ranges, "IPv4"), IPv6: holdingsOf(topology, ranges, "IPv6") },
+      holdings: holdingsOf(topology, ranges),
       epochs: new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch])),
     };
     routesOf.set(topology, known);
@@ -146,36 +152,47 @@ function claimIndex(topology: Topology): PrefixIndex<string> {
   return new PrefixIndex(topology.claims.map((claim) => ({ prefix: storedPrefix(claim.prefix), value: claim.ownerUid })));
 }
 
-function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>, family: Family): Map<string, Holding> {
-  const holdings = new Map<string, Holding>();
-  for (const claim of topology.claims) {
-    const segment = storedPrefix(claim.prefix);
-    if (segment.family !== family) continue;
+function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>): Routes["holdings"] {
+  const holdings = { IPv4: new Map<string, Holding>(), IPv6: new Map<string, Holding>() };
+  for (const { prefix, ownerUid } of topology.claims) {
+    const segment = storedPrefix(prefix);
     const within = ranges.intersecting(segment);
     const size = sizeWithin(segment, within, !topology.withoutBands);
     if (size.dynamic + size.static === 0) continue;
-    const known = holdings.get(claim.ownerUid);
+    const known = holdings[segment.family].get(ownerUid);
     if (!known) {
-      holdings.set(claim.ownerUid, { size, ranges: within });
+      holdings[segment.family].set(ownerUid, { size, ranges: new Set(within) });
       continue;
     }
     known.size = { dynamic: known.size.dynamic + size.dynamic, static: known.size.static + size.static };
-    known.ranges = [...new Set([...known.ranges, ...within])];
+    for (const range of within) known.ranges.add(range);
   }
   return holdings;
 }
 
-/** How many addresses of the segment the ranges give out, by band. */
+/** How many addresses of the segment the ranges give out, by band: what `bandsOf` says of it, counted without making the bands. */
 function sizeWithin(segment: Prefix, ranges: readonly Prefix[], withStatic: boolean): FreeCount {
-  const [only] = ranges;
-  if (only === undefined) return NO_SIZE;
-  // A segment is one whole range nearly always, and a topology may have a thousand of them.
-  if (ranges.length === 1 && relation(only, segment) === "equal" && !containsPrefix(only, IPV4_MAPPED)) {
-    const inStaticBand = withStatic ? bandOffset(only) : 0;
-    return { dynamic: Number(usableSizeOf(only) - BigInt(inStaticBand)), static: inStaticBand };
+  if (ranges.length === 0) return NO_SIZE;
+  const inside = { first: segment.base, last: lastOf(segment) };
+  if (relation(segment, IPV4_MAPPED) !== "disjoint") {
+    const bands = bandsOf(ranges, withStatic);
+    const sizeIn = (band: readonly Interval[]): number => Number(sizeOf(intersect(band, [inside])));
+    return { dynamic: sizeIn(bands.dynamic), static: sizeIn(bands.static) };
   }
-  const inside = [{ first: segment.base, last: lastOf(segment) }];
-  const bands = bandsOf(ranges, withStatic);
-  const sizeIn = (band: readonly Interval[]): number => Number(sizeOf(intersect(band, inside)));
-  return { dynamic: sizeIn(bands.dynamic), static: sizeIn(bands.static) };
+  const usable = unionSize(ranges, usableOf, inside);
+  const inStaticBand = withStatic ? unionSize(ranges, staticBandOf, inside) : 0n;
+  // A static band is a part of what is usable in its range.
+  return { dynamic: Number(usable - inStaticBand), static: Number(inStaticBand) };
+}
+
+/** How many of the addresses of `inside` lie in what `partOf` answers of some of the ranges. */
+function unionSize(ranges: readonly Prefix[], partOf: (range: Prefix) => Interval | undefined, inside: Interval): bigint {
+  const parts: Interval[] = [];
+  for (const range of ranges) {
+    const part = partOf(range);
+    if (!part || part.first > inside.last || part.last < inside.first) continue;
+    const first = part.first > inside.first ? part.first : inside.first;
+    parts.push({ first, last: part.last < inside.last ? part.last : inside.last });
+  }
+  return sizeOf(parts.length > 1 ? normalize(parts) : parts);
 }

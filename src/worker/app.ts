@@ -5,6 +5,7 @@
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { internalError, methodNotAllowed } from "../meta/status";
+import { inCluster } from "./clusters";
 import { configOf } from "./config-guard";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
@@ -13,7 +14,9 @@ import { parseTimeout, queryBool } from "./options";
 import { parseQuery, splitRequestUrl } from "./request-url";
 import { pageNotFound, statusResponse } from "./respond";
 import { servedApis, servedVersion } from "./served";
+import { checkResponse, ownerResponse, ownersResponse } from "./system/check";
 import { customResourceDefinitionsResponse, DEFINITIONS_PATH } from "./system/custom-resource-definitions";
+import { clusterResponse } from "./system/clusters";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
 import { type Probe, probeResponse } from "./system/healthz";
 import { metricsResponse } from "./system/metrics";
@@ -64,7 +67,7 @@ function groupVersion(c: C, group: string, tail: string): Response | Promise<Res
   if (!served) return pageNotFound();
   if (rest === "") return readOnly(() => resourceListResponse(c.req.raw, apis, served))(c);
   const { cluster, query } = splitRequestUrl(c.req.raw.url);
-  return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query });
+  return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query, waitUntil: (work) => c.executionCtx.waitUntil(work) });
 }
 
 function namedGroup(c: C): Response | Promise<Response> {
@@ -78,9 +81,16 @@ function lastSegment(path: string): string {
   return trimmed.slice(trimmed.lastIndexOf("/") + 1);
 }
 
+/** A request that looks at something of its cluster besides the API. */
+function ofCluster(c: C, answer: (id: string) => Promise<Response>): Promise<Response> {
+  return inCluster({ env: c.env, name: splitRequestUrl(c.req.raw.url).cluster, begins: false }, answer);
+}
+
 function probe(c: C, name: Probe): Promise<Response> {
   const { cluster, path, query } = splitRequestUrl(c.req.raw.url);
-  return probeResponse(c.env, cluster, name, path.slice(name.length + 2), parseQuery(query));
+  const answer = (id: string) => probeResponse(c.env, id, name, path.slice(name.length + 2), parseQuery(query));
+  // Whether this Worker lives has nothing to do with a cluster.
+  return name === "readyz" ? ofCluster(c, answer) : answer(cluster);
 }
 
 function openApiDocument(c: C): Promise<Response> {
@@ -133,13 +143,22 @@ for (const path of bothForms("/version"))
   );
 app.all(
   "/metrics",
-  readOnly((c) => metricsResponse(c.env, splitRequestUrl(c.req.raw.url).cluster)),
+  readOnly((c) => ofCluster(c, (id) => metricsResponse(c.env, id))),
 );
-app.all("/admin/rangeallocations/:name", (c) => rangeAllocationsResponse(c.env, c.req.raw, lastSegment(c.req.path)));
+app.all("/admin/rangeallocations/:name", (c) =>
+  ofCluster(c, (id) => rangeAllocationsResponse(c.env, id, c.req.raw, lastSegment(c.req.path))),
+);
+// A cluster itself is no part of any cluster: /clusters/a/clusters/b is nothing.
+app.all("/clusters/:name", (c) =>
+  splitRequestUrl(c.req.raw.url).cluster === "" ? clusterResponse(c.env, c.req.raw, lastSegment(c.req.path)) : pageNotFound(),
+);
+app.all("/check", (c) => ofCluster(c, (id) => checkResponse(c.env, id, c.req.raw, (work) => c.executionCtx.waitUntil(work))));
+app.all("/check/owners", (c) => ofCluster(c, (id) => ownersResponse(c.env, id, c.req.raw)));
+app.all("/check/owners/:uid", (c) => ofCluster(c, (id) => ownerResponse(c.env, id, c.req.raw, lastSegment(c.req.path))));
 for (const path of bothForms("/ranges"))
   app.all(
     path,
-    readOnly((c) => rangesResponse(c.env, c.req.raw)),
+    readOnly((c) => ofCluster(c, (id) => rangesResponse(c.env, id, c.req.raw))),
   );
 for (const name of ["healthz", "livez", "readyz"] as const) {
   app.all(

@@ -4,7 +4,7 @@
  */
 import { err, ok, type Result } from "../base/result";
 import type { KubeObject } from "../meta/kubernetes";
-import { badRequest, requestTooLarge, type Status, unsupportedMediaType } from "../meta/status";
+import { badRequest, overloaded, requestTimedOut, requestTooLarge, type Status, unsupportedMediaType } from "../meta/status";
 import { isJsonObject } from "../meta/patch/json-value";
 import { apiVersionOf } from "../meta/type-meta";
 import { parseYamlText } from "../meta/yaml-text";
@@ -12,8 +12,18 @@ import { type Decoded, decodeJson, decodeUtf8, validateValue } from "../schema/d
 import { decodeProtobuf } from "../schema/decode-protobuf";
 import type { DecodeError, MessageSchema } from "../schema/types";
 import type { FieldValidation } from "../rpc/store";
-import { BODY_MAX_BYTES } from "./limits";
+import { inTime, Overdue } from "./in-time";
+import { type Place, weightOfBody } from "./in-flight";
+import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS, DRAINED_MAX_BYTES } from "./limits";
 import { BODY_TYPES, type BodyType, bodyTypeOf } from "./negotiate";
+
+/** A request whose body is not read yet, and its place among those under way. */
+export interface BodyRequest {
+  request: Request;
+  place: Pick<Place, "grow">;
+  /** the request's own `timeout` in milliseconds; 0 or absent = none */
+  timeoutMs?: number;
+}
 
 /** What a body has to be: a kind in the version of the URL. */
 export interface Expected {
@@ -36,37 +46,78 @@ function tooLarge(): Status {
   return requestTooLarge(`Request entity too large: limit is ${BODY_MAX_BYTES}`);
 }
 
-/** The whole body; at most one byte more than the limit is kept, whatever the client claims. */
-export async function readBody(request: Request): Promise<Result<Uint8Array, Status>> {
+/**
+ * The whole body; at most one byte more than the limit is kept, whatever the client claims. What was not announced takes its weight as it comes, and
+ * is refused with 429 where there is no room for it. What is not there in time is a 504, and nothing of it is kept.
+ */
+export async function readBody({ request, place, timeoutMs }: BodyRequest): Promise<Result<Uint8Array, Status>> {
   const announced = request.headers.get("Content-Length");
-  if (announced !== null) {
-    if (Number(announced) > BODY_MAX_BYTES) return err(tooLarge());
-    const bytes = new Uint8Array(await request.arrayBuffer());
-    return bytes.length > BODY_MAX_BYTES ? err(tooLarge()) : ok(bytes);
+  if (announced !== null && Number(announced) > BODY_MAX_BYTES) {
+    await drain(request);
+    return err(tooLarge());
   }
-  if (!request.body) return ok(new Uint8Array(0));
-  const chunks: Uint8Array[] = [];
+  if (announced === null && !request.body) return ok(new Uint8Array(0));
+  const reader = announced === null ? (request.body as ReadableStream<Uint8Array>).getReader() : undefined;
+  try {
+    return await inTime(reader ? readChunks(reader, place) : readWhole(request), Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS));
+  } catch (error) {
+    if (!(error instanceof Overdue)) throw error;
+    reader?.cancel(error).catch(() => undefined);
+    return err(requestTimedOut());
+  }
+}
+
+/**
+ * Reads on for a while and keeps nothing: a connection that closes under a client that still writes is reset, and the answer lost with it. Upstream's
+ * HTTP server lingers for the same reason.
+ */
+async function drain(request: Request): Promise<void> {
+  const reader = request.body?.getReader();
+  if (!reader) return;
+  const readOn = async (): Promise<void> => {
+    let left = DRAINED_MAX_BYTES;
+    for (let read = await reader.read(); !read.done && left > 0; read = await reader.read()) left -= read.value.length;
+  };
+  // Neither a client that goes on for ever nor one that has gone changes the answer.
+  await inTime(readOn(), DRAIN_MS).catch(() => undefined);
+  reader.cancel().catch(() => undefined);
+}
+
+async function readWhole(request: Request): Promise<Result<Uint8Array, Status>> {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  return bytes.length > BODY_MAX_BYTES ? err(tooLarge()) : ok(bytes);
+}
+
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  place: BodyRequest["place"],
+): Promise<Result<Uint8Array, Status>> {
+  // Not the chunks themselves: small ones may be parts of large buffers.
+  let bytes = new Uint8Array(BODY_BYTES_PER_REQUEST);
   let size = 0;
-  const reader = (request.body as ReadableStream<Uint8Array>).getReader();
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const at = size;
     size += read.value.length;
-    if (size > BODY_MAX_BYTES) {
-      await reader.cancel("body over the limit");
-      return err(tooLarge());
+    const problem = size > BODY_MAX_BYTES ? tooLarge() : place.grow(weightOfBody(size), Date.now()) ? undefined : overloaded();
+    if (problem) {
+      // The client hears of it at once, whatever becomes of the rest.
+      reader.cancel(problem.message).catch(() => undefined);
+      return err(problem);
     }
-    chunks.push(read.value);
+    if (size > bytes.length) bytes = enlarged(bytes, Math.min(Math.max(size, 2 * bytes.length), BODY_MAX_BYTES));
+    bytes.set(read.value, at);
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return ok(bytes);
+  return ok(bytes.subarray(0, size));
+}
+
+function enlarged(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
 }
 
 /** Body of a PATCH: text, whatever patch it is. */
-export async function readText(request: Request): Promise<Result<string, Status>> {
+export async function readText(request: BodyRequest): Promise<Result<string, Status>> {
   const bytes = await readBody(request);
   if (!bytes.ok) return bytes;
   const text = decodeUtf8(bytes.value);
@@ -75,11 +126,11 @@ export async function readText(request: Request): Promise<Result<string, Status>
 
 /** Body of a POST or PUT. */
 export async function readObject(
-  request: Request,
+  request: BodyRequest,
   expected: Expected,
   fieldValidation: FieldValidation,
 ): Promise<Result<DecodedBody, Status>> {
-  const type = bodyTypeOf(request.headers.get("Content-Type"));
+  const type = bodyTypeOf(request.request.headers.get("Content-Type"));
   if (!type) return err(unsupportedMediaType(BODY_TYPES));
   const bytes = await readBody(request);
   if (!bytes.ok) return bytes;

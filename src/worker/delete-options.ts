@@ -12,7 +12,7 @@ import type { ResourceRequest } from "./resource-request";
 const KIND = "DeleteOptions";
 
 export async function readDeleteOptions(request: ResourceRequest): Promise<Result<DeleteOptionsRequest, Status>> {
-  const bytes = await readBody(request.request);
+  const bytes = await readBody(request);
   if (!bytes.ok) return bytes;
   const raw = bytes.value.length === 0 ? queryDeleteOptions(request.query) : bodyDeleteOptions(bytes.value, request);
   return raw.ok ? validateDeleteOptions(raw.value) : raw;

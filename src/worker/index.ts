@@ -5,6 +5,7 @@ import { runScheduled } from "./scheduled";
 import { END_WATCHES } from "./stop-signal";
 import { endWatches } from "./watched-stores";
 
+export { ClusterRecord } from "../../durable-objects/cluster-record";
 export { Controller } from "../../durable-objects/controller";
 export { Coordinator } from "../../durable-objects/coordinator";
 export { IPAddressesStore } from "../../durable-objects/ip-addresses-store";

@@ -3,6 +3,15 @@
 /** Request bodies: what upstream's apiserver accepts (`--max-request-bytes` default of its generic server). */
 export const BODY_MAX_BYTES = 3 * 1024 * 1024;
 
+/**
+ * How long a body may take to arrive; a request with a `timeout` has no longer than that. Whoever stalls in the middle of one holds a place among the
+ * requests under way. Upstream: `--request-timeout`, one minute for all that is no watch.
+ */
+export const BODY_TIMEOUT_MS = 60_000;
+/** How much of a body that is refused for its length is read on, and for how long, before the answer. */
+export const DRAINED_MAX_BYTES = 4 * BODY_MAX_BYTES;
+export const DRAIN_MS = 1_000;
+
 /** A single answer from a store. Longer than the store's own 20 s deadline for an operation, so that its refusal arrives first. */
 export const PEER_TIMEOUT_MS = 30_000;
 
@@ -12,11 +21,29 @@ export const BOOTSTRAP_TIMEOUT_MS = 30_000;
 /** Readiness asks one peer and must answer within a probe's usual patience. */
 export const READY_TIMEOUT_MS = 5_000;
 
+/** Bodies are held whole: one counts as a request of its own for each begun piece of this size, so that those under way fit an isolate (128 MB). */
+export const BODY_BYTES_PER_REQUEST = 64 * 1024;
+
+/**
+ * A request that the platform has dropped without a word counts for one to two such periods. Longer than an answer takes once its body is read: the
+ * first write of a cluster waits for its record, its bootstrap and its store, 30 s each.
+ */
+export const IN_FLIGHT_PERIOD_MS = 120_000;
+
 /** Attempts at a call that is safe to repeat, the first one included. */
 export const PEER_ATTEMPTS = 3;
 
 /** Upper end of the first retry's random delay; doubles per attempt (full jitter). */
 export const PEER_RETRY_BASE_MS = 100;
+
+/** Calls of one check in the Worker: the platform allows 10,000 sub-requests to an invocation. */
+export const CHECK_CALLS_MAX = 9_000;
+/** Objects of one kind that a check in the Worker looks at: some 40 MB of its 128 MB. */
+export const CHECK_OBJECTS_MAX = 100_000;
+/** Rows of all owners that a check in the Worker looks at: each belongs to an IPAddress, of which there may be no more either. */
+export const CHECK_ROWS_MAX = 100_000;
+/** Checks at once in one isolate: what one holds leaves no room for another. */
+export const CHECKS_MAX = 1;
 
 /** What clients are told to wait after a transport failure or overload. */
 export const RETRY_AFTER_SECONDS = 1;
@@ -24,14 +51,23 @@ export const RETRY_AFTER_SECONDS = 1;
 /** Names remembered per isolate; beyond it the set starts over and costs one more call per cluster. */
 export const BOOTSTRAPPED_MAX_CLUSTERS = 10_000;
 
+/** Ids of clusters remembered per isolate; beyond it the memory starts over and costs one more call per cluster. */
+export const KNOWN_CLUSTERS_MAX = 10_000;
+
+/** Clusters for which an isolate counts the requests that it ended; beyond it the counters start over. */
+export const TERMINATIONS_CLUSTERS_MAX = 1_000;
+
 /** Parsed Accept headers remembered per isolate; clients send a handful of distinct ones. */
 export const ACCEPT_CACHE_MAX_ENTRIES = 64;
 
 /** Lists longer than this are handed on compact even when pretty printing or YAML was asked for: re-rendering holds them in memory. */
 export const RENDER_MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** Clusters that one cron invocation visits; a cursor carries on in the next one. */
+/** Busy clusters that one cron invocation visits; a cursor carries on in the next one. */
 export const CRON_CLUSTERS_MAX = 50;
+
+/** Clusters that one cron invocation visits whether or not anything happened in them, in turn. */
+export const CRON_IDLE_CLUSTERS = 1;
 
 /** Clusters worked on at the same time by a cron job. */
 export const CRON_CONCURRENCY = 6;

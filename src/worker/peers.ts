@@ -4,12 +4,15 @@
  *
  *   retryable, not overloaded      the call was not delivered or the object went away: a call that is safe to repeat is repeated
  *   overloaded                     503 at once: repeating makes it worse
- *   reset, connection lost, …      503, clients come back by themselves (Retry-After)
+ *   reset, lost, a failing disk    503, clients come back by themselves (Retry-After)
  *   no answer in time              504, as upstream
+ *   the object is a tombstone      ClusterGone is thrown: only who knows the cluster's name can tell what that means (clusters.ts)
  *   anything else                  logged, 500
  */
 import { err, ok, type Result } from "../base/result";
-import { internalError, serviceUnavailable, type Status, timeout } from "../meta/status";
+import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../meta/status";
+import { CLUSTER_GONE, DIRECTORY_SILENT } from "../rpc/cluster-record";
+import { inTime, Overdue } from "./in-time";
 import { log } from "./log";
 import { PEER_ATTEMPTS, PEER_RETRY_BASE_MS, PEER_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "./limits";
 
@@ -21,11 +24,12 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-class PeerTimeout extends Error {}
+/** The called object belongs to a cluster that has been deleted. */
+export class ClusterGone extends Error {}
 
-type Fault = "transient" | "overloaded" | "lost" | "timeout" | "bug";
+type Fault = "gone" | "transient" | "overloaded" | "lost" | "timeout" | "bug";
 
-/** Texts by which the platform names a fault of its own when the error carries no property. */
+/** Texts by which a fault of the platform is known when the error carries no property. */
 const LOST = [
   "Network connection lost",
   "reset because its code was updated",
@@ -33,11 +37,20 @@ const LOST = [
   "storage caused object to be reset",
   "Cannot resolve Durable Object due to transient issue",
   "The Durable Object's isolate",
+  // a fault of its own that it does not name, for example an object that cannot be opened
+  "internal error; reference = ",
+  // a disk that is full, read-only or broken: nothing of the write is kept
+  ": SQLITE_FULL",
+  ": SQLITE_IOERR",
+  ": SQLITE_READONLY",
+  ": SQLITE_CANTOPEN",
+  DIRECTORY_SILENT,
 ];
 
 function faultOf(error: unknown): Fault {
-  if (error instanceof PeerTimeout) return "timeout";
+  if (error instanceof Overdue) return "timeout";
   if (!(error instanceof Error)) return "bug";
+  if (error.message.includes(CLUSTER_GONE)) return "gone";
   const facts = error as Error & { retryable?: unknown; overloaded?: unknown; durableObjectReset?: unknown };
   if (facts.overloaded === true) return "overloaded";
   if (facts.retryable === true) return "transient";
@@ -55,6 +68,7 @@ export async function call<T>(attempt: () => Promise<T>, options: CallOptions): 
       return ok(await inTime(attempt(), options.timeoutMs ?? PEER_TIMEOUT_MS));
     } catch (error) {
       const fault = faultOf(error);
+      if (fault === "gone") throw new ClusterGone(CLUSTER_GONE);
       if (fault === "transient" && tried < attempts) {
         await sleep(Math.random() * PEER_RETRY_BASE_MS * 2 ** (tried - 1));
         continue;
@@ -64,12 +78,12 @@ export async function call<T>(attempt: () => Promise<T>, options: CallOptions): 
   }
 }
 
-function statusOf(fault: Fault, error: unknown, what: string): Status {
+function statusOf(fault: Exclude<Fault, "gone">, error: unknown, what: string): Status {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   log(fault === "bug" ? "error" : "warn", "peer call failed", { what, fault, error: message });
   switch (fault) {
     case "timeout":
-      return timeout("request did not complete within the allotted timeout");
+      return requestTimedOut();
     case "overloaded":
       return serviceUnavailable("the server is currently overloaded, try again later", RETRY_AFTER_SECONDS);
     case "transient":
@@ -82,21 +96,4 @@ function statusOf(fault: Fault, error: unknown, what: string): Status {
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function inTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new PeerTimeout()), timeoutMs);
-    promise.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        // Passed on as thrown: the platform's properties on it decide what happens.
-        reject(error);
-      },
-    );
-  });
 }

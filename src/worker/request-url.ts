@@ -2,7 +2,7 @@
  * The raw request URL, cut by hand: nothing is decoded here, so an encoded slash inside a name can never become a path separator.
  */
 
-const DEFAULT_CLUSTER = "default";
+import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 
 const CLUSTERS_PREFIX = "/clusters/";
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

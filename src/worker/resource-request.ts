@@ -5,6 +5,7 @@ import type { StoreRpc } from "../rpc/store";
 import { ensureBootstrapped, isBootstrapped } from "./bootstrap";
 import type { Env } from "../../durable-objects/env";
 import { type Remote, storedResource, storeStub } from "../../durable-objects/peers";
+import type { Place } from "./in-flight";
 import type { Accepted, Shape } from "./negotiate";
 import type { RequestInfo } from "./request-info";
 import { type Rendering, statusResponse } from "./respond";
@@ -12,6 +13,8 @@ import { type Rendering, statusResponse } from "./respond";
 export interface ResourceRequest {
   env: Env;
   request: Request;
+  /** its place among those under way */
+  place: Place;
   info: RequestInfo;
   query: URLSearchParams;
   userAgent: string;

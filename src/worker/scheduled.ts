@@ -1,22 +1,30 @@
 /**
  * Cron -> jobs over clusters. The work itself is the objects' own (`maintain`, `compact`, `expire`), which bound and repeat it safely;
- * here is only whom to call. An invocation visits a bounded number of clusters and leaves a cursor for the next one.
+ * here is only whom to call: the clusters that have had writes since the last few runs, as their objects have noted in the directory, and the
+ * next few of all of them. An invocation visits a bounded number of clusters and leaves cursors for the next one.
  */
+import { inParallel } from "../base/in-parallel";
 import { definitions } from "../registry/all";
+import { settingsOf } from "../config/settings";
 import { configOf } from "./config-guard";
+import { noteBusy } from "../../durable-objects/busy";
 import type { Env } from "../../durable-objects/env";
 import {
+  clusterRecord,
   controller,
   coordinator,
   eventsStore,
   ipAddressesStore,
+  repairController,
   servicesStore,
   storedResource,
   storeStub,
 } from "../../durable-objects/peers";
-import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY } from "./limits";
+import { clusterName } from "../tenancy/cluster-id";
+import { busyPrefix, DIRECTORY_PREFIX, type Rhythm } from "../tenancy/directory-keys";
+import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY, CRON_IDLE_CLUSTERS } from "./limits";
 import { log } from "./log";
-import { call } from "./peers";
+import { call, ClusterGone } from "./peers";
 
 /** One call to one object of a cluster. */
 interface Task {
@@ -36,7 +44,13 @@ const DELETE_NAMESPACES: Task = {
   what: "namespaces.poke",
   run: (env, cluster) => controller(env, cluster, "namespaces").poke(),
 };
-const REPAIR: Task = { what: "repair.poke", run: (env, cluster) => controller(env, cluster, "repair").poke() };
+const REPAIR: Task = {
+  what: "repair.poke",
+  run: async (env, cluster) => {
+    const config = configOf(env);
+    if (config.ok) await repairController(env, cluster).pokeFrom(settingsOf(config.value));
+  },
+};
 const EXPIRE_EVENTS: Task = {
   what: "events.expire",
   run: (env, cluster) =>
@@ -55,21 +69,27 @@ const COMPACT_STORES: readonly Task[] = definitions
 
 interface Job {
   name: string;
-  tasks: readonly Task[];
+  /** how often it looks at clusters that have had writes */
+  rhythm: Rhythm;
+  /**
+   * Its tasks. A cluster that has had writes gets them all. An idle one gets one part, and the next in the next round through all clusters: with
+   * what starting its objects and the tasks lead to, that is 20 calls to objects at most (test/object/cron-cost.test.ts).
+   */
+  parts: readonly (readonly Task[])[];
 }
+
+const MAINTAIN_STORES: readonly Task[] = [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES];
 
 /** The crons of wrangler.toml. */
 const JOBS: Readonly<Record<string, Job>> = {
-  "* * * * *": {
-    name: "maintain",
-    tasks: [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES, COLLECT_GARBAGE, REPAIR],
-  },
-  "*/5 * * * *": { name: "topology", tasks: [MAINTAIN_COORDINATOR] },
-  "0 * * * *": { name: "compact", tasks: [EXPIRE_EVENTS, ...COMPACT_STORES] },
+  "* * * * *": { name: "maintain", rhythm: "minute", parts: [MAINTAIN_STORES, [COLLECT_GARBAGE], [REPAIR]] },
+  "*/5 * * * *": { name: "topology", rhythm: "minute", parts: [[MAINTAIN_COORDINATOR]] },
+  "0 * * * *": { name: "compact", rhythm: "hour", parts: [[EXPIRE_EVENTS, ...COMPACT_STORES]] },
 };
 
-/** KV keys of the directory: one per cluster, written by the cluster's services store on first use. */
-const DIRECTORY_PREFIX = "cluster/";
+const MINUTE_MS = 60_000;
+/** The number of a round, and the directory's cursor in it; empty at its beginning. Older releases stored the cursor alone. */
+const STORED_CURSOR = /^(?:(\d+) )?(.*)$/s;
 
 /** The cron handler. Never throws: a failed task is counted and logged, and runs again at the next tick. */
 export async function runScheduled(cron: string, env: Env): Promise<void> {
@@ -77,49 +97,69 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
   if (!job) return log("warn", "unknown cron", { cron });
   if (!configOf(env).ok) return;
   const startedAt = Date.now();
-  const page = await clustersOf(env, cron);
-  let errors = 0;
-  const queue = [...page.clusters];
-  const worker = async (): Promise<void> => {
-    for (let cluster = queue.shift(); cluster !== undefined; cluster = queue.shift()) {
-      const failed = await runTasks(job, env, cluster);
-      errors += failed;
-    }
-  };
-  await Promise.all(Array.from({ length: CRON_CONCURRENCY }, worker));
-  errors += page.errors;
+  const [busy, next] = await Promise.all([
+    pageOf(env, { prefix: busyPrefix(job.rhythm), limit: CRON_CLUSTERS_MAX, cursorKey: `cron/cursor/${job.name}/busy` }),
+    pageOf(env, { prefix: DIRECTORY_PREFIX, limit: CRON_IDLE_CLUSTERS, cursorKey: `cron/cursor/${job.name}/all` }),
+  ]);
+  const part = job.parts[next.round % job.parts.length] ?? [];
+  const visits = new Map(next.clusters.map((cluster) => [cluster, part]));
+  for (const cluster of busy.clusters) visits.set(cluster, job.parts.flat());
+  let errors = busy.errors + next.errors;
+  await inParallel([...visits], CRON_CONCURRENCY, async ([cluster, tasks]) => {
+    const failed = await runTasks(tasks, env, cluster);
+    if (failed > 0) noteBusy(env, cluster, job.rhythm);
+    errors += failed;
+  });
   log(errors > 0 ? "warn" : "info", "cron job finished", {
     job: job.name,
     cron,
-    clusters: page.clusters.length,
+    clusters: visits.size,
+    busy: busy.clusters.length,
     durationMs: Date.now() - startedAt,
     errors,
   });
 }
 
 /** How many tasks failed; each has been logged by `call`. */
-async function runTasks(job: Job, env: Env, cluster: string): Promise<number> {
+async function runTasks(tasks: readonly Task[], env: Env, cluster: string): Promise<number> {
   let errors = 0;
-  for (const task of job.tasks) {
-    const done = await call(() => task.run(env, cluster), { what: `${cluster}: ${task.what}`, repeatable: true });
+  try {
+    for (const task of tasks) {
+      const done = await call(() => task.run(env, cluster), { what: `${cluster}: ${task.what}`, repeatable: true });
+      if (!done.ok) errors++;
+    }
+  } catch (error) {
+    if (!(error instanceof ClusterGone)) throw error;
+    const record = clusterRecord(env, clusterName(cluster));
+    const done = await call(() => record.carryOn(cluster), { what: `${cluster}: record.carryOn`, repeatable: false });
     if (!done.ok) errors++;
   }
   return errors;
 }
 
-/** The next clusters in the directory's order, and the cursor moved behind them. */
-async function clustersOf(env: Env, cron: string): Promise<{ clusters: string[]; errors: number }> {
-  const key = `cron/cursor/${cron}`;
+interface Page {
+  clusters: string[];
+  /** which one through the whole directory this is */
+  round: number;
+  errors: number;
+}
+
+/** The next clusters with a key under the prefix, in the directory's order, and the cursor moved behind them, with the number of its round. */
+async function pageOf(env: Env, { prefix, limit, cursorKey }: { prefix: string; limit: number; cursorKey: string }): Promise<Page> {
   try {
-    const cursor = (await env.DIRECTORY.get(key)) ?? "";
-    const listed = await env.DIRECTORY.list({ prefix: DIRECTORY_PREFIX, limit: CRON_CLUSTERS_MAX, ...(cursor ? { cursor } : {}) });
-    const next = listed.list_complete ? "" : listed.cursor;
-    if (next !== cursor) await (next ? env.DIRECTORY.put(key, next) : env.DIRECTORY.delete(key));
-    return { clusters: listed.keys.map(({ name }) => name.slice(DIRECTORY_PREFIX.length)), errors: 0 };
+    const stored = (await env.DIRECTORY.get(cursorKey)) ?? "";
+    const [, digits, cursor = ""] = STORED_CURSOR.exec(stored) ?? [];
+    const listed = await env.DIRECTORY.list({ prefix, limit, ...(cursor ? { cursor } : {}) });
+    const isWhole = listed.list_complete && cursor === "";
+    // One page is a round by itself, which nothing needs to be stored for: runs are a minute apart.
+    const round = isWhole ? Math.floor(Date.now() / MINUTE_MS) : Number(digits ?? 0);
+    const next = isWhole ? "" : listed.list_complete ? `${String(round + 1)} ` : `${String(round)} ${listed.cursor}`;
+    if (next !== stored) await (next ? env.DIRECTORY.put(cursorKey, next) : env.DIRECTORY.delete(cursorKey));
+    return { clusters: listed.keys.map(({ name }) => name.slice(prefix.length)), round, errors: 0 };
   } catch (error) {
-    log("error", "directory of clusters could not be read", { cron, error: error instanceof Error ? error.message : String(error) });
+    log("error", "directory of clusters could not be read", { prefix, error: error instanceof Error ? error.message : String(error) });
     // A cursor that the directory no longer knows would fail for ever.
-    await env.DIRECTORY.delete(key).catch(() => undefined);
-    return { clusters: [], errors: 1 };
+    await env.DIRECTORY.delete(cursorKey).catch(() => undefined);
+    return { clusters: [], round: 0, errors: 1 };
   }
 }

@@ -35,6 +35,9 @@ export function endedWatch(): Response {
 export async function endWatches(env: Env): Promise<void> {
   stopping = true;
   const end = ({ cluster, resource }: { cluster: string; resource: StoredResource }) =>
-    call(() => storeStub(env, cluster, resource).endWatches(), { what: `${resource.resource}.endWatches`, repeatable: true });
+    call(() => storeStub(env, cluster, resource).endWatches(), { what: `${resource.resource}.endWatches`, repeatable: true }).catch(
+      // Only what belongs to a cluster that is gone is not a value; its watches have ended.
+      () => undefined,
+    );
   await Promise.all([...watched.values()].map(end));
 }

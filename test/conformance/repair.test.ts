@@ -267,6 +267,25 @@ upstreamRow("TestRepairIPAddress_runOnce", () => {
       expect(world.storage.countsLoad()).toEqual({ ipErrors: { repair: 1 }, reconcileErrors: 2 });
     },
   );
+
+  it("a leaked IPAddress whose Service cannot be read stays, with an event, until it can", async () => {
+    const world = await RepairWorld.of(RANGES, ["IPv4", "IPv6"]);
+    await world.plant("ipaddresses", anIPAddress("10.0.1.1", SVC, world.now - 90_000));
+    let reads = 0;
+    // The first read finds no Service; the second one, before anything goes, fails.
+    world.fails = (call) => call === "services.objectsNamed" && ++reads === 2;
+    await expect(world.pass()).rejects.toThrow("services.objectsNamed failed");
+    expect(Object.keys(world.parents())).toEqual(["10.0.1.1"]);
+    await world.pass();
+    expect([world.parents(), world.told()]).toEqual([
+      {},
+      [
+        "Warning UnknownError Unable to get parent Service for IPAddress 10.0.1.1 due to an unknown error",
+        "Warning IPAddressNotAllocated IPAddress: 10.0.1.1 for Service default/test-svc appears to have leaked: cleaning up",
+      ],
+    ]);
+    expect(world.storage.countsLoad()).toEqual({ ipErrors: { unknown: 1, leak: 1 }, reconcileErrors: 1 });
+  });
 });
 
 upstreamRow("TestRepairLeak, TestRepairWithExisting (+DualStack)", () => {

@@ -44,9 +44,9 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
       expect(storage.rowsSince(0, 10)).toEqual([v6, row(9, "nine"), row(200, "far")]);
       const all = [addressKey("IPv4", 0n), addressKey("IPv4", 2n ** 32n - 1n)] as const;
       expect([...storage.rowKeys(...all)]).toEqual([row(9, "").key, row(200, "").key]);
-      expect(storage.rowCount(...all)).toEqual({ count: 2, example: row(9, "").key });
-      expect(storage.rowCount(row(9, "").key, row(9, "").key)).toEqual({ count: 1, example: row(9, "").key });
-      expect(storage.rowCount(row(10, "").key, row(199, "").key)).toEqual({ count: 0, example: "" });
+      expect(storage.rowCount(...all)).toBe(2);
+      expect(storage.rowCount(row(9, "").key, row(9, "").key)).toBe(1);
+      expect(storage.rowCount(row(10, "").key, row(199, "").key)).toBe(0);
     },
   },
   {
@@ -58,8 +58,8 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
       expect(storage.rowsIn({ ...interval, after: "" }, 10)).toEqual([foreign, row(20, "b"), row(30, "c")]);
       expect(storage.rowsIn({ ...interval, after: row(9, "").key }, 1)).toEqual([row(20, "b")]);
       expect(storage.rowsIn({ ...interval, after: row(30, "").key }, 10)).toEqual([]);
-      expect(storage.serviceRowCount(interval.first, interval.last)).toEqual({ count: 2, example: row(20, "").key });
-      expect(storage.serviceRowCount(interval.first, interval.first)).toEqual({ count: 0, example: "" });
+      expect(storage.serviceRowCount(interval.first, interval.last)).toBe(2);
+      expect(storage.serviceRowCount(interval.first, interval.first)).toBe(0);
     },
   },
   {

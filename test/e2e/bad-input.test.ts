@@ -2,13 +2,10 @@ import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkState } from "../support/checkers";
 import { observe } from "./observe";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { serverForTests } from "./server-for-tests";
 
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 beforeAll(async () => {
-  server = await startServer(folder);
   expect((await send("POST", "/api/v1/namespaces/default/services", service("there"))).code).toBe(201);
 });
 afterAll(async () => {
@@ -16,8 +13,6 @@ afterAll(async () => {
   const { services, ...rest } = await observe(server.url);
   expect(checkState({ services, ...rest })).toEqual([]);
   expect(services.map((s) => s.metadata?.name).sort()).toEqual(["kubernetes", "there"]);
-  await server.kill();
-  removeFolder(folder);
 });
 
 const services = "/api/v1/namespaces/default/services";

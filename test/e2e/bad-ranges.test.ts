@@ -1,12 +1,10 @@
 /** Everything that ServiceCIDRs and IPAddresses refuse, on the real server: upstream's words, and nothing is different afterwards. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Api, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "./conformance/api";
 import type { Answer, Sent } from "./conformance/api";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { serverForTests } from "./server-for-tests";
 
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/24"]);
 const api = new Api(() => server.url);
 
 const ranges = "/apis/networking.k8s.io/v1/servicecidrs";
@@ -16,7 +14,6 @@ const range = (name: string, ...cidrs: unknown[]) => ({ metadata: { name }, spec
 const address = (name: string, spec: object = { parentRef }) => ({ metadata: { name }, spec });
 
 beforeAll(async () => {
-  server = await startServer(folder, ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/24"]);
   await api.must("POST", ranges, { body: range("there", "10.100.0.0/24") });
   await api.must("POST", ranges, { body: range("both", "10.101.0.0/24", "fd00:1::/64") });
   await api.must("POST", addresses, { body: { metadata: { name: "192.0.2.1", finalizers: ["example.com/hold"] }, spec: { parentRef } } });
@@ -25,10 +22,6 @@ beforeAll(async () => {
     await api.until(async () => JSON.stringify((await api.get(`${ranges}/${name}`)).body).includes('"status":"True"'), `${name} is Ready`);
   }
   await api.until(async () => (await api.get(`${addresses}/10.96.0.1`)).code === 200, "default/kubernetes has its address");
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
 });
 
 /** All that a refused request could have changed, resourceVersions of the stores included. */

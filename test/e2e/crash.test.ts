@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { ObservedService } from "../support/checkers";
+import type { ObservedService } from "../../src/check/observed";
 import { observe, violationsAfterRepair } from "./observe";
 import { removeFolder, startServer, temporaryFolder } from "./server";
 import { createUntilCut } from "./writers";

@@ -1,11 +1,10 @@
 /** Feature gates switched between two starts of the server on the same data: no Service loses its address, whatever is on or off. */
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RangeAllocation, readRangeAllocation } from "../../src/import/range-allocation";
-import { findKubectl } from "../../scripts/kubectl";
 import { upstreamRow } from "../conformance/upstream-row";
 import { Api, type Body, MERGE_PATCH } from "./conformance/api";
+import { followZones, plainFetch } from "./ranges-example";
 import { removeFolder, type Server, startServer, temporaryFolder } from "./server";
 
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -75,6 +74,12 @@ afterAll(async () => {
 upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
   it("off, on, off, on", { timeout: 240_000 }, async () => {
     await start(OFF, OFF_RANGES);
+    let followed = "";
+    const stopFollowing = followZones(
+      (path, init) => plainFetch(server?.url ?? "")(path, init),
+      (_, { ready }) => (followed = [...ready.IPv4.prefixes, ...ready.IPv6.prefixes].join()),
+    );
+    await expect.poll(() => followed, { timeout: 20_000 }).toBe(OFF_RANGES);
     expect(await created("first")).toMatch(/^10\.96\.0\./);
     expect((await api.get(`${NETWORKING}/servicecidrs`)).code).toBe(404);
     expect((await create("elsewhere", { clusterIP: "10.97.0.9" })).body.message).toContain(
@@ -89,6 +94,7 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
         await api.must("POST", `${NETWORKING}/servicecidrs`, { body: { metadata: { name: "extra" }, spec: { cidrs: ["10.97.0.0/24"] } } });
       }
       await api.until(async () => (await readyRanges()).length === 2, "both ServiceCIDRs", 15);
+      await expect.poll(() => followed, { timeout: 45_000 }).toContain("10.97.0.0/24");
       expect(await created(`in-extra-${round}`, { clusterIP: `10.97.0.${round === "one" ? "9" : "10"}` })).toMatch(/^10\.97\.0\./);
       if (round === "one") {
         await created("gone", { clusterIP: "10.97.0.99" });
@@ -100,6 +106,7 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
 
       const before = await addresses();
       await start(OFF, OFF_RANGES);
+      await expect.poll(() => followed, { timeout: 45_000 }).toBe(OFF_RANGES);
       expect(await addresses()).toEqual(before);
       for (const clusterIP of ["10.97.0.20", BEYOND]) {
         const families = clusterIP === BEYOND ? { ipFamilies: ["IPv6"] } : {};
@@ -118,6 +125,7 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
         90,
       );
     }
+    stopFollowing();
     await api.until(isPaired, "an IPAddress for every ClusterIP", 10);
     expect(await addresses()).toMatchObject({ "in-extra-one": ["10.97.0.9"], beyond: [BEYOND], kubernetes: ["10.96.0.1"] });
   });
@@ -162,49 +170,39 @@ describe("DisableAllocatorDualWrite=false", () => {
       expect(await held("serviceips")).not.toContain("10.96.0.7");
     });
 
-    it("kubectl reads one and brings one", () => {
-      const kubectl = (args: string[], input?: string) => {
-        const env = { PATH: process.env["PATH"], HOME: folder, KUBECONFIG: server?.kubeconfig };
-        const { stdout, stderr } = spawnSync(findKubectl() ?? "kubectl", args, { encoding: "utf8", env, input, timeout: 30_000 });
-        expect(stderr).toBe("");
-        return stdout;
-      };
-      const path = `${BITMAPS}/serviceips`;
-      const bitmap = kubectl(["get", "--raw", path]);
-      expect(JSON.parse(bitmap)).toMatchObject({ kind: "RangeAllocation", range: "10.96.0.0/24" });
-      expect(kubectl(["replace", "--raw", path, "-f", "-"], bitmap)).toContain("compared, nothing was changed: 0 unexplained, 0 missing");
-    });
-  });
-
-  upstreamRow("TestSkewAllocatorsRollout", () => {
-    it("100 addresses, each asked for twice at once: exactly 100 of 200 creates fail", { timeout: 60_000 }, async () => {
-      const path = `/clusters/skew${SERVICES}`;
-      const wanted = Array.from({ length: 100 }, (_, i) => `10.96.0.${String(i + 20)}`);
-      const post = (name: string, clusterIP: string) =>
-        api.send("POST", path, { body: { metadata: { name }, spec: { ports: [{ port: 80 }], clusterIP } } });
-      const answers = await Promise.all(wanted.flatMap((ip, i) => [post(`old-${String(i)}`, ip), post(`new-${String(i)}`, ip)]));
-      expect(answers.filter(({ code }) => code === 422)).toHaveLength(100);
-      const given = answers.filter(({ code }) => code === 201).map(({ body }) => body.spec?.["clusterIP"]);
-      expect(new Set(given)).toEqual(new Set(wanted));
-      expect(await items(`/clusters/skew${NETWORKING}/ipaddresses`)).toHaveLength(101);
+    it("one is read and brought back", async () => {
+      const bitmap = await api.must("GET", `${BITMAPS}/serviceips`);
+      expect(bitmap).toMatchObject({ kind: "RangeAllocation", range: "10.96.0.0/24" });
+      const { message } = await api.must("PUT", `${BITMAPS}/serviceips`, { body: bitmap });
+      expect(message).toContain("0 repairing, 0 unexplained, 0 missing");
     });
   });
 });
 
-it("ServiceIPStaticSubrange=false: the low addresses are given out as all others", { timeout: 120_000 }, async () => {
-  const low = async (cluster: string): Promise<number> => {
-    const path = `/clusters/${cluster}${SERVICES}`;
+describe("ServiceIPStaticSubrange with the other gates: low addresses wait for those who name them, or are given out as all others", () => {
+  it.each([
+    ["", false],
+    ["ServiceIPStaticSubrange=false", true],
+    ["DisableAllocatorDualWrite=false,ServiceIPStaticSubrange=false", true],
+    [OFF, false],
+    [`${OFF},ServiceIPStaticSubrange=false`, true],
+  ])("%j: %j", { timeout: 60_000 }, async (gates, givenOut) => {
+    await start(gates, "10.96.0.0/26");
+    const cluster = `/clusters/gates-${String(gates.length)}`;
     const answers = await Promise.all(
       Array.from({ length: 28 }, (_, i) =>
-        api.must("POST", path, { body: { metadata: { name: `s${String(i)}` }, spec: { ports: [{ port: 80 }] } } }),
+        api.must("POST", `${cluster}${SERVICES}`, { body: { metadata: { name: `s${String(i)}` }, spec: { ports: [{ port: 80 }] } } }),
       ),
     );
-    const last = answers.map(({ spec }) => Number(String(spec?.["clusterIP"]).split(".")[3]));
-    return last.filter((number) => number <= 16).length;
-  };
-  await start("", "10.96.0.0/26");
-  expect(await low("with")).toBe(0);
-  await start("ServiceIPStaticSubrange=false", "10.96.0.0/26");
-  // 28 of 61, 15 of which are low: none at all has a chance of less than 1 in 10^5
-  expect(await low("without")).toBeGreaterThan(0);
+    const given = answers.map(({ spec }) => String(spec?.["clusterIP"]));
+    // 28 of 61, 15 of which are low: none at all has a chance of less than 1 in 10^5
+    expect(given.some((address) => Number(address.split(".")[3]) <= 16)).toBe(givenOut);
+    const bitmap = await api.get(`${cluster}/admin/rangeallocations/serviceips`);
+    if (!gates.includes("DisableAllocatorDualWrite")) {
+      expect(bitmap.code).toBe(404);
+      return;
+    }
+    const read = readRangeAllocation(bitmap.body as RangeAllocation);
+    expect(read.ok && read.value.kind === "addresses" ? read.value.addresses.sort() : read).toEqual(["10.96.0.1", ...given].sort());
+  });
 });

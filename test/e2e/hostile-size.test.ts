@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkState } from "../support/checkers";
 import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "./conformance/api";
 import { observe } from "./observe";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { serverForTests } from "./server-for-tests";
 
 /** Far more than any of them needs: what hangs fails, what is slow on a busy machine does not. */
 const PATIENCE_MS = 120_000;
@@ -14,20 +13,16 @@ const SERVICES = "/api/v1/namespaces/default/services";
 const THERE = `${SERVICES}/there`;
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 const api = new Api(() => server.url);
 
 beforeAll(async () => {
-  server = await startServer(folder);
   await api.must("POST", SERVICES, { body: { metadata: { name: "there" }, spec: { ports: [{ port: 80 }] } } });
 }, PATIENCE_MS);
 
 afterAll(async () => {
   const state = await observe(server.url);
   expect(checkState(state)).toEqual([]);
-  await server.kill();
-  removeFolder(folder);
 });
 
 function list<T>(count: number, itemAt: (i: number) => T): T[] {

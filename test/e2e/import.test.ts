@@ -1,15 +1,14 @@
 /** `npm run import` against the started server: dumps as kubectl prints them. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
-import { progressOn } from "../../scripts/import/progress";
-import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "./server";
+import { progressOn } from "../../scripts/terminal/progress";
+import { runProgram } from "./program";
+import { getJson, removeFolder, startServer, temporaryFolder } from "./server";
+import { serverForTests } from "./server-for-tests";
 
-const root = join(import.meta.dirname, "..", "..");
 const liveCluster = join(import.meta.dirname, "dumps", "live-cluster.json");
 const PATHS = {
   namespaces: "/api/v1/namespaces",
@@ -33,29 +32,12 @@ interface Report {
   notices: { object: string; reason: string; message: string }[];
 }
 
-const data = temporaryFolder();
 const dumps = temporaryFolder();
-let server: Server;
+const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:96::/112"]);
 
-beforeAll(async () => {
-  server = await startServer(data, ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:96::/112"]);
-});
-afterAll(async () => {
-  await server.stop();
-  removeFolder(data);
-  removeFolder(dumps);
-});
+afterAll(() => removeFolder(dumps));
 
-/** Runs the program as `npm run import` does. */
-async function run(args: readonly string[], input = ""): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/import.ts", ...args], { cwd: root });
-  let [out, err] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
-  child.stdin.end(input);
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, out, err };
-}
+const run = (args: readonly string[], input?: string) => runProgram("import", args, input === undefined ? {} : { input });
 
 async function importInto(cluster: string, args: readonly string[]): Promise<{ code: number | null; report: Report }> {
   const { code, out, err } = await run(["--server", server.url, "--cluster", cluster, "--json", ...args]);
@@ -72,8 +54,9 @@ async function contents(cluster: string): Promise<unknown> {
   return Promise.all((Object.keys(PATHS) as (keyof typeof PATHS)[]).map((resource) => list(cluster, resource)));
 }
 
-/** Waits until the cluster has what it makes for itself. */
+/** Begins the cluster, and waits until it has what it makes for itself. */
 async function begun(cluster: string): Promise<void> {
+  expect((await fetch(`${server.url}/clusters/${cluster}`, { method: "PUT" })).status).toBe(201);
   await expect.poll(async () => (await list(cluster, "ipaddresses")).items.length, { timeout: 20_000 }).toBe(1);
   const ready = async () => JSON.stringify((await list(cluster, "servicecidrs")).items).includes("is ready");
   await expect.poll(ready, { timeout: 20_000 }).toBe(true);
@@ -183,7 +166,7 @@ describe("a dump of a live cluster", () => {
       "AddressTaken Service shop/second has the address 10.96.0.60, which Service shop/first holds",
       "OutOfRange Service shop/outside has the address 10.0.0.9, which no ServiceCIDR gives out",
       "NodePortTaken Service shop/port has the node port 30050, which Service live/here holds",
-      "Unexplained RangeAllocation 10.96.0.0/16 counts 10.96.0.3 as taken, which no Service has",
+      "Unexplained RangeAllocation 10.96.0.0/16 counts 10.96.0.3 as taken: the bit is set, and no object has the address",
       "Invalid ServiceCIDR bad is refused: ",
       "Invalid Service shop/port-range is refused: ",
       "Invalid Service shop/Bad_Name is refused: ",
@@ -219,7 +202,11 @@ describe("a dump of a live cluster", () => {
     );
     const { code, report } = await importInto("many", [file, range]);
     expect(report.conflicts).toEqual([
-      { object: "RangeAllocation 10.96.0.0/16", reason: "Unexplained", message: "counts 10.96.0.16 as taken, which no Service has" },
+      {
+        object: "RangeAllocation 10.96.0.0/16",
+        reason: "Unexplained",
+        message: "counts 10.96.0.16 as taken: the bit is set, and no object has the address",
+      },
     ]);
     expect(code).toBe(1);
     expect(report.created).toHaveLength(MANY + 1);

@@ -7,21 +7,20 @@ import { createServer, request as outgoing } from "node:http";
 import type { AddressInfo } from "node:net";
 import { KubeConfig, makeInformer } from "@kubernetes/client-node";
 import type { Informer, KubernetesListObject, KubernetesObject, ObjectCache } from "@kubernetes/client-node";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { checkState } from "../support/checkers";
 import { GoWriter, writtenKinds } from "./go-client";
 import { observe } from "./observe";
 import { Reflector } from "./reflector";
-import { getJson, removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { getJson } from "./server";
+import { serverForTests } from "./server-for-tests";
 
 const SERVICES = "/api/v1/services";
 const IP_ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";
 const LEASES = "/apis/coordination.k8s.io/v1/leases";
 const ENDPOINT_SLICES = "/apis/discovery.k8s.io/v1/endpointslices";
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 let port: string;
 const url = () => `http://127.0.0.1:${port}`;
 
@@ -78,8 +77,7 @@ let informers: JavaScriptInformer[];
 let writers: GoWriter[];
 let round = 0;
 
-beforeAll(async () => {
-  server = await startServer(folder);
+beforeAll(() => {
   port = new URL(server.url).port;
 });
 beforeEach(async () => {
@@ -102,10 +100,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all([...reflectors, ...informers, ...writers].map((each) => each.stop()));
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
 });
 
 const acknowledged = () => writers.reduce((sum, writer) => sum + writer.acknowledged, 0);
@@ -166,7 +160,7 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     for (const stop of [() => server.stop(), () => server.interrupt()]) {
       await moreWrites(60);
       await stop();
-      server = await startServer(folder, ["--port", port]);
+      await server.start(["--port", port]);
     }
     await moreWrites(60);
     await checkAll();
@@ -177,7 +171,7 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     for (let i = 0; i < 2; i++) {
       await moreWrites(60);
       await server.kill();
-      server = await startServer(folder, ["--port", port]);
+      await server.start(["--port", port]);
     }
     await moreWrites(60);
     await checkAll();

@@ -17,25 +17,20 @@ import type { V1Service, V1Status } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkOrdered, checkState } from "../support/checkers";
 import { observe } from "./observe";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { serverForTests } from "./server-for-tests";
 
-const folder = temporaryFolder();
 const namespace = "default";
-let server: Server;
+const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:10:96::/112"]);
 let config: KubeConfig;
 let core: CoreV1Api;
 
-beforeAll(async () => {
-  server = await startServer(folder, ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:10:96::/112"]);
+beforeAll(() => {
   config = new KubeConfig();
   config.loadFromFile(server.kubeconfig);
   core = config.makeApiClient(CoreV1Api);
 });
 afterAll(async () => {
   expect(checkState(await observe(server.url))).toEqual([]);
-  await server.kill();
-  removeFolder(folder);
 });
 
 const service = (name: string, spec: V1Service["spec"] = {}): V1Service => ({

@@ -19,23 +19,19 @@ import { checkState } from "../support/checkers";
 import { observe } from "./observe";
 import { servedTypes } from "./served-types";
 import type { ServedType } from "./served-types";
-import { getJson, removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { getJson } from "./server";
+import { serverForTests } from "./server-for-tests";
 
 const namespace = "default";
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 let config: KubeConfig;
 
-beforeAll(async () => {
-  server = await startServer(folder);
+beforeAll(() => {
   config = new KubeConfig();
   config.loadFromFile(server.kubeconfig);
 });
 afterAll(async () => {
   expect(checkState(await observe(server.url))).toEqual([]);
-  await server.kill();
-  removeFolder(folder);
 });
 
 interface Item {

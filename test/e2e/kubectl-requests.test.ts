@@ -2,9 +2,8 @@
  * The requests that kubectl 1.32 and 1.33 were recorded with, sent over plain HTTP with the least answer that they are content with
  * (api-machinery §2). kubectl 1.33 differs in what `describe servicecidr` and `describe ipaddress` read; both forms are here.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { describe, expect, it } from "vitest";
+import { serverForTests } from "./server-for-tests";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const AGGREGATED =
@@ -15,16 +14,7 @@ const JSON_ONLY = "application/json";
 const services = "/api/v1/namespaces/default/services";
 const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
-let server: Server;
-const folder = temporaryFolder();
-
-beforeAll(async () => {
-  server = await startServer(folder);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
+const server = serverForTests();
 
 interface Sent {
   accept?: string;

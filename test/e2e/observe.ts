@@ -1,7 +1,8 @@
 /** A cluster as the checkers of test/support/checkers.ts want to see it, read through the API. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkState } from "../support/checkers";
-import type { Observed, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "../support/checkers";
+import type { CheckReport } from "../../src/check/check-cluster";
+import type { Observed, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "../../src/check/observed";
 import { getJson } from "./server";
 
 export async function observe(url: string): Promise<Observed> {
@@ -19,6 +20,17 @@ export async function violationsAfterRepair(url: string, acknowledged: readonly 
   for (;;) {
     const violations = checkState(await observe(url), acknowledged);
     if (violations.length === 0 || Date.now() > deadline) return violations;
+    await sleep(500);
+  }
+}
+
+/** What the server's own check finds wrong, owners' rows and bitmaps included, when repair had `waitMs`; [] as soon as it finds nothing. */
+export async function wrongAfterRepair(url: string, waitMs: number): Promise<string[]> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const { wrong, unchecked } = await getJson<CheckReport>(`${url}/check`);
+    const problems = [...wrong.map(({ message }) => message), ...unchecked];
+    if (problems.length === 0 || Date.now() > deadline) return problems;
     await sleep(500);
   }
 }

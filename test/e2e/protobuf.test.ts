@@ -1,5 +1,5 @@
 /** Protobuf bodies for every served type, as typed client-go sends them: create, update, status, delete, deletecollection. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { definitionOf } from "../../src/registry/all";
 import { encodeProtobuf } from "../../src/schema/encode-protobuf";
 import { DeleteOptionsSchema } from "../../src/schema/meta";
@@ -8,19 +8,12 @@ import { checkState } from "../support/checkers";
 import { observe } from "./observe";
 import { servedTypes } from "./served-types";
 import type { ServedType } from "./served-types";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { serverForTests } from "./server-for-tests";
 
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
-const folder = temporaryFolder();
-let server: Server;
-beforeAll(async () => {
-  server = await startServer(folder);
-});
+const server = serverForTests();
 afterAll(async () => {
   expect(checkState(await observe(server.url))).toEqual([]);
-  await server.kill();
-  removeFolder(folder);
 });
 
 type JsonObject = Record<string, unknown>;

@@ -2,23 +2,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FollowedRanges } from "../../src/ranges/follow-ranges";
 import type { RangesView } from "../../src/ranges/service-ranges";
 import { clientFetch, followZones, plainFetch } from "./ranges-example";
-import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "./server";
+import { getJson } from "./server";
+import { serverForTests } from "./server-for-tests";
 
 const CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
-const data = temporaryFolder();
-let server: Server;
-
-beforeAll(async () => {
-  server = await startServer(data);
-});
-afterAll(async () => {
-  await server.stop();
-  removeFolder(data);
-});
+const server = serverForTests();
 
 async function send(method: string, url: string, body?: object): Promise<number> {
   const headers = { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
@@ -55,6 +47,7 @@ describe("a cluster's ranges", () => {
     ],
   ])("followed by %s: added, merged, going, gone", async (_, url, fetchOf) => {
     const cluster = url();
+    expect(await send("PUT", cluster)).toBe(201);
     const told: FollowedRanges[] = [];
     let zones: string[] = [];
     const stop = followZones(fetchOf(cluster), (now, ranges) => {

@@ -4,9 +4,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { getJson, removeFolder, startProcess, startServer, temporaryFolder } from "./server";
-import type { Server, ServerProcess } from "./server";
+import { afterAll, describe, expect, it } from "vitest";
+import { getJson, removeFolder, startProcess, temporaryFolder } from "./server";
+import type { ServerProcess } from "./server";
+import { serverForTests } from "./server-for-tests";
 
 const folders: string[] = [];
 const newFolder = () => {
@@ -62,12 +63,7 @@ describe("npm start: what the user can put right is one line and exit code 1", (
 });
 
 describe("npm start: life of a server", () => {
-  const folder = newFolder();
-  let server: Server;
-  beforeAll(async () => {
-    server = await startServer(folder);
-  });
-  afterAll(() => server.kill());
+  const server = serverForTests();
 
   it("prints where it listens and a kubectl line, and writes the kubeconfig", () => {
     expect(server.output()).toContain(`Try: kubectl --kubeconfig ${server.kubeconfig} create service clusterip`);
@@ -75,7 +71,7 @@ describe("npm start: life of a server", () => {
   });
 
   it("a second runner on the same data folder is refused", async () => {
-    const { code, lines } = await refusal(["--port", "0", "--data-dir", folder]);
+    const { code, lines } = await refusal(["--port", "0", "--data-dir", server.folder]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/is in use by process \d+/);
     expect(code).toBe(1);
@@ -84,11 +80,11 @@ describe("npm start: life of a server", () => {
   it("Ctrl-C stops it cleanly; its data is there after the next start, and gone after --fresh", async () => {
     const created = await createService(server.url, "kept");
     await server.interrupt();
-    server = await startServer(folder);
+    await server.start();
     const kept = await getJson<{ spec: { clusterIP: string } }>(`${server.url}/api/v1/namespaces/default/services/kept`);
     expect(kept.spec.clusterIP).toBe(created);
     await server.interrupt();
-    server = await startServer(folder, ["--fresh"]);
+    await server.start(["--fresh"]);
     expect((await fetch(`${server.url}/api/v1/namespaces/default/services/kept`)).status).toBe(404);
   });
 
@@ -97,7 +93,7 @@ describe("npm start: life of a server", () => {
     await server.kill("runner");
     await expect(getJson(`${server.url}/version`)).resolves.toBeDefined();
     const left = server.url;
-    server = await startServer(folder);
+    await server.start();
     await expect(fetch(`${left}/version`)).rejects.toThrow();
     const kept = await getJson<{ spec: { clusterIP: string } }>(`${server.url}/api/v1/namespaces/default/services/survivor`);
     expect(kept.spec.clusterIP).toBe(created);

@@ -4,26 +4,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { CoreV1Api, KubeConfig, makeInformer, PatchStrategy, setHeaderOptions, Watch } from "@kubernetes/client-node";
 import type { Informer, ObjectCache, V1Service } from "@kubernetes/client-node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { beforeAll, describe, expect, it } from "vitest";
+import { serverForTests } from "./server-for-tests";
 
 const namespace = "default";
 const SERVICES = `/api/v1/namespaces/${namespace}/services`;
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 let config: KubeConfig;
 let core: CoreV1Api;
 
-beforeAll(async () => {
-  server = await startServer(folder);
+beforeAll(() => {
   config = new KubeConfig();
   config.loadFromFile(server.kubeconfig);
   core = config.makeApiClient(CoreV1Api);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
 });
 
 const create = (name: string, annotations: Record<string, string> = {}) =>
@@ -227,7 +220,7 @@ describe("an informer lives through", () => {
         await create(`${prefix}-before`);
         await stop();
         expect(ends).toEqual([null]);
-        server = await startServer(folder, ["--port", port]);
+        await server.start(["--port", port]);
         await create(`${prefix}-after`);
         await remove(`${prefix}-before`);
         await expect.poll(() => told.of(`${prefix}-`).length, { timeout: 15_000 }).toBe(3);

@@ -1,9 +1,9 @@
 /** Watches over WebSocket of clients that say what they should not, or nothing at all any more. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openWatches } from "./observe";
 import { frame, RawSocket } from "./raw-socket";
-import { getJson, removeFolder, startServer, temporaryFolder } from "./server";
-import type { Server } from "./server";
+import { getJson } from "./server";
+import { serverForTests } from "./server-for-tests";
 
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const WATCH = `${LEASES}?watch=true&resourceVersion=0`;
@@ -12,15 +12,7 @@ const BINARY = 2;
 const CLOSE = 8;
 const PING = 9;
 const PONG = 10;
-const folder = temporaryFolder();
-let server: Server;
-beforeAll(async () => {
-  server = await startServer(folder);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
+const server = serverForTests();
 
 const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 15_000 });
 const watches = () => openWatches(server.url, "leases");

@@ -1,6 +1,6 @@
 /** Many clients that create Services at once, each over a connection of its own, until they are done or the server is gone. */
 import { Agent, request } from "node:http";
-import type { ObservedService } from "../support/checkers";
+import type { ObservedService } from "../../src/check/observed";
 
 export interface Writers {
   /** resolves when so many creates have been answered with 201 */

@@ -1,85 +1,16 @@
 import { abortAllDurableObjects, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
-import type { Coordinator } from "../../durable-objects/coordinator";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
-import { coordinator, ipAddressesStore, owner } from "../../durable-objects/peers";
+import { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
+import { ipAddressesStore } from "../../durable-objects/peers";
+import { ServiceCIDR as ServiceCIDRObject } from "../../durable-objects/service-cidr";
 import { coordinatorStorage } from "../../durable-objects/sql/coordinator-sql";
-import type { IPAddress, ServiceCIDR } from "../../src/meta/kubernetes";
 import type { Topology } from "../../src/rpc/coordinator";
-import type { WriteOptions, WriteResult } from "../../src/rpc/store";
+import { lostAt } from "../support/lost-call";
+import { eventually, ObjectRanges } from "../support/object-ranges";
+import { createAddress, createRange, deleteRange } from "../support/range-requests";
 
 const bindings = env as unknown as Env;
-const OPTIONS: WriteOptions = {
-  dryRun: false,
-  fieldManager: "test",
-  fieldValidation: "Strict",
-  force: false,
-  group: "networking.k8s.io",
-  version: "v1",
-};
-const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
-
-let clusters = 0;
-
-/** The Coordinator of a cluster of its own, with what tests ask of it. */
-class Cluster {
-  readonly name = `coordinator-test-${++clusters}`;
-
-  get coordinator() {
-    return coordinator(bindings, this.name);
-  }
-
-  owner(uid: string) {
-    return owner(bindings, this.name, uid);
-  }
-
-  get stub(): DurableObjectStub<Coordinator> {
-    return bindings.COORDINATOR.getByName(`${this.name}/coordinator`) as unknown as DurableObjectStub<Coordinator>;
-  }
-
-  create(name: string, cidrs: string[]): Promise<WriteResult> {
-    return this.coordinator.write({
-      verb: "create",
-      namespace: "",
-      object: JSON.stringify({ metadata: { name }, spec: { cidrs } }),
-      options: OPTIONS,
-    });
-  }
-
-  remove(name: string): Promise<WriteResult> {
-    return this.coordinator.write({ verb: "delete", key: { namespace: "", name }, options: DELETE });
-  }
-
-  async get(name: string): Promise<ServiceCIDR | undefined> {
-    const result = await this.coordinator.get({ namespace: "", name }, "");
-    return result.ok ? (JSON.parse(result.object) as ServiceCIDR) : undefined;
-  }
-
-  async condition(name: string): Promise<string> {
-    const ready = (await this.get(name))?.status?.conditions?.find((condition) => condition.type === "Ready");
-    return ready ? `${ready.status} ${ready.reason}` : "";
-  }
-
-  async ready(name: string): Promise<string> {
-    await eventually(async () => (await this.condition(name)) === "True ");
-    return (await this.get(name))?.metadata?.uid ?? "";
-  }
-
-  async allocate(uid: string, address: string, token: string): Promise<boolean> {
-    const holder = { kind: "service", namespace: "default", name: token, uid: token } as const;
-    const { results } = await this.owner(uid).allocate([{ token, holder, family: "IPv4", address }]);
-    return results[0]?.ok ?? false;
-  }
-}
-
-/** Waits for what alarms and jobs of real objects bring about. */
-async function eventually(predicate: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    if (await predicate()) return;
-    await scheduler.wait(20);
-  }
-  expect(await predicate(), String(predicate)).toBe(true);
-}
 
 function prefixes(topology: Topology): { claims: string[]; ranges: string[] } {
   return { claims: topology.claims.map((claim) => claim.prefix), ranges: topology.ranges.map((range) => range.prefix) };
@@ -91,9 +22,13 @@ function inOrder({ claims, ranges, owners, ...rest }: Topology): unknown {
   return { ...rest, claims: sorted(claims), ranges: sorted(ranges), owners: sorted(owners), free: [] };
 }
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 describe("Coordinator", () => {
   it("bootstraps the default ServiceCIDR on the first request, whichever it is; repeats change nothing", async () => {
-    const cluster = new Cluster();
+    const cluster = new ObjectRanges();
     const topologies = await Promise.all(Array.from({ length: 8 }, () => cluster.coordinator.readyTopology(5_000)));
     for (const topology of topologies) expect(prefixes(topology)).toEqual({ claims: ["10.96.0.0/16"], ranges: ["10.96.0.0/16"] });
     const uid = await cluster.ready("kubernetes");
@@ -103,14 +38,14 @@ describe("Coordinator", () => {
       spec: { cidrs: ["10.96.0.0/16"] },
     });
     expect(await cluster.allocate(uid, "10.96.0.1", "first")).toBe(true);
-    const byGet = new Cluster();
+    const byGet = new ObjectRanges();
     expect((await byGet.get("kubernetes"))?.spec?.cidrs).toEqual(["10.96.0.0/16"]);
   });
 
   it("keeps claims, epochs and objects over a restart", async () => {
-    const cluster = new Cluster();
+    const cluster = new ObjectRanges();
     await cluster.coordinator.readyTopology(5_000);
-    await cluster.create("extra", ["10.97.0.0/24"]);
+    await cluster.create("extra", "10.97.0.0/24");
     const uid = await cluster.ready("extra");
     await cluster.allocate(uid, "10.97.0.9", "nine");
     const before = await cluster.coordinator.topology();
@@ -121,9 +56,9 @@ describe("Coordinator", () => {
     expect(await cluster.allocate(uid, "10.97.0.9", "again")).toBe(false);
   });
 
-  it("deletes when nothing is covered by it alone, and waits with a condition while something is", async () => {
-    const cluster = new Cluster();
-    await cluster.create("extra", ["10.97.0.0/24"]);
+  it("hazard 12: is fenced before its deletion is answered; goes when nothing is covered by it alone, and waits with a condition while something is", async () => {
+    const cluster = new ObjectRanges();
+    await cluster.create("extra", "10.97.0.0/24");
     const uid = await cluster.ready("extra");
     expect(await cluster.allocate(uid, "10.97.0.9", "nine")).toBe(true);
     const result = await cluster.remove("extra");
@@ -139,8 +74,8 @@ describe("Coordinator", () => {
   });
 
   it("a waiting deletion goes on by the alarm, without any request", async () => {
-    const cluster = new Cluster();
-    await cluster.create("extra", ["10.97.0.0/24"]);
+    const cluster = new ObjectRanges();
+    await cluster.create("extra", "10.97.0.0/24");
     const uid = await cluster.ready("extra");
     await cluster.allocate(uid, "10.97.0.9", "nine");
     await cluster.remove("extra");
@@ -151,46 +86,60 @@ describe("Coordinator", () => {
     await eventually(async () => (await cluster.get("extra")) === undefined);
   });
 
-  it("marks IPAddress objects that lie in a new range as taken", async () => {
-    const cluster = new Cluster();
+  it("hazard 7: IPAddress objects that lie in a new range are marked as taken", async () => {
+    const cluster = new ObjectRanges();
     await cluster.coordinator.readyTopology(5_000);
-    const address: IPAddress = {
-      metadata: { name: "10.97.0.9" },
-      spec: { parentRef: { group: "", resource: "services", namespace: "default", name: "web" } },
-    };
-    const made = await ipAddressesStore(bindings, cluster.name).write({
-      verb: "create",
-      namespace: "",
-      object: JSON.stringify(address),
-      options: OPTIONS,
-    });
-    expect(made).toMatchObject({ ok: true });
-    await cluster.create("extra", ["10.97.0.0/24"]);
+    expect(await ipAddressesStore(bindings, cluster.name).write(createAddress("10.97.0.9"))).toMatchObject({ ok: true });
+    await cluster.create("extra", "10.97.0.0/24");
     const uid = await cluster.ready("extra");
     expect(await cluster.allocate(uid, "10.97.0.9", "nine")).toBe(false);
     expect(await cluster.allocate(uid, "10.97.0.10", "ten")).toBe(true);
   });
 
+  it.each(
+    [
+      { of: "owner", method: "configure", nth: 1 },
+      { of: "ipaddresses", method: "claimPrefixes", nth: 1 },
+      { of: "owner", method: "seed", nth: 1 },
+      { of: "ipaddresses", method: "claimPrefixes", nth: 2 },
+      { of: "owner", method: "configure", nth: 2 },
+    ].flatMap((step) => (["before", "after"] as const).map((when) => ({ ...step, when }))),
+  )(
+    "every object dies $when call $nth of $method while a ServiceCIDR becomes Ready: it ends as without",
+    async ({ of, method, nth, when }) => {
+      const cluster = new ObjectRanges();
+      await cluster.coordinator.readyTopology(5_000);
+      expect(await ipAddressesStore(bindings, cluster.name).write(createAddress("10.97.0.9"))).toMatchObject({ ok: true });
+      const prototype = of === "owner" ? ServiceCIDRObject.prototype : IPAddressesStore.prototype;
+      const lost = lostAt(prototype, method, { nth, when });
+      expect(await cluster.create("extra", "10.97.0.0/24")).toMatchObject({ ok: true });
+      await eventually(() => Promise.resolve(lost.happened));
+      await abortAllDurableObjects();
+      await runDurableObjectAlarm(cluster.stub);
+      const uid = await cluster.ready("extra");
+      expect((await cluster.owner(uid).rowsSince(0, 10)).rows.map(({ address, holder }) => [address, holder.kind])).toEqual([
+        ["10.97.0.9", "ipaddress"],
+      ]);
+      expect(await cluster.allocate(uid, "10.97.0.9", "nine")).toBe(false);
+      expect(await cluster.allocate(uid, "10.97.0.10", "ten")).toBe(true);
+    },
+  );
+
   it("dry runs and refused writes leave no claim, no fence and no epoch behind", async () => {
-    const cluster = new Cluster();
-    await cluster.create("extra", ["10.97.0.0/24"]);
+    const cluster = new ObjectRanges();
+    await cluster.create("extra", "10.97.0.0/24");
     await cluster.ready("extra");
     const { epoch } = await cluster.coordinator.topology();
-    const object = JSON.stringify({ metadata: { name: "dry" }, spec: { cidrs: ["10.98.0.0/24"] } });
-    await cluster.coordinator.write({ verb: "create", namespace: "", object, options: { ...OPTIONS, dryRun: true } });
-    await cluster.coordinator.write({ verb: "delete", key: { namespace: "", name: "extra" }, options: { ...DELETE, dryRun: true } });
-    expect(await cluster.create("extra", ["10.98.0.0/24"])).toMatchObject({ ok: false, status: { code: 409 } });
-    const wrong = await cluster.coordinator.write({
-      verb: "delete",
-      key: { namespace: "", name: "extra" },
-      options: { ...DELETE, preconditions: { uid: "another" } },
-    });
+    await cluster.coordinator.write(createRange("dry", ["10.98.0.0/24"], { dryRun: true }));
+    await cluster.coordinator.write(deleteRange("extra", { dryRun: true }));
+    expect(await cluster.create("extra", "10.98.0.0/24")).toMatchObject({ ok: false, status: { code: 409 } });
+    const wrong = await cluster.coordinator.write(deleteRange("extra", { preconditions: { uid: "another" } }));
     expect(wrong).toMatchObject({ ok: false, status: { code: 409 } });
     expect((await cluster.coordinator.topology()).epoch).toBe(epoch);
   });
 
-  it("the base address of a claim is unique in the database", async () => {
-    const cluster = new Cluster();
+  it("hazard 6: the base address of a claim is unique in the database", async () => {
+    const cluster = new ObjectRanges();
     await cluster.coordinator.readyTopology(5_000);
     const message = await runInDurableObject(cluster.stub, (_object, state) => {
       try {

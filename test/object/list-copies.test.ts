@@ -1,7 +1,8 @@
 /** Lists at resourceVersion 0 through the whole Worker, with real stores and a real KV. */
-import { env } from "cloudflare:test";
+import { createExecutionContext, env } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
+import { clusterRecord } from "../../durable-objects/peers";
 import { systemDigest } from "../../durable-objects/ports";
 import { LIST_COPY_AGE_MAX_MS, LIST_COPY_LIFETIME_SECONDS, PUBLISH_INTERVAL_MS } from "../../src/base/limits";
 import type { KubeObject } from "../../src/meta/kubernetes";
@@ -25,12 +26,14 @@ interface Listed {
 /** The cluster of one test, and its clock: Workers, stores and the test share one. */
 class Cluster {
   readonly name = freshCluster();
+  #made: Promise<unknown> | undefined;
   readonly leases = storeStubOf(this.name, LEASES);
   readonly key = listCopyKey(`${this.name}/${LEASES}`);
 
-  ask(query: string, accept = "application/json"): Promise<Response> {
+  async ask(query: string, accept = "application/json"): Promise<Response> {
+    await (this.#made ??= clusterRecord(bindings, this.name).open());
     const url = `http://h/clusters/${this.name}/apis/coordination.k8s.io/v1/leases${query}`;
-    return Promise.resolve(app.request(url, { headers: { Accept: accept } }, bindings));
+    return app.request(url, { headers: { Accept: accept } }, bindings, createExecutionContext());
   }
 
   async list(query = "?resourceVersion=0&limit=500"): Promise<Listed & { source: string; names: string[] }> {

@@ -41,7 +41,7 @@ describe("a namespace that is deleted", () => {
     expect(await storedIn(leases(), "default", "stays")).toBeDefined();
   });
 
-  it("takes nothing new; made again it takes everything again", async () => {
+  it("hazard 16: takes nothing new; made again it takes everything again", async () => {
     const { namespaces, leases, find } = await setting();
     await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
     await deleteFrom(namespaces(), "", "ns");
@@ -123,7 +123,7 @@ describe("a namespace that is deleted", () => {
     });
   });
 
-  it("a lost poke is made up for by the next one", async () => {
+  it("hazard 20: a lost poke is made up for by the next one", async () => {
     const { cluster, namespaces, find, leases } = await setting();
     await createIn(leases(), aLease("a"));
     await deleteFrom(namespaces(), "", "ns");

@@ -4,6 +4,7 @@ import type { Env } from "../../durable-objects/env";
 import { eventsStore, ipAddressesStore, owner, coordinator, repairController, servicesStore, storeStub } from "../../durable-objects/peers";
 import type { CoreEvent, IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
 import type { ObjectFeed } from "../../src/rpc/object-feed";
+import { clusterName } from "../../src/tenancy/cluster-id";
 import { checkPaired, checkUnique } from "../support/checkers";
 import { createRequest, DELETE, WRITE } from "../support/store-world";
 
@@ -45,7 +46,7 @@ async function expectWhole(cluster: string): Promise<void> {
 }
 
 describe("repair on real objects", () => {
-  it("a force-deleted IPAddress comes back without cron, with an event that counts on", async () => {
+  it("hazard 13: a force-deleted IPAddress frees nothing and comes back without cron, with an event that counts on", async () => {
     const cluster = await freshCluster();
     const address = await createService(cluster, "web");
     const rows = await heldRows(cluster);
@@ -63,8 +64,51 @@ describe("repair on real objects", () => {
       }, PATIENCE);
     }
     expect(await heldRows(cluster)).toEqual(rows);
-    expect(await repairController(bindings, cluster).repairCounts()).toEqual({ ipErrors: { repair: 2 }, reconcileErrors: 0 });
+    expect(await repairController(bindings, cluster).repairCounts()).toMatchObject({ ipErrors: { repair: 2 }, reconcileErrors: 0 });
     expect(await eventsStore(bindings, cluster).expire()).toBe(0);
+  });
+
+  it("its events name the cluster as clients know it, whichever life of the name it is", async () => {
+    const cluster = `${await freshCluster()}~2`;
+    await servicesStore(bindings, cluster).ensureBootstrapped();
+    const address = await createService(cluster, "web");
+    await ipAddressesStore(bindings, cluster).write({ verb: "delete", key: { namespace: "", name: address }, options: DELETE });
+    await vi.waitFor(async () => {
+      const events = await objectsIn<CoreEvent>(cluster, "events");
+      expect(events.map(({ reportingInstance }) => reportingInstance)).toEqual([`ipallocator-repair-controller-${clusterName(cluster)}`]);
+    }, PATIENCE);
+    expect(clusterName(cluster)).not.toContain("~");
+  });
+
+  it("a row that is lost while its range is Terminating is taken again, and keeps the range", async () => {
+    const cluster = await freshCluster();
+    const ranges = () => coordinator(bindings, cluster);
+    const options = { ...WRITE, group: "networking.k8s.io" };
+    const object = { metadata: { name: "extra" }, spec: { cidrs: ["10.97.0.0/24"] } };
+    expect(await ranges().write(createRequest(object, options))).toMatchObject({ ok: true });
+    await vi.waitFor(async () => expect((await ranges().topology()).ranges).toHaveLength(2), PATIENCE);
+    for (const [name, clusterIP] of Object.entries({ lost: "10.97.0.9", other: "10.97.0.10" })) {
+      const service = { metadata: { namespace: "default", name }, spec: { clusterIP, ports: [{ port: 80 }] } };
+      const made = await servicesStore(bindings, cluster).write(createRequest(service, { ...WRITE, group: "" }));
+      expect(made).toMatchObject({ ok: true });
+    }
+    await ranges().write({ verb: "delete", key: { namespace: "", name: "extra" }, options: DELETE });
+    const { claims } = await ranges().topology();
+    const uid = claims.find(({ prefix }) => prefix === "10.97.0.0/24")?.ownerUid ?? "";
+    await runInDurableObject(bindings.SERVICE_CIDR.getByName(`${cluster}/${uid}`), (_, { storage }) => {
+      expect(storage.sql.exec("DELETE FROM address WHERE name = 'lost'").rowsWritten).toBeGreaterThan(0);
+    });
+    await abortAllDurableObjects();
+    await ipAddressesStore(bindings, cluster).write({ verb: "delete", key: { namespace: "", name: "10.97.0.9" }, options: DELETE });
+    await vi.waitFor(() => expectWhole(cluster), PATIENCE);
+    expect(await heldRows(cluster)).toContain("10.97.0.9");
+    await servicesStore(bindings, cluster).write({ verb: "delete", key: { namespace: "default", name: "other" }, options: DELETE });
+    await ranges().maintain();
+    const condition = async (): Promise<string> => {
+      const found = await ranges().get({ namespace: "", name: "extra" }, "");
+      return found.ok ? found.object : "gone";
+    };
+    await vi.waitFor(async () => expect(await condition()).toContain('"Terminating"'), PATIENCE);
   });
 
   it("Services stored without row and IPAddress get both, also through a restart of everything", async () => {

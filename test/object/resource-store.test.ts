@@ -149,7 +149,7 @@ describe("restart", () => {
     await reader.cancel();
   });
 
-  it("continue tokens go on; those of a store that was lost do not", async () => {
+  it("hazard 14: continue tokens go on; those of a store that was lost do not", async () => {
     const cluster = freshCluster();
     for (const name of ["a", "b", "c"]) await createIn(leasesOf(cluster), aLease(name));
     const page = await (await collect(leasesOf(cluster), GROUP, "leases", { limit: 1 })).json<{ metadata: { continue: string } }>();
@@ -232,7 +232,7 @@ describe("watches", () => {
     await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(0));
   });
 
-  it("a revision before the history: an ERROR event in a 200 answer; one to come: 504 with Retry-After", async () => {
+  it("hazard 14: a revision before the history: an ERROR event in a 200 answer; one to come: 504 with Retry-After", async () => {
     const cluster = freshCluster();
     for (const name of ["a", "b", "c"]) await createIn(leasesOf(cluster), aLease(name));
     await runInDurableObject(leasesOf(cluster), (_, state) => {
@@ -252,6 +252,16 @@ describe("watches", () => {
     expect([future.status, future.headers.get("Retry-After")]).toEqual([504, "1"]);
     await future.text();
     expect((await leasesOf(cluster).counters()).watchers).toBe(0);
+  });
+
+  it("hazard 9: what the disk may still lose reaches no watcher", async () => {
+    const stub = leasesOf(freshCluster());
+    const reader = new FrameReader(await collect(stub, GROUP, "leases", { verb: "watch" }));
+    await runInDurableObject(stub, (_, { storage }) => {
+      vi.spyOn(storage, "sync").mockRejectedValueOnce(new Error("the disk is gone"));
+    });
+    await createIn(stub, aLease("a"));
+    expect(await reader.next(), "the end, and no event").toBeUndefined();
   });
 
   it("timeoutSeconds ends the body properly", async () => {

@@ -2,130 +2,19 @@ import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import type { ServicesStore } from "../../durable-objects/services-store";
-import { coordinator, ipAddressesStore, owner, servicesStore } from "../../durable-objects/peers";
-import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
-import type { DeleteOptionsRequest, WriteOptions, WriteRequest, WriteResult } from "../../src/rpc/store";
 import { LEDGER_SCHEMA } from "../../durable-objects/sql/ledger-sql";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "../../durable-objects/sql/node-ports-sql";
 import { sqlStoreStorage } from "../../durable-objects/sql/store-sql";
 import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
-import { checkNodePortsUnique, checkPaired, checkUnique } from "../support/checkers";
+import { addressOf, messageOf, nodePortRows, nodePortsOf, ObjectCluster, plant } from "../support/object-cluster";
+import { aService } from "../support/repair-world";
 
 const bindings = env as unknown as Env;
-const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" };
-const NETWORKING: WriteOptions = { ...OPTIONS, group: "networking.k8s.io" };
-const DELETE: DeleteOptionsRequest = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined };
-
-let clusters = 0;
-
-/** The services store of a cluster of its own, called as the Worker calls it, with its peers. */
-class Cluster {
-  readonly name = `services-test-${++clusters}`;
-
-  async ready(): Promise<this> {
-    await this.services.ensureBootstrapped();
-    return this;
-  }
-
-  get services() {
-    return servicesStore(bindings, this.name);
-  }
-
-  get ipAddresses() {
-    return ipAddressesStore(bindings, this.name);
-  }
-
-  create(name: string, spec: object = {}): Promise<WriteResult> {
-    return this.services.write(createRequest(name, spec));
-  }
-
-  /** All in one turn of the object's event loop: over RPC they would arrive in as many turns as the machine makes of them. */
-  createTogether(names: readonly string[]): Promise<WriteResult[]> {
-    return runInDurableObject(bindings.SERVICES_STORE.getByName(`${this.name}/services`), (store) =>
-      Promise.all(names.map((name) => (store as unknown as ServicesStore).write(createRequest(name, {})))),
-    );
-  }
-
-  patch(name: string, patch: object): Promise<WriteResult> {
-    const key = { namespace: "default", name };
-    return this.services.write({ verb: "patch", key, subresource: "", patchType: "merge", patch: JSON.stringify(patch), options: OPTIONS });
-  }
-
-  remove(name: string): Promise<WriteResult> {
-    return this.services.write({ verb: "delete", key: { namespace: "default", name }, options: DELETE });
-  }
-
-  async stored(): Promise<{ services: Service[]; ipAddresses: IPAddress[] }> {
-    const [services, ipAddresses] = await Promise.all([
-      objectsIn(bindings.SERVICES_STORE.getByName(`${this.name}/services`)),
-      objectsIn(bindings.IP_ADDRESSES_STORE.getByName(`${this.name}/ipaddresses.networking.k8s.io`)),
-    ]);
-    return { services, ipAddresses };
-  }
-
-  async check(): Promise<void> {
-    const stored = await this.stored();
-    expect([...checkUnique(stored), ...checkNodePortsUnique(stored), ...checkPaired(stored)]).toEqual([]);
-  }
-
-  /** `TCP/30080 default/web` of each row, by protocol and port */
-  nodePortRows(): Promise<string[]> {
-    return runInDurableObject(bindings.SERVICES_STORE.getByName(`${this.name}/services`), (_, state) => nodePortRows(state));
-  }
-
-  async ownerUid(): Promise<string> {
-    const { claims } = await coordinator(bindings, this.name).topology();
-    return claims[0]?.ownerUid ?? "";
-  }
-
-  /** Of the owner of the default range: commits and items since it started, and the addresses that it holds rows for. */
-  async owner() {
-    const stub = owner(bindings, this.name, await this.ownerUid());
-    const [{ drains, weight }, { rows }] = await Promise.all([stub.counters(), stub.rowsSince(0, 10_000)]);
-    return { drains, weight, held: rows.map(({ address }) => address).sort() };
-  }
-}
-
-function createRequest(name: string, spec: object): WriteRequest {
-  const object = JSON.stringify({ metadata: { name, namespace: "default" }, spec: { ports: [{ port: 80 }], ...spec } });
-  return { verb: "create", namespace: "default", object, options: OPTIONS };
-}
-
-/** All objects of a store, read from its tables. */
-function objectsIn<T extends KubeObject>(stub: DurableObjectStub): Promise<T[]> {
-  return runInDurableObject(stub, (_, state) =>
-    state.storage.sql
-      .exec<{ data: string }>("SELECT data FROM objects ORDER BY key")
-      .toArray()
-      .map(({ data }) => JSON.parse(data) as T),
-  );
-}
-
-function nodePortRows({ storage }: DurableObjectState): string[] {
-  const rows = storage.sql.exec<{ text: string }>(
-    "SELECT protocol || '/' || port || ' ' || key AS text FROM node_ports ORDER BY protocol, port",
-  );
-  return rows.toArray().map(({ text }) => text);
-}
-
-function nodePortsOf(result: WriteResult): number[] {
-  if (!result.ok) throw new Error(result.status.message ?? "refused");
-  return ((JSON.parse(result.object) as Service).spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0);
-}
-
-function addressOf(result: WriteResult): string {
-  if (!result.ok) throw new Error(result.status.message ?? "refused");
-  return (JSON.parse(result.object) as Service).spec?.clusterIP ?? "";
-}
-
-function messageOf(result: WriteResult): string {
-  return result.ok ? "" : `${result.status.code ?? 0} ${result.status.message ?? ""}`;
-}
 
 describe("services store", () => {
   it("makes default/kubernetes on the first address, once", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     await Promise.all([cluster.ready(), cluster.ready()]);
     const { services, ipAddresses } = await cluster.stored();
     expect(services.map(({ metadata, spec }) => [metadata?.namespace, metadata?.name, spec?.clusterIP])).toEqual([
@@ -136,7 +25,7 @@ describe("services store", () => {
   });
 
   it("50 creates of one turn: one commit of each object, an address and an IPAddress for each", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     await cluster.create("warm");
     const before = { owner: await cluster.owner(), services: await cluster.services.counters(), ips: await cluster.ipAddresses.counters() };
     const results = await cluster.createTogether(Array.from({ length: 50 }, (_, i) => `web-${i}`));
@@ -151,7 +40,7 @@ describe("services store", () => {
   });
 
   it("loses nothing when every object dies, and goes on", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     const before = await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`before-${i}`)));
     await abortAllDurableObjects();
     const after = await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`after-${i}`)));
@@ -163,7 +52,7 @@ describe("services store", () => {
   });
 
   it("dies in the middle of creates and deletes: once it is maintained, nothing is left half done", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`old-${i}`)));
     const creates = Array.from({ length: 20 }, (_, i) => cluster.create(`new-${i}`));
     const deletes = Array.from({ length: 10 }, (_, i) => cluster.remove(`old-${i}`));
@@ -185,7 +74,7 @@ describe("services store", () => {
   });
 
   it("frees an address before a delete or a retype is answered", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     expect(addressOf(await cluster.create("web", { clusterIP: "10.96.0.77" }))).toBe("10.96.0.77");
     expect(messageOf(await cluster.create("other", { clusterIP: "10.96.0.77" }))).toBe(
       '422 Service "other" is invalid: spec.clusterIPs: Invalid value: ["10.96.0.77"]: failed to allocate IP 10.96.0.77: provided IP is already allocated',
@@ -199,16 +88,8 @@ describe("services store", () => {
   });
 
   it("a full /29: upstream's answer, nothing left behind, and room again at once", async () => {
-    const cluster = await new Cluster().ready();
-    const cidrs = coordinator(bindings, cluster.name);
-    const small = JSON.stringify({ metadata: { name: "small" }, spec: { cidrs: ["10.97.0.0/29"] } });
-    await cidrs.write({ verb: "create", namespace: "", object: small, options: NETWORKING });
-    for (let i = 0; i < 200 && (await cidrs.topology()).ranges.length < 2; i++) await scheduler.wait(20);
-    const condition = { type: "Ready", status: "False", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
-    const shut = JSON.stringify({ status: { conditions: [condition] } });
-    const key = { namespace: "", name: "kubernetes" };
-    await cidrs.write({ verb: "patch", key, subresource: "status", patchType: "merge", patch: shut, options: NETWORKING });
-
+    const cluster = await new ObjectCluster().ready();
+    await cluster.onlyRange("10.97.0.0/29");
     const results = await Promise.all(Array.from({ length: 8 }, (_, i) => cluster.create(`web-${i}`)));
     const given = results.flatMap((result) => (result.ok ? [addressOf(result)] : []));
     expect(given.sort()).toEqual([1, 2, 3, 4, 5, 6].map((i) => `10.97.0.${i}`));
@@ -225,11 +106,58 @@ describe("services store", () => {
   });
 });
 
+describe("counters of allocations", () => {
+  const RANGE = "10.96.0.0/16";
+
+  async function countsOf(cluster: ObjectCluster) {
+    const counted = (await cluster.services.allocations()).find(({ cidr }) => cidr === RANGE);
+    if (!counted) throw new Error("nothing was counted");
+    return { ...counted.total, failed: counted.errors.static, timed: counted.durations.counts.reduce((sum, count) => sum + count, 0) };
+  }
+
+  it("never go back, however often the objects die: kept with the commits, and what was shown is kept in any case", async () => {
+    const cluster = await new ObjectCluster().ready();
+    for (let life = 0; life < 3; life++) {
+      await Promise.all(Array.from({ length: 10 }, (_, i) => cluster.create(`life-${life}-${i}`)));
+      // Kept with the commit: nobody has looked.
+      await abortAllDurableObjects();
+      const expected = { dynamic: 10 * (life + 1), static: 1, timed: 10 * (life + 1) + 1 };
+      expect(await countsOf(cluster)).toEqual({ ...expected, failed: 2 * life });
+      // Refused writes make no commit.
+      for (let i = 0; i < 2; i++) expect(messageOf(await cluster.create("clash", { clusterIP: "10.96.0.1" }))).toContain("422");
+      expect(await countsOf(cluster)).toEqual({ ...expected, failed: 2 * (life + 1) });
+      await abortAllDurableObjects();
+      expect(await countsOf(cluster)).toEqual({ ...expected, failed: 2 * (life + 1) });
+    }
+    expect(messageOf(await cluster.create("clash", { clusterIP: "10.96.0.1" }))).toContain("422");
+    await cluster.services.maintain();
+    await abortAllDurableObjects();
+    expect(await countsOf(cluster)).toMatchObject({ failed: 7 });
+  });
+
+  it("cost no commit and no turn of their own; a look at what is kept writes nothing", async () => {
+    const cluster = await new ObjectCluster().ready();
+    await cluster.create("warm");
+    const before = await cluster.services.counters();
+    await cluster.createTogether(Array.from({ length: 50 }, (_, i) => `web-${i}`));
+    const after = await cluster.services.counters();
+    expect(after.drains - before.drains, "turns: to plan, to commit").toBe(2);
+    const object = bindings.SERVICES_STORE.getByName(`${cluster.name}/services`);
+    const written = await runInDurableObject(object, async (store, state) => {
+      const changes = () => state.storage.sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
+      const start = changes();
+      const [counted] = await (store as unknown as ServicesStore).allocations();
+      return { rows: changes() - start, counted: counted?.total };
+    });
+    expect(written).toEqual({ rows: 0, counted: { dynamic: 51, static: 1 } });
+  });
+});
+
 describe("node ports", () => {
   const named = (nodePort: number): object => ({ type: "NodePort", ports: [{ port: 80, nodePort }] });
 
   it("50 at once: unique, and still known after every object died", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     const before = await Promise.all(Array.from({ length: 50 }, (_, i) => cluster.create(`web-${i}`, { type: "NodePort" })));
     const ports = before.flatMap(nodePortsOf);
     expect([new Set(ports).size, Math.min(...ports) >= 30_086, Math.max(...ports) <= 32_767]).toEqual([50, true, true]);
@@ -245,7 +173,7 @@ describe("node ports", () => {
   });
 
   it("die in the middle of creates and retypes: rows and Services still agree", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => cluster.create(`old-${i}`, { type: "LoadBalancer", externalTrafficPolicy: "Local" })),
     );
@@ -269,7 +197,7 @@ describe("node ports", () => {
   });
 
   it("the key of the rows refuses a second holder; only the holder frees one; a number is counted once per protocol", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     await runInDurableObject(bindings.SERVICES_STORE.getByName(`${cluster.name}/services`), (_, state) => {
       const rows = sqlNodePortStorage(state.storage);
       const [tcp, udp] = [
@@ -291,8 +219,22 @@ describe("node ports", () => {
     });
   });
 
+  it("a NodePort Service stored without a number gets one with its next update, and none from repair, as upstream", async () => {
+    const cluster = await new ObjectCluster().ready();
+    const stored = { type: "NodePort", ports: [{ port: 80, protocol: "TCP", targetPort: 80 }], ipFamilies: ["IPv4"] };
+    await plant(cluster.servicesObject, aService("web", ["10.96.0.77"], Date.now(), stored));
+    const port = async () => (await cluster.stored()).services.find(({ metadata }) => metadata?.name === "web")?.spec?.ports?.[0]?.nodePort;
+    await cluster.repair();
+    expect([await port(), await cluster.nodePortRows()]).toEqual([undefined, []]);
+    expect(messageOf(await cluster.patch("web", { metadata: { annotations: { touched: "yes" } } }))).toBe("");
+    const given = await port();
+    expect(given).toBeGreaterThanOrEqual(30_000);
+    expect(await cluster.nodePortRows()).toEqual([`TCP/${String(given)} default/web`]);
+    await cluster.check();
+  });
+
   it("Services stored before there were rows get theirs", async () => {
-    const cluster = await new Cluster().ready();
+    const cluster = await new ObjectCluster().ready();
     await runInDurableObject(bindings.SERVICES_STORE.getByName(`${cluster.name}/services`), async (_, state) => {
       await state.storage.deleteAll();
       const older = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA }];
@@ -316,7 +258,7 @@ describe("the directory of clusters", () => {
   const refusing = { get: () => Promise.reject(new Error("KV is down")), put: () => Promise.reject(new Error("KV is down")) };
 
   /** Bootstraps in the object itself, while the directory does not answer. */
-  function bootstrapWithoutDirectory({ name }: Cluster): Promise<string> {
+  function bootstrapWithoutDirectory({ name }: ObjectCluster): Promise<string> {
     return runInDurableObject(bindings.SERVICES_STORE.getByName(`${name}/services`), (store) => {
       Object.assign(store, { env: { ...bindings, DIRECTORY: refusing } });
       return (store as unknown as ServicesStore).ensureBootstrapped().then(
@@ -327,8 +269,8 @@ describe("the directory of clusters", () => {
   }
 
   it("has to know of a new cluster; a known one goes on without it, and is entered again when it was forgotten", async () => {
-    expect(await bootstrapWithoutDirectory(new Cluster())).toContain("KV is down");
-    const cluster = await new Cluster().ready();
+    expect(await bootstrapWithoutDirectory(new ObjectCluster())).toContain("KV is down");
+    const cluster = await new ObjectCluster().ready();
     const key = `cluster/${cluster.name}`;
     await bindings.DIRECTORY.delete(key);
     await abortAllDurableObjects();

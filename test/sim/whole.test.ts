@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { sabotages } from "../support/sabotages";
 import { runWholeHistory } from "../support/sim-whole-history";
 
-/** Within so many histories the loss of a protection has to show. */
+/** Within so many histories the loss of a protection has to show; most do within a few. */
 const NOTICED_WITHIN = 1_000;
 
 describe("random histories of a whole cluster", () => {

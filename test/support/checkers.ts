@@ -1,111 +1,35 @@
 /**
- * The invariants of the design as checks over what can be observed through the API: lists of Services, IPAddresses and ServiceCIDRs,
- * and the answers that clients got. Pure; each returns one line per violation, so [] is a pass. Simulation, object and
- * end-to-end tests share them.
+ * The invariants of the design as checks over what can be observed through the API; each returns one line per violation, so [] is a pass.
+ * I1 to I3 are the judgements of src/check, which `npm run check` makes of live clusters; here every one counts at once.
  *
  * I5 (order) is a property of a history, not of a state: `checkOrdered` takes the events of one watch.
  */
-import { parseAddress } from "../../src/net/address";
-import { parsePrefix } from "../../src/net/prefix";
-import { isUsableIn } from "../../src/net/usable";
-
-interface ObservedMeta {
-  name?: string;
-  namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
-}
-export interface ObservedService {
-  metadata?: ObservedMeta;
-  spec?: {
-    type?: string;
-    clusterIP?: string;
-    clusterIPs?: string[];
-    ports?: { protocol?: string; nodePort?: number }[];
-    healthCheckNodePort?: number;
-  };
-}
-export interface ObservedIPAddress {
-  metadata?: ObservedMeta;
-  spec?: { parentRef?: { group?: string; resource?: string; namespace?: string; name?: string } };
-}
-export interface ObservedServiceCIDR {
-  metadata?: ObservedMeta;
-  spec?: { cidrs?: string[] };
-}
-
-/** One cluster at one moment. */
-export interface Observed {
-  services: readonly ObservedService[];
-  ipAddresses: readonly ObservedIPAddress[];
-  serviceCIDRs: readonly ObservedServiceCIDR[];
-}
+import { addressesOf, duplicateAddresses, duplicateNodePorts, keyOf, strayNodePorts, uncovered, unpaired } from "../../src/check/objects";
+import type { Observed, ObservedService } from "../../src/check/observed";
+import type { Suspicion } from "../../src/check/suspicion";
 
 /** I1: no address is held by two Services. */
-export function checkUnique({ services }: Pick<Observed, "services">): string[] {
-  const holders = new Map<string, string>();
-  const violations: string[] = [];
-  for (const service of services) {
-    for (const address of addressesOf(service)) {
-      const other = holders.get(address);
-      if (other !== undefined) violations.push(`I1: ${address} is held by ${other} and by ${keyOf(service)}`);
-      holders.set(address, keyOf(service));
-    }
-  }
-  return violations;
+export function checkUnique(observed: Pick<Observed, "services">): string[] {
+  return lines(duplicateAddresses(observed));
 }
 
 /** I1 for node ports: no port of the nodes belongs to two Services with one protocol, and each lies in 30000-32767. */
-export function checkNodePortsUnique({ services }: Pick<Observed, "services">): string[] {
-  const holders = new Map<string, string>();
-  const violations: string[] = [];
-  for (const service of services) {
-    const { ports = [], healthCheckNodePort = 0 } = service.spec ?? {};
-    for (const { protocol = "TCP", nodePort = 0 } of [...ports, { nodePort: healthCheckNodePort }]) {
-      if (nodePort === 0) continue;
-      if (nodePort < 30000 || nodePort > 32767) violations.push(`I3: ${keyOf(service)} holds node port ${nodePort}, outside 30000-32767`);
-      const other = holders.get(`${protocol}/${nodePort}`);
-      if (other !== undefined) violations.push(`I1: node port ${protocol}/${nodePort} is held by ${other} and by ${keyOf(service)}`);
-      holders.set(`${protocol}/${nodePort}`, keyOf(service));
-    }
-  }
-  return violations;
+export function checkNodePortsUnique(observed: Pick<Observed, "services">): string[] {
+  return lines([...duplicateNodePorts(observed), ...strayNodePorts(observed)]);
 }
 
 /** I2: the ClusterIPs of Services and the IPAddresses whose parent is a Service are one-to-one. */
-export function checkPaired({ services, ipAddresses }: Pick<Observed, "services" | "ipAddresses">): string[] {
-  const violations: string[] = [];
-  const parents = new Map<string, string>();
-  for (const ipAddress of ipAddresses) {
-    const parent = ipAddress.spec?.parentRef;
-    if ((parent?.group ?? "") !== "" || parent?.resource !== "services") continue;
-    parents.set(ipAddress.metadata?.name ?? "", `${parent.namespace ?? ""}/${parent.name ?? ""}`);
-  }
-  for (const service of services) {
-    for (const address of addressesOf(service)) {
-      const parent = parents.get(address);
-      if (parent === undefined) violations.push(`I2: ${keyOf(service)} holds ${address}, which has no IPAddress`);
-      else if (parent !== keyOf(service)) violations.push(`I2: ${keyOf(service)} holds ${address}, whose IPAddress names ${parent}`);
-      parents.delete(address);
-    }
-  }
-  for (const [address, parent] of parents) violations.push(`I2: the IPAddress ${address} names ${parent}, which does not hold it`);
-  return violations;
+export function checkPaired(observed: Pick<Observed, "services" | "ipAddresses">): string[] {
+  return lines(unpaired(observed));
 }
 
 /** I3: every ClusterIP is a usable address of some ServiceCIDR. */
 export function checkCovered({ services, serviceCIDRs }: Pick<Observed, "services" | "serviceCIDRs">): string[] {
-  const prefixes = serviceCIDRs
-    .flatMap((serviceCIDR) => serviceCIDR.spec?.cidrs ?? [])
-    .map(parsePrefix)
-    .flatMap((prefix) => (prefix.ok ? [prefix.value] : []));
-  return services.flatMap((service) =>
-    addressesOf(service).flatMap((text) => {
-      const address = parseAddress(text);
-      if (!address.ok) return [`I3: ${keyOf(service)} holds "${text}", which is no address`];
-      const { family, value } = address.value;
-      return prefixes.some((prefix) => isUsableIn(prefix, family, value)) ? [] : [`I3: no ServiceCIDR covers ${text} of ${keyOf(service)}`];
-    }),
+  return lines(
+    uncovered(
+      services,
+      serviceCIDRs.flatMap(({ spec }) => spec?.cidrs ?? []),
+    ),
   );
 }
 
@@ -135,13 +59,6 @@ export function checkState(observed: Observed, acknowledged: readonly ObservedSe
   return [...checkUnique(observed), ...checkPaired(observed), ...checkCovered(observed), ...checkDurable(observed, acknowledged)];
 }
 
-/** The allocated addresses of a Service: none when it is headless or an ExternalName. */
-function addressesOf(service: ObservedService): string[] {
-  if (service.spec?.type === "ExternalName") return [];
-  const addresses = service.spec?.clusterIPs ?? (service.spec?.clusterIP ? [service.spec.clusterIP] : []);
-  return addresses.filter((address) => address !== "None" && address !== "");
-}
-
-function keyOf(object: { metadata?: ObservedMeta }): string {
-  return `${object.metadata?.namespace ?? ""}/${object.metadata?.name ?? ""}`;
+function lines(suspicions: readonly Suspicion[]): string[] {
+  return suspicions.map(({ rule, message }) => `${rule}: ${message}`);
 }

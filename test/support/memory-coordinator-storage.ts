@@ -22,7 +22,7 @@ interface Tables {
   /** by base address */
   claims: Table<ClaimRow>;
   owners: Table<OwnerRow>;
-  /** by source */
+  /** by source and target */
   handoffs: Table<HandoffRow>;
   seedings: Table<SeedingRow>;
   objects: Table<ServiceCIDR>;
@@ -135,11 +135,11 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
   }
 
   handoffSave(row: HandoffRow): void {
-    this.#put("handoffs", row.sourceUid, { ...row, prefixes: [...row.prefixes] });
+    this.#put("handoffs", handoffKey(row), { ...row, prefixes: [...row.prefixes] });
   }
 
-  handoffDelete(sourceUid: string): void {
-    this.#delete("handoffs", sourceUid);
+  handoffDelete(row: Pick<HandoffRow, "sourceUid" | "targetUid">): void {
+    this.#delete("handoffs", handoffKey(row));
   }
 
   seedingsOf(ownerUid: string): SeedingRow[] {
@@ -183,6 +183,10 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
     const { [key]: gone, ...rest } = this.contents[table] as Table<object>;
     if (gone) this.contents = { ...this.contents, [table]: rest };
   }
+}
+
+function handoffKey({ sourceUid, targetUid }: Pick<HandoffRow, "sourceUid" | "targetUid">): string {
+  return `${sourceUid} ${targetUid}`;
 }
 
 function baseOf(prefix: string): string {

@@ -95,6 +95,18 @@ export class CoordinatorWorld {
     return this.object(name)?.status?.conditions?.find((condition) => condition.type === "Ready");
   }
 
+  uidOf(name: string): string {
+    return this.object(name)?.metadata?.uid ?? "";
+  }
+
+  /** Makes a ServiceCIDR and waits until it is Ready; answers its uid. */
+  async created(name: string, cidrs: string[]): Promise<string> {
+    const refusal = await this.run(this.create(name, cidrs));
+    if (refusal) throw new Error(`${name} is refused: ${String(refusal.message)}`);
+    await this.until(() => this.readyOf(name)?.status === "True");
+    return this.uidOf(name);
+  }
+
   create(name: string, cidrs: string[]): Promise<Status | undefined> {
     return this.#write(name, (before) => (before ? undefined : { metadata: { name, uid: `uid-${++this.#uids}` }, spec: { cidrs } }));
   }
@@ -244,6 +256,11 @@ export class CoordinatorWorld {
         return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
       },
     });
+    const events = {
+      report: (report: EventReport): void => {
+        if (isAlive()) this.reported.push(report);
+      },
+    };
     const coordinator = new Coordinator(
       {
         storage,
@@ -261,11 +278,8 @@ export class CoordinatorWorld {
             if (isAlive()) this.logged.push({ level, event, fields });
           },
         },
-        events: {
-          report: (report) => {
-            if (isAlive()) this.reported.push(report);
-          },
-        },
+        events,
+        rangeEvents: events,
       },
       { defaultRanges: this.#options.ranges, onlyRanges: this.#options.onlyRanges, staticBands: this.#options.staticBands },
     );
@@ -365,6 +379,17 @@ export class CoordinatorWorld {
           this.#commit(key.name, before, isGone ? "gone" : after);
           return true;
         }),
+      replaceInternal: (key, uid, work) =>
+        turn(() => {
+          const before = this.object(key.name);
+          if (before?.metadata?.uid !== uid) return undefined;
+          work();
+          this.#commit(key.name, before, "gone");
+          if (before.metadata.deletionTimestamp) return "gone";
+          const { status: _status, ...after } = { ...before, metadata: { ...before.metadata, uid: `uid-${++this.#uids}` } };
+          this.#commit(key.name, undefined, after);
+          return after;
+        }),
       read: (name) => structuredClone(this.object(name)),
       createInternal: (object) =>
         turn(() => {
@@ -419,6 +444,14 @@ export class CoordinatorWorld {
       this.coordinator.intents.committed({ ...change, type: before ? "MODIFIED" : "ADDED", after });
     }
   }
+}
+
+/** A cluster whose default range gives out addresses. I1 is looked at after each event. */
+export async function startedWorld(options: WorldOptions = {}): Promise<CoordinatorWorld> {
+  const world = new CoordinatorWorld(options);
+  world.check = checkOwnership;
+  await world.run(world.coordinator.readyTopology(10_000));
+  return world;
 }
 
 function isInside(prefix: string, address: string): boolean {

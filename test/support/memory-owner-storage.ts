@@ -99,14 +99,14 @@ export class MemoryOwnerStorage implements OwnerStorage {
     return [...this.#rows.keys()].filter((key) => key >= first && key <= last).sort();
   }
 
-  rowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey } {
+  rowCount(first: AddressKey, last: AddressKey): number {
     const keys = this.rowKeys(first, last);
-    return { count: keys.length, example: keys[0] ?? "" };
+    return keys.length;
   }
 
-  serviceRowCount(first: AddressKey, last: AddressKey): { count: number; example: AddressKey } {
+  serviceRowCount(first: AddressKey, last: AddressKey): number {
     const keys = this.rowKeys(first, last).filter((key) => this.#rows.get(key)?.holder.kind === "service");
-    return { count: keys.length, example: keys[0] ?? "" };
+    return keys.length;
   }
 
   receivingLoad(handoff: number): StoredReceiving | undefined {

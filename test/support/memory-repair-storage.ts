@@ -28,17 +28,21 @@ export class MemoryRepairStorage implements RepairStorage {
     this.suspects.set(id, Math.min(dueAt, this.suspects.get(id) ?? Infinity));
   }
 
-  suspectsTake(nowMs: number, limit: number): string[] {
+  suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[] {
     const due = [...this.suspects].filter(([, dueAt]) => dueAt <= nowMs).slice(0, limit);
-    for (const [id] of due) this.suspects.delete(id);
+    for (const [id] of due) this.suspects.set(id, leaseUntil);
     return due.map(([id]) => id);
+  }
+
+  suspectsDone(leaseUntil: number): void {
+    for (const [id, dueAt] of this.suspects) if (dueAt === leaseUntil) this.suspects.delete(id);
   }
 
   suspectEarliest(): number | undefined {
     return this.suspects.size > 0 ? Math.min(...this.suspects.values()) : undefined;
   }
 
-  countsLoad(): RepairCounts {
+  countsLoad(): Pick<RepairCounts, "ipErrors" | "reconcileErrors"> {
     const { "": reconcileErrors = 0, ...ipErrors } = Object.fromEntries(this.counts);
     return { ipErrors, reconcileErrors };
   }

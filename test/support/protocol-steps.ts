@@ -3,7 +3,12 @@ import type { HandoffRow } from "../../src/coordinator/coordinator-storage";
 import type { CopyChunk, OwnerConfig } from "../../src/rpc/service-cidr";
 import type { Contents } from "./memory-coordinator-storage";
 
-export type FaultKind = "lost" | "replyLost" | "repeated" | "slow" | "clockJump" | "crashBefore" | "crashAfter" | "lostTransaction";
+/** What happens to a message, to the clock of who gets it, or to an object at a message. */
+const MESSAGE_FAULTS = ["lost", "replyLost", "repeated", "slow", "clockJump", "callerDies", "calledDiesBefore", "calledDiesAfter"] as const;
+/** What happens to an object at a commit. */
+const COMMIT_FAULTS = ["crashBefore", "crashAfter", "lostTransaction"] as const;
+
+export type FaultKind = (typeof MESSAGE_FAULTS)[number] | (typeof COMMIT_FAULTS)[number];
 
 /** Calls that only read: nothing is committed in them. */
 const READ_STEPS = {
@@ -11,14 +16,18 @@ const READ_STEPS = {
   release: ["audit"],
   topology: ["countTaken"],
   handoff: ["cut", "copyOut"],
+  repair: ["feed", "writers", "rowsOf", "checkBitmap", "makeWhole", "makeHeld", "giveUp"],
+  namespace: ["learnNamespace", "emptyNamespace"],
 } as const;
 /** Calls that write. */
 const WRITE_STEPS = {
   create: ["allocate", "createAddresses"],
   release: ["deleteAddresses", "release"],
-  topology: ["own", "allow", "fence", "retire"],
+  topology: ["own", "allow", "fence", "close", "reopen", "retire"],
   seeding: ["claimPrefixes", "seed"],
   handoff: ["freeze", "open", "chunk", "seal", "activate", "drop", "thaw", "discard"],
+  repair: ["restore"],
+  namespace: ["closeNamespace"],
 } as const;
 /** Transactions of a store or of the Coordinator: no call, so nothing of it can be lost on the way. */
 const COMMIT_STEPS = {
@@ -27,28 +36,47 @@ const COMMIT_STEPS = {
   topology: ["claim", "beginFence", "confirm", "ready", "deleting", "gone", "dropClaim"],
   seeding: ["intendSeed", "seeded"],
   handoff: ["begin", "commit", "end", "rest"],
+  repair: ["repairTurn"],
 } as const;
 
 type StepsOf<T extends Record<string, readonly string[]>> = T[keyof T][number];
 export type ProtocolStep = StepsOf<typeof READ_STEPS> | StepsOf<typeof WRITE_STEPS> | StepsOf<typeof COMMIT_STEPS>;
 
-const NETWORK_FAULTS: readonly FaultKind[] = ["lost", "replyLost", "repeated", "slow", "clockJump"];
-const COMMIT_FAULTS: readonly FaultKind[] = ["crashBefore", "crashAfter", "lostTransaction"];
+/** Steps that few histories come to: what befalls them is drawn more often, so that all of it is met. */
+const RARE_STEPS: ReadonlySet<ProtocolStep> = new Set<ProtocolStep>([
+  "checkBitmap",
+  "writers",
+  "giveUp",
+  "makeWhole",
+  "makeHeld",
+  "restore",
+  "repairTurn",
+  "closeNamespace",
+  "emptyNamespace",
+  "close",
+  "reopen",
+  "thaw",
+  "discard",
+]);
+
+export function isRareStep(step: ProtocolStep | undefined): boolean {
+  return step !== undefined && RARE_STEPS.has(step);
+}
 
 /** Every pair `fault step` that has to be met. */
 export function wantedMarks(): string[] {
   const pairs = (faults: readonly FaultKind[], steps: Readonly<Record<string, readonly ProtocolStep[]>>): string[] =>
     Object.values(steps).flatMap((of) => of.flatMap((step) => faults.map((fault) => `${fault} ${step}`)));
   return [
-    ...pairs(NETWORK_FAULTS, READ_STEPS),
-    ...pairs([...NETWORK_FAULTS, ...COMMIT_FAULTS], WRITE_STEPS),
+    ...pairs(MESSAGE_FAULTS, READ_STEPS),
+    ...pairs([...MESSAGE_FAULTS, ...COMMIT_FAULTS], WRITE_STEPS),
     ...pairs(COMMIT_FAULTS, COMMIT_STEPS),
   ];
 }
 
 /** What a configuration means for the owner that has `before`; the first that applies. */
 export function stepOfConfigure(before: Omit<OwnerConfig, "epoch"> | undefined, next: OwnerConfig): ProtocolStep | undefined {
-  const was: Pick<OwnerConfig, "owned" | "frozen" | "receiving" | "ranges"> = before ?? {
+  const was: Pick<OwnerConfig, "owned" | "frozen" | "receiving" | "ranges" | "closed"> = before ?? {
     owned: [],
     frozen: [],
     receiving: [],
@@ -64,7 +92,9 @@ export function stepOfConfigure(before: Omit<OwnerConfig, "epoch"> | undefined, 
   if (was.frozen.length > next.frozen.length) return "drop";
   if (was.ranges.some((prefix) => !next.ranges.includes(prefix))) return "fence";
   if (next.ranges.some((prefix) => !was.ranges.includes(prefix))) return "allow";
-  return next.owned.some((prefix) => !was.owned.includes(prefix)) ? "own" : undefined;
+  if (next.owned.some((prefix) => !was.owned.includes(prefix))) return "own";
+  if (next.closed !== was.closed) return next.closed ? "close" : "reopen";
+  return undefined;
 }
 
 export function stepOfReceive(chunk: CopyChunk): ProtocolStep {

@@ -1,4 +1,6 @@
 /** Switches that take one protection each out of a simulated cluster, to show that its absence is noticed. */
+import type { Clock } from "../../src/base/ports";
+import { ServiceRepair } from "../../src/clusterip/service-repair";
 import type { OwnerConfig, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
 import { relation } from "../../src/net/prefix";
 import { storedPrefix } from "../../src/topology/stored-prefix";
@@ -20,7 +22,39 @@ export const sabotages: Readonly<Record<string, () => Sabotage>> = {
         },
       }),
   }),
+  "age of orphans": noAge,
+  "holder kind": noHolderKind,
+  "second look": noSecondLook,
 };
+
+/** For repair every orphan is old enough to go. */
+function noAge(): Sabotage {
+  const ahead = (clock: Clock): Clock => overriding(clock, { now: () => clock.now() + 3_600_000 });
+  return { repairPorts: (ports) => overriding(ports, { clock: ahead(ports.clock) }) };
+}
+
+/** Whoever asks an owner for its rows takes them all for its own. */
+function noHolderKind(): Sabotage {
+  return {
+    owner: (owner) =>
+      overriding(owner, {
+        rowsSince: async (after, limit) => {
+          const answer = await owner.rowsSince(after, limit);
+          return { ...answer, rows: answer.rows.map((row) => ({ ...row, holder: { ...row.holder, kind: "service" as const } })) };
+        },
+      }),
+  };
+}
+
+/** The services store releases whatever repair proposes, whoever holds it or is about to. */
+function noSecondLook(): Sabotage {
+  return {
+    repaired: (repair, ports) => {
+      const blind = new ServiceRepair({ ...ports, stored: () => undefined, ledger: overriding(ports.ledger, { isInFlight: () => false }) });
+      return overriding(repair, { giveUp: (items) => blind.giveUp(items) });
+    },
+  };
+}
 
 /** An owner confirms what takes ranges away from it, and goes on giving them out as long as it has segments there. */
 function noFence(): Sabotage {

@@ -87,13 +87,18 @@ export class SimApi {
   }
 
   createIPAddress(name: string, labels: Record<string, string> = {}): Promise<WriteResult> {
+    return this.run(this.startIPAddress(name, labels));
+  }
+
+  /** The same without waiting for it. */
+  startIPAddress(name: string, labels: Record<string, string> = {}): Promise<WriteResult> {
     const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "mine" };
     const object = JSON.stringify({ metadata: { name, labels }, spec: { parentRef } });
-    return this.#writeIPAddress({ verb: "create", namespace: "", object, options: NETWORKING });
+    return this.cluster.ipAddresses.brain.store.write({ verb: "create", namespace: "", object, options: NETWORKING });
   }
 
   removeIPAddress(name: string): Promise<WriteResult> {
-    return this.#writeIPAddress({ verb: "delete", key: { namespace: "", name }, options: DELETE });
+    return this.run(this.cluster.ipAddresses.brain.store.write({ verb: "delete", key: { namespace: "", name }, options: DELETE }));
   }
 
   createServiceCIDR(name: string, cidrs: string[]): Promise<WriteResult> {
@@ -118,10 +123,6 @@ export class SimApi {
       rows.push(...answer.rows.map(({ address, holder }): [string, string] => [address, `${holder.kind} ${holder.name}`]));
     }
     return Object.fromEntries(rows);
-  }
-
-  #writeIPAddress(request: WriteRequest): Promise<WriteResult> {
-    return this.run(this.cluster.ipAddresses.brain.store.write(request));
   }
 }
 

@@ -4,7 +4,8 @@ import { heldAddresses } from "../../src/clusterip/plan";
 import { heldNodePorts } from "../../src/clusterip/node-port-plan";
 import { isUsableIn } from "../../src/net/usable";
 import { storedPrefix } from "../../src/topology/stored-prefix";
-import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique, type ObservedService } from "./checkers";
+import type { ObservedService } from "../../src/check/observed";
+import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique } from "./checkers";
 import type { SimCluster } from "./sim-cluster";
 
 export function servicesOf(cluster: SimCluster): Service[] {
@@ -29,10 +30,27 @@ function withoutForced(cluster: SimCluster, services: readonly Service[]): Obser
     const given = ledger.allocationGet(address)?.gen.epoch ?? Infinity;
     return forced.some(({ prefix, epoch }) => given <= epoch && isUsableIn(prefix, family, base));
   };
-  return services.map(({ metadata, ...service }) => ({
-    metadata,
-    spec: { type: service.spec?.type, clusterIPs: heldAddresses(service).filter((address) => !isLeft(address)) },
-  }));
+  return services.map((service) => withAddresses(service, (address) => !isLeft(address)));
+}
+
+/**
+ * The Services without the addresses that are usable in no ServiceCIDR any more and that have no IPAddress: repair tells of them and leaves them as they
+ * are, as upstream's does.
+ */
+function withoutBare(cluster: SimCluster, services: readonly Service[], ipAddresses: readonly IPAddress[]): ObservedService[] {
+  if (cluster.forced.length === 0) return [...services];
+  const prefixes = serviceCIDRsOf(cluster).flatMap(({ spec }) => (spec?.cidrs ?? []).map(storedPrefix));
+  const written = new Set(ipAddresses.map(({ metadata }) => metadata?.name));
+  const isKept = (address: string): boolean => {
+    const { family, base } = storedPrefix(`${address}/${address.includes(":") ? 128 : 32}`);
+    return written.has(address) || prefixes.some((prefix) => isUsableIn(prefix, family, base));
+  };
+  return services.map((service) => withAddresses(service, isKept));
+}
+
+function withAddresses(service: Service, isKept: (address: string) => boolean): ObservedService {
+  const { metadata, spec } = service;
+  return { metadata, spec: { type: spec?.type, clusterIPs: heldAddresses(service).filter(isKept) } };
 }
 
 /** I1 to I3 by the objects, and nothing left in any table that no object accounts for. */
@@ -42,7 +60,7 @@ export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
   const violations = [
     ...checkUnique({ services }),
     ...checkNodePortsUnique({ services }),
-    ...checkPaired({ services, ipAddresses }),
+    ...checkPaired({ services: withoutBare(cluster, services, ipAddresses), ipAddresses }),
     ...checkCovered({ services: withoutForced(cluster, services), serviceCIDRs: serviceCIDRsOf(cluster) }),
     ...checkLedgers(cluster),
   ];

@@ -1,6 +1,6 @@
 /** Clients of a simulated cluster: random writes, and what they may conclude from the answers they got. */
 import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
-import type { WriteOptions, WriteRequest, WriteResult } from "../../src/rpc/store";
+import type { ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../../src/rpc/store";
 import { heldNodePorts } from "../../src/clusterip/node-port-plan";
 import type { WordRandom } from "../../src/base/word-random";
 import { ipAddressesOf, servicesOf } from "./sim-checks";
@@ -14,6 +14,7 @@ const OPTIONS: WriteOptions = {
   group: "",
   version: "v1",
 };
+const NETWORKING: WriteOptions = { ...OPTIONS, group: "networking.k8s.io" };
 const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
 const CLIENT = { isAlive: () => true, isClient: true } as const;
 
@@ -24,6 +25,8 @@ type Known = { state: "absent" } | { state: "present"; uid: string; addresses: s
 const OWN_NAMES = 8;
 /** Names that everybody writes at once. */
 const SHARED_NAMES = 3;
+/** Comes and goes with what is in it. */
+export const PASSING_NAMESPACE = "passing";
 
 export class SimClients {
   /** answers by their code, for the curious */
@@ -32,6 +35,8 @@ export class SimClients {
   readonly #ipAddresses = new Map<string, Known>();
   readonly #busy = new Set<string>();
   readonly #violations: string[] = [];
+  /** updates that change nothing */
+  readonly #unchanged = new WeakSet<WriteRequest>();
 
   constructor(
     private readonly cluster: SimCluster,
@@ -39,6 +44,8 @@ export class SimClients {
     /** addresses that clients ask for by name */
     private readonly named: readonly string[],
     private readonly isDual: boolean,
+    /** passing: part of the Services are written in PASSING_NAMESPACE */
+    private readonly options: { passing?: boolean } = {},
   ) {}
 
   /** Starts one random write; does not wait for it. False: whose turn it was still waits for an answer. */
@@ -50,34 +57,119 @@ export class SimClients {
     return true;
   }
 
+  /** What breaks pairs, for a cluster with a repair controller: IPAddresses are deleted under their Services, or name one that is not theirs. */
+  meddle(): void {
+    const all = ipAddressesOf(this.cluster);
+    const managed = all.filter(({ spec }) => spec?.parentRef?.resource === "services");
+    const dice = this.random.below(10);
+    const { name, uid = "" } = managed[this.random.below(Math.max(1, managed.length))]?.metadata ?? {};
+    if (dice < 2 || name === undefined) void this.#send(this.cluster.ipAddresses, this.#orphan());
+    else if (dice < 6) void this.#replace(name, uid);
+    else if (dice < 8) void this.#deleteByHand(name, uid);
+    else void this.#send(this.cluster.ipAddresses, this.#finalizers(name));
+  }
+
+  /** Only this very one, however late: its successor may be a client's. */
+  #deleteByHand(name: string, uid: string): Promise<WriteResult | undefined> {
+    const options = { ...DELETE, preconditions: { uid } };
+    return this.#send(this.cluster.ipAddresses, { verb: "delete", key: { namespace: "", name }, options });
+  }
+
+  /** A Service's IPAddress is deleted by hand, and one that names another Service is put in its place. */
+  async #replace(name: string, uid: string): Promise<void> {
+    await this.#deleteByHand(name, uid);
+    await this.#send(this.cluster.ipAddresses, this.#orphan(name));
+  }
+
+  /** An IPAddress is deleted by hand, and a Service gets just that address. */
+  async takeOver(address: string): Promise<void> {
+    const uid = this.cluster.tables.ipAddresses.store.objectGet(address)?.uid ?? "";
+    const { services } = this.cluster;
+    const name = `shared-${this.random.below(SHARED_NAMES)}`;
+    await Promise.all([
+      this.#deleteByHand(address, uid),
+      this.#send(services, { verb: "delete", key: { namespace: "default", name }, options: DELETE }),
+    ]);
+    const object = JSON.stringify({ metadata: { name, namespace: "default" }, spec: { clusterIP: address, ports: [{ port: 80 }] } });
+    await this.#send(services, { verb: "create", namespace: "default", object, options: OPTIONS });
+  }
+
+  /** Whoever held Services' IPAddresses back lets them go. */
+  letGo(): void {
+    for (const { metadata, spec } of ipAddressesOf(this.cluster)) {
+      const isHeld = spec?.parentRef?.resource === "services" && metadata?.finalizers?.length;
+      if (isHeld) void this.#send(this.cluster.ipAddresses, finalizersPatch(metadata.name ?? "", null));
+    }
+  }
+
+  /** Held back, or let go by force. */
+  #finalizers(name: string): WriteRequest {
+    return finalizersPatch(name, this.random.below(2) === 0 ? ["example.com/held"] : null);
+  }
+
+  #orphan(name = this.#address("")): WriteRequest {
+    this.#ipAddresses.set(name, { state: "unknown" });
+    const parentRef = { group: "", resource: "services", namespace: "default", name: `own-${this.random.below(OWN_NAMES)}` };
+    // Without the label it would be somebody else's, and nobody's business.
+    const labels = { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" };
+    const object = JSON.stringify({ metadata: { name, labels }, spec: { parentRef } });
+    return { verb: "create", namespace: "", object, options: NETWORKING };
+  }
+
   /** I4, as far as clients can tell: what was acknowledged is there, what failed left nothing. */
   check(): string[] {
     const services = new Map(servicesOf(this.cluster).map((service) => [service.metadata?.name ?? "", knownOf(service)]));
     const ipAddresses = new Map(ipAddressesOf(this.cluster).map((object) => [object.metadata?.name ?? "", knownOf(object)]));
-    return [...this.#violations, ...compare("Service", this.#services, services), ...compare("IPAddress", this.#ipAddresses, ipAddresses)];
+    return [
+      ...this.#violations,
+      ...compare("Service", this.#answered(this.#services), services),
+      ...compare("IPAddress", this.#answered(this.#ipAddresses), ipAddresses),
+    ];
+  }
+
+  /** Whoever still waits for an answer knows nothing. */
+  #answered(all: ReadonlyMap<string, Known>): Map<string, Known> {
+    return new Map([...all].filter(([name]) => !this.#busy.has(name)));
   }
 
   #actOnService(): boolean {
-    const isShared = this.random.below(4) === 0;
+    const dice = this.random.below(20);
+    const isShared = dice < 5;
     const name = isShared ? `shared-${this.random.below(SHARED_NAMES)}` : `own-${this.random.below(OWN_NAMES)}`;
-    const request = this.#serviceWrite(name);
+    const namespace = dice < 2 && this.options.passing ? PASSING_NAMESPACE : "default";
+    const request = this.#serviceWrite(namespace, name);
     if (!isShared) return this.#alone(this.#services, name, () => this.#send(this.cluster.services, request));
     void this.#send(this.cluster.services, request);
     return true;
   }
 
-  #serviceWrite(name: string): WriteRequest {
-    const key = { namespace: "default", name };
+  #serviceWrite(namespace: string, name: string): WriteRequest {
+    const key = { namespace, name };
     const known = this.#services.get(name)?.state;
     const dice = this.random.below(10);
     if (known !== "present" ? dice < 7 : dice < 1) {
-      const object = { metadata: { name, namespace: "default" }, spec: this.#spec() };
-      return { verb: "create", namespace: "default", object: JSON.stringify(object), options: OPTIONS };
+      const object = { metadata: { name, namespace }, spec: this.#spec() };
+      return { verb: "create", namespace, object: JSON.stringify(object), options: OPTIONS };
     }
     if (dice < 6) return { verb: "delete", key, options: DELETE };
+    const stored = dice < 8 ? this.cluster.tables.services.store.objectGet(`${namespace}/${name}`)?.data : undefined;
+    if (stored) return this.#replacement(key, stored);
     const metadata = this.random.below(4) > 0 ? {} : { finalizers: this.random.below(2) === 0 ? ["example.com/held"] : null };
     const patch = JSON.stringify({ metadata, spec: this.#change() });
     return { verb: "patch", key, subresource: "", patchType: "merge", patch, options: OPTIONS };
+  }
+
+  /** The whole object, as somebody has read it: with something changed, or just as it was. */
+  #replacement(key: ObjectKey, stored: string): WriteRequest {
+    const object = JSON.parse(stored) as Service;
+    const dice = this.random.below(4);
+    if (dice === 1) object.metadata = { ...object.metadata, labels: { turn: String(this.random.below(100)) } };
+    if (dice === 2) object.spec = { ...object.spec, selector: { turn: String(this.random.below(100)) } };
+    // Whoever leaves out the revision overwrites what came in between.
+    if (dice === 3) object.metadata = { ...object.metadata, resourceVersion: "", finalizers: [] };
+    const request: WriteRequest = { verb: "update", key, subresource: "", object: JSON.stringify(object), options: OPTIONS };
+    if (dice === 0) this.#unchanged.add(request);
+    return request;
   }
 
   #spec(): object {
@@ -135,26 +227,27 @@ export class SimClients {
     const isMine = this.#ipAddresses.get(name)?.state === "present";
     const target = this.cluster.ipAddresses;
     if (isMine) {
-      const request: WriteRequest = { verb: "delete", key: { namespace: "", name }, options: DELETE };
+      const isForced = this.random.below(4) === 0;
+      const request: WriteRequest = isForced ? this.#finalizers(name) : { verb: "delete", key: { namespace: "", name }, options: DELETE };
       return this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
     }
     const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "mine" };
-    const object = JSON.stringify({ metadata: { name }, spec: { parentRef } });
-    const request: WriteRequest = { verb: "create", namespace: "", object, options: { ...OPTIONS, group: "networking.k8s.io" } };
+    const finalizers = this.random.below(8) === 0 ? ["example.com/held"] : [];
+    const object = JSON.stringify({ metadata: { name, finalizers }, spec: { parentRef } });
+    const request: WriteRequest = { verb: "create", namespace: "", object, options: NETWORKING };
     return this.#alone(this.#ipAddresses, name, () => this.#send(target, request));
   }
 
   #actOnServiceCIDR(): void {
     const { coordinator } = this.cluster;
     const name = `cidr-${this.random.below(2)}`;
-    const options = { ...OPTIONS, group: "networking.k8s.io" };
     const prefix = ["10.0.1.0/28", "10.0.0.0/27", "10.0.1.0/29"][this.random.below(3)] ?? "";
     const cidrs = this.isDual ? [prefix, "fd01::/124"] : [prefix];
     const create: WriteRequest = {
       verb: "create",
       namespace: "",
       object: JSON.stringify({ metadata: { name }, spec: { cidrs } }),
-      options,
+      options: NETWORKING,
     };
     const request: WriteRequest = this.random.below(2) === 0 ? create : { verb: "delete", key: { namespace: "", name }, options: DELETE };
     const { network } = this.cluster;
@@ -188,6 +281,13 @@ export class SimClients {
     return new Promise((resolve) => void this.cluster.scheduler.after(60_000, () => resolve(undefined)));
   }
 
+  /** An update that changes nothing writes nothing: the revision is the one that was sent. */
+  #judge(request: WriteRequest, result: WriteResult): void {
+    if (!this.#unchanged.has(request) || request.verb !== "update" || !result.ok) return;
+    const [was, is] = [request.object, result.object].map((text) => (JSON.parse(text) as KubeObject).metadata?.resourceVersion);
+    if (was !== is) this.#violations.push(`I5: ${request.key.name} was sent as it was at ${String(was)}, and has ${String(is)} now`);
+  }
+
   async #send(target: SimCluster["services"] | SimCluster["ipAddresses"], request: WriteRequest): Promise<WriteResult | undefined> {
     const { network } = this.cluster;
     try {
@@ -196,10 +296,13 @@ export class SimClients {
       const result = await network.call<never, WriteResult>(CLIENT, target as never, write);
       const code = result.ok ? result.code : (result.status.code ?? 0);
       this.answers.set(code, (this.answers.get(code) ?? 0) + 1);
+      this.#judge(request, result);
       if (
         !result.ok &&
         code >= 500 &&
-        !/range is full|no ServiceCIDR with|in time|in the allotted|not been|within the allotted/.test(result.status.message ?? "")
+        !/range is full|no ServiceCIDR with|in time|in the allotted|not been|changed meanwhile|within the allotted|namespaces store did not answer/.test(
+          result.status.message ?? "",
+        )
       ) {
         this.#violations.push(`unexpected answer ${code}: ${result.status.message ?? ""}`);
       }
@@ -208,6 +311,17 @@ export class SimClients {
       return undefined;
     }
   }
+}
+
+function finalizersPatch(name: string, finalizers: string[] | null): WriteRequest {
+  return {
+    verb: "patch",
+    key: { namespace: "", name },
+    subresource: "",
+    patchType: "merge",
+    patch: JSON.stringify({ metadata: { finalizers } }),
+    options: NETWORKING,
+  };
 }
 
 function after(before: Known, result: WriteResult): Known {

@@ -4,7 +4,9 @@
  */
 import { Owner } from "../../src/alloc/owner";
 import type { OwnerStorage } from "../../src/alloc/owner-storage";
+import { RPC_TIMEOUT_MS } from "../../src/base/limits";
 import type { Random } from "../../src/base/ports";
+import { withTimeout } from "../../src/base/timeout";
 import { AddressLedger } from "../../src/clusterip/address-ledger";
 import { IPAddressExtension, type IPAddressStorage, type IPAddressSupply } from "../../src/clusterip/ip-address-extension";
 import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
@@ -12,19 +14,22 @@ import type { NodePortStorage } from "../../src/clusterip/node-port-storage";
 import { NodePorts } from "../../src/clusterip/node-ports";
 import { Pairing } from "../../src/clusterip/pairing";
 import { ServiceExtension, type ServiceSupply } from "../../src/clusterip/service-extension";
-import { ServiceRepair } from "../../src/clusterip/service-repair";
+import { IPAddressRepair } from "../../src/clusterip/ip-address-repair";
+import { ServiceRepair, type ServiceRepairPorts } from "../../src/clusterip/service-repair";
 import { TopologySource } from "../../src/clusterip/topology-source";
 import { Coordinator } from "../../src/coordinator/coordinator";
 import type { Fence } from "../../src/coordinator/intents";
 import { storeObjects } from "../../src/coordinator/store-objects";
+import type { RepairPorts } from "../../src/controllers/repair/ports";
 import type { ServiceCIDR } from "../../src/meta/kubernetes";
 import type { Family } from "../../src/net/family";
 import { definitionOf } from "../../src/registry/all";
 import type { ResourceDefinition } from "../../src/registry/resource";
 import type { CoordinatorRpc } from "../../src/rpc/coordinator";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite } from "../../src/rpc/ip-addresses";
-import type { RepairedAddresses } from "../../src/rpc/repair";
+import type { RepairedAddresses, RepairedOwner, RepairedServices } from "../../src/rpc/repair";
 import type { HolderKind, OwnerConfig, ServiceCIDRRpc } from "../../src/rpc/service-cidr";
+import type { MaintainedStore } from "../../src/rpc/store";
 import type { StoreExtension } from "../../src/store/extension";
 import { NamespaceGuard } from "../../src/store/namespace-guard";
 import { ResourceStore } from "../../src/store/resource-store";
@@ -33,9 +38,11 @@ import { MemoryIPAddressStorage, MemoryLedgerStorage } from "./memory-ledger-sto
 import { MemoryNodePortStorage } from "./memory-node-port-storage";
 import { MemoryOwnerStorage } from "./memory-owner-storage";
 import { overriding } from "./overriding";
+import { plainCopy } from "./plain-copy";
 import { type ProtocolStep, stepOfConfigure, stepOfReceive, stepsOfCommit } from "./protocol-steps";
 import { seededRandom } from "./seeded-random";
-import { type CommitGate, Journal } from "./sim-journal";
+import { type CommitGate, type CommitSteps, commitStepsOf, Journal } from "./sim-journal";
+import { namespaceContent, SimNamespaces } from "./sim-namespaces";
 import { type Caller, type Life, SimNetwork, SimNode, whileAlive } from "./sim-network";
 import { SimScheduler } from "./sim-scheduler";
 import { SimStoreStorage } from "./sim-store-storage";
@@ -48,6 +55,10 @@ export interface Sabotage {
   nodePorts?(storage: NodePortStorage): NodePortStorage;
   /** of the services and ipaddresses stores */
   extension?<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply>;
+  /** the services store's side of repair, and what it is made of */
+  repaired?(repair: RepairedServices, ports: ServiceRepairPorts): RepairedServices;
+  /** of the repair controller */
+  repairPorts?(ports: RepairPorts): RepairPorts;
 }
 
 /** A ServiceCIDR that a client took away against its finalizer: addresses given out up to that epoch may lie uncovered. */
@@ -75,10 +86,16 @@ class Tables {
   readonly addresses = new MemoryIPAddressStorage(this.journal);
 }
 
+/** Who waits for a deletion looks again within 5 s; what failed and is put off for longer is hurried by `maintain`, or has a row that is waited for. */
+const CALM_MS = 12_000;
+const LOOK_MS = 3_000;
+
 export interface ServicesBrain {
   store: ResourceStore<ServiceSupply>;
   ledger: AddressLedger;
-  repair: ServiceRepair;
+  repair: RepairedServices;
+  closeNamespace: MaintainedStore["closeNamespace"];
+  emptyNamespace: MaintainedStore["emptyNamespace"];
   maintain(): Promise<void>;
 }
 
@@ -106,8 +123,14 @@ export class SimCluster {
   /** writes that were committed after their deadline (PROTOCOL rule 7) */
   readonly overdue: string[] = [];
   readonly forced: ForcedRemoval[] = [];
+  /** by key of a Service: when the last one of that name went */
+  readonly goneAt = new Map<string, number>();
+  readonly namespaces: SimNamespaces;
+  /** MultiCIDRServiceAllocator=false: the configured ranges alone count; of the objects that start from now on */
+  onlyRanges: readonly string[] | undefined;
   readonly #options: SimOptions;
   readonly #random: Random;
+  #coordinatorCommits = 0;
   readonly coordinatorTables: SimStoreStorage;
 
   constructor(options: SimOptions) {
@@ -136,12 +159,37 @@ export class SimCluster {
     );
     this.tables.services.journal.gate = this.services.gate;
     this.tables.ipAddresses.journal.gate = this.ipAddresses.gate;
-    const stepsSince = (before: Contents): ReadonlySet<ProtocolStep> => new Set(stepsOfCommit(before, this.coordinatorStorage.contents));
+    const stepsSince = (before: Contents): CommitSteps => ({
+      isRare: false,
+      all: () => stepsOfCommit(before, this.coordinatorStorage.contents),
+    });
     this.coordinatorStorage = new MemoryCoordinatorStorage(
       (before) => this.coordinator.gate.beforeCommit?.(stepsSince(before)),
-      (before) => this.coordinator.gate.afterCommit?.(stepsSince(before)),
+      (before) => {
+        this.#coordinatorCommits++;
+        this.coordinator.gate.afterCommit?.(stepsSince(before));
+      },
     );
     this.coordinatorTables = new SimStoreStorage(new JointJournal(this.coordinatorStorage));
+    this.namespaces = new SimNamespaces(this);
+  }
+
+  get sabotage(): Sabotage {
+    return this.#options.sabotage ?? {};
+  }
+
+  /** The stores, the Coordinator and every owner. */
+  get nodes(): SimNode<never>[] {
+    const owners = [...this.owners.values()].map(({ node }) => node);
+    return [this.services, this.ipAddresses, this.coordinator, ...owners] as unknown as SimNode<never>[];
+  }
+
+  /** As a deployment with another value of MultiCIDRServiceAllocator: every object begins anew, one after the other. */
+  setGate(isOn: boolean): void {
+    this.onlyRanges = isOn ? undefined : this.#options.ranges;
+    for (const node of [this.coordinator, this.services, this.ipAddresses]) {
+      this.scheduler.after(this.network.random.below(2_000), () => node.crash());
+    }
   }
 
   owner(uid: string): { node: SimNode<Owner>; storage: GatedOwnerStorage } {
@@ -160,15 +208,37 @@ export class SimCluster {
     return made;
   }
 
+  /** Transactions of all objects that were kept and wrote something. */
+  get commits(): number {
+    let count = this.#coordinatorCommits + this.tables.services.journal.commits + this.tables.ipAddresses.journal.commits;
+    for (const { storage } of this.owners.values()) count += storage.commits;
+    return count;
+  }
+
   /** Everything that cron and time would bring about, with a network that works. */
   async quiesce(): Promise<void> {
-    await this.scheduler.pass(180_000);
+    await this.calm(180_000);
     for (let round = 0; round < 3; round++) {
+      const { commits } = this;
       const always = { isAlive: () => true };
       await this.scheduler.run(this.network.call(always, this.coordinator, ({ brain }) => brain.maintain()));
       await this.scheduler.run(this.network.call(always, this.services, (brain) => brain.maintain()));
       await this.scheduler.run(this.network.call(always, this.ipAddresses, (brain) => brain.maintain()));
-      await this.scheduler.pass(70_000);
+      await this.calm(70_000);
+      if (commits === this.commits) break;
+    }
+  }
+
+  /** Lets time pass until nothing was written and no message was on its way for CALM_MS; no longer than `limitMs`. */
+  async calm(limitMs: number): Promise<void> {
+    const { scheduler, network } = this;
+    const end = scheduler.now + limitMs;
+    let { commits } = this;
+    for (let calmSince = scheduler.now; scheduler.now < end && scheduler.now - calmSince < CALM_MS;) {
+      await scheduler.pass(Math.min(LOOK_MS, end - scheduler.now));
+      const isReleasing = [this.tables.services, this.tables.ipAddresses].some(({ ledger }) => ledger.releaseCount() > 0);
+      if (commits !== this.commits || network.isBusy || isReleasing) calmSince = scheduler.now;
+      ({ commits } = this);
     }
   }
 
@@ -177,9 +247,8 @@ export class SimCluster {
     definition: ResourceDefinition,
     storage: SimStoreStorage,
     extension: StoreExtension<Supply>,
+    namespaces?: NamespaceGuard,
   ): ResourceStore<Supply> {
-    const namespace = JSON.stringify({ metadata: { name: "default", uid: "uid-of-default" } });
-    const guard = new NamespaceGuard(storage, () => Promise.resolve({ ok: true, object: namespace }));
     return new ResourceStore<Supply>({
       definition,
       representations: [],
@@ -189,7 +258,7 @@ export class SimCluster {
       recorder: this.#recorder(life),
       context: () => ({ now: life.clock.now(), serviceFamilies: this.#options.families }),
       extension: this.#watched(life, definition.resource, extension),
-      ...(definition.namespaced ? { namespaces: guard } : {}),
+      ...(namespaces ? { namespaces } : {}),
     });
   }
 
@@ -206,6 +275,7 @@ export class SimCluster {
         inner.committed?.(change, operation);
         const lateMs = operation ? life.clock.now() - (deadlines.get(operation) ?? Infinity) : 0;
         if (lateMs > 0) this.overdue.push(`rule 7: ${change.key} of ${resource} was written ${lateMs} ms after its deadline`);
+        if (resource === "services" && change.type === "DELETED") this.goneAt.set(change.key, this.scheduler.now);
         if (resource !== "servicecidrs" || change.type !== "DELETED" || !operation) return;
         this.forced.push({ cidrs: (change.before as ServiceCIDR).spec?.cidrs ?? [], epoch: this.coordinatorStorage.contents.epoch });
       },
@@ -239,19 +309,25 @@ export class SimCluster {
     const rows = whileAlive(tables.store, life);
     const nodePorts = whileAlive<NodePortStorage>(tables.nodePorts, life);
     const ipAddresses = (): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "restoreMany"> => ({
-      restoreMany: (writes) => this.network.call(life, this.ipAddresses, (brain) => brain.restoreMany(structuredClone(writes))),
+      restoreMany: (writes) =>
+        this.network.call(
+          life,
+          this.ipAddresses,
+          (brain) => brain.restoreMany(plainCopy(writes)),
+          () => "restore",
+        ),
       createMany: (writes) =>
         this.network.call(
           life,
           this.ipAddresses,
-          (brain) => brain.createMany(structuredClone(writes)),
+          (brain) => brain.createMany(plainCopy(writes)),
           () => "createAddresses",
         ),
       deleteMany: (items) =>
         this.network.call(
           life,
           this.ipAddresses,
-          (brain) => brain.deleteMany(structuredClone(items)),
+          (brain) => brain.deleteMany(plainCopy(items)),
           () => "deleteAddresses",
         ),
     });
@@ -268,10 +344,11 @@ export class SimCluster {
       head: () => store.revision,
       floor: () => store.floor,
     });
-    const store: ResourceStore<ServiceSupply> = this.#store(life, definition, rows, extension);
+    const guard = new NamespaceGuard(rows, (name) => withTimeout(life.clock, RPC_TIMEOUT_MS, this.namespaces.lookUp(life, name)));
+    const store: ResourceStore<ServiceSupply> = this.#store(life, definition, rows, extension, guard);
     ledger.releases.rearm();
     const recovered = store.revision > store.floor ? extension.recover(rows) : Promise.resolve();
-    const repair = new ServiceRepair({
+    const repairPorts: ServiceRepairPorts = {
       clock: life.clock,
       recorder: this.#recorder(life),
       ledger,
@@ -279,15 +356,34 @@ export class SimCluster {
       pairing,
       topology,
       stored: (key) => rows.objectGet(key)?.data,
-      internally: (work) => store.internally(work),
-      owner: (uid) => ({ rowsOf: (addresses) => this.network.call(life, this.owner(uid).node, (owner) => owner.rowsOf(addresses)) }),
+      internally: (work) =>
+        store.internally((turn) => {
+          tables.journal.note("repairTurn");
+          return work(turn);
+        }),
+      owner: (uid) => this.#rowsAt(life, uid),
       ipAddresses,
-    });
+    };
+    const repair = new ServiceRepair(repairPorts);
     return {
       store,
       ledger,
-      repair,
+      repair: this.#options.sabotage?.repaired?.(repair, repairPorts) ?? repair,
+      ...namespaceContent(store, guard, rows, tables.journal),
       maintain: () => recovered.then(() => extension.maintain()),
+    };
+  }
+
+  #rowsAt(life: Life, uid: string): Pick<RepairedOwner, "rowsOf"> {
+    const { node } = this.owner(uid);
+    return {
+      rowsOf: (addresses) =>
+        this.network.call(
+          life,
+          node,
+          (owner) => owner.rowsOf(addresses),
+          () => "rowsOf",
+        ),
     };
   }
 
@@ -296,21 +392,33 @@ export class SimCluster {
     const definition = definition$("networking.k8s.io", "ipaddresses");
     const tables = this.tables.ipAddresses;
     const rows = whileAlive(tables.store, life);
-    const { ledger } = this.#ledger(life, "ipaddress", this.#sabotaged(whileAlive<LedgerStorage>(tables.ledger, life)));
+    const ledgerRows = this.#sabotaged(whileAlive<LedgerStorage>(tables.ledger, life));
+    const { ledger, topology } = this.#ledger(life, "ipaddress", ledgerRows);
     const addresses = whileAlive<IPAddressStorage>(tables.addresses, life);
+    const asked = { clock: life.clock, recorder: this.#recorder(life), ledger, topology, owner: (uid: string) => this.#rowsAt(life, uid) };
     const extension = new IPAddressExtension({
+      ...asked,
       definition,
-      ledger,
       storage: this.#options.sabotage?.addresses?.(addresses) ?? addresses,
-      now: () => life.clock.now(),
       uuid: () => this.#random.uuid(),
     });
     const store = this.#store(life, definition, rows, extension);
     ledger.releases.rearm();
+    const repair = new IPAddressRepair({
+      ...asked,
+      storage: ledgerRows,
+      holderOf: (name) => (extension.needsRow(name) ? rows.objectGet(name)?.uid : undefined),
+      internally: (work) => store.internally(work),
+    });
     return {
       store,
       ledger,
-      restoreMany: (writes) => store.internally((turn) => writes.map((write) => extension.writeManaged(turn, write, write))),
+      makeHeld: (items) => repair.makeHeld(items),
+      restoreMany: (writes) =>
+        store.internally((turn) => {
+          tables.journal.note("restore");
+          return writes.map((write) => extension.writeManaged(turn, write, write));
+        }),
       writersOf: (addresses) => Promise.resolve(addresses.map((address) => extension.writerOf(address))),
       createMany: (writes: IPAddressWrite[]) =>
         store.internally((turn) => {
@@ -358,9 +466,10 @@ export class SimCluster {
         random: this.#random,
         recorder: this.#recorder(life),
         events: { report: () => undefined },
+        rangeEvents: { report: () => undefined },
         ...(this.#options.handoff ? { handoffRowsMax: this.#options.handoff.rowsMax } : {}),
       },
-      { defaultRanges: this.#options.ranges, staticBands: true },
+      { defaultRanges: this.#options.ranges, staticBands: true, ...(this.onlyRanges ? { onlyRanges: this.onlyRanges } : {}) },
     );
     const store: ResourceStore<Fence> = this.#store(life, definition, whileAlive(this.coordinatorTables, life), brain.intents);
     brain.kick();
@@ -408,23 +517,23 @@ export class SimCluster {
     return {
       configure: (next) =>
         call(
-          (owner) => owner.configure(structuredClone(next)),
+          (owner) => owner.configure(plainCopy(next)),
           () => stepOfConfigure(config(), next),
         ),
       allocate: (items) =>
         call(
-          (owner) => owner.allocate(structuredClone(items)),
+          (owner) => owner.allocate(plainCopy(items)),
           () => "allocate",
         ),
       release: (items) =>
         call(
-          (owner) => owner.release(structuredClone(items)),
+          (owner) => owner.release(plainCopy(items)),
           () => "release",
         ),
       seed: (epoch, items) => {
         for (const { token } of items) storage.seeds.add(token);
         return call(
-          (owner) => owner.seed(epoch, structuredClone(items)),
+          (owner) => owner.seed(epoch, plainCopy(items)),
           () => "seed",
         );
       },
@@ -435,7 +544,7 @@ export class SimCluster {
         ),
       countTaken: (intervals) =>
         call(
-          (owner) => owner.countTaken(structuredClone(intervals)),
+          (owner) => owner.countTaken(plainCopy(intervals)),
           () => "countTaken",
         ),
       free: () =>
@@ -450,12 +559,12 @@ export class SimCluster {
         ),
       copyOut: (handoff, after) =>
         call(
-          (owner) => owner.copyOut(structuredClone(handoff), after),
+          (owner) => owner.copyOut(plainCopy(handoff), after),
           () => "copyOut",
         ),
       receive: (handoff, chunk) =>
         call(
-          (owner) => owner.receive(handoff, structuredClone(chunk)),
+          (owner) => owner.receive(handoff, plainCopy(chunk)),
           () => stepOfReceive(chunk),
         ),
     };
@@ -546,13 +655,13 @@ class GatedOwnerStorage extends MemoryOwnerStorage {
     try {
       result = super.transaction(() => {
         const inner = body();
-        if (this.writes > writes) this.gate.beforeCommit?.(this.#steps);
+        if (this.writes > writes) this.gate.beforeCommit?.(commitStepsOf(this.#steps));
         return inner;
       });
     } finally {
       this.#isOpen = false;
     }
-    if (this.writes > writes) this.gate.afterCommit?.(this.#steps);
+    if (this.writes > writes) this.gate.afterCommit?.(commitStepsOf(this.#steps));
     return result;
   }
 }

@@ -4,7 +4,7 @@ import { SimClients } from "./sim-clients";
 import { SimCluster, type Sabotage } from "./sim-cluster";
 import type { FaultRates } from "./sim-network";
 import { NO_FAULTS } from "./sim-network";
-import { seededRandom } from "./seeded-random";
+import { pick, seededRandom } from "./seeded-random";
 import type { WordRandom } from "../../src/base/word-random";
 
 export interface HistoryReport {
@@ -63,10 +63,12 @@ export function drawFaults(random: WordRandom): FaultRates {
     replyLost: some(0.2),
     repeated: some(0.2),
     slow: some(0.2),
-    slowMaxMs: [50, 6_000, 45_000][random.below(3)] ?? 50,
+    // Up to beyond what anything waits for.
+    slowMaxMs: pick(random, [50, 6_000, 45_000, 90_000]),
     crash: some(0.1),
     lostTransaction: some(0.1),
     clockJump: 0,
+    messageCrash: some(0.06),
   };
 }
 

@@ -1,16 +1,28 @@
-import type { ProtocolStep } from "./protocol-steps";
+import { isRareStep, type ProtocolStep } from "./protocol-steps";
 
 /** A crash in the middle of the object's own code: whatever it was doing is over. */
 export class SimulatedCrash extends Error {
   override name = "SimulatedCrash";
 }
 
-/** Where an object may die; each may throw. `steps` are what the transaction does in the protocol, as far as it was noted. */
+/** What a transaction does in the protocol, as far as it was noted. */
+export interface CommitSteps {
+  /** one of them is of the rare ones */
+  isRare: boolean;
+  /** asked for only when something befalls the transaction */
+  all(): Iterable<ProtocolStep>;
+}
+
+export function commitStepsOf(noted: ReadonlySet<ProtocolStep>): CommitSteps {
+  return { isRare: [...noted].some(isRareStep), all: () => noted };
+}
+
+/** Where an object may die; each may throw. */
 export interface CommitGate {
   /** before an outermost transaction that wrote something is kept */
-  beforeCommit?(steps: ReadonlySet<ProtocolStep>): void;
+  beforeCommit?(steps: CommitSteps): void;
   /** after it was kept, when nobody can know yet */
-  afterCommit?(steps: ReadonlySet<ProtocolStep>): void;
+  afterCommit?(steps: CommitSteps): void;
 }
 
 /**
@@ -33,7 +45,7 @@ export class Journal {
     let result: T;
     try {
       result = work();
-      if (outer === undefined && undo.length > 0) this.gate.beforeCommit?.(steps);
+      if (outer === undefined && undo.length > 0) this.gate.beforeCommit?.(commitStepsOf(steps));
     } catch (error) {
       for (const back of undo.reverse()) back();
       throw error;
@@ -43,7 +55,7 @@ export class Journal {
     if (outer !== undefined) outer.push(...undo);
     else if (undo.length > 0) {
       this.commits++;
-      this.gate.afterCommit?.(steps);
+      this.gate.afterCommit?.(commitStepsOf(steps));
     }
     return result;
   }

@@ -1,8 +1,9 @@
 /** Objects that call each other over a network that loses, repeats, delays and reorders, and that die at their commits. */
 import type { Clock } from "../../src/base/ports";
 import type { WordRandom } from "../../src/base/word-random";
-import type { FaultKind, ProtocolStep } from "./protocol-steps";
-import { type CommitGate, SimulatedCrash } from "./sim-journal";
+import { plainCopy } from "./plain-copy";
+import { type FaultKind, isRareStep, type ProtocolStep } from "./protocol-steps";
+import { type CommitGate, type CommitSteps, SimulatedCrash } from "./sim-journal";
 import type { SimScheduler } from "./sim-scheduler";
 
 /** Probabilities, each of one call or one commit. */
@@ -22,6 +23,8 @@ export interface FaultRates {
   lostTransaction: number;
   /** the clock of the called object jumps, by up to CLOCK_OFF_MS_MAX from the right time */
   clockJump: number;
+  /** who calls dies when the call has left, or who is called before or after it has had its effect, each a third of the time */
+  messageCrash: number;
 }
 
 export const NO_FAULTS: FaultRates = {
@@ -33,6 +36,7 @@ export const NO_FAULTS: FaultRates = {
   crash: 0,
   lostTransaction: 0,
   clockJump: 0,
+  messageCrash: 0,
 };
 
 /** Whoever makes calls: an object in one of its lives, or a client. */
@@ -40,6 +44,8 @@ export interface Caller {
   isAlive(): boolean;
   /** an API client, whose writes nobody repeats unasked */
   isClient?: true;
+  /** ends this life */
+  die?(): void;
 }
 
 /** What one life of an object gets: when the object dies, clock and peers fall silent. */
@@ -49,9 +55,26 @@ export interface Life extends Caller {
   wakeAt(time: number): void;
 }
 
+/** How much more often something befalls RARE_STEPS, up to every second time. */
+const RARE_FACTOR = 20;
+const RARE_RATE_MAX = 0.5;
 const FAST_MS = 4;
 /** Beyond the deadlines of operations and hand-offs. */
-const CLOCK_OFF_MS_MAX = 90_000;
+const CLOCK_OFF_MS_MAX = 300_000;
+
+/**
+ * What a scenario decides for one message instead of chance. `held` messages wait until they are delivered; of a `late` one the caller learns
+ * that the connection was lost, and it waits all the same. `answerHeld`: the call has its effect, and its answer waits.
+ */
+export type Fate = "lost" | "replyLost" | "held" | "late" | "answerHeld";
+
+/** A message on its way. */
+interface Held {
+  step: ProtocolStep | undefined;
+  deliver(): void;
+}
+
+type MessageCrash = Extract<FaultKind, "callerDies" | "calledDiesBefore" | "calledDiesAfter">;
 
 export class SimNetwork {
   faults: FaultRates = NO_FAULTS;
@@ -59,19 +82,33 @@ export class SimNetwork {
   crashes = 0;
   /** faults of any kind so far */
   faulted = 0;
+  /** asked for every message: its step and the name of who is called */
+  fate: (step: ProtocolStep | undefined, target: string) => Fate | undefined = () => undefined;
+  readonly held: Held[] = [];
   /** which faults met which steps, as `fault step` */
   readonly marks = new Set<string>();
   /** the step of the protocol that the call on the stack carries out */
   step: ProtocolStep | undefined;
   calls = 0;
+  #travelling = 0;
 
   constructor(
     readonly scheduler: SimScheduler,
     readonly random: WordRandom,
   ) {}
 
+  /** Whether a message or an answer is on its way; what a scenario holds is not. */
+  get isBusy(): boolean {
+    return this.#travelling > 0;
+  }
+
   chance(probability: number): boolean {
     return probability > 0 && this.random.next() < probability;
+  }
+
+  /** Whether a fault of this rate happens now. */
+  befalls(rate: number, isRare: boolean): boolean {
+    return this.chance(isRare ? Math.min(RARE_FACTOR * rate, RARE_RATE_MAX) : rate);
   }
 
   /**
@@ -87,6 +124,7 @@ export class SimNetwork {
     this.calls++;
     const { faults } = this;
     const sent = step?.();
+    const isRare = isRareStep(sent);
     const effect = (brain: Brain): Promise<T> => {
       this.step = step?.();
       try {
@@ -95,13 +133,14 @@ export class SimNetwork {
         this.step = undefined;
       }
     };
-    const lost = this.chance(faults.lost);
-    const replyLost = !lost && this.chance(faults.replyLost);
+    const fate = this.fate(sent, target.name);
+    const lost = fate === "lost" || this.befalls(faults.lost, isRare);
+    const replyLost = fate === "replyLost" || fate === "late" || (!lost && this.befalls(faults.replyLost, isRare));
     if (lost) this.mark("lost", sent);
     if (replyLost) this.mark("replyLost", sent);
-    if (!lost && !caller.isClient && this.chance(faults.repeated)) {
+    if (!lost && !caller.isClient && this.befalls(faults.repeated, isRare)) {
       this.mark("repeated", sent);
-      this.scheduler.after(this.#delay() + this.random.below(1 + faults.slowMaxMs), () => {
+      this.#travel(this.#delay() + this.random.below(1 + faults.slowMaxMs), () => {
         target.serve(
           effect,
           () => undefined,
@@ -109,22 +148,55 @@ export class SimNetwork {
         );
       });
     }
-    if (!lost && this.chance(faults.clockJump)) {
+    if (!lost && this.befalls(faults.clockJump, isRare)) {
       this.mark("clockJump", sent);
       target.clockOffMs = this.random.below(2 * CLOCK_OFF_MS_MAX) - CLOCK_OFF_MS_MAX;
     }
-    return new Promise<T>((resolve, reject) => {
+    const crash = lost ? undefined : this.#drawCrash(caller, sent);
+    if (crash) this.mark(crash, sent);
+    const result = new Promise<T>((resolve, reject) => {
       const answer = (settle: () => void): void => {
         if (replyLost) return;
-        this.scheduler.after(this.#delay(), () => void (caller.isAlive() && settle()));
+        const deliver = (): void => void (caller.isAlive() && settle());
+        if (fate === "answerHeld") this.held.push({ step: sent, deliver });
+        else this.#travel(this.#delay(), deliver);
       };
       const fail = (error: Error): void => answer(() => reject(error));
-      if (!lost)
-        this.scheduler.after(this.#delay(sent), () => target.serve(effect, (value) => answer(() => resolve(structuredClone(value))), fail));
-      if ((lost || replyLost) && this.chance(0.5)) {
+      const arrive = (): void => {
+        const succeed = (value: T): void => {
+          // What it wrote is kept, and the answer is still in it.
+          if (crash === "calledDiesAfter") target.crash();
+          else answer(() => resolve(plainCopy(value)));
+        };
+        if (crash !== "calledDiesBefore") return target.serve(effect, succeed, fail);
+        target.crash();
+        fail(new Error("the object was reset"));
+      };
+      if (fate === "held" || fate === "late") this.held.push({ step: sent, deliver: arrive });
+      else if (!lost) this.#travel(this.#delay(sent), arrive);
+      if ((lost || replyLost) && (fate !== undefined || this.chance(0.5))) {
         this.scheduler.after(this.random.below(2_000), () => void (caller.isAlive() && reject(new Error("connection lost"))));
       }
     });
+    // In a turn of its own: nobody dies in the middle of the code that makes the call.
+    if (crash === "callerDies") this.scheduler.after(0, () => void (caller.isAlive() && caller.die?.()));
+    return result;
+  }
+
+  #travel(delayMs: number, arrive: () => void): void {
+    this.#travelling++;
+    this.scheduler.after(delayMs, () => {
+      this.#travelling--;
+      arrive();
+    });
+  }
+
+  #drawCrash(caller: Caller, step: ProtocolStep | undefined): MessageCrash | undefined {
+    if (!this.befalls(this.faults.messageCrash, isRareStep(step))) return undefined;
+    const kinds: MessageCrash[] = caller.die
+      ? ["calledDiesBefore", "calledDiesAfter", "callerDies"]
+      : ["calledDiesBefore", "calledDiesAfter"];
+    return kinds[this.random.below(kinds.length)];
   }
 
   mark(fault: FaultKind, step: ProtocolStep | undefined): void {
@@ -133,7 +205,7 @@ export class SimNetwork {
   }
 
   #delay(step?: ProtocolStep): number {
-    if (!this.chance(this.faults.slow)) return this.random.below(FAST_MS);
+    if (!this.befalls(this.faults.slow, isRareStep(step))) return this.random.below(FAST_MS);
     this.mark("slow", step);
     return this.random.below(this.faults.slowMaxMs);
   }
@@ -157,18 +229,18 @@ export class SimNode<Brain> {
     private readonly make: (life: Life) => Brain,
     private readonly onAlarm: (brain: Brain) => Promise<void>,
   ) {
-    const met = (fault: FaultKind, steps: ReadonlySet<ProtocolStep>): void => {
+    const met = (fault: FaultKind, steps: CommitSteps): void => {
       this.network.mark(fault, undefined);
-      for (const step of steps) this.network.marks.add(`${fault} ${step}`);
+      for (const step of steps.all()) this.network.marks.add(`${fault} ${step}`);
     };
-    const die = (fault: FaultKind, steps: ReadonlySet<ProtocolStep>): void => {
-      if (!this.network.chance(this.network.faults.crash / 2)) return;
+    const die = (fault: FaultKind, steps: CommitSteps): void => {
+      if (!this.network.befalls(this.network.faults.crash / 2, steps.isRare)) return;
       met(fault, steps);
       this.crash();
       throw new SimulatedCrash(name);
     };
-    const fail = (steps: ReadonlySet<ProtocolStep>): void => {
-      if (!this.network.chance(this.network.faults.lostTransaction)) return;
+    const fail = (steps: CommitSteps): void => {
+      if (!this.network.befalls(this.network.faults.lostTransaction, steps.isRare)) return;
       met("lostTransaction", steps);
       throw new SimulatedCrash("the disk is full");
     };
@@ -247,6 +319,7 @@ export class SimNode<Brain> {
     const isAlive = (): boolean => life === this.#life;
     return {
       isAlive,
+      die: () => void (isAlive() && this.crash()),
       clock: { ...this.network.scheduler.clock(isAlive), now: () => this.network.scheduler.now + this.clockOffMs },
       wakeAt: (time) => {
         if (isAlive() && (this.#alarmAt === undefined || time < this.#alarmAt)) this.setAlarm(time);

@@ -16,6 +16,7 @@ const OPTIONS: WriteOptions = {
 const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
 const CLIENT = { isAlive: () => true, isClient: true } as const;
 const NAMES = 4;
+const DEFAULT = "kubernetes";
 const READY = { type: "Ready", reason: "ByOperator", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
 
 export class SimOperator {
@@ -24,6 +25,11 @@ export class SimOperator {
     private readonly random: WordRandom,
     /** to choose from, by family; several of them overlap */
     private readonly prefixes: { v4: readonly string[]; v6: readonly string[] },
+    /**
+     * what the default ServiceCIDR is made of, where the configured ranges may have counted alone: made of others it would leave what was given out
+     * in them uncovered, and repair would only say so; absent = whatever is drawn
+     */
+    private readonly configured?: readonly string[],
   ) {}
 
   /** Starts one random change; does not wait for it. */
@@ -49,9 +55,9 @@ export class SimOperator {
 
   #change(): WriteRequest {
     // The default one comes back by itself.
-    const name = this.random.below(20) === 0 ? "kubernetes" : `range-${this.random.below(NAMES)}`;
+    const name = this.random.below(20) === 0 ? DEFAULT : `range-${this.random.below(NAMES)}`;
     const stored = this.cluster.coordinatorTables.objectGet(name);
-    if (!stored) return this.creation(name, this.#cidrs());
+    if (!stored) return this.creation(name, (name === DEFAULT && this.configured) || this.#cidrs());
     const object = JSON.parse(stored.data) as ServiceCIDR;
     const dice = this.random.below(20);
     if (object.metadata?.deletionTimestamp) {

@@ -8,6 +8,7 @@ interface Event {
 
 /** Microtask rounds after each event: the longest chain of awaits in the product between two events is shorter. */
 const SETTLE_ROUNDS = 30;
+const NOW = Promise.resolve();
 
 /**
  * Virtual time: everything that happens is an event of one queue, ordered by time and then by when it was asked for, so a run is the same
@@ -67,7 +68,7 @@ export class SimScheduler {
   }
 
   async #settle(): Promise<void> {
-    for (let round = 0; round < SETTLE_ROUNDS; round++) await Promise.resolve();
+    for (let round = 0; round < SETTLE_ROUNDS; round++) await NOW;
   }
 
   #push(event: Event): void {

@@ -4,8 +4,10 @@
  */
 import type { WordRandom } from "../../src/base/word-random";
 import { checkQuiet } from "./sim-checks";
-import { SimClients } from "./sim-clients";
+import { PASSING_NAMESPACE, SimClients } from "./sim-clients";
+import { SimControllers } from "./sim-controllers";
 import { SimCluster, type Sabotage } from "./sim-cluster";
+import { RepairWorld } from "./repair-world";
 import { crashSomeone, drawFaults, isExpected } from "./sim-history";
 import { type FaultRates, NO_FAULTS } from "./sim-network";
 import { SimOperator } from "./sim-operator";
@@ -23,6 +25,10 @@ export interface WholeReport {
 }
 
 const OPERATIONS_MIN = 200;
+/** A client deletes an object and makes another, unless its answers are late. */
+const TAKE_OVER_MS = 5_000;
+/** Longer than a hand-off rests after failures in a row. */
+const HANDOFF_REST_MS = 400_000;
 /** Nested, equal and side by side, so that every one of them may be source and target of a hand-off. */
 const V4 = ["10.0.1.0/28", "10.0.1.0/28", "10.0.1.0/29", "10.0.1.8/29", "10.0.0.0/27", "10.0.0.0/23", "10.0.1.0/24"] as const;
 const V6 = ["fd01::/124", "fd01::/125", "fd00::/120", "fd00::/64"] as const;
@@ -34,11 +40,12 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
   const isDual = random.below(3) === 0;
   const ranges = isDual ? ["10.0.0.0/29", "fd00::/124"] : ["10.0.0.0/29"];
   const drawn = drawFaults(random);
+  const flips = random.below(5) === 0;
   const faults = { ...drawn, lostTransaction: 2 * drawn.lostTransaction, clockJump: random.below(2) === 0 ? 0 : 0.04 * random.next() };
   const gapMs = pick(random, [2, 20, 400, 4_000]);
-  const operations = OPERATIONS_MIN + random.below(20);
+  const operations = OPERATIONS_MIN + random.below(5);
   // In part of the histories the ranges change all the time, in part nearly never.
-  const changes = pick(random, [3, 10, 25]);
+  const changes = pick(random, [2, 5, 12]);
   const cluster = new SimCluster({
     seed,
     ranges,
@@ -46,23 +53,40 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     handoff: { rowsMax: 3, chunkRowsMax: 2 },
     ...(sabotage ? { sabotage } : {}),
   });
-  const clients = new SimClients(cluster, random, isDual ? [...NAMED_V4, ...NAMED_V6] : NAMED_V4, isDual);
-  const operator = new SimOperator(cluster, random, { v4: V4, v6: isDual ? V6 : [] });
+  const clients = new SimClients(cluster, random, isDual ? [...NAMED_V4, ...NAMED_V6] : NAMED_V4, isDual, { passing: true });
+  const world = new RepairWorld(cluster);
+  const controllers = new SimControllers(world, random);
+  const operator = new SimOperator(cluster, random, { v4: V4, v6: isDual ? V6 : [] }, flips ? ranges : undefined);
   const { network, scheduler } = cluster;
   if (random.below(2) === 0) await scheduler.pass(10_000);
 
+  world.proposing = async ([address]) => {
+    if (address === undefined || random.below(8) === 0) return;
+    await Promise.race([clients.takeOver(address), scheduler.clock().sleep(TAKE_OVER_MS)]);
+  };
   network.faults = faults;
   const outage = random.below(2 * operations);
   for (let i = 0; i < operations; i++) {
     if (i === outage) await outlast(cluster, faults);
-    // In virtual time nobody is waited for long.
-    if (random.below(100) < changes) operator.act();
+    if (flips && random.below(50) === 0) cluster.setGate(cluster.onlyRanges !== undefined);
+    // In virtual time nobody is waited for long. With the gate off the API of ServiceCIDRs and IPAddresses is not served.
+    if (random.below(100) < changes && !cluster.onlyRanges) operator.act();
+    else if (random.below(12) === 0) clients.meddle();
+    else if (random.below(50) === 0) cluster.namespaces.toggle(PASSING_NAMESPACE);
     else while (!clients.act()) await scheduler.pass(100);
+    controllers.act();
     await scheduler.pass(random.below(gapMs));
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }
-  await settle(cluster, random);
-  const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...cluster.overdue, ...checkOver(cluster)];
+  world.proposing = () => Promise.resolve();
+  await settle(clients, controllers, random);
+  const violations = [
+    ...(await checkQuiet(cluster)),
+    ...clients.check(),
+    ...controllers.check(),
+    ...cluster.overdue,
+    ...checkOver(cluster),
+  ];
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
     seed,
@@ -81,13 +105,22 @@ async function outlast(cluster: SimCluster, faults: FaultRates): Promise<void> {
   cluster.network.faults = faults;
 }
 
-async function settle(cluster: SimCluster, random: WordRandom): Promise<void> {
+async function settle(clients: SimClients, controllers: SimControllers, random: WordRandom): Promise<void> {
+  const { cluster } = controllers.world;
   const { network, scheduler } = cluster;
   await scheduler.pass(random.below(60_000));
   network.faults = NO_FAULTS;
+  if (cluster.onlyRanges) cluster.setGate(true);
+  // What was put off by a clock that was fast is due only when the right time gets there.
+  const offMs = Math.max(0, ...cluster.nodes.map(({ clockOffMs }) => clockOffMs));
+  for (const node of cluster.nodes) node.clockOffMs = 0;
+  await scheduler.pass(offMs);
   await cluster.quiesce();
-  // The longest rest of a hand-off after failures in a row.
-  await scheduler.pass(400_000);
+  // Not before what was late has arrived.
+  clients.letGo();
+  const isHandingOver = (): boolean => Object.keys(cluster.coordinatorStorage.contents.handoffs).length > 0;
+  for (const end = scheduler.now + HANDOFF_REST_MS; isHandingOver() && scheduler.now < end;) await scheduler.pass(10_000);
+  await controllers.settle();
 }
 
 /** No hand-off is under way for ever. */

@@ -8,6 +8,7 @@
  * - A finalizer is taken only after a complete pull that began when the deletion was known already: every dependent from before the
  *   deletion is in the graph by then. Dependents that are made later have an absent owner and are collected as such.
  */
+import { inParallel } from "../../base/in-parallel";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../meta/object-meta";
 import type { LinkChange, ObjectLinks, StoreCursor } from "../../rpc/object-links";
 import type { WriteRequest } from "../../rpc/store";
@@ -131,7 +132,7 @@ export class GarbageCollector {
     const now = await this.#read(nodes);
     const owners = await this.#read(nodes.flatMap((node) => this.#ownersOf(now.get(placeId(node)) ?? null, node)));
     let done = 0;
-    await inParallel(nodes, async (node) => {
+    await inParallel(nodes, WRITES_AT_ONCE, async (node) => {
       const written = await this.#examineOne(node, now, owners, complete);
       if (written === "later") this.#graph.putOff(node);
       else {
@@ -180,14 +181,14 @@ export class GarbageCollector {
       else results.push(await this.#release(owner, FINALIZER_ORPHAN));
     }
     const released = releasableOwners(this.#graph).filter(isKnown);
-    await inParallel(released, async (owner) => void results.push(await this.#release(owner, FINALIZER_FOREGROUND)));
+    await inParallel(released, WRITES_AT_ONCE, async (owner) => void results.push(await this.#release(owner, FINALIZER_FOREGROUND)));
     return { done: results.filter((result) => result === "done").length, left: results.includes("later") };
   }
 
   async #orphan(dependents: readonly GraphNode[], owner: GraphNode): Promise<Written[]> {
     const now = await this.#read(dependents);
     const results: Written[] = [];
-    await inParallel(dependents, async (node) => {
+    await inParallel(dependents, WRITES_AT_ONCE, async (node) => {
       const links = now.get(placeId(node));
       if (links === undefined) return void results.push("later");
       const remaining = links?.ownerReferences.filter(({ uid }) => uid !== owner.links.uid) ?? [];
@@ -246,12 +247,4 @@ export class GarbageCollector {
     );
     return found;
   }
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(WRITES_AT_ONCE, items.length) }, worker));
 }

@@ -20,6 +20,9 @@ export interface Progress {
   urgent: boolean;
 }
 
+/** Set by whoever asks for a sweep of everything; the pass that begins it, after the one under way, takes it away. */
+export const SWEEP_MARK = "sweepAsked";
+
 /** Rows of the controller's object. Every method is synchronous and atomic. */
 export interface RepairStorage {
   progressLoad(what: Followed): Progress;
@@ -29,10 +32,11 @@ export interface RepairStorage {
   markSet(name: string, value: number): void;
   /** something to look at again: `services/ns/name` or `ipaddresses/name`; the earlier time wins */
   suspectPut(id: string, dueAt: number): void;
-  /** takes what is due, at most `limit` */
-  suspectsTake(nowMs: number, limit: number): string[];
+  /** what is due, at most `limit`; it is due again at `leaseUntil` unless `suspectsDone` with the same time takes it away before */
+  suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[];
+  suspectsDone(leaseUntil: number): void;
   suspectEarliest(): number | undefined;
-  countsLoad(): RepairCounts;
+  countsLoad(): Pick<RepairCounts, "ipErrors" | "reconcileErrors">;
   /** type "" = a failure of the pass itself */
   count(type: string, by: number): void;
 }
@@ -44,8 +48,10 @@ export interface RepairPorts {
   events: { report(event: EventReport): void; flush(): Promise<void> };
   services: ObjectFeed & RepairedServices;
   ipAddresses: ObjectFeed & RepairedAddresses & { write(request: WriteRequest): Promise<WriteResult> };
-  /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator those that are configured */
+  /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator those that are configured. The same array as long as they are the same */
   ranges(): Promise<readonly Prefix[]>;
+  /** with the old allocator: the ranges as they are configured, which its events name */
+  legacyRanges?: readonly Prefix[] | undefined;
   /** the uids of the owners of addresses */
   owners(): Promise<readonly string[]>;
   owner(uid: string): Pick<RepairedOwner, "checkBitmap">;

@@ -5,28 +5,44 @@
  * A pass reads
  * - what changed since its cursors,
  * - what an earlier pass put off: IPAddresses too young to be judged, addresses that were under way,
- * - at most once a minute a slice of everything, so that what no change announces is found too,
- * judges it (rules.ts) and proposes. A healthy cluster is only read; nothing is written but the cursors, and those only when they move.
- * A history that was lost is made up for by a sweep that does not wait between its slices (rule 23).
+ * - at most once a minute, asked by cron or its alarm, a slice of everything, so that what no change announces is found too,
+ * judges it (rules.ts) and proposes. A healthy cluster is only read; nothing is written but the cursors, once in a pass, if they moved.
+ *
+ * A full sweep does not wait between its slices. It makes up for a history that was lost (rule 23) or never read, follows a change of the
+ * configuration, and can be asked for. Rows are compared in the order of addresses, in which neighbours have the same owner.
  *
  * At a crash: cursors are saved after the proposals of what they cover, so it is looked at again; proposals may be repeated.
  */
+import { Pace } from "../../base/pause";
 import { referenceTo } from "../../events/event-recorder";
-import { pause } from "../../base/pause";
 import type { IPAddress, Service } from "../../meta/kubernetes";
-import { isUsableIn } from "../../net/usable";
 import type { Prefix } from "../../net/prefix";
 import { ipAddressesDefinition } from "../../registry/ip-addresses/definition";
 import { servicesDefinition } from "../../registry/services/definition";
-import type { HeldAddress, WholeResult, WrittenAddress } from "../../rpc/repair";
-import type { DeleteOptionsRequest, ObjectKey } from "../../rpc/store";
-import { PrefixIndex } from "../../topology/prefix-index";
-import type { Followed, Progress, RepairPorts } from "./ports";
+import type { HeldAddress, RepairCounts, WholeResult, WrittenAddress } from "../../rpc/repair";
+import type { DeleteOptionsRequest } from "../../rpc/store";
+import type { PrefixIndex } from "../../topology/prefix-index";
+import { givesOut, rangeIndex } from "../../topology/range-index";
+import { isFamilyGone, legacyServiceEvent } from "./legacy-events";
+import { OwnerCheck } from "./owner-check";
+import { type Followed, type Progress, type RepairPorts, type RepairStorage, SWEEP_MARK } from "./ports";
+import {
+  emptyRound,
+  noteAddressChange,
+  noteServiceChange,
+  noteSweptAddress,
+  noteSweptService,
+  parentKey,
+  type Round,
+  wantParent,
+  wantSuspect,
+} from "./round";
 import {
   type AddressFinding,
   addressEvent,
   type ClusterIP,
   clusterIPsOf,
+  isHeldBy,
   judgeClusterIP,
   judgeIPAddress,
   readClusterIP,
@@ -36,31 +52,26 @@ import {
 
 /** Objects and changes read by one call: its turn in the store stays far below 50 ms. */
 const PAGE = 100;
-/** Objects of one slice of the sweep, per store. */
-const SLICE = 4_000;
+/** Objects of one slice of the sweep, per store: 10,000 Services are swept in five minutes. */
+const SLICE = 2_000;
 const SLICE_INTERVAL_MS = 50_000;
 /** After it the pass asks for another one. */
 const PASS_BUDGET_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
-/** Rests between two pages, in times of what the page took: objects share a thread with those who allocate. Shorter when much is unknown. */
+/** Rests, in times of what was done since the last one: objects share a thread with those who allocate. Shorter when much is unknown. */
 const REST_RATIO = 4;
 const REST_RATIO_URGENT = 1;
-/** Owners whose bitmap is checked with one slice, and rows of each. */
-const OWNERS_CHECKED = 20;
-const ROWS_CHECKED = 2_000;
+/** While suspects are looked at they are due again after this time, should the pass not come to its end; longer than any grace. */
+const SUSPECT_LEASE_MS = 10 * 60_000;
+/** When the last slice was begun (milliseconds since the epoch). */
+const SLICED_MARK = "slicedAt";
+/** A full sweep is under way, since that time (milliseconds since the epoch). */
+const SWEEPING_MARK = "sweeping";
+/** Full sweeps that came to their end. */
+const SWEEPS_MARK = "sweeps";
 
+const NO_RANGES: readonly Prefix[] = [];
 const STORES: readonly Followed[] = ["services", "ipaddresses"];
-
-/** What one round looks at. */
-interface Round {
-  services: Map<string, Service>;
-  /** undefined = it is to be read */
-  addresses: Map<string, IPAddress | undefined>;
-  /** Services that are swept: their rows are compared too */
-  swept: Set<string>;
-  /** keys of Services that are to be read */
-  wanted: Map<string, ObjectKey>;
-}
 
 interface Judged {
   service: Service;
@@ -75,48 +86,100 @@ interface WrongAddress {
 }
 
 export class Repairer {
-  constructor(private readonly ports: RepairPorts) {}
+  readonly #owners: OwnerCheck;
+  /** while a pass runs: how far it has come, and what of that is not saved */
+  readonly #progress = new Map<Followed, Progress>();
+  readonly #moved = new Set<Followed>();
+  #index: { ranges: readonly Prefix[]; index: PrefixIndex<Prefix> } | undefined;
 
-  /** One pass; `left`: there is more to do now. `againAt`: something is to be looked at then (milliseconds since the epoch). */
-  async run(): Promise<{ left: boolean; againAt: number | undefined }> {
+  constructor(private readonly ports: RepairPorts) {
+    this.#owners = new OwnerCheck(ports);
+  }
+
+  /**
+   * One pass, with the slice of everything that may be due if it `sweeps`. `left`: there is more to do now. `againAt`: something is to be looked
+   * at then (milliseconds since the epoch).
+   */
+  async run({ sweeps = true } = {}): Promise<{ left: boolean; againAt: number | undefined }> {
     const { clock, events, storage } = this.ports;
     const endAt = clock.now() + PASS_BUDGET_MS;
-    const sliceDue = this.#isSliceDue();
     let left = true;
     try {
-      if (sliceDue) storage.markSet("slicedAt", clock.now());
+      for (const what of STORES) this.#progress.set(what, storage.progressLoad(what));
+      this.#beginSweep();
+      const sliceDue = sweeps && this.#isSliceDue();
+      if (sliceDue) storage.markSet(SLICED_MARK, clock.now());
+      const pace = new Pace(clock, this.#isFullSweep() ? REST_RATIO_URGENT : REST_RATIO);
       for (let slice = sliceDue ? SLICE : 0; left && clock.now() < endAt; slice = Math.max(0, slice - PAGE)) {
-        const startedAt = clock.now();
-        left = await this.#round(slice > 0);
+        left = await this.#round(slice > 0, pace);
         left ||= slice > PAGE && this.#isSweeping();
-        if (left) await pause(clock, (clock.now() - startedAt) * (this.#isUrgent() ? REST_RATIO_URGENT : REST_RATIO));
+        if (left) await pace.rest();
       }
-      if (sliceDue) await this.#checkBitmaps();
+      if (!left && (sliceDue || this.#isFullSweep())) left = await this.#checkOwners(endAt, pace);
     } catch (error) {
       storage.count("", 1);
       throw error;
     } finally {
+      for (const what of this.#moved) storage.progressSave(what, this.#progressOf(what));
+      this.#moved.clear();
       await events.flush();
     }
     return { left, againAt: storage.suspectEarliest() };
   }
 
-  /** One page of everything that there is to read; answers whether there is more. */
-  async #round(slice: boolean): Promise<boolean> {
+  /**
+   * A sweep that was asked for, or that makes up for a history, begins with all there is. One that is under way comes to its end first: who asks
+   * again and again does not keep it from that.
+   */
+  #beginSweep(): void {
+    const { storage } = this.ports;
+    if (this.#isFullSweep()) return;
+    const asked = this.#isSweepAsked();
+    if (!asked && !this.#isUrgent()) return;
+    if (asked) for (const what of STORES) this.#save(what, { ...this.#progressOf(what), sweptTo: "", urgent: true });
+    this.#startFullSweep();
+    if (asked) storage.markSet(SWEEP_MARK, 0);
+  }
+
+  #startFullSweep(): void {
     const { clock, storage } = this.ports;
-    const round: Round = { services: new Map(), addresses: new Map(), swept: new Set(), wanted: new Map() };
-    const suspects = storage.suspectsTake(clock.now(), PAGE);
+    storage.markSet(SWEEPING_MARK, clock.now());
+    this.#owners.restart();
+  }
+
+  /** Answers whether there is more to do now. */
+  async #checkOwners(endAt: number, pace: Pace): Promise<boolean> {
+    const { clock, recorder, storage } = this.ports;
+    const full = this.#isFullSweep();
+    const through = await this.#owners.run(full, endAt, pace);
+    if (!full) return false;
+    if (through) {
+      recorder.log("info", "repair looked at everything", { durationMs: clock.now() - storage.markGet(SWEEPING_MARK) });
+      storage.markSet(SWEEPING_MARK, 0);
+      storage.markSet(SWEEPS_MARK, storage.markGet(SWEEPS_MARK) + 1);
+    }
+    return !through || this.#isSweepAsked();
+  }
+
+  /** One page of everything that there is to read; answers whether there is more. */
+  async #round(slice: boolean, pace: Pace): Promise<boolean> {
+    const { clock, storage } = this.ports;
+    const round = emptyRound();
+    const leaseUntil = clock.now() + SUSPECT_LEASE_MS;
+    const suspects = storage.suspectsTake(clock.now(), PAGE, leaseUntil);
     try {
-      for (const id of suspects) want(round, id);
+      for (const id of suspects) wantSuspect(round, id);
       const read = await Promise.all(STORES.map((what) => this.#read(what, round, slice)));
       await this.#lookUp(round);
+      if (slice) await pace.rest();
       const ranges = await this.#rangesFor(round);
       await this.#repairServices(round, ranges);
       await this.#repairAddresses(round);
       for (const [i, what] of STORES.entries()) {
         const { progress, moved } = read[i] ?? {};
-        if (progress && moved) storage.progressSave(what, progress);
+        if (progress && moved) this.#save(what, progress);
       }
+      if (suspects.length > 0) storage.suspectsDone(leaseUntil);
       return suspects.length === PAGE || read.some(({ more }) => more);
     } catch (error) {
       for (const id of suspects) storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
@@ -127,20 +190,24 @@ export class Repairer {
   /** Changes since the cursor, and a page of the sweep. A store that lost the history, or was never read, is swept at once. */
   async #read(what: Followed, round: Round, slice: boolean): Promise<{ progress: Progress; moved: boolean; more: boolean }> {
     const store = what === "services" ? this.ports.services : this.ports.ipAddresses;
-    const progress = { ...this.ports.storage.progressLoad(what) };
+    const [noteChange, noteSwept] =
+      what === "services" ? ([noteServiceChange, noteSweptService] as const) : ([noteAddressChange, noteSweptAddress] as const);
+    const progress = { ...this.#progressOf(what) };
     let moved = false;
     let more = false;
     const changes = progress.cursor ? await store.objectsSince(progress.cursor, PAGE) : { kind: "expired" as const };
-    if (changes.kind === "expired") Object.assign(progress, { cursor: undefined, sweptTo: "", urgent: true });
-    else {
-      for (const change of changes.changes) noteChange(what, round, change);
+    if (changes.kind === "expired") {
+      if (!progress.urgent) this.#startFullSweep();
+      Object.assign(progress, { cursor: undefined, sweptTo: "", urgent: true });
+    } else {
+      for (const change of changes.changes) noteChange(round, change);
       moved = changes.cursor.revision !== progress.cursor?.revision;
       more = changes.more;
       progress.cursor = changes.cursor;
     }
     if (!slice && !progress.urgent) return { progress, moved, more };
     const page = await store.objectsAfter(progress.sweptTo, PAGE);
-    for (const object of page.objects) noteSwept(what, round, object);
+    for (const object of page.objects) noteSwept(round, object);
     // What changed while the sweep goes on is in the history after the first page.
     progress.cursor ??= page.cursor;
     moved ||= progress.urgent || page.next !== progress.sweptTo;
@@ -181,34 +248,42 @@ export class Repairer {
   }
 
   async #rangesFor(round: Round): Promise<PrefixIndex<Prefix>> {
-    const ranges = round.services.size > 0 ? await this.ports.ranges() : [];
-    return new PrefixIndex(ranges.map((prefix) => ({ prefix, value: prefix })));
+    const ranges = round.services.size > 0 ? await this.ports.ranges() : NO_RANGES;
+    if (this.#index?.ranges !== ranges) {
+      this.#index = { ranges, index: rangeIndex(ranges) };
+    }
+    return this.#index.index;
   }
 
   async #repairServices(round: Round, ranges: PrefixIndex<Prefix>): Promise<void> {
     const { services } = this.ports;
     const proposals: Judged[] = [];
-    for (const [key, service] of round.services) {
+    for (const service of round.services.values()) {
       for (const text of clusterIPsOf(service)) {
         const ip = readClusterIP(text);
         const finding = judgeClusterIP(ip, service, {
-          isCovered: ({ family, value }) => ranges.containing(family, value).some((prefix) => isUsableIn(prefix, family, value)),
+          isCovered: (address) => givesOut(ranges, address),
           object: (address) => round.addresses.get(address),
           service: (namespace, name) => round.services.get(`${namespace}/${name}`),
         });
         if (finding === "invalid" || finding === "outOfRange" || finding === "duplicate") this.#tell(finding, service, ip);
-        else if (ip && (finding !== "fine" || round.swept.has(key))) {
+        else if (ip && (finding !== "fine" || round.swept.has(ip.address))) {
           proposals.push({ service, ip, finding, item: heldAddress(service, ip, finding, round.addresses.get(ip.address)) });
         }
       }
     }
     for (const part of partsOf(proposals)) {
       const results = await services.makeWhole(part.map(({ item }) => item));
-      for (const [i, judged] of part.entries()) await this.#concludeService(judged, results[i] ?? "unavailable");
+      for (const [i, judged] of part.entries()) {
+        const { finding, item } = judged;
+        // A wrong object that holds the address for itself goes first; its row goes with it.
+        if (results[i] === "heldByObject" && finding !== "fine" && item.object) await this.#deleteObject(item.address, item.object);
+        this.#concludeService(judged, results[i] ?? "unavailable");
+      }
     }
   }
 
-  async #concludeService({ service, ip, finding, item }: Judged, result: WholeResult): Promise<void> {
+  #concludeService({ service, ip, finding, item }: Judged, result: WholeResult): void {
     const { clock, storage } = this.ports;
     const id = `services/${item.namespace}/${item.name}`;
     switch (result) {
@@ -220,10 +295,8 @@ export class Repairer {
         this.#tell("duplicate", service, ip);
         return;
       case "heldByObject":
-        // The object is this Service's and right: it keeps the address for it. A wrong one goes first; its row goes with it.
-        if (finding === "fine") return;
-        if (item.object) await this.#deleteObject(item.address, item.object);
-        storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
+        // An object that is this Service's and right keeps the address for it.
+        if (finding !== "fine") storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
         return;
       case "unavailable":
         this.#tell("unknown", service, ip);
@@ -242,13 +315,16 @@ export class Repairer {
   async #repairAddresses(round: Round): Promise<void> {
     const { clock, ipAddresses, storage } = this.ports;
     const wrong: WrongAddress[] = [];
-    for (const object of round.addresses.values()) {
+    const swept: IPAddress[] = [];
+    for (const [name, object] of round.addresses) {
       if (!object) continue;
-      const { namespace = "", name = "" } = object.spec?.parentRef ?? {};
-      const finding = judgeIPAddress(object, round.services.get(`${namespace}/${name}`), clock.now());
-      if (finding.kind === "young") storage.suspectPut(`ipaddresses/${object.metadata?.name ?? ""}`, finding.until);
+      const service = round.services.get(parentKey(object));
+      const finding = judgeIPAddress(object, service, clock.now());
+      if (finding.kind === "young") storage.suspectPut(`ipaddresses/${name}`, finding.until);
       else if (finding.kind !== "fine") wrong.push({ object, kind: finding.kind });
+      else if (round.swept.has(name) && !(service && isHeldBy(service, name))) swept.push(object);
     }
+    await this.#repairRows(swept);
     for (const part of partsOf(await this.#stillWrong(wrong))) {
       const writers = await ipAddresses.writersOf(part.map(({ object }) => object.metadata?.name ?? ""));
       const released = await this.#giveUp(writers.filter((writer) => writer !== null));
@@ -259,27 +335,44 @@ export class Repairer {
           storage.suspectPut(`ipaddresses/${name}`, clock.now() + LOOK_AGAIN_MS * 5);
           continue;
         }
-        storage.count("leak", 1);
-        this.ports.events.report({
-          ...addressEvent(kind, object),
-          type: "Warning",
-          regarding: referenceTo(ipAddressesDefinition, object),
-        });
+        this.#tellAddress(kind, object);
       }
     }
   }
 
-  /** A Service that came out of the history may have changed since: what would go is judged again by the Services of now. */
+  /** The rows of IPAddresses that clients made: no Service speaks for them. */
+  async #repairRows(objects: readonly IPAddress[]): Promise<void> {
+    const { ipAddresses, recorder, storage } = this.ports;
+    for (const part of partsOf(objects)) {
+      const items = part.map(({ metadata }) => ({ address: metadata?.name ?? "", object: metadata?.uid ?? "" }));
+      const results = await ipAddresses.makeHeld(items);
+      const restored = items.filter((_, i) => results[i] === "restored").map(({ address }) => address);
+      if (restored.length === 0) continue;
+      storage.count("repair", restored.length);
+      recorder.log("warn", "addresses of IPAddress objects had no row at their owner", { addresses: restored.join(" ") });
+    }
+  }
+
+  /** What came out of the history may have changed since: what would go is judged again by the objects of now. */
   async #stillWrong(wrong: readonly WrongAddress[]): Promise<WrongAddress[]> {
     const still: WrongAddress[] = [];
     for (const part of partsOf(wrong)) {
-      const parents = part.map(({ object: { spec } }) => ({
-        namespace: spec?.parentRef?.namespace ?? "",
-        name: spec?.parentRef?.name ?? "",
-      }));
-      const services = await this.ports.services.objectsNamed(parents);
+      const names = part.map(({ object }) => ({ namespace: "", name: object.metadata?.name ?? "" }));
+      const objects = (await this.ports.ipAddresses.objectsNamed(names)).map((text) => parsed<IPAddress>(text));
+      // Of what is there now: another object may have taken the name, and it is another Service's.
+      const parents = part.map(({ object: { spec } }, i) => {
+        const { namespace = "", name = "" } = (objects[i]?.spec ?? spec)?.parentRef ?? {};
+        return { namespace, name };
+      });
+      const services = await this.ports.services.objectsNamed(parents).catch((error: unknown) => {
+        for (const { object } of part) this.#tellAddress("unknown", object);
+        throw error;
+      });
       const now = this.ports.clock.now();
-      still.push(...part.filter(({ object, kind }, i) => judgeIPAddress(object, parsed<Service>(services[i]), now).kind === kind));
+      for (const [i, { kind }] of part.entries()) {
+        const object = objects[i];
+        if (object && judgeIPAddress(object, parsed<Service>(services[i]), now).kind === kind) still.push({ object, kind });
+      }
     }
     return still;
   }
@@ -298,47 +391,53 @@ export class Repairer {
   }
 
   #tell(finding: ServiceFinding | "unknown", service: Service, ip: ClusterIP | undefined): void {
-    const { events, storage } = this.ports;
-    storage.count(typeOf(finding), 1);
-    const told = serviceEvent(finding, service, ip);
+    const { events, legacyRanges: ranges, storage } = this.ports;
+    storage.count(ranges && isFamilyGone(finding, ip, ranges) ? "invalid" : typeOf(finding), 1);
+    const told = ranges ? legacyServiceEvent(finding, { service, ip, ranges }) : serviceEvent(finding, service, ip);
     if (told) events.report({ ...told, type: "Warning", regarding: referenceTo(servicesDefinition, service) });
   }
 
   #isSliceDue(): boolean {
-    const sinceMs = this.ports.clock.now() - this.ports.storage.markGet("slicedAt");
+    const sinceMs = this.ports.clock.now() - this.ports.storage.markGet(SLICED_MARK);
     // A clock that was set back must not stop the sweep.
     return sinceMs >= SLICE_INTERVAL_MS || sinceMs < 0;
   }
 
+  #tellAddress(finding: WrongAddress["kind"] | "unknown", object: IPAddress): void {
+    const { events, storage } = this.ports;
+    storage.count(finding === "unknown" ? finding : "leak", 1);
+    events.report({ ...addressEvent(finding, object), type: "Warning", regarding: referenceTo(ipAddressesDefinition, object) });
+  }
+
+  #progressOf(what: Followed): Progress {
+    return this.#progress.get(what) ?? { cursor: undefined, sweptTo: "", urgent: true };
+  }
+
+  #save(what: Followed, progress: Progress): void {
+    this.#progress.set(what, progress);
+    this.#moved.add(what);
+  }
+
+  #isSweepAsked(): boolean {
+    return this.ports.storage.markGet(SWEEP_MARK) !== 0;
+  }
+
+  #isFullSweep(): boolean {
+    return this.ports.storage.markGet(SWEEPING_MARK) !== 0;
+  }
+
   #isUrgent(): boolean {
-    return STORES.some((what) => this.ports.storage.progressLoad(what).urgent);
+    return STORES.some((what) => this.#progressOf(what).urgent);
   }
 
   #isSweeping(): boolean {
-    return STORES.some((what) => this.ports.storage.progressLoad(what).sweptTo !== "");
+    return STORES.some((what) => this.#progressOf(what).sweptTo !== "");
   }
+}
 
-  /** Bitmaps against rows, some owners at a time; an owner builds a bitmap that differs anew by itself. */
-  async #checkBitmaps(): Promise<void> {
-    const { owner, owners, recorder, storage } = this.ports;
-    const uids = [...(await owners())].sort();
-    const from = storage.markGet("owner") < uids.length ? storage.markGet("owner") : 0;
-    const some = uids.slice(from, from + OWNERS_CHECKED);
-    let checked = 0;
-    for (const uid of some) {
-      const mark = `rows/${uid}`;
-      const before = storage.markGet(mark);
-      const { next, rebuilt } = await owner(uid).checkBitmap(before, ROWS_CHECKED);
-      if (rebuilt) {
-        storage.count("repair", 1);
-        recorder.log("error", "the bitmap of an owner was built anew from its rows", { owner: uid });
-      }
-      if (next !== before) storage.markSet(mark, next);
-      checked++;
-    }
-    const next = from + checked < uids.length ? from + checked : 0;
-    if (next !== storage.markGet("owner")) storage.markSet("owner", next);
-  }
+/** What is told at /metrics of the work of this controller. */
+export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
+  return { ...storage.countsLoad(), sweeps: storage.markGet(SWEEPS_MARK) };
 }
 
 /** The label of upstream's metric. */
@@ -354,49 +453,9 @@ function typeOf(finding: ServiceFinding | "unknown"): string {
   }
 }
 
-function noteChange(what: Followed, round: Round, { deleted, object }: { deleted: boolean; object: string }): void {
-  if (what === "services") {
-    const service = JSON.parse(object) as Service;
-    if (deleted) round.services.delete(keyOf(service));
-    else round.services.set(keyOf(service), service);
-    return;
-  }
-  const address = JSON.parse(object) as IPAddress;
-  // Whether or not it is there now: the Service that it was for is looked at.
-  round.addresses.set(address.metadata?.name ?? "", undefined);
-  wantParent(round, address);
-}
-
-function noteSwept(what: Followed, round: Round, text: string): void {
-  if (what === "services") {
-    const service = JSON.parse(text) as Service;
-    round.services.set(keyOf(service), service);
-    round.swept.add(keyOf(service));
-    return;
-  }
-  const object = JSON.parse(text) as IPAddress;
-  round.addresses.set(object.metadata?.name ?? "", object);
-}
-
-function want(round: Round, id: string): void {
-  const [what = "", ...rest] = id.split("/");
-  if (what === "services") round.wanted.set(rest.join("/"), { namespace: rest[0] ?? "", name: rest[1] ?? "" });
-  else round.addresses.set(rest.join("/"), undefined);
-}
-
-function wantParent(round: Round, { spec }: IPAddress): void {
-  const { group = "", resource, namespace = "", name = "" } = spec?.parentRef ?? {};
-  const key = `${namespace}/${name}`;
-  if (group === "" && resource === "services" && !round.services.has(key)) round.wanted.set(key, { namespace, name });
-}
-
 function heldAddress(service: Service, ip: ClusterIP, finding: ServiceFinding, object: IPAddress | undefined): HeldAddress {
   const { namespace = "", name = "", uid = "" } = service.metadata ?? {};
   return { namespace, name, uid, address: ip.address, object: object?.metadata?.uid ?? "", isRight: finding === "fine" };
-}
-
-function keyOf({ metadata }: Service): string {
-  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
 }
 
 function parsed<T>(text: string | null | undefined): T | undefined {

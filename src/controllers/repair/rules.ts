@@ -6,6 +6,7 @@
 import type { EventReport } from "../../events/event-recorder";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../meta/ip-address-labels";
 import type { IPAddress, Service } from "../../meta/kubernetes";
+import { parentServiceOf } from "../../meta/parent-service";
 import { parseTime } from "../../meta/time";
 import { parseAddress } from "../../net/address";
 import type { Family } from "../../net/family";
@@ -53,12 +54,12 @@ export function judgeClusterIP(ip: ClusterIP | undefined, { metadata }: Service,
   if (!facts.isCovered(ip)) return "outOfRange";
   const object = facts.object(ip.address);
   if (!object) return "missing";
-  const parent = object.spec?.parentRef;
-  if (!refersToService(object)) return "wrongReference";
-  const { namespace = "", name = "" } = parent ?? {};
+  const parent = parentServiceOf(object);
+  if (!parent) return "wrongReference";
+  const { namespace, name } = parent;
   if (namespace !== metadata?.namespace || name !== metadata.name) {
     const other = facts.service(namespace, name);
-    return other && holds(other, ip.address) ? "duplicate" : "wrongReference";
+    return other && isHeldBy(other, ip.address) ? "duplicate" : "wrongReference";
   }
   const { labels } = object.metadata ?? {};
   return labels?.[MANAGED_BY_LABEL] === ALLOCATOR_NAME && labels[FAMILY_LABEL] === ip.family ? "fine" : "wrongLabels";
@@ -74,27 +75,24 @@ export type AddressFinding =
 export function judgeIPAddress(object: IPAddress, service: Service | undefined, nowMs: number): AddressFinding {
   const { name = "", labels, creationTimestamp } = object.metadata ?? {};
   if (labels?.[MANAGED_BY_LABEL] !== ALLOCATOR_NAME) return { kind: "fine" };
-  if (!refersToService(object)) return { kind: "notReferencing" };
+  if (!parentServiceOf(object)) return { kind: "notReferencing" };
   const createdAt = parseTime(creationTimestamp) ?? 0;
   const ageMs = nowMs - createdAt;
   if (!service) return ageMs > ORPHAN_GRACE_MS ? { kind: "leaked" } : { kind: "young", until: createdAt + ORPHAN_GRACE_MS + 1 };
-  if (holds(service, name)) return { kind: "fine" };
+  if (isHeldBy(service, name)) return { kind: "fine" };
   if (service.spec?.type === "ExternalName" && ageMs < ORPHAN_GRACE_MS) return { kind: "young", until: createdAt + ORPHAN_GRACE_MS };
   const serviceCreatedAt = parseTime(service.metadata?.creationTimestamp) ?? 0;
   if (createdAt > serviceCreatedAt && ageMs < NEW_ADDRESS_GRACE_MS) return { kind: "young", until: createdAt + NEW_ADDRESS_GRACE_MS };
   return { kind: "wrongReference" };
 }
 
-function refersToService({ spec }: IPAddress): boolean {
-  return (spec?.parentRef?.group ?? "") === "" && spec?.parentRef?.resource === "services";
-}
-
-function holds(service: Service, address: string): boolean {
+/** Whether the Service has the address among its own, in whatever spelling. */
+export function isHeldBy(service: Service, address: string): boolean {
   const wanted = readClusterIP(address)?.address ?? address;
   return clusterIPsOf(service).some((text) => (readClusterIP(text)?.address ?? text) === wanted);
 }
 
-type Told = Pick<EventReport, "reason" | "action" | "note">;
+export type Told = Pick<EventReport, "reason" | "action" | "note">;
 
 /** What is told of a Service's address; wrong labels are put right without a word, as upstream does. */
 export function serviceEvent(finding: ServiceFinding | "unknown", service: Service, ip: ClusterIP | undefined): Told | undefined {
@@ -131,8 +129,8 @@ export function serviceEvent(finding: ServiceFinding | "unknown", service: Servi
   }
 }
 
-/** What is told of an IPAddress that goes. */
-export function addressEvent(finding: "notReferencing" | "leaked" | "wrongReference", object: IPAddress): Told {
+/** What is told of an IPAddress that goes, or (`unknown`) whose Service could not be read. */
+export function addressEvent(finding: "notReferencing" | "leaked" | "wrongReference" | "unknown", object: IPAddress): Told {
   const { name = "" } = object.metadata ?? {};
   const parent = object.spec?.parentRef;
   const { group = "", resource = "", namespace = "", name: parentName = "" } = parent ?? {};
@@ -151,5 +149,8 @@ export function addressEvent(finding: "notReferencing" | "leaked" | "wrongRefere
         "IPAddressWrongReference",
         `IPAddress: ${name} for Service ${namespace}/${parentName} has a wrong reference; cleaning up`,
       );
+    case "unknown":
+      // Upstream prints the whole object in the place of its name.
+      return told("UnknownError", `Unable to get parent Service for IPAddress ${name} due to an unknown error`);
   }
 }

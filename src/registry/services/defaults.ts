@@ -4,9 +4,9 @@
  * (upstream pkg/registry/core/service/storage, §1.3). Families of new objects are decided in `families.ts`.
  */
 import type { Service } from "../../meta/kubernetes";
-import type { Family } from "../../net/family";
+import { type Family, familyOfText } from "../../net/family";
 import { normalizeClusterIPs } from "./normalize";
-import { familyOfText, hasSelector, isExternallyAccessible, isHeadless, isNil, listOf, needsClusterIP, otherFamily } from "./predicates";
+import { hasSelector, isExternallyAccessible, isHeadless, isNil, listOf, needsClusterIP, otherFamily } from "./predicates";
 
 /** three hours, as in `--session-affinity` of every proxy mode */
 const SESSION_TIMEOUT_SECONDS = 10800;

@@ -6,9 +6,8 @@
 import { duplicate, type FieldError, invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { Service } from "../../meta/kubernetes";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../net/address";
-import type { Family } from "../../net/family";
+import { type Family, familyOfText } from "../../net/family";
 import {
-  familyOfText,
   hasSelector,
   isHeadless,
   isHeadlessList,

@@ -75,11 +75,6 @@ export function samePointer<T>(a: T | undefined | null, b: T | undefined | null)
   return (a ?? undefined) === (b ?? undefined);
 }
 
-/** Family of a text that is known to be an IP address. */
-export function familyOfText(address: string): Family {
-  return address.includes(":") ? "IPv6" : "IPv4";
-}
-
 export function otherFamily(family: string): Family {
   return family === "IPv4" ? "IPv6" : "IPv4";
 }

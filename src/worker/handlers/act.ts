@@ -18,7 +18,7 @@ export async function act(request: ResourceRequest, action: ActionDefinition): P
   const { userAgent } = request;
   const options = parseWriteOptions("CreateOptions", request.query, { userAgent, group: definition.group, version });
   if (!options.ok) return refuse(request, options.error);
-  const body = await readObject(request.request, action, options.value.fieldValidation);
+  const body = await readObject(request, action, options.value.fieldValidation);
   if (!body.ok) return refuse(request, body.error);
   const { object: document, warnings } = body.value;
   const mismatch = namespaceMismatch(document, namespace);

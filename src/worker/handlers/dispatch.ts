@@ -1,15 +1,21 @@
 /** A request inside a served group and version -> its one handler. */
+import { assert } from "../../base/assert";
+import type { Config } from "../../config/config";
 import type { Verb } from "../../registry/resource";
-import { notAcceptable, unknownResource } from "../../meta/status";
+import { notAcceptable, overloaded, unknownResource } from "../../meta/status";
 import type { Env } from "../../../durable-objects/env";
+import { inCluster } from "../clusters";
+import { configOf } from "../config-guard";
+import { beginRequest, type Place } from "../in-flight";
 import { ANSWER_TYPES, negotiate } from "../negotiate";
 import { parseTimeout, queryBool } from "../options";
-import { requestTarget } from "../request-info";
+import { type RequestInfo, requestTarget, type RequestTarget } from "../request-info";
 import { parseQuery } from "../request-url";
 import { type Handler, type ResourceRequest, shapeOf } from "../resource-request";
 import { renderingOf, statusResponse } from "../respond";
 import type { ServedVersion } from "../served";
 import { createReview } from "../system/reviews";
+import { type Asked, terminations } from "../terminations";
 import { act } from "./act";
 import { create } from "./create";
 import { get } from "./get";
@@ -19,6 +25,14 @@ import { remove } from "./remove";
 import { removeCollection } from "./remove-collection";
 import { update } from "./update";
 import { watch } from "./watch";
+
+/** Verbs that may put something into a cluster that there is not yet. */
+const BEGINNING: ReadonlySet<Verb> = new Set(["create", "update", "patch"]);
+
+/** Not one that changes nothing by its own account. */
+function beginsCluster({ info, query }: ResourceRequest): boolean {
+  return BEGINNING.has(info.verb) && !query.has("dryRun");
+}
 
 const HANDLERS: Readonly<Record<Verb, Handler>> = {
   create,
@@ -40,15 +54,31 @@ export interface GroupVersionRequest {
   rest: string;
   /** raw */
   query: string;
+  /** lets `work` go on when the client leaves before its answer */
+  waitUntil(work: Promise<unknown>): void;
 }
 
-export async function dispatch({ env, request, cluster, served, rest, query: rawQuery }: GroupVersionRequest): Promise<Response> {
+export async function dispatch({
+  env,
+  request,
+  cluster,
+  served,
+  rest,
+  query: rawQuery,
+  waitUntil,
+}: GroupVersionRequest): Promise<Response> {
   const query = parseQuery(rawQuery);
   const target = requestTarget(cluster, served, rest, request.method, queryBool(query, "watch"));
   if (target.kind === "refused") return statusResponse(target.status);
   if (target.kind === "review") {
-    const review = served.reviews.get(target.resource);
-    return review ? createReview(request, review, target.namespace, query) : statusResponse(unknownResource());
+    const { namespace, resource } = target;
+    const review = served.reviews.get(resource);
+    if (!review) return statusResponse(unknownResource());
+    const { group, version } = served;
+    const asked = { verb: "create", group, version, resource, subresource: "", namespace, name: "", headers: request.headers } as const;
+    const place = beginRequest("create", request.headers, configured(env));
+    if (!place) return counted(cluster, asked, statusResponse(overloaded()));
+    return until(createReview({ request, place }, review, namespace, query), { cluster, asked, place, waitUntil });
   }
   const { info } = target;
   const accepted = negotiate(request.headers.get("Accept"), shapeOf(info));
@@ -58,6 +88,50 @@ export async function dispatch({ env, request, cluster, served, rest, query: raw
   // A watch ends by its timeoutSeconds; upstream ignores `timeout` there.
   const timeout = info.verb === "watch" ? undefined : parseTimeout(query);
   if (timeout && !timeout.ok) return statusResponse(timeout.error, rendering);
-  const resourceRequest: ResourceRequest = { env, request, info, query, userAgent, timeoutMs: timeout?.value ?? 0, accepted, rendering };
-  return target.kind === "action" ? act(resourceRequest, target.action) : HANDLERS[info.verb](resourceRequest);
+  const asked = askedFor(target, request);
+  const place = beginRequest(info.verb, request.headers, configured(env));
+  if (!place) return counted(cluster, asked, statusResponse(overloaded(), rendering));
+  const timeoutMs = timeout?.value ?? 0;
+  const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering };
+  const answer = inCluster(
+    { env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), rendering },
+    (id) => {
+      const inside = { ...resourceRequest, info: { ...info, cluster: id } };
+      return target.kind === "action" ? act(inside, target.action) : HANDLERS[info.verb](inside);
+    },
+  );
+  return until(answer, { cluster, asked, place, waitUntil });
+}
+
+function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { headers }: Request): Asked {
+  const { verb, version, namespace, name, subresource, definition } = target.info;
+  const { group, resource } = definition;
+  const under = target.kind === "action" ? target.action.name : subresource;
+  return { verb, group, version, resource, subresource: under, namespace, name, headers };
+}
+
+/** The answer, which is counted if it ends the request in self-defense. */
+function counted(cluster: string, asked: Asked, response: Response): Response {
+  terminations.note(cluster, asked, response);
+  return response;
+}
+
+interface UnderWay extends Pick<GroupVersionRequest, "cluster" | "waitUntil"> {
+  asked: Asked;
+  place: Place;
+}
+
+/** The answer, whose place ends with it. */
+function until(answer: Promise<Response>, { cluster, asked, place, waitUntil }: UnderWay): Promise<Response> {
+  const ended = () => place.end();
+  const answered = answer.then((response) => counted(cluster, asked, response));
+  // Without this the platform would drop the request of a client that left, and nobody would hear of its end.
+  waitUntil(answered.then(ended, ended));
+  return answered;
+}
+
+function configured(env: Env): Config {
+  const config = configOf(env);
+  assert(config.ok, "requests with invalid variables are refused before");
+  return config.value;
 }

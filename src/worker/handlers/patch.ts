@@ -21,7 +21,7 @@ export async function patch(request: ResourceRequest): Promise<Response> {
   const context = { userAgent: request.userAgent, group: definition.group, version, apply: patchType === "apply" };
   const options = parseWriteOptions("PatchOptions", request.query, context);
   if (!options.ok) return refuse(request, options.error);
-  const text = await readText(request.request);
+  const text = await readText(request);
   if (!text.ok) return refuse(request, text.error);
   const body = patchOf(patchType, text.value, options.value.fieldValidation);
   if (!body.ok) return refuse(request, body.error);

@@ -10,7 +10,7 @@ export async function update(request: ResourceRequest): Promise<Response> {
   const { kind, group, schema } = definition;
   const options = parseWriteOptions("UpdateOptions", request.query, { userAgent: request.userAgent, group, version });
   if (!options.ok) return refuse(request, options.error);
-  const body = await readObject(request.request, { kind, group, schema, version }, options.value.fieldValidation);
+  const body = await readObject(request, { kind, group, schema, version }, options.value.fieldValidation);
   if (!body.ok) return refuse(request, body.error);
   const { object, warnings } = body.value;
   const mismatch = nameMismatch(object, name) ?? namespaceMismatch(object, namespace);

@@ -1,17 +1,23 @@
 /**
  * GET /metrics of one cluster: how much each of its stores and owners of addresses has written, and in how many commits. Counted by the
- * objects themselves since they started, so a restart starts them anew, as it does any process's counters.
+ * objects themselves since they started, so a restart starts them anew, as it does any process's counters. What allocators and repair count is kept
+ * and goes on. What an isolate refused it counts itself.
  */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, owner, repairController, servicesStore, storedResource, storeStub } from "../../../durable-objects/peers";
+import { systemClock } from "../../../durable-objects/ports";
 import { allocatorFamilies, type CidrUsage } from "../../alloc/allocation-metrics";
+import { inParallel } from "../../base/in-parallel";
+import { pause } from "../../base/pause";
 import { definitions } from "../../registry/all";
 import type { RepairCounts } from "../../rpc/repair";
 import { type MetricFamily, metricsText } from "../../telemetry/metrics";
 import { partsOfRanges } from "../../topology/range-parts";
+import { clusterName } from "../../tenancy/cluster-id";
 import { READY_TIMEOUT_MS } from "../limits";
 import { log } from "../log";
 import { call } from "../peers";
+import { terminations } from "../terminations";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -22,6 +28,9 @@ interface Reading {
   watchers: number;
   revision: number;
 }
+
+/** Owners asked side by side: a scrape among a thousand ranges keeps nobody from a thread that may be everybody's. */
+const OWNERS_AT_ONCE = 32;
 
 /** An object that does not answer is left out: half of the metrics are better than none. */
 async function read<T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> {
@@ -55,19 +64,19 @@ async function ownerReadings(env: Env, cluster: string): Promise<{ owners: Owner
   const parts = partsOfRanges(topology);
   const taken = new Map(parts.ranges.map(({ cidr }) => [cidr, 0]));
   const unknown = new Set<string>();
-  const owners = await Promise.all(
-    [...parts.byOwner].map(async ([uid, intervals]): Promise<OwnerReading | undefined> => {
-      const answer = await read("owner.usage", () => owner(env, cluster, uid).usage(intervals.map(({ first, last }) => ({ first, last }))));
-      for (const [index, { cidr }] of intervals.entries()) {
-        if (answer) taken.set(cidr, (taken.get(cidr) ?? 0) + (answer.taken[index] ?? 0));
-        else unknown.add(cidr);
-      }
-      return answer && { owner: uid, drains: answer.drains, operations: answer.weight };
-    }),
-  );
+  const owners = new Map<string, OwnerReading>();
+  await inParallel([...parts.byOwner], OWNERS_AT_ONCE, async ([uid, intervals]) => {
+    const answer = await read("owner.usage", () => owner(env, cluster, uid).usage(intervals.map(({ first, last }) => ({ first, last }))));
+    for (const [index, { cidr }] of intervals.entries()) {
+      if (answer) taken.set(cidr, (taken.get(cidr) ?? 0) + (answer.taken[index] ?? 0));
+      else unknown.add(cidr);
+    }
+    if (answer) owners.set(uid, { owner: uid, drains: answer.drains, operations: answer.weight });
+    await pause(systemClock, 1);
+  });
   const known = parts.ranges.filter(({ cidr }) => !unknown.has(cidr));
   return {
-    owners: owners.filter((reading) => reading !== undefined),
+    owners: [...parts.byOwner.keys()].flatMap((uid) => owners.get(uid) ?? []),
     usage: known.map(({ cidr, size }) => {
       const allocated = taken.get(cidr) ?? 0;
       return { cidr, allocated, available: Number(size - BigInt(allocated)) };
@@ -93,6 +102,18 @@ function repairFamilies(counts: RepairCounts | undefined): MetricFamily[] {
       type: "counter",
       help: "[ALPHA] Number of reconciliation failures on the clusterip repair reconcile loop",
       samples: counts ? [{ labels: {}, value: counts.reconcileErrors }] : [],
+    },
+    {
+      name: "servicenet_configuration_differs",
+      type: "gauge",
+      help: "1 for each setting in which a Worker differed from this cluster's objects in the last minutes.",
+      samples: (counts?.differingSettings ?? []).map((setting) => ({ labels: { setting }, value: 1 })),
+    },
+    {
+      name: "servicenet_repair_sweeps_total",
+      type: "counter",
+      help: "Full sweeps of repair that came to their end: every Service, IPAddress and owner of addresses was looked at.",
+      samples: counts ? [{ labels: {}, value: counts.sweeps }] : [],
     },
   ];
 }
@@ -139,6 +160,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     },
     ...allocatorFamilies(usage, allocations ?? []),
     ...repairFamilies(repair),
+    terminations.family(clusterName(cluster)),
   ];
   return new Response(metricsText(families), { headers: { "Content-Type": CONTENT_TYPE } });
 }

@@ -2,45 +2,41 @@
  * The old allocator's RangeAllocations (services-and-addresses §7), served with the gate DisableAllocatorDualWrite off:
  *
  *   GET  /admin/rangeallocations/serviceips            the first configured range; secondaryserviceips: the second
- *   PUT  /admin/rangeallocations/serviceips            compares one from elsewhere with it; changes nothing
+ *   PUT  /admin/rangeallocations/serviceips            imports one from elsewhere (range-allocation-import.ts)
  *
  * Nothing is stored: each is made of what the owners have at the time, so it is never older than they are, and no bit of it can keep an address
- * from anybody. For the same reason a bit that is brought along takes nothing: without a holder it would never be released.
+ * from anybody.
  */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, owner } from "../../../durable-objects/peers";
 import { err, ok, type Result } from "../../base/result";
 import type { Config } from "../../config/config";
-import { bitsOf, type RangeAllocation, readRangeAllocation, writeRangeAllocation } from "../../import/range-allocation";
-import { isJsonObject, type JsonValue } from "../../meta/patch/json-value";
-import { badRequest, conflict, methodNotAllowed, serviceUnavailable, type Status } from "../../meta/status";
+import { bitsOf, writeRangeAllocation } from "../../import/range-allocation";
+import { methodNotAllowed, serviceUnavailable, type Status } from "../../meta/status";
 import { formatAddress } from "../../net/address";
 import { lastOf, type Prefix } from "../../net/prefix";
 import type { Topology } from "../../rpc/coordinator";
 import { isOf } from "../../topology/route";
 import { storedPrefix } from "../../topology/stored-prefix";
-import { readText } from "../body";
 import { configOf } from "../config-guard";
 import { RETRY_AFTER_SECONDS } from "../limits";
 import { call } from "../peers";
-import { splitRequestUrl } from "../request-url";
 import { jsonResponse, pageNotFound, statusResponse } from "../respond";
+import { importResponse } from "./range-allocation-import";
 
 /** Upstream's names, in the order of the configured ranges. */
 const NAMES = ["serviceips", "secondaryserviceips"];
-const RESOURCE = { group: "", resource: "serviceipallocations", kind: "RangeAllocation" };
 /** The topology changed while the owners were asked: asked again this often. */
 const READINGS_MAX = 5;
-const DIFFERENCES_TOLD_MAX = 1_000;
 
-export async function rangeAllocationsResponse(env: Env, request: Request, name: string): Promise<Response> {
+export async function rangeAllocationsResponse(env: Env, cluster: string, request: Request, name: string): Promise<Response> {
   const config = configOf(env);
   const range = config.ok ? rangeNamed(config.value, name) : undefined;
   if (range === undefined) return pageNotFound();
   if (request.method !== "GET" && request.method !== "PUT") return statusResponse(methodNotAllowed());
-  const taken = await takenBits(env, splitRequestUrl(request.url).cluster, storedPrefix(range));
+  const taken = await takenBits(env, cluster, storedPrefix(range));
   if (!taken.ok) return statusResponse(taken.error);
-  if (request.method === "PUT") return compared(request, { name, range, taken: taken.value });
+  if (request.method === "PUT") return importResponse(env, cluster, request, { name, range, taken: taken.value });
   const object = { kind: "RangeAllocation", apiVersion: "v1", metadata: { name }, ...writeRangeAllocation(range, taken.value) };
   return jsonResponse(200, JSON.stringify(object), "compact");
 }
@@ -94,50 +90,4 @@ function partOf(segment: Prefix, within: { family: string; first: bigint; last: 
   const first = segment.base > within.first ? segment.base : within.first;
   const last = lastOf(segment) < within.last ? lastOf(segment) : within.last;
   return first <= last ? { first, last } : undefined;
-}
-
-/** A Status that names every address on which the two differ. */
-async function compared(request: Request, ours: { name: string; range: string; taken: ReadonlySet<number> }): Promise<Response> {
-  const { name, range, taken } = ours;
-  const brought = await readBrought(request);
-  if (!brought.ok) return statusResponse(brought.error);
-  if (brought.value.range !== range) {
-    return statusResponse(conflict(RESOURCE, name, "the provided range does not match the current range"));
-  }
-  const theirs = readRangeAllocation(brought.value);
-  if (!theirs.ok) return statusResponse(badRequest(theirs.error));
-  const prefix = storedPrefix(range);
-  const named = new Set(theirs.value.kind === "addresses" ? theirs.value.addresses : []);
-  const held = new Set([...taken].sort((a, b) => a - b).map((bit) => formatAddress(prefix.family, prefix.base + 1n + BigInt(bit))));
-  const unexplained = [...named].filter((address) => !held.has(address));
-  const missing = [...held].filter((address) => !named.has(address));
-  const causes = [
-    ...unexplained.map((field) => ({ reason: "Unexplained", message: "taken there, and held by nobody here", field })),
-    ...missing.map((field) => ({ reason: "Missing", message: "held here, and free there", field })),
-  ];
-  const status = {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Success",
-    message: `compared, nothing was changed: ${unexplained.length} unexplained, ${missing.length} missing`,
-    details: { name, kind: RESOURCE.resource, causes: causes.slice(0, DIFFERENCES_TOLD_MAX) },
-    code: 200,
-  };
-  return jsonResponse(200, JSON.stringify(status), "compact");
-}
-
-async function readBrought(request: Request): Promise<Result<RangeAllocation, Status>> {
-  const text = await readText(request);
-  if (!text.ok) return text;
-  try {
-    const parsed = JSON.parse(text.value) as JsonValue;
-    if (!isJsonObject(parsed)) return err(badRequest("the body is no RangeAllocation"));
-    const { kind, range, data } = parsed;
-    const isWhole =
-      kind === "RangeAllocation" && typeof range === "string" && (data === undefined || data === null || typeof data === "string");
-    return isWhole ? ok({ range, data: typeof data === "string" ? data : "" }) : err(badRequest("the body is no RangeAllocation"));
-  } catch {
-    return err(badRequest("the body is no JSON"));
-  }
 }

@@ -8,8 +8,8 @@ import { call } from "../peers";
 import { parseQuery, splitRequestUrl } from "../request-url";
 import { jsonResponse, renderingOf, statusResponse } from "../respond";
 
-export async function rangesResponse(env: Env, request: Request): Promise<Response> {
-  const { cluster, query } = splitRequestUrl(request.url);
+export async function rangesResponse(env: Env, cluster: string, request: Request): Promise<Response> {
+  const { query } = splitRequestUrl(request.url);
   const accepted = negotiate(request.headers.get("Accept"), "none");
   if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
   const rendering = renderingOf(accepted.encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");

@@ -6,7 +6,7 @@ import type { KubeObject } from "../../meta/kubernetes";
 import { badRequest, invalid, notAcceptable, type Status } from "../../meta/status";
 import { required } from "../../meta/field-errors";
 import { apiVersionOf } from "../../meta/type-meta";
-import { readObject } from "../body";
+import { type BodyRequest, readObject } from "../body";
 import { ANSWER_TYPES, negotiate } from "../negotiate";
 import { parseWriteOptions } from "../options";
 import { jsonResponse, renderingOf, statusResponse } from "../respond";
@@ -24,14 +24,19 @@ const ALL_RULES = {
 type ReviewBody = KubeObject & { spec?: Record<string, unknown> };
 
 /** POST of a review. `namespace` is that of the URL, "" for cluster-scoped ones. */
-export async function createReview(request: Request, review: Review, namespace: string, query: URLSearchParams): Promise<Response> {
+export async function createReview(
+  { request, place }: BodyRequest,
+  review: Review,
+  namespace: string,
+  query: URLSearchParams,
+): Promise<Response> {
   const userAgent = request.headers.get("User-Agent") ?? "";
   const accepted = negotiate(request.headers.get("Accept"), "none");
   if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
   const rendering = renderingOf(accepted.encoding, query, userAgent);
   const options = parseWriteOptions("CreateOptions", query, { userAgent, group: review.group, version: review.version });
   if (!options.ok) return statusResponse(options.error, rendering);
-  const body = await readObject(request, review, options.value.fieldValidation);
+  const body = await readObject({ request, place }, review, options.value.fieldValidation);
   if (!body.ok) return statusResponse(body.error, rendering);
   const { object, warnings } = body.value;
   const problem = reviewProblem(review, object, namespace);

@@ -1,7 +1,6 @@
-/** GET /version. The server behaves as this Kubernetes release; the suffix counts releases of this project. */
+/** GET /version */
+import { GIT_VERSION } from "../../config/version";
 import { jsonResponse } from "../respond";
-
-export const GIT_VERSION = "v1.36.2-servicenet.1";
 
 const VERSION = JSON.stringify({
   major: "1",

@@ -1,25 +1,18 @@
 /** Upstream's end-to-end assertions about lists, watches and what a server says about itself, on the real server. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 import { Api, MERGE_PATCH, brief } from "./api";
 import type { Body } from "./api";
 
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 const api = new Api(() => server.url);
 const NAMESPACE = "/api/v1/namespaces/lists";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/lists/leases";
 const TABLE = { Accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
 
 beforeAll(async () => {
-  server = await startServer(folder);
   await api.must("POST", "/api/v1/namespaces", { body: { metadata: { name: "lists" } } });
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
 });
 
 const names = (list: Body) => (list.items ?? []).map(({ metadata }) => metadata?.name ?? "");

@@ -1,26 +1,16 @@
 /** Upstream's end-to-end assertions about single resources, on the real server. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { LeaseSchema } from "../../../src/schema/coordination";
 import { encodeProtobuf } from "../../../src/schema/encode-protobuf";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 import { Api, MERGE_PATCH, STRATEGIC_PATCH, brief } from "./api";
 import type { Body } from "./api";
 
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
 const api = new Api(() => server.url);
 const NETWORKING = "/apis/networking.k8s.io/v1";
 const SERVICES = "/api/v1/namespaces/default/services";
-
-beforeAll(async () => {
-  server = await startServer(folder, ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
 
 const names = (list: Body) => (list.items ?? []).map(({ metadata }) => metadata?.name ?? "");
 const versionOf = (object: Body) => BigInt(object.metadata?.resourceVersion ?? 0);

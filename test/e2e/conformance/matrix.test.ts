@@ -1,10 +1,9 @@
 /** Every convention of test/conformance/conventions.ts over every resource of the registry, on the real server. */
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { beforeAll, describe, it } from "vitest";
 import { definitions } from "../../../src/registry/all";
 import { conventionNames, exemption } from "../../conformance/conventions";
 import type { ConventionName } from "../../conformance/conventions";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 import { Api } from "./api";
 import { reading } from "./matrix/reading";
 import { Subject } from "./matrix/subject";
@@ -14,18 +13,12 @@ import { writing } from "./matrix/writing";
 
 const checks: Record<ConventionName, Check> = { ...writing, ...reading, ...watching };
 
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 const subjects = definitions.map((definition, index) => new Subject(definition, () => server.url, index));
 
 beforeAll(async () => {
-  server = await startServer(folder);
   const api = new Api(() => server.url);
   await Promise.all(subjects.map(({ namespace }) => api.must("POST", "/api/v1/namespaces", { body: { metadata: { name: namespace } } })));
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
 });
 
 describe.each(conventionNames)("%s", (name) => {

@@ -1,9 +1,10 @@
 /** Upstream's assertions about ServiceCIDRs and the Services inside them: small ranges, growth, deletion and migration, on the real server. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
 import { parsePrometheus } from "../../support/prometheus";
 import { removeFolder, startServer, temporaryFolder } from "../server";
 import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 import { Api, MERGE_PATCH } from "./api";
 import type { Body } from "./api";
 
@@ -73,17 +74,8 @@ class Cluster {
 }
 
 describe("a default range of eight addresses", () => {
-  const folder = temporaryFolder();
-  let server: Server;
+  const server = serverForTests(rangeOf("10.0.0.0/29,fd00:ff::/112"));
   const cluster = (name: string) => new Cluster(() => server.url, name);
-
-  beforeAll(async () => {
-    server = await startServer(folder, rangeOf("10.0.0.0/29,fd00:ff::/112"));
-  });
-  afterAll(async () => {
-    await server.kill();
-    removeFolder(folder);
-  });
 
   async function filled(name: string): Promise<Cluster> {
     const full = cluster(name);
@@ -174,21 +166,16 @@ describe("a default range of eight addresses", () => {
 });
 
 upstreamRow("TestServiceAllocIPAddressLargeCIDR", () => {
+  const server = serverForTests(rangeOf("2001:db8::/64"));
+
   it("a /64: dynamic addresses, and its last one by name", async () => {
-    const folder = temporaryFolder();
-    const server = await startServer(folder, rangeOf("2001:db8::/64"));
-    try {
-      const cluster = new Cluster(() => server.url, "large");
-      const addresses = [await cluster.address("dynamic")];
-      addresses.push(await cluster.address("last", { clusterIP: "2001:db8::ffff:ffff:ffff:ffff" }));
-      expect(addresses[1]).toBe("2001:db8::ffff:ffff:ffff:ffff");
-      for (const address of addresses) {
-        const holder = await cluster.api.must("GET", `/apis/networking.k8s.io/v1/ipaddresses/${encodeURIComponent(address)}`);
-        expect(holder.spec?.["parentRef"]).toMatchObject({ resource: "services", namespace: "default" });
-      }
-    } finally {
-      await server.kill();
-      removeFolder(folder);
+    const cluster = new Cluster(() => server.url, "large");
+    const addresses = [await cluster.address("dynamic")];
+    addresses.push(await cluster.address("last", { clusterIP: "2001:db8::ffff:ffff:ffff:ffff" }));
+    expect(addresses[1]).toBe("2001:db8::ffff:ffff:ffff:ffff");
+    for (const address of addresses) {
+      const holder = await cluster.api.must("GET", `/apis/networking.k8s.io/v1/ipaddresses/${encodeURIComponent(address)}`);
+      expect(holder.spec?.["parentRef"]).toMatchObject({ resource: "services", namespace: "default" });
     }
   });
 });
@@ -211,14 +198,15 @@ describe("flags that change between two starts", () => {
     it("a /28 works", async () => {
       await restart("10.0.0.0/28");
       const small = cluster("small");
-      expect(await small.address("any")).toMatch(/^10\.0\.0\.\d+$/);
       expect(await small.address("named", { clusterIP: "10.0.0.14" })).toBe("10.0.0.14");
+      expect(await small.address("any")).toMatch(/^10\.0\.0\.\d+$/);
     });
   });
 
   upstreamRow("TestIPAllocatorClusterIPMetrics", () => {
     it("what is held and free, what was given and refused, by range and scope", async () => {
       const subject = cluster("metrics");
+      await subject.api.must("PUT", "");
       const metrics = async () => {
         const families = parsePrometheus((await subject.api.get("/metrics")).text);
         const of = (name: string, scope?: string) =>

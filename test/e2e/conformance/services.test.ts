@@ -1,23 +1,13 @@
 /** Upstream's assertions about Services on a dual-stack cluster, on the real server. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 import { Api, MERGE_PATCH, brief } from "./api";
 import type { Answer, Body } from "./api";
 
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
 const api = new Api(() => server.url);
 const SERVICES = "/api/v1/namespaces/default/services";
-
-beforeAll(async () => {
-  server = await startServer(folder, ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
 
 interface Spec {
   type?: string;

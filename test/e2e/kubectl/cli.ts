@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { findKubectl } from "../../../scripts/kubectl";
-import { removeFolder, startServer, temporaryFolder } from "../server";
+import { removeFolder, temporaryFolder } from "../server";
+import { serverForTests } from "../server-for-tests";
 
 interface Options {
   /** standard input */
@@ -50,21 +51,14 @@ export interface Kubectl {
 export function kubectlAgainstServer(): Kubectl {
   const folder = temporaryFolder();
   const command = findKubectl();
-  let url = "";
+  const server = serverForTests();
   let environment: NodeJS.ProcessEnv = {};
-  let end = () => Promise.resolve<number | null>(null);
-  beforeAll(async () => {
+  beforeAll(() => {
     if (!command) throw new Error("there is no kubectl 1.32 or newer: put one on the PATH or name it in $KUBECTL");
     mkdirSync(join(folder, "home"));
-    const server = await startServer(join(folder, "data"));
-    end = () => server.kill();
-    url = server.url;
     environment = { PATH: process.env["PATH"], HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
   });
-  afterAll(async () => {
-    await end();
-    removeFolder(folder);
-  });
+  afterAll(() => removeFolder(folder));
 
   const kubectl = command ?? "kubectl";
   const run = (line: string, { input, env }: Options = {}): Outcome => {
@@ -112,7 +106,7 @@ export function kubectlAgainstServer(): Kubectl {
       chmodSync(path, 0o755);
       return path;
     },
-    url: () => url,
+    url: () => server.url,
   };
 }
 

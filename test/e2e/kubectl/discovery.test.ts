@@ -95,6 +95,7 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
     expect(ok("get --raw /readyz?verbose")).toMatch(/^\[\+\]ping ok\n[\s\S]*\nreadyz check passed$/);
     expect(JSON.parse(ok("get --raw /apis/networking.k8s.io"))).toMatchObject({ kind: "APIGroup", name: "networking.k8s.io" });
     expect(JSON.parse(ok("get --raw /api/v1/namespaces/default/services/kubernetes"))).toMatchObject({ kind: "Service" });
+    expect(JSON.parse(ok("get --raw /check"))).toMatchObject({ wrong: [], unchecked: [], checked: { serviceCIDRs: 1, owners: 1 } });
     expect(refused("get --raw /nope")).toBe("Error from server (NotFound): the server could not find the requested resource");
     expect(refused("get --raw /api/v1/nope")).toBe("Error from server (NotFound): the server could not find the requested resource");
   });

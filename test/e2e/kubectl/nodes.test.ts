@@ -61,12 +61,14 @@ describe("kubectl cordon, uncordon and drain", () => {
 
   it("drain takes the pods off a node", () => {
     ok(`create -f ${kubectl.file("pod.json", pod("worker", { nodeName: "n2", terminationGracePeriodSeconds: 0 }))}`);
+    ok(`create -f ${kubectl.file("elsewhere.json", pod("elsewhere", { nodeName: "n1" }))}`);
     const unmanaged = refused("drain n2");
     expect(unmanaged).toContain("default/worker");
     expect(unmanaged).toContain("--force");
     const { code, out } = kubectl.run("drain n2 --force --grace-period=0 --timeout=20s");
     expect({ code, last: out.trimEnd().split("\n").at(-1) }).toEqual({ code: 0, last: "node/n2 drained" });
     expect(refused("get pod worker")).toContain("NotFound");
+    expect(ok("get pod elsewhere -o name")).toBe("pod/elsewhere");
     ok("uncordon n2");
   });
 });

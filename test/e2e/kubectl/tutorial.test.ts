@@ -6,30 +6,26 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findKubectl } from "../../../scripts/kubectl";
 import { checkNodePortsUnique, checkState } from "../../support/checkers";
 import { observe } from "../observe";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { removeFolder, temporaryFolder } from "../server";
+import { serverForTests } from "../server-for-tests";
 import { shows, stepsOf } from "./console-page";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "tutorial.md"), "utf8");
 const folder = temporaryFolder();
 const work = join(folder, "work");
 let environment: NodeJS.ProcessEnv = {};
-let server: Server;
+const [, args = ""] = /^npm start -- (.+)$/m.exec(page) ?? [];
+const server = serverForTests(args.split(" "));
 
-beforeAll(async () => {
+beforeAll(() => {
   const kubectl = findKubectl();
   if (!kubectl) throw new Error("there is no kubectl 1.32 or newer: put one on the PATH or name it in $KUBECTL");
   for (const name of ["bin", "home", "work"]) mkdirSync(join(folder, name));
   if (isAbsolute(kubectl)) symlinkSync(kubectl, join(folder, "bin", "kubectl"));
-  const [, args = ""] = /^npm start -- (.+)$/m.exec(page) ?? [];
-  server = await startServer(join(folder, "data"), args.split(" "));
   const path = `${join(folder, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;
   environment = { PATH: path, HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
 });
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
+afterAll(() => removeFolder(folder));
 
 /** What the terminal shows; ends with the exit code when the page does not show the error that goes with it. */
 function typed(command: string, output: readonly string[]): string {

@@ -9,12 +9,10 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../../scripts/chromium";
 import { openWatches } from "../observe";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
-const folder = temporaryFolder();
-let server: Server;
+const server = serverForTests();
 let browser: Browser;
 let pages: HttpServer;
 /** of a page that another server serves */
@@ -35,7 +33,6 @@ const WATCHING_PAGE = `<!doctype html><title>watch</title><script>
 </script>`;
 
 beforeAll(async () => {
-  server = await startServer(folder);
   const command = findChromium();
   if (command === undefined) throw new Error("there is no Chromium; .ci/run installs one");
   browser = await chromium.launch({
@@ -51,8 +48,6 @@ afterEach(() => page.close());
 afterAll(async () => {
   await browser.close();
   pages.close();
-  await server.kill();
-  removeFolder(folder);
 });
 
 async function write(method: "POST" | "DELETE", path: string, body?: unknown): Promise<void> {
@@ -115,7 +110,7 @@ describe("a page of another origin", () => {
     const { port } = new URL(server.url);
     await server.stop();
     await eventually(ended).toEqual({ code: 1000, wasClean: true });
-    server = await startServer(folder, ["--port", port]);
+    await server.start(["--port", port]);
     await page.reload();
     await eventually(heard).toContain("ADDED kubernetes");
   });

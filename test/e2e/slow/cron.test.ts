@@ -1,16 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { expect, it } from "vitest";
+import { serverForTests } from "../server-for-tests";
 
-const folder = temporaryFolder();
-let server: Server;
-beforeAll(async () => {
-  server = await startServer(folder);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
+const server = serverForTests();
 
 it("the cron of every minute fires at the minute, in the Worker", async () => {
   const fired = () =>

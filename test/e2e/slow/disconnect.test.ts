@@ -1,20 +1,11 @@
 import { once } from "node:events";
 import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { openWatches } from "../observe";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 
-const folder = temporaryFolder();
-let server: Server;
-beforeAll(async () => {
-  server = await startServer(folder);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
+const server = serverForTests();
 
 const PODS = "/api/v1/namespaces/default/pods";
 const watches = () => openWatches(server.url, "pods");

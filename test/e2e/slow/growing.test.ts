@@ -3,16 +3,15 @@
  * requests may fail unless every range is full, and no address may be lost, given twice or left without its IPAddress.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checkState } from "../../support/checkers";
-import type { ObservedService } from "../../support/checkers";
+import type { ObservedService } from "../../../src/check/observed";
 import { Api } from "../conformance/api";
 import { observe } from "../observe";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
+import { serverForTests } from "../server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
-const CLIENTS = 8;
+const CLIENTS = 32;
 /** All that a /24 gives out. */
 const OF_A_24 = 254;
 /** All that 10.0.0.0/29, the default range, gives out, less default/kubernetes. */
@@ -20,15 +19,7 @@ const OF_DEFAULT = 5;
 const SMALL = "10.100.0.0/24";
 const LARGE = "10.100.0.0/23";
 
-const folder = temporaryFolder();
-let server: Server;
-beforeAll(async () => {
-  server = await startServer(folder, ["--var", "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/29"]);
-});
-afterAll(async () => {
-  await server.kill();
-  removeFolder(folder);
-});
+const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/29"]);
 
 /** A cluster of its own with the clients that work on it. */
 class Load {

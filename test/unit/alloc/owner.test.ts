@@ -222,7 +222,7 @@ describe("frozen", () => {
       expect(await world.allocate("10.0.0.9", { token: "t" })).toEqual({ ok: false, reason: "frozen" });
       expect(await world.release("10.0.0.9", "t")).toBe("stale");
       expect(await world.owner.seed(2, [{ address: "10.0.0.77", holder: aHolder(), token: "s" }])).toBe("stale");
-      expect(await world.owner.countTaken([{ first: "10.0.0.0", last: "10.0.0.255" }])).toMatchObject({ taken: 1 });
+      expect(await world.owner.countTaken([{ first: "10.0.0.0", last: "10.0.0.255" }])).toMatchObject({ taken: [1] });
     }
     expect(await world.allocate()).toMatchObject({ ok: true, address: expect.stringMatching(/^10\.0\.1\./) });
     await world.owner.configure(aConfig(3, [A, B]));
@@ -324,6 +324,19 @@ describe("seed", () => {
     expect(await world.held()).toEqual([]);
   });
 
+  it("closed: nothing for a Service, over a restart too, until a configuration opens it again", async () => {
+    const lost = [{ address: "10.0.0.9", holder: aHolder({ kind: "service" }), token: "lost" }];
+    const closed = aConfig(5, [A], { ranges: [], closed: true });
+    expect(await world.owner.configure(closed)).toEqual({ ok: true });
+    expect(await world.owner.configure(closed), "said again").toEqual({ ok: true });
+    expect(await world.owner.configure(aConfig(5, [A], { ranges: [] }))).toMatchObject({ ok: false, reason: "contentDiffers" });
+    world.restart();
+    expect([await world.owner.seed(5, lost), await world.owner.seed(5, seeds("10.0.0.7"))]).toEqual(["stale", "ok"]);
+    await world.owner.configure(aConfig(6, [A], { ranges: [] }));
+    expect(await world.owner.seed(6, lost)).toBe("ok");
+    expect(await world.held()).toEqual(["10.0.0.7", "10.0.0.9"]);
+  });
+
   it("an object deleted before its seed arrived leaves nothing", async () => {
     await world.release("10.0.0.9", "uid of 10.0.0.9");
     expect(await world.owner.seed(4, seeds("10.0.0.9"))).toBe("ok");
@@ -345,12 +358,12 @@ describe("reads", () => {
     expect((await world.owner.rowsSince(0, 2)).rows).toHaveLength(2);
   });
 
-  it("countTaken: inclusive intervals of both families, and the lowest address among them", async () => {
+  it("countTaken: each of the inclusive intervals of both families", async () => {
     for (const address of ["10.0.0.9", "10.0.0.20", "fd00::9"]) await world.allocate(address);
     const count = (...intervals: [string, string][]) => world.owner.countTaken(intervals.map(([first, last]) => ({ first, last })));
-    expect(await count(["10.0.0.9", "10.0.0.20"])).toEqual({ epoch: 1, taken: 2, example: "10.0.0.9" });
-    expect(await count(["fd00::", "fd00::ff"], ["10.0.0.10", "10.0.0.255"])).toEqual({ epoch: 1, taken: 2, example: "10.0.0.20" });
-    expect(await count(["10.0.0.10", "10.0.0.19"])).toEqual({ epoch: 1, taken: 0, example: "" });
+    expect(await count(["10.0.0.9", "10.0.0.20"])).toEqual({ epoch: 1, taken: [2] });
+    expect(await count(["fd00::", "fd00::ff"], ["10.0.0.10", "10.0.0.255"])).toEqual({ epoch: 1, taken: [1, 1] });
+    expect(await count(["10.0.0.10", "10.0.0.19"])).toEqual({ epoch: 1, taken: [0] });
   });
 
   it("free: by family and band", async () => {

@@ -141,37 +141,153 @@ describe("audit", () => {
     const world = new AuditWorld();
     for (let i = 0; i < 2_345; i++) world.row(`10.0.${i >> 8}.${i & 255}`, `lost-${i}`);
     await world.audit();
-    expect(world.countOf("rowsSince")).toBe(3);
+    expect(world.countOf("rowsSince")).toBe(10);
     expect(world.storage.markGet("audited/a")).toBe(2_345);
   });
 
-  it("of a hundred owners asks those that were asked lately, and the others in turn", async () => {
+  it("lets timers and requests come in between any two calls, however fast owners answer, and rests longer than they work", async () => {
     const world = new AuditWorld();
-    const claims = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`o${String(i).padStart(2, "0")}`, `10.1.${i}.0/24`]));
-    world.topology = aTopology(1, claims);
-    const asked = (): string[] => {
-      const owners = world.calls.filter((call) => call.startsWith("rowsSince")).map((call) => call.split(" ")[1] ?? "");
-      world.calls.length = 0;
-      return [...new Set(owners)];
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24", slow: "10.0.3.0/24" });
+    for (let i = 0; i < 600; i++) world.row(`10.0.0.${i}`, `lost-${i}`, "ipaddress");
+    const calls: { begun: number; ended: number }[] = [];
+    const { rowsSince } = world;
+    world.rowsSince = async (owner, after, limit) => {
+      const call = { begun: world.scheduler.now, ended: 0 };
+      calls.push(call);
+      if (owner === "slow") await world.clock.sleep(7);
+      call.ended = world.scheduler.now;
+      return rowsSince(owner, after, limit);
     };
-    await world.ledger.audit();
-    expect(asked()).toHaveLength(100);
-    const taken = await world.take();
-    const owner = world.calls.find((call) => call.startsWith("allocate"))?.split(" ")[1];
-    world.commit("default/a", taken);
-    asked();
-    const rounds = [];
-    for (let i = 0; i < 5; i++) {
-      await world.ledger.audit();
-      rounds.push(asked());
+    await world.audit();
+    const rests = calls.slice(1).map(({ begun }, i) => begun - (calls[i]?.ended ?? 0));
+    const worked = calls.map(({ begun, ended }) => ended - begun);
+    expect(calls.length).toBeGreaterThan(8);
+    for (const [i, rest] of rests.entries()) expect(rest).toBeGreaterThanOrEqual(Math.max(1, 4 * (worked[i] ?? 0)));
+  });
+
+  it("is waited for no longer than ten seconds, and goes on behind", async () => {
+    const world = new AuditWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.row("10.0.0.50", "lost");
+    const { rowsSince } = world;
+    world.rowsSince = async (...args) => {
+      await world.clock.sleep(4_000);
+      return rowsSince(...args);
+    };
+    const startedAt = world.scheduler.now;
+    await world.audit();
+    expect(world.scheduler.now - startedAt).toBeLessThan(11_000);
+    await world.scheduler.pass(60_000);
+    expect(world.calls.filter((call) => call.startsWith("rowsSince"))).toEqual(["rowsSince a 0", "rowsSince b 0"]);
+    expect(world.held).toEqual([]);
+  });
+
+  it("looks at a thousand of the old rows of an owner each time, page by page, and begins anew behind the last one", async () => {
+    const world = new AuditWorld();
+    for (let i = 0; i < 1_300; i++) world.row(`10.0.${i >> 8}.${i & 255}`, `kept-${i}`, "ipaddress");
+    await world.audit();
+    const swept = [];
+    for (let i = 0; i < 3; i++) {
+      world.calls.length = 0;
+      await world.audit();
+      swept.push(
+        world.calls.filter((call) => call.startsWith("rowsSince") && call !== "rowsSince a 1300").map((call) => call.split(" ")[2]),
+      );
     }
-    for (const round of rounds) expect(round).toContain(owner);
-    expect(Math.max(...rounds.map(({ length }) => length))).toBeLessThanOrEqual(21);
-    expect(new Set(rounds.flat()).size).toBe(100);
-    // A configuration that is new may have brought rows (a hand-off): that owner is looked at at once.
-    world.topology = aTopology(2, claims);
-    await world.ledger.audit();
-    expect(asked()).toHaveLength(100);
+    const whole = ["0", "250", "500", "750"];
+    expect(swept).toEqual([whole, ["1000", "1250"], whole]);
+  });
+
+  describe("of a hundred owners", () => {
+    const claims = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`o${String(i).padStart(2, "0")}`, `10.1.${i}.0/24`]));
+
+    /** A world whose owners have been audited once, what later audits ask, and who was asked for an address. */
+    async function audited(): Promise<{ world: AuditWorld; asked: () => string[]; allocating: () => string | undefined }> {
+      const world = new AuditWorld();
+      world.topology = aTopology(1, claims);
+      const asked = (): string[] => {
+        const owners = world.calls.filter((call) => call.startsWith("rowsSince")).map((call) => call.split(" ")[1] ?? "");
+        world.calls.length = 0;
+        return [...new Set(owners)];
+      };
+      await world.audit();
+      expect(asked()).toHaveLength(100);
+      return { world, asked, allocating: () => world.calls.find((call) => call.startsWith("allocate"))?.split(" ")[1] };
+    }
+
+    it("asks some in turn: who answered has no row that is not known", async () => {
+      const { world, asked } = await audited();
+      world.commit("default/a", await world.take());
+      asked();
+      const rounds = [];
+      for (let i = 0; i < 5; i++) {
+        await world.audit();
+        rounds.push(asked());
+      }
+      expect(rounds.map(({ length }) => length)).toEqual([20, 20, 20, 20, 20]);
+      expect(new Set(rounds.flat()).size).toBe(100);
+      // A configuration that is new may have brought rows (a hand-off): that owner is looked at at once.
+      world.topology = aTopology(2, claims);
+      await world.audit();
+      expect(asked()).toHaveLength(100);
+    });
+
+    it("asks those that failed or have not answered for ten minutes, each time", async () => {
+      for (const answer of [() => Promise.reject(new Error("connection lost")), () => new Promise<never>(() => undefined)]) {
+        const { world, asked, allocating } = await audited();
+        const { allocate } = world;
+        world.allocate = answer;
+        const taking = world.ledger.take([{ family: "IPv4", address: "", holder: aHolder() }], world.scheduler.now + 20_000);
+        await world.scheduler.pass(6_000);
+        const owner = allocating();
+        world.allocate = allocate;
+        world.ledger.ended((await world.scheduler.run(taking)).taken);
+        asked();
+        for (let i = 0; i < 5; i++) {
+          await world.audit();
+          expect(asked()).toContain(owner);
+        }
+        await world.scheduler.pass(10 * 60_000);
+      }
+    });
+
+    it("asks one that owes an answer, also after it was away and others came late", async () => {
+      const { world, asked } = await audited();
+      const owing: (() => void)[] = [];
+      world.allocate = () => new Promise((_, reject) => owing.push(() => reject(new Error("too late"))));
+      const request = (): void => {
+        const wanted = { family: "IPv4", address: "10.1.50.1", holder: aHolder() } as const;
+        void world.ledger.take([wanted], world.scheduler.now + 1_000);
+      };
+      for (let i = 0; i < 2; i++) {
+        request();
+        await world.scheduler.pass(100);
+      }
+      expect(owing).toHaveLength(2);
+      const { topology } = world;
+      world.topology = aTopology(2, { o00: "10.1.0.0/24" });
+      await world.audit();
+      await world.scheduler.pass(6_000);
+      for (const answer of owing.splice(0)) answer();
+      await world.scheduler.pass(20 * 60_000);
+      world.topology = { ...topology, epoch: 3 };
+      await world.audit();
+      request();
+      await world.scheduler.pass(100);
+      expect(owing).toHaveLength(1);
+      for (let i = 0; i < 5; i++) {
+        asked();
+        await world.audit();
+        expect(asked()).toContain("o50");
+      }
+    });
+
+    it("asks all after a transaction was lost: what it was to give back is in no outbox", async () => {
+      const { world, asked } = await audited();
+      world.ledger.turnLost();
+      await world.audit();
+      expect(asked()).toHaveLength(100);
+    });
   });
 
   it("an owner that is silent hides nobody else's rows and stops no later audit", async () => {
@@ -298,5 +414,87 @@ describe("take", () => {
     expect([taken, world.held.length]).toEqual([[], 1]);
     await world.audit();
     expect(world.held).toEqual([]);
+  });
+});
+
+describe("audit of all owners", () => {
+  /** Rows that were in order when they were seen, and have lost their objects since. */
+  function forgotten(count: number): AuditWorld {
+    const world = new AuditWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/16" });
+    for (let i = 0; i < count; i++) {
+      const { address, token, gen } = world.row(`10.0.${i >> 8}.${i & 255}`, `old-${i}`);
+      world.storage.allocationAdd({ address, key: "default/a", token, gen });
+    }
+    return world;
+  }
+
+  it("releases every lost row, however many there are and however long ago they were seen", async () => {
+    const world = forgotten(2_600);
+    await world.audit();
+    for (let i = 0; i < 2_600; i++) if (i !== 7) world.storage.allocationDelete(`10.0.${i >> 8}.${i & 255}`);
+    await world.scheduler.run(world.ledger.auditAll());
+    await world.scheduler.pass(60_000);
+    expect(world.held).toEqual(["old-7"]);
+  });
+
+  it("asked for while one is under way comes once more behind it: what was lost since may lie where that one has been", async () => {
+    const world = forgotten(10);
+    const { rowsSince } = world;
+    let late: Promise<void>[] = [];
+    let seen = 0;
+    world.rowsSince = async (owner, after, limit) => {
+      const answer = await rowsSince(owner, after, limit);
+      if (++seen === 1) late = [1, 2].map(() => world.ledger.auditAll());
+      return answer;
+    };
+    await world.scheduler.run(world.ledger.auditAll());
+    world.storage.allocationDelete("10.0.0.4");
+    expect(late[0]).toBe(late[1]);
+    await world.scheduler.run(Promise.all(late));
+    await world.scheduler.pass(10);
+    expect([seen, world.held.length, world.held.includes("old-4")]).toEqual([2, 9, false]);
+    await world.scheduler.run(world.ledger.auditAll());
+    expect(seen).toBe(3);
+  });
+
+  it("neither moves the mark of the audit that goes in turn nor is moved by it", async () => {
+    const world = forgotten(2_600);
+    await world.audit();
+    for (let i = 0; i < 2_600; i++) world.storage.allocationDelete(`10.0.${i >> 8}.${i & 255}`);
+    const { rowsSince } = world;
+    let inTurn: Promise<void> | undefined;
+    world.rowsSince = (owner, after, limit) => {
+      // It begins anew at the first row, in the middle of the sweep.
+      if (after === 1_000) inTurn ??= world.ledger.audit();
+      return rowsSince(owner, after, limit);
+    };
+    world.storage.markSet("swept/a", 750);
+    await world.scheduler.run(world.ledger.auditAll());
+    await world.scheduler.run(inTurn ?? Promise.reject(new Error("no audit in turn")));
+    await world.scheduler.pass(60_000);
+    expect(world.held).toEqual([]);
+  });
+
+  it("passes over the rows of operations under way", async () => {
+    const world = forgotten(2);
+    await world.take();
+    world.row("10.0.0.77", "lost");
+    await world.scheduler.run(world.ledger.auditAll());
+    await world.scheduler.pass(10);
+    expect([world.held.length, world.held.includes("lost")]).toEqual([3, false]);
+  });
+
+  it("an owner that does not answer keeps nobody else's rows", async () => {
+    const world = forgotten(3);
+    world.topology = aTopology(1, { silent: "10.1.0.0/16", a: "10.0.0.0/16" });
+    const { rowsSince } = world;
+    world.rowsSince = (owner, ...rest) => (owner === "silent" ? Promise.reject(new Error("no answer")) : rowsSince(owner, ...rest));
+    await world.audit();
+    world.storage.allocationDelete("10.0.0.1");
+    await world.scheduler.run(world.ledger.auditAll());
+    await world.scheduler.pass(10);
+    expect(world.held).toEqual(["old-0", "old-2"]);
+    expect(world.logged.filter((line) => line === "warn audit of an owner failed").length).toBeGreaterThan(0);
   });
 });

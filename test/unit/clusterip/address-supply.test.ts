@@ -12,9 +12,9 @@ class SupplyWorld extends LedgerWorld {
   readonly supply = new AddressSupply(this.ports);
   #tokens = 0;
 
-  take(address = "", kind: "service" | "ipaddress" = "service"): Promise<SupplyResult> {
+  take(address = "", kind: "service" | "ipaddress" = "service", isHeld = false): Promise<SupplyResult> {
     const family = address.includes(":") ? "IPv6" : "IPv4";
-    const wanted = { family, address, holder: aHolder({ kind }) } as const;
+    const wanted = { family, address, holder: aHolder({ kind }), isHeld } as const;
     return this.supply.take(wanted, this.scheduler.now + DEADLINE_MS, () => `token-${++this.#tokens}`);
   }
 
@@ -246,10 +246,33 @@ describe("what is counted and told", () => {
     expect(lines).toMatchObject([{ level: "warn", event: "allocation.slow", family: "IPv4", outcome: "10.0.0.78" }]);
     expect(JSON.stringify(lines)).toMatch(/"durationMs":7\d\d/);
     expect(JSON.stringify(lines)).toContain("ms: a ok");
+    // Many at a time share a line: the next one tells how many they were.
+    const wanted = { family: "IPv4", address: "", holder: aHolder() } as const;
+    const together = [1, 2, 3].map((i) => supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => `together-${i}`));
+    await world.scheduler.run(Promise.all(together));
+    await world.scheduler.pass(1_000);
+    await take();
+    expect(lines.map((line) => ("untoldBefore" in line ? line.untoldBefore : undefined))).toEqual([0, 3]);
     const [range] = metrics.values();
-    expect(range).toMatchObject({ cidr: "10.0.0.0/24", total: { dynamic: 2, static: 1 }, errors: { dynamic: 1, static: 1 } });
-    expect(range?.durations.counts.reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(range).toMatchObject({ cidr: "10.0.0.0/24", total: { dynamic: 6, static: 1 }, errors: { dynamic: 1, static: 1 } });
+    expect(range?.durations.counts.reduce((sum, count) => sum + count, 0)).toBe(7);
     expect(range?.durations.sum).toBeGreaterThan(0.69);
+  });
+});
+
+describe("what is not counted", () => {
+  it.each([
+    ["taken", () => refused("taken")],
+    ["given all the same, to the Service that holds it", () => given("10.0.0.5")],
+  ])("an address that no range gives out, %s: it has no CIDR", async (_, answer) => {
+    const world = new SupplyWorld();
+    const metrics = new AllocationMetrics();
+    world.topology = { ...aTopology(1, { a: "10.0.0.0/24" }), ranges: [] };
+    world.allocate = answer;
+    const wanted = { family: "IPv4", address: "10.0.0.5", holder: aHolder() } as const;
+    const supply = new AddressSupply({ ...world.ports, metrics });
+    await world.result(supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => "token"));
+    expect([world.countOf("allocate"), metrics.values()]).toEqual([1, []]);
   });
 });
 
@@ -262,6 +285,77 @@ describe("answers that say nothing final", () => {
     };
     expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("10.0.0.5");
     expect(world.calls).toEqual(["topology", "allocate a", "topology", "allocate b"]);
+  });
+
+  it.each(["stale", "frozen"] as const)(
+    "%s: for any address another owner is asked at once, also while the Coordinator is silent",
+    async (kind) => {
+      const world = new SupplyWorld();
+      world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
+      let calls = 0;
+      world.allocate = (_, { token }) => (++calls <= 20 ? refused(kind) : given(`10.0.0.${token.slice(6)}`));
+      await world.scheduler.run(world.source.current());
+      world.coordinator = () => new Promise(() => undefined);
+      const startedAt = world.scheduler.now;
+      const results = await world.scheduler.run(Promise.all(Array.from({ length: 20 }, () => world.take())));
+      expect(results.every(({ ok }) => ok)).toBe(true);
+      expect(world.scheduler.now).toBe(startedAt);
+      expect(world.countOf("allocate")).toBe(2);
+      expect(new Set(world.allocated.map(({ owner }) => owner)).size).toBe(2);
+      expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token))).size, "a token for each owner").toBe(40);
+    },
+  );
+
+  it.each(["stale", "frozen"] as const)(
+    "%s from everybody: asked again with growing pauses until the deadline, then unavailable",
+    async (kind) => {
+      const world = new SupplyWorld();
+      world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
+      world.allocate = () => refused(kind);
+      const startedAt = world.scheduler.now;
+      expect(reasonOf(await world.result(world.take()))).toBe("unavailable");
+      expect(world.scheduler.now - startedAt).toBeGreaterThanOrEqual(DEADLINE_MS);
+      const rounds = new Map<string, number>();
+      for (const { owner } of world.allocated) rounds.set(owner, (rounds.get(owner) ?? 0) + 1);
+      expect([...rounds.keys()].sort()).toEqual(["a", "b", "c"]);
+      for (const count of rounds.values()) expect(count).toBeGreaterThan(20);
+      for (const count of rounds.values()) expect(count).toBeLessThan(250);
+    },
+  );
+
+  it("an owner with nothing to give for a moment is not drawn by the next ones, and has its share again later", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { large: "10.0.0.0/16", small: "10.1.0.0/24" });
+    world.free = (owner) => ({ IPv4: { dynamic: owner === "large" ? 60_000 : 200, static: 16 }, IPv6: { ...NONE } });
+    let frozen = true;
+    world.allocate = (owner) => (owner === "large" && frozen ? refused("frozen") : given("10.0.0.9"));
+    const takeFor = async (durationMs: number): Promise<void> => {
+      world.calls.length = 0;
+      for (const endAt = world.scheduler.now + durationMs; world.scheduler.now < endAt;) {
+        expect((await world.result(world.take())).ok).toBe(true);
+        await world.scheduler.pass(1);
+      }
+    };
+    await takeFor(1_000);
+    expect(world.countOf("allocate large")).toBeGreaterThan(3);
+    expect(world.countOf("allocate large")).toBeLessThan(20);
+    frozen = false;
+    await takeFor(200);
+    await takeFor(200);
+    expect(world.countOf("allocate small")).toBeLessThan(20);
+  });
+
+  it("an owner with nothing to give for a moment is asked all the same before a static band is entered", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.1.0.0/24" });
+    world.free = (owner) => ({ IPv4: { dynamic: owner === "a" ? 1 : 0, static: 16 }, IPv6: { ...NONE } });
+    await world.scheduler.run(world.source.current());
+    world.source.counts.note(world.topology, "b", { epoch: 1, free: world.free("b") });
+    let calls = 0;
+    world.allocate = (owner, { dynamicOnly }) =>
+      owner === "a" && dynamicOnly && ++calls > 1 ? given("10.0.0.99") : dynamicOnly ? refused("frozen") : given("10.1.0.1");
+    expect(reasonOf(await world.result(world.take()))).toBe("10.1.0.1");
+    expect(reasonOf(await world.result(world.take()))).toBe("10.0.0.99");
   });
 
   it.each(["frozen", "unknown"] as const)("%s: the same token at the same owner until the deadline, then unavailable", async (kind) => {
@@ -411,8 +505,11 @@ describe("negative answers (rule 17)", () => {
   });
 });
 
-describe("rows of IPAddress objects (rule 15)", () => {
-  it("are taken where no range gives out the address yet", async () => {
+describe("rows of what has its address already", () => {
+  it.each([
+    { name: "an IPAddress object (rule 15)", kind: "ipaddress", isHeld: false },
+    { name: "a Service that lost its row", kind: "service", isHeld: true },
+  ] as const)("$name: taken although no range gives out the address", async ({ kind, isHeld }) => {
     const world = new SupplyWorld();
     let seeded = false;
     world.seed = () => {
@@ -420,8 +517,18 @@ describe("rows of IPAddress objects (rule 15)", () => {
       return Promise.resolve("ok");
     };
     world.allocate = (_, { address }) => (seeded ? given(address) : refused("notAllocatable"));
-    expect(reasonOf(await world.result(world.take("10.0.0.0", "ipaddress")))).toBe("10.0.0.0");
-    expect(world.calls).toEqual(["topology", "allocate a", "seed a 10.0.0.0", "allocate a"]);
+    expect(reasonOf(await world.result(world.take("10.0.0.0", kind, isHeld)))).toBe("10.0.0.0");
+    expect(world.calls).toEqual(["topology", "allocate a", "topology", "seed a 10.0.0.0", "allocate a"]);
     expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token))).size).toBe(1);
+  });
+
+  it("are not written down by an owner that has lost the claim and does not know it yet", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24" });
+    world.allocate = (owner, { address }) => (owner === "a" ? refused("notAllocatable") : given(address));
+    await world.result(world.take("10.0.0.0", "service"));
+    world.topology = aTopology(2, { b: "10.0.0.0/24" });
+    expect(reasonOf(await world.result(world.take("10.0.0.0", "ipaddress")))).toBe("10.0.0.0");
+    expect(world.calls.slice(-3)).toEqual(["allocate a", "topology", "allocate b"]);
   });
 });

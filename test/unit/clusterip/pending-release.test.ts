@@ -69,6 +69,28 @@ describe("a release", () => {
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
+  it("a row that waits for its owner is in no other round, whatever becomes of the rows of others", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    const answers: (() => void)[] = [];
+    world.release = (owner) =>
+      owner === "a" ? Promise.reject(new Error("overloaded")) : new Promise((resolve) => answers.push(() => resolve("released")));
+    // What puts a's row off is lost with its transaction.
+    const { releaseDefer } = world.storage;
+    world.storage.releaseDefer = (...row) => {
+      world.storage.releaseDefer = releaseDefer;
+      throw new Error(`the disk is full: ${row[0]}`);
+    };
+    const dropped = world.drop("10.0.0.5", "10.0.1.5");
+    await world.scheduler.pass(1_000);
+    void world.releases.drain();
+    await world.scheduler.pass(100);
+    expect(world.countOf("release b")).toBe(1);
+    for (const answer of answers) answer();
+    await world.scheduler.run(dropped);
+    expect([world.left, world.releases.count]).toEqual([["10.0.0.5"], 1]);
+  });
+
   it("stale: reads the topology again, and the next try goes to the owner it names (hazard 17)", async () => {
     const world = new ReleaseWorld();
     world.release = (owner) => (owner === "a" ? "stale" : "released");

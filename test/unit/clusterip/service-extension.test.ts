@@ -92,16 +92,19 @@ describe("create", () => {
 
   it("without a name: refused, and nobody is asked for an address", async () => {
     const api = await new SimApi().ready();
-    const before = api.cluster.network.calls;
+    const asked: unknown[] = [];
+    api.cluster.network.fate = (step) => void asked.push(step);
     expect(statusOf(await api.create("")).code).toBe(422);
-    expect(api.cluster.network.calls).toBe(before);
+    expect(asked).not.toContain("allocate");
     expect(await api.rows()).toEqual({});
+    objectOf(await api.create("named"));
+    expect(asked).toContain("allocate");
   });
 
   it("two of one name at once: one is created, the other waits for its outcome and takes nothing (hazard 15)", async () => {
     const api = await new SimApi().ready();
     const results = await api.run(Promise.all([api.start(api.creation("web")), api.start(api.creation("web"))]));
-    expect(results.map((result) => (result.ok ? result.code : result.status.reason))).toEqual([201, "AlreadyExists"]);
+    expect(results.map((result) => (result.ok ? "created" : result.status.reason)).sort()).toEqual(["AlreadyExists", "created"]);
     expect(Object.keys(await api.rows())).toHaveLength(1);
     await isQuiet(api);
   });
@@ -413,13 +416,20 @@ describe("after a crash", () => {
   });
 
   it("what was taken for a create that never committed is free again", async () => {
-    const api = await new SimApi().ready();
-    await api.create("first");
-    void api.start(api.creation("web"));
-    while (Object.keys(await api.rows()).length < 2) await api.cluster.scheduler.pass(1);
-    api.cluster.services.crash();
-    await isQuiet(api);
-    expect(Object.keys(await api.rows())).toEqual(api.addressesOf("first"));
-    expect(api.addressesOf("web")).toBeUndefined();
+    let lost = 0;
+    for (let seed = 1; seed <= 20; seed++) {
+      const api = await new SimApi({ seed }).ready();
+      await api.create("first");
+      void api.start(api.creation("web"));
+      while (Object.keys(await api.rows()).length < 2) await api.cluster.scheduler.pass(1);
+      // Where the answer took no time the Service is committed by now: another matter.
+      if (api.addressesOf("web")) continue;
+      api.cluster.services.crash();
+      await isQuiet(api);
+      expect(Object.keys(await api.rows())).toEqual(api.addressesOf("first"));
+      expect(api.addressesOf("web")).toBeUndefined();
+      lost++;
+    }
+    expect(lost).toBeGreaterThan(0);
   });
 });

@@ -43,6 +43,8 @@ describe("parseConfig: defaults and accepted values", () => {
         apiServerLeaseDurationSeconds: 3600,
         apiServerLeaseRenewSeconds: 10,
         maxEndpointsPerSlice: 100,
+        maxRequestsInFlight: 2000,
+        maxMutatingRequestsInFlight: 1000,
       });
     }
   });
@@ -81,11 +83,15 @@ describe("parseConfig: defaults and accepted values", () => {
       APISERVER_LEASE_DURATION_SECONDS: "1",
       APISERVER_LEASE_RENEW_SECONDS: "1",
       MAX_ENDPOINTS_PER_SLICE: "1000",
+      MAX_REQUESTS_INFLIGHT: "0",
+      MAX_MUTATING_REQUESTS_INFLIGHT: "7",
     });
     expect(config.featureGates.DisableAllocatorDualWrite).toBe(false);
     expect(config.featureGates.APIServerIdentity).toBe(false);
     expect(config.featureGates.MultiCIDRServiceAllocator).toBe(true);
     expect(config.maxEndpointsPerSlice).toBe(1000);
+    expect(config.maxRequestsInFlight).toBe(0);
+    expect(config.maxMutatingRequestsInFlight).toBe(7);
   });
 });
 
@@ -168,6 +174,12 @@ describe("parseConfig: refusals", () => {
       ["MAX_ENDPOINTS_PER_SLICE", 1000],
     ] as const) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 1 and ${max}, got "${text}"`]);
+    }
+  });
+
+  it.each(["-1", "1.5", "many"])("limit of requests %s", (text) => {
+    for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT"]) {
+      expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
     }
   });
 

@@ -169,7 +169,6 @@ async function randomLife(seed: number): Promise<void> {
         held.set(got.address, { uid, token: got.token });
       }
     } else await release(world, held, random.below(held.size + 1));
-    expect(world.object(name)?.metadata?.deletionTimestamp === undefined || world.object(name) !== undefined).toBe(true);
   }
   for (const name of names)
     await persist(
@@ -184,6 +183,8 @@ async function randomLife(seed: number): Promise<void> {
       `${address} is covered`,
     ).toBe(false);
   }
+  // A hand-off under way has its rows at either end.
+  await world.pass(400_000);
   const rows = (await world.held()).map((row) => row.address);
   expect(rows.sort()).toEqual([...held.keys()].sort());
 }

@@ -106,6 +106,25 @@ describe("what operators are told", () => {
     later.refuses = "";
     await later.until(() => later.object("kubernetes")?.spec?.cidrs?.length === 2);
   });
+
+  it("a condition that cannot be written, of the default range and of another one, once each while it is tried again", async () => {
+    const world = await visited(undefined, [V4]);
+    await world.run(world.create("more", ["10.7.0.0/24"]));
+    await world.until(() => world.readyOf("more")?.status === "True");
+    world.refuses = "disk is full";
+    for (const name of ["kubernetes", "more"]) await world.run(world.edit(name, ({ status: _, ...object }) => object));
+    for (let minute = 0; minute < 3; minute++) {
+      await world.pass(60_000);
+      await world.run(world.coordinator.maintain());
+    }
+    const [byDefault, another] = ["KubernetesDefaultServiceCIDRError", "KubernetesServiceCIDRError"];
+    expect(told(world).sort((a, b) => ((a.name ?? "") < (b.name ?? "") ? -1 : 1))).toEqual([
+      { type: "Warning", reason: byDefault, note: "The default ServiceCIDR Status can not be set to Ready=True", name: "kubernetes" },
+      { type: "Warning", reason: another, note: "The ServiceCIDR Status can not be set to Ready=True", name: "more" },
+    ]);
+    world.refuses = "";
+    await world.until(() => ["kubernetes", "more"].every((name) => world.readyOf(name)?.status === "True"));
+  });
 });
 
 describe("many servers", () => {

@@ -1,34 +1,173 @@
 import { describe, expect, it } from "vitest";
 import { FreeHints } from "../../../src/coordinator/free-hints";
 import type { CoordinatorPeers } from "../../../src/coordinator/ports";
+import type { AllocateAnswer } from "../../../src/rpc/service-cidr";
 import { SimScheduler } from "../../support/sim-scheduler";
 
-const FREE = { dynamic: 1, static: 1 };
+const MINUTE_MS = 60_000;
 
-describe("FreeHints.oldest", () => {
-  it("names owners that were never asked, then those asked longest ago, and none whose counts are fresh", async () => {
-    const scheduler = new SimScheduler();
-    const asked: string[] = [];
-    const peers = {
-      owner: (uid: string) => ({
-        free: () => {
-          asked.push(uid);
-          return Promise.resolve({ epoch: 1, free: { IPv4: FREE, IPv6: FREE } });
-        },
-      }),
-    } as unknown as CoordinatorPeers;
-    const hints = new FreeHints(scheduler.clock(), peers);
-    const all = ["a", "b", "c", "d"];
-    expect(hints.oldest(all, 2)).toEqual(["a", "b"]);
-    await scheduler.run(hints.refresh("b"));
-    await scheduler.pass(20_000);
-    await scheduler.run(hints.refresh("a"));
-    expect(hints.oldest(all, 9)).toEqual(["c", "d"]);
-    await scheduler.run(hints.refresh("c"));
-    await scheduler.pass(20_000);
-    expect(hints.oldest(all, 9)).toEqual(["d", "b"]);
-    await scheduler.pass(20_000);
-    expect(hints.oldest(all, 9)).toEqual(["d", "b", "a", "c"]);
-    expect(asked).toEqual(["b", "a", "c"]);
+class HintsWorld {
+  readonly scheduler = new SimScheduler();
+  readonly clock = this.scheduler.clock();
+  readonly asked: { uid: string; at: number }[] = [];
+  free = 1;
+  answer: (uid: string) => Promise<void> = () => Promise.resolve();
+  readonly hints = new FreeHints(this.clock, {
+    owner: (uid: string) => ({
+      free: async (): Promise<{ epoch: number; free: AllocateAnswer["free"] }> => {
+        this.asked.push({ uid, at: this.scheduler.now });
+        const counts = { dynamic: this.free, static: 0 };
+        await this.answer(uid);
+        return { epoch: 1, free: { IPv4: counts, IPv6: counts } };
+      },
+    }),
+  } as unknown as CoordinatorPeers);
+
+  /** Looks at the owners as a call for the topology does; answers which of them were asked since the last look. */
+  async look(uids: readonly string[], waitMs = 1_000): Promise<string[]> {
+    this.hints.renew(uids);
+    await this.scheduler.pass(waitMs);
+    return this.asked.splice(0).map(({ uid }) => uid);
+  }
+
+  known(uids: readonly string[]): Record<string, number> {
+    return Object.fromEntries(this.hints.of(uids).map(({ ownerUid, IPv4 }) => [ownerUid, IPv4.dynamic]));
+  }
+}
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `owner-${i}`);
+
+describe("FreeHints", () => {
+  it("asks owners that were never asked, then those asked longest ago, and none twice in ten minutes", async () => {
+    const world = new HintsWorld();
+    expect(await world.look(["b"])).toEqual(["b"]);
+    await world.scheduler.pass(MINUTE_MS);
+    expect(await world.look(["a", "b", "c"])).toEqual(["a", "c"]);
+    await world.scheduler.pass(5 * MINUTE_MS);
+    expect(await world.look(["a", "b", "c"])).toEqual([]);
+    world.free = 2;
+    await world.scheduler.pass(20 * MINUTE_MS);
+    expect(await world.look(["a", "b", "c", "d"])).toEqual(["d", "b", "a", "c"]);
+    expect(world.known(["a", "b", "c", "d"])).toEqual({ a: 2, b: 2, c: 2, d: 2 });
+    expect(world.known(["a"]), "others are forgotten").toEqual({ a: 2 });
+    expect(await world.look(["a", "b"])).toEqual(["b"]);
+  });
+
+  it("what was answered before the owner was forgotten is not kept, also when it is asked again in the same millisecond", async () => {
+    const world = new HintsWorld();
+    const answers: (() => void)[] = [];
+    world.answer = () => new Promise((resolve) => answers.push(resolve));
+    const asking = [world.hints.ask(["a"], 1_000)];
+    world.hints.forget("a");
+    world.free = 2;
+    asking.push(world.hints.ask(["a"], 1_000));
+    expect(new Set(world.asked.map(({ at }) => at)).size).toBe(1);
+    answers[1]?.();
+    await world.scheduler.pass(10);
+    answers[0]?.();
+    await world.scheduler.run(Promise.all(asking));
+    expect(world.known(["a"])).toEqual({ a: 2 });
+  });
+
+  it("of a thousand owners asks a few behind each look, one after the other, with a rest between any two", async () => {
+    const world = new HintsWorld();
+    const all = numbered(1_000);
+    world.answer = () => world.clock.sleep(2);
+    const seen: string[] = [];
+    for (let look = 0; look < 50; look++) {
+      world.hints.renew(all);
+      world.hints.renew(all);
+      await world.scheduler.pass(1_000);
+      const times = world.asked.map(({ at }) => at);
+      expect(times.length).toBe(20);
+      for (const [i, at] of times.slice(1).entries()) expect(at - (times[i] ?? 0)).toBeGreaterThanOrEqual(2 + 4 * 2);
+      seen.push(...world.asked.splice(0).map(({ uid }) => uid));
+    }
+    expect(new Set(seen).size).toBe(1_000);
+  });
+
+  it("an owner that does not answer keeps what is known of it, and holds up the others for one call only", async () => {
+    const world = new HintsWorld();
+    await world.look(["a", "b"]);
+    await world.scheduler.pass(20 * MINUTE_MS);
+    world.answer = (uid) => (uid === "a" ? new Promise<never>(() => undefined) : Promise.resolve());
+    world.free = 2;
+    expect(await world.look(["a", "b", "c"], 6_000)).toEqual(["c", "a", "b"]);
+    expect(world.known(["a", "b", "c"])).toEqual({ a: 1, b: 2, c: 2 });
+    expect(await world.look(["a", "b", "c"])).toEqual([]);
+  });
+
+  it("an owner that failed is asked again within seconds, then ever later, and once it has answered every ten minutes", async () => {
+    const world = new HintsWorld();
+    world.answer = () => Promise.reject(new Error("reset"));
+    const asked: number[] = [];
+    const lookEachSecond = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second++) {
+        world.hints.renew(["a"]);
+        await world.scheduler.pass(1_000);
+      }
+      asked.push(...world.asked.splice(0).map(({ at }) => at));
+    };
+    await lookEachSecond(300);
+    const waits = asked.slice(1).map((at, i) => Math.round((at - (asked[i] ?? 0)) / 1_000));
+    expect(waits.slice(0, 7)).toEqual([3, 5, 9, 17, 33, 61, 61]);
+    expect(world.known(["a"])).toEqual({});
+
+    world.answer = () => Promise.resolve();
+    await lookEachSecond(62);
+    expect(world.known(["a"])).toEqual({ a: 1 });
+    asked.length = 0;
+    await lookEachSecond(500);
+    expect(asked).toEqual([]);
+
+    await world.scheduler.pass(10 * MINUTE_MS);
+    world.answer = () => Promise.reject(new Error("reset"));
+    await lookEachSecond(4);
+    expect(asked, "the waits begin anew").toHaveLength(2);
+    expect(world.known(["a"]), "what was known stays").toEqual({ a: 1 });
+  });
+
+  it("an owner that failed when it was asked with all others is asked again soon, too", async () => {
+    const world = new HintsWorld();
+    world.answer = (uid) => (uid === "owner-1" ? Promise.reject(new Error("reset")) : Promise.resolve());
+    await world.scheduler.run(world.hints.ask(numbered(3), 2_000));
+    world.answer = () => Promise.resolve();
+    world.asked.length = 0;
+    await world.scheduler.pass(2_000);
+    expect(await world.look(numbered(3))).toEqual(["owner-1"]);
+    expect(world.known(numbered(3))).toEqual({ "owner-0": 1, "owner-1": 1, "owner-2": 1 });
+  });
+
+  it("what was forgotten is asked again soon, and an answer from before is not kept", async () => {
+    const world = new HintsWorld();
+    world.answer = () => world.clock.sleep(50);
+    world.hints.renew(["a"]);
+    await world.scheduler.pass(20);
+    world.hints.forget("a");
+    await world.scheduler.pass(1_000);
+    expect(world.known(["a"])).toEqual({});
+    expect(await world.look(["a"])).toEqual(["a", "a"]);
+    expect(world.known(["a"])).toEqual({ a: 1 });
+  });
+
+  it("asked for all of a thousand, has few of them side by side and lets others come in between", async () => {
+    const world = new HintsWorld();
+    let open = 0;
+    let most = 0;
+    world.answer = () => {
+      most = Math.max(most, ++open);
+      return Promise.resolve().then(() => void open--);
+    };
+    const answers = await world.scheduler.run(world.hints.ask(numbered(1_000), 2_000));
+    expect(answers.length).toBe(1_000);
+    expect(most).toBeLessThanOrEqual(32);
+    expect(new Set(world.asked.map(({ at }) => at)).size).toBeGreaterThan(30);
+  });
+
+  it("asked for all, answers what came in time", async () => {
+    const world = new HintsWorld();
+    world.answer = (uid) => (uid === "owner-3" ? new Promise<never>(() => undefined) : Promise.resolve());
+    const answers = await world.scheduler.run(world.hints.ask(numbered(5), 2_000));
+    expect(answers.map(({ free }) => free.ownerUid)).toEqual(["owner-0", "owner-1", "owner-2", "owner-4"]);
   });
 });

@@ -1,24 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { HANDOFF_TIMEOUT_MS } from "../../../src/base/limits";
 import { TERMINATING } from "../../../src/coordinator/service-cidr-object";
-import { checkOwnership, CoordinatorWorld, type WorldOptions } from "../../support/memory-coordinator-world";
+import { ownerOf } from "../../../src/topology/route";
+import { checkOwnership, CoordinatorWorld, startedWorld, type WorldOptions } from "../../support/memory-coordinator-world";
 
-async function startedWorld(options: WorldOptions = {}): Promise<CoordinatorWorld> {
-  const world = new CoordinatorWorld({ ranges: ["10.9.0.0/28"], ...options });
-  world.check = checkOwnership;
-  await world.run(world.coordinator.readyTopology(10_000));
-  return world;
-}
-
-async function created(world: CoordinatorWorld, name: string, cidrs: string[]): Promise<string> {
-  expect(await world.run(world.create(name, cidrs))).toBeUndefined();
-  await world.until(() => world.readyOf(name)?.status === "True");
-  return uidOf(world, name);
-}
-
-function uidOf(world: CoordinatorWorld, name: string): string {
-  return world.object(name)?.metadata?.uid ?? "";
-}
+/** Far from everything that moves. */
+const RANGES = ["10.9.0.0/28"];
 
 /** Owner by segment, as the Coordinator has it, without the default range. */
 function claims(world: CoordinatorWorld): Record<string, string> {
@@ -29,10 +16,10 @@ function claims(world: CoordinatorWorld): Record<string, string> {
 
 /** `old` owns 10.0.1.0/24 and holds 10.0.1.9; `new` covers it. */
 async function aboutToMove(options: WorldOptions = {}) {
-  const world = await startedWorld(options);
-  const source = await created(world, "old", ["10.0.1.0/24"]);
+  const world = await startedWorld({ ranges: RANGES, ...options });
+  const source = await world.created("old", ["10.0.1.0/24"]);
   const held = await world.allocate(source, "10.0.1.9");
-  const target = await created(world, "new", ["10.0.1.0/24"]);
+  const target = await world.created("new", ["10.0.1.0/24"]);
   return { world, source, target, held };
 }
 
@@ -54,7 +41,7 @@ describe("what moves where", () => {
       after: { "10.0.0.0/24": "b" },
     },
     {
-      name: "/24 inside /16 inside /8, the innermost goes: to the largest, in one piece with what that has",
+      name: "one inside another inside a third, the innermost goes: to the largest, in one piece with what that has",
       before: [
         ["small", ["10.0.0.0/24"]],
         ["middle", ["10.0.0.0/13"]],
@@ -102,9 +89,9 @@ describe("what moves where", () => {
       after: { "10.0.0.0/24": "inner" },
     },
   ])("$name", async ({ before, remove, after }) => {
-    const world = await startedWorld();
-    for (const [name, cidrs] of before) await created(world, name, cidrs);
-    const gone = uidOf(world, remove);
+    const world = await startedWorld({ ranges: RANGES });
+    for (const [name, cidrs] of before) await world.created(name, cidrs);
+    const gone = world.uidOf(remove);
     await world.run(world.remove(remove));
     await world.until(() => world.object(remove) === undefined && world.configOf(gone)?.retired === true);
     await world.pass(60_000);
@@ -116,8 +103,8 @@ describe("what moves where", () => {
 
   it("goes on while addresses are given out and back, of everything that is not on the move", async () => {
     const { world, source, target } = await aboutToMove();
-    await created(world, "other", ["10.0.2.0/24"]);
-    const other = uidOf(world, "other");
+    await world.created("other", ["10.0.2.0/24"]);
+    const other = world.uidOf("other");
     world.intercept = async (call) => {
       if (!call.startsWith("copyOut")) return;
       const got = await world
@@ -129,6 +116,65 @@ describe("what moves where", () => {
     await world.until(() => world.configOf(source)?.retired === true);
     expect(await world.allocate(target, "10.0.1.9")).toMatchObject({ ok: false, reason: "taken" });
   });
+});
+
+describe("/24 inside /16 inside /8", () => {
+  const CIDRS: Readonly<Record<string, string>> = { small: "10.0.0.0/24", middle: "10.0.0.0/16", large: "10.0.0.0/8" };
+  /** An address and the ranges that it is in. */
+  const HELD: readonly (readonly [string, readonly string[]])[] = [
+    ["10.0.0.9", ["small", "middle", "large"]],
+    ["10.0.9.9", ["middle", "large"]],
+    ["10.9.9.9", ["large"]],
+  ];
+  const ORDERS = [
+    ["small", "middle", "large"],
+    ["small", "large", "middle"],
+    ["middle", "small", "large"],
+    ["middle", "large", "small"],
+    ["large", "small", "middle"],
+    ["large", "middle", "small"],
+  ];
+
+  it.each(ORDERS.flatMap((made) => ORDERS.map((removed) => ({ made: made.join(), removed: removed.join() }))))(
+    "made $made, deleted $removed: every address has one owner until it is given back, and its last cover waits for that",
+    async ({ made, removed }) => {
+      const world = await startedWorld({ ranges: ["192.168.9.0/28"] });
+      world.check = checkOwnership;
+      const ownerOfAddress = async (address: string): Promise<string> =>
+        ownerOf(await world.run(world.coordinator.topology()), address) ?? "";
+      const tokens = new Map<string, string>();
+      for (const name of made.split(",")) await world.created(name, [CIDRS[name] ?? ""]);
+      for (const [address] of HELD) {
+        const got = await world.allocate(await ownerOfAddress(address), address);
+        expect(got).toMatchObject({ ok: true });
+        tokens.set(address, got.token);
+      }
+      const left = new Set(Object.keys(CIDRS));
+      for (const name of removed.split(",")) {
+        left.delete(name);
+        await world.run(world.remove(name));
+        const last = HELD.filter(([address, ranges]) => tokens.has(address) && !ranges.some((range) => left.has(range)));
+        if (last.length > 0) {
+          await world.until(() => world.readyOf(name)?.reason === TERMINATING.reason);
+          await world.pass(60_000);
+          expect(world.object(name), "waits").toBeDefined();
+        }
+        for (const [address] of last) {
+          const release = world.owner(await ownerOfAddress(address)).release([{ address, token: tokens.get(address) ?? "" }]);
+          expect(await world.run(release)).toEqual(["released"]);
+          tokens.delete(address);
+        }
+        await world.until(() => world.object(name) === undefined);
+        await world.pass(60_000);
+        expect((await world.held()).map(({ address, token }) => [address, token]).sort()).toEqual([...tokens].sort());
+        for (const [address] of tokens) {
+          expect(await world.allocate(await ownerOfAddress(address), address), address).toMatchObject({ ok: false, reason: "taken" });
+        }
+      }
+      expect(world.storage.load().claims.map(({ prefix }) => prefix)).toEqual(["192.168.9.0/28"]);
+      expect(world.storage.contents.alarmAt, "nothing is left to do").toBe(0);
+    },
+  );
 });
 
 describe("hazards of PROTOCOL", () => {
@@ -162,6 +208,27 @@ describe("hazards of PROTOCOL", () => {
     await world.pass(60_000);
     expect(before).toMatchObject([{ uid: target, address: "10.0.1.9" }]);
     expect(await world.held()).toEqual(before);
+  });
+
+  it.each([
+    { lost: 1, withinMs: 500 },
+    { lost: 3, withinMs: 1_500 },
+    { lost: 12, withinMs: 600_000 },
+  ])("$lost first calls to the target in a row are lost: again soon, and ever later", async ({ lost, withinMs }) => {
+    const { world, source, target } = await aboutToMove();
+    const from = world.nowMs;
+    const at: number[] = [];
+    world.intercept = (call) => {
+      if (call !== `free ${target}`) return undefined;
+      at.push(world.nowMs);
+      return at.length <= lost ? Promise.reject(new Error("lost")) : undefined;
+    };
+    await world.run(world.remove("old"));
+    await world.until(() => world.configOf(source)?.retired === true, withinMs);
+    expect([at.length, world.nowMs - from <= withinMs]).toEqual([lost + 1, true]);
+    const gaps = at.slice(1).map((time, i) => time - (at[i] ?? 0));
+    const rests = [100, 200, 400, 800, 1_600, 3_200, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000];
+    gaps.forEach((gap, i) => expect(gap, `rest ${i}`).toBeGreaterThanOrEqual(rests[i] ?? 0));
   });
 
   it("hazard 10: a target that starts deleting ends the hand-off; source and target wait for the addresses", async () => {
@@ -226,7 +293,7 @@ describe("hazards of PROTOCOL", () => {
     await world.until(isOver(world));
     await world.until(() => world.readyOf("old")?.reason === "Terminating");
     expect(await world.held()).toMatchObject([{ uid: target, address: "10.0.1.9" }]);
-    const third = await created(world, "third", ["10.0.0.0/16"]);
+    const third = await world.created("third", ["10.0.0.0/16"]);
     await world.until(() => world.configOf(target)?.retired === true && world.configOf(source)?.retired === true);
     expect(await world.held()).toMatchObject([{ uid: third, address: "10.0.1.9" }]);
   });
@@ -260,12 +327,12 @@ describe("hazards of PROTOCOL", () => {
 
   it("hazard 19: a target that hangs holds up neither other hand-offs nor other ServiceCIDRs", async () => {
     const { world, target } = await aboutToMove();
-    const source = await created(world, "old-2", ["10.0.2.0/24"]);
-    await created(world, "new-2", ["10.0.2.0/24"]);
+    const source = await world.created("old-2", ["10.0.2.0/24"]);
+    await world.created("new-2", ["10.0.2.0/24"]);
     world.deaf.add(target);
     await world.run(Promise.all([world.remove("old"), world.remove("old-2")]));
     await world.until(() => world.configOf(source)?.retired === true, 5_000);
-    await created(world, "another", ["10.0.3.0/24"]);
+    await world.created("another", ["10.0.3.0/24"]);
     expect(world.object("old"), "waits").toBeDefined();
     world.deaf.delete(target);
     await world.until(() => world.object("old") === undefined);
@@ -274,14 +341,14 @@ describe("hazards of PROTOCOL", () => {
 
 describe("a hand-off of many addresses", () => {
   it("goes in lots that are frozen one after the other", async () => {
-    const world = await startedWorld();
-    const source = await created(world, "old", ["10.64.0.0/18"]);
+    const world = await startedWorld({ ranges: RANGES });
+    const source = await world.created("old", ["10.64.0.0/18"]);
     const holder = { kind: "service", namespace: "", name: "", uid: "" } as const;
     for (let i = 0; i < 9; i++) {
       const items = Array.from({ length: 1_500 }, (_, j) => ({ token: `t-${i}-${j}`, family: "IPv4" as const, address: "", holder }));
       await world.run(world.owner(source).allocate(items));
     }
-    const target = await created(world, "new", ["10.64.0.0/16"]);
+    const target = await world.created("new", ["10.64.0.0/16"]);
     let most = 0;
     world.check = (w) => {
       checkOwnership(w);
@@ -292,13 +359,13 @@ describe("a hand-off of many addresses", () => {
     expect(world.pushed.filter(({ uid, config }) => uid === target && config.receiving.length > 0).length).toBeGreaterThan(1);
     await world.pass(60_000);
     expect(claims(world)).toEqual({ "10.64.0.0/16": "new" });
-    expect((await world.owner(target).countTaken([{ first: "10.64.0.0", last: "10.64.63.255" }])).taken).toBe(13_500);
+    expect((await world.owner(target).countTaken([{ first: "10.64.0.0", last: "10.64.63.255" }])).taken).toEqual([13_500]);
   });
 });
 
 describe("crash at every point of a hand-off", () => {
   async function life(crashAt: number): Promise<CoordinatorWorld> {
-    const world = new CoordinatorWorld({ ranges: ["10.9.0.0/28"], crashAt });
+    const world = new CoordinatorWorld({ ranges: RANGES, crashAt });
     world.check = checkOwnership;
     const persist = async (request: () => Promise<unknown>, isDone: () => boolean): Promise<void> => {
       for (let attempt = 0; attempt < 50 && !isDone(); attempt++) {
@@ -314,11 +381,11 @@ describe("crash at every point of a hand-off", () => {
         () => world.readyOf(name)?.status === "True",
       );
     await made("old", "10.0.0.0/23");
-    const source = uidOf(world, "old");
+    const source = world.uidOf("old");
     const held = await world.allocate(source, "10.0.1.9");
     await world.allocate(source, "10.0.1.200");
     await made("new", "10.0.1.0/24");
-    const target = uidOf(world, "new");
+    const target = world.uidOf("new");
     await persist(
       () => world.remove("old"),
       () => world.configOf(source)?.retired === true,

@@ -39,7 +39,8 @@ describe("MirroredStorage", () => {
       (storage) => storage.claimInsert({ prefix: pick(PREFIXES), ownerUid: pick(UIDS), seeded: false }),
       (storage) => storage.claimSeeded(pick(PREFIXES)),
       (storage) => storage.claimDelete(pick(PREFIXES)),
-      (storage) => storage.ownerSave({ uid: pick(UIDS), epoch: random.below(9), content: "{}", ackedEpoch: 0 }),
+      (storage) =>
+        storage.ownerSave({ uid: pick(UIDS), epoch: random.below(9), content: "{}", ackedEpoch: 0, closedUntil: random.below(3) }),
       (storage) => storage.ownerDelete(pick(UIDS)),
       (storage) =>
         storage.handoffSave({
@@ -51,7 +52,7 @@ describe("MirroredStorage", () => {
           dueAt: random.below(9),
           failures: 0,
         }),
-      (storage) => storage.handoffDelete(pick(UIDS)),
+      (storage) => storage.handoffDelete({ sourceUid: pick(UIDS), targetUid: pick(UIDS) }),
     ];
     const transaction = (depth: number): void => {
       mirror.transaction(() => {

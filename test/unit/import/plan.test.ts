@@ -255,10 +255,44 @@ describe("RangeAllocations", () => {
       ip("10.96.0.4", "gateways", "g"),
       allocation("10.96.0.0/16", 0b1_1101),
     ]);
-    expect(conflictsOf(made)).toEqual(["Unexplained: RangeAllocation 10.96.0.0/16 counts 10.96.0.5 as taken, which no Service has"]);
+    expect(conflictsOf(made)).toEqual([
+      "Unexplained: RangeAllocation 10.96.0.0/16 counts 10.96.0.5 as taken: the bit is set, and no object has the address",
+    ]);
     expect(made.notices).toEqual([
       { object: "RangeAllocation 10.96.0.0/16", reason: "Warning", message: "does not count 10.96.0.6 of Service shop/unmarked as taken" },
     ]);
+  });
+
+  it("what the cluster holds is explained, and told once, because the dump does not say that it is the same", () => {
+    const here = [
+      at("x", "10.96.0.3"),
+      service("y", { type: "NodePort", clusterIPs: ["10.96.0.4"], ports: [{ port: 80, nodePort: 30_000 }] }),
+    ];
+    const cluster = {
+      services: [...CLUSTER.services, ...here],
+      ipAddresses: here.map((_, i) => ip(`10.96.0.${3 + i}`, "services", "xy"[i] ?? "")),
+    };
+    const made = plan([allocation("10.96.0.0/16", 0b1_1101), allocation("30000-32767", 0b11)], cluster);
+    expect(conflictsOf(made)).toEqual([
+      "Unexplained: RangeAllocation 10.96.0.0/16 counts 10.96.0.5 as taken: the bit is set, and no object has the address",
+      "Unexplained: RangeAllocation 30000-32767 counts the node port 30001 as taken, which no Service has",
+    ]);
+    const held = (what: string, who: string, more = "") =>
+      `counts ${what} as taken, which Service ${who} holds here and nothing in the dump does${more}`;
+    expect(made.notices).toEqual([
+      { object: "RangeAllocation 10.96.0.0/16", reason: "Warning", message: held("10.96.0.1", "default/kubernetes", ", and 2 more alike") },
+      { object: "RangeAllocation 30000-32767", reason: "Warning", message: held("30000", "shop/y") },
+    ]);
+  });
+
+  it.each([
+    ["10.96.0.0/16", []],
+    ["10.96.0.0/24", []],
+    ["10.97.0.0/24", []],
+    ["10.96.0.0/15", ["OutOfRange: RangeAllocation 10.96.0.0/15 has a range that no ServiceCIDR gives out"]],
+    ["fd00::/112", ["OutOfRange: RangeAllocation fd00::/112 has a range that no ServiceCIDR gives out"]],
+  ])("the range %s: in a ServiceCIDR of the cluster, in one of the dump, or a conflict", (range, want) => {
+    expect(conflictsOf(plan([cidr("second", "10.97.0.0/24"), allocation(range)]))).toEqual(want);
   });
 
   it("node ports, and what cannot be read", () => {

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { describe, expect, it } from "vitest";
-import { formatAddress, parseAddress } from "../../../src/net/address";
+import { canonicalAddress, formatAddress, parseAddress } from "../../../src/net/address";
 import { seededRandom } from "../../support/seeded-random";
 
 describe("parseAddress: accepts", () => {
@@ -105,6 +105,15 @@ describe("parseAddress: refuses", () => {
 });
 
 describe("address text", () => {
+  it.each([
+    ["2001:DB8:0::1", "2001:db8::1"],
+    ["10.0.0.1", "10.0.0.1"],
+    ["10.0.0.256", "10.0.0.256"],
+    ["", ""],
+  ])("canonicalAddress: %s -> %s", (text, want) => {
+    expect(canonicalAddress(text)).toBe(want);
+  });
+
   const seed = 4101;
   it(`IPv4: agrees with ipaddr.js both ways (seed ${seed})`, () => {
     const random = seededRandom(seed);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { intersect, type Interval, memberAt, normalize, sizeOf, subtract } from "../../../src/net/interval";
+import { intersect, intersectEach, type Interval, memberAt, normalize, sizeOf, subtract } from "../../../src/net/interval";
 import { seededRandom } from "../../support/seeded-random";
 
 const SPACE = 40;
@@ -70,6 +70,16 @@ describe("intervals", () => {
         expect(sizeOf(result)).toBe(BigInt(want.filter(Boolean).length));
         expect(want.map((_, j) => memberAt(result, BigInt(j)) !== undefined)).toEqual(want);
       }
+      // Neighbours, too, which no normal form has.
+      const parts = b.flatMap(({ first, last }) =>
+        first < last
+          ? [
+              { first, last: first },
+              { first: first + 1n, last },
+            ]
+          : [{ first, last }],
+      );
+      expect(intersectEach(a, parts), `${show(a)} in each of ${show(parts)}`).toEqual(parts.map((part) => intersect(a, [part])));
     }
   });
 });

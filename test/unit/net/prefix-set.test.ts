@@ -59,6 +59,8 @@ describe("prefix sets", () => {
         expect(members(result), `${show(a)} and ${show(b)}`).toEqual(want);
         expect(show(normalizePrefixes(result))).toBe(show(result));
       }
+      for (const prefix of b)
+        expect(coversPrefix(a, prefix), `${show([prefix])} in ${show(a)}`).toBe(subtractPrefixes([prefix], a).length === 0);
     }
   });
 });

@@ -8,6 +8,7 @@ import {
   type Prefix,
   prefixAround,
   prefixErrorText,
+  prefixesIn,
   relation,
 } from "../../../src/net/prefix";
 import { prefixOf } from "../../model/prefix-of";
@@ -19,6 +20,11 @@ describe("parsePrefix: accepts canonical text", () => {
       expect(formatPrefix(prefixOf(text))).toBe(text);
     },
   );
+});
+
+it("prefixesIn: those that are canonical, in their order", () => {
+  const texts = ["fd00::/64", "10.0.0.1/8", "10.0.0.0/8", "FD00::/64", "", "no prefix", "10.0.0.0/24"];
+  expect(prefixesIn(texts).map(formatPrefix)).toEqual(["fd00::/64", "10.0.0.0/8", "10.0.0.0/24"]);
 });
 
 describe("parsePrefix: refuses with upstream's text", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ServiceCIDR } from "../../../src/meta/kubernetes";
+import { type RangesView, serviceRanges } from "../../../src/ranges/service-ranges";
 import { type FetchLike, type FollowedRanges, followRanges } from "../../../src/ranges/follow-ranges";
 
 const LIST = "/apis/networking.k8s.io/v1/servicecidrs";
@@ -14,7 +15,11 @@ class FakeServer {
   readonly asked: string[] = [];
   readonly objects = new Map<string, ServiceCIDR>();
   revision = 1;
-  view: { status: number; epoch: number; orphaned: string[] } = { status: 200, epoch: 1, orphaned: [] };
+  view: Omit<Partial<RangesView>, "epoch"> & { status: number; epoch: number; orphaned: string[] } = {
+    status: 200,
+    epoch: 1,
+    orphaned: [],
+  };
   listStatus = 200;
   watchStatus = 200;
   form: "iterator" | "reader" | "text" = "iterator";
@@ -80,6 +85,11 @@ class FakeServer {
     if (type === "DELETED") this.objects.delete(name);
     else this.objects.set(name, changed);
     return `${JSON.stringify({ type, object: changed })}\n`;
+  }
+
+  /** The ranges are those of the server's configuration. */
+  configure(prefix: string): void {
+    this.view = { ...this.view, ...serviceRanges([{ cidrs: [prefix], ready: true }]), resourceVersion: "1" };
   }
 
   get watches(): string[] {
@@ -245,6 +255,43 @@ describe("following the ranges", () => {
     }
     await expect.poll(() => pauses.length).toBeGreaterThanOrEqual(3);
     expect(pauses.slice(0, 3)).toEqual([500, 1_000, 2_000]);
+    stop();
+  });
+
+  it("an API server that serves no ServiceCIDRs: its page is followed, until it serves them, and again when it does not", async () => {
+    const server = new FakeServer();
+    server.listStatus = 404;
+    server.configure("10.96.0.0/24");
+    const { told, errors, pauses, stop } = follow(server);
+    await expect.poll(() => told.length).toBe(1);
+    expect(told[0]).toMatchObject({ resourceVersion: "1", epoch: 1 });
+    expect(IPv4(told[0])).toEqual(["10.96.0.0/24", "10.96.0.0/24"]);
+    server.configure("10.97.0.0/24");
+    await expect.poll(() => IPv4(told[1])).toEqual(["10.97.0.0/24", "10.97.0.0/24"]);
+    expect(new Set(pauses), "ms between two looks").toEqual(new Set([10_000]));
+    expect([errors, server.watches]).toEqual([[], []]);
+
+    server.objects.set("kubernetes", cidr("kubernetes", ["10.98.0.0/24"]));
+    server.listStatus = 200;
+    await expect.poll(() => IPv4(told[2])).toEqual(["10.98.0.0/24", "10.98.0.0/24"]);
+    await expect.poll(() => server.watches.length).toBe(1);
+    server.listStatus = 404;
+    server.watchStatus = 404;
+    server.configure("10.99.0.0/24");
+    server.send(undefined);
+    await expect.poll(() => IPv4(told[3])).toEqual(["10.99.0.0/24", "10.99.0.0/24"]);
+    expect(errors).toEqual([]);
+    stop();
+  });
+
+  it("an API server with neither: that is told as an error", async () => {
+    const server = new FakeServer();
+    server.listStatus = 404;
+    server.view.status = 404;
+    const { told, errors, stop } = follow(server);
+    await expect.poll(() => errors.length).toBeGreaterThan(1);
+    expect(errors[0]).toContain("the API server answers 404");
+    expect(told).toEqual([]);
     stop();
   });
 });

@@ -3,6 +3,7 @@ import { OBJECT_MAX_BYTES, STORE_QUEUE_MAX } from "../../../src/base/limits";
 import type { Lease, Namespace } from "../../../src/meta/kubernetes";
 import { namespacesDefinition } from "../../../src/registry/namespaces/definition";
 import type { WriteResult } from "../../../src/rpc/store";
+import { StorageFault } from "../../../src/store/store-storage";
 import { aLease, createRequest, StoreWorld, WRITE } from "../../support/store-world";
 
 function objectOf(result: WriteResult): Lease {
@@ -433,6 +434,24 @@ describe("group commit", () => {
     expect(world.history()).toEqual(["ADDED ns/a", "ADDED ns/c"]);
     expect(world.stored("bad")).toBeUndefined();
     expect(world.logged).toEqual([{ level: "error", event: "write failed" }]);
+  });
+
+  it("a storage that fails takes the whole turn with it, and the next turn finds what was stored before", async () => {
+    const world = new StoreWorld();
+    await world.create(aLease("before"));
+    const put = world.storage.objectPut.bind(world.storage);
+    vi.spyOn(world.storage, "objectPut").mockImplementation((object) => {
+      if (object.key === "ns/bad") throw new StorageFault("database or disk is full: SQLITE_FULL");
+      put(object);
+    });
+    const turn = ["a", "bad"].map((name) => world.store.write(createRequest(aLease(name))));
+    const results = await world.scheduler.run(Promise.allSettled(turn));
+    expect(results.map((result) => (result.status === "rejected" ? String(result.reason) : "answered"))).toEqual(
+      Array(2).fill("StorageFault: database or disk is full: SQLITE_FULL"),
+    );
+    expect(world.logged).toEqual([{ level: "error", event: "a turn was lost" }]);
+    expect(objectOf(await world.create(aLease("a"))).metadata?.resourceVersion).toBe("3");
+    expect(world.history()).toEqual(["ADDED ns/before", "ADDED ns/a"]);
   });
 
   it("a full queue answers 429 at once and applies nothing of it", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onlyCoveredBy } from "../../../src/topology/coverage";
+import { onlyCoveredBy, splitByOwner } from "../../../src/topology/coverage";
 import { storedPrefix } from "../../../src/topology/stored-prefix";
 
 describe("onlyCoveredBy", () => {
@@ -29,5 +29,38 @@ describe("onlyCoveredBy", () => {
   ])("$name", ({ own, others, want }) => {
     const intervals = onlyCoveredBy(own.map(storedPrefix), others.map(storedPrefix));
     expect(intervals.map(({ first, last }) => `${first}-${last}`)).toEqual(want);
+  });
+});
+
+describe("splitByOwner", () => {
+  it.each<{ name: string; intervals: string[]; claims: [prefix: string, ownerUid: string][]; want: Record<string, string[]> }>([
+    { name: "nobody has it", intervals: ["10.0.0.1-10.0.0.9"], claims: [["10.0.1.0/24", "a"]], want: {} },
+    {
+      name: "one interval over several segments",
+      intervals: ["10.0.0.200-10.0.2.9"],
+      claims: [
+        ["10.0.2.0/24", "a"],
+        ["10.0.0.0/24", "a"],
+        ["10.0.1.0/24", "b"],
+      ],
+      want: { a: ["10.0.0.200-10.0.0.255", "10.0.2.0-10.0.2.9"], b: ["10.0.1.0-10.0.1.255"] },
+    },
+    {
+      name: "several in one segment, and the other family",
+      intervals: ["10.0.0.0-10.0.0.0", "10.0.0.255-10.0.1.0", "fd00::-fd00::"],
+      claims: [
+        ["fd00::/64", "b"],
+        ["10.0.0.0/24", "a"],
+      ],
+      want: { a: ["10.0.0.0-10.0.0.0", "10.0.0.255-10.0.0.255"], b: ["fd00::-fd00::"] },
+    },
+  ])("$name", ({ intervals, claims, want }) => {
+    const parsed = intervals.map((text) => ({ first: text.split("-")[0] ?? "", last: text.split("-")[1] ?? "" }));
+    const split = splitByOwner(
+      parsed,
+      claims.map(([prefix, ownerUid]) => ({ parsed: storedPrefix(prefix), ownerUid })),
+    );
+    const texts = [...split].map(([uid, parts]) => [uid, parts.map(({ first, last }) => `${first}-${last}`)]);
+    expect(Object.fromEntries(texts)).toEqual(want);
   });
 });

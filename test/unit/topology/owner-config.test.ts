@@ -5,11 +5,10 @@ import { storedPrefix, type NamedPrefix } from "../../../src/topology/stored-pre
 
 const named = (prefix: string): NamedPrefix => ({ prefix, parsed: storedPrefix(prefix) });
 
-const content = (owned: string[], allocatable: string[]): ReturnType<typeof ownerContent> =>
-  ownerContent(
-    { owned: owned.map(named), frozen: [], receiving: [], withStatic: true },
-    new PrefixIndex(allocatable.map(named).map((value) => ({ prefix: value.parsed, value }))),
-  );
+const content = (owned: string[], allocatable: string[]): ReturnType<typeof ownerContent> => {
+  const index = new PrefixIndex(allocatable.map(named).map((value) => ({ prefix: value.parsed, value })));
+  return ownerContent({ owned: owned.map(named), frozen: [], receiving: [], withStatic: true }, (prefix) => index.intersecting(prefix));
+};
 
 describe("ownerContent", () => {
   it("names the ranges that meet the owned segments: inside, around and equal", () => {
@@ -29,7 +28,7 @@ describe("ownerContent", () => {
     const one = content(["10.0.0.0/25", "fd00::/112"], ["10.0.0.0/24", "fd00::/64"]);
     const other = content(["fd00::/112", "10.0.0.0/25"], ["fd00::/64", "10.0.0.0/24"]);
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));
-    const none = new PrefixIndex<NamedPrefix>([]);
+    const none = (): NamedPrefix[] => [];
     const moving = (frozen: string[], handoffs: number[]) =>
       ownerContent({ owned: [], frozen, receiving: handoffs.map((handoff) => ({ handoff, prefixes: [] })), withStatic: true }, none);
     expect(moving(["10.0.1.0/24", "10.0.0.0/24"], [2, 1])).toEqual(moving(["10.0.0.0/24", "10.0.1.0/24"], [1, 2]));

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { parseAddress } from "../../../src/net/address";
 import { bandsOf } from "../../../src/net/band";
-import { sizeOf } from "../../../src/net/interval";
+import { FAMILIES } from "../../../src/net/family";
+import { type Interval, intersect, normalize, sizeOf } from "../../../src/net/interval";
+import { formatPrefix, lastOf } from "../../../src/net/prefix";
 import type { Topology } from "../../../src/rpc/coordinator";
+import { claimUnowned } from "../../../src/topology/claim";
 import { type DrawChoice, drawOwner, ownerOf, rangeOf, scopeOf, sizesOf } from "../../../src/topology/route";
 import { storedPrefix } from "../../../src/topology/stored-prefix";
 import { seededRandom } from "../../support/seeded-random";
+import { randomPrefix } from "./random-prefix";
 
 const NONE = { dynamic: 0, static: 0 };
 
@@ -128,6 +132,31 @@ describe("drawOwner", () => {
         const bands = bandsOf([storedPrefix(prefix)]);
         const want = { dynamic: Number(sizeOf(bands.dynamic)), static: Number(sizeOf(bands.static)) };
         expect([prefix, sizesOf(whole, "a", family)]).toEqual([prefix, want]);
+      }
+    }
+  });
+
+  const seed = 20_261_122;
+  it(`the size of segments among ranges of any overlap is that of the bands inside them (seed ${seed})`, () => {
+    const random = seededRandom(seed);
+    for (let round = 0; round < 300; round++) {
+      const ranges = Array.from({ length: 1 + random.below(6) }, () => randomPrefix(random));
+      const claims = claimUnowned([randomPrefix(random), randomPrefix(random), randomPrefix(random)], [randomPrefix(random)]);
+      const withoutBands = random.below(4) === 0;
+      const some = topology({
+        claims: claims.map((prefix) => ({ prefix: formatPrefix(prefix), ownerUid: "a" })),
+        ranges: ranges.map((prefix) => ({ prefix: formatPrefix(prefix), name: "some" })),
+        ...(withoutBands && { withoutBands }),
+      });
+      for (const family of FAMILIES) {
+        const bands = bandsOf(
+          ranges.filter((range) => range.family === family),
+          !withoutBands,
+        );
+        const inside = claims.filter((claim) => claim.family === family).map((claim) => ({ first: claim.base, last: lastOf(claim) }));
+        const sizeIn = (band: readonly Interval[]): number => Number(sizeOf(intersect(band, normalize(inside))));
+        const want = { dynamic: sizeIn(bands.dynamic), static: sizeIn(bands.static) };
+        expect(sizesOf(some, "a", family), `round ${round}`).toEqual(want);
       }
     }
   });

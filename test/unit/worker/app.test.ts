@@ -1,17 +1,20 @@
 import { describe, expect, it, vi } from "vitest";
 import { notFound } from "../../../src/meta/status";
-import type { WriteRequest } from "../../../src/rpc/store";
-import { app } from "../../../src/worker/app";
+import type { WriteRequest, WriteResult } from "../../../src/rpc/store";
+import { send } from "./client";
 import { type Answers, fakeEnv } from "./fake-env";
 
 let clusters = 0;
+
+/** What the first request to a cluster brings with it. */
+const isBootstrap = ({ method }: { method: string }): boolean => method === "ensureBootstrapped" || method === "pokeFrom";
 
 /** One request into a cluster of its own; answers the response and what the objects were asked, the cluster's name cut off. */
 async function ask(path: string, init: RequestInit = {}, answers: Answers = {}) {
   const cluster = `c${++clusters}`;
   const { env, calls } = fakeEnv(answers);
-  const response = await app.request(`http://h/clusters/${cluster}${path}`, init, env);
-  const asked = calls.filter(({ method }) => method !== "ensureBootstrapped");
+  const response = await send(`http://h/clusters/${cluster}${path}`, init, env);
+  const asked = calls.filter((call) => !isBootstrap(call));
   return { response, calls: asked.map((call) => ({ ...call, object: call.object.replace(`${cluster}/`, "") })), all: calls, cluster };
 }
 
@@ -120,11 +123,16 @@ describe("objects by resource", () => {
   });
 
   it("the bare path is the cluster default, and a cluster is bootstrapped once", async () => {
+    // An isolate of its own: in this one other files may have asked already.
+    vi.resetModules();
+    const { app: fresh } = await import("../../../src/worker/app");
     const { env, calls } = fakeEnv();
-    await app.request("http://h/api/v1/namespaces/x/services/a", {}, env);
-    await app.request("http://h/clusters/default/api/v1/namespaces/x/services/a", {}, env);
+    const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
+    for (const path of ["/api", "/clusters/default/api"])
+      await fresh.request(`http://h${path}/v1/namespaces/x/services/a`, {}, env, context);
     expect(calls.map(({ object, method }) => `${object} ${method}`)).toEqual([
       "SERVICES_STORE default/services ensureBootstrapped",
+      "CONTROLLER default/controllers/repair pokeFrom",
       "SERVICES_STORE default/services get",
       "SERVICES_STORE default/services get",
     ]);
@@ -439,7 +447,7 @@ describe("paths", () => {
   });
 
   it.each(["/clusters/Bad/api", "/clusters/a%2Fb/api/v1/pods", "/clusters/", "/clusters"])("%s is no cluster", async (path) => {
-    const response = await app.request(`http://h${path}`, {}, fakeEnv().env);
+    const response = await send(`http://h${path}`, {}, fakeEnv().env);
     expect(response.status).toBe(404);
   });
 
@@ -483,7 +491,7 @@ describe("configuration", () => {
     logged.mockClear();
     const { env, calls } = fakeEnv({}, { SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/99" });
     for (const path of ["/api/v1/services", "/version", "/readyz", "/apis"]) {
-      const response = await app.request(`http://h${path}`, {}, env);
+      const response = await send(`http://h${path}`, {}, env);
       expect(response.status).toBe(500);
       expect(await response.json()).toMatchObject({
         reason: "InternalError",
@@ -493,5 +501,111 @@ describe("configuration", () => {
     expect(logged).toHaveBeenCalledTimes(1);
     expect(String(logged.mock.calls[0]?.[0])).toContain("SERVICE_CLUSTER_IP_RANGE");
     expect(calls).toEqual([]);
+  });
+});
+
+describe("overload", () => {
+  const LIMITS = { MAX_REQUESTS_INFLIGHT: "2", MAX_MUTATING_REQUESTS_INFLIGHT: "2" };
+
+  /** An environment whose objects answer when they are let. */
+  function holding() {
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const answered: WriteResult = { ok: true, code: 200, object: '{"metadata":{"name":"a"}}', warnings: [], gone: false };
+    const list = (): Response => new Response('{"items":[]}', { headers: { "Content-Type": "application/json" } });
+    const { env, calls } = fakeEnv(
+      {
+        write: () => held.then(() => answered),
+        get: () => held.then(() => ({ ok: true, object: answered.object })),
+        fetch: () => held.then(list),
+      },
+      LIMITS,
+    );
+    return { env, calls, letGo };
+  }
+
+  const kinds: [kind: string, begun: RequestInit, refused: [string, RequestInit][], taken: [string, RequestInit][]][] = [
+    [
+      "writes",
+      post(SERVICE),
+      [
+        ["/api/v1/namespaces/x/services", post(SERVICE)],
+        ["/api/v1/namespaces/x/services/a", { method: "DELETE" }],
+        ["/api/v1/namespaces/x/pods", { method: "DELETE" }],
+        ["/api/v1/namespaces/x/pods/a/eviction", post({ metadata: { name: "a" } })],
+        ["/apis/authentication.k8s.io/v1/selfsubjectreviews", post({})],
+      ],
+      [["/api/v1/namespaces/x/services/a", {}]],
+    ],
+    [
+      "reads",
+      {},
+      [
+        ["/api/v1/namespaces/x/services/a", {}],
+        ["/api/v1/services", {}],
+        ["/api/v1/nodes", { method: "HEAD" }],
+      ],
+      [["/api/v1/namespaces/x/services", post(SERVICE)]],
+    ],
+  ];
+  it("a body of unknown length that outgrows the limit while it is read is refused, and its place is free again", async () => {
+    const { env, calls, letGo } = holding();
+    const service = (init: RequestInit) => send("http://h/api/v1/namespaces/x/services", init, env);
+    const underWay = service(post(SERVICE));
+    await vi.waitFor(() => expect(calls.filter((call) => !isBootstrap(call))).toHaveLength(1));
+    for (let i = 0; i < 3; i++) {
+      const body = new Blob([new Uint8Array(100_000)]).stream();
+      const response = await service({ method: "POST", headers: JSON_BODY, body, duplex: "half" } as RequestInit);
+      expect([response.status, response.headers.get("Retry-After")]).toEqual([429, "1"]);
+    }
+    letGo();
+    expect((await Promise.all([underWay, service(post(SERVICE))])).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it.each(kinds)("%s beyond the limit are refused in upstream's form before any object is called", async (kind, begun, refused, taken) => {
+    const { env, calls, letGo } = holding();
+    const asked = (path: string, init: RequestInit) => send(`http://h${path}`, init, env);
+    const underWay = [1, 2].map(() => asked("/api/v1/namespaces/x/services" + (kind === "reads" ? "/a" : ""), begun));
+    await vi.waitFor(() => expect(calls.filter((call) => !isBootstrap(call))).toHaveLength(2));
+    const before = calls.length;
+    for (const [path, init] of refused) {
+      const response = await asked(path, init);
+      expect([response.status, response.headers.get("Retry-After")]).toEqual([429, "1"]);
+      if (init.method === "HEAD") continue;
+      expect(await response.json()).toEqual({
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "Too many requests, please try again later.",
+        reason: "TooManyRequests",
+        details: { retryAfterSeconds: 1 },
+        code: 429,
+      });
+    }
+    expect(calls).toHaveLength(before);
+    // What is exempt, or counted apart.
+    const others = [...taken, ["/api/v1/pods?watch=true", {}] as const].map(([path, init]) => asked(path, init));
+    for (const path of ["/healthz", "/livez", "/version", "/api/v1", "/openapi/v3"]) expect((await asked(path, {})).status).toBe(200);
+    letGo();
+    for (const response of await Promise.all([...underWay, ...others])) expect(response.status).toBeLessThan(300);
+    for (const [path, init] of refused.slice(0, 1)) expect((await asked(path, init)).status).toBeLessThan(300);
+  });
+
+  it("a body counts by its size", async () => {
+    const { env, letGo } = holding();
+    const large = { metadata: { name: "a", annotations: { a: "x".repeat(200_000) } }, spec: { ports: [{ port: 80 }] } };
+    const init = post(large, { ...JSON_BODY, "Content-Length": String(JSON.stringify(large).length) });
+    const underWay = send("http://h/api/v1/namespaces/x/services", init, env);
+    const response = await send("http://h/api/v1/namespaces/x/services/a", { method: "DELETE" }, env);
+    expect(response.status).toBe(429);
+    letGo();
+    expect((await underWay).status).toBe(200);
+  });
+
+  it("what fails has ended as well", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { env } = fakeEnv({ write: () => Promise.reject(new Error("broken")) }, LIMITS);
+    for (let i = 0; i < 5; i++) expect((await send("http://h/api/v1/namespaces/x/services", post(SERVICE), env)).status).toBe(500);
   });
 });

@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ServiceSchema } from "../../../src/schema/core-services";
-import { decodeBody, nameMismatch, namespaceMismatch, readBody, readObject } from "../../../src/worker/body";
-import { BODY_MAX_BYTES } from "../../../src/worker/limits";
+import { type BodyRequest, decodeBody, nameMismatch, namespaceMismatch, readBody, readObject } from "../../../src/worker/body";
+import { BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS, DRAINED_MAX_BYTES } from "../../../src/worker/limits";
 import type { BodyType } from "../../../src/worker/negotiate";
 
 const SERVICE = { kind: "Service", group: "", version: "v1", schema: ServiceSchema };
@@ -102,27 +102,142 @@ describe("decodeBody", () => {
   });
 });
 
+/** A body of unknown length; `onPull` hears of each chunk that is asked for. */
+function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => undefined): RequestInit {
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      onPull();
+      if (at >= bytes.length) controller.close();
+      else controller.enqueue(bytes.slice(at, (at += length)));
+    },
+  });
+  return { body, duplex: "half" } as RequestInit;
+}
+
 describe("readBody", () => {
   const over = { ok: false, error: { code: 413, message: "Request entity too large: limit is 3145728" } };
 
+  const posted = (init: RequestInit, grow: BodyRequest["place"]["grow"] = () => true): BodyRequest => ({
+    request: new Request("http://h/", { method: "POST", ...init }),
+    place: { grow },
+  });
+
   it("takes a body of exactly the limit and refuses one byte more", async () => {
-    const fits = await readBody(new Request("http://h/", { method: "POST", body: new Uint8Array(BODY_MAX_BYTES) }));
+    const fits = await readBody(posted({ body: new Uint8Array(BODY_MAX_BYTES) }));
     expect(fits.ok && fits.value.length).toBe(BODY_MAX_BYTES);
-    expect(await readBody(new Request("http://h/", { method: "POST", body: new Uint8Array(BODY_MAX_BYTES + 1) }))).toMatchObject(over);
+    expect(await readBody(posted({ body: new Uint8Array(BODY_MAX_BYTES + 1) }))).toMatchObject(over);
   });
 
   it("refuses by the announced length alone", async () => {
-    const request = new Request("http://h/", { method: "POST", body: "{}", headers: { "Content-Length": String(BODY_MAX_BYTES + 1) } });
+    const request = posted({ body: "{}", headers: { "Content-Length": String(BODY_MAX_BYTES + 1) } });
     expect(await readBody(request)).toMatchObject(over);
   });
 
+  it("reads on what it refuses by its announced length, so that a client that still writes hears the answer; but not for ever", async () => {
+    const sends = async (bytes: number): Promise<number> => {
+      let sent = 0;
+      const init = inChunks(new Uint8Array(bytes), 100_000, () => sent++);
+      const request = posted({ ...init, headers: { "Content-Length": String(bytes) } });
+      expect(await readBody(request)).toMatchObject(over);
+      return sent;
+    };
+    expect(await sends(4_000_000)).toBeGreaterThanOrEqual(40);
+    expect(await sends(2 * DRAINED_MAX_BYTES)).toBeLessThan((1.1 * DRAINED_MAX_BYTES) / 100_000);
+  });
+
+  it("answers a client that announces too much and sends nothing", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const read = readBody(
+        posted({ body: new ReadableStream(), headers: { "Content-Length": "9999999" }, duplex: "half" } as RequestInit),
+      );
+      await vi.advanceTimersByTimeAsync(DRAIN_MS);
+      expect(await read).toMatchObject(over);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("holds a body of unknown length as it came, and takes its weight before it is held", async () => {
+    const whole = Uint8Array.from({ length: 200_000 }, (_, i) => i % 251);
+    const weights: number[] = [];
+    const read = await readBody(posted(inChunks(whole, 7_001), (weight) => weights.push(weight) > 0));
+    expect(read.ok && Buffer.from(read.value).equals(whole)).toBe(true);
+    expect([...new Set(weights)]).toEqual([1, 2, 3, 4]);
+  });
+
+  it("refuses a body for which there is no room, and reads no more of it", async () => {
+    let sent = 0;
+    const init = inChunks(new Uint8Array(1_000_000), 1_000, () => sent++);
+    expect(await readBody(posted(init, (weight) => weight < 3))).toMatchObject({
+      ok: false,
+      error: { code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } },
+    });
+    expect(sent).toBeLessThan(140);
+  });
+
+  it.each([
+    { what: "of a known length", headers: { "Content-Length": "100" } },
+    { what: "of unknown length", headers: {} },
+  ])("a body $what that stops coming is a 504 when the request's time is over, a minute at most", async ({ headers }) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      for (const [timeoutMs, afterMs] of [
+        [undefined, BODY_TIMEOUT_MS],
+        [0, BODY_TIMEOUT_MS],
+        [2_000, 2_000],
+        [10 * BODY_TIMEOUT_MS, BODY_TIMEOUT_MS],
+      ] as const) {
+        let cancelled = false;
+        const body = new ReadableStream<Uint8Array>({
+          start: (controller) => controller.enqueue(new Uint8Array(10)),
+          cancel: () => void (cancelled = true),
+        });
+        const stalled = posted({ body, headers, duplex: "half" } as RequestInit);
+        let read: Awaited<ReturnType<typeof readBody>> | undefined;
+        void readBody({ ...stalled, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then((result) => (read = result));
+        await vi.advanceTimersByTimeAsync(afterMs - 1);
+        expect(read).toBeUndefined();
+        await vi.advanceTimersByTimeAsync(1);
+        expect(read).toEqual({
+          ok: false,
+          error: {
+            kind: "Status",
+            apiVersion: "v1",
+            metadata: {},
+            status: "Failure",
+            message: "Timeout: request did not complete within the allotted timeout",
+            reason: "Timeout",
+            details: {},
+            code: 504,
+          },
+        });
+        expect([cancelled, vi.getTimerCount()]).toEqual([!("Content-Length" in headers), 0]);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("a body that comes in time leaves no timer behind", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      expect(await readBody(posted(inChunks(new Uint8Array(5_000), 1_000)))).toMatchObject({ ok: true });
+      expect(await readBody(posted({ body: new Uint8Array(5), headers: { "Content-Length": "5" } }))).toMatchObject({ ok: true });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("no body is an empty one", async () => {
-    const empty = await readBody(new Request("http://h/", { method: "DELETE" }));
+    const empty = await readBody(posted({ method: "DELETE" }));
     expect(empty.ok && empty.value.length).toBe(0);
   });
 
   it("an unknown content type is 415", async () => {
-    const request = new Request("http://h/", { method: "POST", body: "{}", headers: { "Content-Type": "text/plain" } });
+    const request = posted({ body: "{}", headers: { "Content-Type": "text/plain" } });
     expect(await readObject(request, SERVICE, "Warn")).toMatchObject({
       error: {
         code: 415,

@@ -1,10 +1,18 @@
 /** GET requests into the cluster `default` of an app whose objects are fakes. */
 import { expect } from "vitest";
+import type { Env } from "../../../durable-objects/env";
 import { app } from "../../../src/worker/app";
 import { type Answers, fakeEnv } from "./fake-env";
 
+const CONTEXT: Parameters<typeof app.request>[3] = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
+
+/** One request to the app with these bindings. */
+export function send(url: string, init: RequestInit, env: Env): Promise<Response> {
+  return Promise.resolve(app.request(url, init, env, CONTEXT));
+}
+
 export function get(path: string, headers: Record<string, string> = {}, answers: Answers = {}): Promise<Response> {
-  return Promise.resolve(app.request(`http://h${path}`, { headers }, fakeEnv(answers).env));
+  return send(`http://h${path}`, { headers }, fakeEnv(answers).env);
 }
 
 export async function json<T>(path: string, headers: Record<string, string> = {}): Promise<T> {

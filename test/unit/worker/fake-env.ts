@@ -1,5 +1,6 @@
 /** Bindings whose objects are plain functions: each call is recorded with the object's name and answered by the test. */
 import type { Env } from "../../../durable-objects/env";
+import type { ClusterState } from "../../../src/rpc/cluster-record";
 import type { CollectionRequest, GetResult, WriteRequest, WriteResult } from "../../../src/rpc/store";
 
 export interface Recorded {
@@ -18,12 +19,15 @@ export interface Answers {
 
 export interface FakeEnv {
   env: Env;
+  /** to everything but records of clusters */
   calls: Recorded[];
   directory: Map<string, string>;
+  records: FakeRecords;
 }
 
 export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv {
   const calls: Recorded[] = [];
+  const records = new FakeRecords();
   const directory = new Map<string, string>();
   const stub = (object: string) => {
     const record = (method: string, argument?: unknown) => calls.push({ object, method, ...(argument === undefined ? {} : { argument }) });
@@ -60,6 +64,18 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       compact: other("compact"),
       expire: other("expire"),
       poke: other("poke"),
+      pokeFrom: other("pokeFrom"),
+      sweep: other("sweep"),
+      auditAll: other("auditAll"),
+      inspect(after: number) {
+        record("inspect", after);
+        return Promise.resolve(answers.other?.("inspect", object));
+      },
+      objectsAfter: other("objectsAfter"),
+      objectsNamed(keys: unknown[]) {
+        record("objectsNamed", keys);
+        return Promise.resolve(answers.other?.("objectsNamed", object) ?? keys.map(() => null));
+      },
       counters: other("counters"),
       usage: other("usage"),
       takenIn(interval: unknown) {
@@ -81,11 +97,41 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     SERVICES_STORE: namespace("SERVICES_STORE"),
     IP_ADDRESSES_STORE: namespace("IP_ADDRESSES_STORE"),
     CONTROLLER: namespace("CONTROLLER"),
+    CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
     DIRECTORY: fakeDirectory(directory),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",
     ...vars,
   } as unknown as Env;
-  return { env, calls, directory };
+  return { env, calls, directory, records };
+}
+
+/** Every cluster is active under its own name, unless a test says otherwise. */
+class FakeRecords {
+  readonly states = new Map<string, ClusterState>();
+  readonly calls: string[] = [];
+
+  of(name: string) {
+    const state = (): ClusterState => this.states.get(name) ?? { phase: "active", id: name, createdAt: 0 };
+    return {
+      look: () => this.#answer(`look ${name}`, state()),
+      open: () => {
+        const opened = state().phase === "absent";
+        if (opened) this.states.delete(name);
+        return this.#answer(`open ${name}`, { state: state(), opened });
+      },
+      remove: () => {
+        const now = state();
+        if (now.phase === "active") this.states.set(name, { ...now, phase: "deleting", deletedAt: 1_500, objects: 9, wiped: 0 });
+        return this.#answer(`remove ${name}`, state());
+      },
+      carryOn: (id: string) => this.#answer(`carryOn ${id}`, undefined),
+    };
+  }
+
+  #answer<T>(call: string, value: T): Promise<T> {
+    this.calls.push(call);
+    return Promise.resolve(value);
+  }
 }
 
 /** KV with prefix listing; the cursor is the last key of the page. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { DIRECTORY_SILENT } from "../../../src/rpc/cluster-record";
 import { call } from "../../../src/worker/peers";
 
 function fault(message: string, facts: object = {}): Error {
@@ -47,8 +48,22 @@ describe("call", () => {
     expect(peer.calls()).toBe(1);
   });
 
-  it.each(["Network connection lost.", "Durable Object reset because its code was updated."])("%s is 503", async (message) => {
-    expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503 } });
+  it.each([
+    "Network connection lost.",
+    "Durable Object reset because its code was updated.",
+    "internal error; reference = ek24lklqcvv9b44gilm3nfmu",
+    "database or disk is full: SQLITE_FULL",
+    "disk I/O error: SQLITE_IOERR",
+    "attempt to write a readonly database: SQLITE_READONLY",
+    "unable to open database file: SQLITE_CANTOPEN",
+    `${DIRECTORY_SILENT}: KV GET failed: 500 Internal Server Error`,
+  ])("%s is 503 with Retry-After", async (message) => {
+    expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
+  });
+
+  it("a constraint of the database that was broken is a bug", async () => {
+    const message = "UNIQUE constraint failed: objects.key: SQLITE_CONSTRAINT";
+    expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 500 } });
   });
 
   it("no answer in time: 504", async () => {

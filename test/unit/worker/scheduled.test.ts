@@ -1,17 +1,32 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CLUSTER_GONE } from "../../../src/rpc/cluster-record";
+import { busyKey, directoryKey } from "../../../src/tenancy/directory-keys";
 import { CRON_CLUSTERS_MAX } from "../../../src/worker/limits";
 import { runScheduled } from "../../../src/worker/scheduled";
 import { type FakeEnv, fakeEnv } from "./fake-env";
 
 const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
 const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
+afterEach(() => vi.useRealTimers());
 beforeEach(() => {
   log.mockClear();
   warn.mockClear();
+  error.mockClear();
 });
 
+/** Clusters that have had writes a moment ago. */
 function withClusters(fake: FakeEnv, ...names: string[]): FakeEnv {
-  for (const name of names) fake.directory.set(`cluster/${name}`, "");
+  for (const name of names) {
+    fake.directory.set(directoryKey(name), "");
+    for (const rhythm of ["minute", "hour"] as const) fake.directory.set(busyKey(rhythm, name), "");
+  }
+  return fake;
+}
+
+/** Clusters in which nothing happens. */
+function withIdle(fake: FakeEnv, count: number): FakeEnv {
+  for (let i = 0; i < count; i++) fake.directory.set(directoryKey(`idle-${String(i).padStart(4, "0")}`), "");
   return fake;
 }
 
@@ -28,7 +43,7 @@ describe("runScheduled", () => {
         .flatMap((cluster) => [
           `CONTROLLER ${cluster}/controllers/garbage-collection poke`,
           `CONTROLLER ${cluster}/controllers/namespaces poke`,
-          `CONTROLLER ${cluster}/controllers/repair poke`,
+          `CONTROLLER ${cluster}/controllers/repair pokeFrom`,
           `COORDINATOR ${cluster}/coordinator maintain`,
           `IP_ADDRESSES_STORE ${cluster}/ipaddresses.networking.k8s.io maintain`,
           `SERVICES_STORE ${cluster}/services maintain`,
@@ -62,21 +77,92 @@ describe("runScheduled", () => {
   });
 
   it("goes on where it stopped, and starts over at the end", async () => {
-    const names = Array.from({ length: CRON_CLUSTERS_MAX + 5 }, (_, i) => `c${String(i).padStart(3, "0")}`);
+    const fake = withIdle(fakeEnv(), 3);
+    const visited: string[] = [];
+    for (let run = 0; run < 5; run++) {
+      await runScheduled("*/5 * * * *", fake.env);
+      visited.push(...called(fake).splice(visited.length));
+    }
+    expect(visited.map((call) => call.slice(0, 21))).toEqual([0, 1, 2, 0, 1].map((i) => `COORDINATOR idle-000${i}`));
+  });
+
+  it("of 2,000 idle clusters each run visits one, in turn, and every time the one that is busy", async () => {
+    const fake = withIdle(withClusters(fakeEnv(), "work"), 2_000);
+    const idle = new Set<string>();
+    for (let run = 0; run < 2_001; run++) {
+      const before = fake.calls.length;
+      await runScheduled("* * * * *", fake.env);
+      const clusters = fake.calls.slice(before).map(({ object }) => object.replace(/^\S+ ([^/]+).*$/, "$1"));
+      expect(
+        clusters.filter((cluster) => cluster === "work"),
+        `run ${run}`,
+      ).toHaveLength(6);
+      expect(clusters.length).toBeLessThanOrEqual(12);
+      for (const cluster of clusters) idle.add(cluster);
+    }
+    expect(idle.size, "the busy one included").toBe(2_001);
+  });
+
+  it.each([
+    { clusters: 1, runs: 3 },
+    { clusters: 2, runs: 6 },
+    { clusters: 3, runs: 9 },
+    { clusters: 7, runs: 21 },
+  ])("each of $clusters idle clusters gets every task of the job within three rounds, a part in each", async ({ clusters, runs }) => {
+    vi.setSystemTime(Date.parse("2026-03-01T10:00:00Z"));
+    const fake = withIdle(fakeEnv(), clusters);
+    for (let run = 0; run < runs; run++) {
+      await runScheduled("* * * * *", fake.env);
+      vi.setSystemTime(Date.now() + 60_000);
+    }
+    const calls = called(fake);
+    expect(new Set(calls).size).toBe(6 * clusters);
+    expect(calls).toHaveLength(6 * clusters);
+  });
+
+  it("goes on from a cursor that an older release stored", async () => {
+    const fake = withIdle(fakeEnv(), 3);
+    fake.directory.set("cron/cursor/topology/all", directoryKey("idle-0000"));
+    await runScheduled("*/5 * * * *", fake.env);
+    expect(called(fake)).toEqual(["COORDINATOR idle-0001/coordinator maintain"]);
+  });
+
+  it("at the full hour, when all crons fire, they make twenty calls at most to a cluster that is idle", async () => {
+    const fake = withIdle(fakeEnv(), 2_000);
+    for (const cron of ["* * * * *", "*/5 * * * *", "0 * * * *"]) await runScheduled(cron, fake.env);
+    expect(fake.calls.length).toBeGreaterThan(3);
+    expect(fake.calls.length).toBeLessThanOrEqual(20);
+  });
+
+  it("a cluster that is busy for ever keeps no other one from its turn", async () => {
+    const names = Array.from({ length: CRON_CLUSTERS_MAX * 2 }, (_, i) => `busy-${String(i).padStart(3, "0")}`);
     const fake = withClusters(fakeEnv(), ...names);
     await runScheduled("*/5 * * * *", fake.env);
-    expect(fake.calls).toHaveLength(CRON_CLUSTERS_MAX);
     await runScheduled("*/5 * * * *", fake.env);
     expect(new Set(called(fake)).size).toBe(names.length);
-    await runScheduled("*/5 * * * *", fake.env);
-    expect(fake.calls).toHaveLength(names.length + CRON_CLUSTERS_MAX);
+  });
+
+  it("a cluster in which a task failed is visited again, whether or not it has writes", async () => {
+    const failing = { other: (method: string) => (method === "poke" ? Promise.reject(new Error("no")) : undefined) };
+    const fake = withIdle(fakeEnv(failing), 3);
+    await runScheduled("* * * * *", fake.env);
+    expect([...fake.directory.keys()].filter((key) => key.startsWith("busy/"))).toEqual([busyKey("minute", "idle-0000")]);
+  });
+
+  it("an object that is gone: the cluster's record goes on with its end, and nothing more is asked of its objects", async () => {
+    const gone = { other: () => Promise.reject(new Error(CLUSTER_GONE)) };
+    const fake = withIdle(fakeEnv(gone), 0);
+    fake.directory.set(directoryKey("east~3"), "");
+    await runScheduled("* * * * *", fake.env);
+    expect(fake.calls).toHaveLength(1);
+    expect(fake.records.calls).toEqual(["carryOn east~3"]);
+    expect(JSON.parse(String(log.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 1, errors: 0 });
   });
 
   it("a failed task stops no other", async () => {
     const failing = {
       other: (_: string, object: string) => (object.startsWith("SERVICES") ? Promise.reject(new Error("no")) : undefined),
     };
-    const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const fake = withClusters(fakeEnv(failing), "a", "b");
     await runScheduled("* * * * *", fake.env);
     expect(fake.calls).toHaveLength(12);
@@ -85,13 +171,12 @@ describe("runScheduled", () => {
   });
 
   it("a directory that cannot be read is an error of the job, and its cursor is dropped", async () => {
-    vi.spyOn(console, "error").mockImplementation(() => undefined);
     const fake = withClusters(fakeEnv(), "a");
-    fake.directory.set("cron/cursor/* * * * *", "lost");
+    fake.directory.set("cron/cursor/maintain/all", "lost");
     fake.env.DIRECTORY.list = () => Promise.reject(new Error("bad cursor"));
     await runScheduled("* * * * *", fake.env);
-    expect(fake.directory.has("cron/cursor/* * * * *")).toBe(false);
-    expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 0, errors: 1 });
+    expect(fake.directory.has("cron/cursor/maintain/all")).toBe(false);
+    expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 0, errors: 2 });
   });
 
   it("an unknown cron does nothing", async () => {

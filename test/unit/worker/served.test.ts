@@ -1,6 +1,6 @@
 /** With the gate MultiCIDRServiceAllocator off the APIs ServiceCIDR and IPAddress are as if they had never been. */
 import { describe, expect, it } from "vitest";
-import { app } from "../../../src/worker/app";
+import { send } from "./client";
 import { fakeEnv } from "./fake-env";
 
 const on = fakeEnv().env;
@@ -8,7 +8,7 @@ const off = fakeEnv({}, { FEATURE_GATES: "MultiCIDRServiceAllocator=false,Disabl
 const AGGREGATED = { Accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
 
 async function ask(env: typeof on, path: string, headers: Record<string, string> = {}) {
-  const response = await app.request(`http://h${path}`, { headers }, env);
+  const response = await send(`http://h${path}`, { headers }, env);
   return { code: response.status, text: await response.text() };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SWEEP_MARK } from "../../../../src/controllers/repair/ports";
 import type { Service } from "../../../../src/meta/kubernetes";
 import { WRITE } from "../../../support/store-world";
 import { aService, anIPAddress, RepairWorld } from "../../../support/repair-world";
@@ -14,6 +15,14 @@ function revisions(world: RepairWorld): (number | undefined)[] {
 
 function uidOf(world: RepairWorld, address: string): string | undefined {
   return world.addresses().find(({ metadata }) => metadata?.name === address)?.metadata?.uid;
+}
+
+/** Every row of every owner goes behind the stores' backs, and the bits with them. */
+async function loseRows(world: RepairWorld): Promise<void> {
+  for (const { node, storage } of world.cluster.owners.values()) {
+    const items = storage.rowsSince(0, 1_000).map(({ token }) => ({ address: "", token }));
+    await world.run(world.cluster.network.call(ALWAYS, node, (owner) => owner.release(items)));
+  }
 }
 
 describe("a force-deleted IPAddress of a live Service", () => {
@@ -95,11 +104,26 @@ describe("a healthy cluster", () => {
     await world.createService("one-more");
     world.calls.length = 0;
     await world.pass();
-    expect(world.calls.sort()).toEqual(["ipaddresses.objectsNamed", "ipaddresses.objectsSince", "ranges", "services.objectsSince"]);
+    expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "ranges", "services.objectsSince"]);
     await world.wait(60_000);
     await world.pass();
     expect(revisions(world)).toEqual(before.map((revision) => (revision ?? 0) + 1));
     expect([world.told(), world.storage.countsLoad()]).toEqual([[], { ipErrors: {}, reconcileErrors: 0 }]);
+  });
+
+  it("is not swept by a pass that a poke alone asked for, but by the next one of cron, however often it is poked", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.createService("web");
+    await world.pass();
+    await world.wait(60_000);
+    for (let poke = 0; poke < 3; poke++) {
+      world.calls.length = 0;
+      await world.run(world.repairer.run({ sweeps: false }));
+      expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "services.objectsSince"]);
+    }
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls).toContain("services.objectsAfter");
   });
 });
 
@@ -154,6 +178,45 @@ describe("the row of an address", () => {
     expect([uidOf(world, address), world.told()]).toEqual([uid, []]);
     await world.remove("services", "web");
     expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+
+  it("of an IPAddress that a client made, lost by its owner, is taken again before somebody else gets the address", async () => {
+    const world = await RepairWorld.of(["10.0.0.0/28"]);
+    const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
+    const object = anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} });
+    expect((await world.create("ipaddresses", object)).ok).toBe(true);
+    await world.pass();
+    await loseRows(world);
+    expect(await world.rows()).toEqual({});
+    await world.wait(60_000);
+    await world.pass();
+    expect([await world.rows(), world.storage.countsLoad().ipErrors]).toEqual([{ "10.0.0.9": "ipaddress" }, { repair: 1 }]);
+    await world.remove("ipaddresses", "10.0.0.9");
+    await world.cluster.scheduler.pass(10_000);
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+
+  it("of an IPAddress that a client made, forgotten by its store, is the object's again", async () => {
+    const world = await RepairWorld.of(["10.0.0.0/28"]);
+    const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
+    await world.create("ipaddresses", anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} }));
+    const { ledger } = world.cluster.tables.ipAddresses;
+    const allocation = ledger.allocationGet("10.0.0.9");
+    ledger.allocationDelete("10.0.0.9");
+    await world.pass();
+    expect(allocation).toBeDefined();
+    expect(ledger.allocationGet("10.0.0.9")).toEqual(allocation);
+    await world.remove("ipaddresses", "10.0.0.9");
+    await world.cluster.scheduler.pass(10_000);
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+
+  it("of an IPAddress outside every ServiceCIDR is nobody's concern", async () => {
+    const world = await RepairWorld.of(["10.0.0.0/28"]);
+    const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
+    await world.create("ipaddresses", anIPAddress("192.168.0.9", "default/web", world.now, { parentRef, labels: {} }));
+    await world.pass();
+    expect([Object.keys(world.parents()), await world.rows(), world.told()]).toEqual([["192.168.0.9"], {}, []]);
   });
 
   it("that nobody holds any more, long after it was looked at, is given back by the audit", async () => {
@@ -264,6 +327,124 @@ describe("a start of the services store whose history was trimmed", () => {
     await world.run(world.cluster.network.call(ALWAYS, world.cluster.services, (brain) => brain.maintain()));
     await world.cluster.scheduler.pass(10_000);
     expect(Object.keys(world.parents()).sort()).toEqual([address, ...others].sort());
+  });
+});
+
+describe("a full sweep that was asked for", () => {
+  const ranges = Array.from({ length: 30 }, (_, i) => `10.1.${String(i)}.0/28`);
+
+  it("looks at every Service, IPAddress and owner in one go, in few calls, and writes nothing where all is well", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (const [i, cidr] of ranges.entries()) await world.createRange(`range-${String(i)}`, cidr);
+    for (const i of ranges.keys()) {
+      for (const host of [3, 5])
+        await world.createService(`s-${String(i)}-${String(host)}`, { clusterIP: `10.1.${String(i)}.${String(host)}` });
+    }
+    await world.pass();
+    const before = revisions(world);
+    const sweeps = world.storage.markGet("sweeps");
+    const writes = [...world.cluster.owners.values()].map(({ storage }) => storage.commits);
+    world.storage.markSet(SWEEP_MARK, 1);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.storage.markGet("sweeps")).toBe(sweeps + 1);
+    expect(world.calls.filter((call) => call === "owner.checkBitmap")).toHaveLength(world.cluster.owners.size);
+    expect(world.calls.filter((call) => call === "services.makeWhole").length).toBeLessThan(4);
+    expect([revisions(world), [...world.cluster.owners.values()].map(({ storage }) => storage.commits)]).toEqual([before, writes]);
+    expect([world.told(), world.storage.countsLoad()]).toEqual([[], { ipErrors: {}, reconcileErrors: 0 }]);
+  });
+
+  it("goes on behind an owner that does not answer, and tells", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (const [i, cidr] of ranges.slice(0, 3).entries()) await world.createRange(`range-${String(i)}`, cidr);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    let failures = 1;
+    world.fails = (call) => call === "owner.checkBitmap" && failures-- > 0;
+    world.storage.markSet(SWEEP_MARK, 1);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls.filter((call) => call === "owner.checkBitmap")).toHaveLength(world.cluster.owners.size);
+    expect([world.storage.markGet("sweeps"), world.storage.countsLoad().reconcileErrors]).toEqual([sweeps + 1, 1]);
+  });
+
+  it("comes to its end though it is asked for again and again, and then begins anew, once", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    // Every pass ends behind its first page.
+    let pages = 0;
+    world.fails = (call) => call === "services.objectsAfter" && ++pages % 2 === 0;
+    let passes = 0;
+    while (world.storage.markGet("sweeps") === sweeps && ++passes < 20) {
+      world.storage.markSet(SWEEP_MARK, 1);
+      await world.pass().catch(() => undefined);
+    }
+    expect([world.storage.markGet("sweeps"), pages < 20]).toEqual([sweeps + 1, true]);
+    world.fails = () => false;
+    world.calls.length = 0;
+    await world.pass();
+    expect([world.storage.markGet("sweeps"), world.storage.markGet(SWEEP_MARK)]).toEqual([sweeps + 2, 0]);
+    expect(world.calls.filter((call) => call === "services.objectsAfter")).toHaveLength(3);
+    await world.pass();
+    expect(world.storage.markGet("sweeps")).toBe(sweeps + 2);
+  });
+
+  it("that was asked for meanwhile is not forgotten when nobody asks for a pass", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    world.storage.markSet(SWEEP_MARK, 1);
+    let asked = 0;
+    world.fails = (call) => {
+      if (call === "owner.checkBitmap" && asked++ === 0) world.storage.markSet(SWEEP_MARK, 1);
+      return false;
+    };
+    await world.pass();
+    expect(world.storage.markGet("sweeps")).toBe(sweeps + 2);
+  });
+});
+
+describe("something to be looked at again", () => {
+  it("is not lost with a pass that a crash ended", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.create("ipaddresses", anIPAddress("10.0.0.9", "default/web", world.now));
+    await world.pass();
+    expect([...world.storage.suspects.keys()]).toEqual(["ipaddresses/10.0.0.9"]);
+    await world.cluster.scheduler.pass(61_000);
+    // The controller's object goes away while it asks: nothing of its memory is left, and nothing runs to its end.
+    let calls = 0;
+    world.fails = (call) => call === "services.objectsNamed" && ++calls > 0;
+    const put = world.storage.suspectPut.bind(world.storage);
+    world.storage.suspectPut = () => undefined;
+    await expect(world.pass()).rejects.toThrow();
+    world.storage.suspectPut = put;
+    world.fails = () => false;
+    expect([calls > 0, [...world.storage.suspects.keys()], Object.keys(world.parents())]).toEqual([
+      true,
+      ["ipaddresses/10.0.0.9"],
+      ["10.0.0.9"],
+    ]);
+    await world.wait(10 * 60_000);
+    expect(world.parents()).toEqual({});
+  });
+});
+
+describe("an IPAddress that takes the name of a wrong one while repair looks", () => {
+  it("is judged by the Service that it names itself", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.createService("web");
+    await world.create("ipaddresses", anIPAddress("10.0.0.99", "default/web", world.now));
+    const { store } = world.cluster.tables.ipAddresses;
+    const young = anIPAddress("10.0.0.99", "default/coming", world.now);
+    world.fails = (call) => {
+      const stored = store.objectGet("10.0.0.99");
+      if (call === "ipaddresses.objectsNamed" && stored) store.objectPut({ ...stored, uid: "another", data: JSON.stringify(young) });
+      return false;
+    };
+    await world.pass();
+    expect(world.parents()["10.0.0.99"]).toBe("default/coming");
   });
 });
 

@@ -33,7 +33,8 @@ describe("/metrics", () => {
         seen.push(`${object} ${method}`);
         if (method === "topology") return TOPOLOGY;
         if (method === "allocations") return ALLOCATIONS;
-        if (method === "repairCounts") return { ipErrors: { leak: 2, outOfRange: 1 }, reconcileErrors: 3 };
+        if (method === "repairCounts")
+          return { sweeps: 4, differingSettings: ["version"], ipErrors: { leak: 2, outOfRange: 1 }, reconcileErrors: 3 };
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
         return object.startsWith("SERVICE_CIDR")
           ? { drains: 1, weight: 4, taken: [7] }
@@ -69,6 +70,8 @@ describe("/metrics", () => {
     expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="leak"} 2');
     expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="duplicate"} 0');
     expect(lines).toContain("apiserver_clusterip_repair_reconcile_errors_total 3");
+    expect(lines).toContain("servicenet_repair_sweeps_total 4");
+    expect(lines).toContain('servicenet_configuration_differs{setting="version"} 1');
     expect(samples("allocation_duration_seconds")).toContainEqual(
       sample("allocation_duration_seconds_bucket", { cidr: "10.96.0.0/24", le: "0.05" }, 2),
     );

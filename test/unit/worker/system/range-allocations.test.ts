@@ -1,5 +1,6 @@
 /** The old allocator's RangeAllocations, made of what the owners have. */
 import { describe, expect, it, vi } from "vitest";
+import type { Service } from "../../../../src/meta/kubernetes";
 import { app } from "../../../../src/worker/app";
 import type { Topology } from "../../../../src/rpc/coordinator";
 import { type Answers, fakeEnv } from "../fake-env";
@@ -28,19 +29,21 @@ const OWNERS: Record<string, { epoch: number; offsets: number[] }> = {
   "SERVICE_CIDR east/six": { epoch: 7, offsets: [65_534] },
 };
 
-function world(owners = OWNERS) {
+function world(owners = OWNERS, services: Service[] = []) {
   const answers: Answers = {
     other(method, object) {
       if (method === "topology") return TOPOLOGY;
+      if (method === "objectsAfter") return { objects: services.map((service) => JSON.stringify(service)), next: "" };
+      if (method === "objectsNamed" || method === "sweep") return undefined;
       const owner = owners[object];
       return owner && { epoch: owner.epoch, offsets: Uint32Array.from(owner.offsets) };
     },
   };
   const { env, calls } = fakeEnv(answers, DUAL);
-  const send = async (name: string, method = "GET", body?: unknown) => {
+  const send = async (path: string, method = "GET", body?: unknown) => {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const init = { method, ...(body === undefined ? {} : { body: text }) };
-    return app.request(`http://h/clusters/east/admin/rangeallocations/${name}`, init, env);
+    return app.request(`http://h/clusters/east/admin/rangeallocations/${path}`, init, env);
   };
   return { send, calls, env };
 }
@@ -95,29 +98,63 @@ describe("GET", () => {
 describe("PUT", () => {
   const brought = (data: string, range = "10.96.0.0/24") => ({ kind: "RangeAllocation", apiVersion: "v1", range, data });
 
-  it("names what is taken on one side only, and changes nothing", async () => {
+  const served = (name: string, clusterIP: string): Service => ({ metadata: { namespace: "shop", name }, spec: { clusterIP } });
+
+  it("names what is taken on one side only; a bit without an object takes nothing", async () => {
     const { send, calls } = world();
     // bits 0 and 1
     const response = await send("serviceips", "PUT", brought("Aw=="));
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
       status: "Success",
-      message: "compared, nothing was changed: 1 unexplained, 2 missing",
+      message: "imported: 1 held, 0 repairing, 1 unexplained, 2 missing",
       details: {
         causes: [
-          { reason: "Unexplained", field: "10.96.0.2" },
+          { reason: "Unexplained", field: "10.96.0.2", message: "bit set there, and no object has the address here" },
           { reason: "Missing", field: "10.96.0.9" },
           { reason: "Missing", field: "10.96.0.130" },
         ],
       },
     });
+    expect(new Set(calls.map(({ method }) => method))).toEqual(new Set(["topology", "takenIn", "objectsNamed", "objectsAfter"]));
+  });
+
+  it.each([
+    ["", "imported: 1 held, 2 repairing, 0 unexplained, 2 missing", 1],
+    ["?dryRun=All", "compared, nothing was changed: 1 held, 2 repairing, 0 unexplained, 2 missing", 0],
+  ])("asks repair to take what objects here have without holding it (%j)", async (query, message, sweeps) => {
+    const { send, calls } = world(OWNERS, [
+      served("a", "10.96.0.2"),
+      served("none", "None"),
+      served("b", "10.96.0.3"),
+      served("c", "10.96.0.4"),
+    ]);
+    // bits 0, 1 and 2
+    const response = await send(`serviceips${query}`, "PUT", brought("Bw=="));
+    expect(await response.json()).toMatchObject({
+      message,
+      details: {
+        causes: [
+          { reason: "Repairing", field: "10.96.0.2", message: "taken there, and Service shop/a has no row of it here" },
+          { reason: "Repairing", field: "10.96.0.3" },
+          { reason: "Missing" },
+          { reason: "Missing" },
+        ],
+      },
+    });
+    expect(calls.filter(({ method }) => method === "sweep").map(({ object }) => object)).toHaveLength(sweeps);
+  });
+
+  it("its own answer is the same, and no store is asked", async () => {
+    const { send, calls } = world();
+    const answer = await send("serviceips", "PUT", await (await send("serviceips")).text());
+    expect(await answer.json()).toMatchObject({ message: "imported: 3 held, 0 repairing, 0 unexplained, 0 missing" });
     expect(new Set(calls.map(({ method }) => method))).toEqual(new Set(["topology", "takenIn"]));
   });
 
-  it("its own answer is the same", async () => {
-    const { send } = world();
-    const answer = await send("serviceips", "PUT", await (await send("serviceips")).text());
-    expect(await answer.json()).toMatchObject({ message: "compared, nothing was changed: 0 unexplained, 0 missing" });
+  it("another dryRun than All is refused", async () => {
+    const response = await world().send("serviceips?dryRun=Some", "PUT", brought("Aw=="));
+    expect([response.status, await response.json()]).toEqual([422, expect.objectContaining({ reason: "Invalid" })]);
   });
 
   it.each<[string, unknown, number, string]>([

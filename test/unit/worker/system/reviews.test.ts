@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { app } from "../../../../src/worker/app";
+import { send } from "../client";
 import { fakeEnv } from "../fake-env";
 
 describe("reviews", () => {
   async function review(path: string, body: unknown, headers: Record<string, string> = {}): Promise<{ code: number; body: unknown }> {
     const init = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...headers } };
-    const response = await app.request(`http://h/apis/${path}`, init, fakeEnv().env);
+    const response = await send(`http://h/apis/${path}`, init, fakeEnv().env);
     return { code: response.status, body: await response.json() };
   }
 

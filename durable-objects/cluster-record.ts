@@ -1,0 +1,60 @@
+/** The record of one cluster, in an object named by the cluster's name. A shell: the rules are in src/tenancy/cluster-record. */
+import { DurableObject } from "cloudflare:workers";
+import type { ClusterRecordRpc, ClusterState } from "../src/rpc/cluster-record";
+import { listCopyKey, storeName } from "../src/store/list-copy";
+import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
+import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
+import { topologyCopyKey } from "../src/topology/topology-copy";
+import { noteBusy } from "./busy";
+import type { Env } from "./env";
+import { allStores, clusterObjects, wipeable } from "./peers";
+import { setAlarm, systemClock, systemRecorder } from "./ports";
+import { sqlRecordStorage } from "./sql/cluster-record-sql";
+
+export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRpc {
+  readonly #brain: Brain;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const storage = sqlRecordStorage(ctx.storage, () => systemClock.now());
+    // An object that its alarm wakes may not be told its name.
+    const name = storage.load()?.name ?? ctx.id.name?.split("/")[0];
+    if (name === undefined) throw new Error("an object must be called by its name first");
+    this.#brain = new Brain(name, {
+      storage,
+      clock: systemClock,
+      recorder: systemRecorder({ object: `${name}/record` }),
+      wakeAt: (atMs) => setAlarm(ctx.storage, atMs),
+      objects: clusterObjects,
+      wipe: (id, object, listed) => wipeable(env, id, object).wipe(listed),
+      async forget(id) {
+        const copies = allStores(env, id).map(({ definition }) => listCopyKey(storeName(id, definition)));
+        const keys = [directoryKey(id), busyKey("minute", id), busyKey("hour", id), topologyCopyKey(id), ...copies];
+        await Promise.all(keys.map((key) => env.DIRECTORY.delete(key)));
+      },
+      isInDirectory: async (id) => (await env.DIRECTORY.get(directoryKey(id))) !== null,
+      noteBusy: (id) => noteBusy(env, id, "minute"),
+    });
+    this.#brain.resume();
+  }
+
+  look(): Promise<ClusterState> {
+    return this.#brain.look();
+  }
+
+  open(): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#brain.open();
+  }
+
+  remove(): Promise<ClusterState> {
+    return this.#brain.remove();
+  }
+
+  carryOn(id: string): Promise<void> {
+    return this.#brain.carryOn(id);
+  }
+
+  override alarm(): Promise<void> {
+    return this.#brain.alarm();
+  }
+}

@@ -1,0 +1,91 @@
+/** Schema and statements of a cluster's record. */
+import type { ClusterObject, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
+import { hasTables, migrate, type Migration } from "./migrate";
+
+const CLUSTER_RECORD_SCHEMA = `
+   CREATE TABLE record (
+     id INTEGER PRIMARY KEY CHECK (id = 1),
+     name TEXT NOT NULL,
+     life INTEGER NOT NULL,
+     phase TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     deleted_at INTEGER NOT NULL
+   ) STRICT;
+   -- What a deletion has to wipe, in this order.
+   CREATE TABLE cluster_objects (
+     position INTEGER PRIMARY KEY,
+     kind TEXT NOT NULL,
+     name TEXT NOT NULL,
+     wiped INTEGER NOT NULL,
+     UNIQUE (kind, name)
+   ) STRICT;`;
+
+export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CLUSTER_RECORD_SCHEMA }];
+
+type Row = Record<string, SqlStorageValue>;
+
+/** The RecordStorage port on a Durable Object's SQLite. Asking for a cluster that there is not leaves nothing behind, so tables come with the first row. */
+export function sqlRecordStorage(storage: DurableObjectStorage, now: () => number): RecordStorage {
+  const { sql } = storage;
+  let isThere = hasTables(sql);
+  if (isThere) migrate(storage, CLUSTER_RECORD_MIGRATIONS, now());
+  return {
+    transaction: (work) => storage.transactionSync(work),
+
+    load() {
+      if (!isThere) return undefined;
+      const row = sql.exec<Row>("SELECT name, life, phase, created_at, deleted_at FROM record").toArray()[0];
+      if (!row) return undefined;
+      return {
+        name: row.name as string,
+        life: row.life as number,
+        // Written by save alone.
+        phase: row.phase as RecordRow["phase"],
+        createdAt: row.created_at as number,
+        deletedAt: row.deleted_at as number,
+      };
+    },
+    save({ name, life, phase, createdAt, deletedAt }) {
+      if (!isThere) migrate(storage, CLUSTER_RECORD_MIGRATIONS, now());
+      isThere = true;
+      sql.exec(
+        `INSERT INTO record (id, name, life, phase, created_at, deleted_at) VALUES (1, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET
+           life = excluded.life, phase = excluded.phase, created_at = excluded.created_at, deleted_at = excluded.deleted_at`,
+        name,
+        life,
+        phase,
+        createdAt,
+        deletedAt,
+      );
+    },
+
+    objectsAdd(objects) {
+      for (const { kind, name } of objects) {
+        sql.exec("INSERT INTO cluster_objects (kind, name, wiped) VALUES (?, ?, 0) ON CONFLICT DO NOTHING", kind, name);
+      }
+    },
+    objectWiped({ kind, name }) {
+      sql.exec("UPDATE cluster_objects SET wiped = 1 WHERE kind = ? AND name = ?", kind, name);
+    },
+    objectsLeft(limit) {
+      return sql
+        .exec<Row>("SELECT kind, name FROM cluster_objects WHERE wiped = 0 ORDER BY position LIMIT ?", limit)
+        .toArray()
+        .map(({ kind, name }) => ({ kind: kind as ClusterObject["kind"], name: name as string }));
+    },
+    objectsNamed(kind) {
+      return sql
+        .exec<Row>("SELECT name FROM cluster_objects WHERE kind = ? ORDER BY position", kind)
+        .toArray()
+        .map(({ name }) => name as string);
+    },
+    objectCounts() {
+      const row = sql.exec<Row>("SELECT count(*) AS objects, coalesce(sum(wiped), 0) AS wiped FROM cluster_objects").one();
+      return { objects: row.objects as number, wiped: row.wiped as number };
+    },
+    objectsClear() {
+      sql.exec("DELETE FROM cluster_objects");
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** The command line of `npm run backup`. */
+import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
+import { UserError } from "../serve/user-error";
+import { parseCommandLine } from "../terminal/command-line";
+
+interface BackupOptions {
+  target: Target;
+  file: string;
+}
+
+export const usage = `Usage: npm run backup -- --file FILE [options]
+
+Writes everything that a cluster's API serves, but Events, into one file of JSON Lines, for npm run restore.
+
+  --file FILE         where to; replaced when it is there
+${targetUsage}
+  --help              this text
+
+Exit code: 0 done, 1 done, but the addresses of the cluster contradict each other (npm run check), 2 it did not work.`;
+
+/** Options from the arguments, or "help". Throws UserError with one line. */
+export async function parseOptions(args: string[]): Promise<BackupOptions | "help"> {
+  const { values } = parseCommandLine("npm run backup", {
+    args,
+    options: { ...targetOptions, file: { type: "string" }, help: { type: "boolean", default: false } },
+  });
+  if (values.help) return "help";
+  if (!values.file) throw new UserError("no --file FILE given (npm run backup -- --help shows the options)");
+  return { target: await targetOf(values), file: values.file };
+}

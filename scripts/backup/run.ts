@@ -1,0 +1,73 @@
+/** Reads a whole cluster: each type at one moment, and the types whose objects share addresses until they agree with each other. */
+import { contradictions } from "../../src/backup/addresses";
+import type { Backup, BackupSection, BackupType } from "../../src/backup/format";
+import { inReadingOrder, isBackedUp, typeName } from "../../src/backup/order";
+import { MARK } from "../../src/backup/mark";
+import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Api } from "../cluster/api";
+import { servedTypes, typePath } from "../cluster/discovery";
+import { UserError } from "../serve/user-error";
+import type { Progress } from "../terminal/progress";
+
+/** Types that are read again together while they contradict each other. */
+const SHARING = ["services", "ipaddresses.networking.k8s.io", "servicecidrs.networking.k8s.io"];
+const READINGS_MAX = 5;
+const READ_AGAIN_MS = 1_000;
+
+export interface BackupTask {
+  api: Api;
+  progress: Progress;
+}
+
+export interface TakenBackup extends Omit<Backup, "sha256"> {
+  /** what the cluster itself shows to be wrong with its addresses; they are backed up as they are */
+  wrong: string[];
+}
+
+export async function takeBackup({ api, progress }: BackupTask): Promise<TakenBackup> {
+  const version = await api.get("/version");
+  if (version.code !== 200) throw new UserError(`${api.url} is no Kubernetes API server: /version answers ${version.code}`);
+  const types = inReadingOrder((await servedTypes(api)).filter(isBackedUp));
+  const sections = new Map<string, BackupSection>();
+  const read = async (type: BackupType): Promise<void> => {
+    progress.show(`reading ${type.resource}`, sections.size, types.length);
+    sections.set(typeName(type), await readSection(api, type));
+  };
+  for (const type of types) await read(type);
+  let wrong = contradictionsIn(sections);
+  for (let reading = 1; wrong.length > 0 && reading < READINGS_MAX; reading++) {
+    await sleep(READ_AGAIN_MS);
+    for (const type of types) if (SHARING.includes(typeName(type))) await read(type);
+    wrong = contradictionsIn(sections);
+  }
+  progress.clear();
+  return {
+    header: {
+      createdAt: new Date(api.now()).toISOString(),
+      server: api.url,
+      serverVersion: String((version.object as { gitVersion?: unknown }).gitVersion),
+    },
+    sections: [...sections.values()],
+    wrong,
+  };
+}
+
+async function readSection(api: Api, type: BackupType): Promise<BackupSection> {
+  const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
+  const list = await api.listWhole(typePath(type), (object) => {
+    // The record of a restore that is not through is of this cluster alone.
+    if (type.resource === "leases" && object.metadata?.namespace === MARK.namespace && object.metadata.name === MARK.name) return [];
+    return [JSON.stringify({ ...object, apiVersion, kind: type.kind })];
+  });
+  if (!list) throw new UserError(`${api.url} serves no ${typeName(type)} any more`);
+  return { type, resourceVersion: list.resourceVersion, objects: list.items.flat() };
+}
+
+function contradictionsIn(sections: ReadonlyMap<string, BackupSection>): string[] {
+  const [services, ipAddresses, serviceCIDRs] = SHARING.map((name) =>
+    sections.get(name)?.objects.map((text) => JSON.parse(text) as KubeObject),
+  );
+  if (!services || !ipAddresses || !serviceCIDRs) return [];
+  return contradictions(services as Service[], ipAddresses as IPAddress[], serviceCIDRs as ServiceCIDR[]);
+}

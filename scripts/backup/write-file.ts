@@ -1,0 +1,44 @@
+/** Writes a backup so that its file is there whole, or not at all. */
+import { createHash } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { endLine, headerLine, sectionLines } from "../../src/backup/format";
+import type { BackupHeader, BackupSection } from "../../src/backup/format";
+import { UserError } from "../serve/user-error";
+
+/** Characters that are written at once. */
+const CHUNK = 1 << 20;
+
+/** Resolves when it is on disk under its name. Throws UserError when it cannot be written; then there is no new file. */
+export async function writeBackup(
+  path: string,
+  { header, sections }: { header: BackupHeader; sections: readonly BackupSection[] },
+): Promise<void> {
+  const partial = `${path}.partial-${process.pid}`;
+  try {
+    const file = await open(partial, "w", 0o600);
+    try {
+      const hash = createHash("sha256");
+      let chunk = "";
+      const flush = async (): Promise<void> => {
+        hash.update(chunk);
+        // `write` may take a part of it on a disk that is nearly full, and say nothing.
+        await file.appendFile(chunk);
+        chunk = "";
+      };
+      for (const line of [headerLine(header), ...sections.flatMap(sectionLines)]) {
+        chunk += `${line}\n`;
+        if (chunk.length >= CHUNK) await flush();
+      }
+      await flush();
+      const objects = sections.reduce((sum, section) => sum + section.objects.length, 0);
+      await file.appendFile(`${endLine({ types: sections.length, objects, sha256: hash.digest("hex") })}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw new UserError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,29 @@
+/** The report of a check for people. */
+import type { Finding } from "../../src/check/suspicion";
+import type { CheckOutcome } from "./run";
+
+/** More of one kind are counted, not printed: a damaged cluster has thousands, and `--output json` has them all. */
+const LINES_MAX = 200;
+
+export function reportText({ server, checked, wrong, notices, unchecked, repaired }: CheckOutcome): string {
+  const { services, ipAddresses, serviceCIDRs, owners, rows } = checked;
+  const counts = [`${services} Services`, `${ipAddresses} IPAddresses`, `${serviceCIDRs} ServiceCIDRs`];
+  if (owners > 0) counts.push(`${owners} owners with ${rows} rows`);
+  return [
+    `${server}: ${counts.join(", ")}`,
+    ...section("Repaired", repaired ?? []),
+    ...section("Notices", notices),
+    ...(unchecked.length > 0 ? ["", `Not checked: ${unchecked.length}`, ...unchecked.map((line) => `  ${line}`)] : []),
+    "",
+    ...(wrong.length === 0
+      ? [unchecked.length === 0 ? "Nothing is wrong." : "Nothing is wrong in what was checked."]
+      : section("Wrong", wrong).slice(1)),
+  ].join("\n");
+}
+
+function section(title: string, findings: readonly Finding[]): string[] {
+  if (findings.length === 0) return [];
+  const lines = findings.slice(0, LINES_MAX).map(({ rule, message }) => `  ${rule === "notice" ? "" : `${rule}: `}${message}`);
+  if (findings.length > LINES_MAX) lines.push(`  and ${findings.length - LINES_MAX} more`);
+  return ["", `${title}: ${findings.length}`, ...lines];
+}

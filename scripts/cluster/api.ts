@@ -1,0 +1,207 @@
+/** The Kubernetes API of a cluster, as far as programs of an operator need it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KubeObject } from "../../src/meta/kubernetes";
+import { UserError } from "../serve/user-error";
+import { type Reply, send } from "./send";
+import type { Target } from "./target";
+
+const ATTEMPTS = 6;
+const RETRY_BASE_MS = 200;
+const PAGE = 500;
+/** A list whose pages were outlived by the history is begun anew this often. */
+const LIST_ATTEMPTS = 5;
+
+/** What a write came to. */
+export interface Answer {
+  code: number;
+  /** of a Status */
+  reason: string;
+  message: string;
+  /** fields that the causes of a Status name */
+  fields: string[];
+  warnings: string[];
+  object: KubeObject;
+}
+
+export interface WriteOptions {
+  dryRun?: boolean;
+  /** in whose name; the program's when it is absent */
+  fieldManager?: string;
+}
+
+export interface WholeList<T> {
+  items: T[];
+  /** at which all of them stood so */
+  resourceVersion: string;
+}
+
+interface Status {
+  reason?: string;
+  message?: string;
+  details?: { kind?: string; causes?: { field?: string }[] };
+}
+
+interface Page {
+  metadata?: { continue?: string; resourceVersion?: string };
+  items?: KubeObject[] | null;
+}
+
+/** `namespace` undefined = cluster-scoped, or all namespaces */
+export function collectionPath(kind: "Namespace" | "Service" | "ServiceCIDR" | "IPAddress", namespace?: string): string {
+  switch (kind) {
+    case "Namespace":
+      return "/api/v1/namespaces";
+    case "Service":
+      return namespace === undefined ? "/api/v1/services" : `/api/v1/namespaces/${encodeURIComponent(namespace)}/services`;
+    case "ServiceCIDR":
+      return "/apis/networking.k8s.io/v1/servicecidrs";
+    case "IPAddress":
+      return "/apis/networking.k8s.io/v1/ipaddresses";
+  }
+}
+
+export class Api {
+  #skewMs: number | undefined;
+
+  /** `fieldManager` is what the program writes as. */
+  constructor(
+    private readonly target: Target,
+    private readonly fieldManager = "servicenet",
+  ) {}
+
+  /** of the cluster, without a slash at its end */
+  get url(): string {
+    return this.target.url;
+  }
+
+  /** The server's clock, as far as its answers tell it. */
+  now(): number {
+    return Date.now() + (this.#skewMs ?? 0);
+  }
+
+  /** Throws UserError when the server does not serve it. */
+  async list<T extends KubeObject>(path: string): Promise<T[]> {
+    const items = await this.listIfServed<T>(path);
+    if (!items) throw new UserError(`${this.url}${path} answers 404: it is no Kubernetes API server`);
+    return items;
+  }
+
+  /** undefined: a 404 */
+  async listIfServed<T extends KubeObject>(path: string): Promise<T[] | undefined> {
+    return (await this.listWhole(path, (object) => object as T))?.items;
+  }
+
+  /** All objects of one moment; `kept` is called with each as it comes, so that what is not needed is not held. undefined: a 404. Throws UserError. */
+  async listWhole<T>(path: string, kept: (object: KubeObject) => T): Promise<WholeList<T> | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const list = await this.#listOnce(path, kept);
+      if (list !== "expired") return list;
+      if (attempt === LIST_ATTEMPTS) throw new UserError(`${this.url}${path} changes faster than it can be listed`);
+    }
+  }
+
+  async #listOnce<T>(path: string, kept: (object: KubeObject) => T): Promise<WholeList<T> | "expired" | undefined> {
+    const items: T[] = [];
+    for (let token = ""; ;) {
+      const { status, text } = await this.#request("GET", `${path}?limit=${PAGE}&continue=${encodeURIComponent(token)}`);
+      if (status === 404) return this.#unlessNoCluster(text);
+      if (status === 410) return "expired";
+      const page = status < 300 ? (parsed(text) as Page | undefined) : undefined;
+      if (!page?.metadata) throw new UserError(`${this.url}${path} answers ${status}: ${text.slice(0, 500)}`);
+      for (const object of page.items ?? []) items.push(kept(object));
+      token = page.metadata.continue ?? "";
+      if (token === "") return { items, resourceVersion: page.metadata.resourceVersion ?? "" };
+    }
+  }
+
+  /** Throws UserError when it is the whole cluster that the server does not have. */
+  #unlessNoCluster(text: string): undefined {
+    const { details, message = "" } = (parsed(text) ?? {}) as Status;
+    if (details?.kind === "clusters") throw new UserError(`${this.url}: ${message}`);
+    return undefined;
+  }
+
+  /** Makes the cluster that `--cluster` names, if there is none: reading does not. Throws UserError when it cannot be made. */
+  async begin(): Promise<void> {
+    if (!/\/clusters\/[^/]+$/.test(this.url)) return;
+    const { code, message } = await this.#answer("PUT", "", {}, "application/json");
+    if (code >= 300) throw new UserError(`${this.url} cannot be made: ${code} ${message}`);
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.#answer("GET", path);
+  }
+
+  create(path: string, object: object, { dryRun = false, fieldManager = this.fieldManager }: WriteOptions = {}): Promise<Answer> {
+    const query = `fieldManager=${encodeURIComponent(fieldManager)}&fieldValidation=Warn${dryRun ? "&dryRun=All" : ""}`;
+    return this.#answer("POST", `${path}?${query}`, object, "application/json");
+  }
+
+  /** A POST of nothing, of paths that are no resources. */
+  post(path: string): Promise<Answer> {
+    return this.#answer("POST", path, {}, "application/json");
+  }
+
+  replace(path: string, object: object): Promise<Answer> {
+    return this.#answer("PUT", `${path}?fieldManager=${encodeURIComponent(this.fieldManager)}`, object, "application/json");
+  }
+
+  /** A merge patch. */
+  patch(path: string, patch: object): Promise<Answer> {
+    return this.#answer("PATCH", `${path}?fieldManager=${encodeURIComponent(this.fieldManager)}`, patch, "application/merge-patch+json");
+  }
+
+  patchStatus(path: string, status: unknown): Promise<Answer> {
+    return this.patch(`${path}/status`, { status });
+  }
+
+  delete(path: string, options: object = {}): Promise<Answer> {
+    return this.#answer("DELETE", path, options, "application/json");
+  }
+
+  async #answer(method: string, path: string, body?: object, type?: string): Promise<Answer> {
+    const { status: code, text, header } = await this.#request(method, path, body, type);
+    const isOk = code >= 200 && code < 300;
+    let object = parsed(text);
+    // What is not served at all is answered in plain text.
+    if (object === undefined && isOk)
+      throw new UserError(`${this.url} is no Kubernetes API server: ${method} ${path} answers ${text.slice(0, 200)}`);
+    object ??= { message: text.trim().slice(0, 200) };
+    const { reason = "", message = "", details } = isOk ? ({} as Status) : (object as Status);
+    const warnings = [...header("warning").matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, warning = ""]) => warning);
+    const fields = (details?.causes ?? []).flatMap(({ field }) => field ?? []);
+    return { code, reason, message, fields, warnings, object: object as KubeObject };
+  }
+
+  /** Asks again while the server is busy, restarting or out of reach; a create may then find what it created itself. */
+  async #request(method: string, path: string, body?: object, type?: string): Promise<Reply> {
+    for (let attempt = 1; ; attempt++) {
+      let problem: string;
+      let waitMs = RETRY_BASE_MS * 2 ** (attempt - 1);
+      try {
+        const reply = await send(this.target, method, path, body, type);
+        const date = Date.parse(reply.header("date"));
+        // Once, because whole seconds would make the clock jump.
+        if (!Number.isNaN(date)) this.#skewMs ??= date - Date.now();
+        if (reply.status !== 429 && reply.status < 502) return reply;
+        waitMs = Math.max(waitMs, Number(reply.header("retry-after") || "0") * 1_000);
+        problem = `${reply.status} ${reply.text.slice(0, 200)}`;
+      } catch (error) {
+        problem =
+          error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ""}`.trim() : String(error);
+      }
+      if (attempt === ATTEMPTS) throw new UserError(`${this.url} does not answer: ${method} ${path}: ${problem}`);
+      await sleep(waitMs);
+    }
+  }
+}
+
+/** undefined: it is no JSON object */
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

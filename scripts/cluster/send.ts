@@ -1,0 +1,48 @@
+/** One HTTP request with the certificates and headers of a target; connections are kept. */
+import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Target } from "./target";
+
+/** As many as all programs send at once. */
+const SOCKETS_MAX = 64;
+const SILENCE_MS_MAX = 120_000;
+const plain = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX });
+const secure = new HttpsAgent({ keepAlive: true, maxSockets: SOCKETS_MAX });
+
+export interface Reply {
+  status: number;
+  text: string;
+  /** "" = there is none of this name, which is in lower case */
+  header(name: string): string;
+}
+
+/** Rejects when no whole answer comes. `type` of the body. */
+export function send({ url, options }: Target, method: string, path: string, body?: object, type?: string): Promise<Reply> {
+  const isSecure = url.startsWith("https:");
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = {
+    ...(options.headers as Record<string, string>),
+    Accept: "application/json",
+    ...(text === undefined ? {} : { "Content-Type": type, "Content-Length": Buffer.byteLength(text) }),
+  };
+  const whole = { agent: isSecure ? secure : plain, ...options, method, headers, timeout: SILENCE_MS_MAX };
+  return new Promise((resolve, reject) => {
+    const request = (isSecure ? httpsRequest : httpRequest)(url + path, whole, (response) => {
+      read(response).then(resolve, reject);
+    });
+    request.on("timeout", () => request.destroy(new Error(`no answer for ${SILENCE_MS_MAX / 1_000} s`)));
+    request.on("error", reject);
+    request.end(text);
+  });
+}
+
+async function read(response: IncomingMessage): Promise<Reply> {
+  response.setEncoding("utf8");
+  const parts: string[] = [];
+  for await (const part of response) parts.push(part as string);
+  const header = (name: string): string => {
+    const value = response.headers[name];
+    return (Array.isArray(value) ? value.join(", ") : value) ?? "";
+  };
+  return { status: response.statusCode ?? 0, text: parts.join(""), header };
+}

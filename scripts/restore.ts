@@ -1,0 +1,26 @@
+/** `npm run restore`: a backup into an empty cluster. */
+import { Api } from "./cluster/api";
+import { parseOptions, usage } from "./restore/options";
+import { readBackup } from "./restore/read-file";
+import { reportText } from "./restore/report-text";
+import { runRestore } from "./restore/run";
+import { runProgram } from "./terminal/command-line";
+import { progressOn } from "./terminal/progress";
+
+/** Something is not as it was. */
+const EXIT_SHORT = 1;
+
+runProgram("restore", async () => {
+  const options = await parseOptions(process.argv.slice(2));
+  if (options === "help") {
+    console.log(usage);
+    return 0;
+  }
+  const { target, file, resume, dryRun, json } = options;
+  const backup = await readBackup(file);
+  const api = new Api(target, "servicenet-restore");
+  await api.begin();
+  const report = await runRestore({ api, backup, resume, dryRun, progress: progressOn(process.stderr) });
+  console.log(json ? JSON.stringify(report, null, 2) : reportText(report));
+  return report.shortcomings.length > 0 || (report.check?.wrong.length ?? 0) > 0 ? EXIT_SHORT : 0;
+});

@@ -1,0 +1,41 @@
+/** What the cluster has that is restored into. */
+import type { BackupType } from "../../src/backup/format";
+import { isInitial } from "../../src/backup/initial";
+import { isBackedUp, typeName } from "../../src/backup/order";
+import { keyOf } from "../../src/backup/restorable";
+import type { KubeObject } from "../../src/meta/kubernetes";
+import type { Api } from "../cluster/api";
+import { servedTypes, typePath } from "../cluster/discovery";
+import { UserError } from "../serve/user-error";
+import type { Progress } from "../terminal/progress";
+
+export interface ClusterState {
+  /** by typeName */
+  types: Map<string, BackupType>;
+  /** by typeName, then by `namespace/name` */
+  objects: Map<string, Map<string, KubeObject>>;
+}
+
+export async function readState(api: Api, progress: Progress): Promise<ClusterState> {
+  const types = (await servedTypes(api)).filter(isBackedUp);
+  const objects = new Map<string, Map<string, KubeObject>>();
+  for (const [index, type] of types.entries()) {
+    progress.show(`reading ${type.resource}`, index, types.length);
+    const items = await api.list(typePath(type));
+    objects.set(typeName(type), new Map(items.map((object) => [keyOf(object), object])));
+  }
+  progress.clear();
+  return { types: new Map(types.map((type) => [typeName(type), type])), objects };
+}
+
+/** Throws UserError with examples when the cluster has more than what every cluster has. */
+export function refuseUnlessEmpty({ types, objects }: ClusterState, url: string): void {
+  const found: string[] = [];
+  for (const [name, type] of types)
+    for (const object of objects.get(name)?.values() ?? []) if (!isInitial(object, type)) found.push(`${type.kind} ${keyOf(object)}`);
+  if (found.length === 0) return;
+  const examples = found.slice(0, 3).join(", ");
+  throw new UserError(
+    `${url} is not empty: it has ${examples}${found.length > 3 ? ` and ${found.length - 3} more` : ""}; a restore needs an empty cluster`,
+  );
+}

@@ -1,0 +1,28 @@
+/** The mark of a restore that is not through, in the cluster that is restored into. */
+import { MARK, markedFile, markFor } from "../../src/backup/mark";
+import type { Lease } from "../../src/meta/kubernetes";
+import type { Api } from "../cluster/api";
+import { UserError } from "../serve/user-error";
+
+const COLLECTION = `/apis/coordination.k8s.io/v1/namespaces/${MARK.namespace}/leases`;
+const PATH = `${COLLECTION}/${MARK.name}`;
+
+/** The sha256 of the file that is being restored into the cluster; undefined = none is. */
+export async function fileUnderWay(api: Api): Promise<string | undefined> {
+  const { code, object, message } = await api.get(PATH);
+  if (code === 404) return undefined;
+  if (code !== 200) throw new UserError(`${api.url}${PATH} answers ${code}: ${message}`);
+  return markedFile(object as Lease) ?? "";
+}
+
+/** Says in the cluster that the file of this sha256 is being restored into it. Throws UserError when that is refused. */
+export async function mark(api: Api, sha256: string): Promise<void> {
+  const { code, message } = await api.create(COLLECTION, markFor(sha256));
+  if (code === 409 && (await fileUnderWay(api)) === sha256) return;
+  if (code >= 300) throw new UserError(`the restore cannot be marked as under way: ${message}`);
+}
+
+/** The restore is through. */
+export async function unmark(api: Api): Promise<void> {
+  await api.delete(PATH);
+}

@@ -1,0 +1,78 @@
+/**
+ * Makes an empty cluster the one of a backup, through its API. Every step may find its work done, so a restore that was cut short is run again:
+ * what is there and is as it should be is left alone, and what is there otherwise is written again. A mark in the cluster, which goes last, keeps
+ * two restores, or one and a cluster in use, apart.
+ *
+ * uids are given by the server: who refers to an object by its uid refers to its new one afterwards, and what is made before the object that it
+ * refers to is written once more at the end.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Backup } from "../../src/backup/format";
+import { typeName } from "../../src/backup/order";
+import type { ServiceCIDR } from "../../src/meta/kubernetes";
+import { rangeSourceOf } from "../../src/ranges/service-ranges";
+import { type CheckOutcome, runCheck } from "../check/run";
+import type { Api } from "../cluster/api";
+import { UserError } from "../serve/user-error";
+import type { Progress } from "../terminal/progress";
+import { type ClusterState, readState } from "./cluster-state";
+import { fileUnderWay, mark, unmark } from "./mark";
+import { judge } from "./preconditions";
+import { Restorer, type Shortcoming } from "./restorer";
+
+/** A cluster that was just made makes its own objects first. */
+const BEGIN_WAIT_MS = 60_000;
+const POLL_MS = 250;
+
+export interface RestoreTask {
+  api: Api;
+  backup: Backup;
+  resume: boolean;
+  dryRun: boolean;
+  progress: Progress;
+}
+
+export interface RestoreReport {
+  server: string;
+  dryRun: boolean;
+  /** objects of the backup, by resource */
+  objects: Record<string, number>;
+  /** written in this run */
+  created: number;
+  /** were there and were written again in this run */
+  updated: number;
+  shortcomings: Shortcoming[];
+  /** of the cluster afterwards; absent in a dry run */
+  check?: CheckOutcome;
+}
+
+export async function runRestore(task: RestoreTask): Promise<RestoreReport> {
+  const { api, backup, resume, dryRun, progress } = task;
+  const underWay = await fileUnderWay(api);
+  const state = await begun(api, progress);
+  judge(backup, state, { underWay, resume, url: api.url });
+  const objects = Object.fromEntries(backup.sections.map(({ type, objects: { length } }) => [typeName(type), length]));
+  if (dryRun) return { server: api.url, dryRun, objects, created: 0, updated: 0, shortcomings: [] };
+  if (underWay === undefined) await mark(api, backup.sha256);
+  const restorer = new Restorer({ api, backup, progress }, state);
+  await restorer.run();
+  const shortcomings = await restorer.verify();
+  const check = await runCheck({ api, progress });
+  if (shortcomings.length === 0 && check.wrong.length === 0) await unmark(api);
+  const { created, updated } = restorer;
+  return { server: api.url, dryRun, objects, created, updated, shortcomings, check };
+}
+
+/** The state of the cluster once it has what it makes for itself. */
+async function begun(api: Api, progress: Progress): Promise<ClusterState> {
+  for (const deadline = Date.now() + BEGIN_WAIT_MS; ;) {
+    const state = await readState(api, progress);
+    const isThere = state.objects.get("services")?.has("default/kubernetes") ?? false;
+    const ranges = state.objects.get("servicecidrs.networking.k8s.io");
+    const range = ranges?.get("kubernetes") as ServiceCIDR | undefined;
+    if (isThere && (!ranges || (range && rangeSourceOf(range).ready))) return state;
+    if (Date.now() > deadline)
+      throw new UserError(`${api.url} has no Service default/kubernetes, or its ServiceCIDR kubernetes is not Ready`);
+    await sleep(POLL_MS);
+  }
+}

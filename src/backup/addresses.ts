@@ -1,0 +1,32 @@
+/** The three types whose objects share addresses, each read at a moment of its own. */
+import { addressesOf, duplicateAddresses, keyOf, uncovered } from "../check/objects";
+import { ALLOCATOR_NAME, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
+import type { IPAddress, Service, ServiceCIDR } from "../meta/kubernetes";
+import { parentServiceOf } from "../meta/parent-service";
+
+/**
+ * Whether the allocator made the object for a Service. Such objects follow from the Services: a restore makes none of them, and those that belong to
+ * no Service of the backup were on their way in or out.
+ */
+export function isDerived(object: IPAddress): boolean {
+  return object.metadata?.labels?.[MANAGED_BY_LABEL] === ALLOCATOR_NAME && parentServiceOf(object) !== undefined;
+}
+
+/** What no cluster can be restored to, a sentence for each: it changed while it was read, or is damaged. */
+export function contradictions(
+  services: readonly Service[],
+  ipAddresses: readonly IPAddress[],
+  serviceCIDRs: readonly ServiceCIDR[],
+): string[] {
+  const holders = new Map(services.flatMap((service) => addressesOf(service).map((address) => [address, keyOf(service)] as const)));
+  const taken = ipAddresses.flatMap((object) => {
+    const address = object.metadata?.name ?? "";
+    const holder = holders.get(address);
+    if (holder === undefined || isDerived(object)) return [];
+    const { resource = "", namespace = "", name = "" } = object.spec?.parentRef ?? {};
+    if (resource === "services" && `${namespace}/${name}` === holder) return [];
+    return [`${holder} holds ${address}, whose IPAddress names ${resource} ${namespace ? `${namespace}/` : ""}${name}`];
+  });
+  const cidrs = serviceCIDRs.flatMap(({ spec }) => spec?.cidrs ?? []);
+  return [...duplicateAddresses({ services }), ...uncovered(services, cidrs)].map(({ message }) => message).concat(taken);
+}

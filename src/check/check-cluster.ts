@@ -1,0 +1,138 @@
+/**
+ * Checks a live cluster: reads everything, judges it, and looks again at what seems wrong. Objects change while they are read, and the parts
+ * of one change do not show at one moment; so a finding counts only when look after look shows it, about the very same objects, for longer
+ * than a healthy cluster could. What comes up in later looks is left to the next check.
+ */
+import type { Clock } from "../base/ports";
+import { pause } from "../base/pause";
+import {
+  duplicateAddresses,
+  duplicateNodePorts,
+  idleServiceCIDRs,
+  missingDefaults,
+  strayNodePorts,
+  uncovered,
+  unpaired,
+  wronglyLabelled,
+} from "./objects";
+import { rangeSourceOf } from "../ranges/service-ranges";
+import type { ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
+import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
+import type { Finding, Suspicion } from "./suspicion";
+
+/** Where a cluster is read. What cannot be read throws; the check as a whole has then failed. */
+export interface CheckSource {
+  services(): Promise<ObservedService[]>;
+  /** undefined: not served */
+  ipAddresses(): Promise<ObservedIPAddress[] | undefined>;
+  /** undefined: not served */
+  serviceCIDRs(): Promise<ObservedServiceCIDR[] | undefined>;
+  /** the ranges of a server that serves no ServiceCIDRs; undefined: nobody knows them */
+  ranges(): Promise<string[] | undefined>;
+  /** undefined: the server is another one than Servicenet, whose allocator shows nothing */
+  owners(): Promise<ObservedOwners | undefined>;
+}
+
+export interface CheckReport {
+  checked: { services: number; ipAddresses: number; serviceCIDRs: number; owners: number; rows: number };
+  /** violations that lasted */
+  wrong: Finding[];
+  /** nothing is broken */
+  notices: Finding[];
+  /** parts that could not be looked at, each a sentence */
+  unchecked: string[];
+  /** how often everything was read */
+  looks: number;
+}
+
+interface Look {
+  suspicions: Suspicion[];
+  checked: CheckReport["checked"];
+  unchecked: string[];
+}
+
+/** Pauses between looks grow, so that what is soon in order is soon known to be. */
+const FIRST_PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 8_000;
+
+/** `lookingAgain` hears how many findings still stand. */
+export async function checkCluster(
+  source: CheckSource,
+  clock: Clock,
+  lookingAgain: (standing: number) => void = () => undefined,
+): Promise<CheckReport> {
+  let look = await lookAt(source, clock.now());
+  let standing = look.suspicions;
+  let looks = 1;
+  // Lasting is from the end of the first look, when all of it had been seen, to the beginning of the latest one.
+  const seenAt = clock.now();
+  let beganAt = seenAt;
+  for (
+    let waitMs = FIRST_PAUSE_MS;
+    standing.some(({ lastingMs }) => beganAt - seenAt < lastingMs);
+    waitMs = Math.min(2 * waitMs, PAUSE_MAX_MS)
+  ) {
+    lookingAgain(standing.length);
+    await pause(clock, waitMs);
+    beganAt = clock.now();
+    look = await lookAt(source, beganAt);
+    looks++;
+    const shown = new Set(look.suspicions.map(({ identity }) => identity));
+    standing = standing.filter(({ identity }) => shown.has(identity));
+  }
+  return {
+    checked: look.checked,
+    wrong: standing.filter(({ rule }) => rule !== "notice").map(findingOf),
+    notices: standing.filter(({ rule }) => rule === "notice").map(findingOf),
+    unchecked: look.unchecked,
+    looks,
+  };
+}
+
+async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
+  const [services, ipAddresses, serviceCIDRs, ranges, owners] = await Promise.all([
+    source.services(),
+    source.ipAddresses(),
+    source.serviceCIDRs(),
+    source.ranges(),
+    source.owners(),
+  ]);
+  const unchecked: string[] = [];
+  const suspicions = [...duplicateAddresses({ services }), ...duplicateNodePorts({ services }), ...missingDefaults(services, serviceCIDRs)];
+  if (ipAddresses) suspicions.push(...unpaired({ services, ipAddresses }, nowMs), ...wronglyLabelled({ services, ipAddresses }));
+  else unchecked.push("IPAddresses are not served: whether Services have theirs was not checked (I2)");
+  const cidrs = serviceCIDRs ? serviceCIDRs.flatMap(({ spec }) => spec?.cidrs ?? []) : ranges;
+  if (cidrs) suspicions.push(...uncovered(services, cidrs));
+  else unchecked.push("ServiceCIDRs are not served: whether addresses lie in a range was not checked (I3)");
+  if (serviceCIDRs) suspicions.push(...idleServiceCIDRs(serviceCIDRs));
+  if (owners) {
+    // Another server may have been started with other bounds of its node ports.
+    suspicions.push(
+      ...strayNodePorts({ services }),
+      ...wrongClaims(owners, readyCidrs(serviceCIDRs) ?? ranges ?? []),
+      ...wrongBitmaps(owners),
+    );
+    if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses }, owners));
+    unchecked.push(...owners.silent.map(({ uid, reason }) => `the owner ${uid} could not be read: ${reason}`));
+  }
+  return {
+    suspicions,
+    unchecked,
+    checked: {
+      services: services.length,
+      ipAddresses: ipAddresses?.length ?? 0,
+      serviceCIDRs: serviceCIDRs?.length ?? 0,
+      owners: owners?.owners.length ?? 0,
+      rows: owners?.owners.reduce((sum, { rows }) => sum + rows.length, 0) ?? 0,
+    },
+  };
+}
+
+/** Of those that give out addresses. */
+function readyCidrs(serviceCIDRs: readonly ObservedServiceCIDR[] | undefined): string[] | undefined {
+  return serviceCIDRs?.map(rangeSourceOf).flatMap(({ ready, cidrs }) => (ready ? cidrs : []));
+}
+
+function findingOf({ rule, objects, message }: Suspicion): Finding {
+  return { rule, objects, message };
+}

@@ -1,0 +1,92 @@
+/** What a check sees of a cluster: of each object the few members that it judges. Any Kubernetes object of the kind will do. */
+import type { ServiceCIDR } from "../meta/kubernetes";
+
+interface ObservedMeta {
+  name?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+}
+
+export interface ObservedService {
+  metadata?: ObservedMeta;
+  spec?: {
+    type?: string;
+    clusterIP?: string;
+    clusterIPs?: string[];
+    ports?: { protocol?: string; nodePort?: number }[];
+    healthCheckNodePort?: number;
+  };
+}
+
+export interface ObservedIPAddress {
+  metadata?: ObservedMeta;
+  spec?: { parentRef?: { group?: string; resource?: string; namespace?: string; name?: string } };
+}
+
+export type ObservedServiceCIDR = ServiceCIDR;
+
+/** One cluster at about one moment. */
+export interface Observed {
+  services: readonly ObservedService[];
+  ipAddresses: readonly ObservedIPAddress[];
+  serviceCIDRs: readonly ObservedServiceCIDR[];
+}
+
+/** A row of an owner of addresses. */
+export interface ObservedRow {
+  /** canonical text */
+  address: string;
+  holder: { kind: "service" | "ipaddress"; namespace: string; name: string; uid: string };
+}
+
+/** What the object that writes a ServiceCIDR's addresses says of itself. */
+export interface ObservedOwner {
+  uid: string;
+  rows: readonly ObservedRow[];
+  /** how its bitmap differs from its rows; "" = not at all */
+  differs: string;
+}
+
+/** Who writes which addresses, and what they have written. */
+export interface ObservedOwners {
+  /** prefix -> the uid of its owner; disjoint when all is well */
+  claims: readonly { prefix: string; ownerUid: string }[];
+  owners: readonly ObservedOwner[];
+  /** owners that could not be read */
+  silent: readonly { uid: string; reason: string }[];
+}
+
+/** The parts of an object that judgements need, so that a hundred thousand of them fit into memory. */
+export function observedService({ metadata, spec }: ObservedService): ObservedService {
+  const { type, clusterIP, clusterIPs, ports, healthCheckNodePort } = spec ?? {};
+  const named = ports?.flatMap(({ protocol, nodePort }) => (nodePort ? [{ ...(protocol ? { protocol } : {}), nodePort }] : []));
+  return {
+    metadata: observedMeta(metadata),
+    spec: {
+      ...(type === undefined ? {} : { type }),
+      ...(clusterIPs ? { clusterIPs } : clusterIP === undefined ? {} : { clusterIP }),
+      ...(named?.length ? { ports: named } : {}),
+      ...(healthCheckNodePort ? { healthCheckNodePort } : {}),
+    },
+  };
+}
+
+export function observedIPAddress({ metadata, spec }: ObservedIPAddress): ObservedIPAddress {
+  const { labels, creationTimestamp } = metadata ?? {};
+  return {
+    metadata: {
+      ...observedMeta(metadata),
+      ...(labels ? { labels } : {}),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    ...(spec ? { spec } : {}),
+  };
+}
+
+function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}): ObservedMeta {
+  return { name, namespace, uid };
+}

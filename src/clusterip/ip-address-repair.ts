@@ -1,0 +1,38 @@
+/**
+ * The ipaddresses store's side of repair: an IPAddress object that a client made inside a claim holds a row at the owner, else the address
+ * would be given out a second time. Those of Services are the services store's (service-repair.ts), those outside every claim nobody's.
+ */
+import type { HeldAddress, WholeResult } from "../rpc/repair";
+import { RowRepair, type RowRepairPorts } from "./row-repair";
+
+export interface IPAddressRepairPorts extends RowRepairPorts {
+  /** uid of the stored object of that name if it has to hold a row */
+  holderOf(address: string): string | undefined;
+}
+
+export class IPAddressRepair {
+  readonly #rows: RowRepair;
+
+  constructor(private readonly ports: IPAddressRepairPorts) {
+    this.#rows = new RowRepair(ports);
+  }
+
+  /** See RepairedAddresses. */
+  async makeHeld(items: readonly Pick<HeldAddress, "address" | "object">[]): Promise<WholeResult[]> {
+    const { holderOf } = this.ports;
+    const results = items.map(({ address, object }): WholeResult => (holderOf(address) === object ? "whole" : "gone"));
+    const open = results.flatMap((result, i) => (result === "whole" ? [i] : []));
+    const outcomes = await this.#rows.settle(
+      open.map((i) => {
+        const { address = "", object: uid = "" } = items[i] ?? {};
+        const holder = { kind: "ipaddress" as const, namespace: "", name: address, uid };
+        return { key: address, address, holder, isHeld: () => holderOf(address) === uid };
+      }),
+    );
+    outcomes.forEach((outcome, at) => {
+      if (!outcome.own) results[open[at] ?? -1] = outcome.result;
+      else if (outcome.isNew) results[open[at] ?? -1] = "restored";
+    });
+    return results;
+  }
+}

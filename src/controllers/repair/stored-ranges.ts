@@ -1,0 +1,35 @@
+/** The prefixes of all ServiceCIDRs, Ready or not: a thousand of them are read again only when one has changed. */
+import type { ServiceCIDR } from "../../meta/kubernetes";
+import { type Prefix, prefixesIn } from "../../net/prefix";
+import type { ObjectFeed } from "../../rpc/object-feed";
+import type { StoreCursor } from "../../rpc/object-links";
+
+const PAGE = 500;
+
+export class StoredRanges {
+  #cursor: StoreCursor | undefined;
+  #ranges: readonly Prefix[] = [];
+
+  constructor(private readonly serviceCIDRs: ObjectFeed) {}
+
+  /** As they are now; the same array as before when nothing has changed. Rejects when the store does not answer. */
+  async current(): Promise<readonly Prefix[]> {
+    if (this.#cursor) {
+      const changes = await this.serviceCIDRs.objectsSince(this.#cursor, 1);
+      if (changes.kind === "changes" && changes.changes.length === 0) return this.#ranges;
+    }
+    const ranges: Prefix[] = [];
+    let cursor: StoreCursor | undefined;
+    let after = "";
+    do {
+      const page = await this.serviceCIDRs.objectsAfter(after, PAGE);
+      // What changes while it is read comes after the first page's revision.
+      cursor ??= page.cursor;
+      for (const text of page.objects) ranges.push(...prefixesIn((JSON.parse(text) as ServiceCIDR).spec?.cidrs ?? []));
+      after = page.next;
+    } while (after !== "");
+    this.#ranges = ranges;
+    this.#cursor = cursor;
+    return ranges;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Keys of the directory of clusters in KV. It is what cron goes by: a key that is lost or late costs time until somebody looks at a cluster again,
+ * never an answer. Only clusters from before there were records are found by it, once (cluster-record).
+ */
+
+/** One per cluster that was ever used. */
+export const DIRECTORY_PREFIX = "cluster/";
+
+/** How often a job looks at the clusters in which something happened. */
+export type Rhythm = "minute" | "hour";
+
+/**
+ * How long a cluster counts as busy after a write, for jobs of each rhythm: several of their runs, so that a run begins after the last write
+ * even if some come late or fail. The note expires by itself; taking it back could lose a write that came meanwhile (PROTOCOL hazard 20).
+ */
+export const BUSY_LIFETIME_SECONDS: Readonly<Record<Rhythm, number>> = { minute: 600, hour: 3 * 3600 };
+/** Between two notes of one thing: far less than it lives. */
+export const BUSY_INTERVAL_MS: Readonly<Record<Rhythm, number>> = { minute: 60_000, hour: 3600_000 };
+
+export function directoryKey(id: string): string {
+  return DIRECTORY_PREFIX + id;
+}
+
+export function busyPrefix(rhythm: Rhythm): string {
+  return `busy/${rhythm}/`;
+}
+
+export function busyKey(rhythm: Rhythm, id: string): string {
+  return busyPrefix(rhythm) + id;
+}

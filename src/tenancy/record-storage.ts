@@ -1,0 +1,33 @@
+/** Rows of a cluster's record. */
+
+/** `phase` "absent": the cluster of `life` is still to come. Times in milliseconds since the epoch. */
+export interface RecordRow {
+  /** of the cluster */
+  name: string;
+  life: number;
+  phase: "absent" | "active" | "deleting";
+  createdAt: number;
+  deletedAt: number;
+}
+
+/** An object of the cluster: a store by its qualified resource, a controller by its name, an owner of addresses by its uid. */
+export interface ClusterObject {
+  kind: "controller" | "store" | "owner";
+  name: string;
+}
+
+/** Every method is one synchronous step; what `transaction` runs is kept or lost together. Reading makes no tables. */
+export interface RecordStorage {
+  transaction<T>(work: () => T): T;
+  load(): RecordRow | undefined;
+  save(row: RecordRow): void;
+  /** objects to wipe; one that is there stays as it is */
+  objectsAdd(objects: readonly ClusterObject[]): void;
+  objectWiped(object: ClusterObject): void;
+  /** not wiped yet, in the order in which they were added */
+  objectsLeft(limit: number): ClusterObject[];
+  /** names of all objects of a kind, wiped ones included */
+  objectsNamed(kind: ClusterObject["kind"]): string[];
+  objectCounts(): { objects: number; wiped: number };
+  objectsClear(): void;
+}

@@ -1,0 +1,111 @@
+/** A cluster as a check reads it inside the Worker: the stores and owners themselves, so that it is the same whatever the API serves. */
+import type { Env } from "../../../durable-objects/env";
+import { coordinator, ipAddressesStore, owner, servicesStore } from "../../../durable-objects/peers";
+import type { CheckSource } from "../../check/check-cluster";
+import { observedIPAddress, observedService } from "../../check/observed";
+import { type OwnerPage, type OwnersView, readOwners } from "../../check/read-owners";
+import type { IPAddress, Service, ServiceCIDR } from "../../meta/kubernetes";
+import { badRequest, type Status } from "../../meta/status";
+import type { ObjectFeed } from "../../rpc/object-feed";
+import { configOf } from "../config-guard";
+import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX, CHECK_ROWS_MAX } from "../limits";
+import { call } from "../peers";
+
+/** Objects of one page: its turn in the store stays short. */
+const PAGE = 500;
+/** Rows of one page: about 1 MB. */
+const ROWS_PAGE = 5_000;
+
+/** Why a check cannot be made. */
+export class CheckRefused extends Error {
+  constructor(readonly status: Status) {
+    super(status.message);
+  }
+}
+
+export class RpcSource implements CheckSource {
+  #calls = 0;
+
+  constructor(
+    private readonly env: Env,
+    private readonly cluster: string,
+  ) {}
+
+  services(): Promise<Service[]> {
+    return this.#all(() => servicesStore(this.env, this.cluster), observedService as (object: Service) => Service);
+  }
+
+  ipAddresses(): Promise<IPAddress[]> {
+    return this.#all(() => ipAddressesStore(this.env, this.cluster), observedIPAddress as (object: IPAddress) => IPAddress);
+  }
+
+  /** With the old allocator the objects count for nothing. */
+  async serviceCIDRs(): Promise<ServiceCIDR[] | undefined> {
+    if (this.#onlyRanges()) return undefined;
+    return this.#all(
+      () => coordinator(this.env, this.cluster),
+      (object: ServiceCIDR) => object,
+    );
+  }
+
+  ranges(): Promise<string[] | undefined> {
+    return Promise.resolve(this.#onlyRanges());
+  }
+
+  async owners(): ReturnType<CheckSource["owners"]> {
+    let rows = 0;
+    const observed = await readOwners({
+      view: () => this.view(),
+      page: async (uid, after) => {
+        if (rows > CHECK_ROWS_MAX) throw tooLarge();
+        const page = await this.page(uid, after);
+        rows += page.rows.length;
+        return page;
+      },
+    });
+    // Not for one owner alone, as whatever else keeps one from being read.
+    if (rows > CHECK_ROWS_MAX) throw tooLarge();
+    return observed;
+  }
+
+  async view(): Promise<OwnersView> {
+    const { epoch, claims } = await this.#call("coordinator.topology", () => coordinator(this.env, this.cluster).topology());
+    return { epoch, claims };
+  }
+
+  async page(uid: string, after: number): Promise<OwnerPage> {
+    const { rows, differs } = await this.#call("owner.inspect", () => owner(this.env, this.cluster, uid).inspect(after, ROWS_PAGE));
+    return {
+      rows: rows.map(({ address, holder }) => ({ address, holder })),
+      differs,
+      next: rows.length < ROWS_PAGE ? 0 : (rows.at(-1)?.position ?? 0),
+    };
+  }
+
+  #onlyRanges(): string[] | undefined {
+    const config = configOf(this.env);
+    return config.ok ? config.value.onlyRanges && [...config.value.onlyRanges] : undefined;
+  }
+
+  async #all<T>(store: () => Pick<ObjectFeed, "objectsAfter">, observed: (object: T) => T): Promise<T[]> {
+    const objects: T[] = [];
+    for (let after = ""; ;) {
+      const page = await this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
+      for (const text of page.objects) objects.push(observed(JSON.parse(text) as T));
+      if (objects.length > CHECK_OBJECTS_MAX) throw tooLarge();
+      if (page.next === "") return objects;
+      after = page.next;
+    }
+  }
+
+  async #call<T>(what: string, attempt: () => Promise<T>): Promise<T> {
+    if (++this.#calls > CHECK_CALLS_MAX) throw tooLarge();
+    const answer = await call(attempt, { what, repeatable: true });
+    if (!answer.ok) throw new CheckRefused(answer.error);
+    return answer.value;
+  }
+}
+
+function tooLarge(): CheckRefused {
+  return new CheckRefused(badRequest("the cluster is too large to be checked by one request: npm run check reads it page by page"));
+}

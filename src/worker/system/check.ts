@@ -1,0 +1,89 @@
+/**
+ * The operator's view of one cluster, for `kubectl get --raw` and `npm run check`:
+ *
+ *   GET  /check                 the report of a check of the whole cluster, as `npm run check -- --output json` prints it; one at a time
+ *   POST /check                 begins a repair of everything, without waiting for cron and its slices; answers 202 at once
+ *   GET  /check/owners          who writes the addresses of which prefixes
+ *   GET  /check/owners/{uid}    a page of what one of them has written (behind the position `?after=`), and whether its bitmap agrees
+ *
+ * Nothing but POST changes anything.
+ */
+import type { Env } from "../../../durable-objects/env";
+import { coordinator, ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
+import { systemClock } from "../../../durable-objects/ports";
+import { checkCluster } from "../../check/check-cluster";
+import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, succeeded } from "../../meta/status";
+import { InFlight } from "../in-flight";
+import { CHECKS_MAX } from "../limits";
+import { ANSWER_TYPES, negotiate } from "../negotiate";
+import { call } from "../peers";
+import { parseQuery, splitRequestUrl } from "../request-url";
+import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../respond";
+import { CheckRefused, RpcSource } from "./check-source";
+
+const checks = new InFlight();
+
+/** GET and POST /check. `waitUntil` as of the platform: a check whose client has left comes to its end, and frees its place. */
+export function checkResponse(env: Env, cluster: string, request: Request, waitUntil: (work: Promise<unknown>) => void): Promise<Response> {
+  if (request.method === "POST") return repairResponse(env, cluster);
+  const answer = answered(request, async () => {
+    const place = checks.begin(1, CHECKS_MAX, Date.now());
+    if (!place) throw new CheckRefused(overloaded());
+    try {
+      return await checkCluster(new RpcSource(env, cluster), systemClock);
+    } finally {
+      place.end();
+    }
+  });
+  waitUntil(answer.catch(() => undefined));
+  return answer;
+}
+
+/** GET /check/owners */
+export function ownersResponse(env: Env, cluster: string, request: Request): Promise<Response> {
+  return answered(request, () => new RpcSource(env, cluster).view());
+}
+
+/** GET /check/owners/{uid} */
+export function ownerResponse(env: Env, cluster: string, request: Request, uid: string): Promise<Response> {
+  const { query } = splitRequestUrl(request.url);
+  const after = parseQuery(query).get("after") ?? "0";
+  if (!/^\d{1,15}$/.test(after)) return Promise.resolve(statusResponse(badRequest(`after=${after}: must be a position`)));
+  const source = new RpcSource(env, cluster);
+  // Any other name would make a new object.
+  return answered(request, async () => {
+    const { claims } = await source.view();
+    return claims.some(({ ownerUid }) => ownerUid === uid) ? source.page(uid, Number(after)) : undefined;
+  });
+}
+
+/** `read` resolves to undefined for what is not there, and rejects with CheckRefused for what cannot be read. */
+async function answered(request: Request, read: () => Promise<object | undefined>): Promise<Response> {
+  if (request.method !== "GET" && request.method !== "HEAD") return statusResponse(methodNotAllowed());
+  const accepted = negotiate(request.headers.get("Accept"), "none");
+  if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
+  const { query } = splitRequestUrl(request.url);
+  const rendering = renderingOf(accepted.encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
+  try {
+    const body = await read();
+    return body ? jsonResponse(200, JSON.stringify(body), rendering) : pageNotFound();
+  } catch (error) {
+    if (error instanceof CheckRefused) return statusResponse(error.status, rendering);
+    throw error;
+  }
+}
+
+/** Each object works on behind its answer, so none has to wait for another. */
+async function repairResponse(env: Env, cluster: string): Promise<Response> {
+  const tasks = {
+    "repair.sweep": () => repairController(env, cluster).sweep(),
+    "services.auditAll": () => servicesStore(env, cluster).auditAll(),
+    "ipaddresses.auditAll": () => ipAddressesStore(env, cluster).auditAll(),
+    "coordinator.maintain": () => coordinator(env, cluster).maintain(),
+    "services.maintain": () => servicesStore(env, cluster).maintain(),
+  };
+  const begun = await Promise.all(Object.entries(tasks).map(([what, task]) => call(task, { what, repeatable: true })));
+  const refused = begun.find((one): one is { ok: false; error: Status } => !one.ok);
+  if (refused) return statusResponse(refused.error);
+  return statusResponse(succeeded(202, "a repair of everything has begun"));
+}

@@ -1,0 +1,110 @@
+/**
+ * Clusters themselves, for whoever runs the server:
+ *
+ *   GET    /clusters/{name}    whether there is one, and how far its deletion has come
+ *   PUT    /clusters/{name}    makes one; its first write would do so too
+ *   DELETE /clusters/{name}    begins its deletion: 202, later 404
+ */
+import type { Env } from "../../../durable-objects/env";
+import { invalidValue } from "../../meta/field-errors";
+import { validateDNS1123Label } from "../../meta/names";
+import { forbidden, invalid, methodNotAllowed, notFound } from "../../meta/status";
+import { rfc3339Seconds } from "../../meta/time";
+import type { ClusterState } from "../../rpc/cluster-record";
+import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import { ensureBootstrapped } from "../bootstrap";
+import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster } from "../clusters";
+import { parseQuery, splitRequestUrl } from "../request-url";
+import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../respond";
+
+/** The document, as far as it is one of this server alone. */
+const API_VERSION = "servicenet/v1";
+
+interface Asked {
+  env: Env;
+  name: string;
+  rendering: Rendering;
+}
+
+/** `segment`: the last of the path, percent-encoded. */
+export function clusterResponse(env: Env, request: Request, segment: string): Promise<Response> {
+  const rendering = renderingOf("json", parseQuery(splitRequestUrl(request.url).query), request.headers.get("User-Agent") ?? "");
+  const asked: Asked = { env, name: decoded(segment), rendering };
+  const problems = validateDNS1123Label(asked.name);
+  switch (request.method) {
+    case "GET":
+    case "HEAD":
+      return problems.length > 0 ? absent(asked) : shown(asked);
+    case "PUT":
+      return problems.length > 0 ? misnamed(asked, problems) : made(asked);
+    case "DELETE":
+      return problems.length > 0 ? absent(asked) : removed(asked);
+    default:
+      return refused(asked, methodNotAllowed());
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function refused({ rendering }: Asked, status: Parameters<typeof statusResponse>[0]): Promise<Response> {
+  return Promise.resolve(statusResponse(status, rendering));
+}
+
+function absent(asked: Asked): Promise<Response> {
+  return refused(asked, notFound(CLUSTER, asked.name));
+}
+
+function misnamed(asked: Asked, problems: readonly string[]): Promise<Response> {
+  const errors = problems.map((problem) => invalidValue("metadata.name", asked.name, problem));
+  return refused(asked, invalid(CLUSTER, asked.name, errors));
+}
+
+async function shown(asked: Asked): Promise<Response> {
+  if (asked.name === DEFAULT_CLUSTER) return described(asked, 200, undefined);
+  const state = await lookAt(asked.env, asked.name);
+  if (!state.ok) return refused(asked, state.error);
+  return state.value.phase === "absent" ? absent(asked) : described(asked, 200, state.value);
+}
+
+async function made(asked: Asked): Promise<Response> {
+  const { env, name, rendering } = asked;
+  if (name === DEFAULT_CLUSTER) return described(asked, 200, undefined);
+  const made = await openCluster(env, name);
+  if (!made.ok) return refused(asked, made.error);
+  const { state, opened } = made.value;
+  if (state.phase !== "active") return refused(asked, beingDeleted(name));
+  return inCluster({ env, name, begins: true, rendering }, async (id) => {
+    const problem = await ensureBootstrapped(env, id);
+    return problem ? statusResponse(problem, rendering) : described(asked, opened ? 201 : 200, state);
+  });
+}
+
+async function removed(asked: Asked): Promise<Response> {
+  const { env, name } = asked;
+  if (name === DEFAULT_CLUSTER) return refused(asked, forbidden(CLUSTER, name, "this cluster may not be deleted"));
+  const state = await removeCluster(env, name);
+  if (!state.ok) return refused(asked, state.error);
+  return state.value.phase === "absent" ? absent(asked) : described(asked, 202, state.value);
+}
+
+/** `state` undefined: the cluster that was always there. */
+function described({ name, rendering }: Asked, code: number, state: Exclude<ClusterState, { phase: "absent" }> | undefined): Response {
+  const deletion = state?.phase === "deleting" ? state : undefined;
+  const document = {
+    kind: CLUSTER.kind,
+    apiVersion: API_VERSION,
+    metadata: {
+      name,
+      ...(state ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
+      ...(deletion ? { deletionTimestamp: rfc3339Seconds(deletion.deletedAt) } : {}),
+    },
+    status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped } : { phase: "Active" },
+  };
+  return jsonResponse(code, JSON.stringify(document), rendering);
+}

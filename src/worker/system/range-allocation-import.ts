@@ -1,0 +1,171 @@
+/**
+ * PUT of a RangeAllocation of another cluster: each of its bits is held against who has the address here.
+ *
+ * | set there | row here | object here | then                                                                                           |
+ * |-----------|----------|-------------|------------------------------------------------------------------------------------------------|
+ * | yes       | yes      |             | nothing is to be done                                                                          |
+ * | yes       | no       | yes         | `Repairing`: repair is asked to look at everything, and takes the address for its object       |
+ * | yes       | no       | no          | `Unexplained`: told, and nothing is taken                                                      |
+ * | no        | yes      |             | `Missing`: told                                                                                |
+ *
+ * A bit alone takes nothing: it names no holder, so nobody could give it back, and until then it would refuse a free address. For upstream's own
+ * repair such a bit is a leak, which its third pass frees. A dry run asks nobody to repair.
+ */
+import type { Env } from "../../../durable-objects/env";
+import { ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
+import { err, ok, type Result } from "../../base/result";
+import { clusterIPsOf, readClusterIP } from "../../controllers/repair/rules";
+import { type RangeAllocation, readRangeAllocation } from "../../import/range-allocation";
+import type { IPAddress, Service } from "../../meta/kubernetes";
+import { isJsonObject, type JsonValue } from "../../meta/patch/json-value";
+import { badRequest, conflict, overloaded, type Status, succeeded } from "../../meta/status";
+import { formatAddress } from "../../net/address";
+import { storedPrefix } from "../../topology/stored-prefix";
+import { type BodyRequest, readText } from "../body";
+import { configOf } from "../config-guard";
+import { parseWriteOptions } from "../options";
+import { call } from "../peers";
+import { beginRequest } from "../in-flight";
+import { parseQuery, splitRequestUrl } from "../request-url";
+import { statusResponse } from "../respond";
+
+const RESOURCE = { group: "", resource: "serviceipallocations", kind: "RangeAllocation" };
+const DIFFERENCES_TOLD_MAX = 1_000;
+/** Objects of one call to a store. */
+const PAGE = 500;
+
+/** What there is here under the name that the request has. */
+export interface Present {
+  name: string;
+  range: string;
+  /** numbers of the bits that are set */
+  taken: ReadonlySet<number>;
+}
+
+interface Cause {
+  reason: "Unexplained" | "Repairing" | "Missing";
+  message: string;
+  /** the address */
+  field: string;
+}
+
+/** Answers a Status of success that names every address on which the two differ, up to a bound; 409 for another range, 400 for what is none. */
+export async function importResponse(env: Env, cluster: string, request: Request, { name, range, taken }: Present): Promise<Response> {
+  const { query } = splitRequestUrl(request.url);
+  const options = parseWriteOptions("UpdateOptions", parseQuery(query), { userAgent: "", group: "", version: "v1" });
+  if (!options.ok) return statusResponse(options.error);
+  const brought = await readInPlace(env, request);
+  if (!brought.ok) return statusResponse(brought.error);
+  if (brought.value.range !== range) {
+    return statusResponse(conflict(RESOURCE, name, "the provided range does not match the current range"));
+  }
+  const theirs = readRangeAllocation(brought.value);
+  if (!theirs.ok) return statusResponse(badRequest(theirs.error));
+  const prefix = storedPrefix(range);
+  const named = new Set(theirs.value.kind === "addresses" ? theirs.value.addresses : []);
+  const held = new Set([...taken].sort((a, b) => a - b).map((bit) => formatAddress(prefix.family, prefix.base + 1n + BigInt(bit))));
+  const unheld = [...named].filter((address) => !held.has(address));
+  const objects = await objectsWith(env, cluster, unheld);
+  if (!objects.ok) return statusResponse(objects.error);
+  const { dryRun } = options.value;
+  if (objects.value.size > 0 && !dryRun) {
+    const asked = await call(() => repairController(env, cluster).sweep(), { what: "repair.sweep", repeatable: true });
+    if (!asked.ok) return statusResponse(asked.error);
+  }
+  return statusResponse(statusOf({ name, named, held, unheld, objects: objects.value, dryRun }));
+}
+
+interface Outcome {
+  name: string;
+  named: ReadonlySet<string>;
+  held: ReadonlySet<string>;
+  /** of those that are named */
+  unheld: readonly string[];
+  /** address -> what has it here without holding it */
+  objects: ReadonlyMap<string, string>;
+  dryRun: boolean;
+}
+
+function statusOf({ name, named, held, unheld, objects, dryRun }: Outcome): Status {
+  const unexplained = unheld.filter((address) => !objects.has(address));
+  const missing = [...held].filter((address) => !named.has(address));
+  const causes: Cause[] = [
+    ...[...objects].map(([field, object]): Cause => ({
+      reason: "Repairing",
+      message: `taken there, and ${object} has no row of it here`,
+      field,
+    })),
+    ...unexplained.map((field): Cause => ({ reason: "Unexplained", message: "bit set there, and no object has the address here", field })),
+    ...missing.map((field): Cause => ({ reason: "Missing", message: "held here, and free there", field })),
+  ];
+  const counts = `${named.size - unheld.length} held, ${objects.size} repairing, ${unexplained.length} unexplained, ${missing.length} missing`;
+  const details = { name, kind: RESOURCE.resource, causes: causes.slice(0, DIFFERENCES_TOLD_MAX) };
+  return succeeded(200, `${dryRun ? "compared, nothing was changed" : "imported"}: ${counts}`, details);
+}
+
+/** Which of the addresses (canonical text) a Service or an IPAddress here has, with its label. */
+async function objectsWith(env: Env, cluster: string, addresses: readonly string[]): Promise<Result<Map<string, string>, Status>> {
+  const found = new Map<string, string>();
+  if (addresses.length === 0) return ok(found);
+  for (let at = 0; at < addresses.length; at += PAGE) {
+    const keys = addresses.slice(at, at + PAGE).map((name) => ({ namespace: "", name }));
+    const page = await call(() => ipAddressesStore(env, cluster).objectsNamed(keys), {
+      what: "ipaddresses.objectsNamed",
+      repeatable: true,
+    });
+    if (!page.ok) return page;
+    for (const text of page.value) {
+      const { metadata } = text === null ? {} : (JSON.parse(text) as IPAddress);
+      if (metadata?.name) found.set(metadata.name, `IPAddress ${metadata.name}`);
+    }
+  }
+  const wanted = new Set(addresses);
+  for (let after = "", more = true; more; more = after !== "") {
+    const from = after;
+    const page = await call(() => servicesStore(env, cluster).objectsAfter(from, PAGE), {
+      what: "services.objectsAfter",
+      repeatable: true,
+    });
+    if (!page.ok) return page;
+    for (const text of page.value.objects) noteService(JSON.parse(text) as Service, wanted, found);
+    after = page.value.next;
+  }
+  return ok(found);
+}
+
+/** A Service says more than its IPAddress does. */
+function noteService(service: Service, wanted: ReadonlySet<string>, found: Map<string, string>): void {
+  const { namespace = "", name = "" } = service.metadata ?? {};
+  for (const text of clusterIPsOf(service)) {
+    const address = readClusterIP(text)?.address ?? "";
+    if (wanted.has(address)) found.set(address, `Service ${namespace}/${name}`);
+  }
+}
+
+/** Counts among the writes under way while the body is read. */
+async function readInPlace(env: Env, request: Request): Promise<Result<RangeAllocation, Status>> {
+  const config = configOf(env);
+  if (!config.ok) return config;
+  const place = beginRequest("update", request.headers, config.value);
+  if (!place) return err(overloaded());
+  try {
+    return await readBrought({ request, place });
+  } finally {
+    place.end();
+  }
+}
+
+async function readBrought(request: BodyRequest): Promise<Result<RangeAllocation, Status>> {
+  const text = await readText(request);
+  if (!text.ok) return text;
+  try {
+    const parsed = JSON.parse(text.value) as JsonValue;
+    if (!isJsonObject(parsed)) return err(badRequest("the body is no RangeAllocation"));
+    const { kind, range, data } = parsed;
+    const isWhole =
+      kind === "RangeAllocation" && typeof range === "string" && (data === undefined || data === null || typeof data === "string");
+    return isWhole ? ok({ range, data: typeof data === "string" ? data : "" }) : err(badRequest("the body is no RangeAllocation"));
+  } catch {
+    return err(badRequest("the body is no JSON"));
+  }
+}

@@ -1,0 +1,156 @@
+/** `npm run check` against the started server, and against servers that are something else. */
+import { createServer, type Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseOptions } from "../../scripts/check/options";
+import type { CheckOutcome } from "../../scripts/check/run";
+import { ipAddress, service, serviceCIDR } from "../support/checked-cluster";
+import { runProgram } from "./program";
+import { getJson } from "./server";
+import { serverForTests } from "./server-for-tests";
+
+const server = serverForTests();
+
+async function report(args: readonly string[]): Promise<{ code: number | null; outcome: CheckOutcome }> {
+  const { code, out, err } = await runProgram("check", [...args, "--output", "json"]);
+  expect(err).toBe("");
+  return { code, outcome: JSON.parse(out) as CheckOutcome };
+}
+
+async function post(path: string, body: object): Promise<void> {
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  expect((await fetch(server.url + path, init)).status).toBe(201);
+}
+
+describe("a healthy cluster", () => {
+  it("is found so in text, in JSON and at GET /check, while Services come and go", async () => {
+    const cluster = "/clusters/busy";
+    await post(`${cluster}/api/v1/namespaces/default/services`, { metadata: { name: "stays" }, spec: { ports: [{ port: 80 }] } });
+    let over = false;
+    const writing = (async () => {
+      for (let i = 0; !over; i++) {
+        const name = `churn-${i}`;
+        await post(`${cluster}/api/v1/namespaces/default/services`, {
+          metadata: { name },
+          spec: { type: "NodePort", ports: [{ port: 80 }] },
+        });
+        await fetch(`${server.url}${cluster}/api/v1/namespaces/default/services/${name}`, { method: "DELETE" });
+      }
+    })();
+    const target = ["--server", server.url, "--cluster", "busy"];
+    const [text, json, raw] = await Promise.all([
+      runProgram("check", target),
+      report(target),
+      getJson<CheckOutcome>(`${server.url}${cluster}/check`),
+    ]);
+    over = true;
+    await writing;
+    expect(text).toMatchObject({ code: 0, err: "" });
+    expect(text.out).toMatch(/Services, \d+ IPAddresses, 1 ServiceCIDRs, 1 owners with \d+ rows\n[^]*Nothing is wrong\.\n$/);
+    expect(json).toMatchObject({ code: 0, outcome: { server: `${server.url}${cluster}`, wrong: [], unchecked: [] } });
+    expect(json.outcome.checked.services).toBeGreaterThanOrEqual(2);
+    expect(raw).toMatchObject({ wrong: [], unchecked: [] });
+    expect(Object.keys(json.outcome).sort()).toEqual(["server", ...Object.keys(raw)].sort());
+  });
+
+  it("is reached by its kubeconfig", async () => {
+    expect(await report(["--kubeconfig", server.kubeconfig, "--repair"])).toMatchObject({
+      code: 0,
+      outcome: { server: server.url, wrong: [], repaired: [] },
+    });
+  });
+});
+
+describe("any other API server", () => {
+  /** Serves the lists of an upstream cluster, to whom it knows. */
+  function upstream(lists: Record<string, object[]>, token: string): Promise<HttpServer> {
+    const http = createServer((request, response) => {
+      const items = lists[(request.url ?? "").split("?")[0] ?? ""];
+      const code = request.headers.authorization !== `Bearer ${token}` ? 401 : items ? 200 : 404;
+      const body = code === 200 ? { kind: "List", metadata: { resourceVersion: "7" }, items } : { kind: "Status", code, message: "no" };
+      response.writeHead(code, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    });
+    return new Promise((resolve) => http.listen(0, "127.0.0.1", () => resolve(http)));
+  }
+  const whole = () => ({
+    "/api/v1/services": [service("kubernetes", "10.96.0.1"), service("web", "10.96.0.2")],
+    "/apis/networking.k8s.io/v1/ipaddresses": [ipAddress("10.96.0.1", "kubernetes"), ipAddress("10.96.0.2", "web")],
+    "/apis/networking.k8s.io/v1/servicecidrs": [serviceCIDR("kubernetes", ["10.96.0.0/16"])],
+  });
+
+  async function against(lists: Record<string, object[]>, args: readonly string[] = ["--token", "secret"]) {
+    const http = await upstream(lists, "secret");
+    try {
+      return await runProgram("check", ["--server", `http://127.0.0.1:${(http.address() as AddressInfo).port}`, ...args]);
+    } finally {
+      http.close();
+    }
+  }
+
+  it("is checked by what it serves", async () => {
+    const { code, out } = await against(whole());
+    expect([code, out.split("\n").slice(1)]).toEqual([0, ["", "Nothing is wrong.", ""]]);
+    expect(out).toContain(": 2 Services, 2 IPAddresses, 1 ServiceCIDRs\n");
+  });
+
+  it("what is wrong is named", async () => {
+    const lists = whole();
+    lists["/apis/networking.k8s.io/v1/ipaddresses"].pop();
+    const { code, out } = await against(lists);
+    expect(code).toBe(1);
+    expect(out).toMatch(/\nWrong: 1\n {2}I2: default\/web holds 10\.96\.0\.2, which has no IPAddress\n$/);
+  });
+
+  it("what it does not serve is not checked: exit code 2", async () => {
+    const { code, out } = await against({ "/api/v1/services": whole()["/api/v1/services"] });
+    expect(code).toBe(2);
+    expect(out).toMatch(/\nNot checked: 2\n[^]*\nNothing is wrong in what was checked\.\n$/);
+  });
+
+  it("a token is read from a file, and a wrong one refused", async () => {
+    const file = join(server.folder, "token");
+    writeFileSync(file, "secret\n");
+    expect((await against(whole(), ["--token", `@${file}`])).code).toBe(0);
+    const { code, err } = await against(whole(), ["--token", "other"]);
+    expect([code, err.split("\n").length]).toEqual([2, 2]);
+    expect(err).toMatch(/^check: .* answers 401/);
+  });
+});
+
+describe("the command line", () => {
+  it.each([
+    ["an unknown option", ["--force"], /^Unknown option '--force'.*\(npm run check -- --help shows the options\)$/],
+    ["a server that is no URL", ["--server", "here"], /^--server here: must be a URL$/],
+    ["a cluster that is no name", ["--cluster", "A_b"], /^--cluster A_b: must be a DNS label$/],
+    ["an unknown format", ["--output", "xml"], /^--output xml: must be text or json$/],
+    ["a wait that is no number", ["--wait", "soon"], /^--wait soon: must be a number of seconds$/],
+    ["a context without a kubeconfig", ["--context", "x"], /^--context: goes with --kubeconfig$/],
+    ["a kubeconfig that is not there", ["--kubeconfig", "/nowhere/config"], /^--kubeconfig \/nowhere\/config: ENOENT/],
+    ["a token file that is not there", ["--token", "@/nowhere/token"], /^--token @\/nowhere\/token: ENOENT/],
+  ])("%s is one line", async (_, args, message) => {
+    await expect(parseOptions(args)).rejects.toThrow(message);
+  });
+
+  it("what is missing has defaults", async () => {
+    const target = { url: "http://127.0.0.1:8787", options: {} };
+    expect(await parseOptions([])).toEqual({ target, repair: false, waitMs: 120_000, json: false });
+    const given = await parseOptions(["--server", "https://here/", "--cluster", "blue", "--token", "t", "--wait", "5"]);
+    const options = { headers: { Authorization: "Bearer t" } };
+    expect(given).toMatchObject({ target: { url: "https://here/clusters/blue", options }, waitMs: 5_000 });
+  });
+
+  it("a server that does not answer is one line, exit code 2; --help is none", async () => {
+    const [refused, help] = await Promise.all([runProgram("check", ["--server", "http://127.0.0.1:1"]), runProgram("check", ["--help"])]);
+    expect([refused.code, refused.out]).toEqual([2, ""]);
+    expect(refused.err).toMatch(/^check: http:\/\/127\.0\.0\.1:1 does not answer: GET .*ECONNREFUSED.*\n$/);
+    expect([help.code, help.out.startsWith("Usage: npm run check")]).toEqual([0, true]);
+  });
+
+  it.each(["check", "backup"] as const)("%s of a cluster that there is not says so, exit code 2", async (program) => {
+    const file = program === "backup" ? ["--file", join(server.folder, "nobody.jsonl")] : [];
+    const { code, err } = await runProgram(program, ["--server", server.url, "--cluster", "nobody", ...file]);
+    expect([code, err]).toEqual([2, `${program}: ${server.url}/clusters/nobody: clusters "nobody" not found\n`]);
+  });
+});

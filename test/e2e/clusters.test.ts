@@ -1,0 +1,78 @@
+/** Clusters on the real server: what begins one, what its end leaves, and an end that is interrupted by kill -9. */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { checkPaired, checkUnique } from "../support/checkers";
+import { observe } from "./observe";
+import { serverForTests } from "./server-for-tests";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const PATIENCE = { timeout: 40_000, interval: 50 };
+const server = serverForTests();
+
+interface Answer {
+  code: number;
+  body: { message?: string; status?: { phase?: string }; items?: { metadata: { name: string; uid: string } }[] };
+}
+
+async function send(method: string, path: string, body?: object): Promise<Answer> {
+  const init = body ? { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } } : { method };
+  const response = await fetch(server.url + path, init);
+  return { code: response.status, body: (await response.json()) as Answer["body"] };
+}
+
+async function fill(cluster: string, count: number): Promise<void> {
+  const codes = await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const { code } = await send("POST", `/clusters/${cluster}${SERVICES}`, {
+        metadata: { name: `s${i}` },
+        spec: { ports: [{ port: 80 }] },
+      });
+      return code;
+    }),
+  );
+  expect(new Set(codes)).toEqual(new Set([201]));
+}
+
+/** Bytes of all databases of objects with tables of their own. */
+function bytesOnDisk(): number {
+  const files = readdirSync(server.folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".sqlite"));
+  return files.reduce((sum, file) => sum + statSync(join(server.folder, file)).size, 0);
+}
+
+it("reading begins no cluster, writing and PUT do", async () => {
+  const before = bytesOnDisk();
+  for (let i = 0; i < 20; i++) {
+    const { code, body } = await send("GET", `/clusters/nobody-${i}/api/v1/services`);
+    expect([code, body.message]).toEqual([404, `clusters "nobody-${i}" not found`]);
+  }
+  expect(bytesOnDisk() - before, "no tables: an empty page of each object that was looked for").toBeLessThanOrEqual(20 * 4096);
+  expect((await send("GET", "/clusters/nobody-1")).code).toBe(404);
+  expect((await send("PUT", "/clusters/asked")).code).toBe(201);
+  expect((await send("GET", `/clusters/asked${SERVICES}`)).body.items?.map(({ metadata }) => metadata.name)).toEqual(["kubernetes"]);
+  await fill("written", 1);
+  expect((await send("GET", "/clusters/written")).body.status).toEqual({ phase: "Active" });
+});
+
+it("a deletion that kill -9 interrupts goes on, and the name begins anew; other clusters have nothing to do with it", async () => {
+  await fill("blue", 50);
+  await fill("green", 5);
+  const before = await send("GET", `/clusters/blue${SERVICES}/kubernetes`);
+  expect((await send("DELETE", "/clusters/blue")).code).toBe(202);
+  await server.kill();
+  await server.start();
+  expect((await send("GET", `/clusters/blue${SERVICES}`)).code).toBe(404);
+  await expect.poll(async () => (await send("GET", "/clusters/blue")).code, PATIENCE).toBe(404);
+
+  await fill("blue", 3);
+  const after = await send("GET", `/clusters/blue${SERVICES}`);
+  expect(after.body.items?.map(({ metadata }) => metadata.name).sort()).toEqual(["kubernetes", "s0", "s1", "s2"]);
+  expect(after.body.items?.map(({ metadata }) => metadata.uid)).not.toContain(
+    (before.body as { metadata?: { uid?: string } }).metadata?.uid,
+  );
+  for (const cluster of ["blue", "green"]) {
+    const observed = await observe(`${server.url}/clusters/${cluster}`);
+    expect([...checkUnique(observed), ...checkPaired(observed)]).toEqual([]);
+  }
+  expect((await send("GET", `/clusters/green${SERVICES}`)).body.items).toHaveLength(6);
+});

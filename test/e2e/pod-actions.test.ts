@@ -1,0 +1,125 @@
+/** Documents created under Pods: bindings and evictions. */
+import { describe, expect, it } from "vitest";
+import { serverForTests } from "./server-for-tests";
+
+const server = serverForTests();
+
+interface Answer {
+  code: number;
+  body: Record<string, unknown> & {
+    message?: string;
+    details?: unknown;
+    spec?: Record<string, unknown>;
+    metadata?: Record<string, unknown>;
+  };
+}
+
+async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
+  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+  const response = await fetch(`${server.url}/api/v1/${path}`, { method, ...init });
+  return { code: response.status, body: (await response.json()) as Answer["body"] };
+}
+
+async function makePod(name: string, part: Record<string, unknown> = {}, labels = {}): Promise<void> {
+  const spec = { containers: [{ name: "c", image: "i" }], ...part };
+  expect((await ask("POST", "namespaces/default/pods", { metadata: { name, labels }, spec })).code).toBe(201);
+}
+
+const binding = (name: string, node = "n1", metadata = {}) => ({
+  apiVersion: "v1",
+  kind: "Binding",
+  metadata: { name, ...metadata },
+  target: { kind: "Node", name: node },
+});
+const eviction = (name: string, deleteOptions?: unknown, apiVersion = "policy/v1") => ({
+  apiVersion,
+  kind: "Eviction",
+  metadata: { name, namespace: "default" },
+  ...(deleteOptions === undefined ? {} : { deleteOptions }),
+});
+const SUCCESS = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
+const pods = "namespaces/default/pods";
+
+describe("pods/binding and bindings", () => {
+  it("puts a Pod on a node, once", async () => {
+    await makePod("bound");
+    expect(await ask("POST", `${pods}/bound/binding?dryRun=All`, binding("bound"))).toEqual({ code: 201, body: SUCCESS });
+    expect((await ask("GET", `${pods}/bound`)).body.spec).not.toHaveProperty("nodeName");
+    const annotations = { "example.com/by": "me" };
+    expect(await ask("POST", `${pods}/bound/binding`, binding("bound", "n1", { annotations }))).toEqual({ code: 201, body: SUCCESS });
+    expect((await ask("GET", `${pods}/bound`)).body).toMatchObject({
+      metadata: { annotations },
+      spec: { nodeName: "n1" },
+      status: { conditions: [{ type: "PodScheduled", status: "True" }] },
+    });
+    expect(await ask("POST", `${pods}/bound/binding`, binding("bound", "n2"))).toMatchObject({
+      code: 409,
+      body: {
+        reason: "Conflict",
+        message: 'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "n1"',
+        details: { name: "bound", kind: "pods/binding" },
+      },
+    });
+  });
+
+  it("takes the older form, without a name in the URL", async () => {
+    await makePod("older");
+    expect(await ask("POST", "namespaces/default/bindings", binding("older"))).toEqual({ code: 201, body: SUCCESS });
+    expect((await ask("GET", `${pods}/older`)).body.spec).toMatchObject({ nodeName: "n1" });
+    expect((await ask("GET", "namespaces/default/bindings")).code).toBe(405);
+    expect((await ask("POST", "bindings", binding("older"))).code).toBe(404);
+  });
+
+  it.each<[string, unknown, number, string]>([
+    ["another name", binding("other"), 400, "name in URL does not match name in Binding object"],
+    ["no target", { kind: "Binding", apiVersion: "v1", metadata: { name: "judged" } }, 500, "target.name: Required value"],
+    ["the uid of another Pod", binding("judged", "n1", { uid: "other" }), 409, "the UID in the precondition (other) does not match"],
+    ["another kind", eviction("judged"), 400, "cannot be handled as a Binding"],
+  ])("refuses %s", async (_, document, code, message) => {
+    if ((await ask("GET", `${pods}/judged`)).code === 404) await makePod("judged");
+    const answer = await ask("POST", `${pods}/judged/binding`, document);
+    expect({ code: answer.code, message: answer.body.message }).toEqual({ code, message: expect.stringContaining(message) as string });
+    expect((await ask("GET", `${pods}/judged`)).body.spec).not.toHaveProperty("nodeName");
+  });
+
+  it("of a Pod that is not there is 404", async () => {
+    expect(await ask("POST", `${pods}/none/binding`, binding("none"))).toMatchObject({
+      code: 404,
+      body: { message: 'pods "none" not found' },
+    });
+  });
+});
+
+describe("pods/eviction", () => {
+  it("deletes as its options say", async () => {
+    await makePod("evicted", { nodeName: "n1" });
+    const own = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 30 };
+    expect(await ask("POST", `${pods}/evicted/eviction?dryRun=All`, eviction("evicted"))).toEqual({ code: 201, body: SUCCESS });
+    expect((await ask("POST", `${pods}/evicted/eviction`, eviction("evicted", { dryRun: ["All"] }))).code).toBe(201);
+    expect((await ask("GET", `${pods}/evicted`)).body.metadata).not.toHaveProperty("deletionTimestamp");
+    expect(await ask("POST", `${pods}/evicted/eviction`, eviction("evicted", { preconditions: { uid: "other" } }))).toMatchObject({
+      code: 409,
+    });
+    expect(await ask("POST", `${pods}/evicted/eviction?fieldValidation=Strict`, eviction("evicted", own))).toEqual({
+      code: 201,
+      body: SUCCESS,
+    });
+    expect((await ask("GET", `${pods}/evicted`)).body.metadata).toMatchObject({ deletionGracePeriodSeconds: 30 });
+    const atOnce = eviction("evicted", { gracePeriodSeconds: 0 }, "policy/v1beta1");
+    expect((await ask("POST", `${pods}/evicted/eviction`, atOnce)).code).toBe(201);
+    expect((await ask("GET", `${pods}/evicted`)).code).toBe(404);
+    expect((await ask("POST", `${pods}/evicted/eviction`, eviction("evicted"))).code).toBe(404);
+    expect((await ask("GET", `${pods}/evicted/eviction`)).code).toBe(405);
+  });
+
+  it("discovery tells of all three", async () => {
+    const { resources } = (await (await fetch(`${server.url}/api/v1`)).json()) as { resources: { name: string }[] };
+    const told = resources.filter(({ name }) => /binding|eviction/.test(name));
+    const verbs = ["create"];
+    expect(told).toEqual([
+      { name: "bindings", singularName: "binding", namespaced: true, kind: "Binding", verbs },
+      { name: "pods/binding", singularName: "", namespaced: true, kind: "Binding", verbs },
+      { name: "pods/eviction", singularName: "", namespaced: true, group: "policy", version: "v1", kind: "Eviction", verbs },
+    ]);
+  });
+});

@@ -1,0 +1,25 @@
+/** The frame that a test file (or a describe) against one started server stands in. */
+import { afterAll, beforeAll } from "vitest";
+import { removeFolder, type Server, startServer, temporaryFolder } from "./server";
+
+export interface TestServer extends Server {
+  /** its data folder */
+  folder: string;
+  /** Starts it again on its data once it has ended; with the arguments of the first start unless others are given. */
+  start(args?: readonly string[]): Promise<void>;
+}
+
+/** A server on data of its own, started before the tests and killed after them. Hooks that are registered later run while it does. */
+export function serverForTests(args: readonly string[] = []): TestServer {
+  const folder = temporaryFolder();
+  const server: Partial<TestServer> = {
+    folder,
+    start: async (own = args) => void Object.assign(server, await startServer(folder, own)),
+  };
+  beforeAll(() => server.start?.());
+  afterAll(async () => {
+    await server.kill?.();
+    removeFolder(folder);
+  });
+  return server as TestServer;
+}

@@ -1,0 +1,187 @@
+/** More requests than the server takes on: it refuses the rest in upstream's form, cheaply, and is none the worse for it. */
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { residentMiB } from "../../../scripts/bench/memory";
+import type { ObservedService } from "../../../src/check/observed";
+import { checkState } from "../../support/checkers";
+import { Api } from "../conformance/api";
+import { observe, openWatches, violationsAfterRepair } from "../observe";
+import { serverForTests } from "../server-for-tests";
+import { createUntilCut } from "../writers";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const RANGE = ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/12"];
+const REPAIR_MS_MAX = 60_000;
+
+function service(name: string): string {
+  return JSON.stringify({ metadata: { name }, spec: { selector: { app: name }, ports: [{ port: 80 }] } });
+}
+
+describe("a server that takes on fifty writes at once", () => {
+  const LIMIT = 50;
+  const BURST = 2_000;
+  const CLIENTS = 500;
+  const EACH = 4;
+  /** what a burst may add: its connections, the requests that are under way, and what the garbage collector has not yet looked at */
+  const GROWTH_MIB_MAX = 400;
+
+  const server = serverForTests([...RANGE, "--var", `MAX_MUTATING_REQUESTS_INFLIGHT=${String(LIMIT)}`]);
+  let api: Api;
+  const agent = new Agent({ keepAlive: true, maxSockets: BURST });
+  const created: ObservedService[] = [];
+  beforeAll(async () => {
+    api = new Api(() => server.url);
+    await api.must("POST", SERVICES, { body: service("first") });
+  });
+  afterAll(() => agent.destroy());
+
+  /** Seconds to wait, or undefined: it is created. Throws for every other answer. */
+  async function create(name: string): Promise<number | undefined> {
+    const body = service(name);
+    const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+    const outgoing = request(server.url + SERVICES, { method: "POST", agent, headers }).end(body);
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    let text = "";
+    for await (const chunk of response.setEncoding("utf8")) text += String(chunk);
+    if (response.statusCode === 201) {
+      created.push(JSON.parse(text) as ObservedService);
+      return undefined;
+    }
+    expect([response.statusCode, response.headers["content-type"], JSON.parse(text)]).toEqual([
+      429,
+      "application/json",
+      {
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "Too many requests, please try again later.",
+        reason: "TooManyRequests",
+        details: { retryAfterSeconds: 1 },
+        code: 429,
+      },
+    ]);
+    expect(response.headers["retry-after"]).toBe("1");
+    return 1;
+  }
+
+  const operations = async () => {
+    const line = /^servicenet_store_operations_total\{store="services"\} (\d+)$/m.exec((await api.get("/metrics")).text);
+    return Number(line?.[1]);
+  };
+  const full = (round: string) => Promise.all(Array.from({ length: LIMIT }, (_, i) => create(`${round}-${String(i)}`)));
+
+  it("refuses what is beyond without asking an object; reads, watches and health are answered all the while", async () => {
+    const [before, memory] = [await operations(), residentMiB(server.runtimePid) ?? 0];
+    let over = false;
+    let highest = memory;
+    const burst = Promise.all(Array.from({ length: BURST }, (_, i) => create(`burst-${String(i)}`))).finally(() => (over = true));
+    const others: string[] = [];
+    let rounds = 0;
+    const meanwhile = (async () => {
+      while (!over) {
+        for (const path of [`${SERVICES}/first`, "/healthz", "/readyz", "/api/v1/nodes?watch=true&timeoutSeconds=1", "/apis"]) {
+          const response = await fetch(server.url + path);
+          await response.body?.cancel();
+          if (response.status !== 200) others.push(`${path}: ${String(response.status)}`);
+        }
+        highest = Math.max(highest, residentMiB(server.runtimePid) ?? 0);
+        rounds++;
+      }
+    })();
+    const answers = await burst;
+    await meanwhile;
+    const refused = answers.filter((wait) => wait !== undefined).length;
+    expect(refused).toBeGreaterThan(0);
+    expect(created).toHaveLength(BURST - refused);
+    expect(created.length).toBeGreaterThanOrEqual(LIMIT);
+    expect([others, rounds > 0]).toEqual([[], true]);
+    // A create is two or three operations of the store: it decides, waits for its address, and decides again.
+    expect((await operations()) - before).toBeLessThanOrEqual(3 * created.length);
+    expect(highest - memory).toBeLessThan(GROWTH_MIB_MAX);
+    console.log(`${String(created.length)} created, ${String(refused)} refused, ${(highest - memory).toFixed(0)} MiB more at most`);
+  }, 120_000);
+
+  it("takes as many again as soon as it is over", async () => {
+    expect(await full("over")).toEqual(Array(LIMIT).fill(undefined));
+  });
+
+  it("has every place back from clients that left without waiting for their answer", async () => {
+    const { hostname, port } = new URL(server.url);
+    for (let i = 0; i < 4 * LIMIT; i++) {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      socket.on("error", () => undefined);
+      await once(socket, "connect");
+      const body = service(`left-${String(i)}`);
+      socket.write(
+        `POST ${SERVICES} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
+      );
+      await sleep(1);
+      socket.resetAndDestroy();
+    }
+    let round = 0;
+    await expect
+      .poll(async () => (await full(`left-again-${String(round++)}`)).filter((wait) => wait !== undefined), {
+        timeout: 20_000,
+        interval: 100,
+      })
+      .toEqual([]);
+  }, 60_000);
+
+  it(`${String(CLIENTS)} clients that come back when they are told to get all that they ask for`, async () => {
+    let refused = 0;
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async (_, client) => {
+        for (let i = 0; i < EACH; i++) {
+          const name = `client-${String(client)}-${String(i)}`;
+          for (let wait = await create(name); wait !== undefined; wait = await create(name)) {
+            refused++;
+            await sleep(wait * 1000);
+          }
+        }
+      }),
+    );
+    expect(refused).toBeGreaterThan(0);
+    expect(created.filter(({ metadata }) => metadata?.name?.startsWith("client-"))).toHaveLength(CLIENTS * EACH);
+  }, 240_000);
+
+  it("has kept all that it acknowledged and nothing that it refused", async () => {
+    expect(await violationsAfterRepair(server.url, created, REPAIR_MS_MAX)).toEqual([]);
+    const names = new Set(created.map(({ metadata }) => metadata?.name));
+    const { services } = await observe(server.url);
+    const strange = services
+      .map(({ metadata }) => metadata?.name ?? "")
+      .filter((name) => !names.has(name) && !/^(kubernetes|first|left-\d+)$/.test(name));
+    expect(strange).toEqual([]);
+  }, 90_000);
+});
+
+describe("with its own limits", () => {
+  const WATCHERS = 1_000;
+  const server = serverForTests(RANGE);
+
+  it(`a hundred clients at full speed and ${String(WATCHERS)} watches of what they do are never refused`, async () => {
+    const agent = new Agent({ maxSockets: Infinity });
+    let lines = 0;
+    const watches = await Promise.all(
+      Array.from({ length: WATCHERS }, async () => {
+        const outgoing = request(`${server.url}/api/v1/services?watch=true&fieldSelector=metadata.name%3Dwatched-7`, { agent }).end();
+        const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+        response.on("data", () => lines++).on("error", () => undefined);
+        return response;
+      }),
+    );
+    expect(watches.filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
+    await expect.poll(() => openWatches(server.url, "services")).toBe(WATCHERS);
+    // Any other answer than 201 is an error of the writers.
+    const acknowledged = await createUntilCut(server.url, { concurrent: 100, prefix: "watched", total: 3_000 }).finished;
+    await expect.poll(() => lines, { timeout: 30_000 }).toBeGreaterThanOrEqual(WATCHERS);
+    agent.destroy();
+    expect(checkState(await observe(server.url), acknowledged).filter((line) => line.startsWith("I4"))).toEqual([]);
+    expect(acknowledged).toHaveLength(3_000);
+  }, 180_000);
+});

@@ -1,0 +1,93 @@
+/** Clients that send the beginning of a body and then nothing more hold places among the requests under way, but not for ever. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, it } from "vitest";
+import type { Status } from "../../src/meta/status";
+import { parsePrometheus } from "../support/prometheus";
+import { Api } from "./conformance/api";
+import { serverForTests } from "./server-for-tests";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const LIMIT = 6;
+/** of the requests that stall; long enough for all of them to have begun on a busy machine */
+const TIMEOUT_S = 10;
+
+const server = serverForTests(["--var", `MAX_MUTATING_REQUESTS_INFLIGHT=${String(LIMIT)}`]);
+const api = new Api(() => server.url);
+let services = 0;
+const create = () => api.send("POST", SERVICES, { body: { metadata: { name: `web-${services++}` }, spec: { ports: [{ port: 80 }] } } });
+
+interface Stalled {
+  /** the whole answer, once the server has closed the connection */
+  closed: Promise<string>;
+}
+
+async function stall(method: string, path: string, headers: readonly string[], begun: string): Promise<Stalled> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  let text = "";
+  socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  // A reset is a way to close as well.
+  socket.on("error", () => undefined);
+  const lines = [`${method} ${path}?timeout=${TIMEOUT_S}s HTTP/1.1`, "Host: localhost", "Content-Type: application/json", ...headers];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n${begun}`);
+  return { closed: once(socket, "close").then(() => text) };
+}
+
+/** The counter of ended requests, by code and verb. */
+async function terminations(): Promise<Record<string, number>> {
+  const { text } = await api.get("/metrics");
+  const { samples = [] } = parsePrometheus(text).get("apiserver_request_terminations_total") ?? {};
+  return Object.fromEntries(
+    samples.map(({ labels, value }) => [`${labels["code"] ?? ""} ${labels["verb"] ?? ""} ${labels["resource"] ?? ""}`, value]),
+  );
+}
+
+it("a body that stops coming is answered 504 in time, and its place is free again; all is counted as upstream counts it", async () => {
+  expect((await create()).code).toBe(201);
+  expect(await terminations()).toEqual({});
+  const begun = '{"metadata":';
+  const announced = ["Content-Length: 1000"];
+  const chunked = ["Transfer-Encoding: chunked"];
+  const chunk = `${begun.length.toString(16)}\r\n${begun}\r\n`;
+  const stalled = await Promise.all([
+    stall("POST", SERVICES, announced, begun),
+    stall("POST", SERVICES, chunked, chunk),
+    stall("PUT", `${SERVICES}/web-0`, announced, begun),
+    stall("PUT", `${SERVICES}/web-0`, chunked, chunk),
+    stall("DELETE", `${SERVICES}/web-0`, announced, begun),
+    stall("DELETE", `${SERVICES}/web-0`, chunked, chunk),
+  ]);
+
+  let refused = 0;
+  await api.until(async () => {
+    const { code } = await create();
+    if (code === 429) refused++;
+    return refused > 0;
+  }, "every place is taken");
+  expect(await terminations()).toEqual({ "429 POST services": refused });
+
+  for (const { closed } of stalled) {
+    const [head = "", body = ""] = (await closed).split("\r\n\r\n");
+    expect(head).toMatch(/^HTTP\/1\.1 504 /);
+    expect(JSON.parse(body)).toEqual({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: "Timeout: request did not complete within the allotted timeout",
+      reason: "Timeout",
+      details: {},
+      code: 504,
+    } satisfies Status);
+  }
+  expect((await Promise.all(Array.from({ length: LIMIT }, create))).map(({ code }) => code)).toEqual(Array(LIMIT).fill(201));
+  expect(await terminations()).toEqual({
+    "429 POST services": refused,
+    "504 POST services": 2,
+    "504 PUT services": 2,
+    "504 DELETE services": 2,
+  });
+  expect((await api.get(`${SERVICES}/web-0`)).code, "nothing was done").toBe(200);
+});

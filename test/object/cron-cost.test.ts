@@ -1,0 +1,91 @@
+/** What a tick of each cron costs in the end: calls to objects, those included that an object makes because it was called or poked. */
+import { abortAllDurableObjects, createScheduledController, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import type { Env } from "../../durable-objects/env";
+import { clusterObjects, servicesStore, wipeable } from "../../durable-objects/peers";
+import { busyKey, busyPrefix, directoryKey } from "../../src/tenancy/directory-keys";
+import worker from "../../src/worker/index";
+import { type Call, countedCalls } from "../support/counted-calls";
+import { createRequest, WRITE } from "../support/store-world";
+
+const bindings = env as unknown as Env;
+/** With how many rounds through all clusters an idle one has had everything of the job. */
+const CRONS = [
+  { cron: "* * * * *", job: "maintain", rounds: 3 },
+  { cron: "*/5 * * * *", job: "topology", rounds: 1 },
+  { cron: "0 * * * *", job: "compact", rounds: 1 },
+] as const;
+const IDLE = 2_000;
+const CALLS_MAX = 20;
+const BUSY = "work";
+const nameOf = (i: number): string => `idle-${String(i).padStart(4, "0")}`;
+
+async function cluster(name: string): Promise<void> {
+  const services = servicesStore(bindings, name);
+  await services.ensureBootstrapped();
+  for (let i = 0; i < 5; i++) {
+    const object = { metadata: { namespace: "default", name: `web-${i}` }, spec: { ports: [{ port: 80 }] } };
+    expect(await services.write(createRequest(object, { ...WRITE, group: "" }))).toMatchObject({ ok: true });
+  }
+}
+
+async function noteBusy(name: string): Promise<void> {
+  for (const rhythm of ["minute", "hour"] as const) await bindings.DIRECTORY.put(busyKey(rhythm, name), "");
+}
+
+/** Nobody has written for long. */
+async function forgetNotes(): Promise<void> {
+  for (const rhythm of ["minute", "hour"] as const) {
+    const { keys } = await bindings.DIRECTORY.list({ prefix: busyPrefix(rhythm) });
+    await Promise.all(keys.map(({ name }) => bindings.DIRECTORY.delete(name)));
+  }
+}
+
+/** Whatever still waits for its time in these clusters is done now. Owners have no alarms. */
+async function ringAlarms(clusters: readonly string[]): Promise<void> {
+  for (const cluster of clusters) {
+    for (const object of clusterObjects()) {
+      const stub = wipeable(bindings, cluster, object) as unknown as DurableObjectStub;
+      await runDurableObjectAlarm(stub);
+    }
+  }
+}
+
+/** As after hours in which nobody asked for anything: the sweep's next slice is due, and all objects have been put to sleep. */
+async function rest(name: string): Promise<void> {
+  await runInDurableObject(bindings.CONTROLLER.getByName(`${name}/controllers/repair`), (_, { storage }) => {
+    expect(storage.sql.exec("UPDATE repair_marks SET value = 0 WHERE name = 'slicedAt'").rowsWritten).toBeGreaterThan(0);
+  });
+  await abortAllDurableObjects();
+}
+
+const tick = (cron: string): Promise<Call[]> => countedCalls(() => worker.scheduled(createScheduledController({ cron }), bindings));
+const ofBusy = ({ object }: Call): boolean => object.startsWith(`${BUSY}/`);
+const told = (calls: readonly Call[]): string => calls.map(({ object, method }) => `${object} ${method}`).join("\n");
+
+describe(`with ${String(IDLE)} idle clusters and one that is busy`, () => {
+  it(`a tick makes at most ${String(CALLS_MAX)} calls to objects besides those of the busy one, nested ones counted`, async () => {
+    await Promise.all(Array.from({ length: IDLE }, (_, i) => bindings.DIRECTORY.put(directoryKey(nameOf(i)), "{}")));
+    // The first one in the directory's order is the one that is visited here. It has been busy, too.
+    const real = [BUSY, nameOf(0)];
+    await countedCalls(() => Promise.all(real.map(cluster)));
+    for (const name of real) await noteBusy(name);
+    await tick("* * * * *");
+    await ringAlarms(real);
+    await countedCalls(() => Promise.resolve());
+    for (const { cron, job, rounds } of CRONS) {
+      for (let run = 0; run < rounds; run++) {
+        await bindings.DIRECTORY.put(`cron/cursor/${job}/all`, `${String(run)} `);
+        await rest(nameOf(0));
+        // Objects of other tests may have noted theirs, too.
+        await forgetNotes();
+        await noteBusy(BUSY);
+        const calls = await tick(cron);
+        const idle = calls.filter((call) => !ofBusy(call));
+        expect(calls.filter(ofBusy).length, cron).toBeGreaterThan(0);
+        expect(new Set(idle.map(({ object }) => object.split("/")[0])).size, told(idle)).toBeLessThanOrEqual(1);
+        expect(idle.length, `${cron}, run ${String(run)}\n${told(idle)}`).toBeLessThanOrEqual(CALLS_MAX);
+      }
+    }
+  }, 120_000);
+});

@@ -1,0 +1,225 @@
+/**
+ * Hazards of PROTOCOL on real Durable Objects: what decides is in their tables, and many have died in between. test/sim/hazards.test.ts plays all
+ * twenty; other tests of real objects that show one have its number in their title.
+ */
+import { abortAllDurableObjects } from "cloudflare:test";
+import { afterEach, expect, it, vi } from "vitest";
+import { ServiceCIDR } from "../../durable-objects/service-cidr";
+import type { Service } from "../../src/meta/kubernetes";
+import type { IPAddressWrite } from "../../src/rpc/ip-addresses";
+import type { OwnerConfig } from "../../src/rpc/service-cidr";
+import { RETIRED, type OwnerContent } from "../../src/topology/owner-config";
+import { holdAnswer } from "../support/held-call";
+import { addressOf, messageOf, ObjectCluster } from "../support/object-cluster";
+import { eventually } from "../support/object-ranges";
+
+const RANGE = "10.97.0.0/24";
+const NINE = "10.97.0.9";
+
+/** A cluster with 10.97.0.0/24 beside the default range. */
+async function withRange(): Promise<{ cluster: ObjectCluster; uid: string }> {
+  const cluster = await new ObjectCluster().ready();
+  return { cluster, uid: await cluster.ranges.created("extra", RANGE) };
+}
+
+/** Who holds the address at the owner. */
+async function rowOf(cluster: ObjectCluster, uid: string, address: string): Promise<{ name: string; token: string } | undefined> {
+  const { rows } = await cluster.ranges.owner(uid).rowsSince(0, 1_000);
+  const row = rows.find((each) => each.address === address);
+  return row && { name: row.holder.name, token: row.token };
+}
+
+/** What the Coordinator told the owner last. */
+async function toldTo(cluster: ObjectCluster, uid: string): Promise<OwnerConfig> {
+  const row = (await cluster.ranges.state()).owners.find((owner) => owner.uid === uid);
+  return { epoch: row?.epoch ?? 0, ...(JSON.parse(row?.content ?? "{}") as OwnerContent) };
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+it("hazard 1: a release that is tried again frees nothing of who has the address by then", async () => {
+  const { cluster, uid } = await withRange();
+  expect(messageOf(await cluster.create("s", { clusterIP: NINE }))).toBe("");
+  const before = await rowOf(cluster, uid, NINE);
+  expect(messageOf(await cluster.patch("s", { spec: { type: "ExternalName", externalName: "a.example.com", clusterIP: null } }))).toBe("");
+  expect(messageOf(await cluster.create("t", { clusterIP: NINE }))).toBe("");
+  await abortAllDurableObjects();
+  expect(await cluster.ranges.owner(uid).release([{ address: NINE, token: before?.token ?? "" }])).toEqual(["released"]);
+  expect((await rowOf(cluster, uid, NINE))?.name).toBe("t");
+  expect(messageOf(await cluster.create("v", { clusterIP: NINE }))).toContain("already allocated");
+});
+
+it("hazard 2: audit and repair leave the address of a create whose owner has answered, and whose answer is on its way", async () => {
+  const { cluster, uid } = await withRange();
+  const allocate = holdAnswer(ServiceCIDR.prototype, "allocate");
+  const create = cluster.create("s", { clusterIP: NINE });
+  await eventually(() => Promise.resolve(allocate.isWaiting));
+  const before = await rowOf(cluster, uid, NINE);
+  expect(before?.name).toBe("s");
+  await cluster.maintain();
+  await cluster.repair();
+  expect(await rowOf(cluster, uid, NINE)).toEqual(before);
+  allocate.letGo();
+  expect(addressOf(await create)).toBe(NINE);
+  await cluster.check();
+});
+
+it("hazard 3: a configuration that comes late opens nothing again, and no epoch is used twice", async () => {
+  const { cluster, uid } = await withRange();
+  await cluster.create("s", { clusterIP: NINE });
+  const open = await toldTo(cluster, uid);
+  await cluster.ranges.remove("extra");
+  await abortAllDurableObjects();
+  const fenced = await toldTo(cluster, uid);
+  expect([open.ranges, fenced.ranges]).toEqual([[RANGE], []]);
+  expect(fenced.epoch).toBeGreaterThan(open.epoch);
+  const late = await cluster.ranges.owner(uid).configure(open);
+  expect(late).toMatchObject({ ok: false, reason: "superseded" });
+  const twice = await cluster.ranges.owner(uid).configure({ ...open, epoch: fenced.epoch });
+  expect(twice).toMatchObject({ ok: false, reason: "contentDiffers" });
+  expect(await cluster.ranges.allocate(uid, "10.97.0.10", "late")).toBe(false);
+});
+
+it("hazard 4: what was meant for a ServiceCIDR that is gone hits nobody when its name is there again", async () => {
+  const { cluster, uid: old } = await withRange();
+  const told = await toldTo(cluster, old);
+  await cluster.ranges.remove("extra");
+  await eventually(async () => (await cluster.ranges.get("extra")) === undefined);
+  const uid = await cluster.ranges.created("extra", RANGE);
+  await cluster.create("s", { clusterIP: NINE });
+  await eventually(async () => (await cluster.ranges.owner(old).allocate([])).epoch > told.epoch);
+  await abortAllDurableObjects();
+  expect(await cluster.ranges.owner(old).configure({ ...RETIRED, epoch: told.epoch + 1_000 })).toMatchObject({ ok: true });
+  expect(await cluster.ranges.owner(old).configure({ ...told, epoch: told.epoch + 2_000 })).toMatchObject({ ok: false, reason: "retired" });
+  expect(await cluster.ranges.allocate(old, "10.97.0.10", "late")).toBe(false);
+  expect((await rowOf(cluster, uid, NINE))?.name).toBe("s");
+});
+
+it("hazard 5: rows of an attempt that was given up are not taken by a later one", async () => {
+  const { cluster, uid } = await withRange();
+  const target = await cluster.ranges.created("wide", "10.97.0.0/16");
+  const config = await toldTo(cluster, target);
+  const first = { ...config, epoch: config.epoch + 100, receiving: [{ handoff: config.epoch + 100, prefixes: [RANGE] }] };
+  const second = { ...config, epoch: config.epoch + 200, receiving: [{ handoff: config.epoch + 200, prefixes: [RANGE] }] };
+  const holder = { kind: "service", namespace: "default", name: "s", uid: "s" } as const;
+  const row = { address: NINE, token: "old", gen: { epoch: 1, counter: 1 }, holder, scope: "dynamic" } as const;
+  const chunk = { after: "", through: "40a610009", rows: [row] };
+  const owner = () => cluster.ranges.owner(target);
+  expect(await owner().configure(first)).toEqual({ ok: true });
+  expect(await owner().receive(first.epoch, chunk)).toMatchObject({ ok: true, sealed: false });
+  expect(await owner().configure(second)).toEqual({ ok: true });
+  await abortAllDurableObjects();
+  expect(await owner().receive(first.epoch, chunk)).toEqual({ ok: false, reason: "stale" });
+  expect(await rowOf(cluster, target, NINE)).toBeUndefined();
+  const unsealed = await owner().configure({ ...config, epoch: second.epoch + 1, owned: [...config.owned, RANGE] });
+  expect(unsealed).toMatchObject({ ok: false, reason: "unsealed" });
+  expect(await cluster.ranges.allocate(uid, NINE, "at its owner")).toBe(true);
+});
+
+it("hazard 8: IPAddress writes and deletes of a former holder that come late change nothing of its successor's", async () => {
+  const { cluster, uid } = await withRange();
+  await cluster.create("s", { clusterIP: NINE });
+  const { rows } = await cluster.ranges.owner(uid).rowsSince(0, 1_000);
+  const { token = "", gen = { epoch: 0, counter: 0 } } = rows.find(({ address }) => address === NINE) ?? {};
+  await cluster.remove("s");
+  await cluster.create("t", { clusterIP: NINE });
+  const before = (await cluster.stored()).ipAddresses;
+  await abortAllDurableObjects();
+  const late: IPAddressWrite = { address: NINE, family: "IPv4", token, gen, namespace: "default", name: "s" };
+  await cluster.ipAddresses.createMany([late]);
+  await cluster.ipAddresses.deleteMany([late]);
+  expect((await cluster.stored()).ipAddresses).toEqual(before);
+  await cluster.check();
+});
+
+it("hazard 10: two that cover each other, both deleted: both wait for the address that needs them", async () => {
+  const { cluster } = await withRange();
+  await cluster.ranges.created("twin", RANGE);
+  await cluster.create("s", { clusterIP: NINE });
+  await Promise.all([cluster.ranges.remove("extra"), cluster.ranges.remove("twin")]);
+  for (const name of ["extra", "twin"]) await eventually(async () => (await cluster.ranges.condition(name)) === "False Terminating");
+  await abortAllDurableObjects();
+  await cluster.maintain();
+  for (const name of ["extra", "twin"]) expect(await cluster.ranges.get(name)).toBeDefined();
+  expect(messageOf(await cluster.remove("s"))).toBe("");
+  await cluster.maintain();
+  for (const name of ["extra", "twin"]) await eventually(async () => (await cluster.ranges.get(name)) === undefined);
+});
+
+it("hazard 10: a row that a Service takes again while a deletion is counted keeps the ServiceCIDR", async () => {
+  const { cluster, uid } = await withRange();
+  await cluster.create("s", { clusterIP: NINE });
+  const { token = "" } = (await rowOf(cluster, uid, NINE)) ?? {};
+  await cluster.ranges.owner(uid).release([{ address: NINE, token }]);
+  const count = holdAnswer(ServiceCIDR.prototype, "countTaken");
+  await cluster.ranges.remove("extra");
+  await eventually(() => Promise.resolve(count.isWaiting));
+  const service = (await cluster.stored()).services.find(({ metadata }) => metadata?.name === "s");
+  const item = { namespace: "default", name: "s", uid: service?.metadata?.uid ?? "", address: NINE, object: "", isRight: true };
+  expect(await cluster.services.makeWhole([item])).toEqual(["restored"]);
+  count.letGo();
+  await eventually(async () => (await cluster.ranges.condition("extra")) === "False Terminating");
+  expect((await rowOf(cluster, uid, NINE))?.name).toBe("s");
+});
+
+it("hazard 11: finalizers taken away while an address is held: nothing new is given out, releases go through, then the owner retires", async () => {
+  const { cluster, uid } = await withRange();
+  await cluster.create("s", { clusterIP: NINE });
+  await cluster.ranges.remove("extra");
+  await cluster.ranges.patch("extra", { metadata: { finalizers: null } });
+  expect(await cluster.ranges.get("extra")).toBeUndefined();
+  await abortAllDurableObjects();
+  expect(await cluster.ranges.allocate(uid, "10.97.0.10", "new")).toBe(false);
+  expect(messageOf(await cluster.remove("s"))).toBe("");
+  expect(await rowOf(cluster, uid, NINE)).toBeUndefined();
+  await cluster.maintain();
+  await eventually(async () => !(await cluster.ranges.state()).owners.some((owner) => owner.uid === uid));
+});
+
+it("hazard 15: an allocation that comes back to a Service that was changed meanwhile takes nothing of that change back", async () => {
+  const { cluster } = await withRange();
+  await cluster.create("s", { type: "ExternalName", externalName: "a.example.com" });
+  const allocate = holdAnswer(ServiceCIDR.prototype, "allocate");
+  const retype = cluster.patch("s", { spec: { type: "ClusterIP", externalName: null, clusterIP: NINE } });
+  await eventually(() => Promise.resolve(allocate.isWaiting));
+  await cluster.patch("s", { metadata: { labels: { new: "label" } } });
+  allocate.letGo();
+  expect(addressOf(await retype)).toBe(NINE);
+  const stored = (await cluster.stored()).services.find((service: Service) => service.metadata?.name === "s");
+  expect(stored?.metadata).toMatchObject({ labels: { new: "label" } });
+  await cluster.check();
+});
+
+it("hazard 17: a release that reaches the former owner of a segment is not taken for done", async () => {
+  const { cluster, uid } = await withRange();
+  await cluster.create("s", { clusterIP: NINE });
+  const { token = "" } = (await rowOf(cluster, uid, NINE)) ?? {};
+  const heir = await cluster.ranges.created("heir", RANGE);
+  await cluster.ranges.remove("extra");
+  await eventually(async () => (await cluster.ranges.held(heir)).includes(NINE) && (await cluster.ranges.held(uid)).length === 0);
+  await abortAllDurableObjects();
+  expect(await cluster.ranges.owner(uid).release([{ address: NINE, token }])).toEqual(["stale"]);
+  expect(messageOf(await cluster.remove("s"))).toBe("");
+  expect(await rowOf(cluster, heir, NINE)).toBeUndefined();
+});
+
+it("hazard 18: a store that has not heard of a new ServiceCIDR asks before it says no", async () => {
+  const cluster = await new ObjectCluster().ready();
+  await cluster.create("first");
+  await cluster.ranges.created("extra", RANGE);
+  expect(addressOf(await cluster.create("s", { clusterIP: NINE }))).toBe(NINE);
+});
+
+it("hazard 19: an owner that does not answer holds up neither another ServiceCIDR nor a create", async () => {
+  const cluster = await new ObjectCluster().ready();
+  const configure = holdAnswer(ServiceCIDR.prototype, "configure");
+  await cluster.ranges.create("stuck", "10.98.0.0/24");
+  await eventually(() => Promise.resolve(configure.isWaiting));
+  await cluster.ranges.created("extra", RANGE);
+  expect(addressOf(await cluster.create("s", { clusterIP: NINE }))).toBe(NINE);
+  expect(await cluster.ranges.condition("stuck")).toBe("");
+  configure.letGo();
+  await cluster.ranges.ready("stuck");
+});

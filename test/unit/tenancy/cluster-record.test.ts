@@ -1,0 +1,248 @@
+import { describe, expect, it } from "vitest";
+import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../../src/rpc/cluster-record";
+import { clusterId, clusterName } from "../../../src/tenancy/cluster-id";
+import { ClusterRecord, type RecordPorts } from "../../../src/tenancy/cluster-record";
+import type { ClusterObject } from "../../../src/tenancy/record-storage";
+import { memoryRecordStorage } from "../../support/memory-record-storage";
+
+const FIXED: ClusterObject[] = [
+  { kind: "controller", name: "repair" },
+  { kind: "store", name: "services" },
+  { kind: "store", name: "servicecidrs.networking.k8s.io" },
+];
+
+class Crash extends Error {}
+
+/** The objects of the clusters of one name, and a record that may crash at any call to them. */
+class World {
+  readonly storage = memoryRecordStorage();
+  /** `id/kind/name` of everything that holds something, and what was wiped */
+  readonly alive = new Set<string>();
+  readonly wiped = new Set<string>();
+  readonly directory = new Set<string>();
+  /** what the Coordinator answers as its owners; it may grow while it is asked */
+  owners: string[] = [];
+  grows = 0;
+  calls = 0;
+  /** the call that is lost, counted from 1, and whether it has had its effect; 0 = none */
+  lost = { nth: 0, after: false };
+  alarmAt: number | undefined;
+  now = 1_000;
+  /** what the newest timer is for */
+  due = (): void => undefined;
+  inDirectory = (id: string): Promise<boolean> => Promise.resolve(this.directory.has(id));
+  record = this.#start();
+
+  #start(): ClusterRecord {
+    const ports: RecordPorts = {
+      storage: this.storage,
+      clock: {
+        now: () => this.now,
+        sleep: () => Promise.resolve(),
+        after: (_, due) => ((this.due = due), () => undefined),
+        nextTurn: () => Promise.resolve(),
+      },
+      recorder: { log: () => undefined },
+      wakeAt: (atMs) => (this.alarmAt = atMs),
+      objects: () => FIXED,
+      wipe: (id, object, listed) => this.#call(() => this.#wipe(id, object, listed)),
+      forget: (id) => this.#call(() => void this.directory.delete(id)),
+      isInDirectory: (id) => this.inDirectory(id),
+      noteBusy: () => undefined,
+    };
+    return new ClusterRecord("blue", ports);
+  }
+
+  async #call<T>(effect: () => T): Promise<T> {
+    const isLost = ++this.calls === this.lost.nth;
+    await Promise.resolve();
+    if (isLost && !this.lost.after) throw new Crash("lost before");
+    let answer: T;
+    try {
+      answer = effect();
+    } catch (error) {
+      if (isLost) throw new Crash("lost after", { cause: error });
+      throw error;
+    }
+    if (isLost) throw new Crash("lost after");
+    return answer;
+  }
+
+  #wipe(id: string, { kind, name }: ClusterObject, listed: string[]): string[] {
+    if (name === "servicecidrs.networking.k8s.io" && this.grows > 0) this.owners.push(`late-${--this.grows}`);
+    const unlisted = name === "servicecidrs.networking.k8s.io" ? this.owners.filter((uid) => !listed.includes(uid)) : [];
+    if (unlisted.length > 0) return unlisted;
+    this.alive.delete(`${id}/${kind}/${name}`);
+    this.wiped.add(`${id}/${kind}/${name}`);
+    throw new Error(`Error: ${CLUSTER_GONE}`);
+  }
+
+  /** A cluster whose objects hold something. */
+  async opened(): Promise<string> {
+    const { state } = await this.record.open();
+    if (state.phase !== "active") throw new Error(state.phase);
+    for (const { kind, name } of [...FIXED, ...this.owners.map((uid): ClusterObject => ({ kind: "owner", name: uid }))]) {
+      this.alive.add(`${state.id}/${kind}/${name}`);
+    }
+    this.directory.add(state.id);
+    return state.id;
+  }
+
+  /** Alarms, with the object started anew before each one, until there is none. Answers how many there were. */
+  async settle(): Promise<number> {
+    let alarms = 0;
+    while (this.alarmAt !== undefined) {
+      if (++alarms > 100) throw new Error("the deletion does not end");
+      this.now = Math.max(this.now, this.alarmAt);
+      this.alarmAt = undefined;
+      this.record = this.#start();
+      await this.record.alarm();
+    }
+    return alarms;
+  }
+}
+
+describe("ids of clusters", () => {
+  it.each([
+    ["blue", 1, "blue"],
+    ["blue", 2, "blue~2"],
+    ["a-1", 12, "a-1~12"],
+  ])("%s, life %i: %s", (name, life, id) => {
+    expect(clusterId(name, life)).toBe(id);
+    expect(clusterName(id)).toBe(name);
+  });
+});
+
+describe("a cluster's record", () => {
+  it("looking makes nothing; opening does, once", async () => {
+    const world = new World();
+    expect(await world.record.look()).toEqual({ phase: "absent" });
+    expect(world.storage.load()).toBeUndefined();
+    const active = { phase: "active", id: "blue", createdAt: 1_000 };
+    expect(await Promise.all([world.record.open(), world.record.open()])).toEqual([
+      { state: active, opened: true },
+      { state: active, opened: false },
+    ]);
+    expect(await world.record.look()).toEqual(active);
+  });
+
+  it("a cluster from before there were records is found in the directory, and never again after its deletion", async () => {
+    const world = new World();
+    world.directory.add("blue");
+    expect(await world.record.look()).toMatchObject({ phase: "active", id: "blue" });
+    await world.record.remove();
+    await world.settle();
+    world.directory.add("blue");
+    expect(await world.record.look()).toEqual({ phase: "absent" });
+  });
+
+  it.each(["fails", "does not answer"])(
+    "a directory that %s: each call says so, nothing is written, and the next one asks again",
+    async (how) => {
+      const world = new World();
+      const { inDirectory } = world;
+      world.inDirectory = () => (how === "fails" ? Promise.reject(new Error("KV GET failed: 500")) : new Promise(() => undefined));
+      for (const method of ["look", "open", "remove"] as const) {
+        const answer = world.record[method]();
+        world.due();
+        await expect(answer).rejects.toThrow(DIRECTORY_SILENT);
+      }
+      expect(world.storage.load()).toBeUndefined();
+      world.inDirectory = inDirectory;
+      expect(await world.record.look()).toEqual({ phase: "absent" });
+    },
+  );
+
+  it("nothing to delete: nothing is begun", async () => {
+    const world = new World();
+    expect(await world.record.remove()).toEqual({ phase: "absent" });
+    expect(world.alarmAt).toBeUndefined();
+  });
+
+  it("deletes every object and key, tells how far it is, and the next life has another id", async () => {
+    const world = new World();
+    world.owners = ["uid-1", "uid-2"];
+    const id = await world.opened();
+    expect(await world.record.remove()).toMatchObject({ phase: "deleting", id, objects: 3, wiped: 0, deletedAt: 1_000 });
+    expect(await world.record.open()).toMatchObject({ state: { phase: "deleting" }, opened: false });
+    await world.settle();
+    expect([...world.alive, ...world.directory]).toEqual([]);
+    expect(await world.record.look()).toEqual({ phase: "absent" });
+    expect(await world.opened()).toBe("blue~2");
+    await world.record.remove();
+    await world.settle();
+    expect(await world.opened()).toBe("blue~3");
+    expect([...world.alive].every((object) => object.startsWith("blue~3/"))).toBe(true);
+  });
+
+  it("owners that come while it is deleted are wiped too", async () => {
+    const world = new World();
+    world.owners = ["uid-1"];
+    world.grows = 3;
+    await world.opened();
+    await world.record.remove();
+    await world.settle();
+    expect([...world.wiped].filter((object) => object.includes("/owner/")).sort()).toEqual(
+      ["blue/owner/late-0", "blue/owner/late-1", "blue/owner/late-2", "blue/owner/uid-1"].sort(),
+    );
+  });
+
+  it("more objects than one run takes", async () => {
+    const world = new World();
+    world.owners = Array.from({ length: 1_000 }, (_, i) => `uid-${i}`);
+    await world.opened();
+    await world.record.remove();
+    expect(await world.settle()).toBeGreaterThan(3);
+    expect([...world.alive]).toEqual([]);
+  });
+
+  it("goes on after a crash at each call, before and after its effect", async () => {
+    const quiet = new World();
+    quiet.owners = ["uid-1", "uid-2"];
+    await quiet.opened();
+    await quiet.record.remove();
+    await quiet.settle();
+    expect(quiet.calls, "calls of one deletion").toBe(3 + 1 + 2 + 1);
+    for (let nth = 1; nth <= quiet.calls; nth++) {
+      for (const after of [false, true]) {
+        const world = new World();
+        world.owners = ["uid-1", "uid-2"];
+        world.lost = { nth, after };
+        await world.opened();
+        await world.record.remove();
+        await world.settle();
+        expect([...world.alive, ...world.directory], `call ${nth} lost ${after ? "after" : "before"} its effect`).toEqual([]);
+        expect(await world.record.look()).toEqual({ phase: "absent" });
+        expect(await world.opened()).toBe("blue~2");
+      }
+    }
+  });
+
+  it("an alarm that was lost is set again when the object starts", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.remove();
+    world.alarmAt = undefined;
+    world.record.resume();
+    await world.settle();
+    expect(await world.record.look()).toEqual({ phase: "absent" });
+    world.record.resume();
+    expect(world.alarmAt).toBeUndefined();
+  });
+
+  it("cron: a deletion whose alarm was lost goes on; of a life that is over only the keys go", async () => {
+    const world = new World();
+    const id = await world.opened();
+    await world.record.remove();
+    world.alarmAt = undefined;
+    await world.record.carryOn(id);
+    await world.settle();
+    expect(await world.record.look()).toEqual({ phase: "absent" });
+    const next = await world.opened();
+    world.directory.add(id);
+    await world.record.carryOn(id);
+    expect([...world.directory]).toEqual([next]);
+    await world.record.carryOn(next);
+    expect([[...world.directory], world.alarmAt]).toEqual([[next], undefined]);
+  });
+});

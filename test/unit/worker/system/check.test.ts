@@ -1,0 +1,237 @@
+/** GET and POST /check, over objects that are fakes. */
+import { describe, expect, it, vi } from "vitest";
+import type { CheckReport } from "../../../../src/check/check-cluster";
+import type { Topology } from "../../../../src/rpc/coordinator";
+import { CHECK_OBJECTS_MAX } from "../../../../src/worker/limits";
+import { healthy, ipAddress, row, service } from "../../../support/checked-cluster";
+import { type Answers, fakeEnv } from "../fake-env";
+import { send } from "../client";
+
+const UID = "owner-1";
+const TOPOLOGY: Topology = { epoch: 3, claims: [{ prefix: "10.96.0.0/16", ownerUid: UID }], ranges: [], owners: [], free: [] };
+
+/** Two Services, each with its IPAddress and its row; `changed` answers instead where it answers something. */
+function world(changed: Answers["other"] = () => undefined, vars = {}) {
+  const { services, ipAddresses, serviceCIDRs } = healthy();
+  const objects: Record<string, readonly object[] | undefined> = {
+    "SERVICES_STORE default/services": services,
+    "IP_ADDRESSES_STORE default/ipaddresses.networking.k8s.io": ipAddresses,
+    "COORDINATOR default/coordinator": serviceCIDRs,
+  };
+  const { env, calls } = fakeEnv(
+    {
+      other(method, object) {
+        const answer = changed(method, object);
+        if (answer !== undefined) return answer;
+        if (method === "topology") return TOPOLOGY;
+        if (method === "objectsAfter") return { objects: objects[object]?.map((one) => JSON.stringify(one)), cursor: {}, next: "" };
+        if (method === "inspect")
+          return {
+            epoch: 3,
+            rows: [row("10.96.0.1", "kubernetes"), row("10.96.0.20", "web")].map((one, i) => ({
+              ...one,
+              position: i + 1,
+              token: "secret",
+            })),
+            differs: "",
+          };
+        return undefined;
+      },
+    },
+    vars,
+  );
+  return { calls, send: (path: string, method = "GET", headers = {}) => send(`http://h${path}`, { method, headers }, env) };
+}
+
+describe("GET /check", () => {
+  it("reads the stores and owners themselves, and says that all is well", async () => {
+    const response = await world().send("/check");
+    expect([response.status, response.headers.get("Content-Type")]).toEqual([200, "application/json"]);
+    expect(await response.json()).toEqual({
+      checked: { services: 2, ipAddresses: 2, serviceCIDRs: 1, owners: 1, rows: 2 },
+      wrong: [],
+      notices: [],
+      unchecked: [],
+      looks: 1,
+    });
+  });
+
+  it("reads page by page", async () => {
+    let pages = 0;
+    const { send: get } = world((method, object) => {
+      if (method !== "objectsAfter" || !object.startsWith("SERVICES_STORE")) return undefined;
+      const one = [service("kubernetes", "10.96.0.1"), service("web", "10.96.0.20")][pages++];
+      return { objects: [JSON.stringify(one)], cursor: {}, next: pages < 2 ? "default/kubernetes" : "" };
+    });
+    expect(((await (await get("/check")).json()) as CheckReport).checked.services).toBe(2);
+  });
+
+  it("what is wrong is looked at again and told", async () => {
+    vi.useFakeTimers();
+    try {
+      const { send: get } = world((method, object) => {
+        const isAddresses = method === "objectsAfter" && object.startsWith("IP_ADDRESSES_STORE");
+        return isAddresses ? { objects: [JSON.stringify(ipAddress("10.96.0.1", "kubernetes"))], cursor: {}, next: "" } : undefined;
+      });
+      const answering = get("/check");
+      await vi.advanceTimersByTimeAsync(60_000);
+      const report = (await (await answering).json()) as CheckReport;
+      expect(report.wrong).toEqual([
+        { rule: "I2", objects: ["Service default/web"], message: "default/web holds 10.96.0.20, which has no IPAddress" },
+      ]);
+      expect(report.looks).toBeGreaterThan(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("an owner that does not answer is not checked, and the rest is", async () => {
+    const failing = (method: string) => {
+      if (method === "inspect") throw new Error("Network connection lost.");
+      return undefined;
+    };
+    const report = (await (await world(failing).send("/check")).json()) as CheckReport;
+    expect(report).toMatchObject({
+      wrong: [],
+      unchecked: [`the owner ${UID} could not be read: the server is currently unable to handle the request`],
+    });
+  });
+
+  it("with the old allocator the configured ranges count, not the objects", async () => {
+    const gate = { FEATURE_GATES: "MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false" };
+    const { send: get } = world(undefined, gate);
+    expect(await (await get("/check")).json()).toMatchObject({
+      wrong: [],
+      unchecked: [],
+      checked: { services: 2, serviceCIDRs: 0, owners: 1 },
+    });
+  });
+
+  it.each([
+    [
+      "a store that does not answer",
+      (method: string) => {
+        if (method === "objectsAfter") throw new Error("Network connection lost.");
+        return undefined;
+      },
+      503,
+      "the server is currently unable to handle the request",
+    ],
+    [
+      "a cluster that is too large for one request",
+      (method: string, object: string) => {
+        if (method !== "objectsAfter" || !object.startsWith("SERVICES_STORE")) return undefined;
+        return { objects: Array.from({ length: CHECK_OBJECTS_MAX + 1 }, () => "{}"), cursor: {}, next: "" };
+      },
+      400,
+      "the cluster is too large to be checked by one request: npm run check reads it page by page",
+    ],
+  ])("%s", async (_, changed, code, message) => {
+    const response = await world(changed).send("/check");
+    expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([code, message]);
+  });
+
+  it("counts the rows of all owners together", async () => {
+    const rows = Array.from({ length: 5_000 }, (_, i) => ({ ...row("10.96.0.1", "web"), position: i + 1 }));
+    const claims = Array.from({ length: 7 }, (_, i) => ({ prefix: `10.${String(i)}.0.0/16`, ownerUid: `owner-${String(i)}` }));
+    const pages = new Map<string, number>();
+    const changed = (method: string, object: string) => {
+      if (method === "topology") return { ...TOPOLOGY, claims };
+      if (method !== "inspect") return undefined;
+      const page = (pages.get(object) ?? 0) + 1;
+      pages.set(object, page);
+      return { epoch: 3, rows: page < 5 ? rows : [], differs: "" };
+    };
+    const response = await world(changed).send("/check");
+    expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([
+      400,
+      "the cluster is too large to be checked by one request: npm run check reads it page by page",
+    ]);
+  });
+
+  it("one at a time: another one is told to come back, and repairs are not", async () => {
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const { send: ask, calls } = world((method) => (method === "topology" ? held.then(() => TOPOLOGY) : undefined));
+    const first = ask("/check");
+    await vi.waitFor(() => expect(calls.some(({ method }) => method === "topology")).toBe(true));
+    const before = calls.length;
+    const second = await ask("/check");
+    expect([second.status, second.headers.get("Retry-After")]).toEqual([429, "1"]);
+    expect(await second.json()).toMatchObject({ reason: "TooManyRequests", message: "Too many requests, please try again later." });
+    expect(calls).toHaveLength(before);
+    expect((await ask("/check", "POST")).status).toBe(202);
+    letGo();
+    expect((await first).status).toBe(200);
+    expect((await ask("/check")).status).toBe(200);
+  });
+
+  it.each([
+    ["DELETE", "/check"],
+    ["POST", "/check/owners"],
+    ["PUT", `/check/owners/${UID}`],
+  ])("%s %s is no method", async (method, path) => {
+    expect((await world().send(path, method)).status).toBe(405);
+  });
+});
+
+describe("GET /check/owners", () => {
+  it("who writes what", async () => {
+    expect(await (await world().send("/check/owners")).json()).toEqual({ epoch: 3, claims: TOPOLOGY.claims });
+  });
+
+  it("the rows of one, without the tokens that release them", async () => {
+    const { send: get, calls } = world();
+    expect(await (await get(`/check/owners/${UID}?after=7`)).json()).toEqual({
+      rows: [row("10.96.0.1", "kubernetes"), row("10.96.0.20", "web")],
+      differs: "",
+      next: 0,
+    });
+    expect(calls).toContainEqual({ object: `SERVICE_CIDR default/${UID}`, method: "inspect", argument: 7 });
+  });
+
+  it("where the next page begins", async () => {
+    const full = Array.from({ length: 5_000 }, (_, i) => ({ ...row("10.96.0.1", "web"), position: i + 3 }));
+    const { send: get } = world((method) => (method === "inspect" ? { epoch: 3, rows: full, differs: "" } : undefined));
+    expect(await (await get(`/check/owners/${UID}`)).json()).toMatchObject({ next: 5_002 });
+  });
+
+  it("an owner of no claim is not called: it would come to be", async () => {
+    const { send: get, calls } = world();
+    expect((await get("/check/owners/another")).status).toBe(404);
+    expect(calls.filter(({ method }) => method === "inspect")).toEqual([]);
+  });
+
+  it.each(["x", "-1", "1e3", "1234567890123456"])("after=%s is no position", async (after) => {
+    expect((await world().send(`/check/owners/${UID}?after=${after}`)).status).toBe(400);
+  });
+
+  it("as YAML", async () => {
+    const response = await world().send("/check/owners", "GET", { Accept: "application/yaml" });
+    expect(await response.text()).toContain("epoch: 3\n");
+  });
+});
+
+describe("POST /check", () => {
+  it("sets everything to work that repairs", async () => {
+    const { send: post, calls } = world();
+    const response = await post("/check", "POST");
+    expect([response.status, ((await response.json()) as { status: string }).status]).toEqual([202, "Success"]);
+    const begun = calls.map(({ object, method }) => `${object} ${method}`).sort();
+    expect(begun).toEqual([
+      "CONTROLLER default/controllers/repair sweep",
+      "COORDINATOR default/coordinator maintain",
+      "IP_ADDRESSES_STORE default/ipaddresses.networking.k8s.io auditAll",
+      "SERVICES_STORE default/services auditAll",
+      "SERVICES_STORE default/services maintain",
+    ]);
+  });
+
+  it("says so when one cannot begin", async () => {
+    const { send: post } = world((method) => {
+      if (method === "sweep") throw new Error("Network connection lost.");
+      return undefined;
+    });
+    expect((await post("/check", "POST")).status).toBe(503);
+  });
+});

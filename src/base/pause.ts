@@ -12,6 +12,11 @@ export function pause(clock: Pick<Clock, "after">, ms: number): Promise<void> {
 /** The longest rest: a step that took longer waited for somebody, which is no work. */
 const REST_MAX_MS = 250;
 
+/** A tenth of a thread: several such works may run at once beside those who write. */
+export const REST_GENTLY = 9;
+/** For what somebody waits for. */
+export const REST_URGENTLY = 1;
+
 /** Paces background work: after each step it rests so many times as long as the step took. */
 export class Pace {
   #since: number;

@@ -16,7 +16,7 @@ import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RELEASE_WAIT_MS, RPC_TIMEOUT_MS } from "../base/limits";
 import { orderedUuid } from "../base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../base/ports";
-import { Pace } from "../base/pause";
+import { Pace, REST_GENTLY, REST_URGENTLY } from "../base/pause";
 import { withTimeout } from "../base/timeout";
 import { familyOfText } from "../net/family";
 import type { Topology } from "../rpc/coordinator";
@@ -44,10 +44,6 @@ export interface LedgerPorts {
 const AUDIT_ROWS = 250;
 /** Old rows of each owner that one audit looks at besides. */
 const SWEPT_ROWS = 1_000;
-/** Rests of the audit, in times of what it took since the last one: the thread is for those who allocate, too. */
-const REST_RATIO = 4;
-/** The same where an operator waits. */
-const REST_RATIO_URGENT = 1;
 /** How long the audit is waited for: cron waits for it twice after a start, and no longer than 30 s for a store. */
 const AUDIT_WAIT_MS = 10_000;
 /** An owner that did not answer a call for addresses in time is audited each time for as long: the call may still arrive. */
@@ -229,7 +225,7 @@ export class AddressLedger {
   async #auditAll(): Promise<void> {
     const { topology, clock, recorder } = this.ports;
     const { claims } = await topology.refresh();
-    const pace = new Pace(clock, REST_RATIO_URGENT);
+    const pace = new Pace(clock, REST_URGENTLY);
     for (const uid of new Set(claims.map(({ ownerUid }) => ownerUid))) {
       try {
         for (let after: number | undefined = 0; after !== undefined;) {
@@ -245,7 +241,7 @@ export class AddressLedger {
   async #audit(): Promise<void> {
     const topology = await this.ports.topology.refresh();
     const epochs = new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch]));
-    const pace = new Pace(this.ports.clock, REST_RATIO);
+    const pace = new Pace(this.ports.clock, REST_GENTLY);
     for (const uid of this.#toAudit(topology)) {
       try {
         await this.#auditOwner(uid, pace);

@@ -4,7 +4,7 @@
  */
 import { inParallel } from "../base/in-parallel";
 import { RPC_TIMEOUT_MS } from "../base/limits";
-import { Pace, pause } from "../base/pause";
+import { Pace, pause, REST_GENTLY } from "../base/pause";
 import type { Clock } from "../base/ports";
 import { withTimeout } from "../base/timeout";
 import type { Topology } from "../rpc/coordinator";
@@ -18,7 +18,6 @@ const ASK_AGAIN_MIN_MS = 2_000;
 const ASK_AGAIN_MAX_MS = 60_000;
 /** Owners asked after one look, one after the other: to wake an object costs milliseconds of a thread that may be everybody's. */
 const ASKED_AFTER_LOOK = 20;
-const REST_RATIO = 4;
 /** Owners asked side by side where the answer is waited for: together they take a few milliseconds of such a thread. */
 const ASKED_AT_ONCE = 32;
 
@@ -64,7 +63,7 @@ export class FreeHints {
   }
 
   async #renew(ownerUids: readonly string[]): Promise<void> {
-    const pace = new Pace(this.clock, REST_RATIO);
+    const pace = new Pace(this.clock, REST_GENTLY);
     for (const ownerUid of ownerUids) {
       await pace.rest();
       await this.#refresh(ownerUid).catch(() => undefined);

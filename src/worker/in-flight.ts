@@ -7,6 +7,7 @@
  */
 import type { Config } from "../config/config";
 import type { Verb } from "../registry/resource";
+import type { MetricFamily } from "../telemetry/metrics";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, IN_FLIGHT_PERIOD_MS } from "./limits";
 
 /** What one request that is under way takes of the limit. */
@@ -33,7 +34,7 @@ export class InFlight {
     let period = this.#period;
     const grow = (wanted: number, atMs: number): boolean => {
       this.#turnTo(Math.floor(atMs / IN_FLIGHT_PERIOD_MS));
-      const others = this.#ofPeriod + this.#ofPeriodBefore - this.#counted(period, held);
+      const others = this.#taken - this.#counted(period, held);
       if (max > 0 && others > 0 && others + wanted > max) return false;
       // Whoever grows is known to live: it counts with the newest.
       this.#add(period, -held);
@@ -43,6 +44,16 @@ export class InFlight {
       return true;
     };
     return grow(weight, nowMs) ? { grow, end: () => this.#add(period, -held) } : undefined;
+  }
+
+  /** The weight of what is under way. */
+  taken(nowMs: number): number {
+    this.#turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
+    return this.#taken;
+  }
+
+  get #taken(): number {
+    return this.#ofPeriod + this.#ofPeriodBefore;
   }
 
   /** A clock that was set back stays in the period that it was in. */
@@ -85,6 +96,20 @@ export function beginRequest(
     default:
       return writes.begin(weightOfBody(announcedBytes(headers)), maxMutatingRequestsInFlight, Date.now());
   }
+}
+
+/** Name and label: upstream apiserver endpoints/metrics/metrics.go, whose values are the most of the last second. */
+export function inFlightFamily(): MetricFamily {
+  const nowMs = Date.now();
+  return {
+    name: "apiserver_current_inflight_requests",
+    type: "gauge",
+    help: "Requests under way in the isolate that answers, per request kind, as its limits count them.",
+    samples: [
+      { labels: { request_kind: "mutating" }, value: writes.taken(nowMs) },
+      { labels: { request_kind: "readOnly" }, value: reads.taken(nowMs) },
+    ],
+  };
 }
 
 /** A body of unknown length begins as a small one and grows while it is read; one that is too large is refused after a look at its length. */

@@ -35,14 +35,16 @@ async function stall(method: string, path: string, headers: readonly string[], b
   return { closed: once(socket, "close").then(() => text) };
 }
 
-/** The counter of ended requests, by code and verb. */
-async function terminations(): Promise<Record<string, number>> {
+/** The samples of a family by the values of these labels. */
+async function metric(name: string, ...labels: string[]): Promise<Record<string, number>> {
   const { text } = await api.get("/metrics");
-  const { samples = [] } = parsePrometheus(text).get("apiserver_request_terminations_total") ?? {};
-  return Object.fromEntries(
-    samples.map(({ labels, value }) => [`${labels["code"] ?? ""} ${labels["verb"] ?? ""} ${labels["resource"] ?? ""}`, value]),
-  );
+  const { samples = [] } = parsePrometheus(text).get(name) ?? {};
+  return Object.fromEntries(samples.map((sample) => [labels.map((label) => sample.labels[label]).join(" "), sample.value]));
 }
+
+/** The counter of ended requests. */
+const terminations = () => metric("apiserver_request_terminations_total", "code", "verb", "resource");
+const inFlight = () => metric("apiserver_current_inflight_requests", "request_kind");
 
 it("a body that stops coming is answered 504 in time, and its place is free again; all is counted as upstream counts it", async () => {
   expect((await create()).code).toBe(201);
@@ -60,13 +62,10 @@ it("a body that stops coming is answered 504 in time, and its place is free agai
     stall("DELETE", `${SERVICES}/web-0`, chunked, chunk),
   ]);
 
-  let refused = 0;
-  await api.until(async () => {
-    const { code } = await create();
-    if (code === 429) refused++;
-    return refused > 0;
-  }, "every place is taken");
-  expect(await terminations()).toEqual({ "429 POST services": refused });
+  // A create that comes before the last of them would take its place.
+  await api.until(async () => (await inFlight())["mutating"] === LIMIT, "every place is taken");
+  expect((await create()).code).toBe(429);
+  expect(await terminations()).toEqual({ "429 POST services": 1 });
 
   for (const { closed } of stalled) {
     const [head = "", body = ""] = (await closed).split("\r\n\r\n");
@@ -84,10 +83,11 @@ it("a body that stops coming is answered 504 in time, and its place is free agai
   }
   expect((await Promise.all(Array.from({ length: LIMIT }, create))).map(({ code }) => code)).toEqual(Array(LIMIT).fill(201));
   expect(await terminations()).toEqual({
-    "429 POST services": refused,
+    "429 POST services": 1,
     "504 POST services": 2,
     "504 PUT services": 2,
     "504 DELETE services": 2,
   });
+  expect(await inFlight()).toEqual({ mutating: 0, readOnly: 0 });
   expect((await api.get(`${SERVICES}/web-0`)).code, "nothing was done").toBe(200);
 });

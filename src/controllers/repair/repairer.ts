@@ -13,7 +13,7 @@
  *
  * At a crash: cursors are saved after the proposals of what they cover, so it is looked at again; proposals may be repeated.
  */
-import { Pace } from "../../base/pause";
+import { Pace, REST_GENTLY, REST_URGENTLY } from "../../base/pause";
 import { referenceTo } from "../../events/event-recorder";
 import type { IPAddress, Service } from "../../meta/kubernetes";
 import type { Prefix } from "../../net/prefix";
@@ -50,23 +50,24 @@ import {
   serviceEvent,
 } from "./rules";
 
-/** Objects and changes read by one call: its turn in the store stays far below 50 ms. */
+/** Objects read by one call: its turn in the store stays far below 50 ms. */
 const PAGE = 100;
+/** Changes read by one call: most are of what is well, and they must not come faster than they are read. */
+const CHANGES = 400;
 /** Objects of one slice of the sweep, per store: 10,000 Services are swept in five minutes. */
 const SLICE = 2_000;
 const SLICE_INTERVAL_MS = 50_000;
 /** After it the pass asks for another one. */
 const PASS_BUDGET_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
-/** Rests, in times of what was done since the last one: objects share a thread with those who allocate. Shorter when much is unknown. */
-const REST_RATIO = 4;
-const REST_RATIO_URGENT = 1;
 /** While suspects are looked at they are due again after this time, should the pass not come to its end; longer than any grace. */
 const SUSPECT_LEASE_MS = 10 * 60_000;
 /** When the last slice was begun (milliseconds since the epoch). */
 const SLICED_MARK = "slicedAt";
 /** A full sweep is under way, since that time (milliseconds since the epoch). */
 const SWEEPING_MARK = "sweeping";
+/** Somebody waits for the full sweep. */
+const AWAITED_MARK = "sweepAwaited";
 /** Full sweeps that came to their end. */
 const SWEEPS_MARK = "sweeps";
 
@@ -109,7 +110,7 @@ export class Repairer {
       this.#beginSweep();
       const sliceDue = sweeps && this.#isSliceDue();
       if (sliceDue) storage.markSet(SLICED_MARK, clock.now());
-      const pace = new Pace(clock, this.#isFullSweep() ? REST_RATIO_URGENT : REST_RATIO);
+      const pace = new Pace(clock, storage.markGet(AWAITED_MARK) === 0 ? REST_GENTLY : REST_URGENTLY);
       for (let slice = sliceDue ? SLICE : 0; left && clock.now() < endAt; slice = Math.max(0, slice - PAGE)) {
         left = await this.#round(slice > 0, pace);
         left ||= slice > PAGE && this.#isSweeping();
@@ -136,9 +137,17 @@ export class Repairer {
     if (this.#isFullSweep()) return;
     const asked = this.#isSweepAsked();
     if (!asked && !this.#isUrgent()) return;
-    if (asked) for (const what of STORES) this.#save(what, { ...this.#progressOf(what), sweptTo: "", urgent: true });
+    if (asked) {
+      // Before anything else: a sweep that a crash ends begins with these.
+      for (const what of STORES) {
+        const progress = { ...this.#progressOf(what), sweptTo: "", urgent: true };
+        this.#progress.set(what, progress);
+        storage.progressSave(what, progress);
+      }
+      storage.markSet(AWAITED_MARK, 1);
+      storage.markSet(SWEEP_MARK, 0);
+    }
     this.#startFullSweep();
-    if (asked) storage.markSet(SWEEP_MARK, 0);
   }
 
   #startFullSweep(): void {
@@ -156,6 +165,7 @@ export class Repairer {
     if (through) {
       recorder.log("info", "repair looked at everything", { durationMs: clock.now() - storage.markGet(SWEEPING_MARK) });
       storage.markSet(SWEEPING_MARK, 0);
+      storage.markSet(AWAITED_MARK, 0);
       storage.markSet(SWEEPS_MARK, storage.markGet(SWEEPS_MARK) + 1);
     }
     return !through || this.#isSweepAsked();
@@ -195,7 +205,7 @@ export class Repairer {
     const progress = { ...this.#progressOf(what) };
     let moved = false;
     let more = false;
-    const changes = progress.cursor ? await store.objectsSince(progress.cursor, PAGE) : { kind: "expired" as const };
+    const changes = progress.cursor ? await store.objectsSince(progress.cursor, CHANGES) : { kind: "expired" as const };
     if (changes.kind === "expired") {
       if (!progress.urgent) this.#startFullSweep();
       Object.assign(progress, { cursor: undefined, sweptTo: "", urgent: true });

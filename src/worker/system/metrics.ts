@@ -17,6 +17,7 @@ import { clusterName } from "../../tenancy/cluster-id";
 import { READY_TIMEOUT_MS } from "../limits";
 import { log } from "../log";
 import { call } from "../peers";
+import { inFlightFamily } from "../in-flight";
 import { terminations } from "../terminations";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -161,6 +162,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ...allocatorFamilies(usage, allocations ?? []),
     ...repairFamilies(repair),
     terminations.family(clusterName(cluster)),
+    inFlightFamily(),
   ];
   return new Response(metricsText(families), { headers: { "Content-Type": CONTENT_TYPE } });
 }

@@ -34,6 +34,7 @@ describe("InFlight", () => {
     inFlight.begin(1, 10, 0);
     expect(inFlight.begin(48, 10, 0)).toBeUndefined();
     expect(fill(inFlight, 10, 0)).toBe(9);
+    expect(inFlight.taken(0)).toBe(10);
   });
 
   it("forgets what never ended after the period that follows its own, and counts what ends late only once", () => {
@@ -46,6 +47,7 @@ describe("InFlight", () => {
     expect(fill(inFlight, 3, 2 * IN_FLIGHT_PERIOD_MS)).toBe(2);
     first?.end();
     expect(fill(inFlight, 3, 2 * IN_FLIGHT_PERIOD_MS)).toBe(0);
+    expect(inFlight.taken(10 * IN_FLIGHT_PERIOD_MS)).toBe(0);
     expect(fill(inFlight, 3, 10 * IN_FLIGHT_PERIOD_MS)).toBe(3);
   });
 
@@ -66,6 +68,7 @@ describe("a request that grows", () => {
     expect(fill(inFlight, 10, 0)).toBe(0);
     growing?.end();
     expect(fill(inFlight, 10, 0)).toBe(9);
+    expect(inFlight.taken(0)).toBe(10);
   });
 
   it("alone may grow beyond the limit, and nothing begins beside it", () => {

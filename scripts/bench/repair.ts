@@ -37,6 +37,8 @@ export function benchRepair(): Promise<BenchRow[]> {
       addressPrefixes: ["10."],
     });
     const changed = await cronCpuMs(server);
+    // The minute that audits what is left of the owners, each for the first time since it was configured.
+    await cronCpuMs(server);
     const healthy = await cronCpuMs(server);
 
     const before = await probe(server, "before", (done) => done === PROBES);

@@ -6,16 +6,19 @@
  */
 import type { Clock } from "../base/ports";
 import type { KubeObject, ServiceCIDR } from "../meta/kubernetes";
+import { FAMILIES } from "../net/family";
 import { type RangesView, rangeSourceOf, type ServiceRanges, serviceRanges } from "./service-ranges";
 
 const SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
 const VIEW = "/ranges";
 const WATCH_SECONDS = 300;
-/** The view is read at the end of each watch; soon, while it shows something that goes without an event. */
-const ORPHANED_WATCH_SECONDS = 5;
+/** The view is read at the end of each watch; soon, while it shows something that goes without an event, or could not be read. */
+const SHORT_WATCH_SECONDS = 5;
 /** Ranges of a configuration change with a restart of the API server: the page is read again this often. */
 const CONFIGURED_AGAIN_MS = 10_000;
 const VERY_SHORT_WATCH_MS = 1_000;
+/** Characters told of an answer that cannot be read. */
+const SHOWN_MAX = 100;
 const BACKOFF_MIN_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
 
@@ -81,7 +84,13 @@ class RangesFollower {
   #objects = new Map<string, ServiceCIDR>();
   #resourceVersion = "";
   #told = "";
+  /** the prefixes of the addresses in use that were told last */
+  #serving: string[] = [];
   #hasOrphans = false;
+  /** the API server has the view: it could be read, and was not missing since */
+  #hasView = false;
+  /** reads of the view in a row that failed */
+  #viewFailures = 0;
   #backoffMs = BACKOFF_MIN_MS;
   #wake: () => void = () => undefined;
 
@@ -102,7 +111,7 @@ class RangesFollower {
         await this.#pause(CONFIGURED_AGAIN_MS);
       } catch (error) {
         if (this.#isStopped) return;
-        if (!(error instanceof Expired)) this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
+        if (!(error instanceof Expired)) this.#report(error);
         await this.#backOff();
       }
     }
@@ -133,8 +142,7 @@ class RangesFollower {
 
   /** One watch, until the server ends it. */
   async #watch(): Promise<void> {
-    const isShort = this.#hasOrphans;
-    const seconds = isShort ? ORPHANED_WATCH_SECONDS : WATCH_SECONDS;
+    const seconds = this.#watchSeconds;
     const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#resourceVersion}`;
     const answer = await this.#get(`${SERVICE_CIDRS}?${query}`);
     if (answer.status === 410 || answer.status === 404) throw new Expired();
@@ -144,7 +152,7 @@ class RangesFollower {
       for (const line of lines) this.#take(JSON.parse(line) as WatchEvent);
       await this.#tell();
       this.#backoffMs = BACKOFF_MIN_MS;
-      if (this.#hasOrphans && !isShort) break;
+      if (this.#watchSeconds < seconds) break;
     }
     // A server that ends watches at once must not be asked in a circle.
     if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#backOff();
@@ -159,29 +167,55 @@ class RangesFollower {
     this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
   }
 
+  get #watchSeconds(): number {
+    if (this.#hasOrphans) return SHORT_WATCH_SECONDS;
+    return this.#viewFailures > 0 ? Math.min(SHORT_WATCH_SECONDS * 2 ** (this.#viewFailures - 1), WATCH_SECONDS) : WATCH_SECONDS;
+  }
+
   async #tell(): Promise<void> {
-    const view = await this.#view();
-    const ranges = serviceRanges([...this.#objects.values()].map(rangeSourceOf), view?.orphaned);
+    const { held, epoch } = await this.#held();
+    const ranges = serviceRanges([...this.#objects.values()].map(rangeSourceOf), held);
     this.#hasOrphans = ranges.orphaned.length > 0;
-    this.#tellOnce(ranges, { resourceVersion: this.#resourceVersion, epoch: view?.epoch });
+    this.#tellOnce(ranges, { resourceVersion: this.#resourceVersion, epoch });
   }
 
   #tellOnce(ranges: ServiceRanges, at: Pick<FollowedRanges, "resourceVersion" | "epoch">): void {
     const text = JSON.stringify(ranges);
     if (this.#isStopped || text === this.#told) return;
     this.#told = text;
+    this.#serving = FAMILIES.flatMap((family) => ranges.serving[family].prefixes);
     this.#options.onRanges({ ...ranges, ...at });
   }
 
-  /** Read after the change that is to be told, so it knows that change. Without it the ranges are told all the same. */
-  async #view(): Promise<RangesView | undefined> {
+  /**
+   * The prefixes in use that perhaps no ServiceCIDR names. Read after the change that is to be told, so the view knows that change. While it
+   * cannot be read nothing that was told as in use is taken back, because a removal by force looks like any other.
+   */
+  async #held(): Promise<{ held: readonly string[]; epoch: number | undefined }> {
     try {
-      const answer = await this.#get(VIEW);
-      const text = await answer.text();
-      return answer.status === 200 ? (JSON.parse(text) as RangesView) : undefined;
-    } catch {
-      return undefined;
+      const view = await this.#view();
+      return { held: view?.orphaned ?? [], epoch: view?.epoch };
+    } catch (error) {
+      this.#viewFailures++;
+      this.#report(error);
+      return { held: this.#hasView ? this.#serving : [], epoch: undefined };
     }
+  }
+
+  /** undefined = the API server has no such page. Throws when it cannot be read. */
+  async #view(): Promise<RangesView | undefined> {
+    const answer = await this.#get(VIEW);
+    const text = await answer.text();
+    if (answer.status !== 200 && answer.status !== 404) throw refusal(answer.status, text);
+    const view = answer.status === 200 ? (JSON.parse(text) as RangesView) : undefined;
+    if (view && !Array.isArray(view.orphaned)) throw new Error(`${VIEW} is not what it should be: ${text.slice(0, SHOWN_MAX)}`);
+    this.#hasView = view !== undefined;
+    this.#viewFailures = 0;
+    return view;
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isStopped) this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
   }
 
   #get(path: string): Promise<Answer> {

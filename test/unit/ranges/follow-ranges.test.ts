@@ -15,7 +15,7 @@ class FakeServer {
   readonly asked: string[] = [];
   readonly objects = new Map<string, ServiceCIDR>();
   revision = 1;
-  view: Omit<Partial<RangesView>, "epoch"> & { status: number; epoch: number; orphaned: string[] } = {
+  view: Omit<Partial<RangesView>, "epoch"> & { status: number; text?: string; lost?: boolean; epoch: number; orphaned: string[] } = {
     status: 200,
     epoch: 1,
     orphaned: [],
@@ -30,7 +30,8 @@ class FakeServer {
   readonly fetch: FetchLike = (path, { signal }) => {
     this.asked.push(path);
     if (signal.aborted) return Promise.reject(new Error("aborted"));
-    if (path === "/ranges") return this.#answer(this.view.status, JSON.stringify(this.view));
+    if (path === "/ranges" && this.view.lost) return Promise.reject(new Error("the connection is lost"));
+    if (path === "/ranges") return this.#answer(this.view.status, this.view.text ?? JSON.stringify(this.view));
     if (path === LIST) {
       const list = { metadata: { resourceVersion: String(this.revision) }, items: [...this.objects.values()] };
       return this.#answer(this.listStatus, JSON.stringify(list));
@@ -213,6 +214,57 @@ describe("following the ranges", () => {
     await expect.poll(() => told.length).toBe(1);
     expect(told[0]).toMatchObject({ epoch: undefined, orphaned: [] });
     expect(IPv4(told[0])).toEqual(["10.0.0.0/24", "10.0.0.0/24"]);
+    stop();
+  });
+
+  it.each([
+    ["is refused", (view: FakeServer["view"]) => (view.status = 503)],
+    ["is cut off", (view: FakeServer["view"]) => (view.text = `{"orphaned":[`)],
+    ["is another page", (view: FakeServer["view"]) => (view.text = "{}")],
+    ["is lost", (view: FakeServer["view"]) => (view.lost = true)],
+  ])("what was told as in use stays while the view %s, and it is read again soon", async (_, spoil) => {
+    const server = new FakeServer();
+    server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
+    server.objects.set("b", cidr("b", ["10.0.1.0/24"]));
+    server.view.orphaned = ["10.0.2.0/24"];
+    const { told, errors, stop } = follow(server);
+    await expect.poll(() => server.watches.length).toBe(1);
+    const view = { ...server.view };
+    spoil(server.view);
+    server.send(undefined);
+    await expect.poll(() => server.watches.length).toBe(2);
+    expect(told).toHaveLength(1);
+    expect(errors).toHaveLength(1);
+    // Whether the ServiceCIDR was removed by force is for the view to say.
+    server.send(server.change("DELETED", cidr("b", ["10.0.1.0/24"])));
+    await expect.poll(() => told.length).toBe(2);
+    expect(IPv4(told[1])).toEqual(["10.0.0.0/24", "10.0.0.0/23 10.0.2.0/24"]);
+    expect(told[1]?.orphaned).toEqual(["10.0.1.0/24", "10.0.2.0/24"]);
+    expect(told[1]?.epoch).toBeUndefined();
+    server.view = view;
+    server.send(undefined);
+    await expect.poll(() => told.length).toBe(3);
+    expect(IPv4(told[2])).toEqual(["10.0.0.0/24", "10.0.0.0/24 10.0.2.0/24"]);
+    expect(new Set(server.watches.map((path) => /timeoutSeconds=(\d+)/.exec(path)?.[1]))).toEqual(new Set(["5"]));
+    stop();
+  });
+
+  it("a view that never could be read is asked for ever less often, and the ranges are followed without it", async () => {
+    const server = new FakeServer();
+    server.view.status = 403;
+    server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
+    server.objects.set("b", cidr("b", ["10.0.1.0/24"]));
+    const { told, errors, stop } = follow(server);
+    await expect.poll(() => server.watches.length).toBe(1);
+    server.send(server.change("DELETED", cidr("b", ["10.0.1.0/24"])));
+    await expect.poll(() => told.length).toBe(2);
+    expect(IPv4(told[1])).toEqual(["10.0.0.0/24", "10.0.0.0/24"]);
+    for (let watches = 2; watches <= 7; watches++) {
+      server.send(undefined);
+      await expect.poll(() => server.watches.length).toBe(watches);
+    }
+    expect(server.watches.map((path) => Number(/timeoutSeconds=(\d+)/.exec(path)?.[1]))).toEqual([5, 20, 40, 80, 160, 300, 300]);
+    expect(errors.filter((error) => !error.startsWith("the API server answers 403: "))).toEqual([]);
     stop();
   });
 

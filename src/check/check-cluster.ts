@@ -49,6 +49,15 @@ interface Look {
   suspicions: Suspicion[];
   checked: CheckReport["checked"];
   unchecked: string[];
+  /** uids of owners that could not be read -> a sentence */
+  silent: ReadonlyMap<string, string>;
+}
+
+/** A suspicion of the first look that no later one has refuted. */
+interface Standing {
+  suspicion: Suspicion;
+  /** when the latest look began that showed it, in milliseconds since the epoch */
+  shownAt: number;
 }
 
 /** Pauses between looks grow, so that what is soon in order is soon known to be. */
@@ -61,15 +70,16 @@ export async function checkCluster(
   clock: Clock,
   lookingAgain: (standing: number) => void = () => undefined,
 ): Promise<CheckReport> {
-  let look = await lookAt(source, clock.now());
-  let standing = look.suspicions;
-  let looks = 1;
+  const first = await lookAt(source, clock.now());
   // Lasting is from the end of the first look, when all of it had been seen, to the beginning of the latest one.
   const seenAt = clock.now();
+  let look = first;
+  let standing = first.suspicions.map((suspicion): Standing => ({ suspicion, shownAt: seenAt }));
+  let looks = 1;
   let beganAt = seenAt;
   for (
     let waitMs = FIRST_PAUSE_MS;
-    standing.some(({ lastingMs }) => beganAt - seenAt < lastingMs);
+    standing.some(({ suspicion }) => beganAt - seenAt < suspicion.lastingMs);
     waitMs = Math.min(2 * waitMs, PAUSE_MAX_MS)
   ) {
     lookingAgain(standing.length);
@@ -77,16 +87,27 @@ export async function checkCluster(
     beganAt = clock.now();
     look = await lookAt(source, beganAt);
     looks++;
-    const shown = new Set(look.suspicions.map(({ identity }) => identity));
-    standing = standing.filter(({ identity }) => shown.has(identity));
+    standing = stillStanding(standing, look, beganAt);
   }
+  // One whose owner fell silent before the time was over is none: the owner is among what was not checked.
+  const lasting = standing.flatMap(({ suspicion, shownAt }) => (shownAt - seenAt < suspicion.lastingMs ? [] : suspicion));
   return {
     checked: look.checked,
-    wrong: standing.filter(({ rule }) => rule !== "notice").map(findingOf),
-    notices: standing.filter(({ rule }) => rule === "notice").map(findingOf),
-    unchecked: look.unchecked,
+    wrong: lasting.filter(({ rule }) => rule !== "notice").map(findingOf),
+    notices: lasting.filter(({ rule }) => rule === "notice").map(findingOf),
+    // What an owner did not say in the first look was never looked at again.
+    unchecked: [...look.unchecked, ...new Map([...first.silent, ...look.silent]).values()],
     looks,
   };
+}
+
+function stillStanding(standing: readonly Standing[], { suspicions, silent }: Look, beganAt: number): Standing[] {
+  const shown = new Set(suspicions.map(({ identity }) => identity));
+  return standing.flatMap((one) => {
+    const { identity, ownerUid = "" } = one.suspicion;
+    if (shown.has(identity)) return { ...one, shownAt: beganAt };
+    return silent.has(ownerUid) ? one : [];
+  });
 }
 
 async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
@@ -113,11 +134,11 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
       ...wrongBitmaps(owners),
     );
     if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses }, owners));
-    unchecked.push(...owners.silent.map(({ uid, reason }) => `the owner ${uid} could not be read: ${reason}`));
   }
   return {
     suspicions,
     unchecked,
+    silent: new Map(owners?.silent.map(({ uid, reason }) => [uid, `the owner ${uid} could not be read: ${reason}`])),
     checked: {
       services: services.length,
       ipAddresses: ipAddresses?.length ?? 0,

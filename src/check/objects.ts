@@ -150,7 +150,7 @@ export function keyOf({ metadata }: { metadata?: ObservedService["metadata"] }):
 }
 
 /** An object as findings name it. */
-interface Labelled {
+export interface Labelled {
   label: string;
   uid: string;
 }

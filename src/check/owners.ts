@@ -7,7 +7,7 @@ import { parseAddress } from "../net/address";
 import { subtractPrefixes } from "../net/prefix-set";
 import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix } from "../topology/stored-prefix";
-import { addressesOf, keyOf, labelled, suspect } from "./objects";
+import { addressesOf, keyOf, type Labelled, labelled, suspect } from "./objects";
 import type { Observed, ObservedOwners, ObservedRow, ObservedService } from "./observed";
 import type { Suspicion } from "./suspicion";
 
@@ -55,7 +55,7 @@ export function wrongRows(
       if (ownerOf(row.address) !== owner.uid) continue;
       rows.set(row.address, row);
       const problem = problemOf(row, servicesByUid, objectUids);
-      if (problem) found.push({ ...suspect("row", [holderOf(row)], problem), lastingMs: ROW_LASTING_MS });
+      if (problem) found.push(rowSuspicion(owner.uid, holderOf(row), problem));
     }
   }
   for (const service of services) {
@@ -63,7 +63,7 @@ export function wrongRows(
       const owner = ownerOf(address);
       if (owner === undefined || !read.has(owner) || rows.has(address)) continue;
       const message = `${keyOf(service)} holds ${address}, and its owner has no row of it: it can be given out again`;
-      found.push({ ...suspect("row", [labelled("Service", service)], message), lastingMs: ROW_LASTING_MS });
+      found.push(rowSuspicion(owner, labelled("Service", service), message));
     }
   }
   return found;
@@ -73,8 +73,14 @@ export function wrongRows(
 export function wrongBitmaps({ owners }: Pick<ObservedOwners, "owners">): Suspicion[] {
   return owners.flatMap(({ uid, differs }) => {
     if (differs === "") return [];
-    return [{ ...suspect("bitmap", [], `the bitmap of owner ${uid} differs from its rows: ${differs}`), lastingMs: 0 }];
+    const suspicion = suspect("bitmap", [], `the bitmap of owner ${uid} differs from its rows: ${differs}`);
+    // The numbers in the message change with every allocation.
+    return [{ ...suspicion, identity: `bitmap\n${uid}`, lastingMs: 0, ownerUid: uid }];
   });
+}
+
+function rowSuspicion(ownerUid: string, holder: Labelled, message: string): Suspicion {
+  return { ...suspect("row", [holder], message), lastingMs: ROW_LASTING_MS, ownerUid };
 }
 
 function problemOf(
@@ -92,7 +98,7 @@ function problemOf(
   return `${address} is taken for Service ${holder.namespace}/${holder.name}, ${why}: nobody can have it`;
 }
 
-function holderOf({ address, holder }: ObservedRow): { label: string; uid: string } {
+function holderOf({ address, holder }: ObservedRow): Labelled {
   const label = holder.kind === "service" ? `Service ${holder.namespace}/${holder.name}` : `IPAddress ${address}`;
   return { label, uid: holder.uid };
 }

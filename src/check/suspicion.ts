@@ -30,4 +30,6 @@ export interface Suspicion extends Finding {
   identity: string;
   /** how long a healthy cluster may show it */
   lastingMs: number;
+  /** whose rows or bitmap show it; a look that this owner does not answer neither shows nor denies it */
+  ownerUid?: string;
 }

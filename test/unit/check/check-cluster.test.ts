@@ -269,6 +269,52 @@ describe("looking again", () => {
     expect(lasting.waited).toBeGreaterThanOrEqual(lastingMs);
   });
 
+  describe("an owner that does not answer in one look", () => {
+    const silentIn = (damage: (cluster: CheckedCluster) => void, isSilent: (look: number) => boolean): Promise<CheckReport> => {
+      const [damaged, silent] = [healthy(), healthy()];
+      damage(damaged);
+      damage(silent);
+      silent.owners = { claims: silent.owners?.claims ?? [], owners: [], silent: [{ uid: "owner-1", reason: "no answer" }] };
+      let look = 0;
+      const source = sourceOf(() => damaged);
+      return checkCluster({ ...source, owners: () => Promise.resolve((isSilent(++look) ? silent : damaged).owners) }, quickClock());
+    };
+    const rowless = (c: CheckedCluster) => void owner(c).rows.pop();
+    const leftover = (c: CheckedCluster) => void owner(c).rows.push(row("10.96.0.9", "gone"));
+    const bitmap = (c: CheckedCluster) => {
+      owner(c).differs = "an address with a row is free";
+      // Looked at again because of another finding.
+      c.ipAddresses?.pop();
+    };
+
+    it.each([
+      ["no row", rowless, 1],
+      ["a row of nobody", leftover, 1],
+      ["a bitmap", bitmap, 2],
+    ])("%s is not forgotten", async (_, damage, count) => {
+      for (const silentLook of [2, 3]) {
+        const { wrong, unchecked } = await silentIn(damage, (look) => look === silentLook);
+        expect([wrong.length, unchecked]).toEqual([count, []]);
+      }
+    });
+
+    it("what it showed only once, before the time was over, is not wrong: it was not checked", async () => {
+      const { wrong, unchecked } = await silentIn(leftover, (look) => look > 1);
+      expect([wrong, unchecked]).toEqual([[], ["the owner owner-1 could not be read: no answer"]]);
+    });
+
+    it("what it would have shown in the first look was not checked", async () => {
+      const { unchecked } = await silentIn(
+        (c) => {
+          leftover(c);
+          c.ipAddresses?.pop();
+        },
+        (look) => look === 1,
+      );
+      expect(unchecked).toEqual(["the owner owner-1 could not be read: no answer"]);
+    });
+  });
+
   it("a source that fails fails the check", async () => {
     const source = { ...sourceOf(healthy), services: () => Promise.reject(new Error("no answer")) };
     await expect(checkCluster(source, quickClock())).rejects.toThrow("no answer");

@@ -34,7 +34,7 @@ export async function inCluster(
   } catch (error) {
     if (!(error instanceof ClusterGone)) throw error;
     known.delete(name);
-    const now = await find(env, name, false);
+    const now = await find(env, name, begins);
     // Another cluster of the same name: what was asked of the former one is not done, and may be asked again.
     const status = typeof now === "string" ? serviceUnavailable("the cluster was made anew, try again", RETRY_AFTER_SECONDS) : now;
     return statusResponse(status, rendering);

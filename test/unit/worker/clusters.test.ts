@@ -136,6 +136,28 @@ describe("what this isolate remembers of a cluster", () => {
     expect((await post()).code).toBe(201);
   });
 
+  it.each([
+    { what: "is still being deleted", state: DELETING, path: "", code: 409, message: /the cluster is being deleted/ },
+    { what: "is gone: there is a new one now", state: ABSENT, path: "", code: 503, message: /made anew, try again/ },
+    { what: "is gone, for a dry run", state: ABSENT, path: "?dryRun=All", code: 404, message: /not found/ },
+  ])("a write is answered as by whoever has never seen the cluster, which $what", async ({ state, path, code, message }) => {
+    let isGone = false;
+    const answers: Answers = {
+      write: (_request, object) => {
+        if (isGone && !object.includes("~2")) throw new Error(CLUSTER_GONE);
+        return { ok: true, code: 201, object: SERVICE, warnings: [], gone: false };
+      },
+    };
+    const { name, fake, send } = aCluster(undefined, answers);
+    const post = () => send("POST", `/api/v1/namespaces/default/services${path}`, SERVICE);
+    expect((await post()).code).toBe(201);
+    isGone = true;
+    fake.records.states.set(name, state);
+    const refused = await post();
+    expect([refused.code, refused.body["message"]]).toEqual([code, expect.stringMatching(message)]);
+    if (code === 503) expect(fake.records.calls.at(-1)).toBe(`open ${name}`);
+  });
+
   it("settings that nobody is there to take note of any more disturb nothing", async () => {
     const unheard = vi.fn();
     process.on("unhandledRejection", unheard);

@@ -3,6 +3,7 @@ import type { NamespaceGuardStorage } from "../../src/store/namespace-guard";
 import {
   type ChangeType,
   type HistoryEntry,
+  STORAGE_FAULT,
   StorageFault,
   type StoredObject,
   type StoreState,
@@ -41,11 +42,8 @@ function storedObject(row: Row): StoredObject {
   return { key: row.key as string, uid: row.uid as string, revision: row.revision as number, data: row.data as string };
 }
 
-/** What SQLite calls a disk that is full, read-only or broken; the platform writes it behind its text. */
-const FAULT = /: SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)/;
-
 function faultOf(error: unknown): unknown {
-  if (error instanceof StorageFault || !(error instanceof Error) || !FAULT.test(error.message)) return error;
+  if (error instanceof StorageFault || !(error instanceof Error) || !STORAGE_FAULT.test(error.message)) return error;
   return new StorageFault(error.message, { cause: error });
 }
 

@@ -42,6 +42,9 @@ export class StorageFault extends Error {
   override readonly name = "StorageFault";
 }
 
+/** How the text of such a failure ends, as the platform writes it: errors cross RPC as their text. */
+export const STORAGE_FAULT = /: SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)/;
+
 export interface StoreStorage {
   /** Runs `work` atomically: if it throws, no row changed. May be nested (a savepoint). Throws a StorageFault where the storage failed. */
   transaction<T>(work: () => T): T;

@@ -12,6 +12,7 @@
 import { err, ok, type Result } from "../base/result";
 import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../meta/status";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../rpc/cluster-record";
+import { STORAGE_FAULT } from "../store/store-storage";
 import { inTime, Overdue } from "./in-time";
 import { log } from "./log";
 import { PEER_ATTEMPTS, PEER_RETRY_BASE_MS, PEER_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "./limits";
@@ -39,11 +40,6 @@ const LOST = [
   "The Durable Object's isolate",
   // a fault of its own that it does not name, for example an object that cannot be opened
   "internal error; reference = ",
-  // a disk that is full, read-only or broken: nothing of the write is kept
-  ": SQLITE_FULL",
-  ": SQLITE_IOERR",
-  ": SQLITE_READONLY",
-  ": SQLITE_CANTOPEN",
   DIRECTORY_SILENT,
 ];
 
@@ -55,6 +51,8 @@ function faultOf(error: unknown): Fault {
   if (facts.overloaded === true) return "overloaded";
   if (facts.retryable === true) return "transient";
   if (facts.durableObjectReset === true || LOST.some((text) => error.message.includes(text))) return "lost";
+  // Nothing of the write is kept.
+  if (STORAGE_FAULT.test(error.message)) return "lost";
   return "bug";
 }
 

@@ -56,6 +56,11 @@ describe("call", () => {
     "disk I/O error: SQLITE_IOERR",
     "attempt to write a readonly database: SQLITE_READONLY",
     "unable to open database file: SQLITE_CANTOPEN",
+    "database disk image is malformed: SQLITE_CORRUPT",
+    "file is not a database: SQLITE_NOTADB",
+    "locking protocol: SQLITE_PROTOCOL",
+    "out of memory: SQLITE_NOMEM",
+    "disk I/O error: SQLITE_IOERR (extended: SQLITE_IOERR_WRITE)",
     `${DIRECTORY_SILENT}: KV GET failed: 500 Internal Server Error`,
   ])("%s is 503 with Retry-After", async (message) => {
     expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });

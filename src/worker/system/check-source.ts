@@ -25,6 +25,8 @@ export class CheckRefused extends Error {
 
 export class RpcSource implements CheckSource {
   #calls = 0;
+  /** a bound was crossed: no part of the check counts any more */
+  #isTooLarge = false;
 
   constructor(
     private readonly env: Env,
@@ -57,14 +59,14 @@ export class RpcSource implements CheckSource {
     const observed = await readOwners({
       view: () => this.view(),
       page: async (uid, after) => {
-        if (rows > CHECK_ROWS_MAX) throw tooLarge();
+        if (rows > CHECK_ROWS_MAX) throw this.#tooLarge();
         const page = await this.page(uid, after);
         rows += page.rows.length;
         return page;
       },
     });
     // Not for one owner alone, as whatever else keeps one from being read.
-    if (rows > CHECK_ROWS_MAX) throw tooLarge();
+    if (this.#isTooLarge || rows > CHECK_ROWS_MAX) throw this.#tooLarge();
     return observed;
   }
 
@@ -92,20 +94,21 @@ export class RpcSource implements CheckSource {
     for (let after = ""; ;) {
       const page = await this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
       for (const text of page.objects) objects.push(observed(JSON.parse(text) as T));
-      if (objects.length > CHECK_OBJECTS_MAX) throw tooLarge();
+      if (objects.length > CHECK_OBJECTS_MAX) throw this.#tooLarge();
       if (page.next === "") return objects;
       after = page.next;
     }
   }
 
   async #call<T>(what: string, attempt: () => Promise<T>): Promise<T> {
-    if (++this.#calls > CHECK_CALLS_MAX) throw tooLarge();
+    if (++this.#calls > CHECK_CALLS_MAX) throw this.#tooLarge();
     const answer = await call(attempt, { what, repeatable: true });
     if (!answer.ok) throw new CheckRefused(answer.error);
     return answer.value;
   }
-}
 
-function tooLarge(): CheckRefused {
-  return new CheckRefused(badRequest("the cluster is too large to be checked by one request: npm run check reads it page by page"));
+  #tooLarge(): CheckRefused {
+    this.#isTooLarge = true;
+    return new CheckRefused(badRequest("the cluster is too large to be checked by one request: npm run check reads it page by page"));
+  }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { CheckReport } from "../../../../src/check/check-cluster";
 import type { Topology } from "../../../../src/rpc/coordinator";
-import { CHECK_OBJECTS_MAX } from "../../../../src/worker/limits";
+import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/limits";
 import { healthy, ipAddress, row, service } from "../../../support/checked-cluster";
 import { type Answers, fakeEnv } from "../fake-env";
 import { send } from "../client";
@@ -141,6 +141,19 @@ describe("GET /check", () => {
       const page = (pages.get(object) ?? 0) + 1;
       pages.set(object, page);
       return { epoch: 3, rows: page < 5 ? rows : [], differs: "" };
+    };
+    const response = await world(changed).send("/check");
+    expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([
+      400,
+      "the cluster is too large to be checked by one request: npm run check reads it page by page",
+    ]);
+  });
+
+  it("counts the calls to all owners together, those that do not answer too", async () => {
+    const others = Array.from({ length: CHECK_CALLS_MAX }, (_, i) => ({ prefix: `10.${i >> 8}.${i & 255}.0/24`, ownerUid: `other-${i}` }));
+    const changed = (method: string, object: string) => {
+      if (method === "topology") return { ...TOPOLOGY, claims: [...TOPOLOGY.claims, ...others] };
+      return method === "inspect" && !object.endsWith(UID) ? { epoch: 3, rows: [], differs: "" } : undefined;
     };
     const response = await world(changed).send("/check");
     expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([

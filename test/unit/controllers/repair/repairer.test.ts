@@ -391,6 +391,27 @@ describe("a full sweep that was asked for", () => {
     expect(world.storage.markGet("sweeps")).toBe(sweeps + 2);
   });
 
+  it("that a crash ends at its first page begins with that page, and is not counted before it has read every one", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    world.storage.markSet(SWEEP_MARK, 1);
+    let crashes = 0;
+    world.fails = (call) => {
+      if (call === "services.objectsAfter" && crashes++ === 0) world.crash();
+      return false;
+    };
+    // Of the life that ends nobody learns anything any more.
+    void world.repairer.run();
+    await world.cluster.scheduler.pass(1_000);
+    expect([crashes, world.storage.markGet("sweeps")]).toEqual([1, sweeps]);
+    world.calls.length = 0;
+    await world.run(world.repairer.run({ sweeps: false }));
+    const pages = ["services", "ipaddresses"].map((what) => world.calls.filter((call) => call === `${what}.objectsAfter`).length);
+    expect([world.storage.markGet("sweeps"), pages]).toEqual([sweeps + 1, [3, 3]]);
+  });
+
   it("that was asked for meanwhile is not forgotten when nobody asks for a pass", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.pass();

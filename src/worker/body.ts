@@ -3,6 +3,8 @@
  * Source: upstream apiserver endpoints/handlers (create.go, update.go, rest.go: limitedReadBody, transformDecodeError).
  */
 import { err, ok, type Result } from "../base/result";
+import { isTimeout, withTimeout } from "../base/timeout";
+import { systemClock } from "../../durable-objects/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { badRequest, overloaded, requestTimedOut, requestTooLarge, type Status, unsupportedMediaType } from "../meta/status";
 import { isJsonObject } from "../meta/patch/json-value";
@@ -12,7 +14,6 @@ import { type Decoded, decodeJson, decodeUtf8, validateValue } from "../schema/d
 import { decodeProtobuf } from "../schema/decode-protobuf";
 import type { DecodeError, MessageSchema } from "../schema/types";
 import type { FieldValidation } from "../rpc/store";
-import { inTime, Overdue } from "./in-time";
 import { type Place, weightOfBody } from "./in-flight";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS, DRAINED_MAX_BYTES } from "./limits";
 import { BODY_TYPES, type BodyType, bodyTypeOf } from "./negotiate";
@@ -59,9 +60,10 @@ export async function readBody({ request, place, timeoutMs }: BodyRequest): Prom
   if (announced === null && !request.body) return ok(new Uint8Array(0));
   const reader = announced === null ? (request.body as ReadableStream<Uint8Array>).getReader() : undefined;
   try {
-    return await inTime(reader ? readChunks(reader, place) : readWhole(request), Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS));
+    const limitMs = Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS);
+    return await withTimeout(systemClock, limitMs, reader ? readChunks(reader, place) : readWhole(request));
   } catch (error) {
-    if (!(error instanceof Overdue)) throw error;
+    if (!isTimeout(error)) throw error;
     reader?.cancel(error).catch(() => undefined);
     return err(requestTimedOut());
   }
@@ -79,7 +81,7 @@ async function drain(request: Request): Promise<void> {
     for (let read = await reader.read(); !read.done && left > 0; read = await reader.read()) left -= read.value.length;
   };
   // Neither a client that goes on for ever nor one that has gone changes the answer.
-  await inTime(readOn(), DRAIN_MS).catch(() => undefined);
+  await withTimeout(systemClock, DRAIN_MS, readOn()).catch(() => undefined);
   reader.cancel().catch(() => undefined);
 }
 

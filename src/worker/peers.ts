@@ -9,11 +9,13 @@
  *   the object is a tombstone      ClusterGone is thrown: only who knows the cluster's name can tell what that means (clusters.ts)
  *   anything else                  logged, 500
  */
+import { pause } from "../base/pause";
 import { err, ok, type Result } from "../base/result";
+import { isTimeout, withTimeout } from "../base/timeout";
+import { systemClock } from "../../durable-objects/ports";
 import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../meta/status";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../rpc/cluster-record";
 import { STORAGE_FAULT } from "../store/store-storage";
-import { inTime, Overdue } from "./in-time";
 import { log } from "./log";
 import { PEER_ATTEMPTS, PEER_RETRY_BASE_MS, PEER_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "./limits";
 
@@ -44,14 +46,13 @@ const LOST = [
 ];
 
 function faultOf(error: unknown): Fault {
-  if (error instanceof Overdue) return "timeout";
+  if (isTimeout(error)) return "timeout";
   if (!(error instanceof Error)) return "bug";
   if (error.message.includes(CLUSTER_GONE)) return "gone";
   const facts = error as Error & { retryable?: unknown; overloaded?: unknown; durableObjectReset?: unknown };
   if (facts.overloaded === true) return "overloaded";
   if (facts.retryable === true) return "transient";
   if (facts.durableObjectReset === true || LOST.some((text) => error.message.includes(text))) return "lost";
-  // Nothing of the write is kept.
   if (STORAGE_FAULT.test(error.message)) return "lost";
   return "bug";
 }
@@ -63,12 +64,12 @@ export async function call<T>(attempt: () => Promise<T>, options: CallOptions): 
   const attempts = options.repeatable ? PEER_ATTEMPTS : 1;
   for (let tried = 1; ; tried++) {
     try {
-      return ok(await inTime(attempt(), options.timeoutMs ?? PEER_TIMEOUT_MS));
+      return ok(await withTimeout(systemClock, options.timeoutMs ?? PEER_TIMEOUT_MS, attempt()));
     } catch (error) {
       const fault = faultOf(error);
       if (fault === "gone") throw new ClusterGone(CLUSTER_GONE);
       if (fault === "transient" && tried < attempts) {
-        await sleep(Math.random() * PEER_RETRY_BASE_MS * 2 ** (tried - 1));
+        await pause(systemClock, Math.random() * PEER_RETRY_BASE_MS * 2 ** (tried - 1));
         continue;
       }
       return err(statusOf(fault, error, options.what));
@@ -90,8 +91,4 @@ function statusOf(fault: Exclude<Fault, "gone">, error: unknown, what: string): 
     case "bug":
       return internalError("unexpected error, see the log of the server");
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

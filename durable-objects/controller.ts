@@ -14,6 +14,7 @@ import type { ControllerRpc } from "../src/rpc/store";
 import type { Env } from "./env";
 import { garbageCollectionPass } from "./garbage-collection-pass";
 import { namespaceDeletionPass } from "./namespace-deletion-pass";
+import type { ControllerName } from "./peers";
 import { systemClock, systemRecorder } from "./ports";
 import { ownSettings, repairPass } from "./repair-pass";
 import { GARBAGE_COLLECTION_SCHEMA } from "./sql/garbage-collection-sql";
@@ -46,8 +47,10 @@ export interface ControllerSetting {
  */
 export type ControllerPass = (isPoked: boolean) => Promise<{ left: boolean; againAt?: number | undefined }>;
 
+type MakePass = (setting: ControllerSetting) => ControllerPass;
+
 /** The controllers, by the last part of their object's name. */
-const PASSES: Readonly<Record<string, (setting: ControllerSetting) => ControllerPass>> = {
+const PASSES: Readonly<Record<ControllerName, MakePass>> = {
   namespaces: namespaceDeletionPass,
   "garbage-collection": garbageCollectionPass,
   repair: repairPass,
@@ -66,7 +69,8 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
     super(ctx, env);
     migrate(ctx.storage, CONTROLLER_MIGRATIONS, systemClock.now());
     const name = objectName(ctx);
-    const makePass = PASSES[name.slice(name.lastIndexOf("/") + 1)];
+    const passes: Readonly<Record<string, MakePass | undefined>> = PASSES;
+    const makePass = passes[name.slice(name.lastIndexOf("/") + 1)];
     if (!makePass) throw new Error(`no controller ${name}`);
     this.#recorder = systemRecorder({ object: name });
     const cluster = name.slice(0, name.indexOf("/"));

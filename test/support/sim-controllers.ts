@@ -1,5 +1,6 @@
 /** What runs beside the clients of a simulated cluster: repair, the deletion of namespaces, and somebody who follows the stores. */
 import type { WordRandom } from "../../src/base/word-random";
+import { SLICED_MARK } from "../../src/controllers/repair/ports";
 import type { Service } from "../../src/meta/kubernetes";
 import type { RepairWorld } from "./repair-world";
 import { servicesOf } from "./sim-checks";
@@ -37,7 +38,7 @@ export class SimControllers {
       const { commits } = cluster;
       await this.world.run(cluster.namespaces.pass());
       // Everything is looked at, however short ago that was.
-      this.world.storage.markSet("slicedAt", 0);
+      this.world.storage.markSet(SLICED_MARK, 0);
       await this.world.pass();
       const due = this.world.storage.suspectEarliest();
       // An IPAddress that was written by a clock that was fast is young for longer.

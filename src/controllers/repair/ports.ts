@@ -22,6 +22,8 @@ export interface Progress {
 
 /** Set by whoever asks for a sweep of everything; the pass that begins it, after the one under way, takes it away. */
 export const SWEEP_MARK = "sweepAsked";
+/** When the last slice of the sweep was begun (milliseconds since the epoch). */
+export const SLICED_MARK = "slicedAt";
 
 /** Rows of the controller's object. Every method is synchronous and atomic. */
 export interface RepairStorage {

@@ -25,7 +25,7 @@ import type { PrefixIndex } from "../../topology/prefix-index";
 import { givesOut, rangeIndex } from "../../topology/range-index";
 import { isFamilyGone, legacyServiceEvent } from "./legacy-events";
 import { OwnerCheck } from "./owner-check";
-import { type Followed, type Progress, type RepairPorts, type RepairStorage, SWEEP_MARK } from "./ports";
+import { type Followed, type Progress, type RepairPorts, type RepairStorage, SLICED_MARK, SWEEP_MARK } from "./ports";
 import {
   emptyRound,
   noteAddressChange,
@@ -62,8 +62,6 @@ const PASS_BUDGET_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
 /** While suspects are looked at they are due again after this time, should the pass not come to its end; longer than any grace. */
 const SUSPECT_LEASE_MS = 10 * 60_000;
-/** When the last slice was begun (milliseconds since the epoch). */
-const SLICED_MARK = "slicedAt";
 /** A full sweep is under way, since that time (milliseconds since the epoch). */
 const SWEEPING_MARK = "sweeping";
 /** Somebody waits for the full sweep. */
@@ -71,7 +69,7 @@ const AWAITED_MARK = "sweepAwaited";
 /** Full sweeps that came to their end. */
 const SWEEPS_MARK = "sweeps";
 
-const NO_RANGES: readonly Prefix[] = [];
+const NO_RANGES = rangeIndex([]);
 const STORES: readonly Followed[] = ["services", "ipaddresses"];
 
 interface Judged {
@@ -258,10 +256,9 @@ export class Repairer {
   }
 
   async #rangesFor(round: Round): Promise<PrefixIndex<Prefix>> {
-    const ranges = round.services.size > 0 ? await this.ports.ranges() : NO_RANGES;
-    if (this.#index?.ranges !== ranges) {
-      this.#index = { ranges, index: rangeIndex(ranges) };
-    }
+    if (round.services.size === 0) return NO_RANGES;
+    const ranges = await this.ports.ranges();
+    if (this.#index?.ranges !== ranges) this.#index = { ranges, index: rangeIndex(ranges) };
     return this.#index.index;
   }
 

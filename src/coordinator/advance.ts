@@ -91,7 +91,8 @@ export function rested(row: HandoffRow, nowMs: number, isLost = false): HandoffR
 
 /**
  * Neighbours of one owner become one segment, so that what hand-offs cut does not stay in pieces; not before the last one that goes to this
- * owner has come, because joining costs the owner a look at all of their addresses; sooner when there are too many.
+ * owner has come, because joining costs the owner a look at all of their addresses; sooner when there are too many. What has been committed to
+ * it stays by itself until it is active, so that the owner sees by its segment whether all rows of it have come.
  */
 function mergeClaims(view: View, storage: CoordinatorStorage): boolean {
   let changed = false;
@@ -101,9 +102,10 @@ function mergeClaims(view: View, storage: CoordinatorStorage): boolean {
     view.ownerUids().flatMap((uid) => (view.isLeaving(uid) ? view.movesOf(uid).map((move) => move.targetUid) : [])),
   );
   for (const row of view.handoffs) expecting.add(row.targetUid);
+  const coming = new Set(view.handoffs.flatMap(({ phase, prefixes }) => (phase === "activating" ? prefixes : [])));
   for (const uid of divided) {
     if (expecting.has(uid) && view.claimsOf(uid).length < MERGE_EARLY_SEGMENTS) continue;
-    const claims = view.claimsOf(uid).filter((claim) => claim.seeded);
+    const claims = view.claimsOf(uid).filter((claim) => claim.seeded && !coming.has(claim.prefix));
     for (const { merged, parts } of mergeSiblings(claims)) {
       for (const prefix of parts) storage.claimDelete(prefix);
       storage.claimInsert({ prefix: merged, ownerUid: uid, seeded: true });

@@ -10,8 +10,9 @@
  * All of it is seeded before it gives out an address. Rows of Services that went with the owner are taken again by repair.
  */
 import { SERVICE_CIDR_SEGMENTS_MAX } from "../base/limits";
-import { formatPrefix } from "../net/prefix";
+import { containsPrefix, formatPrefix, type Prefix } from "../net/prefix";
 import { claimUnowned, largestOf } from "../topology/claim";
+import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { JobContext } from "./context";
 import type { JobOutcome } from "./job-runner";
@@ -43,16 +44,22 @@ export async function giveUpOwner(context: JobContext, ownerUid: string, seenEpo
 function dropClaims(context: JobContext, ownerUid: string): void {
   const { storage } = context;
   const view = context.view();
-  const sources = new Map<string, string>();
+  const coming: { prefix: string; parsed: Prefix; sourceUid: string }[] = [];
   for (const row of view.handoffs) {
     if (row.sourceUid !== ownerUid && row.targetUid !== ownerUid) continue;
-    if (row.phase === "activating" && row.targetUid === ownerUid) for (const prefix of row.prefixes) sources.set(prefix, row.sourceUid);
+    if (row.phase === "activating" && row.targetUid === ownerUid) {
+      for (const prefix of row.prefixes) coming.push({ prefix, parsed: storedPrefix(prefix), sourceUid: row.sourceUid });
+    }
     storage.handoffDelete(row);
   }
-  for (const { prefix } of view.claimsOf(ownerUid)) {
+  const index = new PrefixIndex(coming.map((value) => ({ prefix: value.parsed, value })));
+  for (const { prefix, parsed } of view.claimsOf(ownerUid)) {
     storage.claimDelete(prefix);
-    const source = sources.get(prefix);
-    if (source !== undefined) storage.claimInsert({ prefix, ownerUid: source, seeded: true });
+    // The owner may have cut the segment since.
+    for (const whole of index.intersecting(parsed)) {
+      const back = containsPrefix(whole.parsed, parsed) ? prefix : whole.prefix;
+      storage.claimInsert({ prefix: back, ownerUid: whole.sourceUid, seeded: true });
+    }
   }
   storage.seedingsClear(ownerUid);
 }

@@ -160,12 +160,15 @@ export class View {
     return this.rangesOf(cidrUid).some((range) => this.isCover(range) && containsPrefix(range.parsed, storedPrefix(prefix)));
   }
 
-  /** The target has confirmed that it writes the segments of a committed hand-off. */
-  isActivated({ targetUid, prefixes }: HandoffRow): boolean {
+  /**
+   * The target has confirmed that it writes the segments of a committed hand-off: a configuration from after the commit, which is one that
+   * has it receive them no more. By then it may have them cut for others.
+   */
+  isActivated({ targetUid, id }: HandoffRow): boolean {
     const target = this.owners.get(targetUid);
-    if (target?.ackedEpoch !== target?.epoch) return false;
-    const owned = new Set((JSON.parse(target?.content ?? "{}") as Partial<OwnerContent>).owned ?? []);
-    return prefixes.every((prefix) => owned.has(prefix));
+    if (!target || target.ackedEpoch !== target.epoch) return false;
+    const { receiving } = JSON.parse(target.content) as OwnerContent;
+    return !receiving.some(({ handoff }) => handoff === id);
   }
 
   /** The range may give out addresses: seeded, and nothing takes it back (PROTOCOL rule 14). */

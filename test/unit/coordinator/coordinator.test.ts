@@ -389,7 +389,10 @@ describe("hazards of PROTOCOL", () => {
       await world.until(() => world.storage.load().owners.every((owner) => owner.uid !== uid));
     });
 
-    it("a hand-off to it was committed: the source has the segment again", async () => {
+    it.each([
+      { name: "the source has the segment again", isCut: false },
+      { name: "the same when its target was already cutting it for others", isCut: true },
+    ])("a hand-off to it was committed: $name", async ({ isCut }) => {
       const world = await startedWorld();
       const source = await world.created("old", ["10.0.1.0/24"]);
       await world.allocate(source, "10.0.1.9");
@@ -397,6 +400,8 @@ describe("hazards of PROTOCOL", () => {
       await world.run(world.remove("old"));
       await world.until(() => world.storage.load().handoffs[0]?.phase === "activating");
       const backup = structuredClone(world.storage.contents);
+      const { "10.0.1.0": segment, ...claims } = backup.claims;
+      const halves = { "10.0.1.0": { ...segment, prefix: "10.0.1.0/25" }, "10.0.1.128": { ...segment, prefix: "10.0.1.128/25" } };
       await world.until(() => world.object("old") === undefined);
       await world.run(world.remove("new"));
       world.check = () => undefined;
@@ -404,9 +409,15 @@ describe("hazards of PROTOCOL", () => {
       const token = (await world.held())[0]?.token ?? "";
       await world.run(world.owner(target).release([{ address: "10.0.1.9", token }]));
       await world.until(() => world.configOf(target)?.retired === true && world.configOf(source)?.retired === true);
-      world.storage.contents = backup;
+      world.storage.contents = isCut ? ({ ...backup, claims: { ...claims, ...halves } } as typeof backup) : backup;
       world.crash();
+      world.deaf.add(source);
       await world.run(world.coordinator.topology());
+      await world.until(() => world.logged.some(({ event }) => event === "coordinator.owner-given-up"), 60_000);
+      expect(world.storage.load().claims.filter(({ ownerUid }) => ownerUid === source)).toMatchObject(
+        isCut ? [{ prefix: "10.0.1.0/25" }, { prefix: "10.0.1.128/25" }] : [{ prefix: "10.0.1.0/24" }],
+      );
+      world.deaf.clear();
       await world.until(() => world.readyOf("new")?.status === "True" && world.uidOf("new") !== target, 60_000);
       await world.until(() => world.object("old") === undefined, 60_000);
       expect(await world.allocate(world.uidOf("new"), "10.0.1.9")).toMatchObject({ ok: true });

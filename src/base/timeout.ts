@@ -1,13 +1,20 @@
 /** Every call to a peer has a timeout: the callee may still run, the caller must be able to go on. */
 import type { Clock } from "./ports";
 
+const NAME = "TimeoutError";
+
 class TimeoutError extends Error {
-  override name = "TimeoutError";
+  override name = NAME;
 }
 
 /** Whether that is what a call ended with: its callee neither answered nor failed. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof TimeoutError;
+}
+
+/** The same, or the callee's own wait for another one ended so: errors cross RPC without their class, but with their name. */
+export function isTimeoutOfAny(error: unknown): boolean {
+  return error instanceof Error && error.name === NAME;
 }
 
 /** The promise's outcome, or a TimeoutError after `timeoutMs`. A late outcome is dropped. */

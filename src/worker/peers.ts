@@ -5,13 +5,13 @@
  *   retryable, not overloaded      the call was not delivered or the object went away: a call that is safe to repeat is repeated
  *   overloaded                     503 at once: repeating makes it worse
  *   reset, lost, a failing disk    503, clients come back by themselves (Retry-After)
- *   no answer in time              504, as upstream
+ *   no answer in time              504, as upstream; also where the callee waited for another object in vain
  *   the object is a tombstone      ClusterGone is thrown: only who knows the cluster's name can tell what that means (clusters.ts)
  *   anything else                  logged, 500
  */
 import { pause } from "../base/pause";
 import { err, ok, type Result } from "../base/result";
-import { isTimeout, withTimeout } from "../base/timeout";
+import { isTimeoutOfAny, withTimeout } from "../base/timeout";
 import { systemClock } from "../../durable-objects/ports";
 import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../meta/status";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../rpc/cluster-record";
@@ -42,11 +42,14 @@ const LOST = [
   "The Durable Object's isolate",
   // a fault of its own that it does not name, for example an object that cannot be opened
   "internal error; reference = ",
+  // the directory, of which an object needs to hear something
   DIRECTORY_SILENT,
+  "KV GET failed",
+  "KV PUT failed",
 ];
 
 function faultOf(error: unknown): Fault {
-  if (isTimeout(error)) return "timeout";
+  if (isTimeoutOfAny(error)) return "timeout";
   if (!(error instanceof Error)) return "bug";
   if (error.message.includes(CLUSTER_GONE)) return "gone";
   const facts = error as Error & { retryable?: unknown; overloaded?: unknown; durableObjectReset?: unknown };

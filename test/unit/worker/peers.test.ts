@@ -61,6 +61,8 @@ describe("call", () => {
     "locking protocol: SQLITE_PROTOCOL",
     "out of memory: SQLITE_NOMEM",
     "disk I/O error: SQLITE_IOERR (extended: SQLITE_IOERR_WRITE)",
+    "KV PUT failed: 500 Internal Server Error",
+    "KV GET failed: 503 Service Unavailable",
     `${DIRECTORY_SILENT}: KV GET failed: 500 Internal Server Error`,
   ])("%s is 503 with Retry-After", async (message) => {
     expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
@@ -76,6 +78,12 @@ describe("call", () => {
     expect(await call(never, { ...safe, timeoutMs: 5 })).toMatchObject({
       error: { code: 504, reason: "Timeout", message: "Timeout: request did not complete within the allotted timeout" },
     });
+  });
+
+  it("whom the callee waits for does not answer: 504 too", async () => {
+    // Errors cross RPC without their class.
+    const nested = Object.assign(new Error("no answer within 20000 ms"), { name: "TimeoutError", remote: true });
+    expect(await call(failing(nested).attempt, safe)).toMatchObject({ error: { code: 504, reason: "Timeout" } });
   });
 
   it("a bug: logged, and 500 without its insides", async () => {

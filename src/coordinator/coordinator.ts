@@ -24,7 +24,7 @@ import { alignConfiguredRow } from "./configured-ranges";
 import { configureOwner } from "./configuring";
 import type { JobContext } from "./context";
 import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
-import { createFailedReport, defaultRangeReport, defaultReadyFailedReport, upgradeFailedReport } from "./default-range";
+import { createFailedReport, defaultRangeReport, defaultReadyFailedReport, upgraded, upgradeFailedReport } from "./default-range";
 import { releaseObject } from "./deletion";
 import { copyRows, handOver, lookTimes } from "./handing-over";
 import { FreeHints } from "./free-hints";
@@ -304,7 +304,7 @@ export class Coordinator implements CoordinatorRpc {
     const { defaultRanges } = this.#settings;
     const before = this.#ports.objects.read(cidr.name);
     try {
-      return await this.#edit(cidr, (object) => ({ ...object, spec: { ...object.spec, cidrs: [...defaultRanges] } }));
+      return await this.#edit(cidr, (object) => upgraded(object, defaultRanges));
     } catch (error) {
       if (before) this.#tell(upgradeFailedReport(before, defaultRanges, String(error)));
       throw error;

@@ -20,6 +20,12 @@ export function compareDefault(stored: readonly string[], configured: readonly s
   return sameStart && stored.length === 1 && configured.length === 2 ? "lacksSecond" : "differs";
 }
 
+/** The object with its second family, or undefined when none is to be added to it as it is now. */
+export function upgraded(object: ServiceCIDR, configured: readonly string[]): ServiceCIDR | undefined {
+  if (isDeleting(object) || compareDefault(object.spec?.cidrs ?? [], configured) !== "lacksSecond") return undefined;
+  return { ...object, spec: { ...object.spec, cidrs: [...configured] } };
+}
+
 /** What an operator has to hear about the object as it is; undefined = nothing. */
 export function defaultRangeReport(object: ServiceCIDR, configured: readonly string[]): EventReport | undefined {
   if (isDeleting(object)) return undefined;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { compareDefault } from "../../../src/coordinator/default-range";
 import type { EventReport } from "../../../src/events/event-recorder";
+import type { ServiceCIDR } from "../../../src/meta/kubernetes";
 import { CoordinatorWorld } from "../../support/memory-coordinator-world";
 
 const V4 = "10.96.0.0/16";
@@ -28,6 +29,10 @@ function inconsistent(stored: string, configured: string): ReturnType<typeof tol
     note: `The default ServiceCIDR [${stored}] does not match the controller flag configurations [${configured}]`,
     name: "kubernetes",
   };
+}
+
+function withRanges(cidrs: string[]): (object: ServiceCIDR) => ServiceCIDR {
+  return (object) => ({ ...object, spec: { ...object.spec, cidrs } });
 }
 
 it.each<[string[], string[], ReturnType<typeof compareDefault>]>([
@@ -139,6 +144,23 @@ describe("many servers", () => {
       world = await visited(world, ranges);
       expect(world.object("kubernetes")).toMatchObject({ metadata: { uid }, spec: { cidrs: [V4, V6] } });
     }
+  });
+
+  it.each<[string, string[], (world: CoordinatorWorld) => Promise<unknown>]>([
+    ["another second family", [V4, "fd00::/112"], (world) => world.edit("kubernetes", withRanges([V4, "fd00::/112"]))],
+    ["the same", [V4, V6], (world) => world.edit("kubernetes", withRanges([V4, V6]))],
+    ["its deletion", [V4], (world) => world.remove("kubernetes")],
+  ])("what a client writes while the second family is being added stays: %s", async (_name, want, write) => {
+    const first = await visited(undefined, [V4]);
+    await first.allocate(first.storage.load().claims[0]?.ownerUid ?? "");
+    const world = new CoordinatorWorld({ ranges: [V4, V6], uidsFrom: 1_000 });
+    world.storage.contents = first.storage.contents;
+    world.coordinator.kick();
+    const written = write(world);
+    await world.run(written);
+    await world.run(world.coordinator.maintain());
+    expect(world.object("kubernetes")?.spec?.cidrs).toEqual(want);
+    expect(world.logged.filter(({ level }) => level !== "info")).toEqual([]);
   });
 
   it("a default that is removed comes back from the configuration of the server that sees it go, within a second", async () => {

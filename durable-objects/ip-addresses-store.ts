@@ -19,7 +19,10 @@ export class IPAddressesStore extends StoreObject<IPAddressSupply> implements IP
 
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, IP_ADDRESSES_MIGRATIONS);
-    const parts = ledgerParts(ctx, env, setting, "ipaddress");
+    const parts = ledgerParts(ctx, env, setting, {
+      kind: "ipaddress",
+      holds: (key) => this.store.storage.objectGet(key) !== undefined,
+    });
     const { ledger, topology } = parts;
     const { clock, recorder } = setting;
     const asked = { clock, recorder, ledger, topology, owner: (uid: string) => owner(env, setting.cluster, uid) };

@@ -22,14 +22,17 @@ export interface LedgerParts {
   alarm(): Promise<void>;
 }
 
-/** `services` is given where the addresses have objects in another store, and are counted. */
-export function ledgerParts(
-  ctx: DurableObjectState,
-  env: Env,
-  setting: StoreSetting,
-  kind: HolderKind,
-  services?: { deleteAddresses(items: IPAddressDelete[]): Promise<void>; metrics: AllocationMetrics },
-): LedgerParts {
+/** What the two stores differ in. */
+export interface LedgerHolders {
+  kind: HolderKind;
+  /** see LedgerPorts */
+  holds(key: string, address: string): boolean;
+  /** where the addresses have objects in another store, and are counted */
+  services?: { deleteAddresses(items: IPAddressDelete[]): Promise<void>; metrics: AllocationMetrics };
+}
+
+export function ledgerParts(ctx: DurableObjectState, env: Env, setting: StoreSetting, holders: LedgerHolders): LedgerParts {
+  const { kind, holds, services } = holders;
   const { cluster } = setting;
   const storage = sqlLedgerStorage(ctx.storage);
   const counts = services && sqlFreeCountStorage(ctx.storage);
@@ -47,6 +50,7 @@ export function ledgerParts(
     storage,
     topology,
     owner: (uid) => owner(env, cluster, uid),
+    holds,
     ...services,
   });
   const alarm = (): Promise<void> => {

@@ -4,6 +4,7 @@ import { RPC_TIMEOUT_MS } from "../src/base/limits";
 import { withTimeout } from "../src/base/timeout";
 import { NodePorts } from "../src/clusterip/node-ports";
 import { Pairing } from "../src/clusterip/pairing";
+import { isHeldByStored } from "../src/clusterip/plan";
 import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
 import { ServiceRepair } from "../src/clusterip/service-repair";
 import { DefaultService } from "../src/clusterip/default-service";
@@ -47,9 +48,11 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
     const setting = openStore(ctx, env, SERVICES_MIGRATIONS);
     const { cluster, clock, recorder } = setting;
     const metrics = new AllocationMetrics(sqlAllocationCountStorage(ctx.storage));
-    const parts = ledgerParts(ctx, env, setting, "service", {
-      deleteAddresses: (items) => ipAddressesStore(env, cluster).deleteMany(items),
-      metrics,
+    const stored = (key: string): string | undefined => this.store.storage.objectGet(key)?.data;
+    const parts = ledgerParts(ctx, env, setting, {
+      kind: "service",
+      holds: (key, address) => isHeldByStored(stored(key), address),
+      services: { deleteAddresses: (items) => ipAddressesStore(env, cluster).deleteMany(items), metrics },
     });
     const pokeRepair = repairPoke(env, setting);
     const pairing = new Pairing({ clock, recorder, ipAddresses: () => ipAddressesStore(env, cluster) });
@@ -94,7 +97,7 @@ export class ServicesStore extends StoreObject<ServiceSupply> implements Service
       storage: parts.storage,
       pairing,
       topology: parts.topology,
-      stored: (key) => this.store.storage.objectGet(key)?.data,
+      stored,
       internally: (work) => this.store.internally(work),
       owner: (uid) => owner(env, cluster, uid),
       ipAddresses: () => ipAddressesStore(env, cluster),

@@ -9,8 +9,9 @@
  *                    └── refused, timed out: outbox row in the turn that decides ────────────────────►└─► IPAddress, then owner's row
  *
  * A crash between take and commit leaves a row at the owner whose token nobody knows: the audit at start and by cron reads the
- * owner's rows since its last mark and releases what is neither in flight, nor committed, nor pending. Only the store that asked
- * for an address decides that (rule 6).
+ * owner's rows since its last mark and releases what is neither in flight, nor committed, nor pending. So it does with what is committed and
+ * whose object went without a release: a row of the store's table was lost, or deleted by hand. Only the store that asked for an address
+ * decides that (rule 6).
  */
 import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RELEASE_WAIT_MS, RPC_TIMEOUT_MS } from "../base/limits";
@@ -22,7 +23,7 @@ import { familyOfText } from "../net/family";
 import type { Topology } from "../rpc/coordinator";
 import type { AddressRow, Holder, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { AddressSupply, type SupplyResult, type TakenAddress, type WantedAddress } from "./address-supply";
-import type { LedgerStorage } from "./ledger-storage";
+import type { Allocation, LedgerStorage } from "./ledger-storage";
 import { type PendingRelease, PendingReleases } from "./pending-release";
 import type { IPAddressDelete } from "../rpc/ip-addresses";
 import type { TopologySource } from "./topology-source";
@@ -36,6 +37,8 @@ export interface LedgerPorts {
   storage: LedgerStorage;
   topology: TopologySource;
   owner(uid: string): ServiceCIDRRpc;
+  /** whether the stored object at `key` holds the address (canonical text) now; one that cannot be read keeps what it may hold */
+  holds(key: string, address: string): boolean;
   deleteAddresses?(items: IPAddressDelete[]): Promise<void>;
   wakeAt(time: number): void;
 }
@@ -50,6 +53,9 @@ const AUDIT_WAIT_MS = 10_000;
 const UNANSWERED_LATELY_MS = 10 * 60_000;
 /** All others are audited in turn, so many each time: a thousand ranges cost next to nothing, however many addresses they gave out. */
 const AUDITED_IN_TURN = 20;
+
+/** "lost" = nobody knows its token; "orphaned" = an object was committed with it, and does not hold the address. */
+type RowFate = "kept" | "lost" | "orphaned";
 
 export class AddressLedger {
   readonly releases: PendingReleases;
@@ -111,7 +117,12 @@ export class AddressLedger {
 
   /** Inside the commit's transaction: the object at `key` holds `taken`. */
   hold(key: string, taken: TakenAddress): void {
-    this.ports.storage.allocationAdd({ address: taken.address, key, token: taken.token, gen: taken.gen });
+    const { storage } = this.ports;
+    const known = storage.allocationGet(taken.address);
+    // What is left of an object that went without a release is in nobody's way. An object takes no address that it has, so one of the same key
+    // is from before.
+    if (known && known.token !== taken.token && (known.key === key || !this.#isHeld(known))) this.drop(known.key, known.address);
+    storage.allocationAdd({ address: taken.address, key, token: taken.token, gen: taken.gen });
   }
 
   /** The token under which an object of this store holds the address (canonical text); undefined = none does. */
@@ -134,6 +145,20 @@ export class AddressLedger {
     if (allocation?.key !== key) return;
     storage.allocationDelete(address);
     this.#added.push(this.releases.add(allocation));
+  }
+
+  /** Whether an object took the address and does not hold it: it went without a release. */
+  isOrphaned(address: string): boolean {
+    const allocation = this.ports.storage.allocationGet(address);
+    return allocation !== undefined && !this.#isHeld(allocation);
+  }
+
+  /** Inside a transaction: drops the address if it is orphaned. Answers whether it was. */
+  dropOrphaned(address: string): boolean {
+    const allocation = this.ports.storage.allocationGet(address);
+    if (!allocation || this.#isHeld(allocation)) return false;
+    this.drop(allocation.key, address);
+    return true;
   }
 
   /** Inside a transaction that refuses a supplied operation: what it took goes back. */
@@ -317,14 +342,19 @@ export class AddressLedger {
     return (await withTimeout(clock, RPC_TIMEOUT_MS, owner(uid).rowsSince(after, AUDIT_ROWS))).rows;
   }
 
-  /** Gives back the rows that nobody knows, in one transaction with what `mark` writes, if anything. */
+  /** Gives back the rows that nobody knows or whose objects are gone, in one transaction with what `mark` writes, if anything. */
   #giveBackLost(uid: string, rows: readonly AddressRow[], mark?: () => void): void {
     const { storage, recorder } = this.ports;
-    const lost = rows.filter((row) => this.#isLost(row));
-    if (lost.length === 0 && !mark) return;
+    const found: Record<RowFate, AddressRow[]> = { kept: [], lost: [], orphaned: [] };
+    for (const row of rows) found[this.#fateOf(row)].push(row);
+    const { lost, orphaned } = found;
+    if (lost.length + orphaned.length === 0 && !mark) return;
     try {
       storage.transaction(() => {
-        this.giveBack(lost.map((row) => ({ family: familyOfText(row.address), ...row })));
+        for (const { address } of orphaned) this.dropOrphaned(address);
+        // The row of an object that seeding had listed may be there under another token than the one that went with it.
+        const left = orphaned.filter(({ token }) => !storage.releaseHas(token));
+        this.giveBack([...lost, ...left].map((row) => ({ family: familyOfText(row.address), ...row })));
         mark?.();
       });
     } catch (error) {
@@ -334,12 +364,23 @@ export class AddressLedger {
     }
     this.turnCommitted();
     if (lost.length > 0) recorder.log("warn", "released addresses that a crash left behind", { owner: uid, addresses: lost.length });
+    if (orphaned.length > 0) {
+      recorder.log("warn", "released addresses whose objects went without a release", { owner: uid, addresses: orphaned.length });
+    }
   }
 
-  #isLost(row: AddressRow): boolean {
-    if (row.holder.kind !== this.kind) return false;
-    // The only row of an object that seeding has listed is not lost, whatever its token: repair adopts it.
-    if (this.isSeeded(row.address, row.holder)) return false;
-    return this.tokenOf(row.address) !== row.token && !this.ports.storage.releaseHas(row.token);
+  /** What becomes of a row that no operation under way may commit: by one read of the address's allocation, and one of the object that it names. */
+  #fateOf({ address, token, holder }: AddressRow): RowFate {
+    if (holder.kind !== this.kind) return "kept";
+    const { storage } = this.ports;
+    const allocation = storage.allocationGet(address);
+    // The only row of an object that seeding has listed is known, whatever its token: repair adopts it.
+    if (allocation && (allocation.token === token || allocation.token === holder.uid))
+      return this.#isHeld(allocation) ? "kept" : "orphaned";
+    return storage.releaseHas(token) ? "kept" : "lost";
+  }
+
+  #isHeld({ key, address }: Allocation): boolean {
+    return this.ports.holds(key, address);
   }
 }

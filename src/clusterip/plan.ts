@@ -124,6 +124,16 @@ export function heldAddresses(service: Service): string[] {
   return addresses.filter((address) => address !== "" && address !== NONE).map(canonicalAddress);
 }
 
+/** Whether the stored Service (JSON text; undefined = there is none) holds the address. One that cannot be read keeps what it may hold. */
+export function isHeldByStored(stored: string | undefined, address: string): boolean {
+  if (stored === undefined) return false;
+  try {
+    return heldAddresses(JSON.parse(stored) as Service).includes(address);
+  } catch {
+    return true;
+  }
+}
+
 function missing(spec: ServiceSpec, from: number): Take[] {
   if (isHeadless(spec)) return [];
   const take: Take[] = [];

@@ -7,12 +7,13 @@ import type { OwnerStorage } from "../../src/alloc/owner-storage";
 import { RPC_TIMEOUT_MS } from "../../src/base/limits";
 import type { Random } from "../../src/base/ports";
 import { withTimeout } from "../../src/base/timeout";
-import { AddressLedger } from "../../src/clusterip/address-ledger";
+import { AddressLedger, type LedgerPorts } from "../../src/clusterip/address-ledger";
 import { IPAddressExtension, type IPAddressStorage, type IPAddressSupply } from "../../src/clusterip/ip-address-extension";
 import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
 import type { NodePortStorage } from "../../src/clusterip/node-port-storage";
 import { NodePorts } from "../../src/clusterip/node-ports";
 import { Pairing } from "../../src/clusterip/pairing";
+import { isHeldByStored } from "../../src/clusterip/plan";
 import { ServiceExtension, type ServiceSupply } from "../../src/clusterip/service-extension";
 import { IPAddressRepair } from "../../src/clusterip/ip-address-repair";
 import { ServiceRepair, type ServiceRepairPorts } from "../../src/clusterip/service-repair";
@@ -282,7 +283,11 @@ export class SimCluster {
     });
   }
 
-  #ledger(life: Life, kind: HolderKind, storage: LedgerStorage, deletes?: (items: IPAddressDelete[]) => Promise<void>) {
+  #ledger(
+    life: Life,
+    { kind, storage, holds }: { kind: HolderKind; storage: LedgerStorage; holds: LedgerPorts["holds"] },
+    deletes?: (items: IPAddressDelete[]) => Promise<void>,
+  ) {
     const topology = new TopologySource(life.clock, () => this.#coordinatorOf(life));
     const ledger = new AddressLedger(kind, {
       clock: life.clock,
@@ -292,6 +297,7 @@ export class SimCluster {
       storage,
       topology,
       owner: (uid) => this.#ownerOf(life, uid),
+      holds,
       ...(deletes ? { deleteAddresses: deletes } : {}),
     });
     return { topology, ledger };
@@ -331,7 +337,9 @@ export class SimCluster {
           () => "deleteAddresses",
         ),
     });
-    const { topology, ledger } = this.#ledger(life, "service", storage, (items) => ipAddresses().deleteMany(items));
+    const stored = (key: string): string | undefined => rows.objectGet(key)?.data;
+    const holds = (key: string, address: string): boolean => isHeldByStored(stored(key), address);
+    const { topology, ledger } = this.#ledger(life, { kind: "service", storage, holds }, (items) => ipAddresses().deleteMany(items));
     const pairing = new Pairing({ clock: life.clock, recorder: this.#recorder(life), ipAddresses });
     const extension = new ServiceExtension({
       definition,
@@ -355,7 +363,7 @@ export class SimCluster {
       storage,
       pairing,
       topology,
-      stored: (key) => rows.objectGet(key)?.data,
+      stored,
       internally: (work) =>
         store.internally((turn) => {
           tables.journal.note("repairTurn");
@@ -393,7 +401,8 @@ export class SimCluster {
     const tables = this.tables.ipAddresses;
     const rows = whileAlive(tables.store, life);
     const ledgerRows = this.#sabotaged(whileAlive<LedgerStorage>(tables.ledger, life));
-    const { ledger, topology } = this.#ledger(life, "ipaddress", ledgerRows);
+    const holds = (key: string): boolean => rows.objectGet(key) !== undefined;
+    const { ledger, topology } = this.#ledger(life, { kind: "ipaddress", storage: ledgerRows, holds });
     const addresses = whileAlive<IPAddressStorage>(tables.addresses, life);
     const asked = { clock: life.clock, recorder: this.#recorder(life), ledger, topology, owner: (uid: string) => this.#rowsAt(life, uid) };
     const extension = new IPAddressExtension({

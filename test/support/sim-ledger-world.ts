@@ -48,6 +48,8 @@ export class LedgerWorld {
   free: (owner: string) => AllocateAnswer["free"] = (owner) => structuredClone(this.#saidFull.has(owner) ? NOTHING_FREE : SOME_FREE);
   readonly #saidFull = new Set<string>();
   seed: ServiceCIDRRpc["seed"] = () => Promise.resolve("ok");
+  /** whether the store's object at `key` holds the address */
+  holds: (key: string, address: string) => boolean = () => true;
   rowsSince: (owner: string, after: number, limit: number) => ReturnType<ServiceCIDRRpc["rowsSince"]> = () =>
     Promise.resolve({ epoch: 1, rows: [] });
   deleteAddresses: (items: IPAddressDelete[]) => Promise<void> = () => Promise.resolve();
@@ -80,6 +82,7 @@ export class LedgerWorld {
         this.calls.push(`deleteMany ${items.map(({ token }) => token).join()}`);
         return this.deleteAddresses(items);
       },
+      holds: (key, address) => this.holds(key, address),
       wakeAt: (time) => void this.alarms.push(time - this.scheduler.now),
     };
   }

@@ -111,6 +111,100 @@ describe("audit", () => {
     expect([world.calls.filter((call) => call.startsWith("release")), world.ledger.releases.count]).toEqual([["release a lost"], 0]);
   });
 
+  describe("of a row that the store knows", () => {
+    it("and whose object went without a release: it is dropped and given back, be it new or old, and what others hold stays", async () => {
+      for (const seen of [false, true]) {
+        const world = new AuditWorld();
+        const [lost, kept] = [await world.take(), await world.take()];
+        world.commit("default/lost", lost);
+        world.commit("default/kept", kept);
+        if (seen) await world.audit();
+        world.holds = (key) => key !== "default/lost";
+        await world.audit();
+        expect(world.held).toEqual([kept.token]);
+        expect([world.ledger.tokenOf(lost.address), world.ledger.tokenOf(kept.address)]).toEqual([undefined, kept.token]);
+        expect(world.calls.filter((call) => call.startsWith("deleteMany"))).toEqual([`deleteMany ${lost.token}`]);
+        expect(world.logged).toEqual(["warn released addresses whose objects went without a release"]);
+      }
+    });
+
+    it("asks for the object under which it was committed, and the address", async () => {
+      const world = new AuditWorld();
+      const taken = await world.take();
+      world.commit("default/a", taken);
+      const asked: string[] = [];
+      world.holds = (key, address) => asked.push(`${key} ${address}`) > 0;
+      await world.audit();
+      expect(asked).toEqual([`default/a ${taken.address}`]);
+    });
+
+    it("costs one read of its allocation and one of its object, and no call or transaction besides", async () => {
+      const world = new AuditWorld();
+      for (let i = 0; i < 100; i++) world.commit(`default/s${i}`, await world.take());
+      await world.audit();
+      world.calls.length = 0;
+      let [reads, objects, transactions] = [0, 0, 0];
+      const { allocationGet, releaseHas, transaction } = world.storage;
+      world.storage.allocationGet = (address) => (reads++, allocationGet.call(world.storage, address));
+      world.storage.releaseHas = (token) => (reads++, releaseHas.call(world.storage, token));
+      world.storage.transaction = (work) => (transactions++, transaction.call(world.storage, work) as never);
+      world.holds = () => ++objects > 0;
+      await world.scheduler.run(world.ledger.auditAll());
+      expect([reads, objects, transactions]).toEqual([100, 100, 0]);
+      expect(world.calls).toEqual(["topology", "rowsSince a 0"]);
+    });
+
+    it("is left alone while an operation under way may still commit it, and decided by what is stored after the answer", async () => {
+      const world = new AuditWorld();
+      const under = await world.take();
+      world.storage.transaction(() => world.ledger.hold("default/a", under));
+      world.holds = () => false;
+      await world.audit();
+      await world.scheduler.run(world.ledger.auditAll());
+      expect([world.held, world.ledger.tokenOf(under.address)]).toEqual([[under.token], under.token]);
+      const { rowsSince } = world;
+      world.rowsSince = async (...args) => {
+        const answer = await rowsSince(...args);
+        world.ledger.ended([under]);
+        world.holds = () => true;
+        return answer;
+      };
+      await world.audit();
+      expect(world.held).toEqual([under.token]);
+    });
+
+    it("goes in a transaction with its outbox row: one that fails leaves both for the next audit", async () => {
+      const world = new AuditWorld();
+      const taken = await world.take();
+      world.commit("default/a", taken);
+      world.holds = () => false;
+      const { storage } = world;
+      const transaction = storage.transaction.bind(storage);
+      storage.transaction = (work) =>
+        transaction(() => {
+          work();
+          throw new Error("the disk is full");
+        });
+      await world.audit();
+      expect([world.held, world.ledger.tokenOf(taken.address), storage.releaseCount()]).toEqual([[taken.token], taken.token, 0]);
+      storage.transaction = transaction;
+      await world.audit();
+      expect([world.held, world.ledger.tokenOf(taken.address), world.ledger.releases.count]).toEqual([[], undefined, 0]);
+    });
+
+    it("under another token, of an object that seeding has listed: stays with the object, and goes without it", async () => {
+      const world = new AuditWorld();
+      const row = world.row("10.0.0.50", "of a repair that was not committed");
+      world.storage.allocationAdd({ address: row.address, key: "listed", token: row.holder.uid, gen: { epoch: 0, counter: 0 } });
+      await world.audit();
+      expect(world.held).toEqual([row.token]);
+      world.holds = () => false;
+      await world.scheduler.run(world.ledger.auditAll());
+      await world.scheduler.pass(10);
+      expect([world.held, world.ledger.tokenOf(row.address), world.ledger.releases.count]).toEqual([[], undefined, 0]);
+    });
+  });
+
   it("stops its mark below the first row of an operation under way, and looks there again", async () => {
     const world = new AuditWorld();
     world.row("10.0.0.50", "lost-before");
@@ -372,6 +466,23 @@ describe("a turn", () => {
     world.commit("default/a", taken);
     expect(() => world.ledger.hold("default/b", taken)).toThrow(/UNIQUE/);
   });
+
+  it.each(["default/gone", "default/again"])(
+    "holds an address of which the row of a Service %s is left that went without a release; what that one took is given back",
+    async (key) => {
+      const world = new AuditWorld();
+      const before = await world.take();
+      world.commit(key, before);
+      world.holds = (held) => held !== "default/gone";
+      // Its owner has lost the row, too, and gives the address out again.
+      world.rows.length = 0;
+      const { address, gen } = world.row(before.address, "again");
+      world.commit("default/again", { family: "IPv4", address, token: "again", gen });
+      await world.scheduler.pass(10);
+      expect(world.storage.allocationGet(address)).toMatchObject({ key: "default/again", token: "again" });
+      expect([world.held, world.calls.filter((call) => call.startsWith("release"))]).toEqual([["again"], [`release a ${before.token}`]]);
+    },
+  );
 
   it("an answer waits for its releases no longer than two seconds", async () => {
     const world = new AuditWorld();

@@ -20,8 +20,8 @@ export class IPAddressRepair {
   /** See RepairedAddresses. */
   async makeHeld(items: readonly Pick<HeldAddress, "address" | "object">[]): Promise<WholeResult[]> {
     const { holderOf } = this.ports;
-    const results = items.map(({ address, object }): WholeResult => (holderOf(address) === object ? "whole" : "gone"));
-    const open = results.flatMap((result, i) => (result === "whole" ? [i] : []));
+    const open = items.flatMap(({ address, object }, i) => (holderOf(address) === object ? [i] : []));
+    const results = items.map((): WholeResult => "gone");
     const outcomes = await this.#rows.settle(
       open.map((i) => {
         const { address = "", object: uid = "" } = items[i] ?? {};
@@ -29,10 +29,10 @@ export class IPAddressRepair {
         return { key: address, address, holder, isHeld: () => holderOf(address) === uid };
       }),
     );
-    outcomes.forEach((outcome, at) => {
-      if (!outcome.own) results[open[at] ?? -1] = outcome.result;
-      else if (outcome.isNew) results[open[at] ?? -1] = "restored";
-    });
+    for (const [at, i] of open.entries()) {
+      const outcome = outcomes[at];
+      if (outcome) results[i] = outcome.own ? (outcome.isNew ? "restored" : "whole") : outcome.result;
+    }
     return results;
   }
 }

@@ -6,7 +6,8 @@
  * |----------------------------------------------|-------------------------------------------------------------|
  * | its row is at the owner (row-repair.ts)      | the IPAddress is written again under the same gen, if wrong |
  * | the row had to be taken, or found again      | the IPAddress is written under the row's gen                |
- * | another Service's allocation row has it      | duplicate: the other keeps it                               |
+ * | another Service took it and holds it         | duplicate: the other keeps it                               |
+ * | one took it that went without a release      | it is given back, then taken again                          |
  *
  * On disk at a crash: after the turn that wrote a row down an IPAddress that the next pass writes.
  */
@@ -44,9 +45,8 @@ export class ServiceRepair implements RepairedServices {
   }
 
   async makeWhole(items: HeldAddress[]): Promise<WholeResult[]> {
-    const unpaired = this.ports.pairing.unpairedAddresses();
-    const results = items.map((item) => this.#look(item, unpaired));
-    const open = results.flatMap((result, i) => (result === "whole" ? [i] : []));
+    const results = await this.#lookAt(items);
+    const open = results.flatMap((result, i) => (result === undefined ? [i] : []));
     const outcomes = await this.#rows.settle(open.flatMap((i) => (items[i] ? [this.#holding(items[i])] : [])));
     const writes: { index: number; write: IPAddressRestore }[] = [];
     for (const [at, index] of open.entries()) {
@@ -56,7 +56,7 @@ export class ServiceRepair implements RepairedServices {
       else if (outcome.isNew || !item.isRight) writes.push({ index, write: restoreOf(item, outcome.own) });
     }
     await this.#write(writes, results);
-    return results;
+    return results.map((result) => result ?? "whole");
   }
 
   async giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]> {
@@ -64,26 +64,36 @@ export class ServiceRepair implements RepairedServices {
     return this.ports.internally(() =>
       items.map(({ address, token, gen }): GiveUpResult => {
         if (ledger.isInFlight(token)) return "busy";
-        if (storage.releaseHas(token)) return "released";
-        const allocation = storage.allocationGet(address);
-        if (allocation?.token !== token) {
+        if (storage.releaseHas(token)) return "pending";
+        if (storage.allocationGet(address)?.token !== token) {
           ledger.giveBack([{ family: familyOfText(address), address, token, gen }]);
           return "released";
         }
-        if (this.#holds(allocation.key, address)) return "held";
-        ledger.drop(allocation.key, address);
-        return "released";
+        return ledger.dropOrphaned(address) ? "released" : "held";
       }),
     );
   }
 
-  /** Whether there is anything to be done about it ("whole" = that is open). */
-  #look(item: HeldAddress, unpaired: ReadonlySet<string>): WholeResult {
-    const key = storageKey(item);
-    const allocation = this.ports.storage.allocationGet(item.address);
-    if (!this.#holds(key, item.address, item.uid)) return "gone";
-    if (allocation && allocation.key !== key) return "duplicate";
-    return unpaired.has(item.address) ? "busy" : "whole";
+  /** What is known of each without its row, as of after the last await; what a Service that is gone has left is given back before. */
+  async #lookAt(items: readonly HeldAddress[]): Promise<(WholeResult | undefined)[]> {
+    const { internally, ledger } = this.ports;
+    const results = this.#look(items);
+    const orphaned = items.filter(({ address }, i) => results[i] === "duplicate" && ledger.isOrphaned(address));
+    if (orphaned.length === 0) return results;
+    await internally(() => orphaned.forEach(({ address }) => ledger.dropOrphaned(address)));
+    return this.#look(items);
+  }
+
+  /** Why nothing is to be done about it; undefined = that is open. */
+  #look(items: readonly HeldAddress[]): (WholeResult | undefined)[] {
+    const unpaired = this.ports.pairing.unpairedAddresses();
+    return items.map((item) => {
+      const key = storageKey(item);
+      const allocation = this.ports.storage.allocationGet(item.address);
+      if (!this.#holds(key, item.address, item.uid)) return "gone";
+      if (allocation && allocation.key !== key) return "duplicate";
+      return unpaired.has(item.address) ? "busy" : undefined;
+    });
   }
 
   #holding({ namespace, name, uid, address }: HeldAddress): HoldingObject {
@@ -92,14 +102,14 @@ export class ServiceRepair implements RepairedServices {
     return { key, address, holder, isHeld: () => this.#holds(key, address, uid) };
   }
 
-  #holds(key: string, address: string, uid?: string): boolean {
+  #holds(key: string, address: string, uid: string): boolean {
     const text = this.ports.stored(key);
     if (text === undefined) return false;
     const service = JSON.parse(text) as Service;
-    return (uid === undefined || service.metadata?.uid === uid) && heldAddresses(service).includes(address);
+    return service.metadata?.uid === uid && heldAddresses(service).includes(address);
   }
 
-  async #write(writes: readonly { index: number; write: IPAddressRestore }[], results: WholeResult[]): Promise<void> {
+  async #write(writes: readonly { index: number; write: IPAddressRestore }[], results: (WholeResult | undefined)[]): Promise<void> {
     if (writes.length === 0) return;
     const { clock, ipAddresses, recorder } = this.ports;
     try {

@@ -45,12 +45,20 @@ export interface WrittenAddress {
   gen: Gen;
 }
 
-export type GiveUpResult = "released" | "held" | "busy";
+export type GiveUpResult =
+  /** it is on its way back because of this proposal: nobody holds it */
+  | "released"
+  /** it was on its way back already, as after any delete: no leak */
+  | "pending"
+  /** a Service holds it, under this very token */
+  | "held"
+  /** an operation under way may still commit it */
+  | "busy";
 
 /** The services store: it alone releases what it asked for (rule 6). */
 export interface RepairedServices {
   makeWhole(items: HeldAddress[]): Promise<WholeResult[]>;
-  /** releases what no Service holds; `held`: one does, under this very token */
+  /** releases what no Service holds */
   giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]>;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HeldAddress, WrittenAddress } from "../../../src/rpc/repair";
-import { RepairWorld } from "../../support/repair-world";
+import { aService, anIPAddress, RepairWorld } from "../../support/repair-world";
 import type { ServicesBrain } from "../../support/sim-cluster";
 
 const ALWAYS = { isAlive: () => true };
@@ -13,6 +13,18 @@ function inServices<T>(world: RepairWorld, work: (brain: ServicesBrain) => Promi
 async function writersOf(world: RepairWorld, address: string): Promise<WrittenAddress[]> {
   const writers = await world.run(world.cluster.network.call(ALWAYS, world.cluster.ipAddresses, (brain) => brain.writersOf([address])));
   return writers.filter((writer) => writer !== null);
+}
+
+/** The owners lose every row, as a restored copy would. */
+async function loseRows(world: RepairWorld): Promise<void> {
+  for (const { node } of world.cluster.owners.values()) {
+    await world.run(
+      world.cluster.network.call(ALWAYS, node, async (owner) => {
+        const { rows } = await owner.rowsSince(0, 1_000);
+        return owner.release(rows.map(({ address, token }) => ({ address, token })));
+      }),
+    );
+  }
 }
 
 describe("giveUp", () => {
@@ -33,6 +45,32 @@ describe("giveUp", () => {
     expect(await world.run(inServices(world, ({ repair }) => repair.giveUp(before)))).toEqual(["released"]);
     await world.cluster.scheduler.pass(10_000);
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/next" }, { [address]: "service" }]);
+  });
+
+  it("of what is on its way back already says so (a delete, or two families that become one, seen between commit and outbox)", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const writers = await writersOf(world, address);
+    const { ledger } = world.cluster.tables.services;
+    ledger.releaseAdd({ ...writers[0]!, attempts: 9, dueAt: world.now + 60_000 });
+    expect(await world.run(inServices(world, ({ repair }) => repair.giveUp(writers)))).toEqual(["pending"]);
+    expect(ledger.releaseCount()).toBe(1);
+    // Nobody is told of a leak that is none.
+    ledger.allocationDelete(address);
+    world.cluster.tables.services.store.objectDelete("default/web");
+    await world.wait(70_000);
+    await world.pass();
+    expect([world.told(), world.storage.countsLoad().ipErrors]).toEqual([[], {}]);
+  });
+
+  it("of what a Service took that went without a release gives it back", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("web");
+    const writers = await writersOf(world, address);
+    world.cluster.tables.services.store.objectDelete("default/web");
+    expect(await world.run(inServices(world, ({ repair }) => repair.giveUp(writers)))).toEqual(["released"]);
+    await world.cluster.scheduler.pass(10_000);
+    expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
   });
 
   it("waits for an operation under way, which may still commit (hazard 2)", async () => {
@@ -66,6 +104,33 @@ describe("makeWhole", () => {
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
   });
 
+  it.each([true, false])(
+    "of an address that another Service took which went without a release is that Service's no more (its row at the owner is there: %s)",
+    async (hasRow) => {
+      const world = await RepairWorld.of(RANGE);
+      const address = await world.createService("gone");
+      await world.cluster.scheduler.pass(10_000);
+      const { store, ledger } = world.cluster.tables.services;
+      store.objectDelete("default/gone");
+      if (!hasRow) await loseRows(world);
+      await world.plant("services", aService("web", [address], world.now));
+      await world.pass();
+      await world.wait(10_000);
+      expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
+      expect([ledger.allocationGet(address)?.key, ledger.releaseCount()]).toEqual(["default/web", 0]);
+      expect(world.told().filter((text) => text.includes("AlreadyAllocated"))).toEqual([]);
+    },
+  );
+
+  it("of an address that another Service holds is a duplicate", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("first");
+    await world.plant("services", aService("second", [address], world.now));
+    const item = { namespace: "default", name: "second", uid: "uid of second", address, object: "", isRight: false };
+    expect(await world.run(inServices(world, ({ repair }) => repair.makeWhole([item])))).toEqual(["duplicate"]);
+    expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/first" }, { [address]: "service" }]);
+  });
+
   it("of a Service that goes while its address is taken again gives the address back", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
@@ -80,5 +145,81 @@ describe("makeWhole", () => {
     expect(["gone", "restored"]).toContain((await world.run(answer))[0]);
     await world.cluster.scheduler.pass(10_000);
     expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
+  });
+});
+
+describe("an object that went without a release", () => {
+  const maintain = async (world: RepairWorld, store: "services" | "ipAddresses"): Promise<void> => {
+    const { network, services, ipAddresses } = world.cluster;
+    if (store === "services") await world.run(network.call(ALWAYS, services, (brain) => brain.maintain()));
+    else await world.run(network.call(ALWAYS, ipAddresses, (brain) => brain.maintain()));
+    await world.cluster.scheduler.pass(10_000);
+  };
+
+  it.each([
+    ["", 1],
+    ["and its IPAddress was deleted before repair could see that it was left over", 1],
+    ["of two families", 2],
+  ])("a Service %s: its addresses come free, with nobody's help", async (how, families) => {
+    const world = families === 1 ? await RepairWorld.of(RANGE) : await RepairWorld.of([...RANGE, "fd00::/120"], ["IPv4", "IPv6"]);
+    await world.createService("web", families === 2 ? { ipFamilyPolicy: "RequireDualStack" } : {});
+    const kept = await world.createService("kept");
+    await maintain(world, "services");
+    world.cluster.tables.services.store.objectDelete("default/web");
+    if (how.startsWith("and")) for (const name of Object.keys(world.parents())) if (name !== kept) await world.remove("ipaddresses", name);
+    await maintain(world, "services");
+    expect([world.parents(), await world.rows()]).toEqual([{ [kept]: "default/kept" }, { [kept]: "service" }]);
+  });
+
+  it("a Service whose row at the owner is gone, too: the next one that draws the address has it", async () => {
+    const world = await RepairWorld.of(["10.0.0.0/30"]);
+    const addresses = [await world.createService("a"), await world.createService("b")];
+    await world.cluster.scheduler.pass(10_000);
+    world.cluster.tables.services.store.objectDelete("default/a");
+    world.cluster.tables.services.store.objectDelete("default/b");
+    await loseRows(world);
+    expect([await world.createService("a"), await world.createService("c")].sort()).toEqual(addresses.sort());
+    await maintain(world, "services");
+    expect(Object.values(world.parents()).sort()).toEqual(["default/a", "default/c"]);
+    expect(Object.keys(await world.rows()).sort()).toEqual(addresses);
+  });
+
+  it("an IPAddress that a client made: its address can be had again", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
+    const object = anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} });
+    expect((await world.create("ipaddresses", object)).ok).toBe(true);
+    await maintain(world, "ipAddresses");
+    world.cluster.tables.ipAddresses.store.objectDelete("10.0.0.9");
+    await maintain(world, "ipAddresses");
+    expect(await world.rows()).toEqual({});
+    expect((await world.create("ipaddresses", object)).ok).toBe(true);
+    await maintain(world, "ipAddresses");
+    expect(await world.rows()).toEqual({ "10.0.0.9": "ipaddress" });
+  });
+
+  it("is told from what is there: behind a finalizer, spelled otherwise, unreadable, or listed by seeding", async () => {
+    const world = await RepairWorld.of([...RANGE, "fd00::/120"], ["IPv4", "IPv6"]);
+    const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
+    await world.create("ipaddresses", anIPAddress("10.7.0.9", "default/web", world.now, { parentRef, labels: {} }));
+    await world.createRange("late", "10.7.0.0/28");
+    const lingering = {
+      metadata: { namespace: "default", name: "lingering", finalizers: ["example.com/wait"] },
+      spec: { ports: [{ port: 80 }] },
+    };
+    expect((await world.create("services", lingering)).ok).toBe(true);
+    await world.remove("services", "lingering");
+    const spelled = await world.createService("spelled", { ipFamilies: ["IPv6"], clusterIP: "fd00::0:00ab" });
+    const unreadable = await world.createService("unreadable");
+    await world.createService("headless", { clusterIP: "None" });
+    const { store } = world.cluster.tables.services;
+    const broken = store.objectGet("default/unreadable")!;
+    store.objectPut({ ...broken, data: broken.data.slice(0, -1) });
+    const before = await world.rows();
+    expect(spelled).toBe("fd00::0:00ab");
+    expect(Object.keys(before)).toContain("10.7.0.9");
+    for (const which of ["services", "ipAddresses"] as const) for (let i = 0; i < 2; i++) await maintain(world, which);
+    expect(await world.rows()).toEqual(before);
+    expect(Object.keys(before)).toContain(unreadable);
   });
 });

@@ -268,10 +268,12 @@ export class AddressLedger {
     const epochs = new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch]));
     const pace = new Pace(this.ports.clock, REST_GENTLY);
     for (const uid of this.#toAudit(topology)) {
+      // Before its rows are read: a turn that is lost meanwhile says that they have to be read again.
+      this.#audited.set(uid, epochs.get(uid) ?? 0);
       try {
         await this.#auditOwner(uid, pace);
-        this.#audited.set(uid, epochs.get(uid) ?? 0);
       } catch (error) {
+        this.#audited.delete(uid);
         this.ports.recorder.log("warn", "audit of an owner failed", { owner: uid, error: String(error) });
       }
     }

@@ -376,6 +376,23 @@ describe("audit", () => {
       }
     });
 
+    it("asks all that were asked before a transaction was lost, also the one that was being asked", async () => {
+      const { world, asked } = await audited();
+      world.topology = aTopology(2, claims);
+      const { rowsSince } = world;
+      world.rowsSince = async (owner, ...rest) => {
+        const answer = await rowsSince(owner, ...rest);
+        if (owner === "o50") world.ledger.turnLost();
+        return answer;
+      };
+      await world.audit();
+      expect(asked()).toHaveLength(100);
+      world.rowsSince = rowsSince;
+      await world.audit();
+      const before = Object.keys(claims).filter((uid) => uid <= "o50");
+      expect(asked()).toEqual(expect.arrayContaining(before));
+    });
+
     it("asks all after a transaction was lost: what it was to give back is in no outbox", async () => {
       const { world, asked } = await audited();
       world.ledger.turnLost();

@@ -4,11 +4,13 @@ import type { Result } from "../../base/result";
 import { badRequest, type Status } from "../../meta/status";
 import { parseIncludeObject } from "../../meta/table";
 import type { CollectionRequest, Representation } from "../../rpc/store";
+import { compressed } from "../compress";
 import { answerOfCopy, noteSource } from "../list-copies";
 import type { CollectionOptions } from "../options";
 import { call } from "../peers";
 import { socketHeaders } from "../web-socket";
-import { bootstrapProblem, callName, type ResourceRequest, store } from "../resource-request";
+import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "../resource-request";
+import { rerendered } from "../respond";
 
 const COLLECTION_URL = "http://store/collection";
 
@@ -51,4 +53,10 @@ export async function askCollection(
   });
   if (answer.ok) noteSource(cluster, definition, answer.value, askedAt);
   return answer;
+}
+
+/** The store's answer as the client wants to read it. */
+export async function collectionResponse(request: ResourceRequest, answer: Response): Promise<Response> {
+  const shown = await call(() => rerendered(answer, request.rendering), { what: callName(request), repeatable: false });
+  return shown.ok ? compressed(shown.value, request.request.headers.get("Accept-Encoding")) : refuse(request, shown.error);
 }

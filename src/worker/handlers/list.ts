@@ -1,9 +1,7 @@
 /** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
-import { compressed } from "../compress";
 import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../options";
 import { refuse, type ResourceRequest } from "../resource-request";
-import { rerendered } from "../respond";
-import { askCollection, representationOf } from "./collection";
+import { askCollection, collectionResponse, representationOf } from "./collection";
 
 export async function list(request: ResourceRequest): Promise<Response> {
   const options = parseCollectionOptions(request.query, false);
@@ -13,6 +11,5 @@ export async function list(request: ResourceRequest): Promise<Response> {
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
   const answer = await askCollection(request, options.value, representation.value);
-  if (!answer.ok) return refuse(request, answer.error);
-  return compressed(await rerendered(answer.value, request.rendering), request.request.headers.get("Accept-Encoding"));
+  return answer.ok ? collectionResponse(request, answer.value) : refuse(request, answer.error);
 }

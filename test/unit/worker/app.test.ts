@@ -388,6 +388,23 @@ describe("list and watch", () => {
     });
   });
 
+  it.each(["GET", "DELETE"])(
+    "%s: a store that goes away in the middle of its list, while it is put into another form, is 503",
+    async (method) => {
+      const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+      const body = () =>
+        new ReadableStream<Uint8Array>({
+          start: (controller) => controller.enqueue(new TextEncoder().encode('{"items":[')),
+          pull: () => Promise.reject(new Error("Network connection lost.")),
+        });
+      const answers: Answers = { fetch: () => new Response(body(), { headers: { "Content-Type": "application/json" } }) };
+      const { response } = await ask("/api/v1/namespaces/x/services?pretty=true", { method }, answers);
+      expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
+      expect(await response.json()).toMatchObject({ kind: "Status", code: 503, reason: "ServiceUnavailable" });
+      warned.mockRestore();
+    },
+  );
+
   it("a second representation is told to the store that keeps the first", async () => {
     const { calls } = await ask("/apis/events.k8s.io/v1/events");
     expect(calls[0]).toMatchObject({ object: "RESOURCE_STORE events", argument: { group: "events.k8s.io", resource: "events" } });

@@ -382,14 +382,14 @@ describe("audit", () => {
       const { rowsSince } = world;
       world.rowsSince = async (owner, ...rest) => {
         const answer = await rowsSince(owner, ...rest);
-        if (owner === "o50") world.ledger.turnLost();
+        if (owner === "o70") world.ledger.turnLost();
         return answer;
       };
       await world.audit();
       expect(asked()).toHaveLength(100);
       world.rowsSince = rowsSince;
       await world.audit();
-      const before = Object.keys(claims).filter((uid) => uid <= "o50");
+      const before = Object.keys(claims).filter((uid) => uid <= "o70");
       expect(asked()).toEqual(expect.arrayContaining(before));
     });
 

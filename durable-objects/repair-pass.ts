@@ -4,10 +4,10 @@ import { withTimeout } from "../src/base/timeout";
 import { type Settings, settingsOf } from "../src/config/settings";
 import { type RepairPorts, SWEEP_MARK } from "../src/controllers/repair/ports";
 import { Repairer } from "../src/controllers/repair/repairer";
+import { readService } from "../src/controllers/repair/round";
 import { SettingsWatch } from "../src/controllers/repair/settings-watch";
 import { StoredRanges } from "../src/controllers/repair/stored-ranges";
 import { EventRecorder, type EventSubject, referenceTo } from "../src/events/event-recorder";
-import type { Service } from "../src/meta/kubernetes";
 import { prefixesIn } from "../src/net/prefix";
 import { servicesDefinition } from "../src/registry/services/definition";
 import type { ObjectFeed } from "../src/rpc/object-feed";
@@ -57,7 +57,8 @@ function partsOf(setting: ControllerSetting): { repairer: Repairer; settings: Se
 /** The Service `default/kubernetes`, which every cluster has; undefined as long as it is not there or cannot be read. */
 async function defaultService(services: ObjectFeed): Promise<EventSubject | undefined> {
   const [text] = await services.objectsNamed([{ namespace: "default", name: "kubernetes" }]).catch(() => []);
-  return text ? referenceTo(servicesDefinition, JSON.parse(text) as Service) : undefined;
+  const service = text ? readService(text) : undefined;
+  return service && referenceTo(servicesDefinition, service);
 }
 
 function portsOf({ env, cluster, storage, recorder }: ControllerSetting): RepairPorts {
@@ -65,7 +66,10 @@ function portsOf({ env, cluster, storage, recorder }: ControllerSetting): Repair
   const addresses = () => ipAddressesStore(env, cluster);
   const { onlyRanges, serviceRanges } = configOf(env);
   const configured = onlyRanges && prefixesIn(onlyRanges);
-  const stored = new StoredRanges(feedOf(() => coordinator(env, cluster)));
+  const stored = new StoredRanges(
+    feedOf(() => coordinator(env, cluster)),
+    recorder,
+  );
   return {
     clock: systemClock,
     recorder,

@@ -2,6 +2,7 @@
 import type { RepairPorts } from "../../src/controllers/repair/ports";
 import { heldAddresses } from "../../src/clusterip/plan";
 import { Repairer } from "../../src/controllers/repair/repairer";
+import { readIPAddress } from "../../src/controllers/repair/round";
 import { withTimeout } from "../../src/base/timeout";
 import type { EventReport } from "../../src/events/event-recorder";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
@@ -30,6 +31,8 @@ const ORPHAN_AGE_MS = 60_000;
 export class RepairWorld {
   readonly storage = new MemoryRepairStorage();
   readonly reported: EventReport[] = [];
+  /** `level event` of each line in the log */
+  readonly logged: string[] = [];
   /** calls to the stores, by name */
   readonly calls: string[] = [];
   /** what repair has done, or was about to do, to somebody who had every right: at the end it would be whole again, and nobody would know */
@@ -176,7 +179,7 @@ export class RepairWorld {
 
   #note(texts: readonly (string | null | undefined)[]): void {
     for (const text of texts) {
-      const { name = "", uid = "" } = text ? ((JSON.parse(text) as IPAddress).metadata ?? {}) : {};
+      const { name = "", uid = "" } = readIPAddress(text ?? "")?.metadata ?? {};
       this.#seen.set(name, uid);
     }
   }
@@ -266,7 +269,7 @@ export class RepairWorld {
         return legacyRanges();
       },
       clock: cluster.scheduler.clock(isAlive),
-      recorder: { log: () => undefined },
+      recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
       storage: this.storage,
       events: { report: (event) => void this.reported.push(event), flush: () => Promise.resolve() },
       services: feed("services"),

@@ -27,13 +27,17 @@ import { isFamilyGone, legacyServiceEvent } from "./legacy-events";
 import { OwnerCheck } from "./owner-check";
 import { type Followed, type Progress, type RepairPorts, type RepairStorage, SLICED_MARK, SWEEP_MARK } from "./ports";
 import {
+  addressId,
   emptyRound,
   noteAddressChange,
   noteServiceChange,
   noteSweptAddress,
   noteSweptService,
   parentKey,
+  readIPAddress,
+  readService,
   type Round,
+  serviceId,
   wantParent,
   wantSuspect,
 } from "./round";
@@ -66,6 +70,8 @@ const SUSPECT_LEASE_MS = 10 * 60_000;
 const SWEEPING_MARK = "sweeping";
 /** Somebody waits for the full sweep. */
 const AWAITED_MARK = "sweepAwaited";
+/** Characters of a text that cannot be read which the log shows: its name, mostly. */
+const UNREADABLE_SHOWN = 100;
 /** Full sweeps that came to their end. */
 const SWEEPS_MARK = "sweeps";
 
@@ -208,14 +214,14 @@ export class Repairer {
       if (!progress.urgent) this.#startFullSweep();
       Object.assign(progress, { cursor: undefined, sweptTo: "", urgent: true });
     } else {
-      for (const change of changes.changes) noteChange(round, change);
+      for (const change of changes.changes) if (!noteChange(round, change)) this.#tellUnreadable(what, change.object);
       moved = changes.cursor.revision !== progress.cursor?.revision;
       more = changes.more;
       progress.cursor = changes.cursor;
     }
     if (!slice && !progress.urgent) return { progress, moved, more };
     const page = await store.objectsAfter(progress.sweptTo, PAGE);
-    for (const object of page.objects) noteSwept(round, object);
+    for (const object of page.objects) if (!noteSwept(round, object)) this.#tellUnreadable(what, object);
     // What changed while the sweep goes on is in the history after the first page.
     progress.cursor ??= page.cursor;
     moved ||= progress.urgent || page.next !== progress.sweptTo;
@@ -237,7 +243,7 @@ export class Repairer {
     }
     for (const part of partsOf([...names])) {
       const found = await ipAddresses.objectsNamed(part.map((name) => ({ namespace: "", name })));
-      part.forEach((name, i) => round.addresses.set(name, parsed<IPAddress>(found[i])));
+      part.forEach((name, i) => round.addresses.set(name, this.#found(round, addressId(name), found[i], readIPAddress)));
     }
     for (const object of round.addresses.values()) if (object) wantParent(round, object);
     await this.#readServices(round);
@@ -249,7 +255,7 @@ export class Repairer {
     for (const part of partsOf(wanted)) {
       const found = await this.ports.services.objectsNamed(part.map(([, key]) => key));
       part.forEach(([key], i) => {
-        const service = parsed<Service>(found[i]);
+        const service = this.#found(round, serviceId(key), found[i], readService);
         if (service) round.services.set(key, service);
       });
     }
@@ -268,6 +274,7 @@ export class Repairer {
     for (const service of round.services.values()) {
       for (const text of clusterIPsOf(service)) {
         const ip = readClusterIP(text);
+        if (ip && isUncertain(round, ip.address)) continue;
         const finding = judgeClusterIP(ip, service, {
           isCovered: (address) => givesOut(ranges, address),
           object: (address) => round.addresses.get(address),
@@ -292,7 +299,7 @@ export class Repairer {
 
   #concludeService({ service, ip, finding, item }: Judged, result: WholeResult): void {
     const { clock, storage } = this.ports;
-    const id = `services/${item.namespace}/${item.name}`;
+    const id = serviceId(`${item.namespace}/${item.name}`);
     switch (result) {
       case "restored":
         // An object that was right when it was read and is gone since.
@@ -324,10 +331,10 @@ export class Repairer {
     const wrong: WrongAddress[] = [];
     const swept: IPAddress[] = [];
     for (const [name, object] of round.addresses) {
-      if (!object) continue;
+      if (!object || isUncertain(round, name)) continue;
       const service = round.services.get(parentKey(object));
       const finding = judgeIPAddress(object, service, clock.now());
-      if (finding.kind === "young") storage.suspectPut(`ipaddresses/${name}`, finding.until);
+      if (finding.kind === "young") storage.suspectPut(addressId(name), finding.until);
       else if (finding.kind !== "fine") wrong.push({ object, kind: finding.kind });
       else if (round.swept.has(name) && !(service && isHeldBy(service, name))) swept.push(object);
     }
@@ -339,7 +346,7 @@ export class Repairer {
         const { name = "", uid = "" } = object.metadata ?? {};
         const gone = writers[i] ? released.has(name) : await this.#deleteObject(name, uid);
         if (!gone) {
-          storage.suspectPut(`ipaddresses/${name}`, clock.now() + LOOK_AGAIN_MS * 5);
+          storage.suspectPut(addressId(name), clock.now() + LOOK_AGAIN_MS * 5);
           continue;
         }
         this.#tellAddress(kind, object);
@@ -363,9 +370,11 @@ export class Repairer {
   /** What came out of the history may have changed since: what would go is judged again by the objects of now. */
   async #stillWrong(wrong: readonly WrongAddress[]): Promise<WrongAddress[]> {
     const still: WrongAddress[] = [];
+    const round = emptyRound();
     for (const part of partsOf(wrong)) {
       const names = part.map(({ object }) => ({ namespace: "", name: object.metadata?.name ?? "" }));
-      const objects = (await this.ports.ipAddresses.objectsNamed(names)).map((text) => parsed<IPAddress>(text));
+      const texts = await this.ports.ipAddresses.objectsNamed(names);
+      const objects = names.map(({ name }, i) => this.#found(round, addressId(name), texts[i], readIPAddress));
       // Of what is there now: another object may have taken the name, and it is another Service's.
       const parents = part.map(({ object: { spec } }, i) => {
         const { namespace = "", name = "" } = (objects[i]?.spec ?? spec)?.parentRef ?? {};
@@ -378,7 +387,10 @@ export class Repairer {
       const now = this.ports.clock.now();
       for (const [i, { kind }] of part.entries()) {
         const object = objects[i];
-        if (object && judgeIPAddress(object, parsed<Service>(services[i]), now).kind === kind) still.push({ object, kind });
+        if (!object) continue;
+        const id = serviceId(parentKey(object));
+        const service = this.#found(round, id, services[i], readService);
+        if (!round.unreadable.has(id) && judgeIPAddress(object, service, now).kind === kind) still.push({ object, kind });
       }
     }
     return still;
@@ -395,6 +407,23 @@ export class Repairer {
     const options: DeleteOptionsRequest = { dryRun: false, preconditions: { uid }, propagationPolicy: "", gracePeriodSeconds: undefined };
     const result = await this.ports.ipAddresses.write({ verb: "delete", key: { namespace: "", name }, options });
     return result.ok && result.gone;
+  }
+
+  /** What is there by that name; undefined = nothing, or what cannot be read, which the round knows then. */
+  #found<T>(round: Round, id: string, text: string | null | undefined, read: (text: string) => T | undefined): T | undefined {
+    if (text === null || text === undefined) return undefined;
+    const object = read(text);
+    if (object) return object;
+    round.unreadable.add(id);
+    this.#tellUnreadable(id, text);
+    return undefined;
+  }
+
+  /** `of`: its name, or where only the text is known the store that has it. */
+  #tellUnreadable(of: string, text: string): void {
+    const { recorder, storage } = this.ports;
+    storage.count("", 1);
+    recorder.log("error", "an object cannot be read, repair leaves it out", { of, begins: text.slice(0, UNREADABLE_SHOWN) });
   }
 
   #tell(finding: ServiceFinding | "unknown", service: Service, ip: ClusterIP | undefined): void {
@@ -465,8 +494,11 @@ function heldAddress(service: Service, ip: ClusterIP, finding: ServiceFinding, o
   return { namespace, name, uid, address: ip.address, object: object?.metadata?.uid ?? "", isRight: finding === "fine" };
 }
 
-function parsed<T>(text: string | null | undefined): T | undefined {
-  return text === null || text === undefined ? undefined : (JSON.parse(text) as T);
+/** Whether the IPAddress of that name, or the Service that it names, could not be read: whatever was concluded might be wrong. */
+function isUncertain({ addresses, unreadable }: Round, name: string): boolean {
+  if (unreadable.size === 0) return false;
+  const object = addresses.get(name);
+  return unreadable.has(addressId(name)) || (object !== undefined && unreadable.has(serviceId(parentKey(object))));
 }
 
 function partsOf<T>(all: readonly T[]): T[][] {

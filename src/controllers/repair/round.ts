@@ -1,8 +1,9 @@
 /** What one round of a pass looks at: Services and IPAddresses as they were read, and what is still to be read. */
-import type { IPAddress, Service } from "../../meta/kubernetes";
+import type { IPAddress, KubeObject, Service } from "../../meta/kubernetes";
 import { parentServiceOf } from "../../meta/parent-service";
 import type { FedChange } from "../../rpc/object-feed";
 import type { ObjectKey } from "../../rpc/store";
+import { clusterIPsOf } from "./rules";
 
 export interface Round {
   /** by `namespace/name` */
@@ -13,10 +14,12 @@ export interface Round {
   swept: Set<string>;
   /** Services that are to be read */
   wanted: Map<string, ObjectKey>;
+  /** `services/ns/name` or `ipaddresses/name` of what is there and cannot be read: nothing follows from it */
+  unreadable: Set<string>;
 }
 
 export function emptyRound(): Round {
-  return { services: new Map(), addresses: new Map(), swept: new Set(), wanted: new Map() };
+  return { services: new Map(), addresses: new Map(), swept: new Set(), wanted: new Map(), unreadable: new Set() };
 }
 
 /** `services/ns/name` or `ipaddresses/name` */
@@ -26,41 +29,82 @@ export function wantSuspect(round: Round, id: string): void {
   else round.addresses.set(rest.join("/"), undefined);
 }
 
-export function noteServiceChange(round: Round, { deleted, object }: FedChange): void {
-  const service = JSON.parse(object) as Service;
+/** This and the others that note answer whether the object could be read. */
+export function noteServiceChange(round: Round, { deleted, object }: FedChange): boolean {
+  const service = readService(object);
+  if (!service) return false;
   if (deleted) round.services.delete(keyOf(service));
   else round.services.set(keyOf(service), service);
+  return true;
 }
 
 /** Whether or not it is there: the Service that it is for is looked at. One that is gone may have a successor. */
-export function noteAddressChange(round: Round, { deleted, object }: FedChange): void {
-  const address = JSON.parse(object) as IPAddress;
+export function noteAddressChange(round: Round, { deleted, object }: FedChange): boolean {
+  const address = readIPAddress(object);
+  if (!address) return false;
   round.addresses.set(address.metadata?.name ?? "", deleted ? undefined : address);
   wantParent(round, address);
+  return true;
 }
 
 /** What a store has now wins over a change that came before. */
-export function noteSweptService(round: Round, text: string): void {
-  const service = JSON.parse(text) as Service;
-  round.services.set(keyOf(service), service);
+export function noteSweptService(round: Round, text: string): boolean {
+  const service = readService(text);
+  if (service) round.services.set(keyOf(service), service);
+  return service !== undefined;
 }
 
-export function noteSweptAddress(round: Round, text: string): void {
-  const address = JSON.parse(text) as IPAddress;
+export function noteSweptAddress(round: Round, text: string): boolean {
+  const address = readIPAddress(text);
+  if (!address) return false;
   const { name = "" } = address.metadata ?? {};
   round.addresses.set(name, address);
   round.swept.add(name);
+  return true;
 }
 
 export function wantParent(round: Round, object: IPAddress): void {
   const parent = parentServiceOf(object);
-  if (parent && !round.services.has(parentKey(object))) round.wanted.set(parentKey(object), parent);
+  const key = parentKey(object);
+  if (parent && !round.services.has(key) && !round.unreadable.has(serviceId(key))) round.wanted.set(key, parent);
+}
+
+/** The Service in a stored text; undefined = something has damaged it. */
+export function readService(text: string): Service | undefined {
+  const service = readObject<Service>(text);
+  // Texts in place of others are what the rules take them for; these they take apart.
+  const clusterIPs: unknown = service && clusterIPsOf(service);
+  return Array.isArray(clusterIPs) && clusterIPs.every((ip) => typeof ip === "string") ? service : undefined;
+}
+
+/** As readService. */
+export function readIPAddress(text: string): IPAddress | undefined {
+  return readObject<IPAddress>(text);
+}
+
+/** How a Service is called among what is looked at again, by its `namespace/name`. */
+export function serviceId(key: string): string {
+  return `services/${key}`;
+}
+
+/** As serviceId, by the name of an IPAddress. */
+export function addressId(name: string): string {
+  return `ipaddresses/${name}`;
 }
 
 export function parentKey({ spec }: IPAddress): string {
   return `${spec?.parentRef?.namespace ?? ""}/${spec?.parentRef?.name ?? ""}`;
 }
 
-function keyOf({ metadata }: Service): string {
+function readObject<T extends KubeObject>(text: string): T | undefined {
+  try {
+    const object = JSON.parse(text) as T | null;
+    return typeof object?.metadata?.name === "string" ? object : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function keyOf({ metadata }: Service): string {
   return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
 }

@@ -38,7 +38,7 @@ const read = async (ranges: StoredRanges): Promise<string[]> => (await ranges.cu
 describe("StoredRanges", () => {
   it("reads all pages once, and again only after a change", async () => {
     const feed = new FakeFeed([["10.0.0.0/24", "2001:db8::/64"], ["10.0.1.0/24"], ["no prefix", "10.0.2.0/24"]]);
-    const ranges = new StoredRanges(feed);
+    const ranges = new StoredRanges(feed, { log: () => undefined });
     const all = ["10.0.0.0/24", "2001:db8::/64", "10.0.1.0/24", "10.0.2.0/24"];
     expect(await read(ranges)).toEqual(all);
     expect(await ranges.current()).toBe(await ranges.current());
@@ -55,7 +55,7 @@ describe("StoredRanges", () => {
       feed.revision++;
       feed.onPage = () => undefined;
     };
-    const ranges = new StoredRanges(feed);
+    const ranges = new StoredRanges(feed, { log: () => undefined });
     await read(ranges);
     feed.ranges = [["10.0.9.0/24"]];
     expect(await read(ranges)).toEqual(["10.0.9.0/24"]);
@@ -63,10 +63,26 @@ describe("StoredRanges", () => {
 
   it("of a store that came back from a copy are read again", async () => {
     const feed = new FakeFeed([["10.0.0.0/24"]]);
-    const ranges = new StoredRanges(feed);
+    const ranges = new StoredRanges(feed, { log: () => undefined });
     await read(ranges);
     feed.incarnation = "two";
     feed.ranges = [];
     expect(await read(ranges)).toEqual([]);
   });
+
+  it.each(["{", "null", '{"spec":{"cidrs":[5]}}'])(
+    "with one that cannot be read (%s) may be anything, and the log says so",
+    async (text) => {
+      const feed = new FakeFeed([["10.0.0.0/24"], ["10.0.1.0/24"]]);
+      const { objectsAfter } = feed;
+      feed.objectsAfter = async (after) => ({
+        ...(await objectsAfter.call(feed, after)),
+        objects: ['{"spec":{"cidrs":["10.0.0.0/24"]}}', text],
+      });
+      const lines: string[] = [];
+      const ranges = new StoredRanges(feed, { log: (level) => void lines.push(level) });
+      expect(await read(ranges)).toEqual(["10.0.0.0/24", "0.0.0.0/0", "::/0"]);
+      expect(lines).toEqual(["error"]);
+    },
+  );
 });

@@ -117,7 +117,8 @@ export abstract class PoolAllocator implements Allocator {
   protected abstract cidrOf(address: bigint): string;
   /** CIDRs that a dynamic request found full */
   protected abstract readonly cidrs: readonly string[];
-  abstract dryRun(): Allocator;
+  /** the range whose network address stands for a dynamic one in a dry run; undefined = nothing is ready */
+  protected abstract readonly shown: Prefix | undefined;
 
   allocate(text: string): Result<AllocatedAddress, AllocatorError> {
     const start = this.ports.clock.now();
@@ -180,6 +181,14 @@ export abstract class PoolAllocator implements Allocator {
 
   enableMetrics(metrics: AllocationMetrics): void {
     this.#metrics = metrics;
+  }
+
+  dryRun(): Allocator {
+    return new DryRunAllocator(this, {
+      shown: () => this.shown,
+      refusalOf: (address) => this.refusalOf(address),
+      scopeOf: (address) => this.pool.scopeOf(this.ipFamily, address),
+    });
   }
 
   get free(): PoolFree {
@@ -252,8 +261,8 @@ export class RangeAllocator extends PoolAllocator {
     return this.destroyed ? [] : [this.usageOf(this.#prefix)];
   }
 
-  dryRun(): Allocator {
-    return new DryRunAllocator(this, (address) => this.refusalOf(address), this.#prefix);
+  protected get shown(): Prefix | undefined {
+    return this.destroyed ? undefined : this.#prefix;
   }
 
   protected get cidrs(): readonly string[] {
@@ -270,24 +279,27 @@ export class RangeAllocator extends PoolAllocator {
 }
 
 /** Answers as `allocator` would and leaves it as it is; §2.3 of upstream's behaviour: only the range is looked at. */
-export class DryRunAllocator implements Allocator {
+class DryRunAllocator implements Allocator {
   constructor(
     private readonly allocator: Allocator,
-    private readonly refusalOf: (address: Address) => AllocatorError | undefined,
-    /** whose network address stands for a dynamic one; undefined = nothing is ready */
-    private readonly shown: Prefix | undefined,
+    /** what the allocator itself knows at the time */
+    private readonly ports: {
+      shown(): Prefix | undefined;
+      refusalOf(address: Address): AllocatorError | undefined;
+      scopeOf(address: bigint): Scope;
+    },
   ) {}
 
   allocate(text: string): Result<AllocatedAddress, AllocatorError> {
     const parsed = parseAddress(text);
     if (!parsed.ok || parsed.value.family !== this.ipFamily) return err({ reason: "invalid", address: text });
-    const refusal = this.shown ? this.refusalOf(parsed.value) : ({ reason: "notReady" } as const);
-    return refusal ? err(refusal) : ok({ address: parsed.value.canonical, scope: "static" });
+    const refusal = this.ports.shown() ? this.ports.refusalOf(parsed.value) : ({ reason: "notReady" } as const);
+    return refusal ? err(refusal) : ok({ address: parsed.value.canonical, scope: this.ports.scopeOf(parsed.value.value) });
   }
 
   allocateNext(): Result<AllocatedAddress, AllocatorError> {
-    if (!this.shown) return err({ reason: "notReady" });
-    return ok({ address: formatAddress(this.shown.family, this.shown.base), scope: "dynamic" });
+    const shown = this.ports.shown();
+    return shown ? ok({ address: formatAddress(shown.family, shown.base), scope: "dynamic" }) : err({ reason: "notReady" });
   }
 
   release(): void {}

@@ -9,7 +9,7 @@ import { formatPrefix, lastOf, parsePrefix, type Prefix, type PrefixError } from
 import { normalizePrefixes, subtractPrefixes } from "../net/prefix-set";
 import { isUsableIn } from "../net/usable";
 import type { CidrUsage } from "./allocation-metrics";
-import { type Allocator, type AllocatorError, type AllocatorPorts, DryRunAllocator, PoolAllocator } from "./allocator";
+import { type AllocatorError, type AllocatorPorts, PoolAllocator } from "./allocator";
 
 /** A range as its ServiceCIDR object has it. */
 export interface ServiceRange {
@@ -58,14 +58,14 @@ export class MetaAllocator extends PoolAllocator {
       .map((prefix) => this.usageOf(prefix));
   }
 
-  dryRun(): Allocator {
-    return new DryRunAllocator(this, (address) => this.refusalOf(address), this.#ready[0]);
-  }
-
   override destroy(): void {
     super.destroy();
     this.#ready = [];
     this.#owned = [];
+  }
+
+  protected get shown(): Prefix | undefined {
+    return this.#ready[0];
   }
 
   protected get cidrs(): readonly string[] {

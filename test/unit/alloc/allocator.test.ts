@@ -19,6 +19,8 @@ function tryTo(allocator: Pick<RangeAllocator, "allocate">, address: string): st
   return named.ok ? `${named.value.address} ${named.value.scope}` : allocatorErrorText(named.error);
 }
 
+const NOT_READY = { ok: false, error: { reason: "notReady" } };
+
 describe("RangeAllocator", () => {
   it("names its CIDR and family, and refuses what is no canonical CIDR", () => {
     const allocator = rangeOf("fd00::/112");
@@ -45,7 +47,7 @@ describe("RangeAllocator", () => {
     const allocator = rangeOf("10.0.0.0/24");
     expect(tryTo(allocator, address)).toBe(want);
     expect([allocator.has(address), allocator.used]).toEqual(want.startsWith(address) ? [true, 1] : [false, 0]);
-    expect(tryTo(allocator.dryRun(), address)).toBe(want.startsWith(address) ? `${address} static` : want);
+    expect(tryTo(allocator.dryRun(), address)).toBe(want);
   });
 
   it("has, forEach, release: canonical, ascending, and harmless for what is not there", () => {
@@ -102,7 +104,13 @@ describe("RangeAllocator", () => {
   it("destroyed: not ready, and empty", () => {
     const allocator = rangeOf("10.0.0.0/24");
     allocator.allocate("10.0.0.9");
+    const dry = allocator.dryRun();
     allocator.destroy();
+    for (const tried of [dry, allocator.dryRun()]) {
+      expect([tried.allocateNext(), tried.allocate("10.0.0.10")]).toEqual([NOT_READY, NOT_READY]);
+      expect(tryTo(tried, "10.1.0.1")).toBe("allocator not ready");
+      expect(tryTo(tried, "nonsense")).toBe('failed to parse service IP "nonsense"');
+    }
     expect([nextOf(allocator), tryTo(allocator, "10.0.0.10")]).toEqual(["allocator not ready", "allocator not ready"]);
     expect([allocator.used, allocator.has("10.0.0.9"), allocator.usage()]).toEqual([0, false, []]);
   });

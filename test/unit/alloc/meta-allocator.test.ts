@@ -53,6 +53,22 @@ describe("MetaAllocator", () => {
     ]);
   });
 
+  it("a dry run says the band of a named address, and knows the ranges as they are", () => {
+    const allocator = metaOf("10.0.0.0/24");
+    const dry = allocator.dryRun();
+    expect([tryTo(dry, "10.0.0.5"), tryTo(dry, "10.0.0.200"), dry.allocateNext()]).toEqual([
+      "static",
+      "dynamic",
+      { ok: true, value: { address: "10.0.0.0", scope: "dynamic" } },
+    ]);
+    set(allocator, "10.1.0.0/24");
+    expect(dry.allocateNext()).toEqual({ ok: true, value: { address: "10.1.0.0", scope: "dynamic" } });
+    expect(tryTo(dry, "10.0.0.5")).toBe("the provided network does not match the current range");
+    allocator.destroy();
+    expect([dry.allocateNext(), tryTo(dry, "10.1.0.5")]).toEqual([{ ok: false, error: { reason: "notReady" } }, "allocator not ready"]);
+    expect([allocator.used, dry.used]).toEqual([0, 0]);
+  });
+
   it("an address that lost its range stays taken until it is released, whatever comes and goes", () => {
     const allocator = metaOf("10.0.0.0/24");
     allocator.allocate("10.0.0.200");

@@ -14,7 +14,7 @@ import { RPC_TIMEOUT_MS, SEED_PAGE_OBJECTS } from "../base/limits";
 import { withTimeout } from "../base/timeout";
 import { formatAddress, parseAddress } from "../net/address";
 import type { Family } from "../net/family";
-import { containsAddress, type Prefix, prefixesIn } from "../net/prefix";
+import { type Prefix, prefixesIn } from "../net/prefix";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
 import type { IPAddress, KubeObject } from "../meta/kubernetes";
 import { alreadyExists, serviceUnavailable, type Status } from "../meta/status";
@@ -25,7 +25,8 @@ import type { IPAddressRestore, WrittenAddress } from "../rpc/repair";
 import type { Gen } from "../rpc/service-cidr";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../store/extension";
 import type { StoreTurn } from "../store/resource-store";
-import { PrefixIndex } from "../topology/prefix-index";
+import type { PrefixIndex } from "../topology/prefix-index";
+import { rangeIndex } from "../topology/range-index";
 import { ownerOf } from "../topology/route";
 import type { AddressLedger } from "./address-ledger";
 import type { TakenAddress } from "./address-supply";
@@ -63,7 +64,7 @@ export interface IPAddressPorts extends HeldRowsPorts {
 export type IPAddressSupply = { kind: "row"; address: TakenAddress; epoch: number } | { kind: "outside"; epoch: number };
 
 export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
-  #claims: { epoch: number; prefixes: Prefix[] };
+  #claims: { epoch: number; prefixes: PrefixIndex<Prefix> };
   /** a client's change is in the turn under way */
   #touched = false;
   readonly #settling = new WeakMap<Operation<IPAddressSupply>, Promise<void>>();
@@ -71,8 +72,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
 
   constructor(private readonly ports: IPAddressPorts) {
     this.#rows = new HeldRows(ports);
-    const { epoch, prefixes } = ports.storage.claimsLoad();
-    this.#claims = { epoch, prefixes: prefixesIn(prefixes) };
+    this.#claims = this.#storedClaims();
   }
 
   admit(change: ProposedChange, operation: Operation<IPAddressSupply>): Admission {
@@ -111,8 +111,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   turnLost(): void {
     this.#touched = false;
     this.ports.ledger.turnLost();
-    const { epoch, prefixes } = this.ports.storage.claimsLoad();
-    this.#claims = { epoch, prefixes: prefixesIn(prefixes) };
+    this.#claims = this.#storedClaims();
   }
 
   async settled(operation: Operation<IPAddressSupply>): Promise<void> {
@@ -191,9 +190,9 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   ): SeedPage {
     if (epoch >= this.#claims.epoch) {
       this.ports.storage.claimsSave(epoch, prefixes);
-      this.#claims = { epoch, prefixes: prefixesIn(prefixes) };
+      this.#claims = { epoch, prefixes: rangeIndex(prefixesIn(prefixes)) };
     }
-    const within = new PrefixIndex(prefixesIn(page.within).map((prefix) => ({ prefix, value: prefix })));
+    const within = rangeIndex(prefixesIn(page.within));
     const rows: SeedRow[] = [];
     let looked = 0;
     for (const { key, uid } of objectsFrom(page.after)) {
@@ -214,7 +213,12 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   }
 
   #isClaimed(family: Family, address: bigint): boolean {
-    return isInSome(this.#claims.prefixes, family, address);
+    return this.#claims.prefixes.containing(family, address).length > 0;
+  }
+
+  #storedClaims(): { epoch: number; prefixes: PrefixIndex<Prefix> } {
+    const { epoch, prefixes } = this.ports.storage.claimsLoad();
+    return { epoch, prefixes: rangeIndex(prefixesIn(prefixes)) };
   }
 
   /**
@@ -273,10 +277,6 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
 
 function noAnswer(): Status {
   return serviceUnavailable("the owner of the address did not answer in time, please try again", 1);
-}
-
-function isInSome(prefixes: readonly Prefix[], family: Family, address: bigint): boolean {
-  return prefixes.some((prefix) => containsAddress(prefix, family, address));
 }
 
 /** Negative, zero or positive as `a` is older, equal or newer than `b`. */

@@ -12,6 +12,7 @@ import { isUsableIn, usableOf } from "../net/usable";
 import type { Topology } from "../rpc/coordinator";
 import type { FreeCount } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
+import { rangeIndex } from "./range-index";
 import { storedPrefix } from "./stored-prefix";
 
 /** The ranges of one family under an owner, and how many addresses they give out there by band, taken ones included. */
@@ -136,7 +137,7 @@ function drawWeighted(weights: readonly (readonly [string, number])[], random: R
 function routes(topology: Topology): Routes {
   let known = routesOf.get(topology);
   if (!known) {
-    const ranges = new PrefixIndex(topology.ranges.map(({ prefix }) => storedPrefix(prefix)).map((prefix) => ({ prefix, value: prefix })));
+    const ranges = rangeIndex(topology.ranges.map(({ prefix }) => storedPrefix(prefix)));
     known = {
       claims: claimIndex(topology),
       ranges,

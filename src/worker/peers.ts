@@ -7,6 +7,7 @@
  *   reset, lost, a failing disk    503, clients come back by themselves (Retry-After)
  *   no answer in time              504, as upstream; also where the callee waited for another object in vain
  *   the object is a tombstone      ClusterGone is thrown: only who knows the cluster's name can tell what that means (clusters.ts)
+ *   the client has left            503, which nobody hears
  *   anything else                  logged, 500
  */
 import { pause } from "../base/pause";
@@ -24,13 +25,14 @@ export interface CallOptions {
   what: string;
   /** the call may run twice without harm */
   repeatable: boolean;
+  /** of one attempt; at most PEER_TIMEOUT_MS, which 0 stands for, too */
   timeoutMs?: number;
 }
 
 /** The called object belongs to a cluster that has been deleted. */
 export class ClusterGone extends Error {}
 
-type Fault = "gone" | "transient" | "overloaded" | "lost" | "timeout" | "bug";
+type Fault = "gone" | "left" | "transient" | "overloaded" | "lost" | "timeout" | "bug";
 
 /** Texts by which a fault of the platform is known when the error carries no property. */
 const LOST = [
@@ -52,6 +54,7 @@ function faultOf(error: unknown): Fault {
   if (isTimeoutOfAny(error)) return "timeout";
   if (!(error instanceof Error)) return "bug";
   if (error.message.includes(CLUSTER_GONE)) return "gone";
+  if (error.name === "AbortError") return "left";
   const facts = error as Error & { retryable?: unknown; overloaded?: unknown; durableObjectReset?: unknown };
   if (facts.overloaded === true) return "overloaded";
   if (facts.retryable === true) return "transient";
@@ -65,9 +68,10 @@ function faultOf(error: unknown): Fault {
  */
 export async function call<T>(attempt: () => Promise<T>, options: CallOptions): Promise<Result<T, Status>> {
   const attempts = options.repeatable ? PEER_ATTEMPTS : 1;
+  const timeoutMs = Math.min(options.timeoutMs || PEER_TIMEOUT_MS, PEER_TIMEOUT_MS);
   for (let tried = 1; ; tried++) {
     try {
-      return ok(await withTimeout(systemClock, options.timeoutMs ?? PEER_TIMEOUT_MS, attempt()));
+      return ok(await withTimeout(systemClock, timeoutMs, attempt()));
     } catch (error) {
       const fault = faultOf(error);
       if (fault === "gone") throw new ClusterGone(CLUSTER_GONE);
@@ -82,12 +86,13 @@ export async function call<T>(attempt: () => Promise<T>, options: CallOptions): 
 
 function statusOf(fault: Exclude<Fault, "gone">, error: unknown, what: string): Status {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  log(fault === "bug" ? "error" : "warn", "peer call failed", { what, fault, error: message });
+  if (fault !== "left") log(fault === "bug" ? "error" : "warn", "peer call failed", { what, fault, error: message });
   switch (fault) {
     case "timeout":
       return requestTimedOut();
     case "overloaded":
       return serviceUnavailable("the server is currently overloaded, try again later", RETRY_AFTER_SECONDS);
+    case "left":
     case "transient":
     case "lost":
       return serviceUnavailable("the server is currently unable to handle the request", RETRY_AFTER_SECONDS);

@@ -18,7 +18,7 @@ export interface ResourceRequest {
   info: RequestInfo;
   query: URLSearchParams;
   userAgent: string;
-  /** the request's `timeout` parameter in milliseconds; 0 = none */
+  /** the request's `timeout` parameter in milliseconds; 0 = none, as for a watch, which ignores it */
   timeoutMs: number;
   accepted: Accepted;
   rendering: Rendering;

@@ -49,7 +49,7 @@ export async function askCollection(
   const answer = await call(() => store(request).fetch(new Request(COLLECTION_URL, init)), {
     what: callName(request),
     repeatable: verb !== "deletecollection",
-    ...(verb !== "watch" && request.timeoutMs > 0 ? { timeoutMs: request.timeoutMs } : {}),
+    timeoutMs: request.timeoutMs,
   });
   if (answer.ok) noteSource(cluster, definition, answer.value, askedAt);
   return answer;

@@ -1,6 +1,5 @@
 /** GET of one object or its status. Upstream: apiserver endpoints/handlers/get.go. */
 import { objectResponse, shownStatus } from "../answer";
-import { PEER_TIMEOUT_MS } from "../limits";
 import { invalidResourceVersion, resourceVersionProblem } from "../options";
 import { call } from "../peers";
 import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "../resource-request";
@@ -15,7 +14,7 @@ export async function get(request: ResourceRequest): Promise<Response> {
   const answer = await call(() => store(request).get({ namespace, name }, resourceVersion), {
     what: callName(request),
     repeatable: true,
-    timeoutMs: request.timeoutMs || PEER_TIMEOUT_MS,
+    timeoutMs: request.timeoutMs,
   });
   if (!answer.ok) return refuse(request, answer.error);
   const found = answer.value;

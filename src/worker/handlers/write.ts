@@ -2,7 +2,6 @@
 import { err, ok, type Result } from "../../base/result";
 import type { Status } from "../../meta/status";
 import type { WriteRequest, WriteResult } from "../../rpc/store";
-import { PEER_TIMEOUT_MS } from "../limits";
 import { call } from "../peers";
 import { bootstrapProblem, callName, type ResourceRequest, store } from "../resource-request";
 import { shownStatus } from "../answer";
@@ -24,7 +23,7 @@ export async function write(request: ResourceRequest, wanted: WriteRequest): Pro
   const answer = await call(() => store(request).write(wanted), {
     what: callName(request),
     repeatable: wanted.options.dryRun,
-    timeoutMs: request.timeoutMs || PEER_TIMEOUT_MS,
+    timeoutMs: request.timeoutMs,
   });
   if (!answer.ok) return err({ status: answer.error, warnings: [] });
   const result = answer.value;

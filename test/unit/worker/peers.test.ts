@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { DIRECTORY_SILENT } from "../../../src/rpc/cluster-record";
+import { PEER_TIMEOUT_MS } from "../../../src/worker/limits";
 import { call } from "../../../src/worker/peers";
 
 function fault(message: string, facts: object = {}): Error {
@@ -78,6 +79,28 @@ describe("call", () => {
     expect(await call(never, { ...safe, timeoutMs: 5 })).toMatchObject({
       error: { code: 504, reason: "Timeout", message: "Timeout: request did not complete within the allotted timeout" },
     });
+  });
+
+  it.each([0, 10 * PEER_TIMEOUT_MS, 1e20])("a client that would wait for %d ms waits no longer than a call may take", async (timeoutMs) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let answer: unknown;
+      void call(() => new Promise<string>(() => undefined), { ...safe, timeoutMs }).then((result) => (answer = result));
+      await vi.advanceTimersByTimeAsync(PEER_TIMEOUT_MS - 1);
+      expect(answer).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(answer).toMatchObject({ error: { code: 504 } });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("of a client that has left nothing is asked again, and nothing is logged", async () => {
+    const warned = vi.spyOn(console, "warn").mockClear();
+    // As the platform has it when the signal of a request to an object is aborted.
+    const peer = failing(fault("The operation was aborted", { name: "AbortError", retryable: true }));
+    expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503 } });
+    expect([peer.calls(), warned.mock.calls.length]).toEqual([1, 0]);
   });
 
   it("whom the callee waits for does not answer: 504 too", async () => {

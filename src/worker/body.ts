@@ -49,7 +49,7 @@ function tooLarge(): Status {
 
 /**
  * The whole body; at most one byte more than the limit is kept, whatever the client claims. What was not announced takes its weight as it comes, and
- * is refused with 429 where there is no room for it. What is not there in time is a 504, and nothing of it is kept.
+ * is refused with 429 where there is no room for it. What is not there in time is a 504, what breaks off a 400, and nothing of it is kept.
  */
 export async function readBody({ request, place, timeoutMs }: BodyRequest): Promise<Result<Uint8Array, Status>> {
   const announced = request.headers.get("Content-Length");
@@ -63,7 +63,8 @@ export async function readBody({ request, place, timeoutMs }: BodyRequest): Prom
     const limitMs = Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS);
     return await withTimeout(systemClock, limitMs, reader ? readChunks(reader, place) : readWhole(request));
   } catch (error) {
-    if (!isTimeout(error)) throw error;
+    // The connection broke off, or the body is no HTTP: nothing that is wrong here.
+    if (!isTimeout(error)) return err(badRequest("the body of the request could not be read"));
     reader?.cancel(error).catch(() => undefined);
     return err(requestTimedOut());
   }

@@ -76,9 +76,12 @@ export async function dispatch({
     if (!review) return statusResponse(unknownResource());
     const { group, version } = served;
     const asked = { verb: "create", group, version, resource, subresource: "", namespace, name: "", headers: request.headers } as const;
+    const timeout = parseTimeout(query);
+    if (!timeout.ok) return statusResponse(timeout.error);
     const place = beginRequest("create", request.headers, configured(env));
     if (!place) return counted(cluster, asked, statusResponse(overloaded()));
-    return until(createReview({ request, place }, review, namespace, query), { cluster, asked, place, waitUntil });
+    const body = { request, place, timeoutMs: timeout.value };
+    return until(createReview(body, review, namespace, query), { cluster, asked, place, waitUntil });
   }
   const { info } = target;
   const accepted = negotiate(request.headers.get("Accept"), shapeOf(info));

@@ -25,7 +25,7 @@ type ReviewBody = KubeObject & { spec?: Record<string, unknown> };
 
 /** POST of a review. `namespace` is that of the URL, "" for cluster-scoped ones. */
 export async function createReview(
-  { request, place }: BodyRequest,
+  { request, place, timeoutMs = 0 }: BodyRequest,
   review: Review,
   namespace: string,
   query: URLSearchParams,
@@ -36,7 +36,7 @@ export async function createReview(
   const rendering = renderingOf(accepted.encoding, query, userAgent);
   const options = parseWriteOptions("CreateOptions", query, { userAgent, group: review.group, version: review.version });
   if (!options.ok) return statusResponse(options.error, rendering);
-  const body = await readObject({ request, place }, review, options.value.fieldValidation);
+  const body = await readObject({ request, place, timeoutMs }, review, options.value.fieldValidation);
   if (!body.ok) return statusResponse(body.error, rendering);
   const { object, warnings } = body.value;
   const problem = reviewProblem(review, object, namespace);

@@ -485,6 +485,36 @@ describe("paths", () => {
     expect(all).toEqual([]);
   });
 
+  it.each(["/api/v1/namespaces/x/services", "/apis/authentication.k8s.io/v1/selfsubjectreviews"])(
+    "POST %s: a body that stops coming is a 504 after the request's own timeout",
+    async (path) => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      try {
+        let code = 0;
+        const init = { method: "POST", headers: JSON_BODY, body: new ReadableStream(), duplex: "half" } as RequestInit;
+        void ask(`${path}?timeout=5s`, init).then(({ response }) => (code = response.status));
+        await vi.advanceTimersByTimeAsync(4_999);
+        expect(code).toBe(0);
+        await vi.advanceTimersByTimeAsync(2);
+        expect(code).toBe(504);
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
+
+  it("a body that breaks off is the client's fault, and no error of ours in the log", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    logged.mockClear();
+    for (const headers of [JSON_BODY, { ...JSON_BODY, "Content-Length": "100" }]) {
+      const body = new ReadableStream({ pull: () => Promise.reject(new Error("Network connection lost.")) });
+      const { response } = await ask("/api/v1/namespaces/x/services", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ reason: "BadRequest", message: "the body of the request could not be read" });
+    }
+    expect(logged).not.toHaveBeenCalled();
+  });
+
   it("an unreadable timeout is 400 wherever it stands", async () => {
     for (const path of ["/version", "/api/v1/nodes", "/apis"]) {
       const { response } = await ask(`${path}?timeout=invalid`);

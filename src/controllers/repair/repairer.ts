@@ -20,7 +20,7 @@ import type { Prefix } from "../../net/prefix";
 import { ipAddressesDefinition } from "../../registry/ip-addresses/definition";
 import { servicesDefinition } from "../../registry/services/definition";
 import type { HeldAddress, RepairCounts, WholeResult, WrittenAddress } from "../../rpc/repair";
-import type { DeleteOptionsRequest } from "../../rpc/store";
+import type { DeleteOptionsRequest, ObjectKey } from "../../rpc/store";
 import type { PrefixIndex } from "../../topology/prefix-index";
 import { givesOut, rangeIndex } from "../../topology/range-index";
 import { isFamilyGone, legacyServiceEvent } from "./legacy-events";
@@ -29,6 +29,7 @@ import { type Followed, type Progress, type RepairPorts, type RepairStorage, SLI
 import {
   addressId,
   emptyRound,
+  keyOf,
   noteAddressChange,
   noteServiceChange,
   noteSweptAddress,
@@ -83,6 +84,14 @@ interface Judged {
   ip: ClusterIP;
   finding: ServiceFinding;
   item: HeldAddress;
+}
+
+/** A Service that somebody has to do something about, as far as is known. */
+interface Doubt {
+  service: Service;
+  /** as clusterIPs has it */
+  text: string;
+  finding: Extract<ServiceFinding, "invalid" | "outOfRange" | "duplicate">;
 }
 
 interface WrongAddress {
@@ -271,21 +280,18 @@ export class Repairer {
   async #repairServices(round: Round, ranges: PrefixIndex<Prefix>): Promise<void> {
     const { services } = this.ports;
     const proposals: Judged[] = [];
+    const doubts: Doubt[] = [];
     for (const service of round.services.values()) {
       for (const text of clusterIPsOf(service)) {
         const ip = readClusterIP(text);
-        if (ip && isUncertain(round, ip.address)) continue;
-        const finding = judgeClusterIP(ip, service, {
-          isCovered: (address) => givesOut(ranges, address),
-          object: (address) => round.addresses.get(address),
-          service: (namespace, name) => round.services.get(`${namespace}/${name}`),
-        });
-        if (finding === "invalid" || finding === "outOfRange" || finding === "duplicate") this.#tell(finding, service, ip);
-        else if (ip && (finding !== "fine" || round.swept.has(ip.address))) {
+        const finding = judged(round, ranges, service, ip);
+        if (finding === "invalid" || finding === "outOfRange" || finding === "duplicate") doubts.push({ service, text, finding });
+        else if (ip && finding && (finding !== "fine" || round.swept.has(ip.address))) {
           proposals.push({ service, ip, finding, item: heldAddress(service, ip, finding, round.addresses.get(ip.address)) });
         }
       }
     }
+    await this.#tellDoubts(doubts);
     for (const part of partsOf(proposals)) {
       const results = await services.makeWhole(part.map(({ item }) => item));
       for (const [i, judged] of part.entries()) {
@@ -293,6 +299,31 @@ export class Repairer {
         // A wrong object that holds the address for itself goes first; its row goes with it.
         if (results[i] === "heldByObject" && finding !== "fine" && item.object) await this.#deleteObject(item.address, item.object);
         this.#concludeService(judged, results[i] ?? "unavailable");
+      }
+    }
+  }
+
+  /**
+   * What came out of the history may have changed since: it is told only of a Service that is wrong still, and the same before and after
+   * everything else was read anew.
+   */
+  async #tellDoubts(doubts: readonly Doubt[]): Promise<void> {
+    const { clock, services, storage } = this.ports;
+    for (const part of partsOf(doubts)) {
+      const round = emptyRound();
+      for (const { service } of part) wantSuspect(round, serviceId(keyOf(service)));
+      await this.#lookUp(round);
+      const ranges = await this.#rangesFor(round);
+      const texts = await services.objectsNamed(part.map(({ service }) => objectKey(service)));
+      for (const [i, { service: seen, text, finding }] of part.entries()) {
+        const id = serviceId(keyOf(seen));
+        const [before, after] = [round.services.get(keyOf(seen)), this.#found(round, id, texts[i], readService)];
+        // Gone, or another one in its place, which the history tells of.
+        if (!before || after?.metadata?.uid !== seen.metadata?.uid) continue;
+        const ip = readClusterIP(text);
+        const isSame = before.metadata?.resourceVersion === after?.metadata?.resourceVersion && clusterIPsOf(before).includes(text);
+        if (isSame && judged(round, ranges, before, ip) === finding) this.#tell(finding, before, ip);
+        else storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
       }
     }
   }
@@ -494,11 +525,30 @@ function heldAddress(service: Service, ip: ClusterIP, finding: ServiceFinding, o
   return { namespace, name, uid, address: ip.address, object: object?.metadata?.uid ?? "", isRight: finding === "fine" };
 }
 
+/** undefined = something that is to be known could not be read. */
+function judged(
+  { addresses, services, unreadable }: Round,
+  ranges: PrefixIndex<Prefix>,
+  service: Service,
+  ip: ClusterIP | undefined,
+): ServiceFinding | undefined {
+  if (ip && isUncertain({ addresses, unreadable }, ip.address)) return undefined;
+  return judgeClusterIP(ip, service, {
+    isCovered: (address) => givesOut(ranges, address),
+    object: (address) => addresses.get(address),
+    service: (namespace, name) => services.get(`${namespace}/${name}`),
+  });
+}
+
 /** Whether the IPAddress of that name, or the Service that it names, could not be read: whatever was concluded might be wrong. */
-function isUncertain({ addresses, unreadable }: Round, name: string): boolean {
+function isUncertain({ addresses, unreadable }: Pick<Round, "addresses" | "unreadable">, name: string): boolean {
   if (unreadable.size === 0) return false;
   const object = addresses.get(name);
   return unreadable.has(addressId(name)) || (object !== undefined && unreadable.has(serviceId(parentKey(object))));
+}
+
+function objectKey({ metadata }: Service): ObjectKey {
+  return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
 }
 
 function partsOf<T>(all: readonly T[]): T[][] {

@@ -5,6 +5,8 @@
  * - Owners are drawn once per turn and family, so a batch costs one call in the common case. While the counts know of an owner with room in
  *   its dynamic bands, owners are asked for those alone: no static band is entered before every dynamic one is used up. Counts and topology
  *   may be old, so the Coordinator is asked before (and again from time to time): it may know of room, or of a range, that is new.
+ * - An owner that says "full" and was thought to have more (nothing was known of it, or others took its addresses) shows that the counts are
+ *   wrong: the Coordinator counts once, and the next owner has room. Else a thousand full ranges would be asked one after the other.
  * - `stale` and `frozen` say that our topology is old or a hand-off is under way. Whoever takes any free address goes on to another owner at
  *   once, and for a moment nobody draws this one while others have room; when no owner is left: refresh, wait with jitter, try again until
  *   the deadline.
@@ -22,10 +24,10 @@ import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX, SUPPLY_CALLS_IN_FLIGHT_MAX } from "..
 import type { Clock, Random, Recorder } from "../base/ports";
 import { withTimeout } from "../base/timeout";
 import type { Scope } from "../net/band";
-import { familyOfText } from "../net/family";
+import { type Family, familyOfText } from "../net/family";
 import type { Topology } from "../rpc/coordinator";
-import type { AllocateItem, AllocateResult, Gen, Holder, ServiceCIDRRpc } from "../rpc/service-cidr";
-import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf } from "../topology/route";
+import type { AllocateAnswer, AllocateItem, AllocateResult, FreeCount, Gen, Holder, ServiceCIDRRpc } from "../rpc/service-cidr";
+import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf, sizesOf } from "../topology/route";
 import type { TopologySource } from "./topology-source";
 
 export interface WantedAddress {
@@ -70,9 +72,11 @@ export interface SupplyPorts {
 interface Attempt {
   result: AllocateResult | { ok: false; reason: "unknown" };
   epoch: number;
+  /** "full" of an owner that was thought to have more than it gave */
+  isSurprise: boolean;
 }
 
-const UNKNOWN: Attempt = { result: { ok: false, reason: "unknown" }, epoch: 0 };
+const UNKNOWN: Attempt = { result: { ok: false, reason: "unknown" }, epoch: 0, isSurprise: false };
 
 const RETRY_BASE_MS = 5;
 const RETRY_MAX_MS = 500;
@@ -92,6 +96,8 @@ class PassedOver {
   readonly full: Readonly<Record<Scope, Set<string>>> = { dynamic: new Set(), static: new Set() };
   /** some of them have nothing to give but what is being handed over, or do not know the newest ranges yet */
   busy = false;
+  /** the counts have been brought up to date for this request */
+  recounted = false;
 
   /** The owner has nothing to give now, and may have later. */
   addBusy(ownerUid: string, { wholly }: { wholly: boolean }): void {
@@ -119,7 +125,8 @@ export class AddressSupply {
   /** until when each owner is drawn only where no other has room */
   readonly #resting = new Map<string, number>();
   /** until when static bands may be entered without asking again */
-  readonly #staticUntil = { IPv4: -Infinity, IPv6: -Infinity };
+  #staticUntil = -Infinity;
+  #recounting: Promise<void> | undefined;
 
   #slowToldAt = -Infinity;
   #slowUntold = 0;
@@ -177,15 +184,16 @@ export class AddressSupply {
         continue;
       }
       const { ownerUid, scope } = draw;
-      if (!bound && !passed.busy && scope === "static" && !wanted.address && this.#staticUntil[wanted.family] <= clock.now()) {
-        await this.#confirmStatic(wanted.family);
+      if (!bound && !passed.busy && scope === "static" && !wanted.address && this.#staticUntil <= clock.now()) {
+        await this.#recount();
         steps.add("no dynamic band left", clock.now());
         mustPause = false;
         continue;
       }
       if (ownerUid !== asked) token = mintToken();
       asked = ownerUid;
-      const { result, epoch } = await this.#ask(draw, wanted, token);
+      const attempt = await this.#ask(draw, wanted, token);
+      const { result, epoch } = attempt;
       steps.add(`${ownerUid} ${result.ok ? "ok" : result.reason}`, clock.now());
       if (result.ok) {
         // What no range of this view gives out has no CIDR to count it under.
@@ -203,8 +211,9 @@ export class AddressSupply {
         }
         case "full":
           passed.full[scope].add(ownerUid);
-          if (knows(topology, ownerUid, epoch)) mustPause = false;
-          else passed.busy = true;
+          passed.busy ||= !knows(topology, ownerUid, epoch);
+          mustPause = !knows(topology, ownerUid, epoch);
+          if (!mustPause) await this.#recountIfWrong(attempt, passed);
           break;
         case "notAllocatable":
           if (!(await this.#isCurrent(wanted.address, ownerUid, epoch))) break;
@@ -289,11 +298,24 @@ export class AddressSupply {
     return "full";
   }
 
-  /** Brings counts and topology up to date before a static band is entered; a Coordinator that does not answer keeps nobody from an address. */
-  async #confirmStatic(family: WantedAddress["family"]): Promise<void> {
-    await this.#refreshCounts();
-    this.#drawn.clear();
-    this.#staticUntil[family] = this.ports.clock.now() + STATIC_CONFIRMED_MS;
+  /** Once in a request, and with the others who see it at the same time. */
+  async #recountIfWrong({ isSurprise }: Attempt, passed: PassedOver): Promise<void> {
+    if (passed.recounted || !(isSurprise || this.#recounting)) return;
+    passed.recounted = true;
+    await this.#recount();
+  }
+
+  /**
+   * Brings counts and topology up to date: before a static band is entered, and where counts were wrong. Who comes while that is under way waits
+   * for it, too: these are hints. A Coordinator that does not answer keeps nobody from an address.
+   */
+  #recount(): Promise<void> {
+    this.#recounting ??= this.#refreshCounts().then(() => {
+      this.#recounting = undefined;
+      this.#drawn.clear();
+      this.#staticUntil = this.ports.clock.now() + STATIC_CONFIRMED_MS;
+    });
+    return this.#recounting;
   }
 
   /** Whether the owner's "not allocatable", given under `epoch`, is the word of the Coordinator's current topology. */
@@ -409,11 +431,14 @@ class OwnerQueue {
     this.#callsInFlight++;
     try {
       const { clock, owner, topology } = this.ports;
-      const answer = await withTimeout(clock, RPC_TIMEOUT_MS, owner(this.ownerUid).allocate(batch.map((waiting) => waiting.item)));
+      const items = batch.map((waiting) => waiting.item);
+      const answer = await withTimeout(clock, RPC_TIMEOUT_MS, owner(this.ownerUid).allocate(items));
+      const surprises = this.#surprises(items, answer);
       if (topology.cached) topology.counts.note(topology.cached, this.ownerUid, answer);
       batch.forEach((waiting, index) => {
         const result = answer.results[index];
-        waiting.resolve(result ? { result, epoch: answer.epoch } : UNKNOWN);
+        const isSurprise = surprises.has(waiting.item);
+        waiting.resolve(result ? { result, epoch: answer.epoch, isSurprise } : UNKNOWN);
       });
     } catch {
       for (const waiting of batch) waiting.resolve(UNKNOWN);
@@ -422,4 +447,24 @@ class OwnerQueue {
       this.#send();
     }
   }
+
+  /** The requests that were refused as "full" although the counts, less what this answer gives, say that there is more. */
+  #surprises(items: readonly AllocateItem[], { results }: AllocateAnswer): ReadonlySet<AllocateItem> {
+    const { cached, counts } = this.ports.topology;
+    const full = items.filter((_, i) => isFull(results[i]));
+    if (!cached || full.length === 0) return NO_ITEMS;
+    const leftOf = (family: Family): FreeCount => {
+      const left = { ...counts.freeOf(this.ownerUid, family, sizesOf(cached, this.ownerUid, family)) };
+      for (const [i, result] of results.entries()) if (result.ok && items[i]?.family === family) left[result.scope]--;
+      return left;
+    };
+    const left = { IPv4: leftOf("IPv4"), IPv6: leftOf("IPv6") };
+    return new Set(full.filter(({ family, dynamicOnly }) => left[family].dynamic > 0 || (!dynamicOnly && left[family].static > 0)));
+  }
+}
+
+const NO_ITEMS: ReadonlySet<AllocateItem> = new Set();
+
+function isFull(result: AllocateResult | undefined): boolean {
+  return result?.ok === false && result.reason === "full";
 }

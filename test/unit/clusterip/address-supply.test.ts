@@ -142,6 +142,50 @@ describe("which range an address comes from", () => {
     expect(after.calls.slice(4)).toEqual(["countedTopology", "allocate owner-9"]);
   });
 
+  it.each([
+    { name: "nothing is known of any (no saved counts)", known: false },
+    { name: "clients have filled them with IPAddress objects since they were counted", known: true },
+  ])("of 1,000 ranges the one with room takes two calls where $name", async ({ known }) => {
+    const world = new CountingWorld(oneWithRoom());
+    await world.scheduler.run(world.source.current());
+    const free = { IPv4: { dynamic: 1_000, static: 0 }, IPv6: NONE };
+    if (known) for (const uid of world.has.keys()) world.source.counts.note(world.topology, uid, { epoch: 1, free });
+    world.has.set("owner-777", { dynamic: 20, static: 0 });
+    world.calls.length = 0;
+    const together = await world.scheduler.run(Promise.all(Array.from({ length: 20 }, () => world.take())));
+    expect(together.every((result) => result.ok)).toBe(true);
+    // One draw for all of them, and one question, after which the counts are known.
+    expect(world.objectCalls).toEqual(["allocate", "countedTopology", "allocate"]);
+    await world.scheduler.pass(10);
+    expect(reasonOf(await world.result(world.take()))).toBe("full");
+    expect(world.objectCalls.slice(3)).toEqual(["countedTopology"]);
+  });
+
+  it("in a cluster without any room that nothing is known of, full takes one call, and the Coordinator's word", async () => {
+    const world = new CountingWorld(oneWithRoom(-1));
+    expect(reasonOf(await world.result(world.take()))).toBe("full");
+    expect(world.objectCalls).toEqual(["topology", "allocate", "countedTopology", "countedTopology"]);
+  });
+
+  it("an owner that gives what it was thought to have and is then full is no reason to count", async () => {
+    const world = new CountingWorld({ a: { dynamic: 30, static: 0 }, b: { dynamic: 25, static: 0 }, c: { dynamic: 40, static: 0 } });
+    await world.scheduler.run(world.source.current());
+    for (const uid of world.has.keys()) world.source.counts.note(world.topology, uid, { epoch: 1, free: world.free(uid) });
+    const results = await world.scheduler.run(Promise.all(Array.from({ length: 95 }, () => world.take())));
+    expect(results.every((result) => result.ok)).toBe(true);
+    expect(world.objectCalls).toEqual(["topology", "allocate", "allocate", "allocate"]);
+  });
+
+  it("counts that a silent Coordinator cannot bring up to date keep nobody from the next owner", async () => {
+    const world = new CountingWorld({ a: { dynamic: 0, static: 0 }, b: { dynamic: 0, static: 0 }, c: { dynamic: 9, static: 0 } });
+    await world.scheduler.run(world.source.current());
+    world.countedTopology = () => new Promise(() => undefined);
+    const startedAt = world.scheduler.now;
+    expect((await world.result(world.take())).ok).toBe(true);
+    expect(world.countOf("countedTopology")).toBeLessThanOrEqual(1);
+    expect(world.scheduler.now - startedAt).toBeLessThan(6_000);
+  });
+
   it("in the long run in proportion to what is free", async () => {
     const room = [60_000, 30_000, 9_000, 1_000];
     const world = new CountingWorld(Object.fromEntries(room.map((dynamic, i) => [`owner-${i}`, { dynamic, static: 0 }])));

@@ -146,20 +146,33 @@ interface Page {
 
 /** The next clusters with a key under the prefix, in the directory's order, and the cursor moved behind them, with the number of its round. */
 async function pageOf(env: Env, { prefix, limit, cursorKey }: { prefix: string; limit: number; cursorKey: string }): Promise<Page> {
+  let cursor = "";
   try {
     const stored = (await env.DIRECTORY.get(cursorKey)) ?? "";
-    const [, digits, cursor = ""] = STORED_CURSOR.exec(stored) ?? [];
+    const [, digits, from = ""] = STORED_CURSOR.exec(stored) ?? [];
+    cursor = from;
     const listed = await env.DIRECTORY.list({ prefix, limit, ...(cursor ? { cursor } : {}) });
     const isWhole = listed.list_complete && cursor === "";
     // One page is a round by itself, which nothing needs to be stored for: runs are a minute apart.
     const round = isWhole ? Math.floor(Date.now() / MINUTE_MS) : Number(digits ?? 0);
     const next = isWhole ? "" : listed.list_complete ? `${String(round + 1)} ` : `${String(round)} ${listed.cursor}`;
-    if (next !== stored) await (next ? env.DIRECTORY.put(cursorKey, next) : env.DIRECTORY.delete(cursorKey));
-    return { clusters: listed.keys.map(({ name }) => name.slice(prefix.length)), round, errors: 0 };
+    const isKept = next === stored || (await keepCursor(env, cursorKey, next));
+    return { clusters: listed.keys.map(({ name }) => name.slice(prefix.length)), round, errors: isKept ? 0 : 1 };
   } catch (error) {
     log("error", "directory of clusters could not be read", { prefix, error: error instanceof Error ? error.message : String(error) });
     // A cursor that the directory no longer knows would fail for ever.
-    await env.DIRECTORY.delete(cursorKey).catch(() => undefined);
+    if (cursor) await env.DIRECTORY.delete(cursorKey).catch(() => undefined);
     return { clusters: [], round: 0, errors: 1 };
+  }
+}
+
+/** Whether it could be; if not, the next run visits the same clusters. */
+async function keepCursor(env: Env, cursorKey: string, cursor: string): Promise<boolean> {
+  try {
+    await (cursor ? env.DIRECTORY.put(cursorKey, cursor) : env.DIRECTORY.delete(cursorKey));
+    return true;
+  } catch (error) {
+    log("error", "cursor of a cron job could not be kept", { cursorKey, error: String(error) });
+    return false;
   }
 }

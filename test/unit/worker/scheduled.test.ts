@@ -179,6 +179,24 @@ describe("runScheduled", () => {
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 0, errors: 2 });
   });
 
+  it("a cursor that could not be read is kept for the next run", async () => {
+    const fake = withIdle(fakeEnv(), 3);
+    const cursor = `5 ${directoryKey("idle-0001")}`;
+    fake.directory.set("cron/cursor/maintain/all", cursor);
+    fake.env.DIRECTORY.get = () => Promise.reject(new Error("KV GET failed"));
+    await runScheduled("* * * * *", fake.env);
+    expect(fake.directory.get("cron/cursor/maintain/all")).toBe(cursor);
+    expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 0, errors: 2 });
+  });
+
+  it("a cursor that could not be stored is an error of the job, which visits its clusters all the same", async () => {
+    const fake = withIdle(fakeEnv(), 3);
+    fake.env.DIRECTORY.put = () => Promise.reject(new Error("KV PUT failed: 429 Too Many Requests"));
+    await runScheduled("* * * * *", fake.env);
+    expect(called(fake)).toContain("COORDINATOR idle-0000/coordinator maintain");
+    expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 1, errors: 1 });
+  });
+
   it("an unknown cron does nothing", async () => {
     const fake = withClusters(fakeEnv(), "a");
     await runScheduled("1 2 3 4 5", fake.env);

@@ -20,6 +20,13 @@ export function normalize(intervals: readonly Interval[]): Interval[] {
   return result;
 }
 
+/** What two single intervals have in common. */
+export function overlap(a: Interval, b: Interval): Interval | undefined {
+  const first = a.first > b.first ? a.first : b.first;
+  const last = a.last < b.last ? a.last : b.last;
+  return first <= last ? { first, last } : undefined;
+}
+
 /** What lies in both. */
 export function intersect(a: readonly Interval[], b: readonly Interval[]): Interval[] {
   const result: Interval[] = [];
@@ -29,9 +36,8 @@ export function intersect(a: readonly Interval[], b: readonly Interval[]): Inter
     const left = a[i];
     const right = b[j];
     if (left === undefined || right === undefined) return result;
-    const first = left.first > right.first ? left.first : right.first;
-    const last = left.last < right.last ? left.last : right.last;
-    if (first <= last) result.push({ first, last });
+    const common = overlap(left, right);
+    if (common) result.push(common);
     // The one that ends first meets nothing more; the other may.
     if (left.last < right.last) i++;
     else j++;
@@ -45,9 +51,9 @@ export function intersectEach(a: readonly Interval[], parts: readonly Interval[]
     while ((a[start]?.last ?? part.first) < part.first) start++;
     const inside: Interval[] = [];
     for (let i = start; i < a.length; i++) {
-      const { first, last } = a[i] as Interval;
-      if (first > part.last) break;
-      inside.push({ first: first > part.first ? first : part.first, last: last < part.last ? last : part.last });
+      const common = overlap(a[i] as Interval, part);
+      if (!common) break;
+      inside.push(common);
     }
     return inside;
   });

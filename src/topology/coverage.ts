@@ -3,10 +3,9 @@
  * covers the network and broadcast address of an inner one, and never the other way round (upstream: servicecidrs_controller.go).
  */
 import { assert } from "../base/assert";
-import { groupBy } from "../base/group-by";
 import { formatAddress, parseAddress } from "../net/address";
 import { FAMILIES } from "../net/family";
-import { normalize, subtract } from "../net/interval";
+import { intersectEach, normalize, subtract } from "../net/interval";
 import type { Interval } from "../net/interval";
 import { lastOf, type Prefix } from "../net/prefix";
 import { usableOf } from "../net/usable";
@@ -37,27 +36,25 @@ export function onlyCoveredBy(prefixes: readonly Prefix[], others: readonly Pref
 
 /** What of the intervals (ascending, one family after the other) each owner of a segment has; owners that have nothing are left out. */
 export function splitByOwner(intervals: readonly AddressInterval[], claims: readonly OwnedPrefix[]): Map<string, AddressInterval[]> {
-  const parts: { ownerUid: string; part: AddressInterval }[] = [];
+  const byOwner = new Map<string, AddressInterval[]>();
   const parsed = intervals.map(parseInterval);
   for (const family of FAMILIES) {
     const whole = parsed.filter((interval) => interval.family === family);
     const segments = claims.filter((claim) => claim.parsed.family === family).sort((a, b) => byPosition(a.parsed, b.parsed));
-    let next = 0;
-    for (const { ownerUid, parsed: segment } of segments) {
-      const end = lastOf(segment);
-      while ((whole[next]?.last ?? end) < segment.base) next++;
-      for (let i = next; i < whole.length; i++) {
-        const { first, last } = whole[i] as Interval;
-        if (first > end) break;
-        const part = {
-          first: formatAddress(family, first > segment.base ? first : segment.base),
-          last: formatAddress(family, last < end ? last : end),
-        };
-        parts.push({ ownerUid, part });
+    const parts = intersectEach(
+      whole,
+      segments.map((segment) => ({ first: segment.parsed.base, last: lastOf(segment.parsed) })),
+    );
+    for (const [i, { ownerUid }] of segments.entries()) {
+      for (const { first, last } of parts[i] ?? []) {
+        const part = { first: formatAddress(family, first), last: formatAddress(family, last) };
+        const own = byOwner.get(ownerUid);
+        if (own) own.push(part);
+        else byOwner.set(ownerUid, [part]);
       }
     }
   }
-  return new Map([...groupBy(parts, ({ ownerUid }) => ownerUid)].map(([ownerUid, group]) => [ownerUid, group.map(({ part }) => part)]));
+  return byOwner;
 }
 
 function parseInterval({ first, last }: AddressInterval): Interval & { family: Family } {

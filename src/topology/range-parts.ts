@@ -1,5 +1,6 @@
 /** Which owners to ask about the usable addresses of each range. */
 import { formatAddress } from "../net/address";
+import { overlap } from "../net/interval";
 import { lastOf } from "../net/prefix";
 import { usableOf, usableSizeOf } from "../net/usable";
 import type { Topology } from "../rpc/coordinator";
@@ -22,10 +23,10 @@ export function partsOfRanges(topology: Topology): { ranges: { cidr: string; siz
     const usable = usableOf(storedPrefix(cidr));
     if (!usable) continue;
     for (const { prefix, ownerUid } of index.intersecting(storedPrefix(cidr))) {
-      const first = usable.first > prefix.base ? usable.first : prefix.base;
-      const last = usable.last < lastOf(prefix) ? usable.last : lastOf(prefix);
-      if (first > last) continue;
-      byOwner.get(ownerUid)?.push({ cidr, first: formatAddress(prefix.family, first), last: formatAddress(prefix.family, last) });
+      const part = overlap(usable, { first: prefix.base, last: lastOf(prefix) });
+      if (!part) continue;
+      const { family } = prefix;
+      byOwner.get(ownerUid)?.push({ cidr, first: formatAddress(family, part.first), last: formatAddress(family, part.last) });
     }
   }
   return { ranges: cidrs.map((cidr) => ({ cidr, size: usableSizeOf(storedPrefix(cidr)) })), byOwner };

@@ -14,6 +14,7 @@ import type { Config } from "../../config/config";
 import { bitsOf, writeRangeAllocation } from "../../import/range-allocation";
 import { methodNotAllowed, serviceUnavailable, type Status } from "../../meta/status";
 import { formatAddress } from "../../net/address";
+import { overlap } from "../../net/interval";
 import { lastOf, type Prefix } from "../../net/prefix";
 import type { Topology } from "../../rpc/coordinator";
 import { isOf } from "../../topology/route";
@@ -64,10 +65,13 @@ async function takenUnder(
   { topology, range }: { topology: Topology; range: Prefix },
 ): Promise<Result<Set<number> | undefined, Status>> {
   const bits = bitsOf(range);
+  // The bits stand for the addresses from here on.
   const first = range.base + 1n;
   const answers = await Promise.all(
     topology.claims.map(async ({ prefix, ownerUid }) => {
-      const part = bits > 0n ? partOf(storedPrefix(prefix), { family: range.family, first, last: range.base + bits }) : undefined;
+      const segment = storedPrefix(prefix);
+      const isNear = bits > 0n && segment.family === range.family;
+      const part = isNear ? overlap({ first: segment.base, last: lastOf(segment) }, { first, last: range.base + bits }) : undefined;
       if (!part) return ok({ from: 0, offsets: new Uint32Array(0), isCurrent: true });
       const interval = { first: formatAddress(range.family, part.first), last: formatAddress(range.family, part.last) };
       const answer = await call(() => owner(env, cluster, ownerUid).takenIn(interval), { what: "owner.takenIn", repeatable: true });
@@ -83,11 +87,4 @@ async function takenUnder(
     for (const offset of answer.value.offsets) taken.add(answer.value.from + offset);
   }
   return ok(taken);
-}
-
-function partOf(segment: Prefix, within: { family: string; first: bigint; last: bigint }): { first: bigint; last: bigint } | undefined {
-  if (segment.family !== within.family) return undefined;
-  const first = segment.base > within.first ? segment.base : within.first;
-  const last = lastOf(segment) < within.last ? lastOf(segment) : within.last;
-  return first <= last ? { first, last } : undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { intersect, intersectEach, type Interval, memberAt, normalize, sizeOf, subtract } from "../../../src/net/interval";
+import { intersect, intersectEach, type Interval, memberAt, normalize, overlap, sizeOf, subtract } from "../../../src/net/interval";
 import { seededRandom } from "../../support/seeded-random";
 
 const SPACE = 40;
@@ -43,6 +43,17 @@ describe("intervals", () => {
     ["1-9", "1 3 5 7 9", "2 4 6 8"],
   ])("subtract: %s without %s is %s", (a, b, want) => {
     expect(show(subtract(set(a), set(b)))).toBe(want);
+  });
+
+  it.each([
+    ["3-9", "1-4", "3-4"],
+    ["3-9", "5-6", "5-6"],
+    ["3-9", "9-12", "9"],
+    ["3-9", "10-12", ""],
+    ["3-9", "1-2", ""],
+  ])("overlap: %s and %s have %s in common", (a, b, want) => {
+    const [left, right] = [...set(a), ...set(b)] as [Interval, Interval];
+    for (const common of [overlap(left, right), overlap(right, left)]) expect(show(common ? [common] : [])).toBe(want);
   });
 
   const seed = 4201;

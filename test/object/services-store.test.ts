@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import type { ServicesStore } from "../../durable-objects/services-store";
 import { LEDGER_SCHEMA } from "../../durable-objects/sql/ledger-sql";
@@ -103,6 +103,56 @@ describe("services store", () => {
     const freed = results[gone];
     expect(addressOf(await cluster.create("again"))).toBe(freed && addressOf(freed));
     await cluster.check();
+  });
+});
+
+describe("rows of `objects` that are lost (a direct edit, a damaged page)", () => {
+  const lose = (stub: DurableObjectStub, key: string): Promise<void> =>
+    runInDurableObject(stub, (_, { storage }) => {
+      expect(storage.sql.exec("DELETE FROM objects WHERE key = ?", key).rowsWritten).toBeGreaterThan(0);
+    });
+  const edge = { parentRef: { group: "example.com", resource: "gateways", namespace: "", name: "edge" } };
+  const clientsAddress = (cluster: ObjectCluster, name: string) => {
+    const options = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "networking.k8s.io" } as const;
+    const object = JSON.stringify({ metadata: { name }, spec: edge });
+    return cluster.ipAddresses.write({ verb: "create", namespace: "", object, options: { ...options, version: "v1" } });
+  };
+
+  it("their addresses come free with the next audit, or with the sweep that an operator asks for, also through a restart", async () => {
+    const cluster = await new ObjectCluster().ready();
+    const [lost, swept, kept] = (await Promise.all(["lost", "swept", "kept"].map((name) => cluster.create(name)))).map(addressOf);
+    expect(messageOf(await clientsAddress(cluster, "10.96.200.200"))).toBe("");
+    await cluster.maintain();
+    await lose(cluster.servicesObject, "default/lost");
+    await lose(cluster.ipAddressesObject, "10.96.200.200");
+    // Nobody can be told of a leak any more, for there is no IPAddress that is left over.
+    await lose(cluster.ipAddressesObject, lost ?? "");
+    await cluster.maintain();
+    await abortAllDurableObjects();
+    await cluster.maintain();
+    const held = async (): Promise<string[]> => (await cluster.owner()).held;
+    await vi.waitFor(async () => expect(await held()).toEqual(["10.96.0.1", swept, kept].sort()), { timeout: 10_000, interval: 50 });
+    expect(addressOf(await cluster.create("next", { clusterIP: lost }))).toBe(lost);
+    expect(messageOf(await clientsAddress(cluster, "10.96.200.200"))).toBe("");
+    await lose(cluster.servicesObject, "default/swept");
+    await cluster.services.auditAll();
+    await vi.waitFor(async () => expect(await held()).not.toContain(swept), { timeout: 10_000, interval: 50 });
+    await cluster.check();
+  });
+
+  it("stand in no create's way where the owner has lost the row, too", async () => {
+    const cluster = await new ObjectCluster().ready();
+    const before = addressOf(await cluster.create("before"));
+    await lose(cluster.servicesObject, "default/before");
+    await runInDurableObject(cluster.ownerObject(await cluster.ownerUid()), (_, { storage }) => {
+      expect(storage.sql.exec("DELETE FROM address WHERE name = 'before'").rowsWritten).toBeGreaterThan(0);
+    });
+    await abortAllDurableObjects();
+    expect(messageOf(await cluster.create("after", { clusterIP: before }))).toBe("");
+    await cluster.maintain();
+    await cluster.repair();
+    await cluster.check();
+    expect((await cluster.owner()).held).toEqual(["10.96.0.1", before].sort());
   });
 });
 

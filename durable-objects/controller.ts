@@ -20,7 +20,7 @@ import { ownSettings, repairPass } from "./repair-pass";
 import { GARBAGE_COLLECTION_SCHEMA } from "./sql/garbage-collection-sql";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
-import { REPAIR_SCHEMA, REPAIR_SETTINGS_SCHEMA, sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
+import { REPAIR_SCHEMA, REPAIR_SETTINGS_SCHEMA, REPAIR_TRIES_SCHEMA, sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
 import { wipe } from "./wipe";
 
 const RETRY_BASE_MS = 500;
@@ -31,6 +31,7 @@ export const CONTROLLER_MIGRATIONS: readonly Migration[] = [
   { id: 2, sql: GARBAGE_COLLECTION_SCHEMA },
   { id: 3, sql: REPAIR_SCHEMA },
   { id: 4, sql: REPAIR_SETTINGS_SCHEMA },
+  { id: 5, sql: REPAIR_TRIES_SCHEMA },
 ];
 
 /** What a controller's work has of its object. */

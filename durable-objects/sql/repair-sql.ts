@@ -1,5 +1,5 @@
 /** Schema and statements of the repair controller's rows: how far it has read, what it looks at again, what it has counted. */
-import type { Followed, RepairStorage } from "../../src/controllers/repair/ports";
+import type { Followed, RepairStorage, Tries } from "../../src/controllers/repair/ports";
 import type { SettingsStorage } from "../../src/controllers/repair/settings-watch";
 
 export const REPAIR_SCHEMA = `
@@ -24,11 +24,19 @@ export const REPAIR_SETTINGS_SCHEMA = `
      is_new INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID;`;
 
+export const REPAIR_TRIES_SCHEMA = `
+   ALTER TABLE repair_suspects ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE repair_suspects ADD COLUMN told_at INTEGER NOT NULL DEFAULT 0;`;
+
 type Row = Record<string, SqlStorageValue>;
 
 /** The RepairStorage port on a Durable Object's SQLite. An incarnation "" = no cursor. */
 export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
   const { sql } = storage;
+  const suspectTries = (id: string): Tries => {
+    const [row] = sql.exec<Row>("SELECT attempts, told_at FROM repair_suspects WHERE id = ?", id).toArray();
+    return { attempts: (row?.attempts as number | undefined) ?? 0, toldAt: (row?.told_at as number | undefined) ?? 0 };
+  };
   return {
     progressLoad(what: Followed) {
       const [row] = sql.exec<Row>("SELECT incarnation, revision, swept_to, urgent FROM repair_progress WHERE store = ?", what).toArray();
@@ -58,13 +66,18 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
     markSet(name, value) {
       sql.exec("INSERT INTO repair_marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value);
     },
-    suspectPut(id, dueAt) {
+    suspectPut(id, dueAt, tries) {
+      const { attempts, toldAt } = tries ?? suspectTries(id);
       sql.exec(
-        "INSERT INTO repair_suspects (id, due_at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET due_at = min(due_at, excluded.due_at)",
+        `INSERT INTO repair_suspects (id, due_at, attempts, told_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+           due_at = min(due_at, excluded.due_at), attempts = excluded.attempts, told_at = excluded.told_at`,
         id,
         dueAt,
+        attempts,
+        toldAt,
       );
     },
+    suspectTries,
     suspectsTake(nowMs, limit, leaseUntil) {
       return storage.transactionSync(() => {
         const rows = sql.exec<Row>("SELECT id FROM repair_suspects WHERE due_at <= ? ORDER BY due_at LIMIT ?", nowMs, limit).toArray();

@@ -1,4 +1,4 @@
-import type { Followed, Progress, RepairStorage } from "../../src/controllers/repair/ports";
+import type { Followed, Progress, RepairStorage, Tries } from "../../src/controllers/repair/ports";
 import type { RepairCounts } from "../../src/rpc/repair";
 
 /** RepairStorage in memory; counts what is written, since a healthy pass writes next to nothing. */
@@ -7,6 +7,7 @@ export class MemoryRepairStorage implements RepairStorage {
   readonly counts = new Map<string, number>();
   readonly #progress = new Map<Followed, Progress>();
   readonly #marks = new Map<string, number>();
+  readonly #tries = new Map<string, Tries>();
 
   progressLoad(what: Followed): Progress {
     return structuredClone(this.#progress.get(what) ?? { cursor: undefined, sweptTo: "", urgent: true });
@@ -24,8 +25,13 @@ export class MemoryRepairStorage implements RepairStorage {
     this.#marks.set(name, value);
   }
 
-  suspectPut(id: string, dueAt: number): void {
+  suspectPut(id: string, dueAt: number, tries = this.suspectTries(id)): void {
     this.suspects.set(id, Math.min(dueAt, this.suspects.get(id) ?? Infinity));
+    this.#tries.set(id, { ...tries });
+  }
+
+  suspectTries(id: string): Tries {
+    return { ...(this.#tries.get(id) ?? { attempts: 0, toldAt: 0 }) };
   }
 
   suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[] {
@@ -35,7 +41,11 @@ export class MemoryRepairStorage implements RepairStorage {
   }
 
   suspectsDone(leaseUntil: number): void {
-    for (const [id, dueAt] of this.suspects) if (dueAt === leaseUntil) this.suspects.delete(id);
+    for (const [id, dueAt] of this.suspects) {
+      if (dueAt !== leaseUntil) continue;
+      this.suspects.delete(id);
+      this.#tries.delete(id);
+    }
   }
 
   suspectEarliest(): number | undefined {

@@ -25,6 +25,14 @@ export const SWEEP_MARK = "sweepAsked";
 /** When the last slice of the sweep was begun (milliseconds since the epoch). */
 export const SLICED_MARK = "slicedAt";
 
+/** What has become of something that is looked at again. */
+export interface Tries {
+  /** how often it was left open, since it is looked at again */
+  attempts: number;
+  /** when that was told the last time, in milliseconds since the epoch; 0 = never */
+  toldAt: number;
+}
+
 /** Rows of the controller's object. Every method is synchronous and atomic. */
 export interface RepairStorage {
   progressLoad(what: Followed): Progress;
@@ -32,8 +40,10 @@ export interface RepairStorage {
   /** small numbers by name: when the last slice was swept, how far an owner's bitmap was checked; 0 when unset */
   markGet(name: string): number;
   markSet(name: string, value: number): void;
-  /** something to look at again: `services/ns/name` or `ipaddresses/name`; the earlier time wins */
-  suspectPut(id: string, dueAt: number): void;
+  /** something to look at again: `services/ns/name` or `ipaddresses/name`; the earlier time wins. Without `tries` they stay as they are */
+  suspectPut(id: string, dueAt: number, tries?: Tries): void;
+  /** none of what is not looked at again */
+  suspectTries(id: string): Tries;
   /** what is due, at most `limit`; it is due again at `leaseUntil` unless `suspectsDone` with the same time takes it away before */
   suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[];
   suspectsDone(leaseUntil: number): void;

@@ -64,7 +64,11 @@ const SLICE = 2_000;
 const SLICE_INTERVAL_MS = 50_000;
 /** After it the pass asks for another one. */
 const PASS_BUDGET_MS = 10_000;
+/** What could not be put right is looked at again after this time, then after twice as long, … and in the end each minute. */
 const LOOK_AGAIN_MS = 1_000;
+const LOOK_AGAIN_MAX_MS = 60_000;
+/** Of what nobody can do anything about it is not told more often. */
+const TELL_AGAIN_MS = 60_000;
 /** While suspects are looked at they are due again after this time, should the pass not come to its end; longer than any grace. */
 const SUSPECT_LEASE_MS = 10 * 60_000;
 /** A full sweep is under way, since that time (milliseconds since the epoch). */
@@ -294,11 +298,19 @@ export class Repairer {
     await this.#tellDoubts(doubts);
     for (const part of partsOf(proposals)) {
       const results = await services.makeWhole(part.map(({ item }) => item));
+      /** what is left open, by its Service, and the addresses of which that is told */
+      const open = new Map<string, Judged[]>();
       for (const [i, judged] of part.entries()) {
         const { finding, item } = judged;
         // A wrong object that holds the address for itself goes first; its row goes with it.
         if (results[i] === "heldByObject" && finding !== "fine" && item.object) await this.#deleteObject(item.address, item.object);
-        this.#concludeService(judged, results[i] ?? "unavailable");
+        const left = this.#concludeService(judged, results[i] ?? "unavailable");
+        if (left === "nothing") continue;
+        const id = serviceId(`${item.namespace}/${item.name}`);
+        open.set(id, [...(open.get(id) ?? []), ...(left === "unknown" ? [judged] : [])]);
+      }
+      for (const [id, unknown] of open) {
+        if (this.#lookAgain(id, unknown.length > 0)) for (const { service, ip } of unknown) this.#tell("unknown", service, ip);
       }
     }
   }
@@ -308,7 +320,7 @@ export class Repairer {
    * everything else was read anew.
    */
   async #tellDoubts(doubts: readonly Doubt[]): Promise<void> {
-    const { clock, services, storage } = this.ports;
+    const { services } = this.ports;
     for (const part of partsOf(doubts)) {
       const round = emptyRound();
       for (const { service } of part) wantSuspect(round, serviceId(keyOf(service)));
@@ -323,38 +335,45 @@ export class Repairer {
         const ip = readClusterIP(text);
         const isSame = before.metadata?.resourceVersion === after?.metadata?.resourceVersion && clusterIPsOf(before).includes(text);
         if (isSame && judged(round, ranges, before, ip) === finding) this.#tell(finding, before, ip);
-        else storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
+        else this.#lookAgain(id);
       }
     }
   }
 
-  #concludeService({ service, ip, finding, item }: Judged, result: WholeResult): void {
-    const { clock, storage } = this.ports;
-    const id = serviceId(`${item.namespace}/${item.name}`);
+  /** Tells what was done. Answers what is left: `unknown` = it is not known why, which is told. */
+  #concludeService({ service, ip, finding }: Judged, result: WholeResult): "nothing" | "open" | "unknown" {
     switch (result) {
       case "restored":
         // An object that was right when it was read and is gone since.
         this.#tell(finding === "fine" ? "missing" : finding, service, ip);
-        return;
+        return "nothing";
       case "duplicate":
         this.#tell("duplicate", service, ip);
-        return;
+        return "nothing";
       case "heldByObject":
         // An object that is this Service's and right keeps the address for it.
-        if (finding !== "fine") storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
-        return;
+        return finding === "fine" ? "nothing" : "open";
       case "unavailable":
-        this.#tell("unknown", service, ip);
-        storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
-        return;
+        return "unknown";
       case "busy":
-        storage.suspectPut(id, clock.now() + LOOK_AGAIN_MS);
-        return;
+        return "open";
       case "notReady":
       case "whole":
       case "gone":
-        return;
+        return "nothing";
     }
+  }
+
+  /** Something is left open: it is looked at again, later each time. Answers whether that is to be told now, if it `tells`. */
+  #lookAgain(id: string, tells = false): boolean {
+    const { clock, storage } = this.ports;
+    const { attempts, toldAt } = storage.suspectTries(id);
+    const now = clock.now();
+    // A clock that was set back must not silence it.
+    const isTold = tells && (toldAt === 0 || now - toldAt >= TELL_AGAIN_MS || now < toldAt);
+    const dueAt = now + Math.min(LOOK_AGAIN_MAX_MS, LOOK_AGAIN_MS * 2 ** attempts);
+    storage.suspectPut(id, dueAt, { attempts: attempts + 1, toldAt: isTold ? now : toldAt });
+    return isTold;
   }
 
   async #repairAddresses(round: Round): Promise<void> {
@@ -377,7 +396,7 @@ export class Repairer {
         const { name = "", uid = "" } = object.metadata ?? {};
         const gone = writers[i] ? released.has(name) : await this.#deleteObject(name, uid);
         if (!gone) {
-          storage.suspectPut(addressId(name), clock.now() + LOOK_AGAIN_MS * 5);
+          this.#lookAgain(addressId(name));
           continue;
         }
         this.#tellAddress(kind, object);
@@ -412,7 +431,9 @@ export class Repairer {
         return { namespace, name };
       });
       const services = await this.ports.services.objectsNamed(parents).catch((error: unknown) => {
-        for (const { object } of part) this.#tellAddress("unknown", object);
+        for (const { object } of part) {
+          if (this.#lookAgain(addressId(object.metadata?.name ?? ""), true)) this.#tellAddress("unknown", object);
+        }
         throw error;
       });
       const now = this.ports.clock.now();

@@ -71,6 +71,8 @@ interface Job {
   name: string;
   /** how often it looks at clusters that have had writes */
   rhythm: Rhythm;
+  /** Its tasks are among those of every minute: the busy clusters are left to that job as long as it visits them all in one run. */
+  coveredEachMinute?: true;
   /**
    * Its tasks. A cluster that has had writes gets them all. An idle one gets one part, and the next in the next round through all clusters: with
    * what starting its objects and the tasks lead to, that is 20 calls to objects at most (test/object/cron-cost.test.ts).
@@ -78,12 +80,13 @@ interface Job {
   parts: readonly (readonly Task[])[];
 }
 
-const MAINTAIN_STORES: readonly Task[] = [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES];
+/** What may have been left half done. */
+const MAINTAIN: readonly Task[] = [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES];
 
 /** The crons of wrangler.toml. */
 const JOBS: Readonly<Record<string, Job>> = {
-  "* * * * *": { name: "maintain", rhythm: "minute", parts: [MAINTAIN_STORES, [COLLECT_GARBAGE], [REPAIR]] },
-  "*/5 * * * *": { name: "topology", rhythm: "minute", parts: [[MAINTAIN_COORDINATOR]] },
+  "* * * * *": { name: "maintain", rhythm: "minute", parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR]] },
+  "*/5 * * * *": { name: "topology", rhythm: "minute", coveredEachMinute: true, parts: [[MAINTAIN_COORDINATOR]] },
   "0 * * * *": { name: "compact", rhythm: "hour", parts: [[EXPIRE_EVENTS, ...COMPACT_STORES]] },
 };
 
@@ -103,7 +106,8 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
   ]);
   const part = job.parts[next.round % job.parts.length] ?? [];
   const visits = new Map(next.clusters.map((cluster) => [cluster, part]));
-  for (const cluster of busy.clusters) visits.set(cluster, job.parts.flat());
+  const visited = job.coveredEachMinute && busy.isWhole ? [] : busy.clusters;
+  for (const cluster of visited) visits.set(cluster, job.parts.flat());
   let errors = busy.errors + next.errors;
   await inParallel([...visits], CRON_CONCURRENCY, async ([cluster, tasks]) => {
     const failed = await runTasks(tasks, env, cluster);
@@ -114,7 +118,7 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
     job: job.name,
     cron,
     clusters: visits.size,
-    busy: busy.clusters.length,
+    busy: visited.length,
     durationMs: Date.now() - startedAt,
     errors,
   });
@@ -141,6 +145,8 @@ interface Page {
   clusters: string[];
   /** which one through the whole directory this is */
   round: number;
+  /** it has all there are */
+  isWhole: boolean;
   errors: number;
 }
 
@@ -157,12 +163,12 @@ async function pageOf(env: Env, { prefix, limit, cursorKey }: { prefix: string; 
     const round = isWhole ? Math.floor(Date.now() / MINUTE_MS) : Number(digits ?? 0);
     const next = isWhole ? "" : listed.list_complete ? `${String(round + 1)} ` : `${String(round)} ${listed.cursor}`;
     const isKept = next === stored || (await keepCursor(env, cursorKey, next));
-    return { clusters: listed.keys.map(({ name }) => name.slice(prefix.length)), round, errors: isKept ? 0 : 1 };
+    return { clusters: listed.keys.map(({ name }) => name.slice(prefix.length)), round, isWhole, errors: isKept ? 0 : 1 };
   } catch (error) {
     log("error", "directory of clusters could not be read", { prefix, error: error instanceof Error ? error.message : String(error) });
     // A cursor that the directory no longer knows would fail for ever.
     if (cursor) await env.DIRECTORY.delete(cursorKey).catch(() => undefined);
-    return { clusters: [], round: 0, errors: 1 };
+    return { clusters: [], round: 0, isWhole: false, errors: 1 };
   }
 }
 

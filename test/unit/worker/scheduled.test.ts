@@ -58,10 +58,16 @@ describe("runScheduled", () => {
     });
   });
 
-  it("every five minutes: the Coordinator", async () => {
-    const fake = withClusters(fakeEnv(), "a");
+  it("every five minutes: the Coordinator of a cluster that is not busy", async () => {
+    const fake = withIdle(withClusters(fakeEnv(), "work"), 1);
     await runScheduled("*/5 * * * *", fake.env);
-    expect(called(fake)).toEqual(["COORDINATOR a/coordinator maintain"]);
+    expect(called(fake)).toEqual(["COORDINATOR idle-0000/coordinator maintain"]);
+  });
+
+  it("no Coordinator of a busy cluster is called twice by the runs of one minute", async () => {
+    const fake = withIdle(withClusters(fakeEnv(), "work"), 2);
+    for (const cron of ["* * * * *", "*/5 * * * *"]) await runScheduled(cron, fake.env);
+    expect(called(fake).filter((call) => call === "COORDINATOR work/coordinator maintain")).toHaveLength(1);
   });
 
   it("hourly: events expire, every store is compacted once", async () => {

@@ -27,6 +27,7 @@ import type { Scope } from "../net/band";
 import { type Family, familyOfText } from "../net/family";
 import type { Topology } from "../rpc/coordinator";
 import type { AllocateAnswer, AllocateItem, AllocateResult, FreeCount, Gen, Holder, ServiceCIDRRpc } from "../rpc/service-cidr";
+import { PacedLog } from "../telemetry/paced-log";
 import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf, sizesOf } from "../topology/route";
 import type { TopologySource } from "./topology-source";
 
@@ -86,8 +87,6 @@ const RESTING_MS = 100;
 const STATIC_CONFIRMED_MS = 5_000;
 /** An allocation that takes longer is logged with its steps (upstream: the trace of ipallocator.go). */
 const SLOW_MS = 500;
-/** At least so far apart: under overload all of them are slow, and telling of each would make them slower. */
-const SLOW_LINES_INTERVAL_MS = 1_000;
 /** Steps told of one allocation. */
 const STEPS_MAX = 40;
 
@@ -128,35 +127,28 @@ export class AddressSupply {
   #staticUntil = -Infinity;
   #recounting: Promise<void> | undefined;
 
-  #slowToldAt = -Infinity;
-  #slowUntold = 0;
+  /** under overload all of them are slow */
+  readonly #slow: PacedLog;
 
-  constructor(private readonly ports: SupplyPorts) {}
+  constructor(private readonly ports: SupplyPorts) {
+    this.#slow = new PacedLog("warn", "allocation.slow", ports);
+  }
 
   /**
    * One address, or why not. `mintToken` makes a fresh token, which the caller counts as in flight until the operation has ended.
    * `deadline` is in milliseconds since the epoch.
    */
   async take(wanted: WantedAddress, deadline: number, mintToken: () => string): Promise<SupplyResult> {
-    const { clock, recorder } = this.ports;
+    const { clock } = this.ports;
     const steps = new Steps(clock.now());
     const result = await this.#take(wanted, deadline, { mintToken, steps });
-    const now = clock.now();
-    const durationMs = now - steps.start;
-    if (durationMs > SLOW_MS && this.#mayTellOfSlow(now)) {
+    const durationMs = clock.now() - steps.start;
+    if (durationMs > SLOW_MS) {
       const { family, address } = wanted;
       const outcome = result.ok ? result.taken.address : result.reason;
-      recorder.log("warn", "allocation.slow", { family, address, outcome, durationMs, steps: steps.text, untoldBefore: this.#slowUntold });
-      this.#slowUntold = 0;
+      this.#slow.add(() => ({ family, address, outcome, durationMs, steps: steps.text }));
     }
     return result;
-  }
-
-  #mayTellOfSlow(now: number): boolean {
-    const may = Math.abs(now - this.#slowToldAt) >= SLOW_LINES_INTERVAL_MS;
-    if (may) this.#slowToldAt = now;
-    else this.#slowUntold++;
-    return may;
   }
 
   async #take(wanted: WantedAddress, deadline: number, { mintToken, steps }: Attempts): Promise<SupplyResult> {

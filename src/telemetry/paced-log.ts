@@ -1,0 +1,39 @@
+/** Log lines of what may happen to all requests at once: telling of each would make them slower still. */
+import type { Clock, Recorder } from "../base/ports";
+
+type Fields = NonNullable<Parameters<Recorder["log"]>[2]>;
+
+/** Between two lines, and how long the last ones of a burst are kept before they are counted: nothing waits when it is over. */
+const INTERVAL_MS = 1_000;
+
+/** One line in each interval, with the number of those left out before it; of a burst that ends, their number in a line `<event>.untold`. */
+export class PacedLog {
+  #toldAt = -Infinity;
+  #untold = 0;
+  #cancel: () => void = () => undefined;
+
+  constructor(
+    private readonly level: "info" | "warn" | "error",
+    private readonly event: string,
+    private readonly ports: { clock: Pick<Clock, "now" | "after">; recorder: Recorder },
+  ) {}
+
+  /** `fields` is called only for a line that is told. */
+  add(fields: () => Fields): void {
+    const { clock, recorder } = this.ports;
+    const now = clock.now();
+    if (Math.abs(now - this.#toldAt) < INTERVAL_MS) {
+      if (this.#untold++ === 0) this.#cancel = clock.after(INTERVAL_MS, () => this.#count());
+      return;
+    }
+    this.#cancel();
+    recorder.log(this.level, this.event, { ...fields(), untoldBefore: this.#untold });
+    this.#toldAt = now;
+    this.#untold = 0;
+  }
+
+  #count(): void {
+    this.ports.recorder.log(this.level, `${this.event}.untold`, { count: this.#untold });
+    this.#untold = 0;
+  }
+}

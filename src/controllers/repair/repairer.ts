@@ -133,7 +133,9 @@ export class Repairer {
         left ||= slice > PAGE && this.#isSweeping();
         if (left) await pace.rest();
       }
-      if (!left && (sliceDue || this.#isFullSweep())) left = await this.#checkOwners(endAt, pace);
+      if (!left && this.#isFullSweep()) left = await this.#checkEveryOwner(endAt, pace);
+      // However much there is to do: the bitmaps must not wait for a cluster at rest.
+      else if (sliceDue) await this.#owners.run(false, endAt, pace);
     } catch (error) {
       storage.count("", 1);
       throw error;
@@ -173,12 +175,10 @@ export class Repairer {
     this.#owners.restart();
   }
 
-  /** Answers whether there is more to do now. */
-  async #checkOwners(endAt: number, pace: Pace): Promise<boolean> {
+  /** The end of a full sweep. Answers whether there is more to do now. */
+  async #checkEveryOwner(endAt: number, pace: Pace): Promise<boolean> {
     const { clock, recorder, storage } = this.ports;
-    const full = this.#isFullSweep();
-    const through = await this.#owners.run(full, endAt, pace);
-    if (!full) return false;
+    const through = await this.#owners.run(true, endAt, pace);
     if (through) {
       recorder.log("info", "repair looked at everything", { durationMs: clock.now() - storage.markGet(SWEEPING_MARK) });
       storage.markSet(SWEEPING_MARK, 0);

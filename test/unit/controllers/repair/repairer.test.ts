@@ -483,4 +483,39 @@ describe("the check of a bitmap", () => {
     await world.pass();
     expect(await world.rows()).toEqual({ [address]: "service" });
   });
+
+  it("comes with each slice, though there is always more to do than a pass has time for", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.pass();
+    // A hundred more come each time that some are looked at.
+    const take = world.storage.suspectsTake.bind(world.storage);
+    world.storage.suspectsTake = (now, limit, leaseUntil) => {
+      for (let i = 0; i < limit; i++) world.storage.suspectPut(`services/default/gone-${String(i)}`, now);
+      return take(now, limit, leaseUntil);
+    };
+    const checks: number[] = [];
+    for (let slice = 0; slice < 3; slice++) {
+      await world.cluster.scheduler.pass(60_000);
+      world.calls.length = 0;
+      expect((await world.run(world.repairer.run())).left).toBe(true);
+      checks.push(world.calls.filter((call) => call === "owner.checkBitmap").length);
+      // Nor does it come more often than with the slices.
+      world.calls.length = 0;
+      expect((await world.run(world.repairer.run())).left).toBe(true);
+      checks.push(world.calls.filter((call) => call === "owner.checkBitmap").length);
+    }
+    expect(checks).toEqual([1, 0, 1, 0, 1, 0]);
+  });
+
+  it("of everything waits until everything else was looked at", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    world.storage.markSet(SWEEP_MARK, 1);
+    world.calls.length = 0;
+    await world.pass();
+    const last = world.calls.lastIndexOf("ipaddresses.objectsAfter");
+    expect([world.calls.indexOf("owner.checkBitmap") > last, world.storage.markGet("sweeps")]).toEqual([true, sweeps + 1]);
+  });
 });

@@ -1,6 +1,5 @@
 /** Writes the objects of a backup, in an order in which each finds what it needs, and compares what there is in the end. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDerived } from "../../src/backup/addresses";
 import type { Backup, BackupSection, BackupType } from "../../src/backup/format";
 import { inRestoreOrder, typeName } from "../../src/backup/order";
 import {
@@ -17,7 +16,7 @@ import { addressesOf } from "../../src/check/objects";
 import { namesAll } from "../../src/import/plan";
 import { semanticEqual } from "../../src/meta/equality";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
-import { parentServiceOf } from "../../src/meta/parent-service";
+import { isDerived, parentServiceOf } from "../../src/meta/parent-service";
 import { rangeSourceOf } from "../../src/ranges/service-ranges";
 import type { Answer, Api } from "../cluster/api";
 import { typePath } from "../cluster/discovery";

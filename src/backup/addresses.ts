@@ -1,16 +1,10 @@
-/** The three types whose objects share addresses, each read at a moment of its own. */
-import { addressesOf, duplicateAddresses, keyOf, uncovered } from "../check/objects";
-import { ALLOCATOR_NAME, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
-import type { IPAddress, Service, ServiceCIDR } from "../meta/kubernetes";
-import { parentServiceOf } from "../meta/parent-service";
-
 /**
- * Whether the allocator made the object for a Service. Such objects follow from the Services: a restore makes none of them, and those that belong to
- * no Service of the backup were on their way in or out.
+ * The three types whose objects share addresses, each read at a moment of its own. A restore makes none of the IPAddresses that are derived from
+ * Services, and those that belong to no Service of the backup were on their way in or out.
  */
-export function isDerived(object: IPAddress): boolean {
-  return object.metadata?.labels?.[MANAGED_BY_LABEL] === ALLOCATOR_NAME && parentServiceOf(object) !== undefined;
-}
+import { addressesOf, duplicateAddresses, keyOf, uncovered } from "../check/objects";
+import type { IPAddress, Service, ServiceCIDR } from "../meta/kubernetes";
+import { isDerived } from "../meta/parent-service";
 
 /** What no cluster can be restored to, a sentence for each: it changed while it was read, or is damaged. */
 export function contradictions(

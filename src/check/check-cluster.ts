@@ -15,7 +15,7 @@ import {
   unpaired,
   wronglyLabelled,
 } from "./objects";
-import { rangeSourceOf } from "../ranges/service-ranges";
+import { readyCidrs } from "../ranges/service-ranges";
 import type { ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
 import type { Finding, Suspicion } from "./suspicion";
@@ -127,13 +127,10 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
   else unchecked.push("ServiceCIDRs are not served: whether addresses lie in a range was not checked (I3)");
   if (serviceCIDRs) suspicions.push(...idleServiceCIDRs(serviceCIDRs));
   if (owners) {
+    const givingOut = serviceCIDRs ? readyCidrs(serviceCIDRs) : (ranges ?? []);
     // Another server may have been started with other bounds of its node ports.
-    suspicions.push(
-      ...strayNodePorts({ services }),
-      ...wrongClaims(owners, readyCidrs(serviceCIDRs) ?? ranges ?? []),
-      ...wrongBitmaps(owners),
-    );
-    if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses }, owners));
+    suspicions.push(...strayNodePorts({ services }), ...wrongClaims(owners, givingOut), ...wrongBitmaps(owners));
+    if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses }, owners, givingOut));
   }
   return {
     suspicions,
@@ -147,11 +144,6 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
       rows: owners?.owners.reduce((sum, { rows }) => sum + rows.length, 0) ?? 0,
     },
   };
-}
-
-/** Of those that give out addresses. */
-function readyCidrs(serviceCIDRs: readonly ObservedServiceCIDR[] | undefined): string[] | undefined {
-  return serviceCIDRs?.map(rangeSourceOf).flatMap(({ ready, cidrs }) => (ready ? cidrs : []));
 }
 
 function findingOf({ rule, objects, message }: Suspicion): Finding {

@@ -3,9 +3,12 @@
  * they lack can be given out twice, and what they have too much is lost.
  */
 import { OPERATION_DEADLINE_MS, RELEASE_WAIT_MS } from "../base/limits";
+import { isDerived } from "../meta/parent-service";
 import { parseAddress } from "../net/address";
+import { prefixesIn } from "../net/prefix";
 import { subtractPrefixes } from "../net/prefix-set";
 import { PrefixIndex } from "../topology/prefix-index";
+import { givesOut, rangeIndex } from "../topology/range-index";
 import { storedPrefix } from "../topology/stored-prefix";
 import { addressesOf, keyOf, type Labelled, labelled, suspect } from "./objects";
 import type { Observed, ObservedOwners, ObservedRow, ObservedService } from "./observed";
@@ -34,10 +37,14 @@ export function wrongClaims({ claims }: Pick<ObservedOwners, "claims">, cidrs: r
   return found.map((suspicion) => ({ ...suspicion, lastingMs: ROW_LASTING_MS }));
 }
 
-/** Rows against Services and IPAddresses in both directions, within what each owner may speak for. */
+/**
+ * Rows against Services and IPAddresses in both directions, within what each owner may speak for. `cidrs` are those of the ServiceCIDRs that give
+ * out addresses: elsewhere an IPAddress that belongs to no Service needs no row, because as upstream it keeps no ServiceCIDR.
+ */
 export function wrongRows(
   { services, ipAddresses }: Pick<Observed, "services" | "ipAddresses">,
   { claims, owners }: Pick<ObservedOwners, "claims" | "owners">,
+  cidrs: readonly string[],
 ): Suspicion[] {
   const found: Suspicion[] = [];
   const read = new Set(owners.map(({ uid }) => uid));
@@ -46,7 +53,8 @@ export function wrongRows(
     const parsed = parseAddress(address);
     return parsed.ok ? index.containing(parsed.value.family, parsed.value.value)[0] : undefined;
   };
-  const servicesByUid = new Map(services.map((service) => [service.metadata?.uid ?? "", service]));
+  // By name, for the uid may be that of one before: what an update has taken may be committed on a Service that was recreated meanwhile.
+  const servicesByKey = new Map(services.map((service) => [keyOf(service), service]));
   const objectUids = new Map(ipAddresses.map(({ metadata }) => [metadata?.name ?? "", metadata?.uid ?? ""]));
   const rows = new Map<string, ObservedRow>();
   for (const owner of owners) {
@@ -54,7 +62,7 @@ export function wrongRows(
       // Rows outside the claims are on their way to another owner, or left from there.
       if (ownerOf(row.address) !== owner.uid) continue;
       rows.set(row.address, row);
-      const problem = problemOf(row, servicesByUid, objectUids);
+      const problem = problemOf(row, servicesByKey, objectUids);
       if (problem) found.push(rowSuspicion(owner.uid, holderOf(row), problem));
     }
   }
@@ -65,6 +73,17 @@ export function wrongRows(
       const message = `${keyOf(service)} holds ${address}, and its owner has no row of it: it can be given out again`;
       found.push(rowSuspicion(owner, labelled("Service", service), message));
     }
+  }
+  const ranges = rangeIndex(prefixesIn(cidrs));
+  for (const object of ipAddresses) {
+    const { name = "" } = object.metadata ?? {};
+    const address = parseAddress(name);
+    // Those that the allocator made stand for their Services, which were looked at above.
+    if (isDerived(object) || rows.has(name) || !address.ok || !givesOut(ranges, address.value)) continue;
+    const owner = ownerOf(name);
+    if (owner === undefined || !read.has(owner)) continue;
+    const message = `the IPAddress ${name} is there, and its owner has no row of it: it can be given out`;
+    found.push(rowSuspicion(owner, labelled("IPAddress", object), message));
   }
   return found;
 }
@@ -92,7 +111,7 @@ function problemOf(
     if (objects.get(address) === holder.uid) return undefined;
     return `${address} is taken for an IPAddress that is not there: nobody can have it`;
   }
-  const service = services.get(holder.uid);
+  const service = services.get(keyOf({ metadata: holder }));
   if (service && addressesOf(service).includes(address)) return undefined;
   const why = service ? "which does not hold it" : "which is not there";
   return `${address} is taken for Service ${holder.namespace}/${holder.name}, ${why}: nobody can have it`;

@@ -5,7 +5,7 @@
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../meta/kubernetes";
 import { canonicalAddress, parseAddress } from "../net/address";
 import { type Prefix, prefixesIn } from "../net/prefix";
-import { rangeSourceOf } from "../ranges/service-ranges";
+import { readyCidrs } from "../ranges/service-ranges";
 import type { PrefixIndex } from "../topology/prefix-index";
 import { givesOut, isInside, rangeIndex } from "../topology/range-index";
 import { type Dump, labelOf } from "./dump";
@@ -78,7 +78,7 @@ class Planner {
   constructor(dump: Dump, cluster: ClusterState) {
     this.#dump = dump;
     this.#cluster = cluster;
-    this.#readyRanges = rangeIndex(cluster.serviceCIDRs.map(rangeSourceOf).flatMap(({ cidrs, ready }) => (ready ? prefixesIn(cidrs) : [])));
+    this.#readyRanges = rangeIndex(prefixesIn(readyCidrs(cluster.serviceCIDRs)));
     this.#plan = {
       namespaces: [],
       serviceCIDRs: [],

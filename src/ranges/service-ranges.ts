@@ -55,6 +55,11 @@ export function rangeSourceOf({ metadata, spec, status }: ServiceCIDR): RangeSou
   return { cidrs: spec?.cidrs ?? [], ready: isReady && metadata?.deletionTimestamp === undefined };
 }
 
+/** Of those that give out addresses. */
+export function readyCidrs(serviceCIDRs: readonly ServiceCIDR[]): string[] {
+  return serviceCIDRs.map(rangeSourceOf).flatMap(({ ready, cidrs }) => (ready ? cidrs : []));
+}
+
 /** An API server may hold CIDRs from before they had to be canonical: what they mean counts. */
 function prefixesOf(texts: readonly string[]): Prefix[] {
   return texts.flatMap((text) => {

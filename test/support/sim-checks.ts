@@ -5,6 +5,8 @@ import { heldNodePorts } from "../../src/clusterip/node-port-plan";
 import { isUsableIn } from "../../src/net/usable";
 import { storedPrefix } from "../../src/topology/stored-prefix";
 import type { ObservedService } from "../../src/check/observed";
+import { wrongRows } from "../../src/check/owners";
+import { readyCidrs } from "../../src/ranges/service-ranges";
 import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique } from "./checkers";
 import type { SimCluster } from "./sim-cluster";
 
@@ -64,7 +66,8 @@ export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
     ...checkCovered({ services: withoutForced(cluster, services), serviceCIDRs: serviceCIDRsOf(cluster) }),
     ...checkLedgers(cluster),
   ];
-  violations.push(...checkNodePorts(cluster, services), ...checkAllocations(cluster, services), ...(await checkOwners(cluster)));
+  violations.push(...checkNodePorts(cluster, services), ...checkAllocations(cluster, services));
+  violations.push(...(await checkOwners(cluster)), ...(await checkRows(cluster, { services, ipAddresses })));
   return violations;
 }
 
@@ -129,4 +132,15 @@ async function checkOwners(cluster: SimCluster): Promise<string[]> {
     if (!found.has(address)) violations.push(`I1: no owner knows that ${key} holds ${address}`);
   }
   return violations;
+}
+
+/** Each row against the object that it is held for, and each object against its row, as a check of a live cluster judges them. */
+async function checkRows(cluster: SimCluster, observed: { services: Service[]; ipAddresses: IPAddress[] }): Promise<string[]> {
+  const claims = Object.values(cluster.coordinatorStorage.contents.claims);
+  const owners = await Promise.all(
+    [...cluster.owners].map(async ([uid, { node }]) => ({ uid, rows: (await node.brain.rowsSince(0, 10_000)).rows, differs: "" })),
+  );
+  return wrongRows(observed, { claims, owners }, cluster.onlyRanges ?? readyCidrs(serviceCIDRsOf(cluster))).map(
+    ({ rule, message }) => `${rule}: ${message}`,
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contradictions, isDerived } from "../../../src/backup/addresses";
+import { contradictions } from "../../../src/backup/addresses";
 import type { IPAddress, Service } from "../../../src/meta/kubernetes";
 import { ipAddress, service, serviceCIDR } from "../../support/checked-cluster";
 
@@ -10,14 +10,6 @@ const gateway = (address: string): IPAddress => ({
 const byHand = (address: string, name: string): IPAddress => ({ ...(ipAddress(address, name) as IPAddress), metadata: { name: address } });
 const web = service("web", "10.96.0.2") as Service;
 const range = serviceCIDR("kubernetes", ["10.96.0.0/16"]);
-
-it.each([
-  ["the allocator's for a Service", ipAddress("10.96.0.2", "web") as IPAddress, true],
-  ["somebody's for a Service", byHand("10.96.0.2", "web"), false],
-  ["somebody's for something else", gateway("10.96.0.2"), false],
-])("%s", (_, object, want) => {
-  expect(isDerived(object)).toBe(want);
-});
 
 describe("what was read at different moments", () => {
   it.each<[string, Service[], IPAddress[], string[]]>([

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/ports";
 import { checkCluster, type CheckReport } from "../../../src/check/check-cluster";
+import type { ObservedIPAddress, ObservedServiceCIDR } from "../../../src/check/observed";
 import { type CheckedCluster, healthy, ipAddress, MADE_AT, row, service, serviceCIDR, sourceOf } from "../../support/checked-cluster";
 
 /** Waits cost no time and move the clock. */
@@ -29,6 +30,12 @@ async function checked(damage: (cluster: CheckedCluster) => void): Promise<Check
   );
 }
 
+/** One that a client made for something else than a Service. */
+function ownAddress(address: string): ObservedIPAddress {
+  const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "mine" };
+  return { metadata: { name: address, uid: `uid-${address}` }, spec: { parentRef } };
+}
+
 function owner(cluster: CheckedCluster) {
   const [first] = cluster.owners?.owners ?? [];
   if (!first) throw new Error("the example has an owner");
@@ -38,6 +45,11 @@ function owner(cluster: CheckedCluster) {
 describe("damage that lasts", () => {
   const cases: [string, (cluster: CheckedCluster) => void, string[]][] = [
     ["nothing", () => undefined, []],
+    [
+      "nothing: a Service recreated while its address was taken",
+      (c) => void (owner(c).rows[1] = { ...row("10.96.0.20", "web"), holder: { ...row("", "web").holder, uid: "before" } }),
+      [],
+    ],
     [
       "an address of two Services",
       (c) => c.services.push(service("zwei", "10.96.0.20")),
@@ -115,6 +127,22 @@ describe("damage that lasts", () => {
       ["row: 10.96.0.9 is taken for an IPAddress that is not there: nobody can have it"],
     ],
     [
+      "no row of somebody's own IPAddress",
+      (c) => c.ipAddresses?.push(ownAddress("10.96.0.9")),
+      ["row: the IPAddress 10.96.0.9 is there, and its owner has no row of it: it can be given out"],
+    ],
+    [
+      "a row of an IPAddress of before",
+      (c) => {
+        c.ipAddresses?.push(ownAddress("10.96.0.9"));
+        owner(c).rows.push({
+          ...row("10.96.0.9", "10.96.0.9", "ipaddress"),
+          holder: { ...row("", "", "ipaddress").holder, uid: "before" },
+        });
+      },
+      ["row: 10.96.0.9 is taken for an IPAddress that is not there: nobody can have it"],
+    ],
+    [
       "a bitmap",
       (c) => (owner(c).differs = "3 addresses are taken, and there are 2 rows"),
       ["bitmap: the bitmap of owner owner-1 differs from its rows: 3 addresses are taken, and there are 2 rows"],
@@ -151,6 +179,26 @@ describe("damage that lasts", () => {
   });
 });
 
+describe("somebody's own IPAddress that needs no row", () => {
+  it.each<[string, string, ObservedServiceCIDR[]]>([
+    ["outside every range", "10.200.0.9", []],
+    ["in a range that is not Ready yet", "10.97.0.9", [serviceCIDR("new", ["10.97.0.0/24"], false)]],
+    ["that no range gives out", "10.97.0.0", [serviceCIDR("new", ["10.97.0.0/24"])]],
+  ])("%s", async (_, address, serviceCIDRs) => {
+    const { wrong } = await checked((c) => {
+      c.ipAddresses?.push(ownAddress(address));
+      c.serviceCIDRs?.push(...serviceCIDRs);
+      const { claims = [], owners = [] } = c.owners ?? {};
+      c.owners = {
+        claims: [...claims, { prefix: "10.97.0.0/24", ownerUid: "owner-2" }],
+        owners: [...owners, { uid: "owner-2", rows: [], differs: "" }],
+        silent: [],
+      };
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe("what an operator may want to know, and what could not be looked at", () => {
   const cases: [string, (cluster: CheckedCluster) => void, { notices?: string[]; unchecked?: string[] }][] = [
     [
@@ -178,6 +226,7 @@ describe("what an operator may want to know, and what could not be looked at", (
       (c) => {
         const object = ipAddress("10.96.0.9", "own");
         c.ipAddresses?.push({ ...object, metadata: { ...object.metadata, labels: {} } });
+        owner(c).rows.push(row("10.96.0.9", "10.96.0.9", "ipaddress"));
       },
       { notices: ["the IPAddress 10.96.0.9 names default/own, which does not hold it; the allocator did not make it"] },
     ],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parentServiceOf } from "../../../src/meta/parent-service";
+import { isDerived, parentServiceOf } from "../../../src/meta/parent-service";
 
 const SERVICE = { resource: "services", namespace: "default", name: "web" };
 
@@ -13,4 +13,17 @@ it.each([
   ["no spec", {}, undefined],
 ])("parentServiceOf: %s", (_, object, want) => {
   expect(parentServiceOf(object)).toEqual(want);
+});
+
+it.each([
+  ["the allocator's for a Service", "ipallocator.k8s.io", SERVICE, true],
+  ["somebody's for a Service", "me", SERVICE, false],
+  ["somebody's for something else", "me", { ...SERVICE, resource: "gateways" }, false],
+  ["the allocator's for something else, which it never makes", "ipallocator.k8s.io", { ...SERVICE, resource: "gateways" }, false],
+])("isDerived: %s", (_, manager, parentRef, want) => {
+  expect(isDerived({ metadata: { labels: { "ipaddress.kubernetes.io/managed-by": manager } }, spec: { parentRef } })).toBe(want);
+});
+
+it("isDerived: nothing at all", () => {
+  expect(isDerived({})).toBe(false);
 });

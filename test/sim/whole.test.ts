@@ -4,10 +4,33 @@
  */
 import { describe, expect, it } from "vitest";
 import { sabotages } from "../support/sabotages";
+import type { SimOptions } from "../support/sim-cluster";
+import { Scenario } from "../support/sim-scenario";
 import { runWholeHistory } from "../support/sim-whole-history";
 
 /** Within so many histories the loss of a protection has to show; most do within a few. */
 const NOTICED_WITHIN = 1_000;
+
+describe("an address that an owner gives out", () => {
+  /** A Service gets one of a ServiceCIDR that is being deleted, from a store that has not heard of it and an owner that may. */
+  async function givenOutLate(options: Partial<SimOptions> = {}): Promise<{ ok: boolean; wrong: string[] }> {
+    const scenario = await Scenario.ready(options);
+    await scenario.range("c", "10.0.1.0/28");
+    await scenario.api.create("s", { clusterIP: "10.0.1.5" });
+    await scenario.api.run(scenario.startRangeRemoval("c"));
+    const { ok } = await scenario.api.create("t", { clusterIP: "10.0.1.6" });
+    return { ok, wrong: await scenario.rest() };
+  }
+
+  it("lies in a ServiceCIDR that is not being deleted", async () => {
+    expect(await givenOutLate()).toEqual({ ok: false, wrong: [] });
+  });
+
+  it("is told otherwise, although the ServiceCIDR is there as long as it is held", async () => {
+    const { ok, wrong } = await givenOutLate({ sabotage: sabotages["fence"]?.() ?? {} });
+    expect([ok, wrong]).toEqual([true, [expect.stringMatching(/^I3: .* gave out 10\.0\.1\.6 .*c 10\.0\.1\.0\/28 .*"deleting":true/)]]);
+  });
+});
 
 describe("random histories of a whole cluster", () => {
   it("are the same for the same seed", async () => {

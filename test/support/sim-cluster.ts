@@ -3,7 +3,7 @@
  * tables, behind a network and with crashes that one seed decides. What is simulated is the platform; nothing of the product is.
  */
 import { Owner } from "../../src/alloc/owner";
-import type { OwnerStorage } from "../../src/alloc/owner-storage";
+import type { OwnerStorage, StoredRow } from "../../src/alloc/owner-storage";
 import { RPC_TIMEOUT_MS } from "../../src/base/limits";
 import type { Random } from "../../src/base/ports";
 import { withTimeout } from "../../src/base/timeout";
@@ -42,6 +42,7 @@ import { overriding } from "./overriding";
 import { plainCopy } from "./plain-copy";
 import { type ProtocolStep, stepOfConfigure, stepOfReceive, stepsOfCommit } from "./protocol-steps";
 import { seededRandom } from "./seeded-random";
+import { SimGrants } from "./sim-grants";
 import { type CommitGate, type CommitSteps, commitStepsOf, Journal } from "./sim-journal";
 import { namespaceContent, SimNamespaces } from "./sim-namespaces";
 import { type Caller, type Life, SimNetwork, SimNode, whileAlive } from "./sim-network";
@@ -122,7 +123,8 @@ export class SimCluster {
   readonly owners = new Map<string, { node: SimNode<Owner>; storage: GatedOwnerStorage }>();
   readonly logged: string[] = [];
   /** writes that were committed after their deadline (PROTOCOL rule 7) */
-  readonly overdue: string[] = [];
+  readonly #overdue: string[] = [];
+  readonly #grants = new SimGrants();
   readonly forced: ForcedRemoval[] = [];
   /** by key of a Service: when the last one of that name went */
   readonly goneAt = new Map<string, number>();
@@ -168,6 +170,7 @@ export class SimCluster {
       (before) => this.coordinator.gate.beforeCommit?.(stepsSince(before)),
       (before) => {
         this.#coordinatorCommits++;
+        this.#grants.committed(this.coordinatorStorage.contents);
         this.coordinator.gate.afterCommit?.(stepsSince(before));
       },
     );
@@ -177,6 +180,11 @@ export class SimCluster {
 
   get sabotage(): Sabotage {
     return this.#options.sabotage ?? {};
+  }
+
+  /** What was wrong at some moment, whatever became of it since. */
+  get momentary(): string[] {
+    return [...this.#overdue, ...this.#grants.violations];
   }
 
   /** The stores, the Coordinator and every owner. */
@@ -196,7 +204,10 @@ export class SimCluster {
   owner(uid: string): { node: SimNode<Owner>; storage: GatedOwnerStorage } {
     const known = this.owners.get(uid);
     if (known) return known;
-    const storage = new GatedOwnerStorage(() => this.network.step);
+    const storage = new GatedOwnerStorage(
+      () => this.network.step,
+      (row) => this.#grants.given(uid, row),
+    );
     const node = new SimNode<Owner>(
       uid,
       this.network,
@@ -275,7 +286,7 @@ export class SimCluster {
       committed: (change, operation) => {
         inner.committed?.(change, operation);
         const lateMs = operation ? life.clock.now() - (deadlines.get(operation) ?? Infinity) : 0;
-        if (lateMs > 0) this.overdue.push(`rule 7: ${change.key} of ${resource} was written ${lateMs} ms after its deadline`);
+        if (lateMs > 0) this.#overdue.push(`rule 7: ${change.key} of ${resource} was written ${lateMs} ms after its deadline`);
         if (resource === "services" && change.type === "DELETED") this.goneAt.set(change.key, this.scheduler.now);
         if (resource !== "servicecidrs" || change.type !== "DELETED" || !operation) return;
         this.forced.push({ cidrs: (change.before as ServiceCIDR).spec?.cidrs ?? [], epoch: this.coordinatorStorage.contents.epoch });
@@ -485,13 +496,19 @@ export class SimCluster {
     return { store, brain };
   }
 
-  #makeOwner(life: Life, storage: MemoryOwnerStorage): Owner {
-    return new Owner({
+  #makeOwner(life: Life, storage: GatedOwnerStorage): Owner {
+    const owner = new Owner({
       storage: whileAlive<OwnerStorage>(storage, life),
       clock: life.clock,
       random: this.#random,
       recorder: this.#recorder(life),
       ...(this.#options.handoff ? { copyRowsMax: this.#options.handoff.chunkRowsMax } : {}),
+    });
+    return overriding(owner, {
+      seed: (epoch, items) => {
+        for (const { token } of items) storage.seeds.add(token);
+        return owner.seed(epoch, items);
+      },
     });
   }
 
@@ -539,13 +556,11 @@ export class SimCluster {
           (owner) => owner.release(plainCopy(items)),
           () => "release",
         ),
-      seed: (epoch, items) => {
-        for (const { token } of items) storage.seeds.add(token);
-        return call(
+      seed: (epoch, items) =>
+        call(
           (owner) => owner.seed(epoch, plainCopy(items)),
           () => "seed",
-        );
-      },
+        ),
       rowsSince: (after, limit) =>
         call(
           (owner) => owner.rowsSince(after, limit),
@@ -626,16 +641,22 @@ class GatedOwnerStorage extends MemoryOwnerStorage {
   /** tokens that seeding has brought */
   readonly seeds = new Set<string>();
   #steps = new Set<ProtocolStep>();
+  #given: StoredRow[] = [];
   #isOpen = false;
 
-  /** `step`: what the call on the stack does */
-  constructor(private readonly step: () => ProtocolStep | undefined) {
+  /** `step`: what the call on the stack does; `given`: a row was kept that is neither seeded nor received */
+  constructor(
+    private readonly step: () => ProtocolStep | undefined,
+    private readonly given: (row: StoredRow) => void,
+  ) {
     super();
   }
 
   override rowInsert(...[row]: Parameters<MemoryOwnerStorage["rowInsert"]>): void {
-    this.#steps.add(this.step() ?? (this.seeds.has(row.token) ? "seed" : "allocate"));
+    const step = this.step() ?? (this.seeds.has(row.token) ? "seed" : "allocate");
+    this.#steps.add(step);
     super.rowInsert(row);
+    if (step === "allocate") this.#given.push(row);
   }
 
   override releasedSave(token: string, expiresMs: number): void {
@@ -659,6 +680,7 @@ class GatedOwnerStorage extends MemoryOwnerStorage {
     if (this.#isOpen) return super.transaction(body);
     const writes = this.writes;
     this.#steps = new Set();
+    this.#given = [];
     this.#isOpen = true;
     let result: T;
     try {
@@ -670,6 +692,7 @@ class GatedOwnerStorage extends MemoryOwnerStorage {
     } finally {
       this.#isOpen = false;
     }
+    for (const row of this.#given) this.given(row);
     if (this.writes > writes) this.gate.afterCommit?.(commitStepsOf(this.#steps));
     return result;
   }

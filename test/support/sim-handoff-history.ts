@@ -85,7 +85,7 @@ export async function runHandoffHistory({ seed, sabotage }: { seed: number; sabo
   // The longest rest after some failures in a row.
   await scheduler.pass(300_000);
 
-  const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...checkOver(cluster)];
+  const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...cluster.momentary, ...checkOver(cluster)];
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
     seed,

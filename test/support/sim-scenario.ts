@@ -117,7 +117,7 @@ export class Scenario {
       await this.world.wait(70_000);
     }
     await this.cluster.quiesce();
-    return [...(await checkQuiet(this.cluster)), ...this.cluster.overdue];
+    return [...(await checkQuiet(this.cluster)), ...this.cluster.momentary];
   }
 
   #fateOf(step: ProtocolStep | undefined): Fate | undefined {

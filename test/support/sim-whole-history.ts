@@ -84,7 +84,7 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     ...(await checkQuiet(cluster)),
     ...clients.check(),
     ...controllers.check(),
-    ...cluster.overdue,
+    ...cluster.momentary,
     ...checkOver(cluster),
   ];
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));

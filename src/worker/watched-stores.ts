@@ -10,20 +10,33 @@ import type { ResourceDefinition } from "../registry/resource";
 import { WATCHED_STORES_MAX } from "./limits";
 import { call } from "./peers";
 
-const watched = new Map<string, { cluster: string; resource: StoredResource }>();
+interface WatchedStore {
+  cluster: string;
+  resource: StoredResource;
+}
+
+const watched = new Map<string, WatchedStore>();
 let stopping = false;
 
 export function isStopping(): boolean {
   return stopping;
 }
 
-/** Notes that a watch of this resource is about to be opened. */
-export function rememberWatch(cluster: string, definition: ResourceDefinition): void {
+/** Notes that a watch of this resource is opened, as `open` does it, and ends it when a stop has come meanwhile. */
+export async function openWatch<T>(
+  { env, cluster, definition }: { env: Env; cluster: string; definition: ResourceDefinition },
+  open: () => Promise<T>,
+): Promise<T> {
   const resource = storedResource(definition);
   const key = `${cluster}/${resource.group}/${resource.resource}`;
-  if (watched.has(key)) return;
-  if (watched.size >= WATCHED_STORES_MAX) watched.clear();
-  watched.set(key, { cluster, resource });
+  if (!watched.has(key)) {
+    if (watched.size >= WATCHED_STORES_MAX) watched.clear();
+    watched.set(key, { cluster, resource });
+  }
+  const answer = await open();
+  // The store may have heard of the stop before it heard of this watch.
+  if (stopping) await endWatchesOf(env, { cluster, resource });
+  return answer;
 }
 
 /** A watch that is over before its first event. */
@@ -34,10 +47,12 @@ export function endedWatch(): Response {
 /** Ends the watches and refuses none: from now on each is answered with its end. */
 export async function endWatches(env: Env): Promise<void> {
   stopping = true;
-  const end = ({ cluster, resource }: { cluster: string; resource: StoredResource }) =>
-    call(() => storeStub(env, cluster, resource).endWatches(), { what: `${resource.resource}.endWatches`, repeatable: true }).catch(
-      // Only what belongs to a cluster that is gone is not a value; its watches have ended.
-      () => undefined,
-    );
-  await Promise.all([...watched.values()].map(end));
+  await Promise.all([...watched.values()].map((store) => endWatchesOf(env, store)));
+}
+
+async function endWatchesOf(env: Env, { cluster, resource }: WatchedStore): Promise<void> {
+  await call(() => storeStub(env, cluster, resource).endWatches(), { what: `${resource.resource}.endWatches`, repeatable: true }).catch(
+    // Only what belongs to a cluster that is gone is not a value; its watches have ended.
+    () => undefined,
+  );
 }

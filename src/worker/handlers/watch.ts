@@ -5,7 +5,7 @@
 import { invalid, notAcceptable } from "../../meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../options";
 import { refuse, type ResourceRequest } from "../resource-request";
-import { endedWatch, isStopping, rememberWatch } from "../watched-stores";
+import { endedWatch, isStopping, openWatch } from "../watched-stores";
 import { askCollection, representationOf } from "./collection";
 
 export async function watch(request: ResourceRequest): Promise<Response> {
@@ -24,7 +24,8 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   const own = name === "" ? "" : `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
   const fieldSelector = [options.value.fieldSelector, own].filter((part) => part !== "").join(",");
   if (isStopping()) return endedWatch();
-  rememberWatch(cluster, definition);
-  const answer = await askCollection(request, { ...options.value, fieldSelector }, representation.value);
+  const { env } = request;
+  const open = () => askCollection(request, { ...options.value, fieldSelector }, representation.value);
+  const answer = await openWatch({ env, cluster, definition }, open);
   return answer.ok ? answer.value : refuse(request, answer.error);
 }

@@ -61,6 +61,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       topology: other("topology"),
       ranges: other("ranges"),
       maintain: other("maintain"),
+      endWatches: other("endWatches"),
       compact: other("compact"),
       expire: other("expire"),
       poke: other("poke"),

@@ -14,12 +14,12 @@ export function isBootstrapped(cluster: string): boolean {
   return bootstrapped.has(cluster);
 }
 
-/** Undefined when the cluster is ready; else why not. */
-export async function ensureBootstrapped(env: Env, cluster: string): Promise<Status | undefined> {
+/** Undefined when the cluster is ready; else why not. `timeoutMs`: of whoever waits, 0 = none of its own. */
+export async function ensureBootstrapped(env: Env, cluster: string, timeoutMs = 0): Promise<Status | undefined> {
   const done = await call(() => servicesStore(env, cluster).ensureBootstrapped(), {
     what: "services.ensureBootstrapped",
     repeatable: true,
-    timeoutMs: BOOTSTRAP_TIMEOUT_MS,
+    timeoutMs: Math.min(timeoutMs || BOOTSTRAP_TIMEOUT_MS, BOOTSTRAP_TIMEOUT_MS),
   });
   if (!done.ok) return done.error;
   if (bootstrapped.size >= BOOTSTRAPPED_MAX_CLUSTERS) bootstrapped.clear();

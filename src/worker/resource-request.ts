@@ -58,6 +58,6 @@ export function callName(request: ResourceRequest): string {
 export async function bootstrapProblem(request: ResourceRequest): Promise<Status | undefined> {
   const { cluster, verb } = request.info;
   if (isBootstrapped(cluster)) return undefined;
-  const problem = await ensureBootstrapped(request.env, cluster);
+  const problem = await ensureBootstrapped(request.env, cluster, request.timeoutMs);
   return verb === "get" || verb === "list" || verb === "watch" ? undefined : problem;
 }

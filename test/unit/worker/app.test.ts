@@ -503,6 +503,23 @@ describe("paths", () => {
     },
   );
 
+  it("a cluster whose first objects are not made in the request's own time: 504", async () => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const answers: Answers = { other: (method) => (method === "ensureBootstrapped" ? new Promise(() => undefined) : undefined) };
+      let code = 0;
+      void ask("/api/v1/namespaces/x/services?timeout=5s", post(SERVICE), answers).then(({ response }) => (code = response.status));
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(code).toBe(0);
+      await vi.advanceTimersByTimeAsync(2);
+      expect(code).toBe(504);
+    } finally {
+      vi.useRealTimers();
+      warned.mockRestore();
+    }
+  });
+
   it("a body that breaks off is the client's fault, and no error of ours in the log", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
     logged.mockClear();

@@ -1,0 +1,57 @@
+/** Objects die at each await of what deletes a namespace with a Service in it: the client's request, and the passes that empty it and let it go. */
+import { env } from "cloudflare:test";
+import { afterAll, beforeAll } from "vitest";
+import type { Env } from "../../../durable-objects/env";
+import { controller } from "../../../durable-objects/peers";
+import type { Namespace } from "../../../src/meta/kubernetes";
+import { definitions } from "../../../src/registry/all";
+import type { ResourceDefinition } from "../../../src/registry/resource";
+import { addressesOf, service } from "../../support/address-paths";
+import { type ObjectCluster, storedIn } from "../../support/object-cluster";
+import { createIn, deleteFrom, storeStubOf } from "../../support/store-stubs";
+import { describeDeaths } from "../../support/write-path";
+
+const bindings = env as unknown as Env;
+const NAMESPACE = "shop";
+/** Stores that hold nothing of the namespace are asked alike: one stands for all of them. */
+const ALIKE = ["endpoints", "events", "leases", "endpointslices"];
+
+const served = definitions as ResourceDefinition[];
+const all = [...served];
+beforeAll(() => void served.splice(0, all.length, ...all.filter(({ resource }) => !ALIKE.includes(resource))));
+afterAll(() => void served.splice(0, served.length, ...all));
+
+async function given(cluster: ObjectCluster): Promise<void> {
+  await createIn(storeStubOf(cluster.name, "namespaces"), { metadata: { name: NAMESPACE } });
+  await cluster.create("web", {}, NAMESPACE);
+  if (addressesOf(await service(cluster)).length !== 1) throw new Error("the namespace has no Service with an address");
+}
+
+async function isGone(cluster: ObjectCluster): Promise<boolean> {
+  const namespaces = await storedIn<Namespace>(storeStubOf(cluster.name, "namespaces"));
+  return namespaces.every(({ metadata }) => metadata?.name !== NAMESPACE) && (await service(cluster)) === undefined;
+}
+
+describeDeaths([
+  {
+    name: "delete a namespace with a Service",
+    controller: "namespaces",
+    of: ["namespaces", "pods", "services", "controllers/namespaces"],
+    given,
+    ask: (cluster) => deleteFrom(storeStubOf(cluster.name, "namespaces"), "", NAMESPACE),
+    done: isGone,
+    nudge: (cluster) => controller(bindings, cluster.name, "namespaces").poke(),
+    awaits: [
+      "ResourceStore.write",
+      "ResourceStore.get",
+      "ResourceStore disk",
+      "ResourceStore.closeNamespace",
+      "ResourceStore.emptyNamespace",
+      "ServicesStore.closeNamespace",
+      "ServicesStore.emptyNamespace",
+      "ServicesStore.write",
+      "ServicesStore disk",
+      "Controller.poke",
+    ],
+  },
+]);

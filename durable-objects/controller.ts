@@ -135,9 +135,19 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
       } catch (error) {
         this.#recorder.log("warn", "controller pass failed", { error: String(error) });
       }
-      if (left) await this.ctx.storage.setAlarm(systemClock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
-      else this.#attempt = 0;
-      if (!left && againAt !== undefined) await this.ctx.storage.setAlarm(Math.max(againAt, systemClock.now() + RETRY_BASE_MS));
+      const retryAt = systemClock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt);
+      this.#attempt = left ? this.#attempt + 1 : 0;
+      if (left) await this.#wakeAt(retryAt);
+      else if (againAt !== undefined) await this.#wakeAt(Math.max(againAt, systemClock.now() + RETRY_BASE_MS));
     } while (this.#pokedMeanwhile);
+  }
+
+  /** Without an alarm the next pass is cron's. */
+  async #wakeAt(time: number): Promise<void> {
+    try {
+      await this.ctx.storage.setAlarm(time);
+    } catch (error) {
+      this.#recorder.log("warn", "the alarm of a controller could not be set", { error: String(error) });
+    }
   }
 }

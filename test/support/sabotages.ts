@@ -50,7 +50,13 @@ function noHolderKind(): Sabotage {
 function noSecondLook(): Sabotage {
   return {
     repaired: (repair, ports) => {
-      const blind = new ServiceRepair({ ...ports, stored: () => undefined, ledger: overriding(ports.ledger, { isInFlight: () => false }) });
+      const { ledger, storage } = ports;
+      const dropOrphaned = (address: string): boolean => {
+        const allocation = storage.allocationGet(address);
+        if (allocation) ledger.drop(allocation.key, address);
+        return allocation !== undefined;
+      };
+      const blind = new ServiceRepair({ ...ports, ledger: overriding(ledger, { isInFlight: () => false, dropOrphaned }) });
       return overriding(repair, { giveUp: (items) => blind.giveUp(items) });
     },
   };

@@ -55,8 +55,6 @@ const WAKE_ALARM_MS = 1_000;
 /** How long the first request waits for the default ServiceCIDR to be created, and `maintain` and the alarm for running jobs. */
 const BOOTSTRAP_WAIT_MS = 5_000;
 const JOBS_WAIT_MS = 20_000;
-/** How long owners may take to count what they have free; less than a caller's RPC_TIMEOUT_MS, so that one that hangs is only left out. */
-const COUNT_WAIT_MS = 2_000;
 /** A problem that lasts is told again within the hour that an event lives. */
 const TELL_AGAIN_MS = 30 * 60_000;
 
@@ -129,10 +127,7 @@ export class Coordinator implements CoordinatorRpc {
   async countedTopology(): Promise<Topology> {
     await this.bootstrapped();
     const { owners } = this.#topologyNow();
-    const answers = await this.#hints.ask(
-      owners.map(({ uid }) => uid),
-      COUNT_WAIT_MS,
-    );
+    const answers = await this.#hints.ask(owners.map(({ uid }) => uid));
     const view = this.#view();
     const counted = answers.filter(({ epoch, free }) => {
       const row = view.owners.get(free.ownerUid);

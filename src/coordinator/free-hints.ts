@@ -21,6 +21,13 @@ const ASKED_AFTER_LOOK = 20;
 /** Owners asked side by side where the answer is waited for: together they take a few milliseconds of such a thread. */
 const ASKED_AT_ONCE = 32;
 
+/**
+ * How long an owner may take to answer where that is waited for: a thousand objects have to wake, and one that always takes seconds is to count,
+ * too. Less than a caller's RPC_TIMEOUT_MS, so that one that hangs is only left out; and less where the last question was left open already.
+ */
+const ANSWER_WAIT_MS = 4_000;
+const SILENT_WAIT_MS = 2_000;
+
 /** The last question to an owner. Times in ms since the epoch. */
 interface Question {
   at: number;
@@ -28,6 +35,7 @@ interface Question {
   againAt: number;
   /** questions in a row without an answer */
   failures: number;
+  isOpen: boolean;
 }
 
 export class FreeHints {
@@ -80,19 +88,25 @@ export class FreeHints {
   }
 
   /**
-   * Asks all of these owners now, at most `waitMs` long, and answers what came, with the epoch of the configuration under which each counted.
-   * Never rejects.
+   * Asks all of these owners now, waits for them as long as it makes sense (ANSWER_WAIT_MS), and answers what came, with the epoch of the
+   * configuration under which each counted. Never rejects.
    */
-  async ask(ownerUids: readonly string[], waitMs: number): Promise<{ epoch: number; free: Free }[]> {
+  async ask(ownerUids: readonly string[]): Promise<{ epoch: number; free: Free }[]> {
     const answers: { epoch: number; free: Free }[] = [];
+    const awaited = new Set(ownerUids.filter((uid) => this.#failuresOf(uid) === 0));
     let open = true;
+    let nobodyAwaited: () => void = () => undefined;
+    const awaitedOnes = new Promise<void>((resolve) => (nobodyAwaited = resolve));
+    if (awaited.size === 0) nobodyAwaited();
     const all = inParallel(ownerUids, ASKED_AT_ONCE, async (ownerUid) => {
       if (!open) return;
       const answer = await this.#refresh(ownerUid).catch(() => undefined);
       if (answer && open) answers.push(answer);
+      if (awaited.delete(ownerUid) && awaited.size === 0) nobodyAwaited();
       await pause(this.clock, 1);
     });
-    await withTimeout(this.clock, waitMs, all).catch(() => undefined);
+    const within = (waitMs: number, work: Promise<void>): Promise<void> => withTimeout(this.clock, waitMs, work).catch(() => undefined);
+    await Promise.all([within(ANSWER_WAIT_MS, awaitedOnes), within(SILENT_WAIT_MS, all)]);
     open = false;
     return answers;
   }
@@ -103,7 +117,7 @@ export class FreeHints {
    */
   async #refresh(ownerUid: string): Promise<{ epoch: number; free: Free }> {
     const at = this.clock.now();
-    const question: Question = { at, againAt: at + AGE_MAX_MS, failures: this.#questions.get(ownerUid)?.failures ?? 0 };
+    const question: Question = { at, againAt: at + AGE_MAX_MS, failures: this.#failuresOf(ownerUid), isOpen: true };
     this.#questions.set(ownerUid, question);
     const answer = await this.#answered(question, this.peers.owner(ownerUid).free());
     this.heard(ownerUid, answer.epoch);
@@ -120,6 +134,15 @@ export class FreeHints {
     } catch (error) {
       question.againAt = this.clock.now() + Math.min(ASK_AGAIN_MAX_MS, ASK_AGAIN_MIN_MS * 2 ** question.failures++);
       throw error;
+    } finally {
+      question.isOpen = false;
     }
+  }
+
+  /** Questions in a row that the owner left open, the last one among them if it has been open for too long. */
+  #failuresOf(ownerUid: string): number {
+    const last = this.#questions.get(ownerUid);
+    const isOverdue = last?.isOpen && this.clock.now() - last.at >= ANSWER_WAIT_MS;
+    return (last?.failures ?? 0) + (isOverdue ? 1 : 0);
   }
 }

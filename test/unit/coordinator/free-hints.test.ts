@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { OPERATION_DEADLINE_MS, RPC_TIMEOUT_MS } from "../../../src/base/limits";
+import type { Clock } from "../../../src/base/ports";
+import { AddressSupply } from "../../../src/clusterip/address-supply";
 import { FreeHints } from "../../../src/coordinator/free-hints";
 import type { CoordinatorPeers } from "../../../src/coordinator/ports";
 import type { AllocateAnswer } from "../../../src/rpc/service-cidr";
+import { aHolder } from "../../support/owner-world";
+import { aTopology, LedgerWorld } from "../../support/sim-ledger-world";
 import { SimScheduler } from "../../support/sim-scheduler";
 
 const MINUTE_MS = 60_000;
@@ -57,10 +62,10 @@ describe("FreeHints", () => {
     const world = new HintsWorld();
     const answers: (() => void)[] = [];
     world.answer = () => new Promise((resolve) => answers.push(resolve));
-    const asking = [world.hints.ask(["a"], 1_000)];
+    const asking = [world.hints.ask(["a"])];
     world.hints.forget("a");
     world.free = 2;
-    asking.push(world.hints.ask(["a"], 1_000));
+    asking.push(world.hints.ask(["a"]));
     expect(new Set(world.asked.map(({ at }) => at)).size).toBe(1);
     answers[1]?.();
     await world.scheduler.pass(10);
@@ -130,7 +135,7 @@ describe("FreeHints", () => {
   it("an owner that failed when it was asked with all others is asked again soon, too", async () => {
     const world = new HintsWorld();
     world.answer = (uid) => (uid === "owner-1" ? Promise.reject(new Error("reset")) : Promise.resolve());
-    await world.scheduler.run(world.hints.ask(numbered(3), 2_000));
+    await world.scheduler.run(world.hints.ask(numbered(3)));
     world.answer = () => Promise.resolve();
     world.asked.length = 0;
     await world.scheduler.pass(2_000);
@@ -158,16 +163,89 @@ describe("FreeHints", () => {
       most = Math.max(most, ++open);
       return Promise.resolve().then(() => void open--);
     };
-    const answers = await world.scheduler.run(world.hints.ask(numbered(1_000), 2_000));
+    const answers = await world.scheduler.run(world.hints.ask(numbered(1_000)));
     expect(answers.length).toBe(1_000);
     expect(most).toBeLessThanOrEqual(32);
     expect(new Set(world.asked.map(({ at }) => at)).size).toBeGreaterThan(30);
   });
 
-  it("asked for all, answers what came in time", async () => {
+  it("asked for all, answers what came in time, and waits less for one that left its last question open", async () => {
     const world = new HintsWorld();
-    world.answer = (uid) => (uid === "owner-3" ? new Promise<never>(() => undefined) : Promise.resolve());
-    const answers = await world.scheduler.run(world.hints.ask(numbered(5), 2_000));
-    expect(answers.map(({ free }) => free.ownerUid)).toEqual(["owner-0", "owner-1", "owner-2", "owner-4"]);
+    const late = numbered(5).filter((uid) => uid !== "owner-3");
+    const took: number[] = [];
+    for (const waitMs of [Infinity, Infinity, Infinity, 0, 0]) {
+      world.answer = (uid) => (uid === "owner-3" ? new Promise((resolve) => world.clock.after(waitMs, resolve)) : Promise.resolve());
+      const begun = world.scheduler.now;
+      const answers = await world.scheduler.run(world.hints.ask(numbered(5)));
+      took.push(world.scheduler.now - begun);
+      expect(answers.map(({ free }) => free.ownerUid).sort()).toEqual(waitMs === 0 ? numbered(5) : late);
+    }
+    expect(took.slice(0, 3)).toEqual([4_000, 2_000, 2_000]);
+    for (const ms of took.slice(3)) expect(ms).toBeLessThan(100);
+  });
+
+  it("asked for all, has the answers of those that take seconds each time", async () => {
+    const world = new HintsWorld();
+    world.answer = (uid) => world.clock.sleep(uid === "owner-700" ? 3_500 : 0);
+    for (let round = 0; round < 3; round++) expect(await world.scheduler.run(world.hints.ask(numbered(1_000)))).toHaveLength(1_000);
+  });
+});
+
+describe("full", () => {
+  /** A store among a thousand owners that have nothing left. */
+  function fullWorld(answer: (uid: string, clock: Clock) => Promise<unknown>) {
+    const world = new LedgerWorld();
+    const uids = numbered(1_000);
+    world.topology = aTopology(1, Object.fromEntries(uids.map((uid, i) => [uid, `10.${i >> 6}.${(i & 63) << 2}.0/22`])));
+    const none = { dynamic: 0, static: 0 };
+    const owner = (uid: string) => ({
+      free: async () => {
+        await answer(uid, world.clock);
+        return { epoch: 1, free: { IPv4: none, IPv6: none } };
+      },
+    });
+    const hints = new FreeHints(world.clock, { owner } as unknown as CoordinatorPeers);
+    world.countedTopology = async () => ({ ...world.topology, free: (await hints.ask(uids)).map(({ free }) => free) });
+    const supply = new AddressSupply(world.ports);
+    let tokens = 0;
+    const take = async () => {
+      const begun = world.clock.now();
+      const wanted = { family: "IPv4", address: "", holder: aHolder() } as const;
+      const result = await supply.take(wanted, begun + OPERATION_DEADLINE_MS, () => `token-${++tokens}`);
+      return { reason: result.ok ? "" : result.reason, ms: world.clock.now() - begun };
+    };
+    return { world, take };
+  }
+
+  it.each([
+    ["all answer at once", () => Promise.resolve(), "full", 1_000],
+    ["one takes 3 s each time", (uid: string, clock: Clock) => clock.sleep(uid === "owner-500" ? 3_000 : 0), "full", 10_000],
+    [
+      "one does not answer, so nobody can say so",
+      (uid: string) => (uid === "owner-500" ? new Promise(() => undefined) : Promise.resolve()),
+      "unavailable",
+      OPERATION_DEADLINE_MS + RPC_TIMEOUT_MS,
+    ],
+  ])("of a thousand owners %s", async (_, answer, reason, withinMs) => {
+    const { world, take } = fullWorld(answer);
+    const alone = await world.scheduler.run(take());
+    const together = await world.scheduler.run(
+      Promise.all(Array.from({ length: 5 }, async (_, i) => world.clock.sleep(i * 700).then(take))),
+    );
+    for (const taken of [alone, ...together]) {
+      expect(taken.reason).toBe(reason);
+      expect(taken.ms).toBeLessThan(withinMs);
+    }
+  });
+
+  it("of a thousand objects that have to wake, each of which takes a tenth of a second, once", async () => {
+    const awake = new Set<string>();
+    const { world, take } = fullWorld(async (uid, clock) => {
+      if (!awake.has(uid)) await clock.sleep(100);
+      awake.add(uid);
+    });
+    const { reason, ms } = await world.scheduler.run(take());
+    expect(reason).toBe("full");
+    expect(ms).toBeLessThan(5_000);
   });
 });

@@ -295,24 +295,24 @@ export class Repairer {
         }
       }
     }
-    await this.#tellDoubts(doubts);
     for (const part of partsOf(proposals)) {
       const results = await services.makeWhole(part.map(({ item }) => item));
-      /** what is left open, by its Service, and the addresses of which that is told */
+      // What is left open, by its Service, and the addresses of which that is told.
       const open = new Map<string, Judged[]>();
-      for (const [i, judged] of part.entries()) {
-        const { finding, item } = judged;
+      for (const [i, proposal] of part.entries()) {
+        const { finding, item } = proposal;
         // A wrong object that holds the address for itself goes first; its row goes with it.
         if (results[i] === "heldByObject" && finding !== "fine" && item.object) await this.#deleteObject(item.address, item.object);
-        const left = this.#concludeService(judged, results[i] ?? "unavailable");
+        const left = this.#concludeService(proposal, results[i] ?? "unavailable");
         if (left === "nothing") continue;
         const id = serviceId(`${item.namespace}/${item.name}`);
-        open.set(id, [...(open.get(id) ?? []), ...(left === "unknown" ? [judged] : [])]);
+        open.set(id, [...(open.get(id) ?? []), ...(left === "unknown" ? [proposal] : [])]);
       }
       for (const [id, unknown] of open) {
         if (this.#lookAgain(id, unknown.length > 0)) for (const { service, ip } of unknown) this.#tell("unknown", service, ip);
       }
     }
+    await this.#tellDoubts(doubts);
   }
 
   /**

@@ -2,7 +2,6 @@
  * Overload: five times the clients, each honouring Retry-After, and three times the arrivals that the server has room for. What it still does (goodput)
  * against the best it can, how long what it takes on waits, what it holds meanwhile, and how soon all is as before.
  */
-import type { Server } from "../../test/e2e/server";
 import { growthDuring } from "./memory";
 import type { TimedLoad, TimedLoadResult } from "./overload-load-process";
 import type { BenchRow } from "./row";
@@ -39,9 +38,9 @@ export function benchOverload(): Promise<BenchRow[]> {
       });
     await run("warm-up", { connections: CONNECTIONS, seconds: WARM_UP_SECONDS });
     const best = rateOf(await run("best", { connections: CONNECTIONS, seconds: BEST_SECONDS }), BEST_SECONDS);
-    const many = await measured(server, () => run("many", { connections: MANY, seconds: SECONDS }));
+    const many = await growthDuring(server.runtimePid, () => run("many", { connections: MANY, seconds: SECONDS }));
     const arrivals = Math.round(OPEN_FACTOR * best);
-    const open = await measured(server, () =>
+    const open = await growthDuring(server.runtimePid, () =>
       run("open", { connections: OPEN_CONNECTIONS, seconds: SECONDS, arrivalsPerSecond: arrivals }),
     );
     const after = await run("after", { connections: CONNECTIONS, seconds: RECOVERY_SECONDS });
@@ -77,10 +76,6 @@ export function benchOverload(): Promise<BenchRow[]> {
 interface Measured {
   result: TimedLoadResult;
   growthMiB: number | undefined;
-}
-
-function measured(server: Server, load: () => Promise<TimedLoadResult>): Promise<Measured> {
-  return growthDuring(server.runtimePid, load);
 }
 
 function rows(what: string, { result, growthMiB }: Measured, best: number, min: number, note: string): BenchRow[] {

@@ -9,13 +9,12 @@ import { checkQuiet, ipAddressesOf } from "../support/sim-checks";
 import { SimClients } from "../support/sim-clients";
 import { SimCluster } from "../support/sim-cluster";
 import { crashSomeone, drawFaults, isExpected } from "../support/sim-history";
-import { NO_FAULTS } from "../support/sim-network";
+import { CLIENT, NO_FAULTS } from "../support/sim-network";
 import { DELETE } from "../support/store-world";
 
 const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
 const SEED = Number(variable("SEED") || "0");
 const NAMED = ["10.0.0.2", "10.0.0.3", "10.0.0.9", "10.0.0.0", "10.0.0.20", "10.0.1.3", "10.9.9.9"];
-const CLIENT = { isAlive: () => true, isClient: true } as const;
 
 interface Report {
   violations: string[];

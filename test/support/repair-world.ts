@@ -17,10 +17,9 @@ import { prefixOf } from "../model/prefix-of";
 import type { ProtocolStep } from "./protocol-steps";
 import { MemoryRepairStorage } from "./memory-repair-storage";
 import { type CoordinatorBrain, type IPAddressesBrain, type ServicesBrain, SimCluster } from "./sim-cluster";
-import type { Caller } from "./sim-network";
+import { ALWAYS, type Caller } from "./sim-network";
 import { createRequest, DELETE, WRITE } from "./store-world";
 
-const ALWAYS = { isAlive: () => true };
 /** As in durable-objects/repair-pass.ts. */
 const CALL_TIMEOUT_MS = 40_000;
 /** Longer than a pass takes, its calls delayed and all. */

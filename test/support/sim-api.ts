@@ -4,6 +4,7 @@ import type { Status } from "../../src/meta/status";
 import type { WriteOptions, WriteRequest, WriteResult } from "../../src/rpc/store";
 import { ipAddressesOf } from "./sim-checks";
 import { SimCluster, type SimOptions } from "./sim-cluster";
+import { DELETE } from "./store-world";
 
 const OPTIONS: WriteOptions = {
   dryRun: false,
@@ -14,7 +15,6 @@ const OPTIONS: WriteOptions = {
   version: "v1",
 };
 const NETWORKING: WriteOptions = { ...OPTIONS, group: "networking.k8s.io" };
-const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
 const PORTS = [{ port: 80 }];
 
 export class SimApi {

@@ -5,6 +5,8 @@ import { heldNodePorts } from "../../src/clusterip/node-port-plan";
 import type { WordRandom } from "../../src/base/word-random";
 import { ipAddressesOf, servicesOf } from "./sim-checks";
 import type { SimCluster } from "./sim-cluster";
+import { CLIENT } from "./sim-network";
+import { DELETE } from "./store-world";
 
 const OPTIONS: WriteOptions = {
   dryRun: false,
@@ -15,8 +17,6 @@ const OPTIONS: WriteOptions = {
   version: "v1",
 };
 const NETWORKING: WriteOptions = { ...OPTIONS, group: "networking.k8s.io" };
-const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
-const CLIENT = { isAlive: () => true, isClient: true } as const;
 
 /** The last thing that is known about a name which only one client uses; after a lost answer nothing is. */
 type Known = { state: "absent" } | { state: "present"; uid: string; addresses: string; nodePorts: string } | { state: "unknown" };

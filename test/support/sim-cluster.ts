@@ -45,7 +45,7 @@ import { seededRandom } from "./seeded-random";
 import { SimGrants } from "./sim-grants";
 import { type CommitGate, type CommitSteps, commitStepsOf, Journal } from "./sim-journal";
 import { namespaceContent, SimNamespaces } from "./sim-namespaces";
-import { type Caller, type Life, SimNetwork, SimNode, whileAlive } from "./sim-network";
+import { ALWAYS, type Caller, type Life, SimNetwork, SimNode, whileAlive } from "./sim-network";
 import { SimScheduler } from "./sim-scheduler";
 import { SimStoreStorage } from "./sim-store-storage";
 
@@ -232,10 +232,9 @@ export class SimCluster {
     await this.calm(180_000);
     for (let round = 0; round < 3; round++) {
       const { commits } = this;
-      const always = { isAlive: () => true };
-      await this.scheduler.run(this.network.call(always, this.coordinator, ({ brain }) => brain.maintain()));
-      await this.scheduler.run(this.network.call(always, this.services, (brain) => brain.maintain()));
-      await this.scheduler.run(this.network.call(always, this.ipAddresses, (brain) => brain.maintain()));
+      await this.scheduler.run(this.network.call(ALWAYS, this.coordinator, ({ brain }) => brain.maintain()));
+      await this.scheduler.run(this.network.call(ALWAYS, this.services, (brain) => brain.maintain()));
+      await this.scheduler.run(this.network.call(ALWAYS, this.ipAddresses, (brain) => brain.maintain()));
       await this.calm(70_000);
       if (commits === this.commits) break;
     }
@@ -277,7 +276,7 @@ export class SimCluster {
   /** The extension, with a look at what becomes of its writes. */
   #watched<Supply>(life: Life, resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply> {
     const deadlines = new WeakMap<object, number>();
-    const inner = (resource !== "servicecidrs" && this.#options.sabotage?.extension?.(extension)) || extension;
+    const inner = (resource !== "servicecidrs" && this.sabotage.extension?.(extension)) || extension;
     return overriding(inner, {
       admit: (change, operation) => {
         if (!deadlines.has(operation)) deadlines.set(operation, operation.deadline);
@@ -315,7 +314,7 @@ export class SimCluster {
   }
 
   #sabotaged(storage: LedgerStorage): LedgerStorage {
-    return this.#options.sabotage?.ledger?.(storage) ?? storage;
+    return this.sabotage.ledger?.(storage) ?? storage;
   }
 
   /** As in durable-objects/services-store.ts. */
@@ -357,7 +356,7 @@ export class SimCluster {
       families: this.#options.families,
       ledger,
       storage,
-      nodePorts: new NodePorts(this.#options.sabotage?.nodePorts?.(nodePorts) ?? nodePorts, this.#random),
+      nodePorts: new NodePorts(this.sabotage.nodePorts?.(nodePorts) ?? nodePorts, this.#random),
       pairing,
       topology,
       head: () => store.revision,
@@ -387,7 +386,7 @@ export class SimCluster {
     return {
       store,
       ledger,
-      repair: this.#options.sabotage?.repaired?.(repair, repairPorts) ?? repair,
+      repair: this.sabotage.repaired?.(repair, repairPorts) ?? repair,
       ...namespaceContent(store, guard, rows, tables.journal),
       maintain: () => recovered.then(() => extension.maintain()),
     };
@@ -419,7 +418,7 @@ export class SimCluster {
     const extension = new IPAddressExtension({
       ...asked,
       definition,
-      storage: this.#options.sabotage?.addresses?.(addresses) ?? addresses,
+      storage: this.sabotage.addresses?.(addresses) ?? addresses,
       uuid: () => this.#random.uuid(),
     });
     const store = this.#store(life, definition, rows, extension);
@@ -533,9 +532,9 @@ export class SimCluster {
 
   #ownerOf(caller: Caller, uid: string): ServiceCIDRRpc {
     const { node, storage } = this.owner(uid);
-    const { sabotage } = this.#options;
+    const { sabotage } = this;
     const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>, step?: () => ProtocolStep | undefined): Promise<T> =>
-      this.network.call(caller, node, (owner) => effect(sabotage?.owner?.(owner, uid) ?? owner), step);
+      this.network.call(caller, node, (owner) => effect(sabotage.owner?.(owner, uid) ?? owner), step);
     const config = (): Omit<OwnerConfig, "epoch"> | undefined => {
       const stored = storage.configLoad();
       return stored && (JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">);

@@ -9,8 +9,9 @@ import { checkQuiet } from "./sim-checks";
 import { SimClients } from "./sim-clients";
 import { SimCluster, type Sabotage } from "./sim-cluster";
 import { crashSomeone, drawFaults, isExpected } from "./sim-history";
-import { type FaultRates, NO_FAULTS } from "./sim-network";
+import { CLIENT, type FaultRates, NO_FAULTS } from "./sim-network";
 import { seededRandom } from "./seeded-random";
+import { DELETE } from "./store-world";
 
 export interface HandoffReport {
   seed: number;
@@ -28,8 +29,6 @@ const OPTIONS: WriteOptions = {
   group: "networking.k8s.io",
   version: "v1",
 };
-const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
-const CLIENT = { isAlive: () => true, isClient: true } as const;
 
 /** What goes, and what covers it: the same, around it, and in parts. */
 const SHAPES = [

@@ -5,10 +5,9 @@ import type { StoreCursor } from "../../src/rpc/object-links";
 import { ObjectFeedReader } from "../../src/store/object-feed";
 import type { ResourceStore } from "../../src/store/resource-store";
 import type { SimCluster } from "./sim-cluster";
-import type { SimNode } from "./sim-network";
+import { ALWAYS, type SimNode } from "./sim-network";
 
 const PAGE = 20;
-const ALWAYS = { isAlive: () => true };
 
 export class SimInformer {
   readonly #objects = new Map<string, string>();

@@ -11,10 +11,10 @@ import type { SimCluster } from "./sim-cluster";
 import type { Journal } from "./sim-journal";
 import { type Caller, SimNode } from "./sim-network";
 import type { SimStoreStorage } from "./sim-store-storage";
+import { DELETE } from "./store-world";
 
 const RESOURCE = { group: "", resource: "namespaces", kind: "Namespace" };
 const CALL_TIMEOUT_MS = 20_000;
-const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
 
 interface Row {
   uid: string;

@@ -23,7 +23,7 @@ export interface FaultRates {
   lostTransaction: number;
   /** the clock of the called object jumps, by up to CLOCK_OFF_MS_MAX from the right time */
   clockJump: number;
-  /** who calls dies when the call has left, or who is called before or after it has had its effect, each a third of the time */
+  /** who is called dies before or after the call has had its effect, or who calls when it has left, if that can die: each equally often */
   messageCrash: number;
 }
 
@@ -47,6 +47,11 @@ export interface Caller {
   /** ends this life */
   die?(): void;
 }
+
+/** A client of the API. */
+export const CLIENT: Caller = { isAlive: () => true, isClient: true };
+/** Whoever never dies, and whose calls may come twice. */
+export const ALWAYS: Caller = { isAlive: () => true };
 
 /** What one life of an object gets: when the object dies, clock and peers fall silent. */
 export interface Life extends Caller {

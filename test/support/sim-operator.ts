@@ -4,6 +4,8 @@ import type { ServiceCIDR } from "../../src/meta/kubernetes";
 import type { WriteOptions, WriteRequest } from "../../src/rpc/store";
 import { pick } from "./seeded-random";
 import type { SimCluster } from "./sim-cluster";
+import { CLIENT } from "./sim-network";
+import { DELETE } from "./store-world";
 
 const OPTIONS: WriteOptions = {
   dryRun: false,
@@ -13,8 +15,6 @@ const OPTIONS: WriteOptions = {
   group: "networking.k8s.io",
   version: "v1",
 };
-const DELETE = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
-const CLIENT = { isAlive: () => true, isClient: true } as const;
 const NAMES = 4;
 const DEFAULT = "kubernetes";
 const READY = { type: "Ready", reason: "ByOperator", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };

@@ -1,8 +1,8 @@
 /** A cluster as a check reads it from outside: over the Kubernetes API, and of Servicenet what its owners of addresses say besides. */
 import type { CheckSource } from "../../src/check/check-cluster";
-import { observedIPAddress, observedService } from "../../src/check/observed";
+import { isWhole, type Listed, observedIPAddress, observedService, type ObservedServiceCIDR } from "../../src/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../src/check/read-owners";
-import type { IPAddress, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import type { KubeObject } from "../../src/meta/kubernetes";
 import type { RangesView } from "../../src/ranges/service-ranges";
 import { type Answer, type Api, collectionPath } from "../cluster/api";
 import { UserError } from "../serve/user-error";
@@ -12,12 +12,12 @@ const OWNERS_PATH = "/check/owners";
 export function apiSource(api: Api): CheckSource {
   return {
     services: async () => {
-      const list = await api.listWhole(collectionPath("Service"), (object) => observedService(object as Service));
-      if (!list) throw new UserError(`${api.url} serves no Services: it is no Kubernetes API server`);
-      return list.items;
+      const listed = await listedOf(api, "Service", observedService);
+      if (!listed) throw new UserError(`${api.url} serves no Services: it is no Kubernetes API server`);
+      return listed;
     },
-    ipAddresses: async () => (await api.listWhole(collectionPath("IPAddress"), (object) => observedIPAddress(object as IPAddress)))?.items,
-    serviceCIDRs: () => api.listIfServed<ServiceCIDR>(collectionPath("ServiceCIDR")),
+    ipAddresses: () => listedOf(api, "IPAddress", observedIPAddress),
+    serviceCIDRs: () => listedOf(api, "ServiceCIDR", (object: ObservedServiceCIDR) => object),
     ranges: async () => {
       const { code, object } = await api.get("/ranges");
       if (code !== 200) return undefined;
@@ -34,6 +34,32 @@ export function apiSource(api: Api): CheckSource {
       });
     },
   };
+}
+
+/** undefined: not served */
+async function listedOf<T>(
+  api: Api,
+  kind: "Service" | "IPAddress" | "ServiceCIDR",
+  observed: (object: T) => T,
+): Promise<Listed<T> | undefined> {
+  const unreadable = (place: string): { unreadable: string } => ({ unreadable: `${kind} ${place}` });
+  const list = await api.listWhole<{ object: T } | { unreadable: string }>(
+    collectionPath(kind),
+    (object) => (isWhole(kind, object) ? { object: observed(object as T) } : unreadable(nameOf(object))),
+    ({ key, before }) => unreadable(key || `behind ${before}`),
+  );
+  return (
+    list && {
+      objects: list.items.flatMap((item) => ("object" in item ? item.object : [])),
+      unreadable: list.items.flatMap((item) => ("unreadable" in item ? item.unreadable : [])),
+    }
+  );
+}
+
+/** Of an object that may be anything. */
+function nameOf(object: KubeObject | null): string {
+  const { namespace, name } = object?.metadata ?? {};
+  return `${namespace ? `${namespace}/` : ""}${name ?? "without a name"}`;
 }
 
 function valueOf<T>({ code, message, object }: Answer): T {

@@ -1,6 +1,7 @@
 /** The Kubernetes API of a cluster, as far as programs of an operator need it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/meta/kubernetes";
+import { decodeContinue } from "../../src/meta/list";
 import { UserError } from "../serve/user-error";
 import { type Reply, send } from "./send";
 import type { Target } from "./target";
@@ -33,6 +34,14 @@ export interface WholeList<T> {
   items: T[];
   /** at which all of them stood so */
   resourceVersion: string;
+}
+
+/** Where an object is that cannot be read, as far as the tokens of the list tell: `namespace/name` or a name. */
+export interface DamagedPlace {
+  /** its own key; "" = it is the last one */
+  key: string;
+  /** the key of the one before it; "" = it is the first one */
+  before: string;
 }
 
 interface Status {
@@ -91,22 +100,44 @@ export class Api {
     return (await this.listWhole(path, (object) => object as T))?.items;
   }
 
-  /** All objects of one moment; `kept` is called with each as it comes, so that what is not needed is not held. undefined: a 404. Throws UserError. */
-  async listWhole<T>(path: string, kept: (object: KubeObject) => T): Promise<WholeList<T> | undefined> {
+  /**
+   * All objects of one moment; `kept` is called with each as it comes, so that what is not needed is not held, and `damaged` with where one is whose
+   * text is no JSON. Without `damaged` such a list throws. undefined: a 404. Throws UserError.
+   */
+  async listWhole<T>(
+    path: string,
+    kept: (object: KubeObject) => T,
+    damaged?: (place: DamagedPlace) => T,
+  ): Promise<WholeList<T> | undefined> {
     for (let attempt = 1; ; attempt++) {
-      const list = await this.#listOnce(path, kept);
+      const list = await this.#listOnce(path, kept, damaged);
       if (list !== "expired") return list;
       if (attempt === LIST_ATTEMPTS) throw new UserError(`${this.url}${path} changes faster than it can be listed`);
     }
   }
 
-  async #listOnce<T>(path: string, kept: (object: KubeObject) => T): Promise<WholeList<T> | "expired" | undefined> {
+  async #listOnce<T>(
+    path: string,
+    kept: (object: KubeObject) => T,
+    damaged: ((place: DamagedPlace) => T) | undefined,
+  ): Promise<WholeList<T> | "expired" | undefined> {
     const items: T[] = [];
+    let limit = PAGE;
     for (let token = ""; ;) {
-      const { status, text } = await this.#request("GET", `${path}?limit=${PAGE}&continue=${encodeURIComponent(token)}`);
+      const { status, text } = await this.#request("GET", `${path}?limit=${limit}&continue=${encodeURIComponent(token)}`);
       if (status === 404) return this.#unlessNoCluster(text);
       if (status === 410) return "expired";
-      const page = status < 300 ? (parsed(text) as Page | undefined) : undefined;
+      let page = status < 300 ? (parsed(text) as Page | undefined) : undefined;
+      if (!page && status < 300 && damaged) {
+        if (limit > 1) {
+          // One by one up to the object that it is.
+          limit = 1;
+          continue;
+        }
+        page = pageWithoutItems(text);
+        if (page) items.push(damaged({ key: keyIn(page.metadata?.continue), before: keyIn(token) }));
+        limit = PAGE;
+      }
       if (!page?.metadata) throw new UserError(`${this.url}${path} answers ${status}: ${text.slice(0, 500)}`);
       for (const object of page.items ?? []) items.push(kept(object));
       token = page.metadata.continue ?? "";
@@ -194,6 +225,18 @@ export class Api {
       await sleep(waitMs);
     }
   }
+}
+
+/** A list without its items, which come last and are damaged. */
+function pageWithoutItems(text: string): Page | undefined {
+  const end = text.indexOf(',"items":');
+  return end < 0 ? undefined : (parsed(`${text.slice(0, end)}}`) as Page | undefined);
+}
+
+/** The last key of the page that the token follows; "" = there is no token, or none of Servicenet. */
+function keyIn(token = ""): string {
+  const decoded = decodeContinue(token);
+  return decoded.ok ? decoded.value.start : "";
 }
 
 /** undefined: it is no JSON object */

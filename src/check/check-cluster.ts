@@ -13,20 +13,21 @@ import {
   strayNodePorts,
   uncovered,
   unpaired,
+  unreadableObjects,
   wronglyLabelled,
 } from "./objects";
 import { readyCidrs } from "../ranges/service-ranges";
-import type { ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
+import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
 import type { Finding, Suspicion } from "./suspicion";
 
 /** Where a cluster is read. What cannot be read throws; the check as a whole has then failed. */
 export interface CheckSource {
-  services(): Promise<ObservedService[]>;
+  services(): Promise<Listed<ObservedService>>;
   /** undefined: not served */
-  ipAddresses(): Promise<ObservedIPAddress[] | undefined>;
+  ipAddresses(): Promise<Listed<ObservedIPAddress> | undefined>;
   /** undefined: not served */
-  serviceCIDRs(): Promise<ObservedServiceCIDR[] | undefined>;
+  serviceCIDRs(): Promise<Listed<ObservedServiceCIDR> | undefined>;
   /** the ranges of a server that serves no ServiceCIDRs; undefined: nobody knows them */
   ranges(): Promise<string[] | undefined>;
   /** undefined: the server is another one than Servicenet, whose allocator shows nothing */
@@ -111,26 +112,37 @@ function stillStanding(standing: readonly Standing[], { suspicions, silent }: Lo
 }
 
 async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
-  const [services, ipAddresses, serviceCIDRs, ranges, owners] = await Promise.all([
+  const [listedServices, listedAddresses, listedCIDRs, ranges, owners] = await Promise.all([
     source.services(),
     source.ipAddresses(),
     source.serviceCIDRs(),
     source.ranges(),
     source.owners(),
   ]);
+  const { objects: services } = listedServices;
+  const ipAddresses = listedAddresses?.objects;
+  const serviceCIDRs = listedCIDRs?.objects;
+  const unreadable = new Set([listedServices, listedAddresses, listedCIDRs].flatMap((listed) => listed?.unreadable ?? []));
   const unchecked: string[] = [];
-  const suspicions = [...duplicateAddresses({ services }), ...duplicateNodePorts({ services }), ...missingDefaults(services, serviceCIDRs)];
-  if (ipAddresses) suspicions.push(...unpaired({ services, ipAddresses }, nowMs), ...wronglyLabelled({ services, ipAddresses }));
+  const suspicions = [
+    ...unreadableObjects(unreadable),
+    ...duplicateAddresses({ services }),
+    ...duplicateNodePorts({ services }),
+    ...missingDefaults(services, serviceCIDRs, unreadable),
+  ];
+  if (ipAddresses)
+    suspicions.push(...unpaired({ services, ipAddresses, unreadable }, nowMs), ...wronglyLabelled({ services, ipAddresses }));
   else unchecked.push("IPAddresses are not served: whether Services have theirs was not checked (I2)");
   const cidrs = serviceCIDRs ? serviceCIDRs.flatMap(({ spec }) => spec?.cidrs ?? []) : ranges;
-  if (cidrs) suspicions.push(...uncovered(services, cidrs));
+  if (listedCIDRs?.unreadable.length) unchecked.push("a ServiceCIDR cannot be read: whether addresses lie in a range was not checked (I3)");
+  else if (cidrs) suspicions.push(...uncovered(services, cidrs));
   else unchecked.push("ServiceCIDRs are not served: whether addresses lie in a range was not checked (I3)");
   if (serviceCIDRs) suspicions.push(...idleServiceCIDRs(serviceCIDRs));
   if (owners) {
     const givingOut = serviceCIDRs ? readyCidrs(serviceCIDRs) : (ranges ?? []);
     // Another server may have been started with other bounds of its node ports.
     suspicions.push(...strayNodePorts({ services }), ...wrongClaims(owners, givingOut), ...wrongBitmaps(owners));
-    if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses }, owners, givingOut));
+    if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses, unreadable }, owners, givingOut));
   }
   return {
     suspicions,

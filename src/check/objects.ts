@@ -20,6 +20,7 @@ const ORPHAN_GRACE_MS = 60_000;
 const NODE_PORT_MIN = 30_000;
 const NODE_PORT_MAX = 32_767;
 const DEFAULT_NAME = "kubernetes";
+const NONE: ReadonlySet<string> = new Set();
 
 /** I1: no address is held by two Services. */
 export function duplicateAddresses({ services }: Pick<Observed, "services">): Suspicion[] {
@@ -47,7 +48,10 @@ export function strayNodePorts({ services }: Pick<Observed, "services">): Suspic
  * I2: the ClusterIPs of Services and the IPAddresses whose parent is a Service are one-to-one. `nowMs` (the cluster's clock): an IPAddress without
  * its Service that is too young to be judged, or that somebody else than the allocator made, is a notice, because repair leaves it alone.
  */
-export function unpaired({ services, ipAddresses }: Pick<Observed, "services" | "ipAddresses">, nowMs?: number): Suspicion[] {
+export function unpaired(
+  { services, ipAddresses, unreadable = NONE }: Pick<Observed, "services" | "ipAddresses" | "unreadable">,
+  nowMs?: number,
+): Suspicion[] {
   const found: Suspicion[] = [];
   const naming = new Map<string, { object: ObservedIPAddress; parent: string }>();
   for (const object of ipAddresses) {
@@ -59,7 +63,7 @@ export function unpaired({ services, ipAddresses }: Pick<Observed, "services" | 
     for (const address of addressesOf(service)) {
       const named = naming.get(address);
       held.add(address);
-      if (named?.parent === keyOf(service)) continue;
+      if (named?.parent === keyOf(service) || unreadable.has(`IPAddress ${address}`)) continue;
       const holds = `${keyOf(service)} holds ${address}`;
       found.push(
         named
@@ -73,7 +77,7 @@ export function unpaired({ services, ipAddresses }: Pick<Observed, "services" | 
     }
   }
   for (const [address, { object, parent }] of naming) {
-    if (held.has(address)) continue;
+    if (held.has(address) || unreadable.has(`Service ${parent}`)) continue;
     const message = `the IPAddress ${address} names ${parent}, which does not hold it`;
     const excuse = nowMs === undefined ? "" : excuseOf(object, nowMs);
     found.push(suspect(excuse ? "notice" : "I2", [labelled("IPAddress", object)], message + excuse));
@@ -114,14 +118,23 @@ export function uncovered(services: readonly ObservedService[], cidrs: readonly 
 export function missingDefaults(
   services: readonly ObservedService[],
   serviceCIDRs: readonly ObservedServiceCIDR[] | undefined,
+  unreadable: ReadonlySet<string> = NONE,
 ): Suspicion[] {
   const missing = [
     ...(services.some((service) => keyOf(service) === `default/${DEFAULT_NAME}`) ? [] : [`Service default/${DEFAULT_NAME}`]),
     ...(serviceCIDRs?.some(({ metadata }) => metadata?.name === DEFAULT_NAME) === false ? [`ServiceCIDR ${DEFAULT_NAME}`] : []),
-  ];
+  ].filter((label) => !unreadable.has(label));
   return missing.map((label) => ({
     ...suspect("default", [{ label, uid: "" }], `the ${label} is missing`),
     lastingMs: DEFAULTS_LASTING_MS,
+  }));
+}
+
+/** An object whose stored text was damaged; nothing else is told because of it. */
+export function unreadableObjects(unreadable: Iterable<string>): Suspicion[] {
+  return [...unreadable].map((label) => ({
+    ...suspect("object", [{ label, uid: "" }], `${label} is stored, and cannot be read`),
+    lastingMs: 0,
   }));
 }
 

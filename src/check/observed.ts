@@ -29,11 +29,20 @@ export interface ObservedIPAddress {
 
 export type ObservedServiceCIDR = ServiceCIDR;
 
+/** The objects of one kind. */
+export interface Listed<T> {
+  objects: T[];
+  /** labels of those that are stored and cannot be read: something has damaged them */
+  unreadable: string[];
+}
+
 /** One cluster at about one moment. */
 export interface Observed {
   services: readonly ObservedService[];
   ipAddresses: readonly ObservedIPAddress[];
   serviceCIDRs: readonly ObservedServiceCIDR[];
+  /** labels of objects that are there and cannot be read: nothing follows from their absence */
+  unreadable?: ReadonlySet<string>;
 }
 
 /** A row of an owner of addresses. */
@@ -89,4 +98,32 @@ export function observedIPAddress({ metadata, spec }: ObservedIPAddress): Observ
 
 function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}): ObservedMeta {
   return { name, namespace, uid };
+}
+
+/** Whether what was stored as an object of the kind has the form that judgements take apart; what is in it may still be wrong. */
+export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR", value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value["metadata"]) || typeof value["metadata"]["name"] !== "string") return false;
+  const { spec = {}, status = {} } = value;
+  if (!isRecord(spec) || !isRecord(status)) return false;
+  switch (kind) {
+    case "Service":
+      return isListOf(spec["clusterIPs"], isText) && isListOf(spec["ports"], isRecord);
+    case "IPAddress":
+      return isRecord(spec["parentRef"] ?? {}) && isRecord(value["metadata"]["labels"] ?? {});
+    case "ServiceCIDR":
+      return isListOf(spec["cidrs"], isText) && isListOf(status["conditions"], isRecord);
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+/** An absent list is one, too. */
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.every(isItem));
 }

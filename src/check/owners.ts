@@ -42,7 +42,7 @@ export function wrongClaims({ claims }: Pick<ObservedOwners, "claims">, cidrs: r
  * out addresses: elsewhere an IPAddress that belongs to no Service needs no row, because as upstream it keeps no ServiceCIDR.
  */
 export function wrongRows(
-  { services, ipAddresses }: Pick<Observed, "services" | "ipAddresses">,
+  { services, ipAddresses, unreadable }: Pick<Observed, "services" | "ipAddresses" | "unreadable">,
   { claims, owners }: Pick<ObservedOwners, "claims" | "owners">,
   cidrs: readonly string[],
 ): Suspicion[] {
@@ -62,7 +62,7 @@ export function wrongRows(
       // Rows outside the claims are on their way to another owner, or left from there.
       if (ownerOf(row.address) !== owner.uid) continue;
       rows.set(row.address, row);
-      const problem = problemOf(row, servicesByKey, objectUids);
+      const problem = unreadable?.has(holderOf(row).label) ? undefined : problemOf(row, servicesByKey, objectUids);
       if (problem) found.push(rowSuspicion(owner.uid, holderOf(row), problem));
     }
   }

@@ -11,6 +11,8 @@ export type Rule =
   | "bitmap"
   /** every range of a ServiceCIDR has one owner */
   | "claim"
+  /** what is stored of an object can be read */
+  | "object"
   /** the objects that every cluster has are there */
   | "default"
   /** nothing is broken, and an operator may want to know */

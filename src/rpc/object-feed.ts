@@ -13,6 +13,8 @@ export type FedChanges = { kind: "expired" } | { kind: "changes"; changes: FedCh
 
 export interface FedPage {
   objects: string[];
+  /** their storage keys, which say whose text it is that cannot be read; an object of the release before does not tell them */
+  keys?: string[];
   /** where the store stood when this page was read */
   cursor: StoreCursor;
   /** the storage key behind which the next page begins; "" = this was the last one */

@@ -24,15 +24,15 @@ export class ObjectFeedReader {
   /** See ObjectFeed. */
   objectsAfter(after: string, limit: number): FedPage {
     const objects: string[] = [];
-    let last = "";
+    const keys: string[] = [];
     const { incarnation, revision, storage } = this.store;
     const cursor = { incarnation, revision };
     for (const { key, data } of storage.objectScan(after === "" ? "" : `${after}\0`, "")) {
-      if (objects.length === limit) return { objects, cursor, next: last };
+      if (objects.length === limit) return { objects, keys, cursor, next: keys.at(-1) ?? "" };
       objects.push(data);
-      last = key;
+      keys.push(key);
     }
-    return { objects, cursor, next: "" };
+    return { objects, keys, cursor, next: "" };
   }
 
   /** See ObjectFeed. */

@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../scripts/check/options";
 import type { CheckOutcome } from "../../scripts/check/run";
+import { decodeContinue, encodeContinue, listEnvelope } from "../../src/meta/list";
 import { ipAddress, service, serviceCIDR } from "../support/checked-cluster";
 import { runProgram } from "./program";
 import { getJson } from "./server";
@@ -116,6 +117,42 @@ describe("any other API server", () => {
     const { code, err } = await against(whole(), ["--token", "other"]);
     expect([code, err.split("\n").length]).toEqual([2, 2]);
     expect(err).toMatch(/^check: .* answers 401/);
+  });
+});
+
+describe("an object whose stored text is no JSON", () => {
+  /** Serves `names` as Services page by page, as Servicenet does, but breaks the texts of some. */
+  function damaged(names: readonly string[], broken: readonly string[]): Promise<HttpServer> {
+    const http = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://h");
+      if (pathname !== "/api/v1/services") return void response.writeHead(404).end("{}");
+      const token = decodeContinue(searchParams.get("continue") ?? "");
+      const behind = token.ok ? names.indexOf(token.value.start.replace("default/", "")) + 1 : 0;
+      const page = names.slice(behind, behind + Math.min(3, Number(searchParams.get("limit"))));
+      const start = `default/${page.at(-1) ?? ""}`;
+      const more = page.at(-1) !== names.at(-1) ? { continue: encodeContinue({ revision: 7, start, incarnation: "i" }) } : {};
+      const { head, tail } = listEnvelope("Service", "v1", { resourceVersion: "7", ...more });
+      const rows = page.map((name) =>
+        broken.includes(name) ? '{"metadata":{' : JSON.stringify(service(name, "None", { clusterIPs: [] })),
+      );
+      response.writeHead(200, { "Content-Type": "application/json" }).end(head + rows.join(",") + tail);
+    });
+    return new Promise((resolve) => http.listen(0, "127.0.0.1", () => resolve(http)));
+  }
+
+  it.each([
+    ["in the middle", ["c"], ["Service default/c"]],
+    ["the first and its neighbour", ["a", "b"], ["Service default/a", "Service default/b"]],
+    ["the last, which no token names", ["z"], ["Service behind default/kubernetes"]],
+  ])("%s is named, and the others are checked", async (_, broken, labels) => {
+    const http = await damaged(["a", "b", "c", "d", "e", "kubernetes", "z"], broken);
+    try {
+      const { outcome } = await report(["--server", `http://127.0.0.1:${(http.address() as AddressInfo).port}`]);
+      expect(outcome.checked.services).toBe(7 - broken.length);
+      expect(outcome.wrong.flatMap(({ rule, objects }) => (rule === "object" ? objects : []))).toEqual(labels);
+    } finally {
+      http.close();
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 /** A small healthy cluster as a check sees it, to be damaged by tests. */
 import type { CheckSource } from "../../src/check/check-cluster";
-import type { ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../src/check/observed";
+import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../src/check/observed";
 
 export interface CheckedCluster {
   services: ObservedService[];
@@ -8,6 +8,8 @@ export interface CheckedCluster {
   serviceCIDRs: ObservedServiceCIDR[] | undefined;
   ranges: string[] | undefined;
   owners: ObservedOwners | undefined;
+  /** labels of objects of whatever kind that are stored and cannot be read */
+  unreadable: string[];
 }
 
 /** What every test object was made at, in milliseconds since the epoch. */
@@ -54,6 +56,7 @@ export function healthy(): CheckedCluster {
     ipAddresses: [ipAddress("10.96.0.1", "kubernetes"), ipAddress("10.96.0.20", "web")],
     serviceCIDRs: [serviceCIDR("kubernetes", ["10.96.0.0/16"])],
     ranges: undefined,
+    unreadable: [],
     owners: {
       claims: [{ prefix: "10.96.0.0/16", ownerUid: OWNER }],
       owners: [{ uid: OWNER, rows: [row("10.96.0.1", "kubernetes"), row("10.96.0.20", "web")], differs: "" }],
@@ -64,10 +67,12 @@ export function healthy(): CheckedCluster {
 
 /** Reads whatever `cluster` says at the time. */
 export function sourceOf(cluster: () => CheckedCluster): CheckSource {
+  const listed = <T>(kind: string, objects: T[] | undefined): Promise<Listed<T> | undefined> =>
+    Promise.resolve(objects && { objects, unreadable: cluster().unreadable.filter((label) => label.startsWith(`${kind} `)) });
   return {
-    services: () => Promise.resolve(cluster().services),
-    ipAddresses: () => Promise.resolve(cluster().ipAddresses),
-    serviceCIDRs: () => Promise.resolve(cluster().serviceCIDRs),
+    services: async () => (await listed("Service", cluster().services)) ?? { objects: [], unreadable: [] },
+    ipAddresses: () => listed("IPAddress", cluster().ipAddresses),
+    serviceCIDRs: () => listed("ServiceCIDR", cluster().serviceCIDRs),
     ranges: () => Promise.resolve(cluster().ranges),
     owners: () => Promise.resolve(cluster().owners),
   };

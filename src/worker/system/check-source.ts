@@ -2,9 +2,16 @@
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, ipAddressesStore, owner, servicesStore } from "../../../durable-objects/peers";
 import type { CheckSource } from "../../check/check-cluster";
-import { observedIPAddress, observedService } from "../../check/observed";
+import {
+  isWhole,
+  type Listed,
+  observedIPAddress,
+  type ObservedIPAddress,
+  observedService,
+  type ObservedService,
+  type ObservedServiceCIDR,
+} from "../../check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../check/read-owners";
-import type { IPAddress, Service, ServiceCIDR } from "../../meta/kubernetes";
 import { badRequest, type Status } from "../../meta/status";
 import type { ObjectFeed } from "../../rpc/object-feed";
 import { configOf } from "../config-guard";
@@ -33,20 +40,21 @@ export class RpcSource implements CheckSource {
     private readonly cluster: string,
   ) {}
 
-  services(): Promise<Service[]> {
-    return this.#all(() => servicesStore(this.env, this.cluster), observedService as (object: Service) => Service);
+  services(): Promise<Listed<ObservedService>> {
+    return this.#all("Service", () => servicesStore(this.env, this.cluster), observedService);
   }
 
-  ipAddresses(): Promise<IPAddress[]> {
-    return this.#all(() => ipAddressesStore(this.env, this.cluster), observedIPAddress as (object: IPAddress) => IPAddress);
+  ipAddresses(): Promise<Listed<ObservedIPAddress>> {
+    return this.#all("IPAddress", () => ipAddressesStore(this.env, this.cluster), observedIPAddress);
   }
 
   /** With the old allocator the objects count for nothing. */
-  async serviceCIDRs(): Promise<ServiceCIDR[] | undefined> {
+  async serviceCIDRs(): Promise<Listed<ObservedServiceCIDR> | undefined> {
     if (this.#onlyRanges()) return undefined;
-    return this.#all(
+    return this.#all<ObservedServiceCIDR>(
+      "ServiceCIDR",
       () => coordinator(this.env, this.cluster),
-      (object: ServiceCIDR) => object,
+      (object) => object,
     );
   }
 
@@ -89,14 +97,22 @@ export class RpcSource implements CheckSource {
     return config.ok ? config.value.onlyRanges && [...config.value.onlyRanges] : undefined;
   }
 
-  async #all<T>(store: () => Pick<ObjectFeed, "objectsAfter">, observed: (object: T) => T): Promise<T[]> {
-    const objects: T[] = [];
+  async #all<T>(
+    kind: "Service" | "IPAddress" | "ServiceCIDR",
+    store: () => Pick<ObjectFeed, "objectsAfter">,
+    observed: (object: T) => T,
+  ): Promise<Listed<T>> {
+    const listed: Listed<T> = { objects: [], unreadable: [] };
     for (let after = ""; ;) {
-      const page = await this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
-      for (const text of page.objects) objects.push(observed(JSON.parse(text) as T));
-      if (objects.length > CHECK_OBJECTS_MAX) throw this.#tooLarge();
-      if (page.next === "") return objects;
-      after = page.next;
+      const { objects, keys, next } = await this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
+      for (const [i, text] of objects.entries()) {
+        const value = parsed(text);
+        if (isWhole(kind, value)) listed.objects.push(observed(value as T));
+        else listed.unreadable.push(`${kind} ${keys?.[i] ?? `behind ${after}`}`);
+      }
+      if (listed.objects.length > CHECK_OBJECTS_MAX) throw this.#tooLarge();
+      if (next === "") return listed;
+      after = next;
     }
   }
 
@@ -110,5 +126,13 @@ export class RpcSource implements CheckSource {
   #tooLarge(): CheckRefused {
     this.#isTooLarge = true;
     return new CheckRefused(badRequest("the cluster is too large to be checked by one request: npm run check reads it page by page"));
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

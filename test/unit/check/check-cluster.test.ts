@@ -171,6 +171,29 @@ describe("damage that lasts", () => {
     expect(notices).toEqual([]);
   });
 
+  it.each<[string, (cluster: CheckedCluster) => void, string]>([
+    ["a Service", (c) => void c.services.pop(), "Service default/web"],
+    ["the default Service", (c) => void c.services.shift(), "Service default/kubernetes"],
+    ["the IPAddress of a Service", (c) => void c.ipAddresses?.pop(), "IPAddress 10.96.0.20"],
+    ["somebody's own IPAddress", (c) => void owner(c).rows.push(row("10.96.0.9", "10.96.0.9", "ipaddress")), "IPAddress 10.96.0.9"],
+  ])("%s that cannot be read is one finding: nothing follows from it", async (_, damage, label) => {
+    const { wrong, notices, unchecked, looks } = await checked((c) => {
+      damage(c);
+      c.unreadable.push(label);
+    });
+    expect(wrong).toEqual([{ rule: "object", objects: [label], message: `${label} is stored, and cannot be read` }]);
+    expect([notices, unchecked, looks]).toEqual([[], [], 1]);
+  });
+
+  it("with a ServiceCIDR that cannot be read, nobody knows what the ranges cover", async () => {
+    const { wrong, unchecked } = await checked((c) => {
+      c.serviceCIDRs?.pop();
+      c.unreadable.push("ServiceCIDR kubernetes");
+    });
+    expect(wrong.map(({ message }) => message)).toEqual(["ServiceCIDR kubernetes is stored, and cannot be read"]);
+    expect(unchecked).toEqual(["a ServiceCIDR cannot be read: whether addresses lie in a range was not checked (I3)"]);
+  });
+
   it("names the objects", async () => {
     const { wrong } = await checked((c) => c.ipAddresses?.pop());
     expect(wrong).toEqual([
@@ -272,7 +295,10 @@ describe("looking again", () => {
     const [torn, whole] = [healthy(), healthy()];
     torn.ipAddresses?.pop();
     let reads = 0;
-    const source = { ...sourceOf(() => torn), ipAddresses: () => Promise.resolve((++reads < 3 ? torn : whole).ipAddresses) };
+    const source = {
+      ...sourceOf(() => torn),
+      ipAddresses: () => (++reads < 3 ? sourceOf(() => torn) : sourceOf(() => whole)).ipAddresses(),
+    };
     const heard: number[] = [];
     const report = await checkCluster(source, quickClock(), (standing) => heard.push(standing));
     expect(report).toMatchObject({ wrong: [], looks: 3 });
@@ -285,7 +311,8 @@ describe("looking again", () => {
       ...sourceOf(healthy),
       services: () => {
         const fresh = service("busy", "10.96.0.77");
-        return Promise.resolve([...healthy().services, { ...fresh, metadata: { ...fresh.metadata, uid: `uid-${++reads}` } }]);
+        const objects = [...healthy().services, { ...fresh, metadata: { ...fresh.metadata, uid: `uid-${++reads}` } }];
+        return Promise.resolve({ objects, unreadable: [] });
       },
     };
     expect(await checkCluster(source, quickClock())).toMatchObject({ wrong: [], looks: 2 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { addressesOf } from "../../../src/check/objects";
-import { observedIPAddress, observedService } from "../../../src/check/observed";
+import { isWhole, observedIPAddress, observedService } from "../../../src/check/observed";
 import { ipAddress } from "../../support/checked-cluster";
 
 it("keeps of a Service what judgements need, and nothing else", () => {
@@ -37,4 +37,26 @@ it.each([
   ["no address at all", { clusterIP: "x" }, ["x"]],
 ])("the addresses of a Service: %s", (_, spec, expected) => {
   expect(addressesOf({ spec })).toEqual(expected);
+});
+
+it.each<[string, string, unknown, boolean]>([
+  ["a Service", "Service", { metadata: { name: "a" }, spec: { clusterIPs: ["10.0.0.1"], ports: [{ port: 80 }] } }, true],
+  ["a Service without a spec", "Service", { metadata: { name: "a" } }, true],
+  ["lists that are null", "Service", { metadata: { name: "a" }, spec: { clusterIPs: null, ports: null } }, true],
+  ["null", "Service", null, false],
+  ["a text", "Service", "a", false],
+  ["no metadata", "Service", { spec: {} }, false],
+  ["no name", "Service", { metadata: {} }, false],
+  ["a spec that is a text", "Service", { metadata: { name: "a" }, spec: "a" }, false],
+  ["addresses that are no list", "Service", { metadata: { name: "a" }, spec: { clusterIPs: "10.0.0.1" } }, false],
+  ["an address that is no text", "Service", { metadata: { name: "a" }, spec: { clusterIPs: [1] } }, false],
+  ["ports that are no objects", "Service", { metadata: { name: "a" }, spec: { ports: [null] } }, false],
+  ["an IPAddress", "IPAddress", { metadata: { name: "a", labels: {} }, spec: { parentRef: { resource: "services" } } }, true],
+  ["a parent that is a text", "IPAddress", { metadata: { name: "a" }, spec: { parentRef: "a" } }, false],
+  ["a ServiceCIDR", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/8"] }, status: { conditions: [{}] } }, true],
+  ["ranges that are no list", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: {} } }, false],
+  ["a range that is none", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/99"] } }, true],
+  ["conditions that are no objects", "ServiceCIDR", { metadata: { name: "a" }, status: { conditions: [null] } }, false],
+])("what judgements can take apart: %s", (_, kind, value, want) => {
+  expect(isWhole(kind as "Service", value)).toBe(want);
 });

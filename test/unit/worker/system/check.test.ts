@@ -97,6 +97,19 @@ describe("GET /check", () => {
     });
   });
 
+  it("an object that cannot be read is told by its name, and the others are checked", async () => {
+    const damaged = (method: string, object: string) => {
+      if (method !== "objectsAfter" || !object.startsWith("SERVICES_STORE")) return undefined;
+      const objects = [JSON.stringify(service("kubernetes", "10.96.0.1")), '{"metadata":{"name":"we'];
+      return { objects, keys: ["default/kubernetes", "default/web"], cursor: {}, next: "" };
+    };
+    const report = (await (await world(damaged).send("/check")).json()) as CheckReport;
+    expect(report).toMatchObject({ checked: { services: 1, ipAddresses: 2 }, notices: [], unchecked: [] });
+    expect(report.wrong).toEqual([
+      { rule: "object", objects: ["Service default/web"], message: "Service default/web is stored, and cannot be read" },
+    ]);
+  });
+
   it("with the old allocator the configured ranges count, not the objects", async () => {
     const gate = { FEATURE_GATES: "MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false" };
     const { send: get } = world(undefined, gate);
@@ -121,7 +134,7 @@ describe("GET /check", () => {
       "a cluster that is too large for one request",
       (method: string, object: string) => {
         if (method !== "objectsAfter" || !object.startsWith("SERVICES_STORE")) return undefined;
-        return { objects: Array.from({ length: CHECK_OBJECTS_MAX + 1 }, () => "{}"), cursor: {}, next: "" };
+        return { objects: Array.from({ length: CHECK_OBJECTS_MAX + 1 }, () => '{"metadata":{"name":"a"}}'), cursor: {}, next: "" };
       },
       400,
       "the cluster is too large to be checked by one request: npm run check reads it page by page",

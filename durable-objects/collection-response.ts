@@ -94,6 +94,8 @@ export function watchResponse(store: AnyStore, request: CollectionRequest, defin
   );
   if (refusal) return refusedWatch(refusal);
   signal.addEventListener("abort", () => stop());
+  // A client may leave while the object is still being made ready for it.
+  if (signal.aborted) stop();
   return new Response(stream, { headers: { ...STREAM_HEADERS, [SOURCE_HEADER]: ownerSource(store) } });
 }
 

@@ -14,6 +14,7 @@ import { freshCluster } from "../../support/store-stubs";
 
 const bindings = env as unknown as Env;
 const SERVICES = "/api/v1/namespaces/default/services";
+const LOOK_MS = 5;
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -219,7 +220,52 @@ function lostWipe(object: string, nth: number, when: "before" | "after"): { happ
   return seen;
 }
 
+/**
+ * The deletes of a cluster's keys, the last thing before its record says that it is gone: so many of them have their effect, and no answer of any
+ * comes.
+ */
+function withoutAnswer(cluster: Cluster, { effects }: { effects: number }): { calls: number; happened: number } {
+  const seen = { calls: 0, happened: 0 };
+  const prototype = Object.getPrototypeOf(bindings.DIRECTORY) as Pick<KVNamespace, "delete">;
+  const real = Object.getOwnPropertyDescriptor(prototype, "delete")?.value as KVNamespace["delete"];
+  const patched = async function (this: KVNamespace, key: string): Promise<void> {
+    if (!key.split("/").includes(cluster.name)) return real.call(this, key);
+    if (++seen.calls <= effects) await real.call(this, key);
+    seen.happened++;
+    while (vi.isMockFunction(prototype.delete)) await scheduler.wait(LOOK_MS);
+    throw new Error("the test is over");
+  };
+  vi.spyOn(prototype, "delete").mockImplementation(patched as KVNamespace["delete"]);
+  return seen;
+}
+
 describe("a deletion that is interrupted", () => {
+  it.each([
+    { what: "none", effects: 0 },
+    { what: "the first", effects: 1 },
+    { what: "every one", effects: Infinity },
+  ])(
+    "goes on to its end when all objects die as $what of the cluster's keys is deleted, before its record says that it is gone",
+    { timeout: 60_000 },
+    async ({ effects }) => {
+      const cluster = await new Cluster().filled();
+      expect((await cluster.keys()).length).toBeGreaterThan(1);
+      const seen = withoutAnswer(cluster, { effects });
+      await cluster.send("DELETE", "");
+      await vi.waitUntil(() => seen.calls > 0 && seen.happened === seen.calls, { timeout: 30_000, interval: 5 });
+      expect((await cluster.keys()).length === 0).toBe(effects === Infinity);
+      expect(await clusterRecord(bindings, cluster.name).look()).toMatchObject({ phase: "deleting" });
+      vi.restoreAllMocks();
+      await abortAllDurableObjects();
+      await cluster.gone();
+      expect(await cluster.keys()).toEqual([]);
+      expect(await clusterRecord(bindings, cluster.name).look()).toEqual({ phase: "absent" });
+      await cluster.service("web");
+      const { body } = await cluster.send("GET", SERVICES);
+      expect(body.items?.map(({ metadata }) => metadata?.name).sort(), "of the next life").toEqual(["kubernetes", "web"]);
+    },
+  );
+
   it.each(STEPS.flatMap((step) => (["before", "after"] as const).map((when) => ({ ...step, when }))))(
     "goes on to its end when all objects die at call $nth to a $object, $when it has its effect",
     { timeout: 60_000 },

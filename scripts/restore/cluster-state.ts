@@ -2,8 +2,8 @@
 import type { BackupType } from "../../src/backup/format";
 import { isInitial } from "../../src/backup/initial";
 import { isBackedUp, typeName } from "../../src/backup/order";
-import { keyOf } from "../../src/backup/restorable";
 import type { KubeObject } from "../../src/meta/kubernetes";
+import { keyOf } from "../../src/meta/object-key";
 import type { Api } from "../cluster/api";
 import { servedTypes, typePath } from "../cluster/discovery";
 import { UserError } from "../serve/user-error";

@@ -1,9 +1,9 @@
 /** What has to be so before anything is written. */
 import type { Backup } from "../../src/backup/format";
 import { typeName } from "../../src/backup/order";
-import { keyOf } from "../../src/backup/restorable";
 import { addressesOf } from "../../src/check/objects";
 import type { KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import { keyOf } from "../../src/meta/object-key";
 import { UserError } from "../serve/user-error";
 import { type ClusterState, refuseUnlessEmpty } from "./cluster-state";
 

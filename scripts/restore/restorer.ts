@@ -2,20 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup, BackupSection, BackupType } from "../../src/backup/format";
 import { inRestoreOrder, typeName } from "../../src/backup/order";
-import {
-  creatorOf,
-  deletionOf,
-  differing,
-  isSameOwnership,
-  keyOf,
-  wanted,
-  wantedManagedFields,
-  wantedStatus,
-} from "../../src/backup/restorable";
+import { creatorOf, deletionOf, differing, isSameOwnership, wanted, wantedManagedFields, wantedStatus } from "../../src/backup/restorable";
 import { addressesOf } from "../../src/check/objects";
 import { namesAll } from "../../src/import/plan";
 import { semanticEqual } from "../../src/meta/equality";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import { keyOf } from "../../src/meta/object-key";
 import { isDerived, parentServiceOf } from "../../src/meta/parent-service";
 import { rangeSourceOf } from "../../src/ranges/service-ranges";
 import type { Answer, Api } from "../cluster/api";

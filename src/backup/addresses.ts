@@ -2,8 +2,9 @@
  * The three types whose objects share addresses, each read at a moment of its own. A restore makes none of the IPAddresses that are derived from
  * Services, and those that belong to no Service of the backup were on their way in or out.
  */
-import { addressesOf, duplicateAddresses, keyOf, uncovered } from "../check/objects";
+import { addressesOf, duplicateAddresses, uncovered } from "../check/objects";
 import type { IPAddress, Service, ServiceCIDR } from "../meta/kubernetes";
+import { keyOf } from "../meta/object-key";
 import { isDerived } from "../meta/parent-service";
 
 /** What no cluster can be restored to, a sentence for each: it changed while it was read, or is damaged. */

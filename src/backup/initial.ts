@@ -1,9 +1,9 @@
 /** What a cluster makes for itself: a cluster that has nothing else is empty. */
 import type { IPAddress, KubeObject } from "../meta/kubernetes";
+import { keyOf } from "../meta/object-key";
 import { namespacesDefinition } from "../registry/namespaces/definition";
 import type { BackupType } from "./format";
 import { MARK } from "./mark";
-import { keyOf } from "./restorable";
 
 const DEFAULT_NAMESPACE = "default";
 const DEFAULT_NAME = "kubernetes";

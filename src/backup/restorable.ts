@@ -16,11 +16,6 @@ const METADATA: readonly (keyof ObjectMeta)[] = ["name", "generateName", "namesp
 
 type Content = Record<string, unknown>;
 
-/** `namespace/name`, or the name */
-export function keyOf({ metadata }: KubeObject): string {
-  return `${metadata?.namespace ? `${metadata.namespace}/` : ""}${metadata?.name ?? ""}`;
-}
-
 /**
  * What a create or an update sends: everything that clients may set. References to uids are those of the new cluster, as far as it is known;
  * `waits`: one of them is not yet known although its object is in the backup (`isBackedUp`), so such ownerReferences are left out for now, because

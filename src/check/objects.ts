@@ -2,7 +2,9 @@
  * The invariants (README) as judgements of what the API shows: lists of Services, IPAddresses and ServiceCIDRs. Pure; the check of a live
  * cluster, the simulation and the tests share them. I4 and I5 are properties of a history, which no state shows.
  */
+import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../meta/held-by-service";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
+import { keyOf } from "../meta/object-key";
 import { parentServiceOf } from "../meta/parent-service";
 import { parseTime } from "../meta/time";
 import { canonicalAddress, parseAddress } from "../net/address";
@@ -29,14 +31,17 @@ export function duplicateAddresses({ services }: Pick<Observed, "services">): Su
 
 /** I1 for node ports: none belongs to two Services with one protocol. */
 export function duplicateNodePorts({ services }: Pick<Observed, "services">): Suspicion[] {
-  return duplicates(services, nodePortsOf, (port) => `node port ${port}`);
+  return duplicates(
+    services,
+    (service) => nodePortsOf(service).map(nodePortText),
+    (port) => `node port ${port}`,
+  );
 }
 
 /** I3 for node ports: each lies in 30000-32767. Servers with another `--service-node-port-range` have other bounds. */
 export function strayNodePorts({ services }: Pick<Observed, "services">): Suspicion[] {
   return services.flatMap((service) =>
-    nodePortsOf(service).flatMap((text) => {
-      const port = Number(text.slice(text.indexOf("/") + 1));
+    nodePortsOf(service).flatMap(({ port }) => {
       if (port >= NODE_PORT_MIN && port <= NODE_PORT_MAX) return [];
       const message = `${keyOf(service)} holds node port ${port}, outside ${NODE_PORT_MIN}-${NODE_PORT_MAX}`;
       return [suspect("I3", [labelled("Service", service)], message)];
@@ -150,16 +155,9 @@ export function idleServiceCIDRs(serviceCIDRs: readonly ObservedServiceCIDR[]): 
   });
 }
 
-/** The allocated addresses of a Service in canonical form: none when it is headless or an ExternalName. What is no address stays as it is. */
-export function addressesOf({ spec }: ObservedService): string[] {
-  if (spec?.type === "ExternalName") return [];
-  const addresses = spec?.clusterIPs?.length ? spec.clusterIPs : spec?.clusterIP ? [spec.clusterIP] : [];
-  return addresses.filter((address) => address !== "None" && address !== "").map(canonicalAddress);
-}
-
-/** `namespace/name` of a Service */
-export function keyOf({ metadata }: { metadata?: ObservedService["metadata"] }): string {
-  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
+/** The allocated addresses of a Service in canonical form; what is no address stays as it is. */
+export function addressesOf(service: ObservedService): string[] {
+  return clusterIPTextsOf(service).map(canonicalAddress);
 }
 
 /** An object as findings name it. */
@@ -169,8 +167,7 @@ export interface Labelled {
 }
 
 export function labelled(kind: string, { metadata }: { metadata?: ObservedService["metadata"] }): Labelled {
-  const { namespace = "", name = "", uid = "" } = metadata ?? {};
-  return { label: `${kind} ${namespace ? `${namespace}/` : ""}${name}`, uid };
+  return { label: `${kind} ${keyOf({ metadata })}`, uid: metadata?.uid ?? "" };
 }
 
 /** One that a healthy cluster shows for no longer than a Service and its IPAddresses need to be stored. */
@@ -197,13 +194,6 @@ function duplicates(
     }
   }
   return found;
-}
-
-/** `TCP/30080` */
-function nodePortsOf({ spec }: ObservedService): string[] {
-  const { ports = [], healthCheckNodePort = 0 } = spec ?? {};
-  const all = [...ports, { nodePort: healthCheckNodePort }] as { protocol?: string; nodePort?: number }[];
-  return all.flatMap(({ protocol = "TCP", nodePort = 0 }) => (nodePort === 0 ? [] : [`${protocol}/${nodePort}`]));
 }
 
 /** Why repair leaves an IPAddress without its Service alone; "" = it does not. */

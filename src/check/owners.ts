@@ -3,6 +3,7 @@
  * they lack can be given out twice, and what they have too much is lost.
  */
 import { OPERATION_DEADLINE_MS, RELEASE_WAIT_MS } from "../base/limits";
+import { keyOf } from "../meta/object-key";
 import { isDerived } from "../meta/parent-service";
 import { parseAddress } from "../net/address";
 import { prefixesIn } from "../net/prefix";
@@ -10,7 +11,7 @@ import { subtractPrefixes } from "../net/prefix-set";
 import { PrefixIndex } from "../topology/prefix-index";
 import { givesOut, rangeIndex } from "../topology/range-index";
 import { storedPrefix } from "../topology/stored-prefix";
-import { addressesOf, keyOf, type Labelled, labelled, suspect } from "./objects";
+import { addressesOf, type Labelled, labelled, suspect } from "./objects";
 import type { Observed, ObservedOwners, ObservedRow, ObservedService } from "./observed";
 import type { Suspicion } from "./suspicion";
 

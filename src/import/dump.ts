@@ -1,5 +1,6 @@
 /** A dump of a live cluster, as `kubectl get -o json` or `-o yaml` writes it, sorted by what its objects are. Pure. */
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../meta/kubernetes";
+import { keyOf } from "../meta/object-key";
 import type { RangeAllocation } from "./range-allocation";
 import type { Finding } from "./report";
 import { differences, importable } from "./importable";
@@ -31,8 +32,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 
 /** `Service default/web`, `ServiceCIDR kubernetes`: how messages name an object. */
 export function labelOf(kind: string, metadata: KubeObject["metadata"]): string {
-  const place = metadata?.namespace ? `${metadata.namespace}/` : "";
-  return `${kind} ${place}${metadata?.name ?? ""}`;
+  return `${kind} ${keyOf({ metadata })}`;
 }
 
 /** Sorts the objects of all documents; an object that stands in several of them is taken once. */

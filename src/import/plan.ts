@@ -2,7 +2,9 @@
  * What an import has to do: the dump against what the cluster has, and the objects of the dump against each other, which no dry run of a
  * server sees. Pure.
  */
+import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../meta/held-by-service";
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../meta/kubernetes";
+import { keyOf } from "../meta/object-key";
 import { canonicalAddress, parseAddress } from "../net/address";
 import { type Prefix, prefixesIn } from "../net/prefix";
 import { readyCidrs } from "../ranges/service-ranges";
@@ -52,26 +54,14 @@ export function planImport(dump: Dump, cluster: ClusterState): Plan {
   return new Planner(dump, cluster).plan();
 }
 
-/** The addresses that a Service names; none for ExternalName and headless ones. */
-export function addressesOf({ spec }: Service): string[] {
-  if (spec?.type === "ExternalName") return [];
-  const named = spec?.clusterIPs?.length ? spec.clusterIPs : spec?.clusterIP ? [spec.clusterIP] : [];
-  return named.filter((address) => address !== "None" && address !== "");
-}
-
-/** Ports of the nodes, the one for health checks among them. */
-function nodePortsOf({ spec }: Service): number[] {
-  const ports = (spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0);
-  return [...new Set([...ports, spec?.healthCheckNodePort ?? 0])].filter((port) => port > 0);
-}
-
 class Planner {
   readonly #dump: Dump;
   readonly #cluster: ClusterState;
   readonly #plan: Plan;
   /** canonical address -> label of what holds it, here or in the dump */
   readonly #holders = new Map<string, string>();
-  readonly #portHolders = new Map<number, string>();
+  /** `TCP/30080` -> label of what holds it */
+  readonly #portHolders = new Map<string, string>();
   readonly #readyRanges: PrefixIndex<Prefix>;
   #plannedRanges = rangeIndex([]);
 
@@ -111,8 +101,8 @@ class Planner {
   }
 
   #hold(service: Service, label: string): void {
-    for (const address of addressesOf(service)) this.#holders.set(canonicalAddress(address), label);
-    for (const port of nodePortsOf(service)) this.#portHolders.set(port, label);
+    for (const address of clusterIPTextsOf(service)) this.#holders.set(canonicalAddress(address), label);
+    for (const held of nodePortsOf(service)) this.#portHolders.set(nodePortText(held), label);
   }
 
   #planServiceCIDRs(): void {
@@ -155,7 +145,7 @@ class Planner {
         continue;
       }
       this.#hold(object, label);
-      const needsPlannedRange = addressesOf(object).some((address) => !isIn(this.#readyRanges, address));
+      const needsPlannedRange = clusterIPTextsOf(object).some((address) => !isIn(this.#readyRanges, address));
       this.#plan.services.push({ label, object, needsPlannedRange, isOpen: !namesAll(object) });
       if (hasContent(object.status)) this.#plan.statuses.push(object);
     }
@@ -164,15 +154,15 @@ class Planner {
   /** Each cluster makes its own; where its API server listens is its own matter. */
   #compareDefault(object: Service, stored: Service | undefined): void {
     const label = labelOf("Service", object.metadata);
-    if (stored && String(addressesOf(stored)) !== String(addressesOf(object))) {
-      const addresses = `has the address ${addressesOf(stored).join(", ")} here, not ${addressesOf(object).join(", ")}`;
+    if (stored && String(clusterIPTextsOf(stored)) !== String(clusterIPTextsOf(object))) {
+      const addresses = `has the address ${clusterIPTextsOf(stored).join(", ")} here, not ${clusterIPTextsOf(object).join(", ")}`;
       this.#conflict(label, "Different", `${addresses}; the variable SERVICE_CLUSTER_IP_RANGE of the server decides`);
     } else if (stored) this.#plan.present.push(label);
     else this.#notice(label, "Ignored", "is made by the server itself");
   }
 
   #addressProblems(object: Service, label: string): Finding[] {
-    return addressesOf(object).flatMap((text): Finding[] => {
+    return clusterIPTextsOf(object).flatMap((text): Finding[] => {
       const parsed = parseAddress(text);
       if (!parsed.ok) return [{ object: label, reason: "Invalid", message: `has the address ${JSON.stringify(text)}, which is none` }];
       const address = parsed.value.canonical;
@@ -185,11 +175,13 @@ class Planner {
   }
 
   #portProblems(object: Service, label: string): Finding[] {
-    return nodePortsOf(object).flatMap((port): Finding[] => {
-      const holder = this.#portHolders.get(port);
-      if (holder === undefined || holder === label) return [];
-      return [{ object: label, reason: "NodePortTaken", message: `has the node port ${port}, which ${holder} holds` }];
-    });
+    return nodePortsOf(object)
+      .map(nodePortText)
+      .flatMap((port): Finding[] => {
+        const holder = this.#portHolders.get(port);
+        if (holder === undefined || holder === label) return [];
+        return [{ object: label, reason: "NodePortTaken", message: `has the node port ${port}, which ${holder} holds` }];
+      });
   }
 
   /** Those of the dump, and those that its Services need. */
@@ -219,7 +211,7 @@ class Planner {
       const { group = "", resource = "", namespace = "", name = "" } = object.spec?.parentRef ?? {};
       if (group === "" && resource === "services") {
         const parents = [dumped.get(`${namespace}/${name}`), stored.get(`${namespace}/${name}`)].filter((parent) => parent !== undefined);
-        if (parents.some((parent) => addressesOf(parent).map(canonicalAddress).includes(address))) continue;
+        if (parents.some((parent) => clusterIPTextsOf(parent).map(canonicalAddress).includes(address))) continue;
         const problem = parents.length > 0 ? "does not hold it" : "is not there";
         this.#conflict(label, "Unexplained", `belongs to Service ${namespace}/${name}, which ${problem}`);
         continue;
@@ -239,13 +231,20 @@ class Planner {
     }
   }
 
+  /** Number -> label of a holder, whatever the protocol. */
+  #numberHolders(): Map<number, string> {
+    return new Map([...this.#portHolders].map(([text, label]) => [Number(text.slice(text.indexOf("/") + 1)), label]));
+  }
+
   /** What the old allocators count as taken must have a holder in the dump or in the cluster; what the dump holds must be counted. */
   #explainRangeAllocations(): void {
     const held = new Map(
-      this.#dump.services.flatMap((s) => addressesOf(s).map((a) => [canonicalAddress(a), labelOf("Service", s.metadata)])),
+      this.#dump.services.flatMap((s) => clusterIPTextsOf(s).map((a) => [canonicalAddress(a), labelOf("Service", s.metadata)])),
     );
     for (const { metadata } of this.#dump.ipAddresses) held.set(canonicalAddress(metadata?.name ?? ""), labelOf("IPAddress", metadata));
-    const ports = new Set(this.#dump.services.flatMap(nodePortsOf));
+    // Upstream's table of node ports knows no protocols.
+    const ports = new Set(this.#dump.services.flatMap(nodePortsOf).map(({ port }) => port));
+    const numberHolders = this.#numberHolders();
     for (const object of this.#dump.rangeAllocations) {
       const label = `RangeAllocation ${object.range ?? ""}`;
       const taken = readRangeAllocation(object);
@@ -255,9 +254,9 @@ class Planner {
       }
       if (taken.value.kind === "ports") {
         const unknown = taken.value.ports.filter((port) => !ports.has(port));
-        for (const port of unknown.filter((one) => !this.#portHolders.has(one)))
+        for (const port of unknown.filter((one) => !numberHolders.has(one)))
           this.#conflict(label, "Unexplained", `counts the node port ${port} as taken, which no Service has`);
-        this.#noticeHeldHere(label, unknown, this.#portHolders);
+        this.#noticeHeldHere(label, unknown, numberHolders);
         continue;
       }
       const { prefix, addresses } = taken.value;
@@ -299,15 +298,11 @@ class Planner {
 export function namesAll({ spec }: Service): boolean {
   if (spec?.type === "ExternalName" || spec?.clusterIP === "None") return true;
   const hasPorts = spec?.type !== "NodePort" && spec?.type !== "LoadBalancer" ? true : (spec.ports ?? []).every(({ nodePort }) => nodePort);
-  return hasPorts && addressesOf({ spec }).length >= Math.max(1, spec?.ipFamilies?.length ?? 1);
+  return hasPorts && clusterIPTextsOf({ spec }).length >= Math.max(1, spec?.ipFamilies?.length ?? 1);
 }
 
 function isDefault({ metadata }: Service): boolean {
   return metadata?.namespace === DEFAULT_NAMESPACE && metadata.name === DEFAULT_NAME;
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
 }
 
 function byName<T extends KubeObject>(objects: readonly T[]): Map<string, T> {

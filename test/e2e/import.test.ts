@@ -165,7 +165,7 @@ describe("a dump of a live cluster", () => {
       "AddressTaken Service shop/taken has the address 10.96.0.50, which Service live/here holds",
       "AddressTaken Service shop/second has the address 10.96.0.60, which Service shop/first holds",
       "OutOfRange Service shop/outside has the address 10.0.0.9, which no ServiceCIDR gives out",
-      "NodePortTaken Service shop/port has the node port 30050, which Service live/here holds",
+      "NodePortTaken Service shop/port has the node port TCP/30050, which Service live/here holds",
       "Unexplained RangeAllocation 10.96.0.0/16 counts 10.96.0.3 as taken: the bit is set, and no object has the address",
       "Invalid ServiceCIDR bad is refused: ",
       "Invalid Service shop/port-range is refused: ",

@@ -4,7 +4,8 @@
  *
  * I5 (order) is a property of a history, not of a state: `checkOrdered` takes the events of one watch.
  */
-import { addressesOf, duplicateAddresses, duplicateNodePorts, keyOf, strayNodePorts, uncovered, unpaired } from "../../src/check/objects";
+import { keyOf } from "../../src/meta/object-key";
+import { addressesOf, duplicateAddresses, duplicateNodePorts, strayNodePorts, uncovered, unpaired } from "../../src/check/objects";
 import type { Observed, ObservedService } from "../../src/check/observed";
 import type { Suspicion } from "../../src/check/suspicion";
 

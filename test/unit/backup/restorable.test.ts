@@ -5,7 +5,6 @@ import {
   deletionOf,
   differing,
   isSameOwnership,
-  keyOf,
   wanted,
   wantedManagedFields,
   wantedStatus,
@@ -198,8 +197,4 @@ it.each([
   ],
 ])("deleted again: %s", (_, metadata, options) => {
   expect(deletionOf(object(metadata))).toEqual(options && { kind: "DeleteOptions", apiVersion: "v1", ...options });
-});
-
-it("keys", () => {
-  expect([keyOf(object({ name: "a", namespace: "n" })), keyOf(object({ name: "a" }))]).toEqual(["n/a", "a"]);
 });

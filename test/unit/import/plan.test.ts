@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readDump } from "../../../src/import/dump";
-import { addressesOf, type ClusterState, type Plan, planImport } from "../../../src/import/plan";
+import { type ClusterState, type Plan, planImport } from "../../../src/import/plan";
 import type { IPAddress, Service, ServiceCIDR } from "../../../src/meta/kubernetes";
 
 const NETWORKING = "networking.k8s.io/v1";
@@ -189,7 +189,7 @@ describe("conflicts", () => {
       ["Different: Service shop/a is there with other values of spec.clusterIP, spec.clusterIPs[0]"],
     ],
     [
-      "node ports, the one for health checks among them, whatever the protocol",
+      "node ports of one protocol, the one for health checks among them",
       [
         service("a", {
           type: "NodePort",
@@ -200,12 +200,13 @@ describe("conflicts", () => {
           ],
         }),
         service("b", { type: "NodePort", clusterIPs: ["10.96.0.10"], ports: [{ port: 80, protocol: "UDP", nodePort: 30_080 }] }),
+        service("udp", { type: "NodePort", clusterIPs: ["10.96.0.12"], ports: [{ port: 80, protocol: "UDP", nodePort: 30_081 }] }),
         service("c", { type: "LoadBalancer", clusterIPs: ["10.96.0.11"], healthCheckNodePort: 30_081, ports: [] }),
       ],
       { services: [service("old", { type: "NodePort", ports: [{ port: 1, nodePort: 30_081 }] })] },
       [
-        "NodePortTaken: Service shop/b has the node port 30080, which Service shop/a holds",
-        "NodePortTaken: Service shop/c has the node port 30081, which Service shop/old holds",
+        "NodePortTaken: Service shop/b has the node port UDP/30080, which Service shop/a holds",
+        "NodePortTaken: Service shop/c has the node port TCP/30081, which Service shop/old holds",
       ],
     ],
     [
@@ -306,14 +307,4 @@ describe("RangeAllocations", () => {
       "Invalid: RangeAllocation 10.96.0.0/30 cannot be read: its bit 2 is outside the range 10.96.0.0/30",
     ]);
   });
-});
-
-it.each<[Service["spec"], string[]]>([
-  [{ clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "fd00::1"] }, ["10.0.0.1", "fd00::1"]],
-  [{ clusterIP: "10.0.0.1" }, ["10.0.0.1"]],
-  [{ clusterIP: "None", clusterIPs: ["None"] }, []],
-  [{ type: "ExternalName", clusterIP: "10.0.0.1" }, []],
-  [{}, []],
-])("the addresses of %j", (spec, want) => {
-  expect(addressesOf({ spec })).toEqual(want);
 });

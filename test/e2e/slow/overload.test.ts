@@ -1,5 +1,6 @@
 /** More requests than the server takes on: it refuses the rest in upstream's form, cheaply, and is none the worse for it. */
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { Agent, request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
@@ -26,6 +27,7 @@ describe("a server that takes on fifty writes at once", () => {
   const BURST = 2_000;
   const CLIENTS = 500;
   const EACH = 4;
+  const ELSEWHERE = 200;
   /** what a burst may add: its connections, the requests that are under way, and what the garbage collector has not yet looked at */
   const GROWTH_MIB_MAX = 400;
 
@@ -40,15 +42,15 @@ describe("a server that takes on fifty writes at once", () => {
   afterAll(() => agent.destroy());
 
   /** Seconds to wait, or undefined: it is created. Throws for every other answer. */
-  async function create(name: string): Promise<number | undefined> {
+  async function create(name: string, path = SERVICES): Promise<number | undefined> {
     const body = service(name);
     const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
-    const outgoing = request(server.url + SERVICES, { method: "POST", agent, headers }).end(body);
+    const outgoing = request(server.url + path, { method: "POST", agent, headers }).end(body);
     const [response] = (await once(outgoing, "response")) as [IncomingMessage];
     let text = "";
     for await (const chunk of response.setEncoding("utf8")) text += String(chunk);
     if (response.statusCode === 201) {
-      created.push(JSON.parse(text) as ObservedService);
+      if (path === SERVICES) created.push(JSON.parse(text) as ObservedService);
       return undefined;
     }
     expect([response.statusCode, response.headers["content-type"], JSON.parse(text)]).toEqual([
@@ -106,6 +108,48 @@ describe("a server that takes on fifty writes at once", () => {
     console.log(`${String(created.length)} created, ${String(refused)} refused, ${(highest - memory).toFixed(0)} MiB more at most`);
   }, 120_000);
 
+  /** A create that takes its place and waits: all of its body but the last byte is sent. `end` sends that one and answers the status line. */
+  async function begin(name: string): Promise<{ end(): Promise<string> }> {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, "connect");
+    const body = service(name);
+    const head = ["Host: a", "Content-Type: application/json", "Connection: close", `Content-Length: ${String(body.length)}`];
+    socket.write(`POST ${SERVICES} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${body.slice(0, -1)}`);
+    const end = async () => {
+      let text = "";
+      socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      const closed = once(socket, "close");
+      socket.write(body.slice(-1));
+      await closed;
+      return text.split("\r\n")[0] ?? "";
+    };
+    return { end };
+  }
+
+  /** The databases of all objects of all clusters: each has one from the first call on, whatever that asks. */
+  function databases(): string[] {
+    const files = readdirSync(server.folder, { recursive: true, encoding: "utf8" });
+    return files.filter((file) => /\/do\/.*\/[0-9a-f]{64}\.sqlite$/.test(file)).sort();
+  }
+
+  it("refuses writes to clusters that there are not without looking for them", async () => {
+    const elsewhere = (i: number) => `/clusters/never-${String(i)}${SERVICES}`;
+    const held = await Promise.all(Array.from({ length: LIMIT }, (_, i) => begin(`held-${String(i)}`)));
+    let probes = 0;
+    await expect.poll(() => create(`probe-${String(probes++)}`), { timeout: 10_000 }).toBe(1);
+    const before = databases();
+    const waits = await Promise.all(Array.from({ length: ELSEWHERE }, (_, i) => create("web", elsewhere(i))));
+    expect(new Set(waits)).toEqual(new Set([1]));
+    expect(databases()).toEqual(before);
+    const lines = await Promise.all(held.map(({ end }) => end()));
+    expect(new Set(lines)).toEqual(new Set(["HTTP/1.1 201 Created"]));
+    expect((await fetch(`${server.url}/clusters/never-0`)).status).toBe(404);
+    expect(databases().length, "looked for").toBe(before.length + 1);
+    expect(await create("web", elsewhere(0))).toBeUndefined();
+    expect(databases().length, "made").toBeGreaterThan(before.length + 5);
+  }, 60_000);
+
   it("takes as many again as soon as it is over", async () => {
     expect(await full("over")).toEqual(Array(LIMIT).fill(undefined));
   });
@@ -155,7 +199,7 @@ describe("a server that takes on fifty writes at once", () => {
     const { services } = await observe(server.url);
     const strange = services
       .map(({ metadata }) => metadata?.name ?? "")
-      .filter((name) => !names.has(name) && !/^(kubernetes|first|left-\d+)$/.test(name));
+      .filter((name) => !names.has(name) && !/^(kubernetes|first|(left|held)-\d+)$/.test(name));
     expect(strange).toEqual([]);
   }, 90_000);
 });

@@ -29,7 +29,7 @@ import type { Topology } from "../rpc/coordinator";
 import type { AllocateAnswer, AllocateItem, AllocateResult, FreeCount, Gen, Holder, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { PacedLog } from "../telemetry/paced-log";
 import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf, sizesOf } from "../topology/route";
-import type { TopologySource } from "./topology-source";
+import { COUNT_TIMEOUT_MS, type TopologySource } from "./topology-source";
 
 export interface WantedAddress {
   family: "IPv4" | "IPv6";
@@ -95,7 +95,7 @@ class PassedOver {
   readonly full: Readonly<Record<Scope, Set<string>>> = { dynamic: new Set(), static: new Set() };
   /** some of them have nothing to give but what is being handed over, or do not know the newest ranges yet */
   busy = false;
-  /** the counts have been brought up to date for this request */
+  /** the counts have been brought up to date for this request, as far as they can be */
   recounted = false;
 
   /** The owner has nothing to give now, and may have later. */
@@ -125,7 +125,7 @@ export class AddressSupply {
   readonly #resting = new Map<string, number>();
   /** until when static bands may be entered without asking again */
   #staticUntil = -Infinity;
-  #recounting: Promise<void> | undefined;
+  #recounting: Promise<boolean> | undefined;
 
   /** under overload all of them are slow */
   readonly #slow: PacedLog;
@@ -290,22 +290,22 @@ export class AddressSupply {
     return "full";
   }
 
-  /** Once in a request, and with the others who see it at the same time. */
+  /** Once in a request, and with the others who see it at the same time; again while owners that have to wake are missing in it. */
   async #recountIfWrong({ isSurprise }: Attempt, passed: PassedOver): Promise<void> {
     if (passed.recounted || !(isSurprise || this.#recounting)) return;
-    passed.recounted = true;
-    await this.#recount();
+    passed.recounted = await this.#recount();
   }
 
   /**
    * Brings counts and topology up to date: before a static band is entered, and where counts were wrong. Who comes while that is under way waits
-   * for it, too: these are hints. A Coordinator that does not answer keeps nobody from an address.
+   * for it, too: these are hints. A Coordinator that does not answer keeps nobody from an address. False: it had not heard of all owners.
    */
-  #recount(): Promise<void> {
-    this.#recounting ??= this.#refreshCounts().then(() => {
+  #recount(): Promise<boolean> {
+    this.#recounting ??= this.#refreshCounts().then((topology) => {
       this.#recounting = undefined;
       this.#drawn.clear();
       this.#staticUntil = this.ports.clock.now() + STATIC_CONFIRMED_MS;
+      return !topology || topology.free.length >= topology.owners.length;
     });
     return this.#recounting;
   }
@@ -350,7 +350,7 @@ export class AddressSupply {
 
   async #refreshCounts(): Promise<Topology | undefined> {
     try {
-      return await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.topology.refreshCounts());
+      return await withTimeout(this.ports.clock, COUNT_TIMEOUT_MS, this.ports.topology.refreshCounts());
     } catch {
       return undefined;
     }

@@ -8,6 +8,9 @@ import { FreeCounts, type FreeCountStorage } from "./free-counts";
 /** A view that is older is asked for again behind the draw that finds it so: ranges that became Ready since get their share of the next ones. */
 const VIEW_AGE_MS_MAX = 1_000;
 
+/** The Coordinator waits 4 s for owners, may have to wake itself, and may be at the count before this one. */
+export const COUNT_TIMEOUT_MS = 8_000;
+
 export class TopologySource {
   readonly counts: FreeCounts;
   /** ms since the epoch of the last answer to a call for the topology, or of the last attempt to renew it */
@@ -28,7 +31,7 @@ export class TopologySource {
     this.#plain = new SharedCall(async () => this.adopt(await withTimeout(clock, RPC_TIMEOUT_MS, coordinator().topology())));
     this.#counted = new SharedCall(async () => {
       const since = this.counts.now;
-      const topology = await withTimeout(clock, RPC_TIMEOUT_MS, coordinator().countedTopology());
+      const topology = await withTimeout(clock, COUNT_TIMEOUT_MS, coordinator().countedTopology());
       this.counts.replace(topology, since);
       this.adopt(topology);
       return topology;

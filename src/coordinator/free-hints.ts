@@ -23,7 +23,7 @@ const ASKED_AT_ONCE = 32;
 
 /**
  * How long an owner may take to answer where that is waited for: a thousand objects have to wake, and one that always takes seconds is to count,
- * too. Less than a caller's RPC_TIMEOUT_MS, so that one that hangs is only left out; and less where the last question was left open already.
+ * too. Less than a caller waits, so that one that hangs is only left out; and less where the last question was left open already.
  */
 const ANSWER_WAIT_MS = 4_000;
 const SILENT_WAIT_MS = 2_000;

@@ -2,17 +2,29 @@
  * Hazards of PROTOCOL on real Durable Objects: what decides is in their tables, and many have died in between. test/sim/hazards.test.ts plays all
  * twenty; other tests of real objects that show one have its number in their title.
  */
-import { abortAllDurableObjects } from "cloudflare:test";
+import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
+import { Controller } from "../../durable-objects/controller";
+import type { Env } from "../../durable-objects/env";
+import { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
+import { controller } from "../../durable-objects/peers";
 import { ServiceCIDR } from "../../durable-objects/service-cidr";
+import { sqlRepairStorage } from "../../durable-objects/sql/repair-sql";
+import { sqlStoreStorage } from "../../durable-objects/sql/store-sql";
 import type { Service } from "../../src/meta/kubernetes";
 import type { IPAddressWrite } from "../../src/rpc/ip-addresses";
+import type { StoreCursor } from "../../src/rpc/object-links";
 import type { OwnerConfig } from "../../src/rpc/service-cidr";
+import type { WriteRequest } from "../../src/rpc/store";
 import { RETIRED, type OwnerContent } from "../../src/topology/owner-config";
 import { holdAnswer } from "../support/held-call";
+import { intercept } from "../support/intercept";
 import { addressOf, messageOf, ObjectCluster } from "../support/object-cluster";
 import { eventually } from "../support/object-ranges";
+import { createAddress } from "../support/range-requests";
+import { DELETE } from "../support/store-world";
 
+const bindings = env as unknown as Env;
 const RANGE = "10.97.0.0/24";
 const NINE = "10.97.0.9";
 
@@ -33,6 +45,11 @@ async function rowOf(cluster: ObjectCluster, uid: string, address: string): Prom
 async function toldTo(cluster: ObjectCluster, uid: string): Promise<OwnerConfig> {
   const row = (await cluster.ranges.state()).owners.find((owner) => owner.uid === uid);
   return { epoch: row?.epoch ?? 0, ...(JSON.parse(row?.content ?? "{}") as OwnerContent) };
+}
+
+/** Of an IPAddress. */
+function removal(name: string): WriteRequest {
+  return { verb: "delete", key: { namespace: "", name }, options: DELETE };
 }
 
 afterEach(() => {
@@ -116,6 +133,28 @@ it("hazard 5: rows of an attempt that was given up are not taken by a later one"
   const unsealed = await owner().configure({ ...config, epoch: second.epoch + 1, owned: [...config.owned, RANGE] });
   expect(unsealed).toMatchObject({ ok: false, reason: "unsealed" });
   expect(await cluster.ranges.allocate(uid, NINE, "at its owner")).toBe(true);
+});
+
+it("hazard 7: IPAddresses made and deleted while a ServiceCIDR around them is seeded: the list is old, the range is right", async () => {
+  const cluster = await new ObjectCluster().ready();
+  const { ipAddresses, ranges } = cluster;
+  expect(await ipAddresses.write(createAddress("10.97.0.3"))).toMatchObject({ ok: true });
+  const list = holdAnswer(IPAddressesStore.prototype, "claimPrefixes");
+  expect(await ranges.create("extra", RANGE)).toMatchObject({ ok: true });
+  await eventually(() => Promise.resolve(list.isWaiting));
+  // 10.97.0.3 is on the list, and 10.97.0.9 is not.
+  const meanwhile = [ipAddresses.write(removal("10.97.0.3")), ipAddresses.write(createAddress(NINE))];
+  expect(await ranges.condition("extra")).toBe("");
+  expect(await meanwhile[0]).toMatchObject({ ok: true });
+  list.letGo();
+  expect(await meanwhile[1]).toMatchObject({ ok: true });
+  const uid = await ranges.ready("extra");
+  await cluster.maintain();
+  expect(await ranges.held(uid)).toEqual([NINE]);
+  await abortAllDurableObjects();
+  expect(messageOf(await cluster.create("s", { clusterIP: NINE }))).toContain("already allocated");
+  expect(addressOf(await cluster.create("t", { clusterIP: "10.97.0.3" })), "deleted after it was listed").toBe("10.97.0.3");
+  await cluster.check();
 });
 
 it("hazard 8: IPAddress writes and deletes of a former holder that come late change nothing of its successor's", async () => {
@@ -222,4 +261,62 @@ it("hazard 19: an owner that does not answer holds up neither another ServiceCID
   expect(await cluster.ranges.condition("stuck")).toBe("");
   configure.letGo();
   await cluster.ranges.ready("stuck");
+});
+
+/** What repair has read of the IPAddresses, and what there is. */
+async function readUpTo({ name, ipAddressesObject }: ObjectCluster): Promise<{ cursor: StoreCursor; head: number }> {
+  const stub = controller(bindings, name, "repair") as unknown as DurableObjectStub;
+  const cursor = await runInDurableObject(stub, (_, { storage }) => sqlRepairStorage(storage).progressLoad("ipaddresses").cursor);
+  const head = await runInDurableObject(ipAddressesObject, (_, { storage }) => sqlStoreStorage(storage).stateLoad()?.revision);
+  return { cursor: cursor ?? { incarnation: "", revision: 0 }, head: head ?? 0 };
+}
+
+/** A cluster that repair has looked at as a whole, so that for a minute only changes tell it of something; pokes for these are lost. */
+async function lookedAt(): Promise<{ cluster: ObjectCluster; address: string }> {
+  const cluster = await new ObjectCluster().ready();
+  const address = addressOf(await cluster.create("s"));
+  await cluster.repair();
+  intercept(Controller.prototype, "poke", () => Promise.resolve());
+  const { cursor, head } = await readUpTo(cluster);
+  expect(cursor.revision).toBe(head);
+  return { cluster, address };
+}
+
+const isRestored = async (cluster: ObjectCluster, address: string): Promise<boolean> => {
+  await cluster.repair();
+  return (await cluster.stored()).ipAddresses.some(({ metadata }) => metadata?.name === address);
+};
+
+it("hazard 20: what is deleted behind the back of a pass is the next one's: looked at is what was read, not what is there", async () => {
+  const { cluster, address } = await lookedAt();
+  const read = holdAnswer(IPAddressesStore.prototype, "objectsSince");
+  const pass = cluster.repair();
+  await eventually(() => Promise.resolve(read.isWaiting));
+  expect(await cluster.ipAddresses.write(removal(address))).toMatchObject({ ok: true });
+  read.letGo();
+  await pass;
+  const { cursor, head } = await readUpTo(cluster);
+  expect(cursor.revision).toBeLessThan(head);
+  await abortAllDurableObjects();
+  await eventually(() => isRestored(cluster, address));
+  await cluster.check();
+});
+
+it("hazard 20: a deletion that the history has forgotten before repair has read it is found, because everything is read again", async () => {
+  const { cluster, address } = await lookedAt();
+  expect(await cluster.ipAddresses.write(removal(address))).toMatchObject({ ok: true });
+  const { cursor, head } = await readUpTo(cluster);
+  expect(cursor.revision).toBeLessThan(head);
+  await runInDurableObject(cluster.ipAddressesObject, (_, { storage }) => {
+    const rows = sqlStoreStorage(storage);
+    const state = rows.stateLoad();
+    rows.historyTrim(head);
+    if (state) rows.stateSave({ ...state, floor: head });
+  });
+  await abortAllDurableObjects();
+  expect(await cluster.ipAddresses.objectsSince(cursor, 10)).toMatchObject({ kind: "expired" });
+  await eventually(() => isRestored(cluster, address));
+  await cluster.check();
+  const after = await readUpTo(cluster);
+  expect(after.cursor.revision).toBeGreaterThanOrEqual(head);
 });

@@ -51,11 +51,27 @@ async function isPaired(): Promise<boolean> {
   return JSON.stringify(held.sort()) === JSON.stringify(objects.sort());
 }
 
-/** Services that an event reports as out of range, once per event. */
-async function outOfRange(): Promise<string[]> {
+/** How often each Service was told to be out of range; an event that repeats is one, whose series counts. */
+async function outOfRange(): Promise<Record<string, number>> {
   const events = await items("/api/v1/namespaces/default/events");
   const told = events.filter(({ reason }) => reason === "ClusterIPOutOfRange");
-  return told.map(({ involvedObject }) => String((involvedObject as { name?: string }).name)).sort();
+  const times = told.map((event): [string, number] => {
+    const { involvedObject, series } = event as { involvedObject?: { name?: string }; series?: { count?: number } };
+    return [String(involvedObject?.name), series?.count ?? 1];
+  });
+  const byName = Object.fromEntries(times.filter(([name]) => name !== "gone"));
+  expect(times.filter(([name]) => name !== "gone")).toHaveLength(Object.keys(byName).length);
+  return byName;
+}
+
+/** name -> resourceVersion of all Services */
+async function versions(): Promise<Record<string, unknown>> {
+  return Object.fromEntries((await items("/api/v1/services")).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]));
+}
+
+/** How often repair has looked at everything. */
+async function sweeps(): Promise<number> {
+  return Number(/^servicenet_repair_sweeps_total(?:\{[^}]*\})? (\d+)$/m.exec((await api.get("/metrics")).text)?.[1] ?? 0);
 }
 
 async function readyRanges(): Promise<string[]> {
@@ -72,7 +88,7 @@ afterAll(async () => {
 });
 
 upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
-  it("off, on, off, on", { timeout: 240_000 }, async () => {
+  it("off, on, off, on", { timeout: 600_000 }, async () => {
     await start(OFF, OFF_RANGES);
     let followed = "";
     const stopFollowing = followZones(
@@ -88,6 +104,8 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
 
     for (const round of ["one", "two"]) {
       await start("", ON_RANGES);
+      const toldBefore = await outOfRange();
+      const sweptBefore = await sweeps();
       await api.until(async () => (await readyRanges()).includes("kubernetes"), "the default ServiceCIDR", 15);
       await api.until(isPaired, "an IPAddress for every ClusterIP", 10);
       if (round === "one") {
@@ -101,6 +119,8 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
         await created("beyond", { ipFamilies: ["IPv6"], clusterIP: BEYOND });
       } else {
         expect(await created("again", { clusterIP: "10.97.0.99" }), "freed while the gate was off").toBe("10.97.0.99");
+        await api.until(async () => (await sweeps()) > sweptBefore, "repair has looked at everything", 150);
+        expect(await outOfRange(), "nothing is out of range any more").toEqual(toldBefore);
         break;
       }
 
@@ -119,11 +139,15 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
         expect((await api.patch(`${SERVICES}/${name}`, MERGE_PATCH, touched)).body.spec?.["clusterIPs"]).toEqual(before[name]);
       }
       await api.must("DELETE", `${SERVICES}/gone`);
-      await api.until(
-        async () => (await outOfRange()).filter((name) => name !== "gone").join() === "beyond,in-extra-one",
-        "an event about each that is out of range",
-        90,
-      );
+      const untouched = await versions();
+      const isTold = async (times: number): Promise<boolean> => {
+        const told = await outOfRange();
+        expect(Object.keys(told).filter((name) => name !== "beyond" && name !== "in-extra-one")).toEqual([]);
+        return Object.keys(told).length === 2 && Object.values(told).every((count) => count >= times);
+      };
+      await api.until(() => isTold(1), "an event about each that is out of range", 90);
+      await api.until(() => isTold(2), "each told again, in the series of its event", 150);
+      expect(await versions(), "what is told is not touched").toEqual(untouched);
     }
     stopFollowing();
     await api.until(isPaired, "an IPAddress for every ClusterIP", 10);

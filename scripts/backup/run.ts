@@ -1,7 +1,7 @@
 /** Reads a whole cluster: each type at one moment, and the types whose objects share addresses until they agree with each other. */
 import { contradictions } from "../../src/backup/addresses";
 import type { Backup, BackupSection, BackupType } from "../../src/backup/format";
-import { inReadingOrder, isBackedUp, typeName } from "../../src/backup/order";
+import { inReadingOrder, IP_ADDRESSES, isBackedUp, LEASES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
 import { MARK } from "../../src/backup/mark";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { UserError } from "../serve/user-error";
 import type { Progress } from "../terminal/progress";
 
 /** Types that are read again together while they contradict each other. */
-const SHARING = ["services", "ipaddresses.networking.k8s.io", "servicecidrs.networking.k8s.io"];
+const SHARING = [SERVICES, IP_ADDRESSES, SERVICE_CIDRS];
 const READINGS_MAX = 5;
 const READ_AGAIN_MS = 1_000;
 
@@ -57,7 +57,7 @@ async function readSection(api: Api, type: BackupType): Promise<BackupSection> {
   const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
   const list = await api.listWhole(typePath(type), (object) => {
     // The record of a restore that is not through is of this cluster alone.
-    if (type.resource === "leases" && object.metadata?.namespace === MARK.namespace && object.metadata.name === MARK.name) return [];
+    if (typeName(type) === LEASES && object.metadata?.namespace === MARK.namespace && object.metadata.name === MARK.name) return [];
     return [JSON.stringify({ ...object, apiVersion, kind: type.kind })];
   });
   if (!list) throw new UserError(`${api.url} serves no ${typeName(type)} any more`);

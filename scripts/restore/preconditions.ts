@@ -1,13 +1,12 @@
 /** What has to be so before anything is written. */
 import type { Backup } from "../../src/backup/format";
-import { typeName } from "../../src/backup/order";
+import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
 import { addressesOf } from "../../src/check/objects";
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/meta/default-objects";
 import type { KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
 import { keyOf } from "../../src/meta/object-key";
 import { UserError } from "../serve/user-error";
 import { type ClusterState, refuseUnlessEmpty } from "./cluster-state";
-
-const RANGES = "servicecidrs.networking.k8s.io";
 
 /** Throws UserError when the restore must not begin, or not go on. */
 export function judge(
@@ -25,8 +24,8 @@ export function judge(
     throw new UserError(`a restore of this file into ${url} was interrupted: --resume goes on with it`);
   if (!resume && underWay !== undefined) throw new UserError(`a restore of another file into ${url} was interrupted`);
   if (!resume) refuseUnlessEmpty(state, url);
-  compare(backup, state, RANGES, "kubernetes", (object) => (object as ServiceCIDR).spec?.cidrs ?? []);
-  compare(backup, state, "services", "default/kubernetes", (object) => addressesOf(object as Service));
+  compare(backup, state, SERVICE_CIDRS, DEFAULT_NAME, (object) => (object as ServiceCIDR).spec?.cidrs ?? []);
+  compare(backup, state, SERVICES, DEFAULT_SERVICE, (object) => addressesOf(object as Service));
 }
 
 /** What the server makes from its configuration cannot be changed by a restore. */

@@ -1,7 +1,7 @@
 /** Writes the objects of a backup, in an order in which each finds what it needs, and compares what there is in the end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup, BackupSection, BackupType } from "../../src/backup/format";
-import { inRestoreOrder, typeName } from "../../src/backup/order";
+import { inRestoreOrder, IP_ADDRESSES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
 import { creatorOf, deletionOf, differing, isSameOwnership, wanted, wantedManagedFields, wantedStatus } from "../../src/backup/restorable";
 import { addressesOf } from "../../src/check/objects";
 import { namesAll } from "../../src/import/plan";
@@ -43,12 +43,18 @@ interface Saved {
   object: KubeObject;
 }
 
+interface SavedSection {
+  type: BackupType;
+  all: readonly Saved[];
+}
+
 export class Restorer {
   /** objects written in this run, and those that were there and had to be written again */
   created = 0;
   updated = 0;
   readonly #task: RestorerTask;
-  readonly #sections: readonly BackupSection[];
+  /** in the order of restoring */
+  readonly #sections: readonly SavedSection[];
   #state: ClusterState;
   /** uid in the backup -> uid here */
   readonly #uids = new Map<string, string>();
@@ -66,11 +72,11 @@ export class Restorer {
   constructor(task: RestorerTask, state: ClusterState) {
     this.#task = task;
     this.#state = state;
-    this.#sections = inRestoreOrder(task.backup.sections);
-    for (const { type, object } of this.#sections.flatMap(savedIn)) {
+    this.#sections = inRestoreOrder(task.backup.sections).map((section) => ({ type: section.type, all: savedIn(section) }));
+    for (const { type, object } of this.#saved()) {
       this.#known.add(object.metadata?.uid ?? "");
-      if (type.resource === "namespaces" && deletionOf(object)) this.#ending.add(keyOf(object));
-      if (typeName(type) === "services") for (const address of addressesOf(object as Service)) this.#holders.set(address, keyOf(object));
+      if (typeName(type) === NAMESPACES && deletionOf(object)) this.#ending.add(keyOf(object));
+      if (typeName(type) === SERVICES) for (const address of addressesOf(object as Service)) this.#holders.set(address, keyOf(object));
     }
   }
 
@@ -84,11 +90,11 @@ export class Restorer {
   async verify(): Promise<Shortcoming[]> {
     this.#state = await readState(this.#task.api, this.#task.progress);
     const found = new Map(this.#refused);
-    for (const saved of this.#sections.flatMap(savedIn)) {
+    for (const saved of this.#saved()) {
       const label = labelOf(saved);
       if (found.has(label) || deletionOf(saved.object) || this.#ending.has(saved.object.metadata?.namespace ?? "")) continue;
       // Its Service came or went while the backup was made.
-      if (saved.type.resource === "ipaddresses" && isDerived(saved.object as IPAddress) && !this.#isOfService(saved)) continue;
+      if (typeName(saved.type) === IP_ADDRESSES && isDerived(saved.object as IPAddress) && !this.#isOfService(saved)) continue;
       const message = this.#shortcomingOf(saved);
       if (message) found.set(label, { object: label, message });
     }
@@ -106,23 +112,21 @@ export class Restorer {
     return different.length > 0 ? `has other values of ${different.join(", ")}` : undefined;
   }
 
-  async #restoreSection(section: BackupSection): Promise<void> {
-    const { type } = section;
-    const all = savedIn(section);
-    switch (type.resource) {
-      case "namespaces":
+  async #restoreSection({ type, all }: SavedSection): Promise<void> {
+    switch (typeName(type)) {
+      case NAMESPACES:
         await this.#each(type, all);
         return this.#makeNamespaces(type);
-      case "servicecidrs":
+      case SERVICE_CIDRS:
         await this.#each(type, all);
         return this.#waitForRanges(all);
-      case "ipaddresses":
+      case IP_ADDRESSES:
         // The server makes those of Services, with them.
         return this.#each(
           type,
           all.filter((saved) => !this.#isOfService(saved) && !isDerived(saved.object as IPAddress)),
         );
-      case "services": {
+      case SERVICES: {
         // First those that leave nothing to the server, so that it gives none of their addresses away.
         const isFixed = ({ object }: Saved): boolean => namesAll(object as Service);
         await this.#each(type, all.filter(isFixed));
@@ -209,7 +213,7 @@ export class Restorer {
 
   /** Of objects that were read before their namespace was there. */
   async #makeNamespaces(type: BackupType): Promise<void> {
-    const used = new Set(this.#sections.flatMap(savedIn).map(({ object }) => object.metadata?.namespace ?? ""));
+    const used = new Set(this.#saved().map(({ object }) => object.metadata?.namespace ?? ""));
     for (const name of used) {
       if (name === "" || this.#here(type).has(name)) continue;
       await this.#restore({ type, object: { apiVersion: "v1", kind: "Namespace", metadata: { name } } }, true);
@@ -238,17 +242,19 @@ export class Restorer {
   /** Labels and annotations of the IPAddresses that the server has made for Services. */
   async #completeIPAddresses(): Promise<void> {
     const { api, progress } = this.#task;
-    const section = this.#sections.find(({ type }) => type.resource === "ipaddresses");
+    const section = this.#sections.find(({ type }) => typeName(type) === IP_ADDRESSES);
     if (!section) return;
-    const { type } = section;
-    const wantedOnes = savedIn(section).filter((saved) => this.#isOfService(saved));
-    const missing = (): Saved[] => wantedOnes.filter(({ object }) => !this.#here(type).has(keyOf(object)));
-    for (const deadline = Date.now() + PAIRING_WAIT_MS; missing().length > 0 && Date.now() < deadline;) {
+    const { type, all } = section;
+    const wantedOnes = all.filter((saved) => this.#isOfService(saved));
+    const isMissing = ({ object }: Saved): boolean => !this.#here(type).has(keyOf(object));
+    let missing = wantedOnes.filter(isMissing);
+    for (const deadline = Date.now() + PAIRING_WAIT_MS; missing.length > 0 && Date.now() < deadline;) {
       for (const object of await api.list(typePath(type))) this.#here(type).set(keyOf(object), object);
-      progress.show("addresses of Services", wantedOnes.length - missing().length, wantedOnes.length);
-      if (missing().length > 0) await sleep(POLL_MS);
+      missing = missing.filter(isMissing);
+      progress.show("addresses of Services", wantedOnes.length - missing.length, wantedOnes.length);
+      if (missing.length > 0) await sleep(POLL_MS);
     }
-    const left = new Set(missing());
+    const left = new Set(missing);
     await this.#each(
       type,
       wantedOnes.filter((saved) => !left.has(saved)),
@@ -256,16 +262,19 @@ export class Restorer {
   }
 
   /** What was being deleted is, again. */
-  async #deleteAgain(section: BackupSection): Promise<void> {
+  async #deleteAgain({ type, all }: SavedSection): Promise<void> {
     const { api, progress } = this.#task;
-    const { type } = section;
-    const ended = savedIn(section).filter(({ object }) => deletionOf(object));
+    const ended = all.filter(({ object }) => deletionOf(object));
     await eachTogether(`deletions of ${type.resource}`, ended, progress, async (saved) => {
       const stored = this.#here(type).get(keyOf(saved.object));
       if (!stored || stored.metadata?.deletionTimestamp !== undefined) return;
       const answer = await api.delete(pathOf(saved), { ...deletionOf(saved.object), preconditions: { uid: stored.metadata?.uid } });
       if (answer.code >= 300 && answer.code !== 404) this.#refuse(saved, answer);
     });
+  }
+
+  #saved(): Saved[] {
+    return this.#sections.flatMap(({ all }) => all);
   }
 
   #wanted({ type, object }: Saved): { object: KubeObject; waits: boolean } {

@@ -8,7 +8,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup } from "../../src/backup/format";
-import { typeName } from "../../src/backup/order";
+import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/meta/default-objects";
 import type { ServiceCIDR } from "../../src/meta/kubernetes";
 import { rangeSourceOf } from "../../src/ranges/service-ranges";
 import { type CheckOutcome, runCheck } from "../check/run";
@@ -67,12 +68,12 @@ export async function runRestore(task: RestoreTask): Promise<RestoreReport> {
 async function begun(api: Api, progress: Progress): Promise<ClusterState> {
   for (const deadline = Date.now() + BEGIN_WAIT_MS; ;) {
     const state = await readState(api, progress);
-    const isThere = state.objects.get("services")?.has("default/kubernetes") ?? false;
-    const ranges = state.objects.get("servicecidrs.networking.k8s.io");
-    const range = ranges?.get("kubernetes") as ServiceCIDR | undefined;
+    const isThere = state.objects.get(SERVICES)?.has(DEFAULT_SERVICE) ?? false;
+    const ranges = state.objects.get(SERVICE_CIDRS);
+    const range = ranges?.get(DEFAULT_NAME) as ServiceCIDR | undefined;
     if (isThere && (!ranges || (range && rangeSourceOf(range).ready))) return state;
     if (Date.now() > deadline)
-      throw new UserError(`${api.url} has no Service default/kubernetes, or its ServiceCIDR kubernetes is not Ready`);
+      throw new UserError(`${api.url} has no Service ${DEFAULT_SERVICE}, or its ServiceCIDR ${DEFAULT_NAME} is not Ready`);
     await sleep(POLL_MS);
   }
 }

@@ -1,17 +1,26 @@
 /** What is backed up, and in which order it is read and restored. */
 import type { BackupSection, BackupType } from "./format";
 
+/** The types, by typeName, that a backup and a restore know by name; a resource of the same name in another group is another type. */
+export const NAMESPACES = "namespaces";
+export const SERVICE_CIDRS = "servicecidrs.networking.k8s.io";
+export const IP_ADDRESSES = "ipaddresses.networking.k8s.io";
+export const SERVICES = "services";
+export const ENDPOINTS = "endpoints";
+export const ENDPOINT_SLICES = "endpointslices.discovery.k8s.io";
+export const LEASES = "leases.coordination.k8s.io";
+
 /** Events tell of the last hour of another cluster, and their objects by uids that will be others. */
-const LEFT_OUT = "events";
+const LEFT_OUT = ["events", "events.events.k8s.io"];
 
 /**
  * What others need comes first: namespaces hold objects, ServiceCIDRs give addresses, IPAddresses of others than Services take theirs before any
  * Service does; of what is left, owners come before what they own wherever that is known. Types that are not named come last, in the file's order.
  */
-const RESTORED_FIRST = ["namespaces", "servicecidrs", "ipaddresses", "nodes", "services", "pods", "endpoints", "endpointslices", "leases"];
+const RESTORED_FIRST = [NAMESPACES, SERVICE_CIDRS, IP_ADDRESSES, "nodes", SERVICES, "pods", ENDPOINTS, ENDPOINT_SLICES, LEASES];
 
-export function isBackedUp({ resource }: Pick<BackupType, "resource">): boolean {
-  return resource !== LEFT_OUT;
+export function isBackedUp(type: Pick<BackupType, "group" | "resource">): boolean {
+  return !LEFT_OUT.includes(typeName(type));
 }
 
 /** The order of reading is the other way round: of what is made while it goes on, nothing lacks what it needs. */
@@ -28,7 +37,7 @@ export function typeName({ group, resource }: Pick<BackupType, "group" | "resour
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-function rankOf({ resource }: BackupType): number {
-  const rank = RESTORED_FIRST.indexOf(resource);
+function rankOf(type: BackupType): number {
+  const rank = RESTORED_FIRST.indexOf(typeName(type));
   return rank < 0 ? RESTORED_FIRST.length : rank;
 }

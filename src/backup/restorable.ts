@@ -2,6 +2,7 @@
 import { semanticEqual } from "../meta/equality";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../meta/kubernetes";
 import type { BackupType } from "./format";
+import { NAMESPACES, SERVICE_CIDRS, typeName } from "./order";
 
 /** uid in the backup -> uid where it is restored */
 export type Uids = ReadonlyMap<string, string>;
@@ -11,7 +12,7 @@ const DELETION_FINALIZERS: Readonly<Record<string, string>> = { foregroundDeleti
 /** Set by the server itself on every object of the kind. */
 const SERVER_FINALIZERS = ["networking.k8s.io/service-cidr-finalizer"];
 /** Whose status is what the server makes of the object. */
-const SERVER_STATUSES = ["namespaces", "servicecidrs"];
+const SERVER_STATUSES = [NAMESPACES, SERVICE_CIDRS];
 const METADATA: readonly (keyof ObjectMeta)[] = ["name", "generateName", "namespace", "labels", "annotations"];
 
 type Content = Record<string, unknown>;
@@ -44,7 +45,7 @@ export function wanted(
   const content: Content = {};
   for (const [key, value] of Object.entries(rest)) {
     // The finalizers in the spec of a namespace are the server's.
-    if (key === "status" || (key === "spec" && type.resource === "namespaces")) continue;
+    if (key === "status" || (key === "spec" && typeName(type) === NAMESPACES)) continue;
     content[key] = remapped(value, uids, (uid) => (waits ||= isMissing(uid)));
   }
   return { object: { ...content, metadata: kept } as KubeObject, waits };
@@ -53,7 +54,7 @@ export function wanted(
 /** The status to restore; undefined = there is none, or the server makes it. */
 export function wantedStatus(object: KubeObject, type: BackupType, uids: Uids): unknown {
   const { status } = object as { status?: unknown };
-  if (!type.hasStatus || SERVER_STATUSES.includes(type.resource) || semanticEqual(status, undefined)) return undefined;
+  if (!type.hasStatus || SERVER_STATUSES.includes(typeName(type)) || semanticEqual(status, undefined)) return undefined;
   return remapped(status, uids, () => undefined);
 }
 
@@ -90,7 +91,7 @@ export function differing(want: KubeObject, stored: KubeObject, type: BackupType
   const one = want as unknown as Content;
   const other = stored as unknown as Content;
   for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
-    if (["apiVersion", "kind", "metadata", "status"].includes(key) || (key === "spec" && type.resource === "namespaces")) continue;
+    if (["apiVersion", "kind", "metadata", "status"].includes(key) || (key === "spec" && typeName(type) === NAMESPACES)) continue;
     if (!semanticEqual(one[key], other[key])) found.push(key);
   }
   return found;

@@ -23,7 +23,9 @@ it("every served type but the two of Events is backed up, and each of their stor
 
 it("what others need is restored before them, and read after them; what is not known comes last", () => {
   const unknown = { group: "example.com", version: "v1", resource: "things", kind: "Thing", namespaced: true, hasStatus: false };
-  const all = [...types.filter(isBackedUp), unknown];
+  // As little is known of a resource that only has the name of one that is.
+  const namesake = { ...unknown, resource: "services" };
+  const all = [...types.filter(isBackedUp), unknown, namesake];
   const restored = inRestoreOrder(all.map((type) => ({ type, resourceVersion: "1", objects: [] }))).map(({ type }) => type.resource);
   expect(restored).toEqual([
     "namespaces",
@@ -36,6 +38,8 @@ it("what others need is restored before them, and read after them; what is not k
     "endpointslices",
     "leases",
     "things",
+    "services",
   ]);
-  expect(inReadingOrder(all).map(({ resource }) => resource)).toEqual(restored.toReversed());
+  expect(inReadingOrder(all).map(({ resource }) => resource)).toEqual([...restored.slice(-2), ...restored.slice(0, -2).toReversed()]);
+  expect(isBackedUp({ ...unknown, resource: "events" })).toBe(true);
 });

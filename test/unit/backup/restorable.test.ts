@@ -19,8 +19,8 @@ const [OLD, NEW, LATER, FOREIGN] = ["1", "2", "3", "4"].map((digit) => `00000000
 ];
 const uids = new Map([[OLD, NEW]]);
 const isBackedUp = (uid: string): boolean => uid === OLD || uid === LATER;
-const type = (resource: string, hasStatus = true): BackupType => ({
-  group: "",
+const type = (resource: string, hasStatus = true, group = ""): BackupType => ({
+  group,
   version: "v1",
   resource,
   kind: "Kind",
@@ -117,7 +117,7 @@ describe("what a restore asks for", () => {
     ["an empty one", type("pods"), {}, undefined],
     ["none", type("pods"), undefined, undefined],
     ["one that cannot be written", type("leases", false), { a: 1 }, undefined],
-    ["one that the server makes", type("servicecidrs"), { conditions: [{ type: "Ready" }] }, undefined],
+    ["one that the server makes", type("servicecidrs", true, "networking.k8s.io"), { conditions: [{ type: "Ready" }] }, undefined],
     ["one of a namespace", type("namespaces"), { phase: "Active" }, undefined],
   ])("the status: %s", (_, of, status, want) => {
     expect(wantedStatus(object({ name: "a" }, { status }), of, uids)).toEqual(want);

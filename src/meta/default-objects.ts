@@ -1,0 +1,7 @@
+/** What every cluster has from the start: the Service `default/kubernetes` and the ServiceCIDR `kubernetes`. */
+import { keyOf } from "./object-key";
+
+export const DEFAULT_NAMESPACE = "default";
+export const DEFAULT_NAME = "kubernetes";
+/** `namespace/name` */
+export const DEFAULT_SERVICE = keyOf({ metadata: { namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME } });

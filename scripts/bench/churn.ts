@@ -20,11 +20,14 @@ const QUANTILE_MIN = 0.999;
 /** It stays, so that there is always room; small beside those that come and go, so that most addresses come from them. */
 const STAYING = "10.127.0.0/18";
 const REPAIR_WAIT_MS = 30_000;
+/** A /16 is deleted with the first change of the block that is so many later. */
+const BLOCKS_KEPT = 2;
 
 export function benchChurn(): Promise<BenchRow[]> {
   return withServer("10.0.0.0/29", async (server) => {
     const ranges = new Ranges(server);
     await ranges.add("staying", STAYING);
+    await ranges.begin();
     const load = runLoadProcess<Omit<ChurnLoad, "host" | "port">, ChurnResult>(server, "churn-load-process.ts", {
       clients: CLIENTS,
       durationMs: DURATION_MS,
@@ -33,7 +36,13 @@ export function benchChurn(): Promise<BenchRow[]> {
     let over = false;
     const ended = load.finally(() => (over = true));
     ended.catch(() => undefined);
-    for (let i = 0; !over; i++) await Promise.all([ranges.change(i), sleep(CHANGE_INTERVAL_MS)]);
+    const startedAt = performance.now();
+    const elapsed = () => performance.now() - startedAt;
+    for (let i = 0; !over; i++) {
+      await ranges.change(i);
+      await sleep(Math.max(0, (i + 1) * CHANGE_INTERVAL_MS - elapsed()));
+    }
+    const changesMin = Math.floor(elapsed() / CHANGE_INTERVAL_MS);
     const { createMs, deleteMs, failures, told, kept } = await ended;
     if (ranges.problems.length > 0) throw new Error(`changing the ranges:\n${ranges.problems.join("\n")}`);
 
@@ -70,6 +79,8 @@ export function benchChurn(): Promise<BenchRow[]> {
         name: "churn.ranges",
         value: ranges.changes,
         unit: "changes",
+        target: `>= ${String(changesMin)}, one a second`,
+        ok: ranges.changes >= changesMin && changesMin * CHANGE_INTERVAL_MS >= DURATION_MS,
         note: `each a range added and one deleted; of ${String(ranges.deleted)} deleted ${String(gone)} were gone by the end of the load, the others with their last Service`,
       },
     ];
@@ -77,7 +88,7 @@ export function benchChurn(): Promise<BenchRow[]> {
 }
 
 /**
- * Ranges that come and go by turns: a /18, then a /16 around it, to which the /18, deleted, hands over its addresses; two changes later the /16 is deleted
+ * Ranges that come and go by turns: a /18, then a /16 around it, to which the /18, deleted, hands over its addresses; three changes later the /16 is deleted
  * in its turn, covered by nothing, and waits for its Services to go.
  */
 class Ranges {
@@ -97,16 +108,20 @@ class Ranges {
     await this.#api.until(async () => JSON.stringify((await this.#get(name)).body).includes('"status":"True"'), `${name} is Ready`);
   }
 
+  /** What the first changes delete. */
+  async begin(): Promise<void> {
+    for (let block = 0; block < BLOCKS_KEPT; block++) await this.add(`outer-${String(block)}`, `${prefixOf(block)}/16`);
+  }
+
   /** The i-th change: a range added and another one deleted. */
   async change(i: number): Promise<void> {
-    const block = Math.floor(i / 2);
-    const prefix = `10.${String(128 + (block % 64))}.0.0`;
+    const block = BLOCKS_KEPT + Math.floor(i / 2);
     try {
       if (i % 2 === 0) {
-        await this.add(`inner-${String(block)}`, `${prefix}/18`);
-        if (block >= 2) await this.#remove(`outer-${String(block - 2)}`);
+        await this.add(`inner-${String(block)}`, `${prefixOf(block)}/18`);
+        await this.#remove(`outer-${String(block - BLOCKS_KEPT)}`);
       } else {
-        await this.add(`outer-${String(block)}`, `${prefix}/16`);
+        await this.add(`outer-${String(block)}`, `${prefixOf(block)}/16`);
         await this.#remove(`inner-${String(block)}`);
       }
       this.changes++;
@@ -136,6 +151,10 @@ class Ranges {
   #get(name: string) {
     return this.#api.get(`/apis/networking.k8s.io/v1/servicecidrs/${name}`);
   }
+}
+
+function prefixOf(block: number): string {
+  return `10.${String(128 + (block % 64))}.0.0`;
 }
 
 function round(ms: number): number {

@@ -2,8 +2,10 @@
  * The invariants (README) as judgements of what the API shows: lists of Services, IPAddresses and ServiceCIDRs. Pure; the check of a live
  * cluster, the simulation and the tests share them. I4 and I5 are properties of a history, which no state shows.
  */
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../meta/default-objects";
 import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../meta/held-by-service";
-import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../meta/ip-address-labels";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL, ORPHAN_GRACE_MS } from "../meta/ip-address-labels";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../meta/node-port-range";
 import { keyOf } from "../meta/object-key";
 import { parentServiceOf } from "../meta/parent-service";
 import { parseTime } from "../meta/time";
@@ -17,11 +19,6 @@ import type { Suspicion } from "./suspicion";
 const PAIRING_LASTING_MS = 5_000;
 /** How long upstream's tests wait for `kubernetes` and `default/kubernetes` to come back. */
 const DEFAULTS_LASTING_MS = 15_000;
-/** Repair leaves an IPAddress without its Service alone for as long, as upstream's does. */
-const ORPHAN_GRACE_MS = 60_000;
-const NODE_PORT_MIN = 30_000;
-const NODE_PORT_MAX = 32_767;
-const DEFAULT_NAME = "kubernetes";
 const NONE: ReadonlySet<string> = new Set();
 
 /** I1: no address is held by two Services. */
@@ -126,7 +123,7 @@ export function missingDefaults(
   unreadable: ReadonlySet<string> = NONE,
 ): Suspicion[] {
   const missing = [
-    ...(services.some((service) => keyOf(service) === `default/${DEFAULT_NAME}`) ? [] : [`Service default/${DEFAULT_NAME}`]),
+    ...(services.some((service) => keyOf(service) === DEFAULT_SERVICE) ? [] : [`Service ${DEFAULT_SERVICE}`]),
     ...(serviceCIDRs?.some(({ metadata }) => metadata?.name === DEFAULT_NAME) === false ? [`ServiceCIDR ${DEFAULT_NAME}`] : []),
   ].filter((label) => !unreadable.has(label));
   return missing.map((label) => ({

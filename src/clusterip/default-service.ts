@@ -4,6 +4,7 @@
  */
 import type { Clock, Recorder } from "../base/ports";
 import type { Config } from "../config/config";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../meta/default-objects";
 import type { Service } from "../meta/kubernetes";
 import { SERVER_MANAGER } from "../registry/field-tracking";
 import type { ObjectKey, WriteRequest, WriteResult } from "../rpc/store";
@@ -14,7 +15,7 @@ const TARGET_PORT = 6443;
 /** As long as it is missing it is tried again this often, as upstream: its address may be held by somebody, or its range not be Ready yet. */
 const RETRY_MS = 10_000;
 
-const KEY: ObjectKey = { namespace: "default", name: "kubernetes" };
+const KEY: ObjectKey = { namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME };
 
 export interface DefaultServicePorts {
   clock: Clock;

@@ -16,12 +16,10 @@
 import { assert } from "../base/assert";
 import { type FieldError, invalidValue } from "../meta/field-errors";
 import type { Service, ServicePort } from "../meta/kubernetes";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../meta/node-port-range";
 import { needsHealthCheckNodePort, needsNodePort, portsOf, type ServiceSpec, specOf } from "../registry/services/predicates";
 import type { NodePort } from "./node-port-storage";
 
-/** `--service-node-port-range` of upstream, both ends included */
-export const NODE_PORT_MIN = 30000;
-export const NODE_PORT_MAX = 32767;
 export const OUTSIDE_NODE_PORT_RANGE = `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_MIN}-${NODE_PORT_MAX}`;
 
 /** Health checks of a load balancer are HTTP. */

@@ -7,7 +7,8 @@
  */
 import type { Random } from "../base/ports";
 import type { Service } from "../meta/kubernetes";
-import { heldNodePorts, isInNodePortRange, NODE_PORT_MAX, NODE_PORT_MIN, type NodePortPlan, type NodePortTake } from "./node-port-plan";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../meta/node-port-range";
+import { heldNodePorts, isInNodePortRange, type NodePortPlan, type NodePortTake } from "./node-port-plan";
 import type { NodePort, NodePortStorage } from "./node-port-storage";
 
 export type NodePortChoice =

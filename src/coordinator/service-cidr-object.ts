@@ -1,4 +1,5 @@
 /** The ServiceCIDR object as clients see it: its finalizer, its Ready condition, its event (upstream: pkg/controller/servicecidrs). */
+import { DEFAULT_NAME } from "../meta/default-objects";
 import { type EventReport, referenceTo } from "../events/event-recorder";
 import type { Condition, KubeObject, ServiceCIDR } from "../meta/kubernetes";
 import { rfc3339Seconds } from "../meta/time";
@@ -7,7 +8,7 @@ import type { CidrRow, ReadyCondition } from "./coordinator-storage";
 
 export const SERVICE_CIDR_FINALIZER = "networking.k8s.io/service-cidr-finalizer";
 /** The object that SERVICE_CLUSTER_IP_RANGE describes. */
-export const DEFAULT_SERVICE_CIDR = "kubernetes";
+export const DEFAULT_SERVICE_CIDR = DEFAULT_NAME;
 
 const DELAYED_NAMES_MAX = 5;
 

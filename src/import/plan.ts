@@ -2,6 +2,7 @@
  * What an import has to do: the dump against what the cluster has, and the objects of the dump against each other, which no dry run of a
  * server sees. Pure.
  */
+import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../meta/default-objects";
 import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../meta/held-by-service";
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../meta/kubernetes";
 import { keyOf } from "../meta/object-key";
@@ -45,10 +46,6 @@ export interface Plan {
   conflicts: Finding[];
   notices: Finding[];
 }
-
-/** Every cluster has these from the start. */
-const DEFAULT_NAMESPACE = "default";
-const DEFAULT_NAME = "kubernetes";
 
 export function planImport(dump: Dump, cluster: ClusterState): Plan {
   return new Planner(dump, cluster).plan();
@@ -301,8 +298,8 @@ export function namesAll({ spec }: Service): boolean {
   return hasPorts && clusterIPTextsOf({ spec }).length >= Math.max(1, spec?.ipFamilies?.length ?? 1);
 }
 
-function isDefault({ metadata }: Service): boolean {
-  return metadata?.namespace === DEFAULT_NAMESPACE && metadata.name === DEFAULT_NAME;
+function isDefault(service: Service): boolean {
+  return keyOf(service) === DEFAULT_SERVICE;
 }
 
 function byName<T extends KubeObject>(objects: readonly T[]): Map<string, T> {

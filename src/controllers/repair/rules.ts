@@ -4,15 +4,13 @@
  * Better than upstream: addresses are compared in canonical form, so an IPv6 address in another spelling is no difference.
  */
 import type { EventReport } from "../../events/event-recorder";
-import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../meta/ip-address-labels";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL, ORPHAN_GRACE_MS } from "../../meta/ip-address-labels";
 import type { IPAddress, Service } from "../../meta/kubernetes";
 import { parentServiceOf } from "../../meta/parent-service";
 import { parseTime } from "../../meta/time";
 import { parseAddress } from "../../net/address";
 import type { Family } from "../../net/family";
 
-/** How long an IPAddress without its Service is left alone: it may be older than a Service that is on its way. */
-const ORPHAN_GRACE_MS = 60_000;
 /** An IPAddress that is newer than its Service may belong to a change that is not visible yet. */
 const NEW_ADDRESS_GRACE_MS = 5_000;
 

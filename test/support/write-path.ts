@@ -1,9 +1,13 @@
 /**
  * What a cluster has to show for one write when objects die at each await of it in turn (deaths.ts). Enumerated: the write is done again, in a
- * cluster of its own, with the next await as its last, until it comes to its end.
+ * cluster of its own, with the next await as its last, until it comes to its end. So for each who may die: everything, or the object that is
+ * called, or that waits for its disk, or the caller. A call of the client's has no object for a caller.
  *
  *     given ──► the client asks, objects die ──► all is at rest: I1 to I4, no lost row, no lost claim, nothing pending
- *                       │                                     │
+ *                       │                                     ▲     │
+ *                       │                                     │     ▼
+ *                       │                                     └── the call that a dead caller had made arrives
+ *                       │
  *                       │ answered with success ─────────────►├─ then it is done, as it was answered
  *                       └ refused, or never answered ────────►└─ then the client asks again, and it is done after all
  */
@@ -15,7 +19,7 @@ import { systemClock } from "../../durable-objects/ports";
 import { inParallel } from "../../src/base/in-parallel";
 import { checkCluster } from "../../src/check/check-cluster";
 import { RpcSource } from "../../src/worker/system/check-source";
-import { type Death, Deaths, type Watched } from "./deaths";
+import { AT_DISK, type Death, Deaths, type Watched } from "./deaths";
 import { ObjectCluster } from "./object-cluster";
 
 const bindings = env as unknown as Env;
@@ -28,6 +32,8 @@ const POLL_MAX_MS = 300;
 /** Until all is at rest: the longest backoff of what failed a few times, and a machine that is busy. */
 const REST_MS = 120_000;
 const AWAITS_MAX = 200;
+/** The calls of clients: no object dies that makes them. */
+const BY_CLIENTS = ".write";
 
 export interface WritePath {
   name: string;
@@ -83,26 +89,34 @@ export function describeDeaths(paths: readonly WritePath[]): void {
 async function enumerate(path: WritePath, deaths: Deaths): Promise<string[]> {
   const [undisturbed] = await dyingTogether(path, deaths, [{ nth: Infinity, when: "before", who: "called" }]);
   expect(undisturbed?.answer, "the answer when nothing dies").toMatchObject({ ok: true });
-  const reached: string[] = [];
+  const { awaits = 0, calls = 0 } = undisturbed?.watched ?? {};
+  const called: Case[] = [];
+  for (const who of ["all", "called"] as const) called.push(...(await enumerateOf(path, deaths, { who, likely: awaits })));
+  const callers = await enumerateOf(path, deaths, { who: "caller", likely: calls });
+  const byObjects = path.awaits.filter((place) => !place.endsWith(AT_DISK) && !place.endsWith(BY_CLIENTS));
+  expect(places(callers), "calls whose caller has died").toEqual(expect.arrayContaining(byObjects));
+  return places(called);
+}
+
+/** One who dies at each of his awaits, which are `likely` so many; the cases in which he did. */
+async function enumerateOf(path: WritePath, deaths: Deaths, { who, likely }: Pick<Death, "who"> & { likely: number }): Promise<Case[]> {
+  const dead: Case[] = [];
   const together = path.of ? TOGETHER_WHOLE : TOGETHER;
-  let last = undisturbed?.watched.awaits ?? 0;
   for (let nth = 1, isReached = true; isReached;) {
     // One more than there are, to see that there are no more.
-    const wave = Array.from({ length: Math.max(1, Math.min(together / 2, last + 2 - nth)) }, (_, i) => nth + i);
+    const wave = Array.from({ length: Math.max(1, Math.min(together / 2, likely + 2 - nth)) }, (_, i) => nth + i);
     nth += wave.length;
-    expect(nth, `awaits of one path: ${reached.join()}`).toBeLessThan(AWAITS_MAX);
-    for (const who of ["all", "called"] as const) {
-      const cases = await dyingTogether(
-        path,
-        deaths,
-        wave.flatMap((each) => (["before", "after"] as const).map((when) => ({ nth: each, when, who }))),
-      );
-      reached.push(...cases.flatMap(({ watched }) => (watched.at === "" ? [] : [watched.at])));
-      if (who === "all") isReached = cases.some(({ death, watched }) => death.nth === wave.at(-1) && watched.at !== "");
-    }
-    last = Math.max(last, nth - 1);
+    expect(nth, `awaits of one path: ${places(dead).join()}`).toBeLessThan(AWAITS_MAX);
+    const wanted = wave.flatMap((each) => (["before", "after"] as const).map((when) => ({ nth: each, when, who })));
+    const cases = (await dyingTogether(path, deaths, wanted)).filter(({ watched }) => watched.at !== "");
+    dead.push(...cases);
+    isReached = cases.some(({ death }) => death.nth === wave.at(-1));
   }
-  return reached;
+  return dead;
+}
+
+function places(cases: readonly Case[]): string[] {
+  return [...new Set(cases.map(({ watched }) => watched.at))];
 }
 
 async function dyingTogether(path: WritePath, deaths: Deaths, wanted: readonly Death[]): Promise<Case[]> {
@@ -143,9 +157,14 @@ function begin(path: WritePath, deaths: Deaths, cluster: ObjectCluster, death: D
 /** Until everything has died, or the client has its answer and what it asked for has come to its end, or to a death. */
 async function untilDead(path: WritePath, one: Case): Promise<void> {
   const { death, watched } = one;
+  let lookAt = 0;
+  let waitMs = POLL_MS;
   for (const endAt = Date.now() + REST_MS; Date.now() < endAt; await scheduler.wait(POLL_MS)) {
     if (watched.at !== "" && (death.who === "all" || one.isOver)) return;
-    if (one.isOver && (one.answer?.ok !== true || (await isDone(path, one)))) return;
+    if (!one.isOver || Date.now() < lookAt) continue;
+    if (one.answer?.ok !== true || (await isDone(path, one))) return;
+    // A look costs the thread that the cluster works on.
+    lookAt = Date.now() + (waitMs = Math.min(2 * waitMs, POLL_MAX_MS));
   }
   throw new Error(`${label(one)}: neither dead nor done`);
 }
@@ -159,6 +178,12 @@ async function comesBack(path: WritePath, one: Case): Promise<void> {
     if (await isDone(path, one)) return problemsOf(path, cluster);
     if (!isAcknowledged) await path.ask(cluster).catch(() => undefined);
     return [`not done after ${JSON.stringify(answer)}`];
+  });
+  if (!one.watched.late) return;
+  const arrived = await one.watched.late().catch(String);
+  await rests(path, one, async () => {
+    const problems = await problemsOf(path, cluster);
+    return (await isDone(path, one)) ? problems : [`undone by the late call, answered with ${JSON.stringify(arrived)}`, ...problems];
   });
 }
 
@@ -181,7 +206,7 @@ function isDone(path: WritePath, { cluster, answer }: Case): Promise<boolean> {
 }
 
 function label({ death: { nth, when, who }, watched }: Case): string {
-  return `${who} die ${when} await ${nth} (${watched.at})`;
+  return `${who} dies ${when} ${who === "caller" ? "call" : "await"} ${nth} (${watched.at})`;
 }
 
 /** What `npm run check` finds, every finding at once, and what is left to do. */

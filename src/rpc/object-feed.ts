@@ -29,3 +29,13 @@ export interface ObjectFeed {
   /** The objects as they are now, in the order of the keys; null = there is none. */
   objectsNamed(keys: ObjectKey[]): Promise<(string | null)[]>;
 }
+
+/** All objects of a store, page by page; `read` asks for what comes behind a storage key. Rejects as `read` does. */
+export async function* pagesOf<Page extends Pick<FedPage, "next">>(read: (after: string) => Promise<Page>): AsyncGenerator<Page> {
+  let after = "";
+  do {
+    const page = await read(after);
+    yield page;
+    after = page.next;
+  } while (after !== "");
+}

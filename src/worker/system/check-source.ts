@@ -13,7 +13,7 @@ import {
 } from "../../check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../check/read-owners";
 import { badRequest, type Status } from "../../meta/status";
-import type { ObjectFeed } from "../../rpc/object-feed";
+import { type FedPage, type ObjectFeed, pagesOf } from "../../rpc/object-feed";
 import { configOf } from "../config-guard";
 import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX, CHECK_ROWS_MAX } from "../limits";
 import { call } from "../peers";
@@ -103,17 +103,16 @@ export class RpcSource implements CheckSource {
     observed: (object: T) => T,
   ): Promise<Listed<T>> {
     const listed: Listed<T> = { objects: [], unreadable: [] };
-    for (let after = ""; ;) {
-      const { objects, keys, next } = await this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
+    const read = (after: string): Promise<FedPage> => this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
+    for await (const { objects, keys } of pagesOf(read)) {
       for (const [i, text] of objects.entries()) {
         const value = parsed(text);
         if (isWhole(kind, value)) listed.objects.push(observed(value as T));
-        else listed.unreadable.push(`${kind} ${keys?.[i] ?? `behind ${after}`}`);
+        else listed.unreadable.push(`${kind} ${keys?.[i] ?? "of an unknown name"}`);
       }
       if (listed.objects.length > CHECK_OBJECTS_MAX) throw this.#tooLarge();
-      if (next === "") return listed;
-      after = next;
     }
+    return listed;
   }
 
   async #call<T>(what: string, attempt: () => Promise<T>): Promise<T> {

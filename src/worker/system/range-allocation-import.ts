@@ -20,6 +20,7 @@ import type { IPAddress, Service } from "../../meta/kubernetes";
 import { isJsonObject, type JsonValue } from "../../meta/patch/json-value";
 import { badRequest, conflict, overloaded, type Status, succeeded } from "../../meta/status";
 import { formatAddress } from "../../net/address";
+import { type FedPage, pagesOf } from "../../rpc/object-feed";
 import { storedPrefix } from "../../topology/stored-prefix";
 import { type BodyRequest, readText } from "../body";
 import { configOf } from "../config-guard";
@@ -120,17 +121,18 @@ async function objectsWith(env: Env, cluster: string, addresses: readonly string
     }
   }
   const wanted = new Set(addresses);
-  for (let after = "", more = true; more; more = after !== "") {
-    const from = after;
-    const page = await call(() => servicesStore(env, cluster).objectsAfter(from, PAGE), {
+  let refusal: Status | undefined;
+  const read = async (after: string): Promise<Pick<FedPage, "objects" | "next">> => {
+    const page = await call(() => servicesStore(env, cluster).objectsAfter(after, PAGE), {
       what: "services.objectsAfter",
       repeatable: true,
     });
-    if (!page.ok) return page;
-    for (const text of page.value.objects) noteService(JSON.parse(text) as Service, wanted, found);
-    after = page.value.next;
-  }
-  return ok(found);
+    if (page.ok) return page.value;
+    refusal = page.error;
+    return { objects: [], next: "" };
+  };
+  for await (const { objects } of pagesOf(read)) for (const text of objects) noteService(JSON.parse(text) as Service, wanted, found);
+  return refusal ? err(refusal) : ok(found);
 }
 
 /** A Service says more than its IPAddress does. */

@@ -1,7 +1,10 @@
 /** `npm run check` and GET /check on a cluster whose tables were written into, and what a repair makes of it. */
 import { expect, it } from "vitest";
+import { encodePage } from "../../../src/bitmap/codec";
+import { Page } from "../../../src/bitmap/page";
 import type { CheckReport } from "../../../src/check/check-cluster";
 import type { Service } from "../../../src/meta/kubernetes";
+import type { RangesView } from "../../../src/ranges/service-ranges";
 import { configWithoutCrons } from "../config-without-crons";
 import { damageData } from "../damage";
 import { runProgram } from "../program";
@@ -11,10 +14,22 @@ import { serverForTests } from "../server-for-tests";
 const SERVICES = "/api/v1/namespaces/default/services";
 const server = serverForTests(["--config", configWithoutCrons()]);
 
-async function create(name: string, spec: Service["spec"] = {}): Promise<void> {
-  const body = JSON.stringify({ metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
-  const response = await fetch(server.url + SERVICES, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+const NETWORKING = "/apis/networking.k8s.io/v1";
+
+async function post(path: string, object: object): Promise<void> {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(object) });
   expect([response.status, await response.text()]).toEqual([201, expect.anything()]);
+}
+
+function create(name: string, spec: Service["spec"] = {}): Promise<void> {
+  return post(SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
+}
+
+/** Of a client, for something else than a Service. */
+function createIPAddress(name: string): Promise<void> {
+  const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "edge" };
+  return post(`${NETWORKING}/ipaddresses`, { metadata: { name }, spec: { parentRef } });
 }
 
 async function check(
@@ -25,17 +40,34 @@ async function check(
   return { code, report: JSON.parse(out) as CheckReport };
 }
 
+/** A page of the bitmap in which one address is taken. */
+function hexOf(index: number): string {
+  const page = new Page();
+  page.add(index);
+  return Buffer.from(encodePage(page)).toString("hex");
+}
+
 const linesOf = (findings: CheckReport["wrong"]): string[] => findings.map(({ rule, message }) => `${rule}: ${message}`).sort();
 
 it("every kind of damage is found by name, a repair mends what can be mended, and the rest goes with its Services", async () => {
-  const names = ["first", "second", "unpaired", "gone", "unlabelled", "rowless", "far", "porter", "ported"];
+  const names = ["first", "second", "unpaired", "gone", "unlabelled", "rowless", "far", "porter", "ported", "vanished", "damaged"];
   for (const [index, name] of names.entries())
     await create(name, {
       clusterIP: `10.96.1.${index + 1}`,
       ...(name.startsWith("port") ? { type: "NodePort", ports: [{ port: 80, nodePort: 30_001 + index }] } : {}),
     });
+  await createIPAddress("10.96.2.1");
+  await createIPAddress("10.96.2.2");
+  await post(`${NETWORKING}/servicecidrs`, { metadata: { name: "second" }, spec: { cidrs: ["10.201.0.0/24"] } });
+  await expect
+    .poll(async () => (await getJson<RangesView>(`${server.url}/ranges`)).ready.IPv4.prefixes, { timeout: 30_000 })
+    .toContain("10.201.0.0/24");
+  await create("bitten", { clusterIP: "10.201.0.5" });
   await expect.poll(async () => (await check()).report.wrong).toEqual([]);
-  const { claims } = await getJson<{ claims: { ownerUid: string }[] }>(`${server.url}/check/owners`);
+  const { claims } = await getJson<{ claims: { prefix: string; ownerUid: string }[] }>(`${server.url}/check/owners`);
+  const ownerOf = (isWanted: (prefix: string) => boolean): string => claims.find(({ prefix }) => isWanted(prefix))?.ownerUid ?? "";
+  const second = ownerOf((prefix) => prefix === "10.201.0.0/24");
+  const first = ownerOf((prefix) => prefix !== "10.201.0.0/24");
   await server.stop();
 
   const services = { class: "ServicesStore", name: "default/services" } as const;
@@ -52,11 +84,14 @@ it("every kind of damage is found by name, a repair mends what can be mended, an
     { ...ipAddresses, ...replaced("10.96.1.2", '"creationTimestamp":"20', '"creationTimestamp":"19') },
     { ...ipAddresses, ...replaced("10.96.1.7", '"creationTimestamp":"20', '"creationTimestamp":"19') },
     { ...ipAddresses, ...replaced("10.96.1.5", "ipaddress.kubernetes.io/managed-by", "example.com/managed-by") },
-    {
-      class: "ServiceCIDR",
-      name: `default/${claims[0]?.ownerUid ?? ""}`,
-      sql: "UPDATE address SET key = '40a6001f0' WHERE name = 'rowless'",
-    },
+    { class: "ServiceCIDR", name: `default/${first}`, sql: "UPDATE address SET key = '40a6001f0' WHERE name = 'rowless'" },
+    { ...services, sql: "DELETE FROM objects WHERE key = 'default/vanished'" },
+    { ...ipAddresses, sql: "DELETE FROM objects WHERE key = '10.96.1.10'" },
+    { ...services, sql: "UPDATE objects SET data = substr(data, 1, 40) WHERE key = 'default/damaged'" },
+    { class: "ServiceCIDR", name: `default/${first}`, sql: "DELETE FROM address WHERE name = '10.96.2.1'" },
+    { ...ipAddresses, sql: "DELETE FROM objects WHERE key = '10.96.2.2'" },
+    // As many addresses as there are rows, but another one.
+    { class: "ServiceCIDR", name: `default/${second}`, sql: `UPDATE page SET bytes = x'${hexOf(6)}'` },
     { ...services, ...replaced("default/far", '"10.96.1.7"', '"10.200.0.7"') },
     { ...services, ...replaced("default/ported", '"nodePort":30009', '"nodePort":30008') },
     // The slice of everything is not due before the check is through.
@@ -76,17 +111,16 @@ it("every kind of damage is found by name, a repair mends what can be mended, an
     "I2: default/far holds 10.200.0.7, which has no IPAddress",
     "I2: default/second holds 10.96.1.1, whose IPAddress names default/first",
     "I3: no ServiceCIDR covers 10.200.0.7 of default/far",
+    "object: Service default/damaged is stored, and cannot be read",
   ];
+  // What a Service no longer holds, the store has given back before it is called wrong: it compares its rows when it begins.
   const mendable = [
     "I2: default/unpaired holds 10.96.1.3, which has no IPAddress",
-    "I2: the IPAddress 10.96.1.2 names default/second, which does not hold it",
-    "I2: the IPAddress 10.96.1.4 names default/gone, which does not hold it",
     "I2: the IPAddress 10.96.1.5 of default/unlabelled lacks the allocator's labels",
-    "I2: the IPAddress 10.96.1.7 names default/far, which does not hold it",
-    "row: 10.96.1.2 is taken for Service default/second, which does not hold it: nobody can have it",
-    "row: 10.96.1.4 is taken for Service default/gone, which is not there: nobody can have it",
-    "row: 10.96.1.7 is taken for Service default/far, which does not hold it: nobody can have it",
+    `bitmap: the bitmap of owner ${second} differs from its rows: an address with a row is free`,
+    "row: 10.96.2.2 is taken for an IPAddress that is not there: nobody can have it",
     "row: default/rowless holds 10.96.1.6, and its owner has no row of it: it can be given out again",
+    "row: the IPAddress 10.96.2.1 is there, and its owner has no row of it: it can be given out",
   ];
   expect(found.code).toBe(1);
   expect(linesOf(found.report.wrong)).toEqual(linesOf(raw.wrong));
@@ -97,6 +131,35 @@ it("every kind of damage is found by name, a repair mends what can be mended, an
   expect(linesOf(repaired.report.wrong)).toEqual(lasting);
   expect(linesOf(repaired.report.repaired ?? [])).toEqual(mendable);
 
+  await create("heir", { clusterIP: "10.96.1.10" });
+  await createIPAddress("10.96.2.2");
   for (const name of ["second", "far", "ported"]) await fetch(`${server.url}${SERVICES}/${name}`, { method: "DELETE" });
-  expect(await check(["--repair"])).toMatchObject({ code: 0, report: { wrong: [], unchecked: [] } });
+  const { report } = await check(["--repair", "--wait", "60"]);
+  expect([linesOf(report.wrong), report.unchecked]).toEqual([["object: Service default/damaged is stored, and cannot be read"], []]);
+}, 300_000);
+
+it("what every cluster has and is lost, and a range without an owner, are found by name", async () => {
+  for (const cluster of ["bare", "ownerless"]) expect((await fetch(`${server.url}/clusters/${cluster}`, { method: "PUT" })).ok).toBe(true);
+  await post(`/clusters/ownerless${NETWORKING}/servicecidrs`, { metadata: { name: "second" }, spec: { cidrs: ["10.201.0.0/24"] } });
+  for (const cluster of ["bare", "ownerless"])
+    await expect
+      .poll(async () => (await check(["--cluster", cluster])).report, { timeout: 60_000 })
+      .toMatchObject({ wrong: [], notices: [] });
+  await server.stop();
+  await damageData(server.folder, [
+    { class: "ServicesStore", name: "bare/services", sql: "DELETE FROM objects WHERE key = 'default/kubernetes'" },
+    { class: "IPAddressesStore", name: "bare/ipaddresses.networking.k8s.io", sql: "DELETE FROM objects" },
+    { class: "Coordinator", name: "bare/coordinator", sql: "DELETE FROM objects WHERE key = 'kubernetes'" },
+    { class: "Coordinator", name: "ownerless/coordinator", sql: "DELETE FROM claims WHERE prefix = '10.201.0.0/24'" },
+  ]);
+  await server.start();
+  const [bare, ownerless] = await Promise.all([check(["--cluster", "bare"]), check(["--cluster", "ownerless"])]);
+  // The Service comes back by itself; in time for the first look, no range covers it.
+  expect(bare.code).toBe(1);
+  expect(linesOf(bare.report.wrong)).toContain("default: the ServiceCIDR kubernetes is missing");
+  expect(bare.report.checked).toMatchObject({ services: 1, ipAddresses: 1, rows: 1 });
+  expect([ownerless.code, linesOf(ownerless.report.wrong)]).toEqual([
+    1,
+    ["claim: a part of 10.201.0.0/24 has no owner, and it gives out addresses"],
+  ]);
 }, 300_000);

@@ -53,21 +53,21 @@ const PATHS: readonly WritePath[] = [
     given: lostPair,
     ask: (cluster) => audited(cluster.services.maintain()),
     done: isGone,
-    awaits: [...LOOKING, "ServicesStore.maintain", "IPAddressesStore.deleteMany", "IPAddressesStore disk"],
+    awaits: [...LOOKING, "IPAddressesStore.deleteMany", "IPAddressesStore disk"],
   },
   {
     name: "give back what was taken for an IPAddress that was never stored",
     given: (cluster) => lostRow(cluster, "ipaddress"),
     ask: (cluster) => audited(cluster.ipAddresses.maintain()),
     done: isGone,
-    awaits: [...LOOKING, "IPAddressesStore.maintain"],
+    awaits: [...LOOKING],
   },
   {
     name: "give back an old row, for who asks for an audit of all",
     given: oldRow,
     ask: (cluster) => audited(cluster.services.auditAll()),
     done: isGone,
-    awaits: [...LOOKING, "ServicesStore.auditAll", "IPAddressesStore.deleteMany"],
+    awaits: [...LOOKING, "IPAddressesStore.deleteMany"],
   },
 ];
 

@@ -47,8 +47,8 @@ describeDeaths([
     done: isTaken,
     nudge: askForSweep,
     awaits: [
-      ...["Coordinator.topology", "ServiceCIDR.takenIn", "IPAddressesStore.objectsNamed", "ServicesStore.objectsAfter"],
-      ...["Controller.sweep", "ServicesStore.makeWhole", "IPAddressesStore.makeHeld", "ServiceCIDR.allocate"],
+      ...["Coordinator.topology", "IPAddressesStore.objectsNamed", "ServicesStore.objectsAfter"],
+      ...["ServicesStore.makeWhole", "IPAddressesStore.makeHeld", "ServiceCIDR.allocate"],
     ],
   },
 ]);

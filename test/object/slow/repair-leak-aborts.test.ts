@@ -35,7 +35,7 @@ describeDeaths([
     ask: askForSweep,
     done: isGone,
     nudge: nudgeRepair,
-    awaits: ["Controller.sweep", "ServicesStore.giveUp", "IPAddressesStore.deleteMany", "ServiceCIDR.release"],
+    awaits: ["ServicesStore.giveUp", "IPAddressesStore.deleteMany", "ServiceCIDR.release"],
   },
   {
     name: "have an IPAddress go that was written for no Service",
@@ -48,7 +48,6 @@ describeDeaths([
     done: isGone,
     nudge: nudgeRepair,
     awaits: [
-      "Controller.sweep",
       "ServicesStore.objectsAfter",
       "IPAddressesStore.objectsAfter",
       "IPAddressesStore.writersOf",

@@ -1,0 +1,66 @@
+/** Objects die at each await of repair that gives back to a Service what is its own: the IPAddress, and the row of its address. */
+import { runInDurableObject } from "cloudflare:test";
+import { addressesOf, service } from "../../support/address-paths";
+import type { ObjectCluster } from "../../support/object-cluster";
+import { askForSweep, ipAddress, noteAnswered, nudgeRepair, onlyOwner, repaired, restart, rowHolders } from "../../support/repair-paths";
+import { DELETE } from "../../support/store-world";
+import { describeDeaths } from "../../support/write-path";
+
+/** uids of the IPAddresses that are deleted, by cluster */
+const deleted = new WeakMap<ObjectCluster, string>();
+
+async function addressOfWeb(cluster: ObjectCluster): Promise<string> {
+  return addressesOf(await service(cluster))[0] ?? "";
+}
+
+async function uidOfAddress(cluster: ObjectCluster): Promise<string | undefined> {
+  return (await ipAddress(cluster, await addressOfWeb(cluster)))?.metadata?.uid;
+}
+
+async function withIPAddress(cluster: ObjectCluster): Promise<void> {
+  await cluster.create("web");
+  await repaired(cluster);
+  deleted.set(cluster, (await uidOfAddress(cluster)) ?? "");
+}
+
+async function deleteIPAddress(cluster: ObjectCluster): Promise<{ ok: boolean }> {
+  const key = { namespace: "", name: await addressOfWeb(cluster) };
+  return noteAnswered(cluster, await cluster.ipAddresses.write({ verb: "delete", key, options: DELETE }));
+}
+
+async function isRestored(cluster: ObjectCluster): Promise<boolean> {
+  const uid = await uidOfAddress(cluster);
+  return uid !== undefined && uid !== deleted.get(cluster);
+}
+
+async function withoutRow(cluster: ObjectCluster): Promise<void> {
+  await cluster.create("web");
+  await repaired(cluster);
+  const owner = await onlyOwner(cluster);
+  await runInDurableObject(owner, (_, { storage }) => void storage.sql.exec("DELETE FROM address WHERE name = 'web'"));
+  await restart(owner);
+}
+
+describeDeaths([
+  {
+    name: "bring an IPAddress back that a client deletes",
+    controller: "repair",
+    given: withIPAddress,
+    ask: deleteIPAddress,
+    done: isRestored,
+    nudge: nudgeRepair,
+    awaits: [
+      ...["IPAddressesStore.write", "IPAddressesStore disk", "Controller.poke", "IPAddressesStore.objectsSince"],
+      ...["ServicesStore.makeWhole", "ServiceCIDR.rowsOf", "IPAddressesStore.restoreMany"],
+    ],
+  },
+  {
+    name: "take a row again that its owner has lost",
+    controller: "repair",
+    given: withoutRow,
+    ask: askForSweep,
+    done: async (cluster) => (await rowHolders(cluster)).includes("web"),
+    nudge: askForSweep,
+    awaits: ["ServicesStore.makeWhole", "ServiceCIDR.rowsOf", "ServiceCIDR.allocate"],
+  },
+]);

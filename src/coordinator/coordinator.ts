@@ -334,7 +334,7 @@ export class Coordinator implements CoordinatorRpc {
       epoch: view.epoch,
       claims: view.claims.map(({ prefix, ownerUid }) => ({ prefix, ownerUid })),
       ranges: view.ranges
-        .filter((range) => view.isAllocatable(range))
+        .filter((range) => view.isCover(range))
         .map(({ prefix, uid }) => ({ prefix, name: view.cidrs.get(uid)?.name ?? "" })),
       ...(this.#settings.staticBands ? {} : { withoutBands: true }),
       owners: owners.flatMap((uid) => view.owners.get(uid) ?? []).map(({ uid, epoch }) => ({ uid, epoch })),

@@ -84,6 +84,20 @@ describe("growth", () => {
     expect(await world.allocate(uid, "10.0.1.8")).toMatchObject({ ok: true });
   });
 
+  it("lists no range that is not Ready yet, also where one of the owners in it does not answer", async () => {
+    const world = await startedWorld({ ranges: ["10.0.0.0/24"] });
+    const inner = await world.created("inner", ["10.0.1.0/28"]);
+    world.intercept = (call) => (call === `configure ${inner}` ? Promise.reject(new Error("the call was lost")) : undefined);
+    await world.run(world.create("outer", ["10.0.0.0/23"]));
+    await world.pass(60_000);
+    const listed = async (): Promise<string[]> => (await world.run(world.coordinator.topology())).ranges.map(({ name }) => name);
+    expect(world.readyOf("outer")).toBeUndefined();
+    expect((await listed()).sort()).toEqual(["inner", "kubernetes"]);
+    world.intercept = () => undefined;
+    await world.until(() => world.readyOf("outer")?.status === "True");
+    expect((await listed()).sort()).toEqual(["inner", "kubernetes", "outer"]);
+  });
+
   it("marks what many pages list, and nothing of what lies elsewhere", async () => {
     const world = await startedWorld();
     for (let i = 1; i <= 7; i++) {

@@ -62,6 +62,8 @@ export interface Watched {
   awaits: number;
   /** how many of them were calls that an object made of another */
   calls: number;
+  /** `Coordinator.write` of each call that no object made: a client's or the Worker's, of which nobody could die */
+  asked: Set<string>;
   /** `ServiceCIDR.allocate` where it happened; "" = not yet */
   at: string;
   /** lets the call arrive that a dead caller made */
@@ -112,7 +114,7 @@ export class Deaths {
 
   /** From now on awaits of the cluster are counted, of the objects that are (by their names without the cluster's). */
   plan(cluster: string, death: Death, isCounted: (object: string) => boolean): Watched {
-    const watched = { awaits: 0, calls: 0, at: "" };
+    const watched = { awaits: 0, calls: 0, asked: new Set<string>(), at: "" };
     this.#plans.set(cluster, { death, watched, isCounted });
     return watched;
   }
@@ -209,6 +211,7 @@ export class Deaths {
           const send = (to: DurableObjectStub) => (to as unknown as Record<string, Method>)[method]?.(...args);
           if (!this.#isCall(method, name)) return send(target);
           const what = `${classOf(object)}.${method}`;
+          if (!caller) plan.watched.asked.add(what);
           // A stub that was made before the cluster was forgotten is for nobody any more.
           const isCounted = caller && this.#plans.get(cluster) === plan && plan.isCounted(object);
           const isLast = isCounted && ++plan.watched.calls === plan.death.nth && plan.death.who === "caller";

@@ -32,8 +32,6 @@ const POLL_MAX_MS = 300;
 /** Until all is at rest: the longest backoff of what failed a few times, and a machine that is busy. */
 const REST_MS = 120_000;
 const AWAITS_MAX = 200;
-/** The calls of clients: no object dies that makes them. */
-const BY_CLIENTS = ".write";
 
 export interface WritePath {
   name: string;
@@ -93,7 +91,8 @@ async function enumerate(path: WritePath, deaths: Deaths): Promise<string[]> {
   const called: Case[] = [];
   for (const who of ["all", "called"] as const) called.push(...(await enumerateOf(path, deaths, { who, likely: awaits })));
   const callers = await enumerateOf(path, deaths, { who: "caller", likely: calls });
-  const byObjects = path.awaits.filter((place) => !place.endsWith(AT_DISK) && !place.endsWith(BY_CLIENTS));
+  const asked = new Set(called.flatMap(({ watched }) => [...watched.asked]));
+  const byObjects = path.awaits.filter((place) => !place.endsWith(AT_DISK) && !asked.has(place));
   expect(places(callers), "calls whose caller has died").toEqual(expect.arrayContaining(byObjects));
   return places(called);
 }

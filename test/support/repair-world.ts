@@ -122,6 +122,15 @@ export class RepairWorld {
     return all;
   }
 
+  /** Every row of every owner goes behind the stores' backs, and the bits with them. */
+  async loseRows(): Promise<void> {
+    const { network, owners } = this.cluster;
+    for (const { node, storage } of owners.values()) {
+      const items = storage.rowsSince(0, 1_000).map(({ token }) => ({ address: "", token }));
+      await this.run(network.call({ isAlive: () => true }, node, (owner) => owner.release(items)));
+    }
+  }
+
   /** Stores objects behind the server's back, as an import or a restored copy would. */
   async plant(store: "services" | "ipaddresses", ...objects: KubeObject[]): Promise<void> {
     const add = (target: ResourceStore<never>): Promise<void> =>

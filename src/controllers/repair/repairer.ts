@@ -290,7 +290,7 @@ export class Repairer {
         const ip = readClusterIP(text);
         const finding = judged(round, ranges, service, ip);
         if (finding === "invalid" || finding === "outOfRange" || finding === "duplicate") doubts.push({ service, text, finding });
-        else if (ip && finding && (finding !== "fine" || round.swept.has(ip.address))) {
+        else if (ip && finding && (finding !== "fine" || round.swept.has(ip.address) || round.suspects.has(keyOf(service)))) {
           proposals.push({ service, ip, finding, item: heldAddress(service, ip, finding, round.addresses.get(ip.address)) });
         }
       }
@@ -411,6 +411,9 @@ export class Repairer {
       const items = part.map(({ metadata }) => ({ address: metadata?.name ?? "", object: metadata?.uid ?? "" }));
       const results = await ipAddresses.makeHeld(items);
       const restored = items.filter((_, i) => results[i] === "restored").map(({ address }) => address);
+      items.forEach(({ address }, i) => {
+        if (results[i] === "busy" || results[i] === "unavailable") this.#lookAgain(addressId(address));
+      });
       if (restored.length === 0) continue;
       storage.count("repair", restored.length);
       recorder.log("warn", "addresses of IPAddress objects had no row at their owner", { addresses: restored.join(" ") });

@@ -10,8 +10,10 @@ export interface Round {
   services: Map<string, Service>;
   /** by name; undefined = it is to be read */
   addresses: Map<string, IPAddress | undefined>;
-  /** names of IPAddresses that are swept: their rows are compared too */
+  /** names of IPAddresses that are swept, or looked at again: their rows are compared too */
   swept: Set<string>;
+  /** Services, by `namespace/name`, that are looked at again: so are the rows of their addresses */
+  suspects: Set<string>;
   /** Services that are to be read */
   wanted: Map<string, ObjectKey>;
   /** `services/ns/name` or `ipaddresses/name` of what is there and cannot be read: nothing follows from it */
@@ -19,14 +21,20 @@ export interface Round {
 }
 
 export function emptyRound(): Round {
-  return { services: new Map(), addresses: new Map(), swept: new Set(), wanted: new Map(), unreadable: new Set() };
+  return { services: new Map(), addresses: new Map(), swept: new Set(), suspects: new Set(), wanted: new Map(), unreadable: new Set() };
 }
 
 /** `services/ns/name` or `ipaddresses/name` */
 export function wantSuspect(round: Round, id: string): void {
   const [what = "", ...rest] = id.split("/");
-  if (what === "services") round.wanted.set(rest.join("/"), { namespace: rest[0] ?? "", name: rest[1] ?? "" });
-  else round.addresses.set(rest.join("/"), undefined);
+  const name = rest.join("/");
+  if (what === "services") {
+    round.suspects.add(name);
+    round.wanted.set(name, { namespace: rest[0] ?? "", name: rest[1] ?? "" });
+  } else {
+    round.swept.add(name);
+    round.addresses.set(name, undefined);
+  }
 }
 
 /** This and the others that note answer whether the object could be read. */

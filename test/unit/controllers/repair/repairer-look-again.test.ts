@@ -72,6 +72,25 @@ describe("an owner that does not answer", () => {
   });
 });
 
+describe("a lost row, of which the objects do not tell", () => {
+  it.each(["a Service", "an IPAddress that a client made"])("of %s is compared again soon when its owner did not answer", async (what) => {
+    const world = await RepairWorld.of(RANGE);
+    const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
+    if (what === "a Service") await world.createService("web", { clusterIP: "10.0.0.9" });
+    else await world.create("ipaddresses", anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} }));
+    await world.pass();
+    const rows = await world.rows();
+    await world.loseRows();
+    expect([Object.keys(rows), await world.rows()]).toEqual([["10.0.0.9"], {}]);
+    breakOwners(world);
+    await world.wait(60_000);
+    await world.pass();
+    mendOwners(world);
+    await world.wait(10_000);
+    expect([await world.rows(), world.storage.suspects.size]).toEqual([rows, 0]);
+  });
+});
+
 describe("an IPAddress that does not go", () => {
   it("because of its finalizer, and has the address of a Service, is deleted again less and less often", async () => {
     const world = await RepairWorld.of(RANGE);

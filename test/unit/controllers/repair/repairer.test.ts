@@ -17,14 +17,6 @@ function uidOf(world: RepairWorld, address: string): string | undefined {
   return world.addresses().find(({ metadata }) => metadata?.name === address)?.metadata?.uid;
 }
 
-/** Every row of every owner goes behind the stores' backs, and the bits with them. */
-async function loseRows(world: RepairWorld): Promise<void> {
-  for (const { node, storage } of world.cluster.owners.values()) {
-    const items = storage.rowsSince(0, 1_000).map(({ token }) => ({ address: "", token }));
-    await world.run(world.cluster.network.call(ALWAYS, node, (owner) => owner.release(items)));
-  }
-}
-
 describe("a force-deleted IPAddress of a live Service", () => {
   it("is back with the next pass, on the same row, as often as it is deleted", async () => {
     const world = await RepairWorld.of(RANGE);
@@ -186,7 +178,7 @@ describe("the row of an address", () => {
     const object = anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} });
     expect((await world.create("ipaddresses", object)).ok).toBe(true);
     await world.pass();
-    await loseRows(world);
+    await world.loseRows();
     expect(await world.rows()).toEqual({});
     await world.wait(60_000);
     await world.pass();

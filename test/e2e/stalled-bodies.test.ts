@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
 import type { Status } from "../../src/meta/status";
-import { parsePrometheus } from "../support/prometheus";
 import { Api } from "./conformance/api";
+import { inFlight, metric } from "./metric";
 import { serverForTests } from "./server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -35,16 +35,8 @@ async function stall(method: string, path: string, headers: readonly string[], b
   return { closed: once(socket, "close").then(() => text) };
 }
 
-/** The samples of a family by the values of these labels. */
-async function metric(name: string, ...labels: string[]): Promise<Record<string, number>> {
-  const { text } = await api.get("/metrics");
-  const { samples = [] } = parsePrometheus(text).get(name) ?? {};
-  return Object.fromEntries(samples.map((sample) => [labels.map((label) => sample.labels[label]).join(" "), sample.value]));
-}
-
 /** The counter of ended requests. */
-const terminations = () => metric("apiserver_request_terminations_total", "code", "verb", "resource");
-const inFlight = () => metric("apiserver_current_inflight_requests", "request_kind");
+const terminations = () => metric(api, "apiserver_request_terminations_total", "code", "verb", "resource");
 
 it("a body that stops coming is answered 504 in time, and its place is free again; all is counted as upstream counts it", async () => {
   expect((await create()).code).toBe(201);
@@ -63,7 +55,7 @@ it("a body that stops coming is answered 504 in time, and its place is free agai
   ]);
 
   // A create that comes before the last of them would take its place.
-  await api.until(async () => (await inFlight())["mutating"] === LIMIT, "every place is taken");
+  await api.until(async () => (await inFlight(api))["mutating"] === LIMIT, "every place is taken");
   expect((await create()).code).toBe(429);
   expect(await terminations()).toEqual({ "429 POST services": 1 });
 
@@ -88,6 +80,6 @@ it("a body that stops coming is answered 504 in time, and its place is free agai
     "504 PUT services": 2,
     "504 DELETE services": 2,
   });
-  expect(await inFlight()).toEqual({ mutating: 0, readOnly: 0 });
+  expect(await inFlight(api)).toEqual({ mutating: 0, readOnly: 0 });
   expect((await api.get(`${SERVICES}/web-0`)).code, "nothing was done").toBe(200);
 });

@@ -189,12 +189,16 @@ export class Deaths {
 
   /** `target`: what all bindings of objects have in common. A stub of theirs is for one call, and is made by who calls. */
   #watchStubs(target: DurableObjectNamespace): void {
-    const real = Object.getOwnPropertyDescriptor(target, "get")?.value as (this: unknown, id: DurableObjectId) => DurableObjectStub;
     const stubFor = this.#stubFor.bind(this);
-    target.get = function (this: unknown, id: DurableObjectId): DurableObjectStub {
-      return stubFor(id.name ?? "", () => real.call(this, id));
-    } as DurableObjectNamespace["get"];
-    this.#undo.push(() => (target.get = real as DurableObjectNamespace["get"]));
+    const watch = <Key extends "get" | "getByName", Asked>(key: Key, nameIn: (asked: Asked) => string): void => {
+      const real = Object.getOwnPropertyDescriptor(target, key)?.value as (this: unknown, asked: Asked) => DurableObjectStub;
+      target[key] = function (this: unknown, asked: Asked): DurableObjectStub {
+        return stubFor(nameIn(asked), () => real.call(this, asked));
+      } as DurableObjectNamespace[Key];
+      this.#undo.push(() => (target[key] = real as DurableObjectNamespace[Key]));
+    };
+    watch("get", ({ name = "" }: DurableObjectId) => name);
+    watch("getByName", (name: string) => name);
   }
 
   #stubFor(name: string, make: () => DurableObjectStub): DurableObjectStub {

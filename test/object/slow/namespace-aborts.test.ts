@@ -49,7 +49,6 @@ describeDeaths([
       "ResourceStore.emptyNamespace",
       "ServicesStore.closeNamespace",
       "ServicesStore.emptyNamespace",
-      "ServicesStore.write",
       "ServicesStore disk",
       "Controller.poke",
     ],

@@ -8,6 +8,7 @@ import { readService } from "../src/controllers/repair/round";
 import { SettingsWatch } from "../src/controllers/repair/settings-watch";
 import { StoredRanges } from "../src/controllers/repair/stored-ranges";
 import { EventRecorder, type EventSubject, referenceTo } from "../src/events/event-recorder";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../src/meta/default-objects";
 import { prefixesIn } from "../src/net/prefix";
 import { servicesDefinition } from "../src/registry/services/definition";
 import type { ObjectFeed } from "../src/rpc/object-feed";
@@ -56,7 +57,7 @@ function partsOf(setting: ControllerSetting): { repairer: Repairer; settings: Se
 
 /** The Service `default/kubernetes`, which every cluster has; undefined as long as it is not there or cannot be read. */
 async function defaultService(services: ObjectFeed): Promise<EventSubject | undefined> {
-  const [text] = await services.objectsNamed([{ namespace: "default", name: "kubernetes" }]).catch(() => []);
+  const [text] = await services.objectsNamed([{ namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME }]).catch(() => []);
   const service = text ? readService(text) : undefined;
   return service && referenceTo(servicesDefinition, service);
 }

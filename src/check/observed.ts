@@ -1,4 +1,5 @@
 /** What a check sees of a cluster: of each object the few members that it judges. Any Kubernetes object of the kind will do. */
+import type { HoldingService } from "../meta/held-by-service";
 import type { ServiceCIDR } from "../meta/kubernetes";
 
 interface ObservedMeta {
@@ -11,15 +12,8 @@ interface ObservedMeta {
   labels?: Record<string, string>;
 }
 
-export interface ObservedService {
+export interface ObservedService extends HoldingService {
   metadata?: ObservedMeta;
-  spec?: {
-    type?: string;
-    clusterIP?: string;
-    clusterIPs?: string[];
-    ports?: { protocol?: string; nodePort?: number }[];
-    healthCheckNodePort?: number;
-  };
 }
 
 export interface ObservedIPAddress {

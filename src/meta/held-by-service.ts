@@ -1,5 +1,5 @@
 /** What a Service holds, by what any API server shows of it or has dumped: nothing is filled in, nothing was validated here. */
-interface HoldingService {
+export interface HoldingService {
   spec?: {
     type?: string;
     clusterIP?: string;

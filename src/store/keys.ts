@@ -1,8 +1,9 @@
 /** Object keys and key ranges. `/` sorts right before `0`, which bounds the keys of one namespace. */
+import { keyOf } from "../meta/object-key";
 import type { ObjectKey } from "../rpc/store";
 
 export function storageKey(key: ObjectKey): string {
-  return key.namespace ? `${key.namespace}/${key.name}` : key.name;
+  return keyOf({ metadata: key });
 }
 
 export interface KeyRange {

@@ -6,7 +6,7 @@ import type { Random } from "../base/ports";
 import { parseAddress } from "../net/address";
 import { bandsOf, type Scope, staticBandOf } from "../net/band";
 import type { Family } from "../net/family";
-import { type Interval, intersect, memberAt, normalize, sizeOf } from "../net/interval";
+import { type Interval, intersect, memberAt, normalize, overlap, sizeOf } from "../net/interval";
 import { formatPrefix, IPV4_MAPPED, lastOf, type Prefix, relation } from "../net/prefix";
 import { isUsableIn, usableOf } from "../net/usable";
 import type { Topology } from "../rpc/coordinator";
@@ -191,9 +191,8 @@ function unionSize(ranges: readonly Prefix[], partOf: (range: Prefix) => Interva
   const parts: Interval[] = [];
   for (const range of ranges) {
     const part = partOf(range);
-    if (!part || part.first > inside.last || part.last < inside.first) continue;
-    const first = part.first > inside.first ? part.first : inside.first;
-    parts.push({ first, last: part.last < inside.last ? part.last : inside.last });
+    const common = part && overlap(part, inside);
+    if (common) parts.push(common);
   }
   return sizeOf(parts.length > 1 ? normalize(parts) : parts);
 }

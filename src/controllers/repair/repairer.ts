@@ -16,6 +16,7 @@
 import { Pace, REST_GENTLY, REST_URGENTLY } from "../../base/pause";
 import { referenceTo } from "../../events/event-recorder";
 import type { IPAddress, Service } from "../../meta/kubernetes";
+import { keyOf } from "../../meta/object-key";
 import type { Prefix } from "../../net/prefix";
 import { ipAddressesDefinition } from "../../registry/ip-addresses/definition";
 import { servicesDefinition } from "../../registry/services/definition";
@@ -29,7 +30,6 @@ import { type Followed, type Progress, type RepairPorts, type RepairStorage, SLI
 import {
   addressId,
   emptyRound,
-  keyOf,
   noteAddressChange,
   noteServiceChange,
   noteSweptAddress,
@@ -305,7 +305,7 @@ export class Repairer {
         if (results[i] === "heldByObject" && finding !== "fine" && item.object) await this.#deleteObject(item.address, item.object);
         const left = this.#concludeService(proposal, results[i] ?? "unavailable");
         if (left === "nothing") continue;
-        const id = serviceId(`${item.namespace}/${item.name}`);
+        const id = serviceId(keyOf(proposal.service));
         open.set(id, [...(open.get(id) ?? []), ...(left === "unknown" ? [proposal] : [])]);
       }
       for (const [id, unknown] of open) {

@@ -1,5 +1,6 @@
 /** What one round of a pass looks at: Services and IPAddresses as they were read, and what is still to be read. */
 import type { IPAddress, KubeObject, Service } from "../../meta/kubernetes";
+import { keyOf } from "../../meta/object-key";
 import { parentServiceOf } from "../../meta/parent-service";
 import type { FedChange } from "../../rpc/object-feed";
 import type { ObjectKey } from "../../rpc/store";
@@ -101,7 +102,7 @@ export function addressId(name: string): string {
 }
 
 export function parentKey({ spec }: IPAddress): string {
-  return `${spec?.parentRef?.namespace ?? ""}/${spec?.parentRef?.name ?? ""}`;
+  return keyOf({ metadata: spec?.parentRef ?? {} });
 }
 
 function readObject<T extends KubeObject>(text: string): T | undefined {
@@ -111,8 +112,4 @@ function readObject<T extends KubeObject>(text: string): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function keyOf({ metadata }: Service): string {
-  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
 }

@@ -2,7 +2,7 @@
 import type { Recorder } from "../../base/ports";
 import type { ServiceCIDR } from "../../meta/kubernetes";
 import { type Prefix, prefixesIn } from "../../net/prefix";
-import type { ObjectFeed } from "../../rpc/object-feed";
+import { type ObjectFeed, pagesOf } from "../../rpc/object-feed";
 import type { StoreCursor } from "../../rpc/object-links";
 
 const PAGE = 500;
@@ -26,14 +26,11 @@ export class StoredRanges {
     }
     const ranges: Prefix[] = [];
     let cursor: StoreCursor | undefined;
-    let after = "";
-    do {
-      const page = await this.serviceCIDRs.objectsAfter(after, PAGE);
+    for await (const page of pagesOf((after) => this.serviceCIDRs.objectsAfter(after, PAGE))) {
       // What changes while it is read comes after the first page's revision.
       cursor ??= page.cursor;
       for (const text of page.objects) ranges.push(...this.#prefixesOf(text));
-      after = page.next;
-    } while (after !== "");
+    }
     this.#ranges = ranges;
     this.#cursor = cursor;
     return ranges;

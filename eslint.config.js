@@ -22,9 +22,9 @@ const layers = {
   },
 };
 
-const clock = "time comes from the Clock port (src/base/ports.ts), so that the simulation can replay a history from its seed";
-const random = "randomness comes from the Random port (src/base/ports.ts), so that the simulation can replay a history from its seed";
-const recorder = "log lines go through the Recorder port (src/base/ports.ts)";
+const clock = "time comes from the Clock port (src/core/base/ports.ts), so that the simulation can replay a history from its seed";
+const random = "randomness comes from the Random port (src/core/base/ports.ts), so that the simulation can replay a history from its seed";
+const recorder = "log lines go through the Recorder port (src/core/base/ports.ts)";
 
 /** Acknowledging before the disk has it, forbidden wherever storage is touched. */
 const unsafeStorage = [

@@ -1,10 +1,10 @@
 /** The record of one cluster, in an object named by the cluster's name. A shell: the rules are in src/tenancy/cluster-record. */
 import { DurableObject } from "cloudflare:workers";
-import type { ClusterRecordRpc, ClusterState } from "../src/rpc/cluster-record";
-import { listCopyKey, storeName } from "../src/store/list-copy";
+import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
+import { listCopyKey, storeName } from "../src/api/store/list-copy";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
-import { topologyCopyKey } from "../src/topology/topology-copy";
+import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
 import { noteBusy } from "./busy";
 import type { Env } from "./env";
 import { allStores, clusterObjects, wipeable } from "./peers";

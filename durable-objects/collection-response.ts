@@ -1,12 +1,12 @@
 /** The HTTP side of lists and watches: bodies that the Worker hands on untouched. */
-import type { ResourceDefinition } from "../src/registry/resource";
-import type { CollectionRequest } from "../src/rpc/store";
-import { type ListBody, listPage, startWatch } from "../src/store/collection";
-import { COMPRESSIBLE_CHARS, COMPRESSIBLE_HEADER } from "../src/store/collection-header";
-import { ownerSource, SOURCE_HEADER } from "../src/store/list-source";
-import type { WatchSink } from "../src/store/watch-hub";
-import { errorFrame } from "../src/meta/watch-event";
-import type { Status } from "../src/meta/status";
+import type { ResourceDefinition } from "../src/api/registry/resource";
+import type { CollectionRequest } from "../src/api/rpc/store";
+import { type ListBody, listPage, startWatch } from "../src/api/store/collection";
+import { COMPRESSIBLE_CHARS, COMPRESSIBLE_HEADER } from "../src/api/store/collection-header";
+import { ownerSource, SOURCE_HEADER } from "../src/api/store/list-source";
+import type { WatchSink } from "../src/api/store/watch-hub";
+import { errorFrame } from "../src/api/meta/watch-event";
+import type { Status } from "../src/api/meta/status";
 
 /** Rows encoded at once; pieces of some hundred KiB keep a large list from being held twice. */
 const LIST_PIECE_CHARS = 256 * 1024;

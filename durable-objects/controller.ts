@@ -3,14 +3,14 @@
  * for a pass soon; cron pokes too. A pass that left work asks for the next one by the alarm, with backoff.
  */
 import { DurableObject } from "cloudflare:workers";
-import type { Recorder } from "../src/base/ports";
-import type { Settings } from "../src/config/settings";
-import { SWEEP_MARK } from "../src/controllers/repair/ports";
-import { repairCounts } from "../src/controllers/repair/repairer";
-import { differingSettings, noteSettings } from "../src/controllers/repair/settings-watch";
-import type { Wipeable } from "../src/rpc/cluster-record";
-import type { RepairControllerRpc, RepairCounts } from "../src/rpc/repair";
-import type { ControllerRpc } from "../src/rpc/store";
+import type { Recorder } from "../src/core/base/ports";
+import type { Settings } from "../src/core/config/settings";
+import { SWEEP_MARK } from "../src/addresses/repair/repair-ports";
+import { repairCounts } from "../src/addresses/repair/repairer";
+import { differingSettings, noteSettings } from "../src/addresses/repair/settings-watch";
+import type { Wipeable } from "../src/tenancy/rpc";
+import type { RepairControllerRpc, RepairCounts } from "../src/addresses/rpc/repair";
+import type { ControllerRpc } from "../src/api/rpc/store";
 import type { Env } from "./env";
 import { garbageCollectionPass } from "./garbage-collection-pass";
 import { namespaceDeletionPass } from "./namespace-deletion-pass";

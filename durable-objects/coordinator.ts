@@ -1,18 +1,18 @@
 /**
  * The Coordinator of one cluster, named `<cluster>/coordinator`: the `servicecidrs` store and the topology in one object, so that objects,
- * claims and epochs have one order. A shell: the rules are in src/coordinator.
+ * claims and epochs have one order. A shell: the rules are in src/addresses/coordinator.
  */
-import { Coordinator as Brain } from "../src/coordinator/coordinator";
-import type { CoordinatorStorage } from "../src/coordinator/coordinator-storage";
-import type { Fence } from "../src/coordinator/intents";
-import { rangesReading } from "../src/coordinator/ranges-reading";
-import { storeObjects } from "../src/coordinator/store-objects";
-import { EventRecorder } from "../src/events/event-recorder";
-import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../src/rpc/coordinator";
-import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../src/rpc/store";
-import type { Publisher } from "../src/store/publisher";
+import { Coordinator as Brain } from "../src/addresses/coordinator/coordinator";
+import type { CoordinatorStorage } from "../src/addresses/coordinator/coordinator-storage";
+import type { Fence } from "../src/addresses/coordinator/intents";
+import { rangesReading } from "../src/addresses/coordinator/ranges-reading";
+import { storeObjects } from "../src/addresses/coordinator/store-objects";
+import { EventRecorder } from "../src/api/events/event-recorder";
+import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../src/addresses/rpc/coordinator";
+import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../src/api/rpc/store";
+import type { Publisher } from "../src/api/store/publisher";
 import { clusterName } from "../src/tenancy/cluster-id";
-import { sealTopology, topologyCopyKey, topologyVersion } from "../src/topology/topology-copy";
+import { sealTopology, topologyCopyKey, topologyVersion } from "../src/addresses/topology/topology-copy";
 import type { Env } from "./env";
 import { eventsStore, ipAddressesStore, owner } from "./peers";
 import { setAlarm, systemDigest } from "./ports";

@@ -1,6 +1,6 @@
 /** The pass of the controller "garbage-collection": what ownerReferences and the finalizers of a deletion ask for. */
-import { OPERATION_DEADLINE_MS } from "../src/base/limits";
-import { withTimeout } from "../src/base/timeout";
+import { OPERATION_DEADLINE_MS } from "../src/core/base/limits";
+import { withTimeout } from "../src/core/base/timeout";
 import { GarbageCollector } from "../src/controllers/garbage-collection/collector";
 import type { CollectedStore } from "../src/controllers/garbage-collection/ports";
 import { storeName } from "../src/controllers/garbage-collection/resolve-owner";

@@ -1,8 +1,15 @@
 /** The ipaddresses store: the API view of who holds which address (DESIGN §2). */
-import { IPAddressExtension, type IPAddressSupply } from "../src/clusterip/ip-address-extension";
-import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../src/rpc/ip-addresses";
-import { IPAddressRepair } from "../src/clusterip/ip-address-repair";
-import type { AuditedStore, HeldAddress, IPAddressRestore, RepairedAddresses, WholeResult, WrittenAddress } from "../src/rpc/repair";
+import { IPAddressExtension, type IPAddressSupply } from "../src/addresses/clusterip/ip-address-extension";
+import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../src/addresses/rpc/ip-addresses";
+import { IPAddressRepair } from "../src/addresses/clusterip/ip-address-repair";
+import type {
+  AuditedStore,
+  HeldAddress,
+  IPAddressRestore,
+  RepairedAddresses,
+  WholeResult,
+  WrittenAddress,
+} from "../src/addresses/rpc/repair";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";
 import { owner } from "./peers";

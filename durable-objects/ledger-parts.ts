@@ -1,12 +1,12 @@
 /** The parts that the services store and the ipaddresses store share: rows, topology, ledger. */
-import type { AllocationMetrics } from "../src/alloc/allocation-metrics";
-import { AddressLedger } from "../src/clusterip/address-ledger";
-import type { LedgerStorage } from "../src/clusterip/ledger-storage";
-import { TopologySource } from "../src/clusterip/topology-source";
-import type { IPAddressDelete } from "../src/rpc/ip-addresses";
-import type { Topology } from "../src/rpc/coordinator";
-import type { HolderKind } from "../src/rpc/service-cidr";
-import { openTopology, topologyCopyKey } from "../src/topology/topology-copy";
+import type { AllocationMetrics } from "../src/addresses/alloc/allocation-metrics";
+import { AddressLedger } from "../src/addresses/clusterip/address-ledger";
+import type { LedgerStorage } from "../src/addresses/clusterip/ledger-storage";
+import { TopologySource } from "../src/addresses/clusterip/topology-source";
+import type { IPAddressDelete } from "../src/addresses/rpc/ip-addresses";
+import type { Topology } from "../src/addresses/rpc/coordinator";
+import type { HolderKind } from "../src/addresses/rpc/service-cidr";
+import { openTopology, topologyCopyKey } from "../src/addresses/topology/topology-copy";
 import type { Env } from "./env";
 import { coordinator, owner } from "./peers";
 import { systemDigest } from "./ports";

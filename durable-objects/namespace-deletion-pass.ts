@@ -1,15 +1,15 @@
 /** The pass of the controller "namespaces": empties namespaces that are being deleted and lets them go. */
-import { withTimeout } from "../src/base/timeout";
+import { withTimeout } from "../src/core/base/timeout";
 import {
   deleteNamespaces,
   type NamespaceDeletionPorts,
   type TerminatingNamespace,
   withoutFinalizer,
-} from "../src/controllers/namespace-deletion";
-import { conditionsAfter } from "../src/controllers/namespace-conditions";
-import type { Namespace } from "../src/meta/kubernetes";
-import type { CollectionRequest, WriteOptions } from "../src/rpc/store";
-import { COLLECTION_HEADER, encodeCollection } from "../src/store/collection-header";
+} from "../src/controllers/namespaces/namespace-deletion";
+import { conditionsAfter } from "../src/controllers/namespaces/namespace-conditions";
+import type { Namespace } from "../src/api/meta/kubernetes";
+import type { CollectionRequest, WriteOptions } from "../src/api/rpc/store";
+import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
 import type { ControllerPass, ControllerSetting } from "./controller";
 import { contentStores, namespacesStore } from "./peers";
 import { systemClock } from "./ports";

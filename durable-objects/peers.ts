@@ -2,20 +2,20 @@
  * Which Durable Object answers for what. Every name starts with the cluster's, so no two clusters ever share an object.
  * A stub is dead after a throw, so each function makes a new one: call it once per attempt.
  */
-import type { ResourceDefinition } from "../src/registry/resource";
-import { definitions } from "../src/registry/all";
-import type { ClusterRecordRpc, Wipeable } from "../src/rpc/cluster-record";
-import type { CoordinatorRpc, RangesRpc } from "../src/rpc/coordinator";
-import type { IPAddressesRpc } from "../src/rpc/ip-addresses";
-import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/rpc/service-cidr";
-import type { ObjectFeed } from "../src/rpc/object-feed";
-import type { LinkedStore } from "../src/rpc/object-links";
-import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/rpc/repair";
-import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/rpc/store";
-import { qualifiedResource } from "../src/meta/status";
-import { serviceCIDRsDefinition } from "../src/registry/service-cidrs/definition";
-import { servicesDefinition } from "../src/registry/services/definition";
-import { storeName } from "../src/store/list-copy";
+import type { ResourceDefinition } from "../src/api/registry/resource";
+import { definitions } from "../src/api/registry/all";
+import type { ClusterRecordRpc, Wipeable } from "../src/tenancy/rpc";
+import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/coordinator";
+import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
+import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
+import type { ObjectFeed } from "../src/api/rpc/object-feed";
+import type { LinkedStore } from "../src/api/rpc/object-links";
+import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
+import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
+import { qualifiedResource } from "../src/api/meta/status";
+import { serviceCIDRsDefinition } from "../src/api/registry/service-cidrs/definition";
+import { servicesDefinition } from "../src/api/registry/services/definition";
+import { storeName } from "../src/api/store/list-copy";
 import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { Env } from "./env";
 

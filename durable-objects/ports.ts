@@ -1,6 +1,6 @@
-/** The ports of src/base/ports.ts on the real platform. */
-import type { Clock, Digest, Random, Recorder } from "../src/base/ports";
-import { WordRandom } from "../src/base/word-random";
+/** The ports of src/core/base/ports.ts on the real platform. */
+import type { Clock, Digest, Random, Recorder } from "../src/core/base/ports";
+import { WordRandom } from "../src/core/base/word-random";
 
 /** Words fetched at once: one call into the platform costs about as much as filling a page of it. */
 const BUFFERED_WORDS = 1024;

@@ -1,5 +1,5 @@
 /** A Publisher on the real platform: KV for what is published, the object's own storage for when. */
-import { type PublicationMark, type Published, Publisher } from "../src/store/publisher";
+import { type PublicationMark, type Published, Publisher } from "../src/api/store/publisher";
 import type { Env } from "./env";
 import type { StoreSetting } from "./store-object";
 

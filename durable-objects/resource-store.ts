@@ -1,11 +1,11 @@
 /** The store of one resource that needs nothing but keeping: namespaces, nodes, pods, endpoints, events, leases, endpointslices. */
-import { closingNamespaces } from "../src/controllers/namespace-closing";
+import { closingNamespaces } from "../src/controllers/namespaces/namespace-closing";
 import { isExpired } from "../src/controllers/event-expiry";
-import type { CoreEvent } from "../src/meta/kubernetes";
-import type { EventsStoreRpc } from "../src/rpc/store";
-import { matchingKeys } from "../src/store/collection";
-import { namespaceRange } from "../src/store/keys";
-import type { CommittedChange, StoreExtension } from "../src/store/extension";
+import type { CoreEvent } from "../src/api/meta/kubernetes";
+import type { EventsStoreRpc } from "../src/api/rpc/store";
+import { matchingKeys } from "../src/api/store/collection";
+import { namespaceRange } from "../src/api/store/keys";
+import type { CommittedChange, StoreExtension } from "../src/api/store/extension";
 import type { Env } from "./env";
 import { contentStores, controller, type ControllerName } from "./peers";
 import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";

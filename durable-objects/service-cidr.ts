@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
-import { Owner } from "../src/alloc/owner";
-import type { BatchCounters } from "../src/base/batch";
+import { Owner } from "../src/addresses/alloc/owner";
+import type { BatchCounters } from "../src/core/base/batch";
 import type {
   AllocateAnswer,
   AllocateItem,
@@ -15,9 +15,9 @@ import type {
   ReleaseItem,
   ReleaseResult,
   ServiceCIDRRpc,
-} from "../src/rpc/service-cidr";
-import type { Wipeable } from "../src/rpc/cluster-record";
-import type { BitmapCheck, RepairedOwner } from "../src/rpc/repair";
+} from "../src/addresses/rpc/service-cidr";
+import type { Wipeable } from "../src/tenancy/rpc";
+import type { BitmapCheck, RepairedOwner } from "../src/addresses/rpc/repair";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
 import { migrate } from "./sql/migrate";
 import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner-sql";

@@ -1,16 +1,16 @@
 /** The services store: creating a Service and taking its ClusterIPs is one operation (DESIGN §5). */
-import { AllocationMetrics } from "../src/alloc/allocation-metrics";
-import { RPC_TIMEOUT_MS } from "../src/base/limits";
-import { withTimeout } from "../src/base/timeout";
-import { NodePorts } from "../src/clusterip/node-ports";
-import { Pairing } from "../src/clusterip/pairing";
-import { isHeldByStored } from "../src/clusterip/plan";
-import { ServiceExtension, type ServiceSupply } from "../src/clusterip/service-extension";
-import { ServiceRepair } from "../src/clusterip/service-repair";
-import { DefaultService } from "../src/clusterip/default-service";
-import type { AuditedStore, GiveUpResult, HeldAddress, RepairedServices, WholeResult, WrittenAddress } from "../src/rpc/repair";
-import type { CidrAllocations, ServicesStoreRpc } from "../src/rpc/store";
-import { observed } from "../src/store/observed";
+import { AllocationMetrics } from "../src/addresses/alloc/allocation-metrics";
+import { RPC_TIMEOUT_MS } from "../src/core/base/limits";
+import { withTimeout } from "../src/core/base/timeout";
+import { NodePorts } from "../src/addresses/clusterip/node-ports";
+import { Pairing } from "../src/addresses/clusterip/pairing";
+import { isHeldByStored } from "../src/addresses/clusterip/address-plan";
+import { ServiceExtension, type ServiceSupply } from "../src/addresses/clusterip/service-extension";
+import { ServiceRepair } from "../src/addresses/clusterip/service-repair";
+import { DefaultService } from "../src/addresses/clusterip/default-service";
+import type { AuditedStore, GiveUpResult, HeldAddress, RepairedServices, WholeResult, WrittenAddress } from "../src/addresses/rpc/repair";
+import type { CidrAllocations, ServicesStoreRpc } from "../src/api/rpc/store";
+import { observed } from "../src/api/store/observed";
 import { directoryKey } from "../src/tenancy/directory-keys";
 import type { Env } from "./env";
 import { type LedgerParts, ledgerParts } from "./ledger-parts";

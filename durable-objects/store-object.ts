@@ -3,17 +3,17 @@
  * are this class with another extension.
  */
 import { DurableObject } from "cloudflare:workers";
-import { LIST_COPY_LIFETIME_SECONDS, RPC_TIMEOUT_MS } from "../src/base/limits";
-import { EarliestAlarm } from "../src/base/earliest-alarm";
-import { throttled } from "../src/base/throttle";
-import { withTimeout } from "../src/base/timeout";
-import { type Config, parseConfig } from "../src/config/config";
-import { definitionOf, representationsOf } from "../src/registry/all";
-import type { Clock, Random, Recorder } from "../src/base/ports";
-import type { ResourceDefinition } from "../src/registry/resource";
-import type { Wipeable } from "../src/rpc/cluster-record";
-import type { FedChanges, FedPage, ObjectFeed } from "../src/rpc/object-feed";
-import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../src/rpc/object-links";
+import { LIST_COPY_LIFETIME_SECONDS, RPC_TIMEOUT_MS } from "../src/core/base/limits";
+import { EarliestAlarm } from "../src/core/base/earliest-alarm";
+import { throttled } from "../src/core/base/throttle";
+import { withTimeout } from "../src/core/base/timeout";
+import { type Config, parseConfig } from "../src/core/config/config";
+import { definitionOf, representationsOf } from "../src/api/registry/all";
+import type { Clock, Random, Recorder } from "../src/core/base/ports";
+import type { ResourceDefinition } from "../src/api/registry/resource";
+import type { Wipeable } from "../src/tenancy/rpc";
+import type { FedChanges, FedPage, ObjectFeed } from "../src/api/rpc/object-feed";
+import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../src/api/rpc/object-links";
 import type {
   CollectionRequest,
   GetResult,
@@ -24,19 +24,19 @@ import type {
   StoreRpc,
   WriteRequest,
   WriteResult,
-} from "../src/rpc/store";
-import { listPage, matchingKeys } from "../src/store/collection";
-import { COLLECTION_HEADER, decodeCollection } from "../src/store/collection-header";
-import type { StoreExtension } from "../src/store/extension";
-import { type KeyRange, namespaceRange } from "../src/store/keys";
-import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "../src/store/list-copy";
-import { ownerSource } from "../src/store/list-source";
-import { NamespaceGuard } from "../src/store/namespace-guard";
-import { ObjectFeedReader } from "../src/store/object-feed";
-import { changesLinks, ObjectLinksReader } from "../src/store/object-links";
-import { observed } from "../src/store/observed";
-import type { Publisher } from "../src/store/publisher";
-import { ResourceStore as Store } from "../src/store/resource-store";
+} from "../src/api/rpc/store";
+import { listPage, matchingKeys } from "../src/api/store/collection";
+import { COLLECTION_HEADER, decodeCollection } from "../src/api/store/collection-header";
+import type { StoreExtension } from "../src/api/store/extension";
+import { type KeyRange, namespaceRange } from "../src/api/store/keys";
+import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "../src/api/store/list-copy";
+import { ownerSource } from "../src/api/store/list-source";
+import { NamespaceGuard } from "../src/api/store/namespace-guard";
+import { ObjectFeedReader } from "../src/api/store/object-feed-reader";
+import { changesLinks, ObjectLinksReader } from "../src/api/store/object-links-reader";
+import { observed } from "../src/api/store/observed";
+import type { Publisher } from "../src/api/store/publisher";
+import { ResourceStore as Store } from "../src/api/store/resource-store";
 import { listResponse, pageResponse, statusResponse, watchResponse } from "./collection-response";
 import { noteBusy } from "./busy";
 import type { Env } from "./env";

@@ -6,11 +6,11 @@
  * that was sent SOCKET_ALLOWANCE_BYTES and the hub's backlog beside its start is closed properly, and its client watches again from its
  * last revision. A stalled client therefore holds no more than that, and none of it once its connection is gone.
  */
-import { errorFrame } from "../src/meta/watch-event";
-import type { ResourceDefinition } from "../src/registry/resource";
-import type { CollectionRequest } from "../src/rpc/store";
-import { startWatch } from "../src/store/collection";
-import type { WatchSink } from "../src/store/watch-hub";
+import { errorFrame } from "../src/api/meta/watch-event";
+import type { ResourceDefinition } from "../src/api/registry/resource";
+import type { CollectionRequest } from "../src/api/rpc/store";
+import { startWatch } from "../src/api/store/collection";
+import type { WatchSink } from "../src/api/store/watch-hub";
 import { statusResponse } from "./collection-response";
 
 /** Sent without being counted as backlog: with the hub's own MiB 4 MiB, some thousand events between two reconnects of a healthy client. */

@@ -1,5 +1,5 @@
 /** The end of an object whose cluster is deleted: what is left is a table without rows that refuses every call, however late it comes. */
-import { CLUSTER_GONE } from "../src/rpc/cluster-record";
+import { CLUSTER_GONE } from "../src/tenancy/rpc";
 import { TOMBSTONE } from "./sql/migrate";
 
 /**

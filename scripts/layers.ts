@@ -1,70 +1,81 @@
 /**
  * The layers of the code, lowest first: one table that the lint rule (eslint.config.js) and the tidy check read.
  *
- * A file imports from its own folder, from folders on a lower step, and from those of its own step that `beside` names.
- * scripts/ and test/ import everything; nothing imports them.
+ * A wing is a subject. A file imports from its own folder, from folders of its own wing on a lower step, and from wings on a lower storey;
+ * wings of one storey do not see each other. scripts/ and test/ import everything; nothing imports them.
  */
 import { dirname, join, normalize } from "node:path/posix";
 
-interface Folder {
+interface Wing {
   readonly path: string;
-  /** folders of the same step that it may import */
-  readonly beside?: readonly string[];
+  /** its folders, lowest first; files that stand in the wing's own folder are above them all */
+  readonly steps: readonly (readonly string[])[];
 }
 
-/** Steps of the ladder; the folders on one step do not see each other. */
-export const steps: readonly (readonly Folder[])[] = [
-  [{ path: "src/base" }],
+/** Storeys of the house, lowest first. */
+export const storeys: readonly (readonly Wing[])[] = [
+  [{ path: "src/core", steps: [["base"], ["net", "bitmap", "telemetry"], ["config"]] }],
   [
-    { path: "src/net" },
-    { path: "src/bitmap" },
-    { path: "src/meta", beside: ["src/schema"] },
-    { path: "src/schema" },
-    { path: "src/fields", beside: ["src/meta", "src/schema"] },
-    { path: "src/telemetry" },
+    {
+      path: "src/api",
+      steps: [
+        ["schema", "meta"],
+        ["fields", "patch", "registry", "rpc"],
+        ["store", "events"],
+      ],
+    },
   ],
   [
-    { path: "src/config" },
-    { path: "src/registry" },
-    { path: "src/alloc", beside: ["src/rpc"] },
-    { path: "src/topology", beside: ["src/rpc"] },
-    { path: "src/ranges" },
-    { path: "src/check", beside: ["src/ranges", "src/topology"] },
-    { path: "src/backup", beside: ["src/check", "src/registry"] },
-    { path: "src/import", beside: ["src/ranges", "src/topology"] },
-    { path: "src/rpc", beside: ["src/config"] },
-    { path: "src/tenancy", beside: ["src/rpc"] },
+    { path: "src/controllers", steps: [["garbage-collection", "namespaces"]] },
+    { path: "src/tenancy", steps: [] },
   ],
-  [{ path: "src/store" }, { path: "src/events" }],
-  [{ path: "src/coordinator" }, { path: "src/clusterip" }, { path: "src/controllers" }],
-  [{ path: "durable-objects" }],
-  [{ path: "src/worker" }],
+  [{ path: "src/addresses", steps: [["rpc"], ["alloc", "topology", "ranges"], ["clusterip", "coordinator", "repair", "client"]] }],
+  [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],
+  [{ path: "durable-objects", steps: [["sql"]] }],
+  [{ path: "src/worker", steps: [["http"], ["routing"], ["handlers", "system"]] }],
 ];
 
 /** Packages, and the folders that alone may import them. `types` allows type-only imports in further folders. */
 export const packages: readonly { name: string; folders: readonly string[]; types?: readonly string[]; reason: string }[] = [
-  { name: "ipaddr.js", folders: ["src/net"], reason: "it parses loosely; src/net wraps it in one strict parser" },
+  { name: "ipaddr.js", folders: ["src/core/net"], reason: "it parses loosely; src/core/net wraps it in one strict parser" },
   { name: "hono", folders: ["src/worker"], reason: "HTTP routing belongs to the Worker" },
-  { name: "fast-json-patch", folders: ["src/meta"], reason: "patching is pure API machinery" },
+  { name: "fast-json-patch", folders: ["src/api/patch"], reason: "patching is pure API machinery" },
   {
     name: "yaml",
-    folders: ["src/meta", "src/worker"],
+    folders: ["src/api/schema", "src/worker"],
     reason: "one reader of YAML that hostile texts cannot exhaust; answers are printed at the edge",
   },
   {
     name: "@kubernetes/client-node",
     folders: [],
-    types: ["src/meta"],
-    reason: "the types of Kubernetes objects, and only the types, come from src/meta/kubernetes",
+    types: ["src/api/meta"],
+    reason: "the types of Kubernetes objects, and only the types, come from src/api/meta/kubernetes",
   },
   { name: "cloudflare:", folders: ["durable-objects", "src/worker"], types: [], reason: "pure code knows no platform" },
 ];
 
-const folders = steps.flatMap((step, level) => step.map((folder) => ({ ...folder, level })));
+/** Where a file stands. */
+export interface Place {
+  readonly wing: string;
+  readonly storey: number;
+  /** below the wing; "" = in the wing's own folder */
+  readonly folder: string;
+  /** -1 = the table does not name the folder */
+  readonly step: number;
+}
 
-/** The row of the table that a path below the project's root belongs to; undefined for scripts, tests and configuration. */
-export function folderOf(path: string): { path: string; level: number; beside?: readonly string[] } | undefined {
-  return folders.find((folder) => path.startsWith(`${folder.path}/`));
+/** The place of a path below the project's root; undefined for scripts, tests and configuration. */
+export function placeOf(path: string): Place | undefined {
+  for (const [storey, wings] of storeys.entries()) {
+    for (const wing of wings) {
+      if (!path.startsWith(`${wing.path}/`)) continue;
+      const below = path.slice(wing.path.length + 1);
+      const folder = below.includes("/") ? below.slice(0, below.indexOf("/")) : "";
+      const step = folder === "" ? wing.steps.length : wing.steps.findIndex((folders) => folders.includes(folder));
+      return { wing: wing.path, storey, folder, step };
+    }
+  }
+  return undefined;
 }
 
 /**
@@ -75,21 +86,28 @@ export function folderOf(path: string): { path: string; level: number; beside?: 
  * @param typeOnly true for `import type`
  */
 export function importViolation(file: string, specifier: string, typeOnly: boolean): string | undefined {
-  const from = folderOf(file);
+  const from = placeOf(file);
   if (!from) return undefined;
-  if (!specifier.startsWith(".")) return packageViolation(from.path, specifier, typeOnly);
+  if (from.step < 0) return `${from.wing}/${from.folder} is not in the table of scripts/layers.ts`;
+  if (!specifier.startsWith(".")) return packageViolation(from, specifier, typeOnly);
   const target = normalize(join(dirname(file), specifier));
-  const to = folderOf(target);
-  if (!to) return `${from.path} must not import ${target}: nothing below imports scripts or tests`;
-  if (to.path === from.path || to.level < from.level || from.beside?.includes(to.path)) return undefined;
-  return `${from.path} must not import ${to.path}: imports only go down (scripts/layers.ts)`;
+  const to = placeOf(target);
+  if (!to) return `${file} must not import ${target}: nothing below imports scripts or tests`;
+  if (to.storey < from.storey) return undefined;
+  if (to.wing === from.wing && (to.folder === from.folder || to.step < from.step)) return undefined;
+  return `${folderOf(from)} must not import ${folderOf(to)}: imports only go down (scripts/layers.ts)`;
 }
 
-function packageViolation(folder: string, specifier: string, typeOnly: boolean): string | undefined {
+function folderOf({ wing, folder }: Place): string {
+  return folder === "" ? wing : `${wing}/${folder}`;
+}
+
+function packageViolation(from: Place, specifier: string, typeOnly: boolean): string | undefined {
   const rule = packages.find((p) =>
     p.name.endsWith(":") ? specifier.startsWith(p.name) : specifier === p.name || specifier.startsWith(`${p.name}/`),
   );
   if (!rule) return `${specifier} is not in the table of packages in scripts/layers.ts`;
-  if (rule.folders.includes(folder) || (typeOnly && rule.types?.includes(folder))) return undefined;
-  return `${folder} must not import ${specifier}: ${rule.reason}`;
+  const within = (folders: readonly string[] = []): boolean => folders.includes(from.wing) || folders.includes(folderOf(from));
+  if (within(rule.folders) || (typeOnly && within(rule.types))) return undefined;
+  return `${folderOf(from)} must not import ${specifier}: ${rule.reason}`;
 }

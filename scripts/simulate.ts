@@ -9,9 +9,9 @@
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { wantedMarks } from "../test/support/protocol-steps";
-import { sabotages } from "../test/support/sabotages";
-import type { WholeReport } from "../test/support/sim-whole-history";
+import { wantedMarks } from "../test/support/sim/protocol-steps";
+import { sabotages } from "../test/support/sim/sabotages";
+import type { WholeReport } from "../test/support/sim/whole-history";
 import { bundleHistoryProcess } from "./simulate/process-bundle";
 import { Tally } from "./simulate/tally";
 import { progressOn } from "./terminal/progress";

@@ -1,6 +1,6 @@
 import { reset } from "cloudflare:test";
 import { afterEach, expect } from "vitest";
-import { CLUSTER_GONE } from "../src/rpc/cluster-record";
+import { CLUSTER_GONE } from "../src/tenancy/rpc";
 
 const DEATHS: readonly string[] = [CLUSTER_GONE, "Application called abortAllDurableObjects()."];
 

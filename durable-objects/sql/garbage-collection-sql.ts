@@ -1,7 +1,7 @@
 /** Schema and statements of the garbage collector's rows: the objects that it remembers and how far it has read each store. */
 import type { GraphNode } from "../../src/controllers/garbage-collection/graph";
 import type { GraphStorage } from "../../src/controllers/garbage-collection/ports";
-import type { ObjectLinks } from "../../src/rpc/object-links";
+import type { ObjectLinks } from "../../src/api/rpc/object-links";
 
 export const GARBAGE_COLLECTION_SCHEMA = `
    CREATE TABLE nodes (id TEXT PRIMARY KEY, store TEXT NOT NULL, links TEXT NOT NULL, pending INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,6 +1,6 @@
 /** Schema and statements of an AddressLedger: allocations, the outbox of releases, marks. */
-import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
-import type { PendingRelease } from "../../src/clusterip/pending-release";
+import type { LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
+import type { PendingRelease } from "../../src/addresses/clusterip/pending-release";
 
 export const LEDGER_SCHEMA = `
    CREATE TABLE allocations (

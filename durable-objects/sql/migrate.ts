@@ -1,4 +1,4 @@
-import { CLUSTER_GONE } from "../../src/rpc/cluster-record";
+import { CLUSTER_GONE } from "../../src/tenancy/rpc";
 
 /** The only table of an object whose cluster was deleted. */
 export const TOMBSTONE = "_cluster_deleted";

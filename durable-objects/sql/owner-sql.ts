@@ -1,6 +1,6 @@
 /** Tables of a ServiceCIDR object, and the OwnerStorage port over them. The only place with their SQL. */
-import type { OwnerStorage, StoredConfig, StoredRow } from "../../src/alloc/owner-storage";
-import type { Holder } from "../../src/rpc/service-cidr";
+import type { OwnerStorage, StoredConfig, StoredRow } from "../../src/addresses/alloc/owner-storage";
+import type { Holder } from "../../src/addresses/rpc/service-cidr";
 import type { Migration } from "./migrate";
 
 export const OWNER_MIGRATIONS: readonly Migration[] = [

@@ -1,6 +1,6 @@
 /** Schema and statements of the repair controller's rows: how far it has read, what it looks at again, what it has counted. */
-import type { Followed, RepairStorage, Tries } from "../../src/controllers/repair/ports";
-import type { SettingsStorage } from "../../src/controllers/repair/settings-watch";
+import type { Followed, RepairStorage, Tries } from "../../src/addresses/repair/repair-ports";
+import type { SettingsStorage } from "../../src/addresses/repair/settings-watch";
 
 export const REPAIR_SCHEMA = `
    CREATE TABLE repair_progress (

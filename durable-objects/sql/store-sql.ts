@@ -1,5 +1,5 @@
 /** Schema and statements of a ResourceStore: objects, their history, the revision state, namespaces that are being deleted. */
-import type { NamespaceGuardStorage } from "../../src/store/namespace-guard";
+import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
 import {
   type ChangeType,
   type HistoryEntry,
@@ -8,7 +8,7 @@ import {
   type StoredObject,
   type StoreState,
   type StoreStorage,
-} from "../../src/store/store-storage";
+} from "../../src/api/store/store-storage";
 
 export const STORE_SCHEMA = `
    CREATE TABLE store_state (

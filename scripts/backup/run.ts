@@ -1,9 +1,9 @@
 /** Reads a whole cluster: each type at one moment, and the types whose objects share addresses until they agree with each other. */
-import { contradictions } from "../../src/backup/addresses";
-import type { Backup, BackupSection, BackupType } from "../../src/backup/format";
-import { inReadingOrder, IP_ADDRESSES, isBackedUp, LEASES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
-import { MARK } from "../../src/backup/mark";
-import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import { contradictions } from "../../src/tools/backup/addresses";
+import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
+import { inReadingOrder, IP_ADDRESSES, isBackedUp, LEASES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
+import { MARK } from "../../src/tools/backup/mark";
+import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../cluster/api";
 import { servedTypes, typePath } from "../cluster/discovery";

@@ -1,8 +1,8 @@
 /** Writes a backup so that its file is there whole, or not at all. */
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
-import { endLine, headerLine, sectionLines } from "../../src/backup/format";
-import type { BackupHeader, BackupSection } from "../../src/backup/format";
+import { endLine, headerLine, sectionLines } from "../../src/tools/backup/format";
+import type { BackupHeader, BackupSection } from "../../src/tools/backup/format";
 import { UserError } from "../serve/user-error";
 
 /** Characters that are written at once. */

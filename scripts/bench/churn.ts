@@ -3,9 +3,9 @@
  * and delete Services for a minute, and every second a range is added and another one deleted.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Api } from "../../test/e2e/conformance/api";
-import { violationsAfterRepair } from "../../test/e2e/observe";
-import type { Server } from "../../test/e2e/server";
+import { Api } from "../../test/support/clients/api";
+import { violationsAfterRepair } from "../../test/support/server/observe";
+import type { Server } from "../../test/support/server/server";
 import type { ChurnLoad, ChurnResult } from "./churn-load-process";
 import type { BenchRow } from "./row";
 import { quantile, runLoadProcess, withServer } from "./started";

@@ -3,12 +3,12 @@
  * `npx tsx scripts/bench/core.ts` prints the rows; `node --expose-gc --import tsx` makes the memory figure exact.
  */
 import { pathToFileURL } from "node:url";
-import { Pool } from "../../src/alloc/pool";
-import { DenseBitmap } from "../../src/bitmap/dense-bitmap";
-import type { Family } from "../../src/net/family";
-import { parsePrefix, type Prefix } from "../../src/net/prefix";
-import { usableOf } from "../../src/net/usable";
-import { seededRandom } from "../../test/support/seeded-random";
+import { Pool } from "../../src/addresses/alloc/pool";
+import { DenseBitmap } from "../../src/core/bitmap/dense-bitmap";
+import type { Family } from "../../src/core/net/family";
+import { parsePrefix, type Prefix } from "../../src/core/net/prefix";
+import { usableOf } from "../../src/core/net/usable";
+import { seededRandom } from "../../test/support/sim/seeded-random";
 import type { BenchRow } from "./row";
 
 const SEED = 20_260_601;

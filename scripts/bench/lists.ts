@@ -4,7 +4,7 @@
  */
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "../../test/e2e/server";
+import type { Server } from "../../test/support/server/server";
 import { growthDuring } from "./memory";
 import type { BenchRow } from "./row";
 import { createServices, quantile, withServer } from "./started";

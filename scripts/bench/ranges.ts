@@ -2,12 +2,12 @@
  * A cluster with 1,000 ServiceCIDRs against one with a single range: how fast the ranges come, what a Service costs among them, and that
  * everything is still found, repaired without a violation, and released.
  */
-import { observe, violationsAfterRepair, wrongAfterRepair } from "../../test/e2e/observe";
-import { getJson, type Server } from "../../test/e2e/server";
-import { seededRandom } from "../../test/support/seeded-random";
-import { FreeCounts } from "../../src/clusterip/free-counts";
-import type { Claim, Topology } from "../../src/rpc/coordinator";
-import { drawOwner, sizesOf } from "../../src/topology/route";
+import { observe, violationsAfterRepair, wrongAfterRepair } from "../../test/support/server/observe";
+import { getJson, type Server } from "../../test/support/server/server";
+import { seededRandom } from "../../test/support/sim/seeded-random";
+import { FreeCounts } from "../../src/addresses/clusterip/free-counts";
+import type { Claim, Topology } from "../../src/addresses/rpc/coordinator";
+import { drawOwner, sizesOf } from "../../src/addresses/topology/route";
 import { cpuMs } from "./cpu";
 import type { BenchRow } from "./row";
 import { createReadyServiceCIDRs, until } from "./service-cidrs";

@@ -3,7 +3,7 @@
  * when nothing, or everything, has changed since the last one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "../../test/e2e/server";
+import type { Server } from "../../test/support/server/server";
 import { cpuMs } from "./cpu";
 import type { BenchRow } from "./row";
 import { createReadyServiceCIDRs } from "./service-cidrs";

@@ -72,7 +72,7 @@ function rowsOf({ starts, cold, warm }: { starts: number[]; cold: number[]; warm
 
 async function bundle(): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [new URL("../../test/support/restart-bench-worker.ts", import.meta.url).pathname],
+    entryPoints: [new URL("../../test/support/objects/restart-bench-worker.ts", import.meta.url).pathname],
     bundle: true,
     write: false,
     format: "esm",

@@ -1,5 +1,5 @@
 /** ServiceCIDRs of the server under measurement: made, waited for, deleted. */
-import type { Server } from "../../test/e2e/server";
+import type { Server } from "../../test/support/server/server";
 
 /** clients that create ServiceCIDRs at the same time */
 const OPERATORS = 10;

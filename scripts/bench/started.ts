@@ -1,8 +1,8 @@
 /** What the benchmarks of the whole server share: the server as a process on an empty data folder, and the load as another. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { removeFolder, startServer, temporaryFolder } from "../../test/e2e/server";
-import type { Server } from "../../test/e2e/server";
+import { removeFolder, startServer, temporaryFolder } from "../../test/support/server/server";
+import type { Server } from "../../test/support/server/server";
 import { until } from "./service-cidrs";
 import type { CreateLoad, CreateLoadResult } from "./service-load-process";
 

@@ -2,7 +2,7 @@
  * A ServiceCIDR with hundreds of others inside, which came after it and so are served by its owner, is deleted while Services are created in
  * them: how long until each has taken over what is its own, and what the creates of the meantime feel of it.
  */
-import type { Server } from "../../test/e2e/server";
+import type { Server } from "../../test/support/server/server";
 import type { BenchRow } from "./row";
 import { callServiceCIDRs, createReadyServiceCIDRs, createServiceCIDR, countReady, until } from "./service-cidrs";
 import { createServices, quantile, withServer } from "./started";

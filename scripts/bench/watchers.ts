@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "../../test/e2e/server";
+import type { Server } from "../../test/support/server/server";
 import { growthDuring, residentMiB } from "./memory";
 import type { BenchRow } from "./row";
 import { quantile, withServer } from "./started";

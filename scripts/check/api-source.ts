@@ -1,9 +1,9 @@
 /** A cluster as a check reads it from outside: over the Kubernetes API, and of Servicenet what its owners of addresses say besides. */
-import type { CheckSource } from "../../src/check/check-cluster";
-import { isWhole, type Listed, observedIPAddress, observedService, type ObservedServiceCIDR } from "../../src/check/observed";
-import { type OwnerPage, type OwnersView, readOwners } from "../../src/check/read-owners";
-import type { KubeObject } from "../../src/meta/kubernetes";
-import type { RangesView } from "../../src/ranges/service-ranges";
+import type { CheckSource } from "../../src/tools/check/check-cluster";
+import { isWhole, type Listed, observedIPAddress, observedService, type ObservedServiceCIDR } from "../../src/tools/check/observed";
+import { type OwnerPage, type OwnersView, readOwners } from "../../src/tools/check/read-owners";
+import type { KubeObject } from "../../src/api/meta/kubernetes";
+import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { type Answer, type Api, collectionPath } from "../cluster/api";
 import { UserError } from "../serve/user-error";
 

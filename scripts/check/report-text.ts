@@ -1,5 +1,5 @@
 /** The report of a check for people. */
-import type { Finding } from "../../src/check/suspicion";
+import type { Finding } from "../../src/tools/check/suspicion";
 import type { CheckOutcome } from "./run";
 
 /** More of one kind are counted, not printed: a damaged cluster has thousands, and `--output json` has them all. */

@@ -1,7 +1,7 @@
 /** Checks a cluster, and where it is asked to has it repaired until nothing is wrong any more or the time is over. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "../../src/base/ports";
-import { checkCluster, type CheckReport } from "../../src/check/check-cluster";
+import type { Clock } from "../../src/core/base/ports";
+import { checkCluster, type CheckReport } from "../../src/tools/check/check-cluster";
 import type { Api } from "../cluster/api";
 import { UserError } from "../serve/user-error";
 import type { Progress } from "../terminal/progress";

@@ -1,7 +1,7 @@
 /** The Kubernetes API of a cluster, as far as programs of an operator need it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KubeObject } from "../../src/meta/kubernetes";
-import { decodeContinue } from "../../src/meta/list";
+import type { KubeObject } from "../../src/api/meta/kubernetes";
+import { decodeContinue } from "../../src/api/meta/list";
 import { UserError } from "../serve/user-error";
 import { type Reply, send } from "./send";
 import type { Target } from "./target";

@@ -1,5 +1,5 @@
 /** What a server serves, as its discovery documents tell. */
-import type { BackupType } from "../../src/backup/format";
+import type { BackupType } from "../../src/tools/backup/format";
 import { UserError } from "../serve/user-error";
 import type { Api } from "./api";
 

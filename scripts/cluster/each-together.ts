@@ -1,4 +1,4 @@
-import { inParallel } from "../../src/base/in-parallel";
+import { inParallel } from "../../src/core/base/in-parallel";
 import type { Progress } from "../terminal/progress";
 
 /** Requests under way at once: a store commits those that wait together, so many cost it little more than one. */

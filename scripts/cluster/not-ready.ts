@@ -1,7 +1,7 @@
 /** Waiting until ServiceCIDRs give out addresses. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceCIDR } from "../../src/meta/kubernetes";
-import { rangeSourceOf } from "../../src/ranges/service-ranges";
+import type { ServiceCIDR } from "../../src/api/meta/kubernetes";
+import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import type { Progress } from "../terminal/progress";
 import { type Api, collectionPath } from "./api";
 

@@ -1,7 +1,7 @@
 /** Which cluster a program works on: the options that say it, and what they come to. */
 import { readFileSync } from "node:fs";
 import type { RequestOptions } from "node:https";
-import { validateDNS1123Label } from "../../src/meta/names";
+import { validateDNS1123Label } from "../../src/api/meta/names";
 import { UserError } from "../serve/user-error";
 
 /** Of `parseArgs`. */

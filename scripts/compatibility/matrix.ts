@@ -1,6 +1,6 @@
 /** The table convention × resource: rows that one suite runs over every resource of the registry. */
-import { definitions } from "../../src/registry/all";
-import type { ResourceDefinition } from "../../src/registry/resource";
+import { definitions } from "../../src/api/registry/all";
+import type { ResourceDefinition } from "../../src/api/registry/resource";
 import { conventionNames, exemption } from "../../test/conformance/conventions";
 import { row } from "./markdown";
 

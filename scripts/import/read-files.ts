@@ -1,7 +1,7 @@
 /** The files of a dump, JSON or YAML, as documents. */
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
-import type { DumpDocument } from "../../src/import/dump";
+import type { DumpDocument } from "../../src/tools/import/dump";
 import { UserError } from "../serve/user-error";
 
 const STANDARD_INPUT = "-";

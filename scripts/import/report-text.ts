@@ -1,5 +1,5 @@
 /** The report of an import for people. */
-import type { Finding } from "../../src/import/report";
+import type { Finding } from "../../src/tools/import/report";
 import type { ImportReport } from "./run";
 
 export function reportText(report: ImportReport): string {

@@ -2,12 +2,12 @@
  * Carries out a plan: namespaces, then ServiceCIDRs until they are Ready, then Services with what they name, addresses of others, Services that
  * leave something to the server, statuses. Every step may find its work done, so an import that was cut short is run again.
  */
-import { type DumpDocument, labelOf, readDump } from "../../src/import/dump";
-import { differences } from "../../src/import/importable";
-import { planImport, type PlannedService } from "../../src/import/plan";
-import type { ConflictReason, Finding } from "../../src/import/report";
-import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../src/meta/kubernetes";
-import type { RangesView } from "../../src/ranges/service-ranges";
+import { type DumpDocument, labelOf, readDump } from "../../src/tools/import/dump";
+import { differences } from "../../src/tools/import/importable";
+import { planImport, type PlannedService } from "../../src/tools/import/plan";
+import type { ConflictReason, Finding } from "../../src/tools/import/report";
+import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
+import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { UserError } from "../serve/user-error";
 import { type Answer, type Api, collectionPath } from "../cluster/api";
 import { eachTogether } from "../cluster/each-together";

@@ -1,9 +1,9 @@
 /** What the cluster has that is restored into. */
-import type { BackupType } from "../../src/backup/format";
-import { isInitial } from "../../src/backup/initial";
-import { isBackedUp, typeName } from "../../src/backup/order";
-import type { KubeObject } from "../../src/meta/kubernetes";
-import { keyOf } from "../../src/meta/object-key";
+import type { BackupType } from "../../src/tools/backup/format";
+import { isInitial } from "../../src/tools/backup/initial";
+import { isBackedUp, typeName } from "../../src/tools/backup/order";
+import type { KubeObject } from "../../src/api/meta/kubernetes";
+import { keyOf } from "../../src/api/meta/object-key";
 import type { Api } from "../cluster/api";
 import { servedTypes, typePath } from "../cluster/discovery";
 import { UserError } from "../serve/user-error";

@@ -1,6 +1,6 @@
 /** The mark of a restore that is not through, in the cluster that is restored into. */
-import { MARK, markedFile, markFor } from "../../src/backup/mark";
-import type { Lease } from "../../src/meta/kubernetes";
+import { MARK, markedFile, markFor } from "../../src/tools/backup/mark";
+import type { Lease } from "../../src/api/meta/kubernetes";
 import type { Api } from "../cluster/api";
 import { UserError } from "../serve/user-error";
 

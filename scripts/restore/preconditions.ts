@@ -1,10 +1,10 @@
 /** What has to be so before anything is written. */
-import type { Backup } from "../../src/backup/format";
-import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
-import { addressesOf } from "../../src/check/objects";
-import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/meta/default-objects";
-import type { KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
-import { keyOf } from "../../src/meta/object-key";
+import type { Backup } from "../../src/tools/backup/format";
+import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
+import { addressesOf } from "../../src/tools/check/objects";
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/meta/default-objects";
+import type { KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
+import { keyOf } from "../../src/api/meta/object-key";
 import { UserError } from "../serve/user-error";
 import { type ClusterState, refuseUnlessEmpty } from "./cluster-state";
 

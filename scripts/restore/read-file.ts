@@ -1,7 +1,7 @@
 /** Reads a backup whole and verifies it, before anything is done with it. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type Backup, BackupReader } from "../../src/backup/format";
+import { type Backup, BackupReader } from "../../src/tools/backup/format";
 import { UserError } from "../serve/user-error";
 
 /** Throws UserError that says what is wrong with the file. */

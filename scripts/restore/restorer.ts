@@ -1,15 +1,23 @@
 /** Writes the objects of a backup, in an order in which each finds what it needs, and compares what there is in the end. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Backup, BackupSection, BackupType } from "../../src/backup/format";
-import { inRestoreOrder, IP_ADDRESSES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
-import { creatorOf, deletionOf, differing, isSameOwnership, wanted, wantedManagedFields, wantedStatus } from "../../src/backup/restorable";
-import { addressesOf } from "../../src/check/objects";
-import { namesAll } from "../../src/import/plan";
-import { semanticEqual } from "../../src/meta/equality";
-import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
-import { keyOf } from "../../src/meta/object-key";
-import { isDerived, parentServiceOf } from "../../src/meta/parent-service";
-import { rangeSourceOf } from "../../src/ranges/service-ranges";
+import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
+import { inRestoreOrder, IP_ADDRESSES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
+import {
+  creatorOf,
+  deletionOf,
+  differing,
+  isSameOwnership,
+  wanted,
+  wantedManagedFields,
+  wantedStatus,
+} from "../../src/tools/backup/restorable";
+import { addressesOf } from "../../src/tools/check/objects";
+import { namesAll } from "../../src/tools/import/plan";
+import { semanticEqual } from "../../src/api/meta/equality";
+import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
+import { keyOf } from "../../src/api/meta/object-key";
+import { isDerived, parentServiceOf } from "../../src/api/meta/parent-service";
+import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import type { Answer, Api } from "../cluster/api";
 import { typePath } from "../cluster/discovery";
 import { eachTogether } from "../cluster/each-together";

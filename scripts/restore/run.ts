@@ -7,11 +7,11 @@
  * refers to is written once more at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Backup } from "../../src/backup/format";
-import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/backup/order";
-import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/meta/default-objects";
-import type { ServiceCIDR } from "../../src/meta/kubernetes";
-import { rangeSourceOf } from "../../src/ranges/service-ranges";
+import type { Backup } from "../../src/tools/backup/format";
+import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/meta/default-objects";
+import type { ServiceCIDR } from "../../src/api/meta/kubernetes";
+import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import { type CheckOutcome, runCheck } from "../check/run";
 import type { Api } from "../cluster/api";
 import { UserError } from "../serve/user-error";

@@ -1,4 +1,4 @@
-import { parseConfig } from "../../src/config/config";
+import { parseConfig } from "../../src/core/config/config";
 import { UserError } from "./user-error";
 
 /** Refuses variables that the Worker would refuse: the server does not start on them. */

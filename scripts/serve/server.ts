@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
-import { END_WATCHES } from "../../src/worker/stop-signal";
+import { END_WATCHES } from "../../src/worker/routing/stop-signal";
 import { checkVars } from "./check-vars";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";

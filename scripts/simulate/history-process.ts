@@ -1,6 +1,6 @@
 /** A process of `npm run simulate`: runs the lots of seeds that it is sent, and ends when its parent lets go of it. */
-import { sabotages } from "../../test/support/sabotages";
-import { runWholeHistory, type WholeReport } from "../../test/support/sim-whole-history";
+import { sabotages } from "../../test/support/sim/sabotages";
+import { runWholeHistory, type WholeReport } from "../../test/support/sim/whole-history";
 
 interface Lot {
   first: number;

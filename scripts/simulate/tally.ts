@@ -1,5 +1,5 @@
 /** What many histories came to. */
-import type { WholeReport } from "../../test/support/sim-whole-history";
+import type { WholeReport } from "../../test/support/sim/whole-history";
 
 export class Tally {
   histories = 0;

@@ -1,6 +1,6 @@
 /** Events are kept for an hour after they were last seen (upstream's `--event-ttl`). */
-import type { CoreEvent } from "../meta/kubernetes";
-import { parseTime } from "../meta/time";
+import type { CoreEvent } from "../api/meta/kubernetes";
+import { parseTime } from "../api/meta/time";
 
 export const EVENT_LIFETIME_MS = 60 * 60_000;
 

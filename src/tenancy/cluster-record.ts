@@ -9,10 +9,10 @@
  * - What is wiped stays so: it refuses every call for ever, and the next life has objects of other names. So nothing has to be waited for, and
  *   nothing that comes late can bring anything back.
  */
-import { inParallel } from "../base/in-parallel";
-import type { Clock, Recorder } from "../base/ports";
-import { withTimeout } from "../base/timeout";
-import { CLUSTER_GONE, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState } from "../rpc/cluster-record";
+import { inParallel } from "../core/base/in-parallel";
+import type { Clock, Recorder } from "../core/base/ports";
+import { withTimeout } from "../core/base/timeout";
+import { CLUSTER_GONE, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState } from "./rpc";
 import { clusterId } from "./cluster-id";
 import type { ClusterObject, RecordRow, RecordStorage } from "./record-storage";
 

@@ -4,16 +4,16 @@
  * and an encoded slash never separates segments.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { internalError, methodNotAllowed } from "../meta/status";
-import { inCluster } from "./clusters";
-import { configOf } from "./config-guard";
+import { internalError, methodNotAllowed } from "../api/meta/status";
+import { inCluster } from "./routing/known-clusters";
+import { configOf } from "./routing/config-guard";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
-import { log } from "./log";
-import { parseTimeout, queryBool } from "./options";
-import { parseQuery, splitRequestUrl } from "./request-url";
-import { pageNotFound, statusResponse } from "./respond";
-import { servedApis, servedVersion } from "./served";
+import { log } from "./http/log";
+import { parseTimeout, queryBool } from "./http/options";
+import { parseQuery, splitRequestUrl } from "./http/request-url";
+import { pageNotFound, statusResponse } from "./http/respond";
+import { servedApis, servedVersion } from "./routing/served";
 import { checkResponse, ownerResponse, ownersResponse } from "./system/check";
 import { customResourceDefinitionsResponse, DEFINITIONS_PATH } from "./system/custom-resource-definitions";
 import { clusterResponse } from "./system/clusters";

@@ -2,8 +2,8 @@
 import { app } from "./app";
 import type { Env } from "../../durable-objects/env";
 import { runScheduled } from "./scheduled";
-import { END_WATCHES } from "./stop-signal";
-import { endWatches } from "./watched-stores";
+import { END_WATCHES } from "./routing/stop-signal";
+import { endWatches } from "./routing/watched-stores";
 
 export { ClusterRecord } from "../../durable-objects/cluster-record";
 export { Controller } from "../../durable-objects/controller";

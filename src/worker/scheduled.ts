@@ -3,10 +3,10 @@
  * here is only whom to call: the clusters that have had writes since the last few runs, as their objects have noted in the directory, and the
  * next few of all of them. An invocation visits a bounded number of clusters and leaves cursors for the next one.
  */
-import { inParallel } from "../base/in-parallel";
-import { definitions } from "../registry/all";
-import { settingsOf } from "../config/settings";
-import { configOf } from "./config-guard";
+import { inParallel } from "../core/base/in-parallel";
+import { definitions } from "../api/registry/all";
+import { settingsOf } from "../core/config/settings";
+import { configOf } from "./routing/config-guard";
 import { noteBusy } from "../../durable-objects/busy";
 import type { Env } from "../../durable-objects/env";
 import {
@@ -22,9 +22,9 @@ import {
 } from "../../durable-objects/peers";
 import { clusterName } from "../tenancy/cluster-id";
 import { busyPrefix, DIRECTORY_PREFIX, type Rhythm } from "../tenancy/directory-keys";
-import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY, CRON_IDLE_CLUSTERS } from "./limits";
-import { log } from "./log";
-import { call, ClusterGone } from "./peers";
+import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY, CRON_IDLE_CLUSTERS } from "./http/limits";
+import { log } from "./http/log";
+import { call, ClusterGone } from "./routing/call";
 
 /** One call to one object of a cluster. */
 interface Task {

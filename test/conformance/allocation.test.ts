@@ -1,16 +1,16 @@
 /** Upstream's assertions about allocators of addresses, held against the pool of one owner and the supply that asks owners. */
 import { expect, it } from "vitest";
-import { AllocationMetrics } from "../../src/alloc/allocation-metrics";
-import { RangeAllocator } from "../../src/alloc/allocator";
-import { Pool } from "../../src/alloc/pool";
-import { AddressSupply } from "../../src/clusterip/address-supply";
-import { formatAddress, parseAddress } from "../../src/net/address";
-import type { Family } from "../../src/net/family";
-import type { AllocateResult } from "../../src/rpc/service-cidr";
+import { AllocationMetrics } from "../../src/addresses/alloc/allocation-metrics";
+import { RangeAllocator } from "../../src/addresses/client/allocator";
+import { Pool } from "../../src/addresses/alloc/pool";
+import { AddressSupply } from "../../src/addresses/clusterip/address-supply";
+import { formatAddress, parseAddress } from "../../src/core/net/address";
+import type { Family } from "../../src/core/net/family";
+import type { AllocateResult } from "../../src/addresses/rpc/service-cidr";
 import { prefixOf } from "../model/prefix-of";
-import { aHolder } from "../support/owner-world";
-import { seededRandom } from "../support/seeded-random";
-import { LedgerWorld, aTopology } from "../support/sim-ledger-world";
+import { aHolder } from "../support/worlds/owner-world";
+import { seededRandom } from "../support/sim/seeded-random";
+import { LedgerWorld, aTopology } from "../support/worlds/ledger-world";
 import { upstreamRow } from "./upstream-row";
 
 /** A pool that owns `owned` and gives addresses out of `ranges`. */

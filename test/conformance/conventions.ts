@@ -3,7 +3,7 @@
  * test/e2e/conformance/matrix.test.ts runs each of them over each resource of the registry. A resource to which one does not
  * apply says why; the reason follows from its definition, so that a new resource needs no line here.
  */
-import type { ResourceDefinition, Verb } from "../../src/registry/resource";
+import type { ResourceDefinition, Verb } from "../../src/api/registry/resource";
 
 interface Convention {
   /** why the convention does not concern a resource; undefined = it does, and the matrix tests it */

@@ -1,7 +1,7 @@
 /** Upstream's assertions about the default ServiceCIDR and the flags that it is made from, held against the Coordinator. */
 import { expect, it } from "vitest";
-import { SERVICE_CIDR_FINALIZER, TERMINATING } from "../../src/coordinator/service-cidr-object";
-import { CoordinatorWorld } from "../support/memory-coordinator-world";
+import { SERVICE_CIDR_FINALIZER, TERMINATING } from "../../src/addresses/coordinator/service-cidr-object";
+import { CoordinatorWorld } from "../support/worlds/coordinator-world";
 import { upstreamRow } from "./upstream-row";
 
 const PRIMARY = "10.96.0.0/16";

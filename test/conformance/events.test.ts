@@ -3,11 +3,11 @@
  * counted under. The list is upstream's: repairip.go, repair.go of the old allocator, and the two controllers of ServiceCIDRs.
  */
 import { describe, expect, it } from "vitest";
-import type { EventReport } from "../../src/events/event-recorder";
+import type { EventReport } from "../../src/api/events/event-recorder";
 import { prefixOf } from "../model/prefix-of";
-import { CoordinatorWorld } from "../support/memory-coordinator-world";
-import { aService, anIPAddress, RepairWorld } from "../support/repair-world";
-import { NO_FAULTS } from "../support/sim-network";
+import { CoordinatorWorld } from "../support/worlds/coordinator-world";
+import { aService, anIPAddress, RepairWorld } from "../support/worlds/repair-world";
+import { NO_FAULTS } from "../support/sim/network";
 
 const RANGES = ["10.0.0.0/16", "2001:db8::/64"];
 const IP = "10.0.1.1";

@@ -1,7 +1,7 @@
 /** Upstream's assertions about the repair of ClusterIPs, held against the repair controller with the real stores and owners in virtual time. */
 import { describe, expect, it } from "vitest";
-import type { IPAddress, Service } from "../../src/meta/kubernetes";
-import { aService, anIPAddress, RepairWorld } from "../support/repair-world";
+import type { IPAddress, Service } from "../../src/api/meta/kubernetes";
+import { aService, anIPAddress, RepairWorld } from "../support/worlds/repair-world";
 import { upstreamRow } from "./upstream-row";
 
 const RANGES = ["10.0.0.0/16", "2001:db8::/64"];

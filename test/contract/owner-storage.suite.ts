@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { addressKey } from "../../src/alloc/owner-key";
-import type { OwnerStorage, StoredRow } from "../../src/alloc/owner-storage";
+import { addressKey } from "../../src/addresses/alloc/owner-key";
+import type { OwnerStorage, StoredRow } from "../../src/addresses/alloc/owner-storage";
 
 /** What every OwnerStorage does; each case gets an empty one. Run over memory (unit) and over SQLite (object). */
 export const ownerStorageCases: readonly { name: string; run(storage: OwnerStorage): void }[] = [

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { OBJECT_MAX_BYTES } from "../../src/base/limits";
-import type { NamespaceGuardStorage } from "../../src/store/namespace-guard";
-import type { HistoryEntry, StoredObject, StoreStorage } from "../../src/store/store-storage";
+import { OBJECT_MAX_BYTES } from "../../src/core/base/limits";
+import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
+import type { HistoryEntry, StoredObject, StoreStorage } from "../../src/api/store/store-storage";
 
 /** What every StoreStorage does; each case gets an empty one. Run over memory (unit) and over SQLite (object). */
 export const storeStorageCases: readonly { name: string; run(storage: StoreStorage & NamespaceGuardStorage): void }[] = [

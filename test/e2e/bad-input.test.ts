@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkState } from "../support/checkers";
-import { observe } from "./observe";
-import { serverForTests } from "./server-for-tests";
+import { checkState } from "../support/checks/checkers";
+import { observe } from "../support/server/observe";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const server = serverForTests();
 beforeAll(async () => {

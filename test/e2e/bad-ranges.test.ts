@@ -1,8 +1,8 @@
 /** Everything that ServiceCIDRs and IPAddresses refuse, on the real server: upstream's words, and nothing is different afterwards. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { Api, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "./conformance/api";
-import type { Answer, Sent } from "./conformance/api";
-import { serverForTests } from "./server-for-tests";
+import { Api, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
+import type { Answer, Sent } from "../support/clients/api";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/24"]);
 const api = new Api(() => server.url);

@@ -6,11 +6,11 @@ import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../scripts/check/options";
 import type { CheckOutcome } from "../../scripts/check/run";
-import { decodeContinue, encodeContinue, listEnvelope } from "../../src/meta/list";
-import { ipAddress, service, serviceCIDR } from "../support/checked-cluster";
-import { runProgram } from "./program";
-import { getJson } from "./server";
-import { serverForTests } from "./server-for-tests";
+import { decodeContinue, encodeContinue, listEnvelope } from "../../src/api/meta/list";
+import { ipAddress, service, serviceCIDR } from "../support/worlds/checked-cluster";
+import { runProgram } from "../support/server/program";
+import { getJson } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const server = serverForTests();
 

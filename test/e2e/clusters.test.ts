@@ -2,9 +2,9 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { checkPaired, checkUnique } from "../support/checkers";
-import { observe } from "./observe";
-import { serverForTests } from "./server-for-tests";
+import { checkPaired, checkUnique } from "../support/checks/checkers";
+import { observe } from "../support/server/observe";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const PATIENCE = { timeout: 40_000, interval: 50 };

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { ObservedService } from "../../src/check/observed";
-import { observe, violationsAfterRepair } from "./observe";
-import { removeFolder, startServer, temporaryFolder } from "./server";
-import { createUntilCut } from "./writers";
+import type { ObservedService } from "../../src/tools/check/observed";
+import { observe, violationsAfterRepair } from "../support/server/observe";
+import { removeFolder, startServer, temporaryFolder } from "../support/server/server";
+import { createUntilCut } from "../support/clients/writers";
 
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));

@@ -1,9 +1,9 @@
 /** Requests that are large or long on purpose: each is answered, none with more than the client's fault, and the server lives on. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkState } from "../support/checkers";
-import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "./conformance/api";
-import { observe } from "./observe";
-import { serverForTests } from "./server-for-tests";
+import { checkState } from "../support/checks/checkers";
+import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
+import { observe } from "../support/server/observe";
+import { serverForTests } from "../support/server/server-for-tests";
 
 /** Far more than any of them needs: what hangs fails, what is slow on a busy machine does not. */
 const PATIENCE_MS = 120_000;

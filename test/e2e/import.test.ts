@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { afterAll, describe, expect, it } from "vitest";
-import type { IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
+import type { IPAddress, KubeObject, Service } from "../../src/api/meta/kubernetes";
 import { progressOn } from "../../scripts/terminal/progress";
-import { runProgram } from "./program";
-import { getJson, removeFolder, startServer, temporaryFolder } from "./server";
-import { serverForTests } from "./server-for-tests";
+import { runProgram } from "../support/server/program";
+import { getJson, removeFolder, startServer, temporaryFolder } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const liveCluster = join(import.meta.dirname, "dumps", "live-cluster.json");
 const PATHS = {

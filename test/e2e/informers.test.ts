@@ -8,12 +8,12 @@ import type { AddressInfo } from "node:net";
 import { KubeConfig, makeInformer } from "@kubernetes/client-node";
 import type { Informer, KubernetesListObject, KubernetesObject, ObjectCache } from "@kubernetes/client-node";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { checkState } from "../support/checkers";
-import { GoWriter, writtenKinds } from "./go-client";
-import { observe } from "./observe";
-import { Reflector } from "./reflector";
-import { getJson } from "./server";
-import { serverForTests } from "./server-for-tests";
+import { checkState } from "../support/checks/checkers";
+import { GoWriter, writtenKinds } from "../support/clients/go-client";
+import { observe } from "../support/server/observe";
+import { Reflector } from "../support/clients/reflector";
+import { getJson } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/services";
 const IP_ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";

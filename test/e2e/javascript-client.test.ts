@@ -15,9 +15,9 @@ import {
 } from "@kubernetes/client-node";
 import type { V1Service, V1Status } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkOrdered, checkState } from "../support/checkers";
-import { observe } from "./observe";
-import { serverForTests } from "./server-for-tests";
+import { checkOrdered, checkState } from "../support/checks/checkers";
+import { observe } from "../support/server/observe";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const namespace = "default";
 const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:10:96::/112"]);

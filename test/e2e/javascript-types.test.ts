@@ -15,12 +15,12 @@ import {
 } from "@kubernetes/client-node";
 import type { ApiConstructor } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkState } from "../support/checkers";
-import { observe } from "./observe";
-import { servedTypes } from "./served-types";
-import type { ServedType } from "./served-types";
-import { getJson } from "./server";
-import { serverForTests } from "./server-for-tests";
+import { checkState } from "../support/checks/checkers";
+import { observe } from "../support/server/observe";
+import { servedTypes } from "../support/server/served-types";
+import type { ServedType } from "../support/server/served-types";
+import { getJson } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const namespace = "default";
 const server = serverForTests();

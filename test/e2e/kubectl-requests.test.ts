@@ -3,7 +3,7 @@
  * (api-machinery §2). kubectl 1.33 differs in what `describe servicecidr` and `describe ipaddress` read; both forms are here.
  */
 import { describe, expect, it } from "vitest";
-import { serverForTests } from "./server-for-tests";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const AGGREGATED =

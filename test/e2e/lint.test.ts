@@ -7,7 +7,7 @@ beforeAll(() => {
   eslint = new ESLint();
 });
 
-const pure = "src/base/result.ts";
+const pure = "src/core/base/result.ts";
 const shell = "durable-objects/ports.ts";
 
 describe("lint", () => {
@@ -18,10 +18,10 @@ describe("lint", () => {
     ["ambient randomness", pure, "export const r = Math.random();", "Random port"],
     ["ambient UUIDs", pure, "export const r = crypto.randomUUID();", "Random port"],
     ["console", pure, 'console.log("x");', "Recorder port"],
-    ["an import that goes up", pure, 'import "../store/resource-store";', "imports only go down"],
-    ["an import of tests", pure, 'import "../../test/support/checkers";', "nothing below imports scripts or tests"],
+    ["an import that goes up", pure, 'import "../../api/store/resource-store";', "imports only go down"],
+    ["an import of tests", pure, 'import "../../../test/support/checks/checkers";', "nothing below imports scripts or tests"],
     ["the platform in pure code", pure, 'import "cloudflare:workers";', "pure code knows no platform"],
-    ["loose address parsing outside src/net", pure, 'import ipaddr from "ipaddr.js"; export const x = ipaddr;', "one strict parser"],
+    ["loose address parsing outside src/core/net", pure, 'import ipaddr from "ipaddr.js"; export const x = ipaddr;', "one strict parser"],
     ["a package outside the table", shell, 'import "left-pad";', "not in the table of packages"],
     ["unconfirmed writes", shell, "export const o = { allowUnconfirmed: true };", "survive a crash"],
     ["unconfirmed writes by quoted name", shell, 'export const o = { "allowUnconfirmed": true };', "survive a crash"],
@@ -41,7 +41,7 @@ describe("lint", () => {
 
   it("lets explicit times and lower layers through", async () => {
     const [result] = await eslint.lintText('import { ok } from "../base/result";\nexport const t = ok(new Date(0));\n', {
-      filePath: "src/net/family.ts",
+      filePath: "src/core/net/family.ts",
     });
     expect(result?.messages).toEqual([]);
   });

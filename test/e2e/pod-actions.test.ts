@@ -1,6 +1,6 @@
 /** Documents created under Pods: bindings and evictions. */
 import { describe, expect, it } from "vitest";
-import { serverForTests } from "./server-for-tests";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const server = serverForTests();
 

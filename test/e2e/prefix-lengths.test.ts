@@ -1,11 +1,11 @@
 /** ServiceCIDRs of every kind of length, the shortest and the longest of both families among them: Ready, given out of, and deleted again. */
 import { describe, expect, it } from "vitest";
-import { parseAddress, formatAddress } from "../../src/net/address";
-import { containsAddress } from "../../src/net/prefix";
-import { usableOf, usableSizeOf } from "../../src/net/usable";
+import { parseAddress, formatAddress } from "../../src/core/net/address";
+import { containsAddress } from "../../src/core/net/prefix";
+import { usableOf, usableSizeOf } from "../../src/core/net/usable";
 import { prefixOf } from "../model/prefix-of";
-import { Api, MERGE_PATCH } from "./conformance/api";
-import { serverForTests } from "./server-for-tests";
+import { Api, MERGE_PATCH } from "../support/clients/api";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const DRAWS = 5;
 const RANGES = "/apis/networking.k8s.io/v1/servicecidrs";

@@ -1,14 +1,14 @@
 /** Protobuf bodies for every served type, as typed client-go sends them: create, update, status, delete, deletecollection. */
 import { afterAll, describe, expect, it } from "vitest";
-import { definitionOf } from "../../src/registry/all";
-import { encodeProtobuf } from "../../src/schema/encode-protobuf";
-import { DeleteOptionsSchema } from "../../src/schema/meta";
-import type { MessageSchema } from "../../src/schema/types";
-import { checkState } from "../support/checkers";
-import { observe } from "./observe";
-import { servedTypes } from "./served-types";
-import type { ServedType } from "./served-types";
-import { serverForTests } from "./server-for-tests";
+import { definitionOf } from "../../src/api/registry/all";
+import { encodeProtobuf } from "../../src/api/schema/encode-protobuf";
+import { DeleteOptionsSchema } from "../../src/api/schema/meta";
+import type { MessageSchema } from "../../src/api/schema/types";
+import { checkState } from "../support/checks/checkers";
+import { observe } from "../support/server/observe";
+import { servedTypes } from "../support/server/served-types";
+import type { ServedType } from "../support/server/served-types";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const server = serverForTests();

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
-import type { FollowedRanges } from "../../src/ranges/follow-ranges";
-import type { RangesView } from "../../src/ranges/service-ranges";
-import { clientFetch, followZones, plainFetch } from "./ranges-example";
-import { getJson } from "./server";
-import { serverForTests } from "./server-for-tests";
+import type { FollowedRanges } from "../../src/addresses/client/follow-ranges";
+import type { RangesView } from "../../src/addresses/ranges/service-ranges";
+import { clientFetch, followZones, plainFetch } from "../support/examples/ranges";
+import { getJson } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
 const server = serverForTests();
@@ -24,8 +24,8 @@ const prefixes = ({ ready, serving }: Pick<RangesView, "ready" | "serving">) =>
 
 it("docs/ranges.md shows the code that runs here", () => {
   const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "ranges.md"), "utf8");
-  const code = readFileSync(join(import.meta.dirname, "ranges-example.ts"), "utf8");
-  expect(/```ts\n([\s\S]*?)```/.exec(page)?.[1]).toBe(code.replaceAll('"../../src/', '"../src/'));
+  const code = readFileSync(join(import.meta.dirname, "..", "support", "examples", "ranges.ts"), "utf8");
+  expect(/```ts\n([\s\S]*?)```/.exec(page)?.[1]).toBe(code.replaceAll('"../../../src/', '"../src/'));
   // The example of an answer has the members of one.
   const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "") as RangesView;
   return view(server.url).then((answered) => expect(Object.keys(answered)).toEqual(Object.keys(shown)));

@@ -1,10 +1,10 @@
 /** With all crons off: what was deleted by hand is back by the deletion's own poke, and what is released can be used at once. */
 import { describe, expect, it } from "vitest";
 import { upstreamRow } from "../conformance/upstream-row";
-import { Api, type Body } from "./conformance/api";
-import { configWithoutCrons } from "./config-without-crons";
-import { damageData } from "./damage";
-import { serverForTests } from "./server-for-tests";
+import { Api, type Body } from "../support/clients/api";
+import { configWithoutCrons } from "../support/server/config-without-crons";
+import { damageData } from "../support/server/damage";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";

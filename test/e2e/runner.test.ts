@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { getJson, removeFolder, startProcess, temporaryFolder } from "./server";
-import type { ServerProcess } from "./server";
-import { serverForTests } from "./server-for-tests";
+import { getJson, removeFolder, startProcess, temporaryFolder } from "../support/server/server";
+import type { ServerProcess } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const folders: string[] = [];
 const newFolder = () => {

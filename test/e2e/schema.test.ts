@@ -1,9 +1,9 @@
 /** What the server publishes about its types, against what it answers. */
 import { describe, expect, it } from "vitest";
-import { definitions } from "../../src/registry/all";
-import { OpenApiValidator } from "../support/openapi-validator";
+import { definitions } from "../../src/api/registry/all";
+import { OpenApiValidator } from "../support/values/openapi-validator";
 import { samples } from "./conformance/matrix/samples";
-import { serverForTests } from "./server-for-tests";
+import { serverForTests } from "../support/server/server-for-tests";
 
 type Json = Record<string, unknown>;
 

@@ -2,8 +2,8 @@
 import { CoreV1Api, KubeConfig, KubernetesObjectApi, PatchStrategy, setHeaderOptions } from "@kubernetes/client-node";
 import type { V1Service } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
-import { getJson } from "./server";
-import { serverForTests } from "./server-for-tests";
+import { getJson } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const server = serverForTests();
 

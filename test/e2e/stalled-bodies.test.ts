@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import type { Status } from "../../src/meta/status";
-import { Api } from "./conformance/api";
-import { inFlight, metric } from "./metric";
-import { serverForTests } from "./server-for-tests";
+import type { Status } from "../../src/api/meta/status";
+import { Api } from "../support/clients/api";
+import { inFlight, metric } from "../support/server/metric";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const LIMIT = 6;

@@ -8,8 +8,8 @@ import { Log, LogLevel, Miniflare, type WorkerOptions } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle, readRuntimeConfig } from "../../scripts/serve/runtime";
 import { upstreamRow } from "../conformance/upstream-row";
-import type { Body } from "./conformance/api";
-import { removeFolder, temporaryFolder } from "./server";
+import type { Body } from "../support/clients/api";
+import { removeFolder, temporaryFolder } from "../support/server/server";
 
 const WORKERS = {
   /** its objects are everybody's */

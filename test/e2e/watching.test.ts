@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { CoreV1Api, KubeConfig, makeInformer, PatchStrategy, setHeaderOptions, Watch } from "@kubernetes/client-node";
 import type { Informer, ObjectCache, V1Service } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { serverForTests } from "./server-for-tests";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const namespace = "default";
 const SERVICES = `/api/v1/namespaces/${namespace}/services`;

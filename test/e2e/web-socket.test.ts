@@ -1,9 +1,9 @@
 /** Watches over WebSocket of clients that say what they should not, or nothing at all any more. */
 import { describe, expect, it } from "vitest";
-import { openWatches } from "./observe";
-import { frame, RawSocket } from "./raw-socket";
-import { getJson } from "./server";
-import { serverForTests } from "./server-for-tests";
+import { openWatches } from "../support/server/observe";
+import { frame, RawSocket } from "../support/clients/raw-socket";
+import { getJson } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
 
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const WATCH = `${LEASES}?watch=true&resourceVersion=0`;

@@ -1,7 +1,7 @@
-import { bandOffset } from "../../src/net/band";
-import type { Prefix } from "../../src/net/prefix";
-import { lastOf } from "../../src/net/prefix";
-import { isUsableIn } from "../../src/net/usable";
+import { bandOffset } from "../../src/core/net/band";
+import type { Prefix } from "../../src/core/net/prefix";
+import { lastOf } from "../../src/core/net/prefix";
+import { isUsableIn } from "../../src/core/net/usable";
 
 /** Flat twin of the pool for small IPv4 segments: each question is answered address by address, from the definitions. */
 export class NaivePool {

@@ -1,4 +1,4 @@
-import { parsePrefix, type Prefix } from "../../src/net/prefix";
+import { parsePrefix, type Prefix } from "../../src/core/net/prefix";
 
 /** The prefix that a literal of a test means. */
 export function prefixOf(text: string): Prefix {

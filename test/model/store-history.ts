@@ -1,5 +1,5 @@
 /** A store's past as whole copies of every revision: what lists and watches have to agree with. */
-import type { KubeObject } from "../../src/meta/kubernetes";
+import type { KubeObject } from "../../src/api/meta/kubernetes";
 
 /** Stored text by key. */
 export type Snapshot = ReadonlyMap<string, string>;

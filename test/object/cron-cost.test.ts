@@ -5,8 +5,8 @@ import type { Env } from "../../durable-objects/env";
 import { clusterObjects, servicesStore, wipeable } from "../../durable-objects/peers";
 import { busyKey, busyPrefix, directoryKey } from "../../src/tenancy/directory-keys";
 import worker from "../../src/worker/index";
-import { type Call, countedCalls } from "../support/counted-calls";
-import { createRequest, WRITE } from "../support/store-world";
+import { type Call, countedCalls } from "../support/objects/counted-calls";
+import { createRequest, WRITE } from "../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
 /** With how many rounds through all clusters an idle one has had everything of the job, and whether the job visits one that is busy. */

@@ -3,7 +3,7 @@ import { createExecutionContext, createScheduledController, env } from "cloudfla
 import { afterEach, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { EVENT_LIFETIME_MS } from "../../src/controllers/event-expiry";
-import type { KubeObject } from "../../src/meta/kubernetes";
+import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { busyKey } from "../../src/tenancy/directory-keys";
 import worker from "../../src/worker/index";
 

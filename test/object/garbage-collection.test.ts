@@ -1,11 +1,11 @@
 import { abortAllDurableObjects, env, runDurableObjectAlarm } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 import type { Controller } from "../../durable-objects/controller";
-import type { KubeObject, OwnerReference } from "../../src/meta/kubernetes";
-import type { DeleteOptionsRequest } from "../../src/rpc/store";
-import { createIn, freshCluster, mergePatch, storedIn, type StoreStub, storeStubOf } from "../support/store-stubs";
+import type { KubeObject, OwnerReference } from "../../src/api/meta/kubernetes";
+import type { DeleteOptionsRequest } from "../../src/api/rpc/store";
+import { createIn, freshCluster, mergePatch, storedIn, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
 import { upstreamRow } from "../conformance/upstream-row";
-import { DELETE } from "../support/store-world";
+import { DELETE } from "../support/worlds/store-world";
 
 const { CONTROLLER, SERVICES_STORE } = env as unknown as {
   CONTROLLER: DurableObjectNamespace<Controller>;

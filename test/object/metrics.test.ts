@@ -3,9 +3,9 @@ import { env } from "cloudflare:test";
 import { expect, it } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { metricsResponse } from "../../src/worker/system/metrics";
-import { aService } from "../support/repair-world";
-import { addressOf, createRequest, messageOf, ObjectCluster, plant } from "../support/object-cluster";
-import { parsePrometheus } from "../support/prometheus";
+import { aService } from "../support/worlds/repair-world";
+import { addressOf, createRequest, messageOf, ObjectCluster, plant } from "../support/objects/object-cluster";
+import { parsePrometheus } from "../support/values/prometheus";
 
 const bindings = env as unknown as Env;
 const RANGE = "10.97.0.0/29";

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 import { StoreObject } from "../../durable-objects/store-object";
-import type { Namespace } from "../../src/meta/kubernetes";
+import type { Namespace } from "../../src/api/meta/kubernetes";
 import {
   createIn,
   deleteFrom,
@@ -11,8 +11,8 @@ import {
   storedIn,
   type StoreStub,
   storeStubOf,
-} from "../support/store-stubs";
-import { aLease } from "../support/store-world";
+} from "../support/objects/store-stubs";
+import { aLease } from "../support/worlds/store-world";
 
 const LEASES = "leases.coordination.k8s.io";
 const PATIENCE = { timeout: 10_000, interval: 20 };

@@ -10,11 +10,11 @@ import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-rec
 import type { Migration } from "../../durable-objects/sql/migrate";
 import { OWNER_MIGRATIONS } from "../../durable-objects/sql/owner-sql";
 import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
-import type { CheckReport } from "../../src/check/check-cluster";
-import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/meta/kubernetes";
+import type { CheckReport } from "../../src/tools/check/check-cluster";
+import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { app } from "../../src/worker/app";
-import { checkNodePortsUnique, checkState } from "../support/checkers";
-import { type ObjectBinding, OLD_CLUSTER, OLD_SCHEMAS, type OldObject, oldObjects, restore, stubOf } from "../support/old-data";
+import { checkNodePortsUnique, checkState } from "../support/checks/checkers";
+import { type ObjectBinding, OLD_CLUSTER, OLD_SCHEMAS, type OldObject, oldObjects, restore, stubOf } from "../support/objects/old-data";
 
 const bindings = env as unknown as Env;
 const SERVICES = "/api/v1/namespaces/default/services";

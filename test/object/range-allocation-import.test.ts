@@ -1,11 +1,11 @@
 import { env } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
-import { writeRangeAllocation } from "../../src/import/range-allocation";
-import type { Status } from "../../src/meta/status";
+import { writeRangeAllocation } from "../../src/tools/import/range-allocation";
+import type { Status } from "../../src/api/meta/status";
 import { rangeAllocationsResponse } from "../../src/worker/system/range-allocations";
-import { ObjectCluster, plant } from "../support/object-cluster";
-import { aService, anIPAddress } from "../support/repair-world";
+import { ObjectCluster, plant } from "../support/objects/object-cluster";
+import { aService, anIPAddress } from "../support/worlds/repair-world";
 
 const bindings = { ...(env as unknown as Env), FEATURE_GATES: "DisableAllocatorDualWrite=false" };
 const PATIENCE = { timeout: 20_000, interval: 50 };

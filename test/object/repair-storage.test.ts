@@ -3,8 +3,8 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { sqlRepairStorage } from "../../durable-objects/sql/repair-sql";
-import type { RepairStorage } from "../../src/controllers/repair/ports";
-import { MemoryRepairStorage } from "../support/memory-repair-storage";
+import type { RepairStorage } from "../../src/addresses/repair/repair-ports";
+import { MemoryRepairStorage } from "../support/memory/repair-storage";
 
 const bindings = env as unknown as Env;
 

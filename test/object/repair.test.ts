@@ -2,11 +2,11 @@ import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test
 import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { eventsStore, ipAddressesStore, owner, coordinator, repairController, servicesStore, storeStub } from "../../durable-objects/peers";
-import type { CoreEvent, IPAddress, KubeObject, Service } from "../../src/meta/kubernetes";
-import type { ObjectFeed } from "../../src/rpc/object-feed";
+import type { CoreEvent, IPAddress, KubeObject, Service } from "../../src/api/meta/kubernetes";
+import type { ObjectFeed } from "../../src/api/rpc/object-feed";
 import { clusterName } from "../../src/tenancy/cluster-id";
-import { checkPaired, checkUnique } from "../support/checkers";
-import { createRequest, DELETE, WRITE } from "../support/store-world";
+import { checkPaired, checkUnique } from "../support/checks/checkers";
+import { createRequest, DELETE, WRITE } from "../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
 const PATIENCE = { timeout: 10_000, interval: 50 };

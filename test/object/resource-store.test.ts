@@ -4,12 +4,21 @@ import type { ResourceStore } from "../../durable-objects/resource-store";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage } from "../../durable-objects/sql/store-sql";
 import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
-import { OBJECT_MAX_BYTES } from "../../src/base/limits";
-import type { CoreEvent, KubeObject, Lease } from "../../src/meta/kubernetes";
-import type { WriteResult } from "../../src/rpc/store";
+import { OBJECT_MAX_BYTES } from "../../src/core/base/limits";
+import type { CoreEvent, KubeObject, Lease } from "../../src/api/meta/kubernetes";
+import type { WriteResult } from "../../src/api/rpc/store";
 import { storeStorageCases } from "../contract/store-storage.suite";
-import { collect, createIn, deleteFrom, freshCluster, mergePatch, storedIn, type StoreStub, storeStubOf } from "../support/store-stubs";
-import { aLease as lease, createRequest, WRITE } from "../support/store-world";
+import {
+  collect,
+  createIn,
+  deleteFrom,
+  freshCluster,
+  mergePatch,
+  storedIn,
+  type StoreStub,
+  storeStubOf,
+} from "../support/objects/store-stubs";
+import { aLease as lease, createRequest, WRITE } from "../support/worlds/store-world";
 
 const GROUP = "coordination.k8s.io";
 const LEASES = `leases.${GROUP}`;

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { ServiceCIDR } from "../../durable-objects/service-cidr";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { OWNER_MIGRATIONS, ownerStorage } from "../../durable-objects/sql/owner-sql";
-import type { AllocateItem } from "../../src/rpc/service-cidr";
+import type { AllocateItem } from "../../src/addresses/rpc/service-cidr";
 import { ownerStorageCases } from "../contract/owner-storage.suite";
-import { aConfig, aHolder } from "../support/owner-world";
+import { aConfig, aHolder } from "../support/worlds/owner-world";
 
 const { SERVICE_CIDR } = env as unknown as { SERVICE_CIDR: DurableObjectNamespace<ServiceCIDR> };
 const RANGE = "10.0.0.0/24";

@@ -7,8 +7,8 @@ import { migrate } from "../../durable-objects/sql/migrate";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "../../durable-objects/sql/node-ports-sql";
 import { sqlStoreStorage } from "../../durable-objects/sql/store-sql";
 import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
-import { addressOf, messageOf, nodePortRows, nodePortsOf, ObjectCluster, plant } from "../support/object-cluster";
-import { aService } from "../support/repair-world";
+import { addressOf, messageOf, nodePortRows, nodePortsOf, ObjectCluster, plant } from "../support/objects/object-cluster";
+import { aService } from "../support/worlds/repair-world";
 
 const bindings = env as unknown as Env;
 

@@ -4,11 +4,11 @@ import { expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { coordinator, owner, servicesStore } from "../../durable-objects/peers";
 import { systemDigest } from "../../durable-objects/ports";
-import type { Service, ServiceCIDR } from "../../src/meta/kubernetes";
-import type { Topology } from "../../src/rpc/coordinator";
-import type { WriteOptions, WriteResult } from "../../src/rpc/store";
-import { openTopology, sealTopology, topologyCopyKey } from "../../src/topology/topology-copy";
-import { DELETE, WRITE } from "../support/store-world";
+import type { Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
+import type { Topology } from "../../src/addresses/rpc/coordinator";
+import type { WriteOptions, WriteResult } from "../../src/api/rpc/store";
+import { openTopology, sealTopology, topologyCopyKey } from "../../src/addresses/topology/topology-copy";
+import { DELETE, WRITE } from "../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
 const OPTIONS: WriteOptions = { ...WRITE, group: "" };

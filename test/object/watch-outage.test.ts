@@ -1,9 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import type { ResourceStore } from "../../durable-objects/resource-store";
-import { collect, createIn, freshCluster, mergePatch, storeStubOf } from "../support/store-stubs";
-import { aLease } from "../support/store-world";
-import { seededRandom } from "../support/seeded-random";
+import { collect, createIn, freshCluster, mergePatch, storeStubOf } from "../support/objects/store-stubs";
+import { aLease } from "../support/worlds/store-world";
+import { seededRandom } from "../support/sim/seeded-random";
 
 const SECONDS = 60;
 const WRITES_PER_SECOND = 200;

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
-import { HISTORY_SIZE_MAX } from "../../src/base/limits";
-import type { KubeObject } from "../../src/meta/kubernetes";
-import { definitionOf } from "../../src/registry/all";
-import type { CollectionRequest } from "../../src/rpc/store";
-import { COLLECTION_HEADER, encodeCollection } from "../../src/store/collection-header";
-import { createIn, deleteFrom, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../support/store-stubs";
-import { aLease as lease, collectionRequest } from "../support/store-world";
+import { HISTORY_SIZE_MAX } from "../../src/core/base/limits";
+import type { KubeObject } from "../../src/api/meta/kubernetes";
+import { definitionOf } from "../../src/api/registry/all";
+import type { CollectionRequest } from "../../src/api/rpc/store";
+import { COLLECTION_HEADER, encodeCollection } from "../../src/api/store/collection-header";
+import { createIn, deleteFrom, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
+import { aLease as lease, collectionRequest } from "../support/worlds/store-world";
 
 const LEASES = definitionOf("coordination.k8s.io", "leases");
 const leasesOf = (cluster: string): StoreStub => storeStubOf(cluster, "leases.coordination.k8s.io");

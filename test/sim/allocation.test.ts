@@ -3,11 +3,11 @@
  * sets how many there are.
  */
 import { describe, expect, it } from "vitest";
-import type { LedgerStorage } from "../../src/clusterip/ledger-storage";
-import type { ServiceCIDRRpc } from "../../src/rpc/service-cidr";
-import { overriding } from "../support/overriding";
-import type { Sabotage } from "../support/sim-cluster";
-import { type HistoryReport, runHistory } from "../support/sim-history";
+import type { LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
+import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
+import { overriding } from "../support/worlds/overriding";
+import type { Sabotage } from "../support/sim/cluster";
+import { type HistoryReport, runHistory } from "../support/sim/history";
 
 const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
 const SEED = Number(variable("SEED") || "0");

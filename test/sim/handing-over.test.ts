@@ -3,9 +3,9 @@
  * there are.
  */
 import { describe, expect, it } from "vitest";
-import type { ServiceCIDRRpc } from "../../src/rpc/service-cidr";
-import type { Sabotage } from "../support/sim-cluster";
-import { type HandoffReport, runHandoffHistory } from "../support/sim-handoff-history";
+import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
+import type { Sabotage } from "../support/sim/cluster";
+import { type HandoffReport, runHandoffHistory } from "../support/sim/handoff-history";
 
 const HISTORIES = Number(variable("SIM_HISTORIES") || "100");
 const SEED = Number(variable("SEED") || "0");

@@ -3,13 +3,13 @@
  * the network and the disk of the simulation, and ends with the invariants. Random histories meet them too; here each has its name.
  */
 import { describe, expect, it } from "vitest";
-import type { HeldAddress } from "../../src/rpc/repair";
-import { ObjectFeedReader } from "../../src/store/object-feed";
-import { objectOf, statusOf } from "../support/sim-api";
-import { checkPaired } from "../support/checkers";
-import { ipAddressesOf, servicesOf } from "../support/sim-checks";
-import { Scenario } from "../support/sim-scenario";
-import { aLease, StoreWorld } from "../support/store-world";
+import type { HeldAddress } from "../../src/addresses/rpc/repair";
+import { ObjectFeedReader } from "../../src/api/store/object-feed-reader";
+import { objectOf, statusOf } from "../support/sim/api";
+import { checkPaired } from "../support/checks/checkers";
+import { ipAddressesOf, servicesOf } from "../support/sim/checks";
+import { Scenario } from "../support/sim/scenario";
+import { aLease, StoreWorld } from "../support/worlds/store-world";
 
 const FIVE = "10.0.0.5";
 const SERVICE_OPTIONS = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" } as const;

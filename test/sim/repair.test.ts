@@ -3,14 +3,14 @@
  * IPAddresses by hand and everything breaks. At rest the invariants hold, and repair has done nobody any harm. `SEED=<n>` runs one history.
  */
 import { describe, expect, it } from "vitest";
-import { RepairWorld } from "../support/repair-world";
-import { seededRandom } from "../support/seeded-random";
-import { checkQuiet, ipAddressesOf } from "../support/sim-checks";
-import { SimClients } from "../support/sim-clients";
-import { SimCluster } from "../support/sim-cluster";
-import { crashSomeone, drawFaults, isExpected } from "../support/sim-history";
-import { CLIENT, NO_FAULTS } from "../support/sim-network";
-import { DELETE } from "../support/store-world";
+import { RepairWorld } from "../support/worlds/repair-world";
+import { seededRandom } from "../support/sim/seeded-random";
+import { checkQuiet, ipAddressesOf } from "../support/sim/checks";
+import { SimClients } from "../support/sim/clients";
+import { SimCluster } from "../support/sim/cluster";
+import { crashSomeone, drawFaults, isExpected } from "../support/sim/history";
+import { CLIENT, NO_FAULTS } from "../support/sim/network";
+import { DELETE } from "../support/worlds/store-world";
 
 const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
 const SEED = Number(variable("SEED") || "0");

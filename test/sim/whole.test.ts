@@ -3,10 +3,10 @@
  * `npm run simulate` shows; `npm test` and .ci/run call it.
  */
 import { describe, expect, it } from "vitest";
-import { sabotages } from "../support/sabotages";
-import type { SimOptions } from "../support/sim-cluster";
-import { Scenario } from "../support/sim-scenario";
-import { runWholeHistory } from "../support/sim-whole-history";
+import { sabotages } from "../support/sim/sabotages";
+import type { SimOptions } from "../support/sim/cluster";
+import { Scenario } from "../support/sim/scenario";
+import { runWholeHistory } from "../support/sim/whole-history";
 
 /** Within so many histories the loss of a protection has to show; most do within a few. */
 const NOTICED_WITHIN = 1_000;

@@ -8,10 +8,10 @@
  * - A finalizer is taken only after a complete pull that began when the deletion was known already: every dependent from before the
  *   deletion is in the graph by then. Dependents that are made later have an absent owner and are collected as such.
  */
-import { inParallel } from "../../base/in-parallel";
-import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../meta/object-meta";
-import type { LinkChange, ObjectLinks, StoreCursor } from "../../rpc/object-links";
-import type { WriteRequest } from "../../rpc/store";
+import { inParallel } from "../../core/base/in-parallel";
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
+import type { LinkChange, ObjectLinks, StoreCursor } from "../../api/rpc/object-links";
+import type { WriteRequest } from "../../api/rpc/store";
 import { decideDependent, ownerState, releasableOwners } from "./decide";
 import { type GraphNode, hasFinalizer, OwnerGraph, type Place, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";

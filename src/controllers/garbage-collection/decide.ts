@@ -10,9 +10,9 @@
  *   some waiting, has dependents   delete Foreground: its own dependents go before it, too
  *   none is solid                  delete Background (or as the object's own finalizer says)
  */
-import type { OwnerReference } from "../../meta/kubernetes";
-import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../meta/object-meta";
-import type { ObjectLinks } from "../../rpc/object-links";
+import type { OwnerReference } from "../../api/meta/kubernetes";
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
+import type { ObjectLinks } from "../../api/rpc/object-links";
 import type { GraphNode, OwnerGraph } from "./graph";
 import { hasFinalizer } from "./graph";
 

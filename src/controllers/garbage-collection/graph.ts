@@ -5,11 +5,11 @@
  * `foregroundDeletion`): an owner at rest is known by the references to it alone, and whether it lives is asked of its store when it
  * matters. A cluster of plain Services costs nothing here.
  */
-import type { OwnerReference } from "../../meta/kubernetes";
-import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../meta/object-meta";
-import type { LinkChange, ObjectLinks } from "../../rpc/object-links";
-import type { ObjectKey } from "../../rpc/store";
-import { storageKey } from "../../store/keys";
+import type { OwnerReference } from "../../api/meta/kubernetes";
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
+import type { LinkChange, ObjectLinks } from "../../api/rpc/object-links";
+import type { ObjectKey } from "../../api/rpc/store";
+import { storageKey } from "../../api/store/keys";
 
 /** Where an object is: the store's name and the key in it. */
 export interface Place {

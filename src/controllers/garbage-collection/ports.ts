@@ -1,7 +1,7 @@
 /** What the garbage collector needs: stores to ask and write to, and rows of its own. */
-import type { Recorder } from "../../base/ports";
-import type { LinkedStore, StoreCursor } from "../../rpc/object-links";
-import type { StoreRpc } from "../../rpc/store";
+import type { Recorder } from "../../core/base/ports";
+import type { LinkedStore, StoreCursor } from "../../api/rpc/object-links";
+import type { StoreRpc } from "../../api/rpc/store";
 import type { GraphNode } from "./graph";
 
 /** One store of the cluster; each call may fail. */

@@ -1,7 +1,7 @@
 /** The collector's writes: ordinary requests to a store, bound to the object as it was read (uid and resourceVersion). */
-import type { OwnerReference } from "../../meta/kubernetes";
-import type { ObjectLinks } from "../../rpc/object-links";
-import type { WriteOptions, WriteRequest } from "../../rpc/store";
+import type { OwnerReference } from "../../api/meta/kubernetes";
+import type { ObjectLinks } from "../../api/rpc/object-links";
+import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
 
 /** The group and version that the store's patches speak of. */
 export interface Representation {

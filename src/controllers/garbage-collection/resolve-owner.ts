@@ -1,7 +1,7 @@
 /** Where the owner that an ownerReference names is kept, if it is of a served kind. */
-import type { OwnerReference } from "../../meta/kubernetes";
-import { definitions } from "../../registry/all";
-import type { ResourceDefinition } from "../../registry/resource";
+import type { OwnerReference } from "../../api/meta/kubernetes";
+import { definitions } from "../../api/registry/all";
+import type { ResourceDefinition } from "../../api/registry/resource";
 import type { Place } from "./graph";
 
 /** `leases.coordination.k8s.io`, `services`. */

@@ -2,15 +2,15 @@
  * POST of a document to a create-only subresource: what it does is done to the object, the document itself is not stored.
  * Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
  */
-import type { DeleteOptions, KubeObject } from "../../meta/kubernetes";
-import { badRequest, created, type Status, unclassified } from "../../meta/status";
-import type { ActionDefinition } from "../../registry/resource";
-import type { WriteOptions, WriteRequest } from "../../rpc/store";
-import { err, ok, type Result } from "../../base/result";
-import { namespaceMismatch, readObject } from "../body";
-import { rawDeleteOptions } from "../delete-options";
-import { parseWriteOptions, validateDeleteOptions } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
+import type { DeleteOptions, KubeObject } from "../../api/meta/kubernetes";
+import { badRequest, created, type Status, unclassified } from "../../api/meta/status";
+import type { ActionDefinition } from "../../api/registry/resource";
+import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
+import { err, ok, type Result } from "../../core/base/result";
+import { namespaceMismatch, readObject } from "../http/body";
+import { rawDeleteOptions } from "./delete-options";
+import { parseWriteOptions, validateDeleteOptions } from "../http/options";
+import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 
 export async function act(request: ResourceRequest, action: ActionDefinition): Promise<Response> {

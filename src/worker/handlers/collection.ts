@@ -1,16 +1,16 @@
 /** The request that list, watch and deletecollection send to the store, which answers with the final bytes. */
-import { COLLECTION_HEADER, encodeCollection } from "../../store/collection-header";
-import type { Result } from "../../base/result";
-import { badRequest, type Status } from "../../meta/status";
-import { parseIncludeObject } from "../../meta/table";
-import type { CollectionRequest, Representation } from "../../rpc/store";
-import { compressed } from "../compress";
-import { answerOfCopy, noteSource } from "../list-copies";
-import type { CollectionOptions } from "../options";
-import { call } from "../peers";
-import { socketHeaders } from "../web-socket";
-import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "../resource-request";
-import { rerendered } from "../respond";
+import { COLLECTION_HEADER, encodeCollection } from "../../api/store/collection-header";
+import type { Result } from "../../core/base/result";
+import { badRequest, type Status } from "../../api/meta/status";
+import { parseIncludeObject } from "../../api/meta/table";
+import type { CollectionRequest, Representation } from "../../api/rpc/store";
+import { compressed } from "../http/compress";
+import { answerOfCopy, noteSource } from "../routing/list-copies";
+import type { CollectionOptions } from "../http/options";
+import { call } from "../routing/call";
+import { socketHeaders } from "../http/web-socket";
+import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
+import { rerendered } from "../http/respond";
 
 const COLLECTION_URL = "http://store/collection";
 

@@ -1,8 +1,8 @@
 /** POST of a collection. Upstream: apiserver endpoints/handlers/create.go. */
-import { objectResponse, storedForm } from "../answer";
-import { namespaceMismatch, readObject } from "../body";
-import { parseWriteOptions } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
+import { objectResponse, storedForm } from "./answer";
+import { namespaceMismatch, readObject } from "../http/body";
+import { parseWriteOptions } from "../http/options";
+import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 
 export async function create(request: ResourceRequest): Promise<Response> {

@@ -1,8 +1,8 @@
 /** GET of one object or its status. Upstream: apiserver endpoints/handlers/get.go. */
-import { objectResponse, shownStatus } from "../answer";
-import { invalidResourceVersion, resourceVersionProblem } from "../options";
-import { call } from "../peers";
-import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "../resource-request";
+import { objectResponse, shownStatus } from "./answer";
+import { invalidResourceVersion, resourceVersionProblem } from "../http/options";
+import { call } from "../routing/call";
+import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
 
 export async function get(request: ResourceRequest): Promise<Response> {
   const resourceVersion = request.query.get("resourceVersion") ?? "";

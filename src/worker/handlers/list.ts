@@ -1,6 +1,6 @@
 /** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
-import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/options";
+import { refuse, type ResourceRequest } from "./resource-request";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 
 export async function list(request: ResourceRequest): Promise<Response> {

@@ -2,16 +2,16 @@
  * PATCH of one object or its status: the store applies the patch to the newest object in the turn that writes it.
  * The configuration of a server-side apply is parsed here, once. Upstream: apiserver endpoints/handlers/patch.go.
  */
-import { ok, type Result } from "../../base/result";
-import { parseApply } from "../../fields/parse-apply";
-import type { Status } from "../../meta/status";
-import { unsupportedMediaType } from "../../meta/status";
-import type { FieldValidation, PatchType, WriteRequest } from "../../rpc/store";
-import { objectResponse } from "../answer";
-import { readText } from "../body";
-import { PATCH_TYPES, patchTypeOf } from "../negotiate";
-import { parseWriteOptions } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
+import { ok, type Result } from "../../core/base/result";
+import { parseApply } from "../../api/fields/parse-apply";
+import type { Status } from "../../api/meta/status";
+import { unsupportedMediaType } from "../../api/meta/status";
+import type { FieldValidation, PatchType, WriteRequest } from "../../api/rpc/store";
+import { objectResponse } from "./answer";
+import { readText } from "../http/body";
+import { PATCH_TYPES, patchTypeOf } from "../http/negotiate";
+import { parseWriteOptions } from "../http/options";
+import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 
 export async function patch(request: ResourceRequest): Promise<Response> {

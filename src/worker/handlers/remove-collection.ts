@@ -1,7 +1,7 @@
 /** DELETE of a collection: answers the List of what was deleted. Upstream: apiserver endpoints/handlers/delete.go (DeleteCollection). */
-import { readDeleteOptions } from "../delete-options";
-import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
+import { readDeleteOptions } from "./delete-options";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/options";
+import { refuse, type ResourceRequest } from "./resource-request";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 
 export async function removeCollection(request: ResourceRequest): Promise<Response> {

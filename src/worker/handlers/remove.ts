@@ -1,9 +1,9 @@
 /** DELETE of one object. Upstream: apiserver endpoints/handlers/delete.go. */
-import type { KubeObject } from "../../meta/kubernetes";
-import { deleted } from "../../meta/status";
-import { objectResponse } from "../answer";
-import { readDeleteOptions } from "../delete-options";
-import { refuse, type ResourceRequest } from "../resource-request";
+import type { KubeObject } from "../../api/meta/kubernetes";
+import { deleted } from "../../api/meta/status";
+import { objectResponse } from "./answer";
+import { readDeleteOptions } from "./delete-options";
+import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 
 export async function remove(request: ResourceRequest): Promise<Response> {

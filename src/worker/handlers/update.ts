@@ -1,8 +1,8 @@
 /** PUT of one object or one of its subresources. Upstream: apiserver endpoints/handlers/update.go. */
-import { objectResponse, storedForm } from "../answer";
-import { nameMismatch, namespaceMismatch, readObject } from "../body";
-import { parseWriteOptions } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
+import { objectResponse, storedForm } from "./answer";
+import { nameMismatch, namespaceMismatch, readObject } from "../http/body";
+import { parseWriteOptions } from "../http/options";
+import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 
 export async function update(request: ResourceRequest): Promise<Response> {

@@ -2,10 +2,10 @@
  * Watch: the store's stream is handed on unchanged, so that no event costs the Worker anything.
  * Upstream: apiserver endpoints/handlers/get.go and watch.go.
  */
-import { invalid, notAcceptable } from "../../meta/status";
-import { parseCollectionOptions, resourceVersionProblem } from "../options";
-import { refuse, type ResourceRequest } from "../resource-request";
-import { endedWatch, isStopping, openWatch } from "../watched-stores";
+import { invalid, notAcceptable } from "../../api/meta/status";
+import { parseCollectionOptions, resourceVersionProblem } from "../http/options";
+import { refuse, type ResourceRequest } from "./resource-request";
+import { endedWatch, isStopping, openWatch } from "../routing/watched-stores";
 import { askCollection, representationOf } from "./collection";
 
 export async function watch(request: ResourceRequest): Promise<Response> {

@@ -1,10 +1,10 @@
 /** The call that create, update, patch and delete have in common. */
-import { err, ok, type Result } from "../../base/result";
-import type { Status } from "../../meta/status";
-import type { WriteRequest, WriteResult } from "../../rpc/store";
-import { call } from "../peers";
-import { bootstrapProblem, callName, type ResourceRequest, store } from "../resource-request";
-import { shownStatus } from "../answer";
+import { err, ok, type Result } from "../../core/base/result";
+import type { Status } from "../../api/meta/status";
+import type { WriteRequest, WriteResult } from "../../api/rpc/store";
+import { call } from "../routing/call";
+import { bootstrapProblem, callName, type ResourceRequest, store } from "./resource-request";
+import { shownStatus } from "./answer";
 
 export interface Refusal {
   status: Status;

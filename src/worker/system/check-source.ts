@@ -1,7 +1,7 @@
 /** A cluster as a check reads it inside the Worker: the stores and owners themselves, so that it is the same whatever the API serves. */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, ipAddressesStore, owner, servicesStore } from "../../../durable-objects/peers";
-import type { CheckSource } from "../../check/check-cluster";
+import type { CheckSource } from "../../tools/check/check-cluster";
 import {
   isWhole,
   type Listed,
@@ -10,13 +10,13 @@ import {
   observedService,
   type ObservedService,
   type ObservedServiceCIDR,
-} from "../../check/observed";
-import { type OwnerPage, type OwnersView, readOwners } from "../../check/read-owners";
-import { badRequest, type Status } from "../../meta/status";
-import { type FedPage, type ObjectFeed, pagesOf } from "../../rpc/object-feed";
-import { configOf } from "../config-guard";
-import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX, CHECK_ROWS_MAX } from "../limits";
-import { call } from "../peers";
+} from "../../tools/check/observed";
+import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
+import { badRequest, type Status } from "../../api/meta/status";
+import { type FedPage, type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
+import { configOf } from "../routing/config-guard";
+import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX, CHECK_ROWS_MAX } from "../http/limits";
+import { call } from "../routing/call";
 
 /** Objects of one page: its turn in the store stays short. */
 const PAGE = 500;

@@ -11,14 +11,14 @@
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
-import { checkCluster } from "../../check/check-cluster";
-import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, succeeded } from "../../meta/status";
-import { InFlight } from "../in-flight";
-import { CHECKS_MAX } from "../limits";
-import { ANSWER_TYPES, negotiate } from "../negotiate";
-import { call } from "../peers";
-import { parseQuery, splitRequestUrl } from "../request-url";
-import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../respond";
+import { checkCluster } from "../../tools/check/check-cluster";
+import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, succeeded } from "../../api/meta/status";
+import { InFlight } from "../http/in-flight";
+import { CHECKS_MAX } from "../http/limits";
+import { ANSWER_TYPES, negotiate } from "../http/negotiate";
+import { call } from "../routing/call";
+import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/respond";
 import { CheckRefused, RpcSource } from "./check-source";
 
 const checks = new InFlight();

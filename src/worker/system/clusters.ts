@@ -6,16 +6,16 @@
  *   DELETE /clusters/{name}    begins its deletion: 202, later 404
  */
 import type { Env } from "../../../durable-objects/env";
-import { invalidValue } from "../../meta/field-errors";
-import { validateDNS1123Label } from "../../meta/names";
-import { forbidden, invalid, methodNotAllowed, notFound } from "../../meta/status";
-import { rfc3339Seconds } from "../../meta/time";
-import type { ClusterState } from "../../rpc/cluster-record";
+import { invalidValue } from "../../api/meta/field-errors";
+import { validateDNS1123Label } from "../../api/meta/names";
+import { forbidden, invalid, methodNotAllowed, notFound } from "../../api/meta/status";
+import { rfc3339Seconds } from "../../api/meta/time";
+import type { ClusterState } from "../../tenancy/rpc";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
-import { ensureBootstrapped } from "../bootstrap";
-import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster } from "../clusters";
-import { parseQuery, splitRequestUrl } from "../request-url";
-import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../respond";
+import { ensureBootstrapped } from "../routing/bootstrap";
+import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster } from "../routing/known-clusters";
+import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../http/respond";
 
 /** The document, as far as it is one of this server alone. */
 const API_VERSION = "servicenet/v1";

@@ -1,9 +1,9 @@
 /** Discovery endpoints: which document, in which form. The exact Content-Type tells clients that it is the aggregated one. */
-import { notAcceptable } from "../../meta/status";
-import { aggregatedDiscoveryVersion, ANSWER_TYPES, negotiate } from "../negotiate";
-import { parseQuery, splitRequestUrl } from "../request-url";
-import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../respond";
-import type { ServedApis, ServedVersion } from "../served";
+import { notAcceptable } from "../../api/meta/status";
+import { aggregatedDiscoveryVersion, ANSWER_TYPES, negotiate } from "../http/negotiate";
+import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/respond";
+import type { ServedApis, ServedVersion } from "../routing/served";
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "./discovery-documents";
 
 /** Texts that never change while an isolate lives. */

@@ -4,10 +4,10 @@
  */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator } from "../../../durable-objects/peers";
-import { log } from "../log";
-import { READY_TIMEOUT_MS } from "../limits";
-import { call } from "../peers";
-import { pageNotFound, textResponse } from "../respond";
+import { log } from "../http/log";
+import { READY_TIMEOUT_MS } from "../http/limits";
+import { call } from "../routing/call";
+import { pageNotFound, textResponse } from "../http/respond";
 
 export type Probe = "healthz" | "livez" | "readyz";
 

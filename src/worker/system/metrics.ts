@@ -6,19 +6,19 @@
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, owner, repairController, servicesStore, storedResource, storeStub } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
-import { allocatorFamilies, type CidrUsage } from "../../alloc/allocation-metrics";
-import { inParallel } from "../../base/in-parallel";
-import { pause } from "../../base/pause";
-import { definitions } from "../../registry/all";
-import type { RepairCounts } from "../../rpc/repair";
-import { type MetricFamily, metricsText } from "../../telemetry/metrics";
-import { partsOfRanges } from "../../topology/range-parts";
+import { allocatorFamilies, type CidrUsage } from "../../addresses/alloc/allocation-metrics";
+import { inParallel } from "../../core/base/in-parallel";
+import { pause } from "../../core/base/pause";
+import { definitions } from "../../api/registry/all";
+import type { RepairCounts } from "../../addresses/rpc/repair";
+import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
+import { partsOfRanges } from "../../addresses/topology/range-parts";
 import { clusterName } from "../../tenancy/cluster-id";
-import { READY_TIMEOUT_MS } from "../limits";
-import { log } from "../log";
-import { call } from "../peers";
-import { inFlightFamily } from "../in-flight";
-import { terminations } from "../terminations";
+import { READY_TIMEOUT_MS } from "../http/limits";
+import { log } from "../http/log";
+import { call } from "../routing/call";
+import { inFlightFamily } from "../http/in-flight";
+import { terminations } from "../http/terminations";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -3,13 +3,13 @@
  * OpenAPI v2: one document, as JSON or in the protobuf form that client-go alone asks for (api-machinery §0.2).
  * Sources: upstream kube-openapi pkg/handler3 and pkg/handler.
  */
-import { GIT_VERSION } from "../../config/version";
-import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../../schema/openapi";
-import { openApiV2Document } from "../../schema/openapi-v2";
-import { encodeOpenApiV2 } from "../../schema/openapi-v2-protobuf";
-import { gzipped } from "../compress";
-import { jsonResponse, pageNotFound, textResponse } from "../respond";
-import type { ServedApis, ServedVersion } from "../served";
+import { GIT_VERSION } from "../../core/config/version";
+import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../../api/schema/openapi";
+import { openApiV2Document } from "../../api/schema/openapi-v2";
+import { encodeOpenApiV2 } from "../../api/schema/openapi-v2-protobuf";
+import { gzipped } from "../http/compress";
+import { jsonResponse, pageNotFound, textResponse } from "../http/respond";
+import type { ServedApis, ServedVersion } from "../routing/served";
 
 const JSON_TYPE = "application/json";
 const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";

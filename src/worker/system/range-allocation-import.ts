@@ -13,22 +13,22 @@
  */
 import type { Env } from "../../../durable-objects/env";
 import { ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
-import { err, ok, type Result } from "../../base/result";
-import { clusterIPsOf, readClusterIP } from "../../controllers/repair/rules";
-import { type RangeAllocation, readRangeAllocation } from "../../import/range-allocation";
-import type { IPAddress, Service } from "../../meta/kubernetes";
-import { isJsonObject, type JsonValue } from "../../meta/patch/json-value";
-import { badRequest, conflict, overloaded, type Status, succeeded } from "../../meta/status";
-import { formatAddress } from "../../net/address";
-import { type FedPage, pagesOf } from "../../rpc/object-feed";
-import { storedPrefix } from "../../topology/stored-prefix";
-import { type BodyRequest, readText } from "../body";
-import { configOf } from "../config-guard";
-import { parseWriteOptions } from "../options";
-import { call } from "../peers";
-import { beginRequest } from "../in-flight";
-import { parseQuery, splitRequestUrl } from "../request-url";
-import { statusResponse } from "../respond";
+import { err, ok, type Result } from "../../core/base/result";
+import { clusterIPsOf, readClusterIP } from "../../addresses/repair/rules";
+import { type RangeAllocation, readRangeAllocation } from "../../tools/import/range-allocation";
+import type { IPAddress, Service } from "../../api/meta/kubernetes";
+import { isJsonObject, type JsonValue } from "../../api/schema/json-value";
+import { badRequest, conflict, overloaded, type Status, succeeded } from "../../api/meta/status";
+import { formatAddress } from "../../core/net/address";
+import { type FedPage, pagesOf } from "../../api/rpc/object-feed";
+import { storedPrefix } from "../../addresses/topology/stored-prefix";
+import { type BodyRequest, readText } from "../http/body";
+import { configOf } from "../routing/config-guard";
+import { parseWriteOptions } from "../http/options";
+import { call } from "../routing/call";
+import { beginRequest } from "../http/in-flight";
+import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { statusResponse } from "../http/respond";
 
 const RESOURCE = { group: "", resource: "serviceipallocations", kind: "RangeAllocation" };
 const DIFFERENCES_TOLD_MAX = 1_000;

@@ -9,20 +9,20 @@
  */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, owner } from "../../../durable-objects/peers";
-import { err, ok, type Result } from "../../base/result";
-import type { Config } from "../../config/config";
-import { bitsOf, writeRangeAllocation } from "../../import/range-allocation";
-import { methodNotAllowed, serviceUnavailable, type Status } from "../../meta/status";
-import { formatAddress } from "../../net/address";
-import { overlap } from "../../net/interval";
-import { lastOf, type Prefix } from "../../net/prefix";
-import type { Topology } from "../../rpc/coordinator";
-import { isOf } from "../../topology/route";
-import { storedPrefix } from "../../topology/stored-prefix";
-import { configOf } from "../config-guard";
-import { RETRY_AFTER_SECONDS } from "../limits";
-import { call } from "../peers";
-import { jsonResponse, pageNotFound, statusResponse } from "../respond";
+import { err, ok, type Result } from "../../core/base/result";
+import type { Config } from "../../core/config/config";
+import { bitsOf, writeRangeAllocation } from "../../tools/import/range-allocation";
+import { methodNotAllowed, serviceUnavailable, type Status } from "../../api/meta/status";
+import { formatAddress } from "../../core/net/address";
+import { overlap } from "../../core/net/interval";
+import { lastOf, type Prefix } from "../../core/net/prefix";
+import type { Topology } from "../../addresses/rpc/coordinator";
+import { isOf } from "../../addresses/topology/route";
+import { storedPrefix } from "../../addresses/topology/stored-prefix";
+import { configOf } from "../routing/config-guard";
+import { RETRY_AFTER_SECONDS } from "../http/limits";
+import { call } from "../routing/call";
+import { jsonResponse, pageNotFound, statusResponse } from "../http/respond";
 import { importResponse } from "./range-allocation-import";
 
 /** Upstream's names, in the order of the configured ranges. */

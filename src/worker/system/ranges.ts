@@ -1,12 +1,12 @@
 /** GET /ranges of one cluster: the merged Service ranges and their reverse zones, for DNS servers and whoever else routes by them. */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator } from "../../../durable-objects/peers";
-import { notAcceptable } from "../../meta/status";
-import { type RangesView, serviceRanges } from "../../ranges/service-ranges";
-import { ANSWER_TYPES, negotiate } from "../negotiate";
-import { call } from "../peers";
-import { parseQuery, splitRequestUrl } from "../request-url";
-import { jsonResponse, renderingOf, statusResponse } from "../respond";
+import { notAcceptable } from "../../api/meta/status";
+import { type RangesView, serviceRanges } from "../../addresses/ranges/service-ranges";
+import { ANSWER_TYPES, negotiate } from "../http/negotiate";
+import { call } from "../routing/call";
+import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { jsonResponse, renderingOf, statusResponse } from "../http/respond";
 
 export async function rangesResponse(env: Env, cluster: string, request: Request): Promise<Response> {
   const { query } = splitRequestUrl(request.url);

@@ -1,6 +1,6 @@
 /** GET /version */
-import { GIT_VERSION } from "../../config/version";
-import { jsonResponse } from "../respond";
+import { GIT_VERSION } from "../../core/config/version";
+import { jsonResponse } from "../http/respond";
 
 const VERSION = JSON.stringify({
   major: "1",

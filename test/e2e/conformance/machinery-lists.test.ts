@@ -1,9 +1,9 @@
 /** Upstream's end-to-end assertions about lists, watches and what a server says about itself, on the real server. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { serverForTests } from "../server-for-tests";
-import { Api, MERGE_PATCH, brief } from "./api";
-import type { Body } from "./api";
+import { serverForTests } from "../../support/server/server-for-tests";
+import { Api, MERGE_PATCH, brief } from "../../support/clients/api";
+import type { Body } from "../../support/clients/api";
 
 const server = serverForTests();
 const api = new Api(() => server.url);

@@ -1,11 +1,11 @@
 /** Upstream's end-to-end assertions about single resources, on the real server. */
 import { expect, it } from "vitest";
-import { LeaseSchema } from "../../../src/schema/coordination";
-import { encodeProtobuf } from "../../../src/schema/encode-protobuf";
+import { LeaseSchema } from "../../../src/api/schema/coordination";
+import { encodeProtobuf } from "../../../src/api/schema/encode-protobuf";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { serverForTests } from "../server-for-tests";
-import { Api, MERGE_PATCH, STRATEGIC_PATCH, brief } from "./api";
-import type { Body } from "./api";
+import { serverForTests } from "../../support/server/server-for-tests";
+import { Api, MERGE_PATCH, STRATEGIC_PATCH, brief } from "../../support/clients/api";
+import type { Body } from "../../support/clients/api";
 
 const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
 const api = new Api(() => server.url);

@@ -1,10 +1,10 @@
 /** Every convention of test/conformance/conventions.ts over every resource of the registry, on the real server. */
 import { beforeAll, describe, it } from "vitest";
-import { definitions } from "../../../src/registry/all";
+import { definitions } from "../../../src/api/registry/all";
 import { conventionNames, exemption } from "../../conformance/conventions";
 import type { ConventionName } from "../../conformance/conventions";
-import { serverForTests } from "../server-for-tests";
-import { Api } from "./api";
+import { serverForTests } from "../../support/server/server-for-tests";
+import { Api } from "../../support/clients/api";
 import { reading } from "./matrix/reading";
 import { Subject } from "./matrix/subject";
 import type { Check } from "./matrix/subject";

@@ -1,12 +1,12 @@
 /** Upstream's assertions about ServiceCIDRs and the Services inside them: small ranges, growth, deletion and migration, on the real server. */
 import { afterAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { parsePrometheus } from "../../support/prometheus";
-import { removeFolder, startServer, temporaryFolder } from "../server";
-import type { Server } from "../server";
-import { serverForTests } from "../server-for-tests";
-import { Api, MERGE_PATCH } from "./api";
-import type { Body } from "./api";
+import { parsePrometheus } from "../../support/values/prometheus";
+import { removeFolder, startServer, temporaryFolder } from "../../support/server/server";
+import type { Server } from "../../support/server/server";
+import { serverForTests } from "../../support/server/server-for-tests";
+import { Api, MERGE_PATCH } from "../../support/clients/api";
+import type { Body } from "../../support/clients/api";
 
 const rangeOf = (ranges: string) => ["--var", `SERVICE_CLUSTER_IP_RANGE=${ranges}`];
 const FINALIZER = "networking.k8s.io/service-cidr-finalizer";

@@ -1,9 +1,9 @@
 /** Upstream's assertions about Services on a dual-stack cluster, on the real server. */
 import { expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { serverForTests } from "../server-for-tests";
-import { Api, MERGE_PATCH, brief } from "./api";
-import type { Answer, Body } from "./api";
+import { serverForTests } from "../../support/server/server-for-tests";
+import { Api, MERGE_PATCH, brief } from "../../support/clients/api";
+import type { Answer, Body } from "../../support/clients/api";
 
 const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
 const api = new Api(() => server.url);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "./cli";
+import { kubectlAgainstServer } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service, serviceCIDR } from "./objects";
 
 const kubectl = kubectlAgainstServer();

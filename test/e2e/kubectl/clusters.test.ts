@@ -1,6 +1,6 @@
 /** Another cluster of the same server in kubectl's hands. */
 import { expect, it, vi } from "vitest";
-import { kubectlAgainstServer } from "./cli";
+import { kubectlAgainstServer } from "../../support/clients/kubectl";
 
 const kubectl = kubectlAgainstServer();
 const { ok, run } = kubectl;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { expectLines, kubectlAgainstServer } from "./cli";
+import { expectLines, kubectlAgainstServer } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service, serviceCIDR } from "./objects";
 
 const kubectl = kubectlAgainstServer();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "./cli";
+import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
 
 const kubectl = kubectlAgainstServer();
 const { ok, refused } = kubectl;

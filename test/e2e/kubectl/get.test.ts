@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "./cli";
+import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service } from "./objects";
 
 const kubectl = kubectlAgainstServer();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "./cli";
+import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
 import { list, node, pod } from "./objects";
 
 const kubectl = kubectlAgainstServer();

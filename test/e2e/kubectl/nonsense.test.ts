@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "./cli";
+import { kubectlAgainstServer } from "../../support/clients/kubectl";
 import { lease, service } from "./objects";
 
 const kubectl = kubectlAgainstServer();

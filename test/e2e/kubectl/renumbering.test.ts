@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { findKubectl } from "../../../scripts/kubectl";
-import { removeFolder, startServer, temporaryFolder, type Server } from "../server";
+import { removeFolder, startServer, temporaryFolder, type Server } from "../../support/server/server";
 
 const PAGE = join(import.meta.dirname, "..", "..", "..", "docs", "renumbering.md");
 const START = "npm start -- ";

@@ -1,6 +1,6 @@
 /** What an operator sees of repair: what was deleted by hand comes back, and kubectl tells why. */
 import { describe, expect, it, vi } from "vitest";
-import { kubectlAgainstServer } from "./cli";
+import { kubectlAgainstServer } from "../../support/clients/kubectl";
 import { service } from "./objects";
 
 const kubectl = kubectlAgainstServer();

@@ -1,6 +1,6 @@
 /** kubectl with what the server publishes about its types. */
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "./cli";
+import { kubectlAgainstServer } from "../../support/clients/kubectl";
 
 const kubectl = kubectlAgainstServer();
 

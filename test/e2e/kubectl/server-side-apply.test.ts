@@ -2,9 +2,9 @@
 import type { V1Service } from "@kubernetes/client-node";
 import { afterAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { checkState } from "../../support/checkers";
-import { observe } from "../observe";
-import { kubectlAgainstServer } from "./cli";
+import { checkState } from "../../support/checks/checkers";
+import { observe } from "../../support/server/observe";
+import { kubectlAgainstServer } from "../../support/clients/kubectl";
 
 const server = kubectlAgainstServer();
 afterAll(async () => {

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findKubectl } from "../../../scripts/kubectl";
-import { checkNodePortsUnique, checkState } from "../../support/checkers";
-import { observe } from "../observe";
-import { removeFolder, temporaryFolder } from "../server";
-import { serverForTests } from "../server-for-tests";
+import { checkNodePortsUnique, checkState } from "../../support/checks/checkers";
+import { observe } from "../../support/server/observe";
+import { removeFolder, temporaryFolder } from "../../support/server/server";
+import { serverForTests } from "../../support/server/server-for-tests";
 import { shows, stepsOf } from "./console-page";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "tutorial.md"), "utf8");

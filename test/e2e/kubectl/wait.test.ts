@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "./cli";
+import { kubectlAgainstServer } from "../../support/clients/kubectl";
 import { lease, list, pod, service, serviceCIDR } from "./objects";
 
 const kubectl = kubectlAgainstServer();

@@ -10,10 +10,10 @@ import { readBackup } from "../../../scripts/restore/read-file";
 import { Restorer } from "../../../scripts/restore/restorer";
 import type { RestoreReport } from "../../../scripts/restore/run";
 import { progressOn } from "../../../scripts/terminal/progress";
-import { typeName } from "../../../src/backup/order";
-import type { EndpointSlice, KubeObject, Service } from "../../../src/meta/kubernetes";
-import { runProgram } from "../program";
-import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../server";
+import { typeName } from "../../../src/tools/backup/order";
+import type { EndpointSlice, KubeObject, Service } from "../../../src/api/meta/kubernetes";
+import { runProgram } from "../../support/server/program";
+import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
 
 const RANGES = ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:96::/112"];
 const MANY = 200;

@@ -8,8 +8,8 @@ import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../../scripts/chromium";
-import { openWatches } from "../observe";
-import { serverForTests } from "../server-for-tests";
+import { openWatches } from "../../support/server/observe";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const server = serverForTests();

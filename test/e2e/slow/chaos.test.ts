@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
-import { checkCovered, checkUnique } from "../../support/checkers";
-import { seededRandom } from "../../support/seeded-random";
-import { CarefulClient, newTally, rangeClient, serviceClient, work } from "../careful-clients";
-import { observe, violationsAfterRepair, wrongAfterRepair } from "../observe";
-import { removeFolder, startServer, temporaryFolder } from "../server";
+import { checkCovered, checkUnique } from "../../support/checks/checkers";
+import { seededRandom } from "../../support/sim/seeded-random";
+import { CarefulClient, newTally, rangeClient, serviceClient, work } from "../../support/clients/careful-clients";
+import { observe, violationsAfterRepair, wrongAfterRepair } from "../../support/server/observe";
+import { removeFolder, startServer, temporaryFolder } from "../../support/server/server";
 
 const ROUNDS = 20;
 const CLIENTS = 100;

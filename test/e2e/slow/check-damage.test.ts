@@ -1,15 +1,15 @@
 /** `npm run check` and GET /check on a cluster whose tables were written into, and what a repair makes of it. */
 import { expect, it } from "vitest";
-import { encodePage } from "../../../src/bitmap/codec";
-import { Page } from "../../../src/bitmap/page";
-import type { CheckReport } from "../../../src/check/check-cluster";
-import type { Service } from "../../../src/meta/kubernetes";
-import type { RangesView } from "../../../src/ranges/service-ranges";
-import { configWithoutCrons } from "../config-without-crons";
-import { damageData } from "../damage";
-import { runProgram } from "../program";
-import { getJson } from "../server";
-import { serverForTests } from "../server-for-tests";
+import { encodePage } from "../../../src/core/bitmap/codec";
+import { Page } from "../../../src/core/bitmap/page";
+import type { CheckReport } from "../../../src/tools/check/check-cluster";
+import type { Service } from "../../../src/api/meta/kubernetes";
+import type { RangesView } from "../../../src/addresses/ranges/service-ranges";
+import { configWithoutCrons } from "../../support/server/config-without-crons";
+import { damageData } from "../../support/server/damage";
+import { runProgram } from "../../support/server/program";
+import { getJson } from "../../support/server/server";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const server = serverForTests(["--config", configWithoutCrons()]);

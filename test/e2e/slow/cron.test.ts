@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { serverForTests } from "../server-for-tests";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 const server = serverForTests();
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { removeFolder, temporaryFolder } from "../server";
+import { removeFolder, temporaryFolder } from "../../support/server/server";
 
 const bundleBytesMax = 3 * 1024 * 1024;
 const root = join(import.meta.dirname, "..", "..", "..");

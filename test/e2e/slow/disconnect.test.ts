@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { expect, it } from "vitest";
-import { openWatches } from "../observe";
-import { serverForTests } from "../server-for-tests";
+import { openWatches } from "../../support/server/observe";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 const server = serverForTests();
 

@@ -3,13 +3,13 @@
  * afterwards the server goes on by itself, and nothing that it ever acknowledged is missing. `SEED=<n>` repeats what the clients do.
  */
 import { afterAll, expect, it } from "vitest";
-import { seededRandom } from "../../support/seeded-random";
-import { CarefulClient, newTally, serviceClient, work } from "../careful-clients";
-import { Api } from "../conformance/api";
-import type { Answer } from "../conformance/api";
-import { fullDisk, limitedDisk, readOnlyDisk } from "../disk-faults";
-import { violationsAfterRepair, wrongAfterRepair } from "../observe";
-import { startServer } from "../server";
+import { seededRandom } from "../../support/sim/seeded-random";
+import { CarefulClient, newTally, serviceClient, work } from "../../support/clients/careful-clients";
+import { Api } from "../../support/clients/api";
+import type { Answer } from "../../support/clients/api";
+import { fullDisk, limitedDisk, readOnlyDisk } from "../../support/server/disk-faults";
+import { violationsAfterRepair, wrongAfterRepair } from "../../support/server/observe";
+import { startServer } from "../../support/server/server";
 
 const CLIENTS = 40;
 const REPAIR_MS_MAX = 120_000;

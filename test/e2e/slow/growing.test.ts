@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { checkState } from "../../support/checkers";
-import type { ObservedService } from "../../../src/check/observed";
-import { Api } from "../conformance/api";
-import { observe } from "../observe";
-import { serverForTests } from "../server-for-tests";
+import { checkState } from "../../support/checks/checkers";
+import type { ObservedService } from "../../../src/tools/check/observed";
+import { Api } from "../../support/clients/api";
+import { observe } from "../../support/server/observe";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const CLIENTS = 32;

@@ -6,9 +6,9 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import type { CheckOutcome } from "../../../scripts/check/run";
-import type { Service } from "../../../src/meta/kubernetes";
-import { runProgram } from "../program";
-import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../server";
+import type { Service } from "../../../src/api/meta/kubernetes";
+import { runProgram } from "../../support/server/program";
+import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 let folder = "";

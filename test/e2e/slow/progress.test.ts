@@ -1,10 +1,10 @@
 /** Every program that takes long shows whoever sits at a terminal how far it is, on stderr, and writes nothing of it anywhere else. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Api } from "../conformance/api";
-import { runProgram } from "../program";
-import { removeFolder, temporaryFolder } from "../server";
-import { serverForTests } from "../server-for-tests";
+import { Api } from "../../support/clients/api";
+import { runProgram } from "../../support/server/program";
+import { removeFolder, temporaryFolder } from "../../support/server/server";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 const server = serverForTests();
 const files = temporaryFolder();

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { removeFolder, temporaryFolder } from "../server";
+import { removeFolder, temporaryFolder } from "../../support/server/server";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const folder = temporaryFolder();

@@ -1,9 +1,9 @@
 /** Objects die at each await of what takes a Service away or gives it a node port, and of IPAddresses that clients make and delete. */
-import { GIVING_BACK, service, servingBothFamilies } from "../../support/address-paths";
-import type { ObjectCluster } from "../../support/object-cluster";
-import { createAddress } from "../../support/range-requests";
-import { DELETE } from "../../support/store-world";
-import { describeDeaths } from "../../support/write-path";
+import { GIVING_BACK, service, servingBothFamilies } from "../../support/objects/address-paths";
+import type { ObjectCluster } from "../../support/objects/object-cluster";
+import { createAddress } from "../../support/objects/range-requests";
+import { DELETE } from "../../support/worlds/store-world";
+import { describeDeaths } from "../../support/objects/write-path";
 
 const ADDRESS = "10.96.0.99";
 const addAddress = (cluster: ObjectCluster) => cluster.ipAddresses.write(createAddress(ADDRESS));

@@ -2,10 +2,10 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import type { Env } from "../../../durable-objects/env";
 import { owner } from "../../../durable-objects/peers";
-import type { AddressRow, Holder } from "../../../src/rpc/service-cidr";
-import type { ObjectCluster } from "../../support/object-cluster";
-import { rowHolders } from "../../support/repair-paths";
-import { describeDeaths, type WritePath } from "../../support/write-path";
+import type { AddressRow, Holder } from "../../../src/addresses/rpc/service-cidr";
+import type { ObjectCluster } from "../../support/objects/object-cluster";
+import { rowHolders } from "../../support/objects/repair-paths";
+import { describeDeaths, type WritePath } from "../../support/objects/write-path";
 
 const bindings = env as unknown as Env;
 const LOST = "10.96.0.99";

@@ -7,10 +7,10 @@ import type { Env } from "../../../durable-objects/env";
 import { clusterObjects, clusterRecord, coordinator, ipAddressesStore, owner, wipeable } from "../../../durable-objects/peers";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { StoreObject } from "../../../durable-objects/store-object";
-import type { KubeObject } from "../../../src/meta/kubernetes";
-import { CLUSTER_GONE, type Wipeable } from "../../../src/rpc/cluster-record";
+import type { KubeObject } from "../../../src/api/meta/kubernetes";
+import { CLUSTER_GONE, type Wipeable } from "../../../src/tenancy/rpc";
 import { app } from "../../../src/worker/app";
-import { freshCluster } from "../../support/store-stubs";
+import { freshCluster } from "../../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
 const SERVICES = "/api/v1/namespaces/default/services";

@@ -2,8 +2,8 @@
 import { env } from "cloudflare:test";
 import type { Env } from "../../../durable-objects/env";
 import { servicesStore } from "../../../durable-objects/peers";
-import { addressesOf, holds, service, servingBothFamilies, TAKING } from "../../support/address-paths";
-import { describeDeaths } from "../../support/write-path";
+import { addressesOf, holds, service, servingBothFamilies, TAKING } from "../../support/objects/address-paths";
+import { describeDeaths } from "../../support/objects/write-path";
 
 const bindings = env as unknown as Env;
 const SECOND = "fd00:10:97::/112";

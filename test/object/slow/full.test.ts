@@ -1,11 +1,11 @@
 /** "range is full" is the word of every owner that could give an address: here of many real ones, awake and asleep. */
 import { abortAllDurableObjects } from "cloudflare:test";
 import { expect, it } from "vitest";
-import { OPERATION_DEADLINE_MS } from "../../../src/base/limits";
-import type { Service } from "../../../src/meta/kubernetes";
-import { ObjectCluster } from "../../support/object-cluster";
-import { eventually } from "../../support/object-ranges";
-import { createAddress, deleteRange } from "../../support/range-requests";
+import { OPERATION_DEADLINE_MS } from "../../../src/core/base/limits";
+import type { Service } from "../../../src/api/meta/kubernetes";
+import { ObjectCluster } from "../../support/objects/object-cluster";
+import { eventually } from "../../support/objects/object-ranges";
+import { createAddress, deleteRange } from "../../support/objects/range-requests";
 
 const RANGES = 200;
 const NETS = Array.from({ length: RANGES }, (_, i) => ({ above: `10.100.${i >> 6}`, base: (i & 63) * 4 }));

@@ -2,8 +2,8 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ServiceCIDR as ServiceCIDRObject } from "../../../durable-objects/service-cidr";
-import { lostAt } from "../../support/lost-call";
-import { eventually, ObjectRanges } from "../../support/object-ranges";
+import { lostAt } from "../../support/objects/lost-call";
+import { eventually, ObjectRanges } from "../../support/objects/object-ranges";
 
 const HELD = 300;
 

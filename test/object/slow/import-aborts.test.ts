@@ -1,12 +1,12 @@
 /** Objects die at each await of what imports a RangeAllocation: of the comparison, and of the repair that it asks for. */
 import { env } from "cloudflare:test";
 import type { Env } from "../../../durable-objects/env";
-import { writeRangeAllocation } from "../../../src/import/range-allocation";
+import { writeRangeAllocation } from "../../../src/tools/import/range-allocation";
 import { rangeAllocationsResponse } from "../../../src/worker/system/range-allocations";
-import { type ObjectCluster, plant } from "../../support/object-cluster";
-import { askForSweep, noteAnswered, repaired, rowHolders } from "../../support/repair-paths";
-import { aService, anIPAddress } from "../../support/repair-world";
-import { describeDeaths } from "../../support/write-path";
+import { type ObjectCluster, plant } from "../../support/objects/object-cluster";
+import { askForSweep, noteAnswered, repaired, rowHolders } from "../../support/objects/repair-paths";
+import { aService, anIPAddress } from "../../support/worlds/repair-world";
+import { describeDeaths } from "../../support/objects/write-path";
 
 const bindings = { ...(env as unknown as Env), FEATURE_GATES: "DisableAllocatorDualWrite=false" };
 const RANGE = "10.96.0.0/16";

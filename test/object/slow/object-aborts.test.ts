@@ -1,10 +1,10 @@
 /** Objects die at each await of what stores do alone: Leases and EndpointSlices. */
-import type { EndpointSlice, KubeObject, Lease } from "../../../src/meta/kubernetes";
-import type { WriteResult } from "../../../src/rpc/store";
-import { type ObjectCluster, storedIn } from "../../support/object-cluster";
-import { mergePatch, storeStubOf } from "../../support/store-stubs";
-import { aLease, createRequest, DELETE, WRITE } from "../../support/store-world";
-import { describeDeaths, type WritePath } from "../../support/write-path";
+import type { EndpointSlice, KubeObject, Lease } from "../../../src/api/meta/kubernetes";
+import type { WriteResult } from "../../../src/api/rpc/store";
+import { type ObjectCluster, storedIn } from "../../support/objects/object-cluster";
+import { mergePatch, storeStubOf } from "../../support/objects/store-stubs";
+import { aLease, createRequest, DELETE, WRITE } from "../../support/worlds/store-world";
+import { describeDeaths, type WritePath } from "../../support/objects/write-path";
 
 const LEASES = "leases.coordination.k8s.io";
 const SLICES = "endpointslices.discovery.k8s.io";

@@ -1,8 +1,8 @@
 /** Objects die at each await of what makes and changes ServiceCIDRs: claims, seeding, fences. */
-import type { ObjectCluster } from "../../support/object-cluster";
-import { range, WRITING } from "../../support/range-paths";
-import { createAddress } from "../../support/range-requests";
-import { describeDeaths, type WritePath } from "../../support/write-path";
+import type { ObjectCluster } from "../../support/objects/object-cluster";
+import { range, WRITING } from "../../support/objects/range-paths";
+import { createAddress } from "../../support/objects/range-requests";
+import { describeDeaths, type WritePath } from "../../support/objects/write-path";
 
 const SEEDING = ["IPAddressesStore.claimPrefixes", "ServiceCIDR.seed"];
 

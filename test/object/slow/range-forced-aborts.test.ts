@@ -1,8 +1,8 @@
 /** Objects die at each await of what becomes of a ServiceCIDR whose finalizer is removed by force, and of the addresses that it leaves. */
-import { GIVING_BACK, addressesOf, service } from "../../support/address-paths";
-import type { ObjectCluster } from "../../support/object-cluster";
-import { CLOSING, isGone, ownersOf, range, WRITING } from "../../support/range-paths";
-import { describeDeaths } from "../../support/write-path";
+import { GIVING_BACK, addressesOf, service } from "../../support/objects/address-paths";
+import type { ObjectCluster } from "../../support/objects/object-cluster";
+import { CLOSING, isGone, ownersOf, range, WRITING } from "../../support/objects/range-paths";
+import { describeDeaths } from "../../support/objects/write-path";
 
 const PREFIX = "10.97.0.0/24";
 const ADDRESS = "10.97.0.9";

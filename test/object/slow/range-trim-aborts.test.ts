@@ -1,6 +1,6 @@
 /** Objects die at each await of what removes a ServiceCIDR that others cover in part: a part is handed over, and the rest is nobody's. */
-import { CLOSING, HANDING_OVER, isGone, ownersOf, WRITING } from "../../support/range-paths";
-import { describeDeaths } from "../../support/write-path";
+import { CLOSING, HANDING_OVER, isGone, ownersOf, WRITING } from "../../support/objects/range-paths";
+import { describeDeaths } from "../../support/objects/write-path";
 
 describeDeaths([
   {

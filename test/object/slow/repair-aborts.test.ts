@@ -1,10 +1,19 @@
 /** Objects die at each await of repair that gives back to a Service what is its own: the IPAddress, and the row of its address. */
 import { runInDurableObject } from "cloudflare:test";
-import { addressesOf, service } from "../../support/address-paths";
-import type { ObjectCluster } from "../../support/object-cluster";
-import { askForSweep, ipAddress, noteAnswered, nudgeRepair, onlyOwner, repaired, restart, rowHolders } from "../../support/repair-paths";
-import { DELETE } from "../../support/store-world";
-import { describeDeaths } from "../../support/write-path";
+import { addressesOf, service } from "../../support/objects/address-paths";
+import type { ObjectCluster } from "../../support/objects/object-cluster";
+import {
+  askForSweep,
+  ipAddress,
+  noteAnswered,
+  nudgeRepair,
+  onlyOwner,
+  repaired,
+  restart,
+  rowHolders,
+} from "../../support/objects/repair-paths";
+import { DELETE } from "../../support/worlds/store-world";
+import { describeDeaths } from "../../support/objects/write-path";
 
 /** uids of the IPAddresses that are deleted, by cluster */
 const deleted = new WeakMap<ObjectCluster, string>();

@@ -3,13 +3,13 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import type { Env } from "../../../durable-objects/env";
 import { repairController, servicesStore } from "../../../durable-objects/peers";
-import { createRequest, WRITE } from "../../support/store-world";
+import { createRequest, WRITE } from "../../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
 const CLUSTER = "repair-cost";
 const SERVICES = 10_000;
 const TOGETHER = 500;
-/** Services and IPAddresses that one slice of the sweep looks at, as in src/controllers/repair/repairer.ts. */
+/** Services and IPAddresses that one slice of the sweep looks at, as in src/addresses/repair/repairer.ts. */
 const SLICE = 2 * 2_000;
 
 interface Counted {

@@ -1,9 +1,9 @@
 /** Objects die at each await of repair that has IPAddresses go whose Service is not there: with the row of the address, or without any. */
 import { runInDurableObject } from "cloudflare:test";
-import { type ObjectCluster, plant } from "../../support/object-cluster";
-import { askForSweep, ipAddress, nudgeRepair, repaired, rowHolders } from "../../support/repair-paths";
-import { anIPAddress } from "../../support/repair-world";
-import { describeDeaths } from "../../support/write-path";
+import { type ObjectCluster, plant } from "../../support/objects/object-cluster";
+import { askForSweep, ipAddress, nudgeRepair, repaired, rowHolders } from "../../support/objects/repair-paths";
+import { anIPAddress } from "../../support/worlds/repair-world";
+import { describeDeaths } from "../../support/objects/write-path";
 
 const LEAKED = "10.96.0.99";
 /** Every orphan of then is old enough to go. */

@@ -1,6 +1,6 @@
 /** Objects die at each await of updates by which a Service gets addresses, or gives them back. */
-import { GIVING_BACK, holds, service, servingBothFamilies, TAKING } from "../../support/address-paths";
-import { describeDeaths } from "../../support/write-path";
+import { GIVING_BACK, holds, service, servingBothFamilies, TAKING } from "../../support/objects/address-paths";
+import { describeDeaths } from "../../support/objects/write-path";
 
 const EXTERNAL = { spec: { type: "ExternalName", externalName: "a.example.com", clusterIP: null, clusterIPs: null } };
 const CLUSTER = { spec: { type: "ClusterIP", externalName: null } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EVENT_LIFETIME_MS, isExpired, lastSeenMs } from "../../../src/controllers/event-expiry";
-import type { CoreEvent } from "../../../src/meta/kubernetes";
+import type { CoreEvent } from "../../../src/api/meta/kubernetes";
 
 const at = (minutes: number): string => new Date(minutes * 60_000).toISOString().replace(".000Z", "Z");
 const micro = (minutes: number): string => at(minutes).replace("Z", ".000000Z");

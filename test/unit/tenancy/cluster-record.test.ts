@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../../src/rpc/cluster-record";
+import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../../src/tenancy/rpc";
 import { clusterId, clusterName } from "../../../src/tenancy/cluster-id";
 import { ClusterRecord, type RecordPorts } from "../../../src/tenancy/cluster-record";
 import type { ClusterObject } from "../../../src/tenancy/record-storage";
-import { memoryRecordStorage } from "../../support/memory-record-storage";
+import { memoryRecordStorage } from "../../support/memory/record-storage";
 
 const FIXED: ClusterObject[] = [
   { kind: "controller", name: "repair" },

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { notFound } from "../../../src/meta/status";
-import type { WriteRequest, WriteResult } from "../../../src/rpc/store";
+import { notFound } from "../../../src/api/meta/status";
+import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { send } from "./client";
 import { type Answers, fakeEnv } from "./fake-env";
 

@@ -1,7 +1,7 @@
 /** Bindings whose objects are plain functions: each call is recorded with the object's name and answered by the test. */
 import type { Env } from "../../../durable-objects/env";
-import type { ClusterState } from "../../../src/rpc/cluster-record";
-import type { CollectionRequest, GetResult, WriteRequest, WriteResult } from "../../../src/rpc/store";
+import type { ClusterState } from "../../../src/tenancy/rpc";
+import type { CollectionRequest, GetResult, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 
 export interface Recorded {
   object: string;

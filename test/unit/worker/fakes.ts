@@ -1,8 +1,8 @@
 /** A served version with invented resources, for tests of routing that must not depend on the registry. */
-import { bindingAction } from "../../../src/registry/pods/actions";
-import type { ResourceDefinition, Verb } from "../../../src/registry/resource";
-import type { ServedVersion } from "../../../src/worker/served";
-import { REVIEWS } from "../../../src/worker/system/review-kinds";
+import { bindingAction } from "../../../src/api/registry/pods/actions";
+import type { ResourceDefinition, Verb } from "../../../src/api/registry/resource";
+import type { ServedVersion } from "../../../src/worker/routing/served";
+import { REVIEWS } from "../../../src/worker/routing/review-kinds";
 
 const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CLUSTER_GONE } from "../../../src/rpc/cluster-record";
+import { CLUSTER_GONE } from "../../../src/tenancy/rpc";
 import { busyKey, directoryKey } from "../../../src/tenancy/directory-keys";
-import { CRON_CLUSTERS_MAX } from "../../../src/worker/limits";
+import { CRON_CLUSTERS_MAX } from "../../../src/worker/http/limits";
 import { runScheduled } from "../../../src/worker/scheduled";
 import { type FakeEnv, fakeEnv } from "./fake-env";
 

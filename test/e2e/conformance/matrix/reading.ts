@@ -1,6 +1,6 @@
 /** Conventions of gets, lists, their representations, and of what a server says about itself. */
 import { expect } from "vitest";
-import type { Answer, Body } from "../api";
+import type { Answer, Body } from "../../../support/clients/api";
 import type { Check, Subject } from "./subject";
 
 const names = (list: Body) => (list.items ?? []).map(({ metadata }) => metadata?.name ?? "");

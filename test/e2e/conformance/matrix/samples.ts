@@ -1,5 +1,5 @@
 /** One small object per resource, and a change of it: all that the matrix needs to know about a kind. */
-import type { Body } from "../api";
+import type { Body } from "../../../support/clients/api";
 
 export interface Sample {
   /** the n-th name; a DNS label when absent */

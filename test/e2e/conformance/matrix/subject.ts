@@ -1,7 +1,7 @@
 /** A resource under test: its paths, and objects of its sample. */
-import type { ResourceDefinition } from "../../../../src/registry/resource";
-import { Api } from "../api";
-import type { Body } from "../api";
+import type { ResourceDefinition } from "../../../../src/api/registry/resource";
+import { Api } from "../../../support/clients/api";
+import type { Body } from "../../../support/clients/api";
 import { samples } from "./samples";
 import type { Sample } from "./samples";
 

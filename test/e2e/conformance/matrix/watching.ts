@@ -1,7 +1,7 @@
 /** Conventions of watches. */
 import { expect } from "vitest";
-import { MERGE_PATCH, brief } from "../api";
-import type { Body, WatchEvent } from "../api";
+import { MERGE_PATCH, brief } from "../../../support/clients/api";
+import type { Body, WatchEvent } from "../../../support/clients/api";
 import type { Check, Subject } from "./subject";
 
 const INITIAL_END = "k8s.io/initial-events-end";

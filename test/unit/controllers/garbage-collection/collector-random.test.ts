@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { OwnerReference } from "../../../../src/meta/kubernetes";
+import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
 import { resolveOwner } from "../../../../src/controllers/garbage-collection/resolve-owner";
-import { CollectorWorld, type Fault, type WorldKind } from "../../../support/collector-world";
-import { seededRandom } from "../../../support/seeded-random";
+import { CollectorWorld, type Fault, type WorldKind } from "../../../support/worlds/collector-world";
+import { seededRandom } from "../../../support/sim/seeded-random";
 
 const SEED = 20_261_121;
 const HISTORIES = 60;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { OwnerReference } from "../../../../src/meta/kubernetes";
-import { CollectorWorld } from "../../../support/collector-world";
+import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
+import { CollectorWorld } from "../../../support/worlds/collector-world";
 
 const names = (world: CollectorWorld): string[] => [...world.all().keys()].sort();
 

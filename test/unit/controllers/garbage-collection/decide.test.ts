@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { decideDependent, type OwnerState, ownerState, releasableOwners } from "../../../../src/controllers/garbage-collection/decide";
 import { OwnerGraph } from "../../../../src/controllers/garbage-collection/graph";
 import { resolveOwner } from "../../../../src/controllers/garbage-collection/resolve-owner";
-import type { OwnerReference } from "../../../../src/meta/kubernetes";
-import type { ObjectLinks } from "../../../../src/rpc/object-links";
+import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
+import type { ObjectLinks } from "../../../../src/api/rpc/object-links";
 
 const owner = (name: string, blockOwnerDeletion = true): OwnerReference => ({
   apiVersion: "v1",

@@ -1,9 +1,9 @@
 /** GET and POST /check, over objects that are fakes. */
 import { describe, expect, it, vi } from "vitest";
-import type { CheckReport } from "../../../../src/check/check-cluster";
-import type { Topology } from "../../../../src/rpc/coordinator";
-import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/limits";
-import { healthy, ipAddress, row, service } from "../../../support/checked-cluster";
+import type { CheckReport } from "../../../../src/tools/check/check-cluster";
+import type { Topology } from "../../../../src/addresses/rpc/coordinator";
+import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/http/limits";
+import { healthy, ipAddress, row, service } from "../../../support/worlds/checked-cluster";
 import { type Answers, fakeEnv } from "../fake-env";
 import { send } from "../client";
 

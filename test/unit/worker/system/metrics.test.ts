@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Answers } from "../fake-env";
-import { parsePrometheus } from "../../../support/prometheus";
+import { parsePrometheus } from "../../../support/values/prometheus";
 import { get } from "../client";
 
 const TOPOLOGY = {

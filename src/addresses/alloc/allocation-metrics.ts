@@ -1,0 +1,142 @@
+/**
+ * The metrics of allocators by CIDR, with upstream's names and labels (pkg/registry/core/service/ipallocator/metrics.go). Counters are kept
+ * where addresses are asked for; gauges come from whoever has the bitmap at the moment of reading.
+ *
+ * Counters outlive the object that counts: what has changed is written with its commits, and before it is shown. So a crash may lose
+ * what nobody has seen, and no counter ever goes back.
+ */
+import type { Scope } from "../../core/net/band";
+import type { CidrAllocations } from "../../api/rpc/store";
+import { Histogram } from "../../core/telemetry/histogram";
+import type { MetricFamily } from "../../core/telemetry/metrics";
+
+/** Seconds. */
+const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** CIDRs counted; beyond it, after so many came and went, the one that has been counted for the longest time is forgotten. */
+const CIDRS_MAX = 10_000;
+const PREFIX = "kube_apiserver_clusterip_allocator_";
+
+/** What a CIDR has at this moment. */
+export interface CidrUsage {
+  cidr: string;
+  allocated: number;
+  available: number;
+}
+
+/** Where counters are kept from one life of the object to the next. */
+export interface AllocationCountStorage {
+  allocationCountsLoad(): CidrAllocations[];
+  /** replaces what is kept of the CIDR */
+  allocationCountsSave(counts: CidrAllocations): void;
+  allocationCountsDelete(cidr: string): void;
+}
+
+interface Counted {
+  total: Record<Scope, number>;
+  errors: Record<Scope, number>;
+  durations: Histogram;
+}
+
+export class AllocationMetrics {
+  readonly #byCidr = new Map<string, Counted>();
+  /** CIDRs whose counters are not kept as they are */
+  readonly #unsaved = new Set<string>();
+  /** CIDRs of the last `save`, whose transaction may still be lost */
+  #saved: string[] = [];
+
+  /** Without `storage` counting starts at 0. */
+  constructor(private readonly storage?: AllocationCountStorage) {
+    for (const { cidr, total, errors, durations } of storage?.allocationCountsLoad() ?? []) {
+      this.#byCidr.set(cidr, { total, errors, durations: new Histogram(DURATION_BOUNDS, durations) });
+    }
+  }
+
+  /** `scope`: whether the client named the address; `seconds`: from the request until it was held. */
+  allocated(cidr: string, scope: Scope, seconds: number): void {
+    const counted = this.#of(cidr);
+    counted.total[scope]++;
+    counted.durations.observe(seconds);
+  }
+
+  failed(cidr: string, scope: Scope): void {
+    this.#of(cidr).errors[scope]++;
+  }
+
+  values(): CidrAllocations[] {
+    return [...this.#byCidr].map(([cidr, counted]) => valueOf(cidr, counted));
+  }
+
+  /** Writes what has changed; inside a transaction, after which `lost` is called if it did not take place. */
+  save(): void {
+    const { storage } = this;
+    if (!storage) return;
+    this.#saved = [...this.#unsaved];
+    this.#unsaved.clear();
+    for (const cidr of this.#saved) {
+      const counted = this.#byCidr.get(cidr);
+      if (counted) storage.allocationCountsSave(valueOf(cidr, counted));
+      else storage.allocationCountsDelete(cidr);
+    }
+  }
+
+  /** What the last `save` wrote is gone: the next one writes it again. */
+  lost(): void {
+    for (const cidr of this.#saved) this.#unsaved.add(cidr);
+    this.#saved = [];
+  }
+
+  /** The counters of a CIDR, which are about to change. */
+  #of(cidr: string): Counted {
+    this.#unsaved.add(cidr);
+    let counted = this.#byCidr.get(cidr);
+    if (!counted) {
+      const [oldest] = this.#byCidr.keys();
+      if (this.#byCidr.size >= CIDRS_MAX && oldest !== undefined) {
+        this.#byCidr.delete(oldest);
+        this.#unsaved.add(oldest);
+      }
+      counted = { total: { static: 0, dynamic: 0 }, errors: { static: 0, dynamic: 0 }, durations: new Histogram(DURATION_BOUNDS) };
+      this.#byCidr.set(cidr, counted);
+    }
+    return counted;
+  }
+}
+
+function valueOf(cidr: string, { total, errors, durations }: Counted): CidrAllocations {
+  return { cidr, total: { ...total }, errors: { ...errors }, durations: durations.value };
+}
+
+/** All families; of a counter only the scopes that have occurred, as in upstream's registry. */
+export function allocatorFamilies(usage: readonly CidrUsage[], allocations: readonly CidrAllocations[]): MetricFamily[] {
+  const gauge = (name: string, help: string, value: (usage: CidrUsage) => number): MetricFamily => ({
+    name: PREFIX + name,
+    type: "gauge",
+    help: `[ALPHA] ${help}`,
+    samples: usage.map((each) => ({ labels: { cidr: each.cidr }, value: value(each) })),
+  });
+  const counter = (name: string, help: string, value: (allocations: CidrAllocations) => Record<Scope, number>): MetricFamily => ({
+    name: PREFIX + name,
+    type: "counter",
+    help: `[ALPHA] ${help}`,
+    samples: allocations.flatMap((each) =>
+      (["dynamic", "static"] as const)
+        .filter((scope) => value(each)[scope] > 0)
+        .map((scope) => ({ labels: { cidr: each.cidr, scope }, value: value(each)[scope] })),
+    ),
+  });
+  return [
+    gauge("allocated_ips", "Gauge measuring the number of allocated IPs for Services", ({ allocated }) => allocated),
+    gauge("available_ips", "Gauge measuring the number of available IPs for Services", ({ available }) => available),
+    counter("allocation_total", "Number of Cluster IPs allocations", ({ total }) => total),
+    counter("allocation_errors_total", "Number of errors trying to allocate Cluster IPs", ({ errors }) => errors),
+    {
+      name: `${PREFIX}allocation_duration_seconds`,
+      type: "histogram",
+      help: "[ALPHA] Duration in seconds to allocate a Cluster IP by ServiceCIDR",
+      bounds: DURATION_BOUNDS,
+      samples: allocations
+        .filter(({ total }) => total.static + total.dynamic > 0)
+        .map(({ cidr, durations }) => ({ labels: { cidr }, value: durations })),
+    },
+  ];
+}

@@ -1,0 +1,135 @@
+import { assert, InvariantError } from "../../core/base/assert";
+import type { Random } from "../../core/base/ports";
+import { DenseBitmap } from "../../core/bitmap/dense-bitmap";
+import type { Page } from "../../core/bitmap/page";
+import type { Bands, Scope } from "../../core/net/band";
+import { type Interval, memberAt } from "../../core/net/interval";
+import { hostBitsOf, type Prefix } from "../../core/net/prefix";
+import { type Segment, SegmentCore } from "./segment";
+
+/** An allocatable interval of offsets. */
+interface Span {
+  readonly scope: Scope;
+  readonly first: number;
+  readonly last: number;
+  taken: number;
+}
+
+/** Segment of up to 2^28 addresses: bigint only at the edges, numbers inside. */
+export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
+  /** ascending, disjoint */
+  #spans: Span[] = [];
+  readonly #free: Record<Scope, number> = { dynamic: 0, static: 0 };
+  /** pages were loaded since the counts were made: counting once at the end costs one pass instead of one per page */
+  #countsStale = false;
+
+  constructor(prefix: Prefix) {
+    super(prefix, new DenseBitmap(hostBitsOf(prefix)));
+  }
+
+  configure(bands: Bands): void {
+    const spansOf = (scope: Scope, intervals: readonly Interval[]): Span[] =>
+      intervals.map(({ first, last }) => ({ scope, first: this.#offset(first), last: this.#offset(last), taken: 0 }));
+    this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => a.first - b.first);
+    this.#countsStale = true;
+  }
+
+  isTaken(address: bigint): boolean {
+    return this.bitmap.isTaken(this.#offset(address));
+  }
+
+  scopeAt(address: bigint): Scope | undefined {
+    return memberAt(this.#spans, this.#offset(address))?.scope;
+  }
+
+  take(address: bigint): boolean {
+    this.#count();
+    const offset = this.#offset(address);
+    if (!this.bitmap.take(offset)) return false;
+    const span = memberAt(this.#spans, offset);
+    if (span !== undefined) this.#countTaken(span);
+    return true;
+  }
+
+  release(address: bigint): boolean {
+    this.#count();
+    const offset = this.#offset(address);
+    if (!this.bitmap.release(offset)) return false;
+    const span = memberAt(this.#spans, offset);
+    if (span === undefined) return true;
+    span.taken--;
+    this.#free[span.scope]++;
+    assert(span.taken >= 0, "segment: fewer than no taken addresses in an interval");
+    return true;
+  }
+
+  freeCount(scope: Scope): number {
+    this.#count();
+    return this.#free[scope];
+  }
+
+  allocate(scope: Scope, random: Random): bigint {
+    let rest = random.below(this.freeCount(scope));
+    for (const span of this.#spans) {
+      if (span.scope !== scope) continue;
+      const free = span.last - span.first + 1 - span.taken;
+      if (rest < free) {
+        const offset = this.bitmap.kthFree(span.first, span.last, rest);
+        assert(this.bitmap.take(offset), "segment: the picked address is taken");
+        this.#countTaken(span);
+        return this.first + BigInt(offset);
+      }
+      rest -= free;
+    }
+    throw new InvariantError("segment: not that many free addresses in the band");
+  }
+
+  takenIn(first: bigint, last: bigint): number {
+    const low = first > this.first ? first : this.first;
+    const high = last < this.last ? last : this.last;
+    return this.bitmap.takenIn(this.#offset(low), this.#offset(high));
+  }
+
+  *taken(): Generator<bigint> {
+    for (const offset of this.bitmap.taken()) yield this.first + BigInt(offset);
+  }
+
+  loadPage(index: string, page: Page): void {
+    this.bitmap.loadPage(Number(index), page);
+    this.#countsStale = true;
+  }
+
+  verify(): void {
+    this.#count();
+    this.bitmap.verify();
+    const free: Record<Scope, number> = { dynamic: 0, static: 0 };
+    for (const span of this.#spans) {
+      assert(span.taken === this.bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
+      free[span.scope] += span.last - span.first + 1 - span.taken;
+    }
+    assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
+    assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
+  }
+
+  #countTaken(span: Span): void {
+    span.taken++;
+    this.#free[span.scope]--;
+    assert(this.#free[span.scope] >= 0, "segment: fewer than no free addresses in a band");
+  }
+
+  /** A few tree queries per interval; not on the hot path. */
+  #count(): void {
+    if (!this.#countsStale) return;
+    this.#countsStale = false;
+    this.#free.dynamic = 0;
+    this.#free.static = 0;
+    for (const span of this.#spans) {
+      span.taken = this.bitmap.takenIn(span.first, span.last);
+      this.#free[span.scope] += span.last - span.first + 1 - span.taken;
+    }
+  }
+
+  #offset(address: bigint): number {
+    return Number(address - this.first);
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * What one operation does to an owner: the rules for allocate, release and seed (PROTOCOL rules 1–3, 13). Runs inside the drain's
+ * transaction; refusals are results, and a throw means that the whole drain is undone and memory reloaded.
+ *
+ * An address that an operation names is looked at in this order:
+ *
+ * | the address is                                   | allocate       | release            |
+ * |--------------------------------------------------|----------------|--------------------|
+ * | anything, owner retired or never configured      | stale          | stale              |
+ * | outside the owned segments                       | stale          | stale              |
+ * | in a frozen segment                              | frozen         | stale              |
+ * | held by a row with this token                    | the same again | row deleted        |
+ * | held by another token, or by nobody              | see below      | nothing, remembered|
+ *
+ * Every release leaves its token remembered, also one that deleted a row: an allocate call that was delayed on its way is refused.
+ */
+import { assert } from "../../core/base/assert";
+import { RELEASED_TOKEN_LIFETIME_MS } from "../../core/base/limits";
+import { formatAddress, parseAddress } from "../../core/net/address";
+import type { Scope } from "../../core/net/band";
+import type { Family } from "../../core/net/family";
+import { relation } from "../../core/net/prefix";
+import type { AllocateItem, AllocateResult, Holder, ReleaseItem, ReleaseResult } from "../rpc/service-cidr";
+import { someContains } from "./active-config";
+import { addressKey, parseAddressKey } from "./owner-key";
+import type { OwnerMemory } from "./owner-memory";
+import type { OwnerStorage, StoredRow } from "./owner-storage";
+
+/** An address asked to be taken because an object has it already: an IPAddress, or a Service that lost its row. */
+export interface SeedItem {
+  address: string;
+  holder: Holder;
+  token: string;
+}
+
+interface Place {
+  family: Family;
+  address: bigint;
+}
+
+/** One drain's view of storage, memory and time. */
+export class OwnerDrain {
+  readonly #storage: OwnerStorage;
+  readonly #memory: OwnerMemory;
+  readonly #nowMs: number;
+  #tokensReleased = 0;
+
+  constructor(storage: OwnerStorage, memory: OwnerMemory, nowMs: number) {
+    this.#storage = storage;
+    this.#memory = memory;
+    this.#nowMs = nowMs;
+  }
+
+  /** How many tokens this drain had to remember. */
+  get tokensReleased(): number {
+    return this.#tokensReleased;
+  }
+
+  /** Static (`address` given) or dynamic allocation of one address. */
+  allocate(item: AllocateItem): AllocateResult {
+    if (this.#memory.config.owned.length === 0) return { ok: false, reason: "stale" };
+    const row = this.#storage.rowByToken(item.token);
+    if (row !== undefined) return this.#again(item, row);
+    if (this.#storage.releasedHas(item.token, this.#nowMs)) return { ok: false, reason: "released" };
+    return item.address === "" ? this.#allocateDynamic(item) : this.#allocateStatic(item, this.#placeOf(item.address));
+  }
+
+  /**
+   * Frees the address if its row carries the token. Address "" stands for "whatever this token holds": the reply of a dynamic
+   * allocation was lost, so its address is not known.
+   */
+  release(item: ReleaseItem): ReleaseResult {
+    if (this.#memory.config.owned.length === 0) return "stale";
+    const place = item.address === "" ? this.#placeOfToken(item.token) : this.#placeOf(item.address);
+    if (place !== undefined) {
+      if (!this.#memory.pool.isOwned(place.family, place.address)) return "stale";
+      this.#delete(place, item.token);
+    }
+    this.#storage.releasedSave(item.token, this.#nowMs + RELEASED_TOKEN_LIFETIME_MS);
+    this.#tokensReleased++;
+    return "released";
+  }
+
+  /** Whether the seed may be tried in this configuration; a frozen segment takes nothing, and a closed owner nothing for Services. */
+  maySeed(epoch: number, items: readonly SeedItem[]): boolean {
+    const { config } = this.#memory;
+    if (config.retired || epoch !== config.epoch) return false;
+    if (config.closed && items.some(({ holder }) => holder.kind === "service")) return false;
+    return !items.some(({ address }) => this.#isFrozen(this.#placeOf(address)));
+  }
+
+  /** Takes the address unless it lies outside, is held already, or its token was seen before (held, or released meanwhile). */
+  seed(item: SeedItem): void {
+    const place = this.#placeOf(item.address);
+    const { pool } = this.#memory;
+    if (!pool.isOwned(place.family, place.address) || pool.isTaken(place.family, place.address)) return;
+    if (this.#storage.rowByToken(item.token) !== undefined || this.#storage.releasedHas(item.token, this.#nowMs)) return;
+    const scope = this.#scopeOf(place);
+    pool.take(place.family, place.address);
+    this.#insert(place, scope, item);
+  }
+
+  #allocateStatic(item: AllocateItem, place: Place): AllocateResult {
+    const { pool } = this.#memory;
+    if (!pool.isOwned(place.family, place.address)) return { ok: false, reason: this.#isFrozen(place) ? "frozen" : "stale" };
+    if (pool.isTaken(place.family, place.address)) return { ok: false, reason: "taken" };
+    if (!pool.isAllocatable(place.family, place.address)) return { ok: false, reason: "notAllocatable" };
+    const scope = pool.scopeOf(place.family, place.address);
+    pool.take(place.family, place.address);
+    return this.#insert(place, scope, item);
+  }
+
+  #allocateDynamic(item: AllocateItem): AllocateResult {
+    const pick = this.#memory.pool.allocateDynamic(item.family, item.dynamicOnly);
+    if (pick === undefined) return { ok: false, reason: this.#mayThaw(item.family) ? "frozen" : "full" };
+    return this.#insert({ family: item.family, address: pick.address }, pick.scope, item);
+  }
+
+  /** The answer to a token that has a row already: the same address, unless the row may not be spoken for now. */
+  #again(item: AllocateItem, row: StoredRow): AllocateResult {
+    const place = parseAddressKey(row.key);
+    assert(place.family === item.family, "a token belongs to one allocation, of one family");
+    // In a frozen segment, or in one that is still being received.
+    if (!this.#memory.pool.isOwned(place.family, place.address)) return { ok: false, reason: "frozen" };
+    const address = formatAddress(place.family, place.address);
+    assert(item.address === "" || item.address === address, "a token belongs to one allocation, of one address");
+    return { ok: true, address, gen: row.gen, scope: row.scope };
+  }
+
+  #insert(place: Place, scope: Scope, item: { token: string; holder: Holder }): AllocateResult {
+    const position = ++this.#memory.counter;
+    const gen = { epoch: this.#memory.config.epoch, counter: position };
+    const { kind, namespace, name, uid } = item.holder;
+    const holder: Holder = { kind, namespace, name, uid };
+    this.#storage.rowInsert({ key: addressKey(place.family, place.address), position, token: item.token, gen, scope, holder });
+    return { ok: true, address: formatAddress(place.family, place.address), gen, scope };
+  }
+
+  #delete(place: Place, token: string): void {
+    if (!this.#storage.rowDelete(addressKey(place.family, place.address), token)) return;
+    const wasTaken = this.#memory.pool.release(place.family, place.address);
+    assert(wasTaken, "an address with a row is taken in the bitmap");
+  }
+
+  #scopeOf({ family, address }: Place): Scope {
+    const { pool } = this.#memory;
+    return pool.isAllocatable(family, address) ? pool.scopeOf(family, address) : "static";
+  }
+
+  #isFrozen(place: Place): boolean {
+    return someContains(this.#memory.config.frozen, place.family, place.address);
+  }
+
+  /** Whether a frozen segment of the family is (partly) allocatable: then "full" would be a premature answer. */
+  #mayThaw(family: Family): boolean {
+    const { frozen, ranges } = this.#memory.config;
+    return frozen.some((segment) => segment.family === family && ranges.some((range) => relation(range, segment) !== "disjoint"));
+  }
+
+  #placeOf(text: string): Place {
+    const parsed = parseAddress(text);
+    assert(parsed.ok, "addresses in calls are canonical text");
+    return { family: parsed.value.family, address: parsed.value.value };
+  }
+
+  #placeOfToken(token: string): Place | undefined {
+    const row = this.#storage.rowByToken(token);
+    return row === undefined ? undefined : parseAddressKey(row.key);
+  }
+}

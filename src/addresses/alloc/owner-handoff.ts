@@ -1,0 +1,145 @@
+/**
+ * The two ends of a hand-off (DESIGN §4, PROTOCOL rules 12 and 13). The source has the segments frozen, so its rows stand still; the target
+ * is told which hand-off it receives, and takes the rows of that one only, in address order, into segments that are empty when it begins.
+ * Where they end is checked against number and checksum of what the source has, so that nothing that was lost, repeated or reordered on the
+ * way can be taken for the whole.
+ *
+ * A row keeps its gen: whoever holds the address knows it by that. It gets a position of its own here, so that a store that reads the rows
+ * since its last look finds it again.
+ */
+import { COPY_ROWS_MAX } from "../../core/base/limits";
+import { formatAddress, parseAddress } from "../../core/net/address";
+import { containsPrefix, formatPrefix, hostBitsOf, IPV4_MAPPED, type Prefix } from "../../core/net/prefix";
+import { assert } from "../../core/base/assert";
+import type { CopiedRow, CopyChunk, CopyOutResult, ReceiveResult, Receiving } from "../rpc/service-cidr";
+import { type ActiveConfig, parseCanonical, someContains } from "./active-config";
+import { type AddressKey, addressKey, KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
+import type { OwnerMemory } from "./owner-memory";
+import type { OwnerStorage, StoredRow } from "./owner-storage";
+
+/** The rows of a hand-off cannot be taken; the transaction has to be undone. */
+export class HandoffConflict extends Error {
+  override name = "HandoffConflict";
+}
+
+/** Halves prefixes until each has at most `rowsMax` rows or is a single address; in address order. */
+export function partition(storage: OwnerStorage, prefixes: readonly Prefix[], rowsMax: number): { prefix: string; rows: number }[] {
+  return inKeyOrder(prefixes).flatMap((prefix) => {
+    // Without a text, so never given out: it moves with nobody.
+    if (containsPrefix(IPV4_MAPPED, prefix)) return [];
+    const rows = storage.rowCount(...keysOf(prefix));
+    if (rows <= rowsMax || hostBitsOf(prefix) === 0) return [{ prefix: formatPrefix(prefix), rows }];
+    return partition(storage, halves(prefix), rowsMax);
+  });
+}
+
+/** The next rows of a hand-off at its source. `stale` unless the segments are frozen by a configuration that is not older than it. */
+export function copyOut(
+  storage: OwnerStorage,
+  config: ActiveConfig,
+  { handoff, prefixes, after, rowsMax }: Receiving & { after: AddressKey; rowsMax: number },
+): CopyOutResult {
+  const frozen = new Set(config.frozen.map(formatPrefix));
+  if (config.epoch < handoff || !prefixes.every((prefix) => frozen.has(prefix))) return { ok: false, reason: "stale" };
+  const segments = prefixes.map(parseCanonical);
+  const rows = nextRows(storage, segments, { after, rowsMax });
+  const last = rows.at(-1);
+  const chunk = { after, rows: rows.map(toCopied) };
+  if (rows.length === rowsMax && last) return { ok: true, chunk: { ...chunk, through: last.key } };
+  // Nearly always one chunk is all there is, and need not be read twice.
+  const seal = after === KEY_BEFORE_ALL ? digestOf(rows) : digest(storage, segments);
+  return { ok: true, chunk: { ...chunk, through: KEY_AFTER_ALL, seal } };
+}
+
+/** Takes a chunk at the target; inside a transaction. Throws HandoffConflict when it, or the whole of it, cannot be right. */
+export function receive(storage: OwnerStorage, memory: OwnerMemory, handoff: number, chunk: CopyChunk): ReceiveResult {
+  const receiving = memory.config.receiving.find((each) => each.handoff === handoff);
+  if (!receiving) return { ok: false, reason: "stale" };
+  const state = storage.receivingLoad(handoff) ?? { through: KEY_BEFORE_ALL, sealed: false };
+  if (state.sealed || chunk.after !== state.through) return { ok: true, ...state };
+  const inserted = chunk.rows.map((row) => insert(storage, memory, receiving.prefixes, row));
+  if (chunk.rows.length > 0) storage.counterSave(memory.counter);
+  const next = { through: chunk.through, sealed: chunk.seal !== undefined };
+  if (chunk.seal) {
+    const { rows, checksum } = chunk.after === KEY_BEFORE_ALL ? digestOf(inserted) : digest(storage, receiving.prefixes);
+    if (rows !== countRows(storage, receiving.prefixes) || rows !== chunk.seal.rows || checksum !== chunk.seal.checksum) {
+      throw new HandoffConflict(`${rows} rows have come and ${chunk.seal.rows} were sent, or they differ`);
+    }
+  }
+  storage.receivingSave(handoff, next);
+  return { ok: true, ...next };
+}
+
+function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly Prefix[], { address, ...row }: CopiedRow): StoredRow {
+  const parsed = parseAddress(address);
+  assert(parsed.ok && someContains(prefixes, parsed.value.family, parsed.value.value), "a chunk has rows of its hand-off only");
+  // A row that a lost answer left here under the same token: who asked gives one of the two back, then the next attempt passes.
+  if (storage.rowByToken(row.token)) throw new HandoffConflict(`the token of ${address} has a row here already`);
+  const stored = { key: addressKey(parsed.value.family, parsed.value.value), position: ++memory.counter, ...row };
+  storage.rowInsert(stored);
+  return stored;
+}
+
+function countRows(storage: OwnerStorage, segments: readonly Prefix[]): number {
+  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)), 0);
+}
+
+/** `rows` in address order. */
+function digestOf(rows: readonly StoredRow[]): { rows: number; checksum: number } {
+  return { rows: rows.length, checksum: rows.reduce((checksum, row) => fnv1a(checksum, textOf(row)), FNV_OFFSET) };
+}
+
+function nextRows(storage: OwnerStorage, segments: readonly Prefix[], page: { after: AddressKey; rowsMax: number }): StoredRow[] {
+  const { after, rowsMax } = page;
+  const rows: StoredRow[] = [];
+  for (const segment of inKeyOrder(segments)) {
+    const [first, last] = keysOf(segment);
+    if (rows.length < rowsMax && last > after) rows.push(...storage.rowsIn({ first, last, after }, rowsMax - rows.length));
+  }
+  return rows;
+}
+
+/** Number of the rows in the segments, and a checksum of their contents in address order. */
+function digest(storage: OwnerStorage, segments: readonly Prefix[]): { rows: number; checksum: number } {
+  let rows = 0;
+  let checksum = FNV_OFFSET;
+  for (const segment of inKeyOrder(segments)) {
+    const [first, last] = keysOf(segment);
+    for (let after: AddressKey = KEY_BEFORE_ALL; ;) {
+      const page = storage.rowsIn({ first, last, after }, COPY_ROWS_MAX);
+      for (const row of page) checksum = fnv1a(checksum, textOf(row));
+      rows += page.length;
+      after = page.at(-1)?.key ?? after;
+      if (page.length < COPY_ROWS_MAX) break;
+    }
+  }
+  return { rows, checksum };
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** 32-bit FNV-1a over UTF-16 units: it is to notice what went missing or differs, nobody forges it. */
+function fnv1a(hash: number, text: string): number {
+  let result = hash;
+  for (let i = 0; i < text.length; i++) result = Math.imul(result ^ text.charCodeAt(i), FNV_PRIME);
+  return result >>> 0;
+}
+
+function textOf({ key, token, gen, scope, holder }: StoredRow): string {
+  return [key, token, gen.epoch, gen.counter, scope, holder.kind, holder.namespace, holder.name, holder.uid].join("\n");
+}
+
+function toCopied({ key, token, gen, scope, holder }: StoredRow): CopiedRow {
+  const { family, address } = parseAddressKey(key);
+  return { address: formatAddress(family, address), token, gen, scope, holder };
+}
+
+function halves({ family, base, length }: Prefix): Prefix[] {
+  const low: Prefix = { family, base, length: length + 1 };
+  return [low, { ...low, base: base + (1n << BigInt(hostBitsOf(low))) }];
+}
+
+function inKeyOrder(prefixes: readonly Prefix[]): Prefix[] {
+  return [...prefixes].sort((a, b) => (keysOf(a)[0] < keysOf(b)[0] ? -1 : 1));
+}

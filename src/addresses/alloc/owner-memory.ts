@@ -1,0 +1,144 @@
+/**
+ * What an owner keeps in memory: its configuration and the bitmap of its active segments. All of it can be rebuilt from storage at
+ * any time: rows are the truth, stored pages only save reading every row at start. Frozen segments have rows but no bitmap, since
+ * nothing may be decided in them; thawing builds it from the rows.
+ */
+import { InvariantError } from "../../core/base/assert";
+import type { Random, Recorder } from "../../core/base/ports";
+import { type Prefix, formatPrefix } from "../../core/net/prefix";
+import { coverOf } from "../../core/net/prefix-set";
+import { type ActiveConfig, parseConfig } from "./active-config";
+import { KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
+import type { OwnerStorage, StoredConfig, StoredRow } from "./owner-storage";
+import { Pool } from "./pool";
+
+export interface OwnerMemory {
+  config: ActiveConfig;
+  pool: Pool;
+  /** position of the newest row ever written */
+  counter: number;
+}
+
+/**
+ * Reads memory from storage. The pages are taken only if `trustPages` and if they hold as many addresses as there are rows; else
+ * they are rebuilt from the rows and stored again.
+ */
+export function loadMemory(storage: OwnerStorage, ports: { random: Random; recorder: Recorder }, trustPages: boolean): OwnerMemory {
+  const config = parseConfig(storage.configLoad());
+  const memory: OwnerMemory = { config, pool: new Pool(ports.random), counter: storage.counterLoad() };
+  configurePool(memory.pool, config);
+  const rows = rowsIn(storage, config.active);
+  if (trustPages && loadPages(storage, memory) && memory.pool.takenCount() === rows) return memory;
+  if (trustPages) ports.recorder.log("warn", "owner.pagesRebuilt", { epoch: config.epoch, rows, inPages: memory.pool.takenCount() });
+  memory.pool = new Pool(ports.random);
+  configurePool(memory.pool, config);
+  storage.transaction(() => {
+    storage.pagesClear();
+    for (const segment of config.active) takeRows(storage, memory.pool, segment);
+    savePages(storage, memory.pool);
+  });
+  return memory;
+}
+
+/**
+ * Puts an accepted configuration in force, in storage and in `memory`; call it inside a transaction, and reload memory when that fails.
+ * Rows of segments that are neither owned nor received any longer go: whoever took the segment over has them, and should the segment ever
+ * come back, old rows would stand against its new ones. A hand-off begins with an empty segment.
+ */
+export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: StoredConfig): void {
+  const before = memory.config;
+  const config = parseConfig(next);
+  storage.configSave(next);
+  const isActiveBefore = setOf(before.active);
+  const isActive = setOf(config.active);
+  const vanished = before.active.filter((segment) => !isActive.has(formatPrefix(segment)));
+  // What was active and is only cut differently is moved inside the pool.
+  const wasCovered = coverOf(before.active);
+  const appeared = config.active.filter((segment) => !isActiveBefore.has(formatPrefix(segment)) && !wasCovered(segment));
+  const begun = new Set(before.receiving.map(({ handoff }) => handoff));
+  const received = config.receiving.filter(({ handoff }) => begun.has(handoff)).flatMap(({ prefixes }) => prefixes);
+  const kept = [...config.owned, ...received];
+  const keptBefore = [...before.owned, ...before.receiving.flatMap(({ prefixes }) => prefixes)];
+  if (!equalSets(setOf(keptBefore), setOf(kept))) deleteRowsOutside(storage, kept);
+  storage.receivingRetain(config.receiving.map(({ handoff }) => handoff));
+  for (const segment of vanished) storage.pagesDelete(formatPrefix(segment));
+  if (config.retired) storage.releasedClear();
+
+  memory.config = config;
+  configurePool(memory.pool, config);
+  for (const segment of appeared) takeRows(storage, memory.pool, segment);
+  savePages(storage, memory.pool);
+}
+
+/**
+ * Throws an InvariantError where the bitmap contradicts itself, holds another number of addresses than there are rows, or has the address of
+ * one of `rows` as free.
+ */
+export function verifyMemory(storage: OwnerStorage, memory: OwnerMemory, rows: readonly StoredRow[]): void {
+  const { pool, config } = memory;
+  pool.verify();
+  const stored = rowsIn(storage, config.active);
+  if (pool.takenCount() !== stored) throw new InvariantError(`${pool.takenCount()} addresses are taken, and there are ${stored} rows`);
+  verifyRows(memory, rows);
+}
+
+/** The part of it that costs as much as there are `rows`. */
+export function verifyRows({ pool }: OwnerMemory, rows: readonly StoredRow[]): void {
+  for (const { key } of rows) {
+    const { family, address } = parseAddressKey(key);
+    if (pool.isOwned(family, address) && !pool.isTaken(family, address)) throw new InvariantError("an address with a row is free");
+  }
+}
+
+/** Stores the pages that changed since the last call; inside the transaction of the rows that changed them. */
+export function savePages(storage: OwnerStorage, pool: Pool): void {
+  for (const page of pool.takeDirtyPages()) storage.pageSave(page);
+}
+
+function configurePool(pool: Pool, config: ActiveConfig): void {
+  pool.configure(config.active, config.ranges, !config.withoutBands);
+}
+
+/** False when the stored pages are of no use: damaged, or of a segment that is not active. */
+function loadPages(storage: OwnerStorage, { pool, config }: OwnerMemory): boolean {
+  const active = setOf(config.active);
+  try {
+    for (const { segment, page, bytes } of storage.pagesLoad()) {
+      if (!active.has(segment)) return false;
+      pool.loadPage(segment, page, bytes);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof InvariantError) return false;
+    throw error;
+  }
+}
+
+function rowsIn(storage: OwnerStorage, segments: readonly Prefix[]): number {
+  return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)), 0);
+}
+
+function takeRows(storage: OwnerStorage, pool: Pool, segment: Prefix): void {
+  for (const key of storage.rowKeys(...keysOf(segment))) {
+    const { family, address } = parseAddressKey(key);
+    pool.take(family, address);
+  }
+}
+
+function deleteRowsOutside(storage: OwnerStorage, kept: readonly Prefix[]): void {
+  const intervals = kept.map(keysOf).sort(([a], [b]) => (a < b ? -1 : 1));
+  let after = KEY_BEFORE_ALL;
+  for (const [first, last] of intervals) {
+    storage.rowsDeleteBetween(after, first);
+    after = last;
+  }
+  storage.rowsDeleteBetween(after, KEY_AFTER_ALL);
+}
+
+function setOf(prefixes: readonly Prefix[]): Set<string> {
+  return new Set(prefixes.map(formatPrefix));
+}
+
+function equalSets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((text) => b.has(text));
+}

@@ -1,0 +1,91 @@
+/**
+ * What the owner of addresses asks of its storage. Operations are synchronous. Outside `transaction` each is atomic by itself; inside, all
+ * are kept or none. Implemented over SQLite in durable-objects/sql/owner-sql.ts and in memory, with crashes, for tests.
+ */
+import type { Scope } from "../../core/net/band";
+import type { Gen, Holder } from "../rpc/service-cidr";
+import type { AddressKey } from "./owner-key";
+import type { DirtyPage } from "./pool";
+
+/** The last accepted configuration. */
+export interface StoredConfig {
+  epoch: number;
+  /** canonical JSON of everything but the epoch (owner-config.ts) */
+  content: string;
+}
+
+/** One allocated address: the authority on who holds it. */
+export interface StoredRow {
+  key: AddressKey;
+  /** of all rows ever written here; a row that was given out here has it as the counter of its gen */
+  position: number;
+  token: string;
+  gen: Gen;
+  scope: Scope;
+  holder: Holder;
+}
+
+/** A page of taken bits as `Pool.loadPage` takes it. */
+export interface StoredPage {
+  segment: string;
+  page: string;
+  bytes: Uint8Array;
+}
+
+/** How much of a hand-off has come. */
+export interface StoredReceiving {
+  /** the key of the last row; "" = none yet */
+  through: AddressKey;
+  /** all of it, checked */
+  sealed: boolean;
+}
+
+export interface OwnerStorage {
+  /** Runs `body` once, synchronously; everything it wrote is kept if it returns and undone if it throws. */
+  transaction<T>(body: () => T): T;
+
+  /** undefined: never configured */
+  configLoad(): StoredConfig | undefined;
+  configSave(config: StoredConfig): void;
+
+  /** The position of the newest row ever written, rows since deleted included; 0 when there was none. */
+  counterLoad(): number;
+  counterSave(counter: number): void;
+
+  /** A plain insert: throws when the address or the token already has a row. This key is the guard of "one holder per address". */
+  rowInsert(row: StoredRow): void;
+  /** Deletes the row of this address if it carries this token; false when there is no such row. */
+  rowDelete(key: AddressKey, token: string): boolean;
+  /** Deletes the rows with `after` < key < `before`. */
+  rowsDeleteBetween(after: AddressKey, before: AddressKey): void;
+  rowByToken(token: string): StoredRow | undefined;
+  /** Rows whose position is greater than `afterPosition`, in that order. */
+  rowsSince(afterPosition: number, limit: number): StoredRow[];
+  /** Rows with `after` < key in [first, last], in address order. */
+  rowsIn(interval: { first: AddressKey; last: AddressKey; after: AddressKey }, limit: number): StoredRow[];
+  /** Keys of all rows in [first, last], in address order; to be consumed without writing rows meanwhile. */
+  rowKeys(first: AddressKey, last: AddressKey): Iterable<AddressKey>;
+  /** Number of rows in [first, last]. */
+  rowCount(first: AddressKey, last: AddressKey): number;
+  /** The same, of rows that are held for Services. */
+  serviceRowCount(first: AddressKey, last: AddressKey): number;
+
+  /** undefined: nothing was ever asked of this hand-off, or it is over */
+  receivingLoad(handoff: number): StoredReceiving | undefined;
+  receivingSave(handoff: number, state: StoredReceiving): void;
+  /** Forgets all hand-offs but these. */
+  receivingRetain(handoffs: readonly number[]): void;
+
+  /** Remembers the token until `expiresMs`; a repeat prolongs it. */
+  releasedSave(token: string, expiresMs: number): void;
+  releasedHas(token: string, nowMs: number): boolean;
+  /** Forgets expired tokens, oldest first, looking at no more than `lookAt` of them, and whatever exceeds `keepMax`. */
+  releasedTrim(options: { nowMs: number; lookAt: number; keepMax: number }): void;
+  releasedClear(): void;
+
+  pagesLoad(): Iterable<StoredPage>;
+  /** null bytes delete the page */
+  pageSave(page: DirtyPage): void;
+  pagesDelete(segment: string): void;
+  pagesClear(): void;
+}

@@ -1,0 +1,45 @@
+import { assert } from "../../core/base/assert";
+import type { Random } from "../../core/base/ports";
+import type { Scope } from "../../core/net/band";
+import type { Segment } from "./segment";
+
+/** The order in which a dynamic request is served (KEP-3070): the static band only when the dynamic one has nothing left anywhere. */
+const SCOPES: readonly Scope[] = ["dynamic", "static"];
+
+/**
+ * Takes one address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over the
+ * static band. undefined = full. Independent of every earlier pick, and of equal cost however full the segments are.
+ */
+export function allocateFrom(
+  segments: readonly Segment[],
+  random: Random,
+  dynamicOnly: boolean,
+): { address: bigint; scope: Scope } | undefined {
+  for (const scope of SCOPES) {
+    if (dynamicOnly && scope === "static") break;
+    const segment = drawSegment(segments, scope, random);
+    if (segment !== undefined) return { address: segment.allocate(scope, random), scope };
+  }
+  return undefined;
+}
+
+/** A segment with a probability proportional to its free addresses of the band; undefined when there are none. */
+function drawSegment(segments: readonly Segment[], scope: Scope, random: Random): Segment | undefined {
+  const only = segments[0];
+  if (only === undefined) return undefined;
+  if (segments.length === 1) return only.freeCount(scope) > 0 ? only : undefined;
+  let total: number | bigint = 0;
+  for (const segment of segments) {
+    const free = segment.freeCount(scope);
+    total = typeof total === "number" && typeof free === "number" ? total + free : BigInt(total) + BigInt(free);
+  }
+  if (total <= 0) return undefined;
+  // Dense segments hold at most 2^28 addresses each, so a number is exact; one sparse segment makes the sum a bigint.
+  let rest: number | bigint = typeof total === "number" ? random.below(total) : random.belowBig(total);
+  for (const segment of segments) {
+    const free = segment.freeCount(scope);
+    if (rest < free) return segment;
+    rest = typeof rest === "number" && typeof free === "number" ? rest - free : BigInt(rest) - BigInt(free);
+  }
+  assert(false, "pick: the free counts of the segments changed during a pick");
+}

@@ -1,0 +1,145 @@
+import { assert, InvariantError } from "../../core/base/assert";
+import type { Random } from "../../core/base/ports";
+import { type Page, PAGE_BITS } from "../../core/bitmap/page";
+import { SparseBitmap } from "../../core/bitmap/sparse-bitmap";
+import type { Bands, Scope } from "../../core/net/band";
+import { type Interval, memberAt } from "../../core/net/interval";
+import { hostBitsOf, type Prefix } from "../../core/net/prefix";
+import { type Segment, SegmentCore } from "./segment";
+
+const PAGE_LAST = BigInt(PAGE_BITS - 1);
+
+/** An allocatable interval of offsets. */
+interface Span {
+  readonly scope: Scope;
+  readonly first: bigint;
+  readonly last: bigint;
+  free: bigint;
+}
+
+/** Segment of more than 2^28 addresses, such as an IPv6 /64. */
+export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment {
+  /** ascending, disjoint */
+  #spans: Span[] = [];
+  readonly #free: Record<Scope, bigint> = { dynamic: 0n, static: 0n };
+  /** pages were loaded since the counts were made: counting once at the end costs one pass instead of one per page */
+  #countsStale = false;
+
+  constructor(prefix: Prefix) {
+    super(prefix, new SparseBitmap(hostBitsOf(prefix)));
+  }
+
+  configure(bands: Bands): void {
+    const spansOf = (scope: Scope, intervals: readonly Interval[]): Span[] =>
+      intervals.map(({ first, last }) => ({ scope, first: first - this.first, last: last - this.first, free: 0n }));
+    this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => (a.first < b.first ? -1 : 1));
+    this.#countsStale = true;
+  }
+
+  isTaken(address: bigint): boolean {
+    return this.bitmap.isTaken(address - this.first);
+  }
+
+  scopeAt(address: bigint): Scope | undefined {
+    return memberAt(this.#spans, address - this.first)?.scope;
+  }
+
+  take(address: bigint): boolean {
+    this.#count();
+    const offset = address - this.first;
+    if (!this.bitmap.take(offset)) return false;
+    this.#change(memberAt(this.#spans, offset), -1n);
+    return true;
+  }
+
+  release(address: bigint): boolean {
+    this.#count();
+    const offset = address - this.first;
+    if (!this.bitmap.release(offset)) return false;
+    this.#change(memberAt(this.#spans, offset), 1n);
+    return true;
+  }
+
+  freeCount(scope: Scope): bigint {
+    this.#count();
+    return this.#free[scope];
+  }
+
+  allocate(scope: Scope, random: Random): bigint {
+    this.#count();
+    const span = this.#drawSpan(scope, random);
+    const offset = this.bitmap.pickFree(span.first, span.last, span.free, random);
+    assert(this.bitmap.take(offset), "segment: the picked address is taken");
+    this.#change(span, -1n);
+    return this.first + offset;
+  }
+
+  takenIn(first: bigint, last: bigint): number {
+    const low = first > this.first ? first : this.first;
+    const high = last < this.last ? last : this.last;
+    return this.bitmap.takenIn(low - this.first, high - this.first);
+  }
+
+  *taken(): Generator<bigint> {
+    for (const offset of this.bitmap.taken()) yield this.first + offset;
+  }
+
+  loadPage(index: string, page: Page): void {
+    this.bitmap.loadPage(BigInt(index), page);
+    this.#countsStale = true;
+  }
+
+  verify(): void {
+    this.#count();
+    this.bitmap.verify();
+    const free: Record<Scope, bigint> = { dynamic: 0n, static: 0n };
+    for (const span of this.#spans) {
+      assert(span.free === this.bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
+      free[span.scope] += span.free;
+    }
+    assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
+    assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
+  }
+
+  /** An interval of the band with a probability proportional to its free addresses. */
+  #drawSpan(scope: Scope, random: Random): Span {
+    const spans = this.#spans.filter((span) => span.scope === scope && span.free > 0n);
+    const only = spans[0];
+    assert(only !== undefined, "segment: no free address in the band");
+    if (spans.length === 1) return only;
+    let rest = random.belowBig(this.#free[scope]);
+    for (const span of spans) {
+      if (rest < span.free) return span;
+      rest -= span.free;
+    }
+    throw new InvariantError("segment: not that many free addresses in the band");
+  }
+
+  #change(span: Span | undefined, delta: 1n | -1n): void {
+    if (span === undefined) return;
+    span.free += delta;
+    this.#free[span.scope] += delta;
+    assert(span.free >= 0n, "segment: fewer than no free addresses in an interval");
+  }
+
+  #count(): void {
+    if (!this.#countsStale) return;
+    this.#countsStale = false;
+    this.#free.dynamic = 0n;
+    this.#free.static = 0n;
+    for (const span of this.#spans) span.free = span.last - span.first + 1n;
+    // One pass over the pages, however many intervals there are; nearly every page lies in one interval as a whole.
+    for (const { first, page } of this.bitmap.pages()) {
+      const whole = memberAt(this.#spans, first);
+      if (whole !== undefined && whole.last >= first + PAGE_LAST) {
+        whole.free -= BigInt(page.count);
+        continue;
+      }
+      for (const index of page.taken()) {
+        const span = memberAt(this.#spans, first + BigInt(index));
+        if (span !== undefined) span.free--;
+      }
+    }
+    for (const span of this.#spans) this.#free[span.scope] += span.free;
+  }
+}

@@ -1,0 +1,338 @@
+/**
+ * Allocators of Service addresses as a library: the Interface of KEP-1880 over the same bitmaps that the server's owners use, in plain memory
+ * and without a Worker. `RangeAllocator` serves one CIDR, `MetaAllocator` (meta-allocator.ts) the ServiceCIDRs of a family together.
+ * docs/allocator.md has an example.
+ */
+import type { Clock, Random } from "../../core/base/ports";
+import { err, ok, type Result } from "../../core/base/result";
+import type { Scope } from "../../core/net/band";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/meta/ip-address-labels";
+import { type Address, formatAddress, parseAddress } from "../../core/net/address";
+import type { Family } from "../../core/net/family";
+import { formatPrefix, parsePrefix, type Prefix, type PrefixError } from "../../core/net/prefix";
+import { isUsableIn, usableOf, usableSizeOf } from "../../core/net/usable";
+import type { AllocationMetrics, CidrUsage } from "../alloc/allocation-metrics";
+import { Pool, type PoolFree } from "../alloc/pool";
+
+/** Why no address was given out; upstream's names are ErrFull, ErrAllocated, ErrMismatchedNetwork, ErrNotInRange and ErrNotReady. */
+export type AllocatorError =
+  | { readonly reason: "full" | "allocated" | "mismatchedNetwork" | "notReady" }
+  | { readonly reason: "notInRange"; readonly address: string; readonly cidr: string }
+  /** no text of an IP address */
+  | { readonly reason: "invalid"; readonly address: string }
+  /** whoever keeps the records failed; its error as it was thrown */
+  | { readonly reason: "records"; readonly error: unknown };
+
+/** Upstream's text of an error (pkg/registry/core/service/ipallocator). */
+export function allocatorErrorText(error: AllocatorError): string {
+  switch (error.reason) {
+    case "full":
+      return "range is full";
+    case "allocated":
+      return "provided IP is already allocated";
+    case "mismatchedNetwork":
+      return "the provided network does not match the current range";
+    case "notReady":
+      return "allocator not ready";
+    case "notInRange":
+      return `the provided IP (${error.address}) is not in the valid range. The range of valid IPs is ${error.cidr}`;
+    case "invalid":
+      return `failed to parse service IP ${JSON.stringify(error.address)}`;
+    case "records":
+      return error.error instanceof Error ? error.error.message : String(error.error);
+  }
+}
+
+export interface AllocatedAddress {
+  /** canonical text */
+  readonly address: string;
+  /** the band that it is from */
+  readonly scope: Scope;
+}
+
+/**
+ * Where the allocated addresses are written down, such as the IPAddress objects of an API server: its word decides whether an address was
+ * free. `create` throws when it cannot tell.
+ */
+export interface AddressRecords {
+  create(address: string): "created" | "exists";
+  /** deleting what is not there is fine */
+  delete(address: string): void;
+}
+
+export interface AllocatorPorts {
+  random: Random;
+  clock: Pick<Clock, "now">;
+  /** absent: memory alone decides */
+  records?: AddressRecords;
+}
+
+/** What of an IPAddress object matters to an allocator. */
+export interface StoredAddress {
+  readonly metadata?: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
+}
+
+export interface Allocator {
+  /** Takes this address, of either band. */
+  allocate(address: string): Result<AllocatedAddress, AllocatorError>;
+  /** Takes any free address: uniform over those of the dynamic band, then over those of the static one. */
+  allocateNext(): Result<AllocatedAddress, AllocatorError>;
+  /** Frees the address; one that is not allocated, or no address at all, is fine. */
+  release(address: string): void;
+  /** All taken addresses in canonical text, ascending. */
+  forEach(visit: (address: string) => void): void;
+  /** canonical CIDR; "" when there is no single one */
+  readonly cidr: string;
+  readonly ipFamily: Family;
+  has(address: string): boolean;
+  /** From now on nothing is given out, and what was taken is forgotten here; records stay as they are. */
+  destroy(): void;
+  /** Counts into `metrics` from now on, under each address's CIDR. */
+  enableMetrics(metrics: AllocationMetrics): void;
+  /** The same without a trace: nothing is taken, released or counted, and a dynamic address shows as the range's network address (upstream). */
+  dryRun(): Allocator;
+  /** Free addresses by band. */
+  readonly free: PoolFree;
+  /** Number of taken addresses. */
+  readonly used: number;
+}
+
+/** Both kinds of allocator: the bitmap, the records beside it, and the counting. */
+export abstract class PoolAllocator implements Allocator {
+  protected pool: Pool;
+  protected destroyed = false;
+  #metrics: AllocationMetrics | undefined;
+
+  constructor(
+    readonly ipFamily: Family,
+    protected readonly ports: AllocatorPorts,
+  ) {
+    this.pool = new Pool(ports.random);
+  }
+
+  abstract readonly cidr: string;
+  /** why a static request is refused before anything is asked for; undefined = it may be tried */
+  protected abstract refusalOf(address: Address): AllocatorError | undefined;
+  /** the CIDR under which the address is counted */
+  protected abstract cidrOf(address: bigint): string;
+  /** CIDRs that a dynamic request found full */
+  protected abstract readonly cidrs: readonly string[];
+  /** the range whose network address stands for a dynamic one in a dry run; undefined = nothing is ready */
+  protected abstract readonly shown: Prefix | undefined;
+
+  allocate(text: string): Result<AllocatedAddress, AllocatorError> {
+    const start = this.ports.clock.now();
+    const address = this.#parse(text);
+    if (!address) return err({ reason: "invalid", address: text });
+    const refusal = this.destroyed ? ({ reason: "notReady" } as const) : this.refusalOf(address);
+    if (refusal) return err(refusal);
+    const { value, canonical } = address;
+    const scope = this.pool.scopeOf(this.ipFamily, value);
+    const taken = this.pool.take(this.ipFamily, value) ? this.#record(canonical, value) : ({ reason: "allocated" } as const);
+    if (taken) {
+      this.#metrics?.failed(this.cidrOf(value), "static");
+      return err(taken);
+    }
+    this.#metrics?.allocated(this.cidrOf(value), "static", (this.ports.clock.now() - start) / 1_000);
+    return ok({ address: canonical, scope });
+  }
+
+  allocateNext(): Result<AllocatedAddress, AllocatorError> {
+    if (this.destroyed) return err({ reason: "notReady" });
+    const start = this.ports.clock.now();
+    for (;;) {
+      const pick = this.pool.allocateDynamic(this.ipFamily);
+      if (pick === undefined) {
+        for (const cidr of this.cidrs) this.#metrics?.failed(cidr, "dynamic");
+        return err({ reason: "full" });
+      }
+      const address = formatAddress(this.ipFamily, pick.address);
+      const refusal = this.#record(address, pick.address);
+      if (!refusal) {
+        this.#metrics?.allocated(this.cidrOf(pick.address), "dynamic", (this.ports.clock.now() - start) / 1_000);
+        return ok({ address, scope: pick.scope });
+      }
+      this.#metrics?.failed(this.cidrOf(pick.address), "dynamic");
+      // Somebody else has the address: its bit stays taken, so the next pick is another one.
+      if (refusal.reason !== "allocated") return err(refusal);
+    }
+  }
+
+  release(text: string): void {
+    const address = this.#parse(text);
+    if (!address || !this.pool.isOwned(this.ipFamily, address.value)) return;
+    this.ports.records?.delete(address.canonical);
+    this.pool.release(this.ipFamily, address.value);
+  }
+
+  forEach(visit: (address: string) => void): void {
+    for (const { address } of [...this.pool.taken(this.ipFamily)]) visit(formatAddress(this.ipFamily, address));
+  }
+
+  has(text: string): boolean {
+    const address = this.#parse(text);
+    return address !== undefined && this.pool.isTaken(this.ipFamily, address.value);
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.pool = new Pool(this.ports.random);
+  }
+
+  enableMetrics(metrics: AllocationMetrics): void {
+    this.#metrics = metrics;
+  }
+
+  dryRun(): Allocator {
+    return new DryRunAllocator(this, {
+      shown: () => this.shown,
+      refusalOf: (address) => this.refusalOf(address),
+      scopeOf: (address) => this.pool.scopeOf(this.ipFamily, address),
+    });
+  }
+
+  get free(): PoolFree {
+    return this.pool.free(this.ipFamily);
+  }
+
+  get used(): number {
+    return this.pool.takenCount();
+  }
+
+  /**
+   * Takes the addresses of IPAddress objects that an allocator made (by their labels, as upstream counts them) and that lie inside; the number
+   * of those. To be called once at the start, when the records are there already.
+   */
+  load(objects: Iterable<StoredAddress>): number {
+    let loaded = 0;
+    for (const { metadata } of objects) {
+      const labels = metadata?.labels ?? {};
+      if (labels[MANAGED_BY_LABEL] !== ALLOCATOR_NAME || labels[FAMILY_LABEL] !== this.ipFamily) continue;
+      const address = this.#parse(metadata?.name ?? "");
+      if (!address || !this.pool.isOwned(this.ipFamily, address.value)) continue;
+      if (this.pool.take(this.ipFamily, address.value)) loaded++;
+    }
+    return loaded;
+  }
+
+  /** For gauges: what one CIDR has now; addresses in several CIDRs count in each. */
+  protected usageOf(prefix: Prefix): CidrUsage {
+    const usable = usableOf(prefix);
+    const allocated = usable ? this.pool.takenIn(this.ipFamily, usable.first, usable.last) : 0;
+    return { cidr: formatPrefix(prefix), allocated, available: Number(usableSizeOf(prefix) - BigInt(allocated)) };
+  }
+
+  /** Writes the address down, whose bit is taken; undefined = done. On a fault the bit is free again. */
+  #record(text: string, address: bigint): AllocatorError | undefined {
+    try {
+      return (this.ports.records?.create(text) ?? "created") === "created" ? undefined : { reason: "allocated" };
+    } catch (error) {
+      this.pool.release(this.ipFamily, address);
+      return { reason: "records", error };
+    }
+  }
+
+  #parse(text: string): Address | undefined {
+    const parsed = parseAddress(text);
+    return parsed.ok && parsed.value.family === this.ipFamily ? parsed.value : undefined;
+  }
+}
+
+/** Allocator of one CIDR, of any length: a /31, /32 or /128 is always full. */
+export class RangeAllocator extends PoolAllocator {
+  readonly cidr: string;
+  readonly #prefix: Prefix;
+
+  /** `cidr` in canonical form. */
+  static of(cidr: string, ports: AllocatorPorts): Result<RangeAllocator, PrefixError> {
+    const parsed = parsePrefix(cidr);
+    return parsed.ok ? ok(new RangeAllocator(parsed.value, ports)) : parsed;
+  }
+
+  private constructor(prefix: Prefix, ports: AllocatorPorts) {
+    super(prefix.family, ports);
+    this.#prefix = prefix;
+    this.cidr = formatPrefix(prefix);
+    this.pool.configure([prefix], [prefix]);
+  }
+
+  /** What gauges show. */
+  usage(): CidrUsage[] {
+    return this.destroyed ? [] : [this.usageOf(this.#prefix)];
+  }
+
+  protected get shown(): Prefix | undefined {
+    return this.destroyed ? undefined : this.#prefix;
+  }
+
+  protected get cidrs(): readonly string[] {
+    return [this.cidr];
+  }
+
+  protected cidrOf(): string {
+    return this.cidr;
+  }
+
+  protected refusalOf({ family, value, canonical }: Address): AllocatorError | undefined {
+    return isUsableIn(this.#prefix, family, value) ? undefined : { reason: "notInRange", address: canonical, cidr: this.cidr };
+  }
+}
+
+/** Answers as `allocator` would and leaves it as it is; §2.3 of upstream's behaviour: only the range is looked at. */
+class DryRunAllocator implements Allocator {
+  constructor(
+    private readonly allocator: Allocator,
+    /** what the allocator itself knows at the time */
+    private readonly ports: {
+      shown(): Prefix | undefined;
+      refusalOf(address: Address): AllocatorError | undefined;
+      scopeOf(address: bigint): Scope;
+    },
+  ) {}
+
+  allocate(text: string): Result<AllocatedAddress, AllocatorError> {
+    const parsed = parseAddress(text);
+    if (!parsed.ok || parsed.value.family !== this.ipFamily) return err({ reason: "invalid", address: text });
+    const refusal = this.ports.shown() ? this.ports.refusalOf(parsed.value) : ({ reason: "notReady" } as const);
+    return refusal ? err(refusal) : ok({ address: parsed.value.canonical, scope: this.ports.scopeOf(parsed.value.value) });
+  }
+
+  allocateNext(): Result<AllocatedAddress, AllocatorError> {
+    const shown = this.ports.shown();
+    return shown ? ok({ address: formatAddress(shown.family, shown.base), scope: "dynamic" }) : err({ reason: "notReady" });
+  }
+
+  release(): void {}
+
+  forEach(visit: (address: string) => void): void {
+    this.allocator.forEach(visit);
+  }
+
+  get cidr(): string {
+    return this.allocator.cidr;
+  }
+
+  get ipFamily(): Family {
+    return this.allocator.ipFamily;
+  }
+
+  has(address: string): boolean {
+    return this.allocator.has(address);
+  }
+
+  destroy(): void {}
+
+  enableMetrics(): void {}
+
+  dryRun(): Allocator {
+    return this;
+  }
+
+  get free(): PoolFree {
+    return this.allocator.free;
+  }
+
+  get used(): number {
+    return this.allocator.used;
+  }
+}

@@ -1,0 +1,278 @@
+/**
+ * Follows the Service ranges of a cluster: lists and watches its ServiceCIDRs and merges them on the spot, so that a consumer (a DNS server,
+ * a firewall) hears of a range as soon as the API server says it. Works on every API server; one that has `/ranges` adds to that what no
+ * ServiceCIDR shows: the epoch, and ranges in use that lost their ServiceCIDR by force. Where it serves no ServiceCIDRs, because its ranges are
+ * those of its configuration alone, that page is what is followed.
+ */
+import type { Clock } from "../../core/base/ports";
+import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
+import { FAMILIES } from "../../core/net/family";
+import { type RangesView, rangeSourceOf, type ServiceRanges, serviceRanges } from "../ranges/service-ranges";
+
+const SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
+const VIEW = "/ranges";
+const WATCH_SECONDS = 300;
+/** The view is read at the end of each watch; soon, while it shows something that goes without an event, or could not be read. */
+const SHORT_WATCH_SECONDS = 5;
+/** Ranges of a configuration change with a restart of the API server: the page is read again this often. */
+const CONFIGURED_AGAIN_MS = 10_000;
+const VERY_SHORT_WATCH_MS = 1_000;
+/** Characters told of an answer that cannot be read. */
+const SHOWN_MAX = 100;
+const BACKOFF_MIN_MS = 500;
+const BACKOFF_MAX_MS = 30_000;
+
+type Chunk = Uint8Array | string;
+
+/** The body of an answer as it comes: web streams, with or without an iterator, and streams of Node. */
+type Body = AsyncIterable<Chunk> | { getReader(): Reader };
+
+interface Reader {
+  read(): Promise<{ done: boolean; value?: Chunk }>;
+  cancel(): Promise<void>;
+}
+
+/** What `fetch` answers, as far as it is needed. */
+interface Answer {
+  readonly status: number;
+  readonly body: Body | null;
+  text(): Promise<string>;
+}
+
+/** A GET of `path`, which begins after the cluster's URL, with whatever credentials it takes. Rejects when `signal` aborts. */
+export type FetchLike = (path: string, init: { signal: AbortSignal }) => Promise<Answer>;
+
+export interface FollowedRanges extends ServiceRanges {
+  /** the newest change of a ServiceCIDR that is in it */
+  resourceVersion: string;
+  /** at least that of these ranges; undefined when the API server has no such thing or did not tell it */
+  epoch: number | undefined;
+}
+
+export interface FollowOptions {
+  fetch: FetchLike;
+  clock: Pick<Clock, "now" | "after">;
+  /** Called first when the ranges are known, then whenever they are others. It must not throw. */
+  onRanges(ranges: FollowedRanges): void;
+  /** Called when the API server refuses or cannot be reached; the follower tries again, and the ranges it told stay valid meanwhile. */
+  onError?(error: Error): void;
+}
+
+interface ServiceCIDRList {
+  metadata: { resourceVersion: string };
+  items: ServiceCIDR[] | null;
+}
+
+interface WatchEvent {
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  object: ServiceCIDR & { code?: number; message?: string };
+}
+
+/** The history that a watch asks for is gone, or the resource is: everything is listed anew. */
+class Expired extends Error {}
+
+/** Begins to follow; the function that comes back ends it, after which nothing is called any more. */
+export function followRanges(options: FollowOptions): () => void {
+  const follower = new RangesFollower(options);
+  void follower.run();
+  return () => follower.stop();
+}
+
+class RangesFollower {
+  readonly #options: FollowOptions;
+  readonly #connection = new AbortController();
+  #objects = new Map<string, ServiceCIDR>();
+  #resourceVersion = "";
+  #told = "";
+  /** the prefixes of the addresses in use that were told last */
+  #serving: string[] = [];
+  #hasOrphans = false;
+  /** the API server has the view: it could be read, and was not missing since */
+  #hasView = false;
+  /** reads of the view in a row that failed */
+  #viewFailures = 0;
+  #backoffMs = BACKOFF_MIN_MS;
+  #wake: () => void = () => undefined;
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#connection.abort();
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        const hasObjects = await this.#list();
+        while (hasObjects && !this.#isStopped) await this.#watch();
+        await this.#pause(CONFIGURED_AGAIN_MS);
+      } catch (error) {
+        if (this.#isStopped) return;
+        if (!(error instanceof Expired)) this.#report(error);
+        await this.#backOff();
+      }
+    }
+  }
+
+  get #isStopped(): boolean {
+    return this.#connection.signal.aborted;
+  }
+
+  /** False: the API server serves no ServiceCIDRs, and what its page says was told instead. */
+  async #list(): Promise<boolean> {
+    const answer = await this.#get(SERVICE_CIDRS);
+    const text = await answer.text();
+    const configured = answer.status === 404 ? await this.#view() : undefined;
+    if (configured) {
+      const { ready, serving, orphaned, resourceVersion, epoch } = configured;
+      this.#tellOnce({ ready, serving, orphaned }, { resourceVersion, epoch });
+      this.#backoffMs = BACKOFF_MIN_MS;
+      return false;
+    }
+    if (answer.status !== 200) throw refusal(answer.status, text);
+    const list = JSON.parse(text) as ServiceCIDRList;
+    this.#objects = new Map((list.items ?? []).map((object) => [nameOf(object), object]));
+    this.#resourceVersion = list.metadata.resourceVersion;
+    await this.#tell();
+    return true;
+  }
+
+  /** One watch, until the server ends it. */
+  async #watch(): Promise<void> {
+    const seconds = this.#watchSeconds;
+    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#resourceVersion}`;
+    const answer = await this.#get(`${SERVICE_CIDRS}?${query}`);
+    if (answer.status === 410 || answer.status === 404) throw new Expired();
+    if (answer.status !== 200 || !answer.body) throw refusal(answer.status, await answer.text());
+    const begun = this.#options.clock.now();
+    for await (const lines of linesOf(answer.body)) {
+      for (const line of lines) this.#take(JSON.parse(line) as WatchEvent);
+      await this.#tell();
+      this.#backoffMs = BACKOFF_MIN_MS;
+      if (this.#watchSeconds < seconds) break;
+    }
+    // A server that ends watches at once must not be asked in a circle.
+    if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#backOff();
+    else this.#backoffMs = BACKOFF_MIN_MS;
+    await this.#tell();
+  }
+
+  #take({ type, object }: WatchEvent): void {
+    if (type === "ERROR") throw object.code === 410 ? new Expired() : refusal(object.code ?? 500, object.message ?? "");
+    if (type === "DELETED") this.#objects.delete(nameOf(object));
+    else if (type !== "BOOKMARK") this.#objects.set(nameOf(object), object);
+    this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
+  }
+
+  get #watchSeconds(): number {
+    if (this.#hasOrphans) return SHORT_WATCH_SECONDS;
+    return this.#viewFailures > 0 ? Math.min(SHORT_WATCH_SECONDS * 2 ** (this.#viewFailures - 1), WATCH_SECONDS) : WATCH_SECONDS;
+  }
+
+  async #tell(): Promise<void> {
+    const { held, epoch } = await this.#held();
+    const ranges = serviceRanges([...this.#objects.values()].map(rangeSourceOf), held);
+    this.#hasOrphans = ranges.orphaned.length > 0;
+    this.#tellOnce(ranges, { resourceVersion: this.#resourceVersion, epoch });
+  }
+
+  #tellOnce(ranges: ServiceRanges, at: Pick<FollowedRanges, "resourceVersion" | "epoch">): void {
+    const text = JSON.stringify(ranges);
+    if (this.#isStopped || text === this.#told) return;
+    this.#told = text;
+    this.#serving = FAMILIES.flatMap((family) => ranges.serving[family].prefixes);
+    this.#options.onRanges({ ...ranges, ...at });
+  }
+
+  /**
+   * The prefixes in use that perhaps no ServiceCIDR names. Read after the change that is to be told, so the view knows that change. While it
+   * cannot be read nothing that was told as in use is taken back, because a removal by force looks like any other.
+   */
+  async #held(): Promise<{ held: readonly string[]; epoch: number | undefined }> {
+    try {
+      const view = await this.#view();
+      return { held: view?.orphaned ?? [], epoch: view?.epoch };
+    } catch (error) {
+      this.#viewFailures++;
+      this.#report(error);
+      return { held: this.#hasView ? this.#serving : [], epoch: undefined };
+    }
+  }
+
+  /** undefined = the API server has no such page. Throws when it cannot be read. */
+  async #view(): Promise<RangesView | undefined> {
+    const answer = await this.#get(VIEW);
+    const text = await answer.text();
+    if (answer.status !== 200 && answer.status !== 404) throw refusal(answer.status, text);
+    const view = answer.status === 200 ? (JSON.parse(text) as RangesView) : undefined;
+    if (view && !Array.isArray(view.orphaned)) throw new Error(`${VIEW} is not what it should be: ${text.slice(0, SHOWN_MAX)}`);
+    this.#hasView = view !== undefined;
+    this.#viewFailures = 0;
+    return view;
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isStopped) this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #get(path: string): Promise<Answer> {
+    return this.#options.fetch(path, { signal: this.#connection.signal });
+  }
+
+  #backOff(): Promise<void> {
+    const delay = this.#backoffMs;
+    this.#backoffMs = Math.min(delay * 2, BACKOFF_MAX_MS);
+    return this.#pause(delay);
+  }
+
+  #pause(delay: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(delay, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+      if (this.#isStopped) this.#wake();
+    });
+  }
+}
+
+function nameOf(object: KubeObject): string {
+  return object.metadata?.name ?? "";
+}
+
+function refusal(code: number, text: string): Error {
+  return new Error(`the API server answers ${code}: ${text.trim()}`);
+}
+
+/** The whole lines of each chunk, as long as there are any. */
+async function* linesOf(body: Body): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunksOf(body)) {
+    const lines = (rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }))).split("\n");
+    rest = lines.pop() ?? "";
+    const whole = lines.filter((line) => line.trim() !== "");
+    if (whole.length > 0) yield whole;
+  }
+}
+
+async function* chunksOf(body: Body): AsyncGenerator<Chunk> {
+  if (Symbol.asyncIterator in body) {
+    yield* body;
+    return;
+  }
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (value !== undefined) yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

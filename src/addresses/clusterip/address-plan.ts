@@ -1,0 +1,146 @@
+/**
+ * What a change of a Service means for its ClusterIPs, as data: which addresses to take before the change may be committed, which it
+ * keeps, which to release once it is committed. Nothing is asked of an allocator here, and the effects are the services store's.
+ *
+ * | change                          | take                      | release                |
+ * |---------------------------------|---------------------------|------------------------|
+ * | create                          | one per family            |                        |
+ * | ExternalName -> a type with IP  | one per family            |                        |
+ * | a type with IP -> ExternalName  |                           | all                    |
+ * | one family -> two               | the second                |                        |
+ * | two families -> one             |                           | the second             |
+ * | delete                          |                           | all                    |
+ * | headless, any of these          |                           |                        |
+ *
+ * Source: upstream pkg/registry/core/service/storage/{storage,alloc}.go; §1.1 and §2.1. Node ports: node-port-plan.ts.
+ */
+import { assert } from "../../core/base/assert";
+import type { FieldError } from "../../api/meta/field-errors";
+import type { Service } from "../../api/meta/kubernetes";
+import { canonicalAddress } from "../../core/net/address";
+import type { Family } from "../../core/net/family";
+import { withReadDefaults } from "../../api/registry/services/defaults";
+import { initFamilies } from "../../api/registry/services/families";
+import { normalizeClusterIPs, patchAllocatedValues } from "../../api/registry/services/normalize";
+import { isHeadless, listOf, needsClusterIP, NONE, type ServiceSpec, specOf } from "../../api/registry/services/predicates";
+import { requestedNodePortErrors } from "./node-port-plan";
+
+/** One address that the change needs and does not have yet. */
+export interface Take {
+  /** place in clusterIPs and ipFamilies */
+  index: number;
+  family: Family;
+  /** "" = any free one, else the canonical form of the one the client named */
+  address: string;
+}
+
+export type AddressPlan =
+  /** `keep` and `release` are canonical texts; `release` only after the change is committed */
+  | { ok: true; take: Take[]; keep: string[]; release: string[] }
+  /** a 422 with these errors; nothing was decided */
+  | { ok: false; errors: FieldError[] };
+
+/**
+ * Everything of a write that comes before allocation (upstream's BeginCreate and BeginUpdate): fills in values that the client left out,
+ * brings clusterIP and clusterIPs together and settles the families. Changes `after` only. `families` are the cluster's, primary first.
+ * Doing it again changes nothing. On errors `after` is half done: answer 422 and drop it.
+ */
+export function prepareServiceWrite(
+  { after, before }: { after: Service; before: Service | undefined },
+  families: readonly Family[],
+): FieldError[] {
+  const old = before && withReadDefaults(before, families);
+  if (old) patchAllocatedValues({ after, before: old });
+  normalizeClusterIPs({ after, before: old });
+  const errors = initFamilies({ after, before: old }, families);
+  return errors.length > 0 ? errors : requestedNodePortErrors(specOf(after));
+}
+
+/**
+ * The plan of one change. `after` undefined = delete, `before` undefined = create; `after` is prepared on the way
+ * (`prepareServiceWrite`), so call this once for each write and use `after` as it then is.
+ */
+export function planClusterIPs(
+  { after, before }: { after: Service | undefined; before: Service | undefined },
+  families: readonly Family[],
+): AddressPlan {
+  if (after) {
+    const errors = prepareServiceWrite({ after, before }, families);
+    if (errors.length > 0) return { ok: false, errors };
+  }
+  const held = before ? heldAddresses(before) : [];
+  const spec = after && specOf(after);
+  if (!spec || !needsClusterIP(spec)) return { ok: true, take: [], keep: [], release: held };
+  const old = before && specOf(before);
+  if (!old || !needsClusterIP(old)) return { ok: true, take: missing(spec, 0), keep: [], release: [] };
+  if (isHeadless(old)) return { ok: true, take: [], keep: [], release: [] };
+  const sizeBefore = held.length;
+  const sizeAfter = listOf(spec.ipFamilies).length;
+  // a changed primary address is refused by validation: nothing is taken for a request that cannot succeed
+  const samePrimary = listOf(spec.clusterIPs)[0] === (listOf(old.clusterIPs)[0] ?? old.clusterIP);
+  if (sizeBefore === 1 && sizeAfter === 2 && samePrimary) return { ok: true, take: missing(spec, 1), keep: held, release: [] };
+  if (sizeBefore === 2 && sizeAfter === 1) return { ok: true, take: [], keep: held.slice(0, 1), release: held.slice(1) };
+  return { ok: true, take: [], keep: held, release: [] };
+}
+
+/**
+ * Writes what was taken into clusterIPs and clusterIP. An address that the client named stays spelled as it was sent. Every take of the
+ * plan must be among `taken`, in any order.
+ */
+export function applyTaken(after: Service, taken: readonly { index: number; address: string }[]): void {
+  if (taken.length === 0) return;
+  const spec = after.spec;
+  assert(spec, "applyTaken: the Service was prepared and has a spec");
+  const addresses = listOf(spec.clusterIPs).slice();
+  for (const { index, address } of taken) {
+    while (addresses.length <= index) addresses.push("");
+    if (!addresses[index]) addresses[index] = address;
+  }
+  assert(!addresses.includes(""), "applyTaken: an address of the plan is missing");
+  spec.clusterIPs = addresses;
+  spec.clusterIP = addresses[0];
+}
+
+/** clusterIPs as far as the client named them, "" for each address that the server chooses: what refusals print (§2.2). */
+export function requestedClusterIPs(after: Service): string[] {
+  const spec = specOf(after);
+  const addresses = listOf(spec.clusterIPs).slice();
+  if (needsClusterIP(spec) && !isHeadless(spec)) while (addresses.length < listOf(spec.ipFamilies).length) addresses.push("");
+  return addresses;
+}
+
+/** What a dry run answers for a dynamic address: it takes none, and upstream shows the network address of the range. */
+export function dryRunAddress(prefixText: string): string {
+  const slash = prefixText.indexOf("/");
+  return slash < 0 ? prefixText : prefixText.slice(0, slash);
+}
+
+/** The addresses that this (stored) Service holds, canonical, primary first. */
+export function heldAddresses(service: Service): string[] {
+  const spec = specOf(service);
+  if (!needsClusterIP(spec) || isHeadless(spec)) return [];
+  const addresses = listOf(spec.clusterIPs);
+  if (addresses.length === 0) return spec.clusterIP ? [canonicalAddress(spec.clusterIP)] : [];
+  return addresses.filter((address) => address !== "" && address !== NONE).map(canonicalAddress);
+}
+
+/** Whether the stored Service (JSON text; undefined = there is none) holds the address. One that cannot be read keeps what it may hold. */
+export function isHeldByStored(stored: string | undefined, address: string): boolean {
+  if (stored === undefined) return false;
+  try {
+    return heldAddresses(JSON.parse(stored) as Service).includes(address);
+  } catch {
+    return true;
+  }
+}
+
+function missing(spec: ServiceSpec, from: number): Take[] {
+  if (isHeadless(spec)) return [];
+  const take: Take[] = [];
+  const wanted = listOf(spec.ipFamilies);
+  for (let index = from; index < wanted.length; index++) {
+    const named = listOf(spec.clusterIPs)[index] ?? "";
+    take.push({ index, family: wanted[index] === "IPv6" ? "IPv6" : "IPv4", address: named && canonicalAddress(named) });
+  }
+  return take;
+}

@@ -1,0 +1,113 @@
+/**
+ * The Service through which clients inside a cluster reach the API: `default/kubernetes` on the first address of the primary range
+ * (services-and-addresses §6.3; upstream pkg/controlplane/controller/kubernetesservice). Made when it is missing, never corrected.
+ */
+import type { Clock, Recorder } from "../../core/base/ports";
+import type { Config } from "../../core/config/config";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/meta/default-objects";
+import type { Service } from "../../api/meta/kubernetes";
+import { SERVER_MANAGER } from "../../api/store/field-tracking";
+import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
+
+/** The port on which the API is served to clusters, and where it listens (upstream's secure port). */
+const SERVICE_PORT = 443;
+const TARGET_PORT = 6443;
+/** As long as it is missing it is tried again this often, as upstream: its address may be held by somebody, or its range not be Ready yet. */
+const RETRY_MS = 10_000;
+
+const KEY: ObjectKey = { namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME };
+
+export interface DefaultServicePorts {
+  clock: Clock;
+  recorder: Recorder;
+  exists(key: ObjectKey): boolean;
+  write(request: WriteRequest): Promise<WriteResult>;
+  /** asks for a call of `ensure` at this time (ms since the epoch) or earlier */
+  wakeAt(time: number): void;
+}
+
+export class DefaultService {
+  readonly #request: WriteRequest;
+  #making: Promise<void> | undefined;
+  #removed = false;
+  /** the refusal that has been logged, so that one that lasts is told once */
+  #told = "";
+
+  constructor(
+    private readonly ports: DefaultServicePorts,
+    config: Pick<Config, "apiServerServiceIP">,
+  ) {
+    this.#request = createRequest(config.apiServerServiceIP);
+  }
+
+  /** Makes the Service unless it is there; where that fails it asks to be called again. Never rejects. */
+  ensure(): Promise<void> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
+  }
+
+  /** To be called inside the transaction of a change of a Service; `key` as it is stored. */
+  noteChange(key: string, type: "ADDED" | "MODIFIED" | "DELETED"): void {
+    if (type === "DELETED" && key === `${KEY.namespace}/${KEY.name}`) this.#removed = true;
+  }
+
+  /** After the transaction: what was removed in it comes back. */
+  turnCommitted(): void {
+    if (!this.#removed) return;
+    this.#removed = false;
+    this.ports.wakeAt(this.ports.clock.now() + RETRY_MS);
+    void this.ports.clock.nextTurn().then(() => this.ensure());
+  }
+
+  turnLost(): void {
+    this.#removed = false;
+  }
+
+  async #make(): Promise<void> {
+    if (this.ports.exists(KEY)) return;
+    // Before the first await: a crash in the middle of it leaves an alarm behind.
+    this.ports.wakeAt(this.ports.clock.now() + RETRY_MS);
+    const problem = await this.#attempt();
+    if (problem === "" || this.ports.exists(KEY)) {
+      this.#told = "";
+      return;
+    }
+    if (problem !== this.#told) {
+      this.ports.recorder.log("warn", "the Service default/kubernetes could not be created", { message: problem });
+    }
+    this.#told = problem;
+    this.ports.wakeAt(this.ports.clock.now() + RETRY_MS);
+  }
+
+  /** What is wrong; "" = nothing. */
+  async #attempt(): Promise<string> {
+    try {
+      const result = await this.ports.write(this.#request);
+      return result.ok ? "" : (result.status.message ?? "refused");
+    } catch (error) {
+      return String(error);
+    }
+  }
+}
+
+function createRequest(address: string): WriteRequest & { verb: "create" } {
+  const service: Service = {
+    metadata: { ...KEY, labels: { component: "apiserver", provider: "kubernetes" } },
+    spec: {
+      type: "ClusterIP",
+      clusterIP: address,
+      clusterIPs: [address],
+      ipFamilyPolicy: "SingleStack",
+      sessionAffinity: "None",
+      ports: [{ name: "https", protocol: "TCP", port: SERVICE_PORT, targetPort: TARGET_PORT }],
+    },
+  };
+  return {
+    verb: "create",
+    namespace: KEY.namespace,
+    object: JSON.stringify(service),
+    options: { dryRun: false, fieldManager: SERVER_MANAGER, fieldValidation: "Strict", force: false, group: "", version: "v1" },
+  };
+}

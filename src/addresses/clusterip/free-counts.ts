@@ -1,0 +1,113 @@
+/**
+ * How many addresses each owner has given out, by family and band, as its last answer showed; what is free is the size that the topology
+ * gives it now less that. So a range that is added or taken away counts at once, before its owner is asked again.
+ *
+ * Hints: they steer the draw of an owner, and "full" is answered only after the Coordinator has asked the owners (address-supply.ts). They are
+ * kept with the store's commits, so that after a restart the one owner with room is still found at once.
+ */
+import { parseAddress } from "../../core/net/address";
+import { FAMILIES, type Family } from "../../core/net/family";
+import type { Topology } from "../rpc/coordinator";
+import type { AllocateAnswer, FreeCount } from "../rpc/service-cidr";
+import { isOf, scopeOf, sizesOf } from "../topology/route";
+
+/** Addresses of one owner that are taken, by family and band. */
+export interface TakenCounts {
+  ownerUid: string;
+  IPv4: FreeCount;
+  IPv6: FreeCount;
+}
+
+export interface FreeCountStorage {
+  takenCountsLoad(): TakenCounts[];
+  takenCountsSave(counts: TakenCounts): void;
+  takenCountsDelete(ownerUid: string): void;
+}
+
+interface Known {
+  taken: TakenCounts;
+  /** place of the newest fact in the order in which facts came */
+  at: number;
+}
+
+export class FreeCounts {
+  readonly #known = new Map<string, Known>();
+  readonly #unsaved = new Set<string>();
+  #sequence = 0;
+
+  /** `storage` is given where draws are made that a restart should go on with. */
+  constructor(private readonly storage?: FreeCountStorage) {
+    for (const taken of storage?.takenCountsLoad() ?? []) this.#known.set(taken.ownerUid, { taken, at: 0 });
+  }
+
+  /** Grows with everything that is noted: what was asked for after this moment is newer than what was noted before. */
+  get now(): number {
+    return this.#sequence;
+  }
+
+  /** What an owner answered. Ignored unless the answer was given under the configuration that `topology` is about. */
+  note(topology: Topology, ownerUid: string, { epoch, free }: Pick<AllocateAnswer, "epoch" | "free">): void {
+    if (isOf(topology, ownerUid, epoch)) this.#set(topology, ownerUid, free);
+  }
+
+  /** The owner has freed the address (canonical text). */
+  released(topology: Topology, ownerUid: string, address: string): void {
+    const known = this.#known.get(ownerUid);
+    const parsed = parseAddress(address);
+    if (!known || !parsed.ok) return;
+    const scope = scopeOf(topology, parsed.value.family, parsed.value.value);
+    const taken = known.taken[parsed.value.family];
+    if (scope === undefined || taken[scope] === 0) return;
+    taken[scope]--;
+    known.at = ++this.#sequence;
+    this.#unsaved.add(ownerUid);
+  }
+
+  /** The counts that came with a topology: of owners about which nothing is known here. Owners that are gone are forgotten. */
+  adopt(topology: Topology): void {
+    for (const { ownerUid, ...free } of topology.free) if (!this.#known.has(ownerUid)) this.#set(topology, ownerUid, free);
+    const owners = new Set(topology.claims.map((claim) => claim.ownerUid));
+    for (const ownerUid of this.#known.keys()) {
+      if (owners.has(ownerUid)) continue;
+      this.#known.delete(ownerUid);
+      this.#unsaved.add(ownerUid);
+    }
+  }
+
+  /** The counts of a topology whose owners were asked after `since`: they replace all that is not newer. */
+  replace(topology: Topology, since: number): void {
+    for (const { ownerUid, ...free } of topology.free) {
+      if ((this.#known.get(ownerUid)?.at ?? 0) <= since) this.#set(topology, ownerUid, free);
+    }
+  }
+
+  /** Free addresses by band of an owner that may give out `size` of them; an owner that nothing is known of counts as empty. */
+  freeOf(ownerUid: string, family: Family, size: FreeCount): FreeCount {
+    const taken = this.#known.get(ownerUid)?.taken[family];
+    if (!taken) return size;
+    return { dynamic: Math.max(0, size.dynamic - taken.dynamic), static: Math.max(0, size.static - taken.static) };
+  }
+
+  /** Writes what has changed; inside a transaction of the store. */
+  save(): void {
+    const { storage } = this;
+    if (!storage) return;
+    for (const ownerUid of this.#unsaved) {
+      const known = this.#known.get(ownerUid);
+      if (known) storage.takenCountsSave(known.taken);
+      else storage.takenCountsDelete(ownerUid);
+    }
+    this.#unsaved.clear();
+  }
+
+  #set(topology: Topology, ownerUid: string, free: AllocateAnswer["free"]): void {
+    const taken: TakenCounts = { ownerUid, IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
+    for (const family of FAMILIES) {
+      const size = sizesOf(topology, ownerUid, family);
+      taken[family].dynamic = Math.max(0, size.dynamic - free[family].dynamic);
+      taken[family].static = Math.max(0, size.static - free[family].static);
+    }
+    this.#known.set(ownerUid, { taken, at: ++this.#sequence });
+    this.#unsaved.add(ownerUid);
+  }
+}

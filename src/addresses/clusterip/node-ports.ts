@@ -1,0 +1,115 @@
+/**
+ * The node ports of a cluster. They belong to the services store alone, so there is no owner to ask: numbers are chosen in the turn that
+ * commits the Service and their rows are written in its transaction.
+ *
+ * Invariants: a row is there exactly as long as its Service holds the port, because both change in one transaction; the primary key
+ * of the rows, not the look before it, keeps two Services from one port. A crash leaves nothing to repair.
+ */
+import type { Random } from "../../core/base/ports";
+import type { Service } from "../../api/meta/kubernetes";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../api/meta/node-port-range";
+import { heldNodePorts, isInNodePortRange, type NodePortPlan, type NodePortTake } from "./node-port-plan";
+import type { NodePort, NodePortStorage } from "./node-port-storage";
+
+export type NodePortChoice =
+  /** one number for each take of the plan, in its order */
+  { ok: true; numbers: number[] } | { ok: false; take: NodePortTake; reason: NodePortRefusal };
+
+/** `taken` and `outsideRange` for a named number, `full` for one that the server chooses */
+export type NodePortRefusal = "taken" | "outsideRange" | "full";
+
+/**
+ * Ports below this one are chosen only when all others are taken, so that clients who name one find it free: KEP-3668,
+ * min(max(16, size / 32), 128) of the 2,768 ports.
+ */
+const DYNAMIC_MIN = NODE_PORT_MIN + 86;
+/** Random looks before all rows are read: as long as half of the band is free, one in 256 choices reads them. */
+const LOOKS = 8;
+
+/** By protocol, the numbers held: read once in a choice, however many ports it is for. */
+type KnownRows = Map<string, ReadonlySet<number>>;
+
+export class NodePorts {
+  constructor(
+    private readonly storage: NodePortStorage,
+    private readonly random: Random,
+  ) {}
+
+  /** The numbers of a plan as they can be had now; writes nothing. Named ones are looked at first, so that none is given to another take. */
+  choose({ take, named }: NodePortPlan): NodePortChoice {
+    for (const wanted of take) {
+      const reason = wanted.port === 0 ? undefined : this.#refusal(wanted);
+      if (reason) return { ok: false, take: wanted, reason };
+    }
+    const used = new Set(named);
+    const rows: KnownRows = new Map();
+    const numbers: number[] = [];
+    for (const wanted of take) {
+      const number = wanted.port || this.#pick(wanted.protocols, used, rows);
+      if (number === 0) return { ok: false, take: wanted, reason: "full" };
+      used.add(number);
+      numbers.push(number);
+    }
+    return { ok: true, numbers };
+  }
+
+  /**
+   * What a dry run shows. A chosen number is none that could be given out: one more than the highest that this write takes, from the
+   * end of the range on (upstream portallocator, PortAllocationOperation with dryRun).
+   */
+  chooseForDryRun({ take }: NodePortPlan): NodePortChoice {
+    let highest = 0;
+    const numbers: number[] = [];
+    for (const wanted of take) {
+      const reason = wanted.port === 0 ? undefined : this.#refusal(wanted);
+      if (reason) return { ok: false, take: wanted, reason };
+      const number = wanted.port || (highest || NODE_PORT_MAX) + 1;
+      highest = Math.max(highest, number);
+      numbers.push(number);
+    }
+    return { ok: true, numbers };
+  }
+
+  /** Inside the transaction of the change of the Service at `key`: rows go and come with what it holds. */
+  committed(key: string, before: Service | undefined, after: Service | undefined): void {
+    const had = before ? heldNodePorts(before) : [];
+    const has = after ? heldNodePorts(after) : [];
+    for (const nodePort of had) if (!includes(has, nodePort)) this.storage.nodePortDelete(nodePort, key);
+    for (const nodePort of has) if (!includes(had, nodePort)) this.storage.nodePortAdd(nodePort, key);
+  }
+
+  #refusal({ port, protocols, clashes }: NodePortTake): NodePortRefusal | undefined {
+    if (!isInNodePortRange(port)) return "outsideRange";
+    return clashes || !this.#isFree(port, protocols) ? "taken" : undefined;
+  }
+
+  /** Uniform among the free numbers of the dynamic band, then of the static one; 0 = none is left. */
+  #pick(protocols: readonly string[], used: ReadonlySet<number>, rows: KnownRows): number {
+    for (let look = 0; look < LOOKS; look++) {
+      const port = DYNAMIC_MIN + this.random.below(NODE_PORT_MAX - DYNAMIC_MIN + 1);
+      if (!used.has(port) && this.#isFree(port, protocols)) return port;
+    }
+    const taken = [used, ...protocols.map((protocol) => this.#rowsOf(protocol, rows))];
+    return this.#pickBetween(DYNAMIC_MIN, NODE_PORT_MAX, taken) || this.#pickBetween(NODE_PORT_MIN, DYNAMIC_MIN - 1, taken);
+  }
+
+  #rowsOf(protocol: string, rows: KnownRows): ReadonlySet<number> {
+    const known = rows.get(protocol) ?? new Set(this.storage.nodePortsOf(protocol));
+    rows.set(protocol, known);
+    return known;
+  }
+
+  #pickBetween(first: number, last: number, taken: readonly ReadonlySet<number>[]): number {
+    const free: number[] = [];
+    for (let port = first; port <= last; port++) if (!taken.some((ports) => ports.has(port))) free.push(port);
+    return free.length === 0 ? 0 : (free[this.random.below(free.length)] ?? 0);
+  }
+
+  #isFree(port: number, protocols: readonly string[]): boolean {
+    return protocols.every((protocol) => !this.storage.nodePortHas({ protocol, port }));
+  }
+}
+
+function includes(list: readonly NodePort[], { protocol, port }: NodePort): boolean {
+  return list.some((other) => other.protocol === protocol && other.port === port);
+}

@@ -1,0 +1,77 @@
+/**
+ * The end of a ServiceCIDR (DESIGN §4). By now nothing new can appear in what it alone covers: the owners have confirmed. Each step looks at
+ * the world again in the transaction that acts, because an await lies between the count and the decision.
+ */
+import { inParallel } from "../../core/base/in-parallel";
+import type { ServiceCIDR } from "../../api/meta/kubernetes";
+import type { AddressInterval } from "../topology/coverage";
+import type { JobContext } from "./context";
+import type { CidrRow } from "./coordinator-storage";
+import { closeForCount, countTaken } from "./counting";
+import { handOver } from "./handing-over";
+import type { JobOutcome } from "./job-runner";
+import { delayed, TERMINATING, withoutFinalizer, withReadyCondition } from "./service-cidr-object";
+import type { View } from "./view";
+
+/** Owners that are asked at once. */
+const COUNTS_TOGETHER = 100;
+
+/**
+ * Lets the object go when no address of a Service is covered by it alone, and others have taken over what its owner writes for them; before,
+ * begins to hand that over, or says on the object why it waits.
+ */
+export async function releaseObject(context: JobContext, cidr: CidrRow): Promise<JobOutcome> {
+  const before = context.view();
+  const evidence = gather(before, cidr.uid);
+  const taken = await isAnyTaken(context, evidence);
+  if (taken === undefined) return "failed";
+  const key = { namespace: "", name: cidr.name };
+  const show = (condition: typeof TERMINATING): Promise<boolean> =>
+    context.objects.updateInternal(key, cidr.uid, (object) => withReadyCondition(object, condition, context.clock.now()));
+  if (taken) {
+    await show(TERMINATING);
+    return "waiting";
+  }
+  const stillHolds = (): boolean => sameEvidence(evidence, gather(context.view(), cidr.uid));
+  if (context.view().movesOf(cidr.uid).length > 0) {
+    const waitsFor = context.view().awaited(cidr.uid, context.clock.now());
+    if (waitsFor.length > 0) await show(delayed(waitsFor));
+    return handOver(context, cidr.uid, stillHolds);
+  }
+  if (!evidence.every(({ uid }) => before.isClosed(uid))) {
+    closeForCount(
+      context,
+      evidence.map(({ uid }) => uid),
+    );
+    return "done";
+  }
+  // Looked at again in the transaction: a cover may have come that is to take segments over first, or one may have gone.
+  const free = (object: ServiceCIDR): ServiceCIDR | undefined =>
+    stillHolds() && context.view().movesOf(cidr.uid).length === 0 ? withoutFinalizer(object) : undefined;
+  return (await context.objects.updateInternal(key, cidr.uid, free)) ? "done" : "failed";
+}
+
+/**
+ * What the decision to let an object go rests on: as long as these are the epochs, the owners give out nothing in the intervals, and when they
+ * are closed under them take nothing back.
+ */
+type Evidence = { uid: string; epoch: number; intervals: AddressInterval[] }[];
+
+function gather(view: View, cidrUid: string): Evidence {
+  return [...view.onlyCoveredBy(cidrUid)].map(([uid, intervals]) => ({ uid, epoch: view.owners.get(uid)?.epoch ?? 0, intervals }));
+}
+
+function sameEvidence(a: Evidence, b: Evidence): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Whether a Service has an address there; undefined when an owner does not have the configuration that the question assumes. */
+async function isAnyTaken(context: JobContext, evidence: Evidence): Promise<boolean | undefined> {
+  let isTaken: boolean | undefined = false;
+  await inParallel(evidence, COUNTS_TOGETHER, async ({ intervals, ...owner }) => {
+    const taken = await countTaken(context, owner, intervals);
+    if (!taken) isTaken = undefined;
+    else if (taken.some((count) => count > 0) && isTaken === false) isTaken = true;
+  });
+  return isTaken;
+}

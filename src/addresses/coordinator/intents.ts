@@ -1,0 +1,172 @@
+/**
+ * What a write of a ServiceCIDR object means for the topology (PROTOCOL rules 10 and 14). As an extension of the `servicecidrs` store it
+ * sees every change in the transaction that commits it, whoever asked for it:
+ *
+ * - a new prefix claims what nobody owns, in that transaction; seeding and Ready follow later, as jobs;
+ * - a write that takes ranges away (deletion, Ready=False) first fences: the ranges leave the topology, every owner under them confirms, and
+ *   only then is the write let through. A fence that is not confirmed in time refuses the write with 503 and is lifted.
+ */
+import { SERVICE_CIDR_SEGMENTS_MAX } from "../../core/base/limits";
+import type { Clock } from "../../core/base/ports";
+import { forbiddenField } from "../../api/meta/field-errors";
+import type { ServiceCIDR } from "../../api/meta/kubernetes";
+import { invalid, serviceUnavailable, type Status } from "../../api/meta/status";
+import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
+import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
+import { claimUnowned, largestOf } from "../topology/claim";
+import { storedPrefix } from "../topology/stored-prefix";
+import { formatPrefix, type Prefix } from "../../core/net/prefix";
+import type { CidrRow } from "./coordinator-storage";
+import type { MirroredStorage } from "./mirrored-storage";
+import { addFinalizer, cidrRowOf, isDeleting, isReadyFalse } from "./service-cidr-object";
+import type { View } from "./view";
+
+/** A fence outlives its operation's deadline by this much: the write itself must fall inside. */
+const FENCE_GRACE_MS = 10_000;
+const RETRY_AFTER_SECONDS = 1;
+
+/** What an operation holds that had to fence: the uid of the ServiceCIDR. */
+export interface Fence {
+  uid: string;
+}
+
+export interface IntentPorts {
+  storage: MirroredStorage;
+  clock: Clock;
+  view(): View;
+  /** runs `work` in a transaction that also brings epoch, configurations and readiness up to date */
+  mutate(work: () => void): void;
+  /** does what there is to do, in this turn or later ones */
+  kick(): void;
+  /** makes sure that the object is awake soon, whatever happens to it; durable with the transaction */
+  wakeSoon(): void;
+  /** resolves with true as soon as the predicate holds, with false after `timeoutMs` */
+  until(predicate: () => boolean, timeoutMs: number): Promise<boolean>;
+}
+
+export class ServiceCIDRIntents implements StoreExtension<Fence> {
+  constructor(private readonly ports: IntentPorts) {}
+
+  admit(change: ProposedChange, operation: Operation<Fence>): Admission {
+    const { after, before } = change;
+    if (!before && after) addFinalizer(after);
+    const tooScattered = after && this.#tooScattered(after);
+    if (tooScattered) return { kind: "refuse", status: tooScattered };
+    const uid = before?.metadata?.uid;
+    if (change.dryRun || !before || uid === undefined || !takesAway(before, after) || this.#isFenced(uid)) return { kind: "go" };
+    if (this.ports.clock.now() >= operation.deadline) return { kind: "refuse", status: unconfirmed() };
+    return { kind: "wait", supply: () => this.#fence(uid, operation) };
+  }
+
+  committed(change: CommittedChange): void {
+    const { storage } = this.ports;
+    if (change.type === "DELETED") this.ports.mutate(() => storage.cidrDelete(change.uid));
+    else if (change.after) this.#record(change.after);
+    this.ports.wakeSoon();
+  }
+
+  writeUndone(): void {
+    this.ports.storage.forget();
+  }
+
+  turnLost(): void {
+    this.ports.storage.forget();
+  }
+
+  abandon(operation: Operation<Fence>): void {
+    const uid = operation.supply?.uid;
+    const row = uid === undefined ? undefined : this.ports.view().cidrs.get(uid);
+    if (row && row.fencedUntil > 0) this.#saveFence(row, 0);
+    this.ports.wakeSoon();
+  }
+
+  turnCommitted(): void {
+    this.ports.kick();
+  }
+
+  #record(object: ServiceCIDR): void {
+    const { storage } = this.ports;
+    this.ports.mutate(() => {
+      const view = this.ports.view();
+      const row = cidrRowOf(object, view.cidrs.get(object.metadata?.uid ?? ""));
+      storage.cidrSave(row);
+      const added = addedPrefixes(view, object);
+      for (const prefix of added) storage.rangeSave({ uid: row.uid, prefix, ready: false });
+      // A client's write with more is refused; the server's own, of the default range, are not.
+      const room = SERVICE_CIDR_SEGMENTS_MAX - view.claimsOf(row.uid).length;
+      for (const claim of largestOf(newClaims(view, added), room)) {
+        storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: row.uid, seeded: false });
+      }
+    });
+  }
+
+  /** Where so many ServiceCIDRs lie inside a new one that its owner could not be told of all the segments between them. */
+  #tooScattered(after: ServiceCIDR): Status | undefined {
+    const view = this.ports.view();
+    const added = addedPrefixes(view, after);
+    if (added.length === 0) return undefined;
+    const segments = view.claimsOf(after.metadata?.uid ?? "").length + newClaims(view, added).length;
+    if (segments <= SERVICE_CIDR_SEGMENTS_MAX) return undefined;
+    const detail =
+      `the ServiceCIDRs inside leave ${segments} separate segments of it, and one ServiceCIDR can have at most ${SERVICE_CIDR_SEGMENTS_MAX}: ` +
+      "create a smaller range, or remove ServiceCIDRs that lie inside this one first";
+    return invalid(serviceCIDRsDefinition, after.metadata?.name ?? "", [forbiddenField("spec.cidrs", detail)]);
+  }
+
+  /** Sets the fence and waits for the owners. A Status = the write is refused. */
+  async #fence(uid: string, operation: Operation<Fence>): Promise<Status | undefined> {
+    const row = this.ports.view().cidrs.get(uid);
+    if (!row) return undefined;
+    operation.supply = { uid };
+    this.#saveFence(row, operation.deadline + FENCE_GRACE_MS);
+    this.ports.kick();
+    const ended = (): boolean => this.#isFenced(uid) || this.#isLifted(uid);
+    const inTime = await this.ports.until(ended, operation.deadline - this.ports.clock.now());
+    return inTime ? undefined : unconfirmed();
+  }
+
+  #saveFence(row: CidrRow, fencedUntil: number): void {
+    this.ports.mutate(() => this.ports.storage.cidrSave({ ...row, fencedUntil }));
+  }
+
+  /** Nothing can be given out in the object's ranges on its account any more. */
+  #isFenced(uid: string): boolean {
+    const view = this.ports.view();
+    const row = view.cidrs.get(uid);
+    const isShut = row === undefined || row.deleting || row.suspended || row.fencedUntil > this.ports.clock.now();
+    return isShut && view.areSettled(view.ownersUnder(view.rangesOf(uid)));
+  }
+
+  /** Another operation that had fenced the same object was refused, and the fence went with it: the write has to ask again. */
+  #isLifted(uid: string): boolean {
+    return this.ports.view().cidrs.get(uid)?.fencedUntil === 0;
+  }
+}
+
+/** The prefixes of the object that the topology does not know yet. */
+function addedPrefixes(view: View, { metadata, spec }: ServiceCIDR): string[] {
+  const known = new Set(view.rangesOf(metadata?.uid ?? "").map((range) => range.prefix));
+  return (spec?.cidrs ?? []).filter((prefix) => !known.has(prefix));
+}
+
+function newClaims(view: View, added: readonly string[]): Prefix[] {
+  const wanted = added.map(storedPrefix);
+  const near = wanted.flatMap((prefix) => view.claimsIn(prefix));
+  return claimUnowned(
+    wanted,
+    near.map((claim) => claim.parsed),
+  );
+}
+
+function takesAway(before: ServiceCIDR, after: ServiceCIDR | undefined): boolean {
+  if (isDeleting(before)) return false;
+  if (!after || isDeleting(after)) return true;
+  return isReadyFalse(after) && !isReadyFalse(before);
+}
+
+function unconfirmed(): Status {
+  return serviceUnavailable(
+    "the objects that give out the addresses of this ServiceCIDR have not confirmed the change yet, try again later",
+    RETRY_AFTER_SECONDS,
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * The IPAddress objects inside new segments. Each call tells the ipaddresses store of every claim there is and has it look at every object, so
+ * the owners whose segments came at about the same time are asked for together.
+ */
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { withTimeout } from "../../core/base/timeout";
+import { parseAddress } from "../../core/net/address";
+import type { SeedRow } from "../rpc/ip-addresses";
+import { PrefixIndex } from "../topology/prefix-index";
+import { storedPrefix } from "../topology/stored-prefix";
+import type { JobContext } from "./context";
+
+/** By the segment in which they lie. */
+type Listed = ReadonlyMap<string, SeedRow[]>;
+
+export class SeedListing {
+  #wanted: string[] = [];
+  #next: Promise<Listed> | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly ports: Pick<JobContext, "clock" | "peers" | "view">) {}
+
+  /**
+   * The objects that lie in each of the claimed segments, as of a call that begins after this one; a call under way says nothing of segments
+   * that it does not know. Rejects when the ipaddresses store does not answer in time.
+   */
+  async inside(segments: readonly string[]): Promise<SeedRow[]> {
+    this.#wanted.push(...segments);
+    const begin = (): Promise<Listed> => this.#begin();
+    const listed = await (this.#next ??= this.#running.then(begin, begin));
+    return segments.flatMap((segment) => listed.get(segment) ?? []);
+  }
+
+  #begin(): Promise<Listed> {
+    const within = [...new Set(this.#wanted)];
+    this.#wanted = [];
+    this.#next = undefined;
+    const listed = this.#list(within);
+    this.#running = listed;
+    return listed;
+  }
+
+  /** All pages. What is created between two of them takes its row at the owner, because the first one made the claims known. */
+  async #list(within: string[]): Promise<Listed> {
+    const { clock, peers, view } = this.ports;
+    const index = new PrefixIndex(within.map((segment) => ({ prefix: storedPrefix(segment), value: segment })));
+    const listed = new Map<string, SeedRow[]>(within.map((segment) => [segment, []]));
+    for (let after = ""; ;) {
+      const { epoch, claims } = view();
+      const prefixes = claims.map((claim) => claim.prefix);
+      const call = peers.ipAddresses().claimPrefixes(epoch, prefixes, { within, after });
+      const page = await withTimeout(clock, RPC_TIMEOUT_MS, call);
+      for (const row of page.rows) {
+        const parsed = parseAddress(row.address);
+        const segments = parsed.ok ? index.containing(parsed.value.family, parsed.value.value) : [];
+        for (const segment of segments) listed.get(segment)?.push(row);
+      }
+      if (page.next === "") return listed;
+      after = page.next;
+    }
+  }
+}

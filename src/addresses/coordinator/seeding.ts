@@ -1,0 +1,79 @@
+/**
+ * Before a new segment gives out addresses, the IPAddress objects that already lie inside it are marked taken at its owner (PROTOCOL rule
+ * 15). The ipaddresses store first acknowledges the segments, so that from then on creates go through the owner; then list, mark, list
+ * again, until a list brings nothing new and misses nothing that was marked: an object deleted in between is taken back by its token.
+ */
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { withTimeout } from "../../core/base/timeout";
+import type { SeedRow } from "../rpc/ip-addresses";
+import type { JobContext } from "./context";
+import type { JobOutcome } from "./job-runner";
+import type { Claim } from "./view";
+
+/** Rounds of one job; more means that IPAddress objects come and go all the time, and the job has its turn again later. */
+const ROUNDS_MAX = 8;
+/** Rows of one call to the owner. */
+const CALL_ROWS_MAX = 1_000;
+
+/** Seeds the new segments of one owner, which has confirmed that it owns them. */
+export async function seedOwner(context: JobContext, ownerUid: string): Promise<JobOutcome> {
+  const marked = new Set<string>();
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const view = context.view();
+    const segments = view.claimsOf(ownerUid).filter((claim) => !claim.seeded);
+    const owner = view.owners.get(ownerUid);
+    if (segments.length === 0 || !owner || owner.ackedEpoch !== owner.epoch) return "done";
+    const inside = await context.listing.inside(segments.map((segment) => segment.prefix));
+    const fresh = inside.filter((row) => !marked.has(row.token));
+    const present = new Set(inside.map((row) => row.token));
+    const gone = context.storage.seedingsOf(ownerUid).filter((row) => !present.has(row.token));
+    if (fresh.length === 0 && gone.length === 0) {
+      await context.mutateTogether(() => finish(context, ownerUid, segments));
+      return "done";
+    }
+    await takeBack(context, ownerUid, gone);
+    if (!(await mark(context, { ownerUid, epoch: owner.epoch, rows: fresh }))) return "failed";
+    for (const row of fresh) marked.add(row.token);
+  }
+  return "waiting";
+}
+
+/** The intention is durable before the call: what a crash leaves at the owner is found by the next attempt. */
+async function mark(context: JobContext, seed: { ownerUid: string; epoch: number; rows: readonly SeedRow[] }): Promise<boolean> {
+  const { ownerUid, epoch, rows } = seed;
+  context.storage.transaction(() => {
+    for (const { token, address } of rows) context.storage.seedingSave({ token, address, ownerUid });
+  });
+  for (let start = 0; start < rows.length; start += CALL_ROWS_MAX) {
+    const call = context.peers.owner(ownerUid).seed(epoch, rows.slice(start, start + CALL_ROWS_MAX));
+    if ((await withTimeout(context.clock, RPC_TIMEOUT_MS, call)) === "stale") {
+      context.doubt(ownerUid);
+      return false;
+    }
+  }
+  return true;
+}
+
+async function takeBack(context: JobContext, ownerUid: string, gone: readonly { address: string; token: string }[]): Promise<void> {
+  for (let start = 0; start < gone.length; start += CALL_ROWS_MAX) {
+    const items = gone.slice(start, start + CALL_ROWS_MAX).map(({ address, token }) => ({ address, token }));
+    const answers = await withTimeout(context.clock, RPC_TIMEOUT_MS, context.peers.owner(ownerUid).release(items));
+    context.storage.transaction(() => {
+      answers.forEach((answer, i) => {
+        const item = items[i];
+        if (item && answer === "released") context.storage.seedingDelete(item.token);
+      });
+    });
+  }
+}
+
+/** Marks the segments of the last list as seeded, those that are still this owner's; in a transaction. */
+function finish({ storage, view }: JobContext, ownerUid: string, segments: readonly Claim[]): void {
+  const now = new Set(
+    view()
+      .claimsOf(ownerUid)
+      .map((claim) => claim.prefix),
+  );
+  for (const { prefix } of segments) if (now.has(prefix)) storage.claimSeeded(prefix);
+  storage.seedingsClear(ownerUid);
+}

@@ -1,0 +1,47 @@
+/** The prefixes of all ServiceCIDRs, Ready or not: a thousand of them are read again only when one has changed. */
+import type { Recorder } from "../../core/base/ports";
+import type { ServiceCIDR } from "../../api/meta/kubernetes";
+import { type Prefix, prefixesIn } from "../../core/net/prefix";
+import { type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
+import type { StoreCursor } from "../../api/rpc/object-links";
+
+const PAGE = 500;
+/** A ServiceCIDR that cannot be read may have any address: then none is out of range. */
+const ANYTHING = prefixesIn(["0.0.0.0/0", "::/0"]);
+
+export class StoredRanges {
+  #cursor: StoreCursor | undefined;
+  #ranges: readonly Prefix[] = [];
+
+  constructor(
+    private readonly serviceCIDRs: ObjectFeed,
+    private readonly recorder: Recorder,
+  ) {}
+
+  /** As they are now; the same array as before when nothing has changed. Rejects when the store does not answer. */
+  async current(): Promise<readonly Prefix[]> {
+    if (this.#cursor) {
+      const changes = await this.serviceCIDRs.objectsSince(this.#cursor, 1);
+      if (changes.kind === "changes" && changes.changes.length === 0) return this.#ranges;
+    }
+    const ranges: Prefix[] = [];
+    let cursor: StoreCursor | undefined;
+    for await (const page of pagesOf((after) => this.serviceCIDRs.objectsAfter(after, PAGE))) {
+      // What changes while it is read comes after the first page's revision.
+      cursor ??= page.cursor;
+      for (const text of page.objects) ranges.push(...this.#prefixesOf(text));
+    }
+    this.#ranges = ranges;
+    this.#cursor = cursor;
+    return ranges;
+  }
+
+  #prefixesOf(text: string): readonly Prefix[] {
+    try {
+      return prefixesIn((JSON.parse(text) as ServiceCIDR).spec?.cidrs ?? []);
+    } catch (error) {
+      this.recorder.log("error", "a ServiceCIDR cannot be read, repair takes no address to be out of range", { error: String(error) });
+      return ANYTHING;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The copy of a cluster's topology that its Coordinator publishes to KV: a first view for a store that has just started, until the Coordinator
+ * answers. It may be of any age or wrong altogether. Owners refuse what their own configuration does not allow, so a choice made on it costs
+ * a round at worst; and because it opens under epoch 0, no comparison with the Coordinator's epoch ever takes it for current: nothing is
+ * refused on its word (PROTOCOL rule 17), and whatever the Coordinator answers replaces it.
+ */
+import type { Digest } from "../../core/base/ports";
+import { seal, unseal } from "../../core/base/sealed-text";
+import type { Topology } from "../rpc/coordinator";
+
+interface CopiedTopology extends Pick<Topology, "claims" | "ranges" | "withoutBands"> {
+  format: typeof FORMAT;
+  cluster: string;
+}
+
+/** Raised with every change of the layout. */
+const FORMAT = 1;
+
+/** The KV key of a cluster's topology. */
+export function topologyCopyKey(cluster: string): string {
+  return `topology/${cluster}`;
+}
+
+/** Within one epoch claims and ranges only come or only go, so that equal versions have equal contents, or nearly: it is a hint. */
+export function topologyVersion({ epoch, claims, ranges }: Topology): string {
+  return `${epoch}/${claims.length}/${ranges.length}`;
+}
+
+export function sealTopology(cluster: string, { claims, ranges, withoutBands }: Topology, digest: Digest): Promise<Uint8Array> {
+  const copied: CopiedTopology = { format: FORMAT, cluster, claims, ranges, ...(withoutBands && { withoutBands }) };
+  return seal(JSON.stringify(copied), digest);
+}
+
+/** What `sealTopology` made for this cluster; undefined for everything else. */
+export async function openTopology(bytes: Uint8Array, cluster: string, digest: Digest): Promise<Topology | undefined> {
+  const text = await unseal(bytes, digest);
+  if (text === undefined) return undefined;
+  const copied = JSON.parse(text) as CopiedTopology;
+  if (copied.format !== FORMAT || copied.cluster !== cluster) return undefined;
+  const { claims, ranges, withoutBands } = copied;
+  return { epoch: 0, claims, ranges, owners: [], free: [], ...(withoutBands && { withoutBands }) };
+}

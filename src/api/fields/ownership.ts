@@ -1,0 +1,91 @@
+/** What a change of an object does to the fields that its managers own (structured-merge-diff merge/update.go). */
+import type { JsonObject } from "../schema/json-value";
+import type { MessageSchema } from "../schema/types";
+import { type Comparison, compareObjects } from "./compare";
+import { type Managers, withFields } from "./managed-fields";
+import type { PathSet } from "./path-set";
+
+/** The objects of a resource as another version or group shows them. */
+export interface ServedForm {
+  schema: MessageSchema;
+  /** from the form of the request, and back; absent = the same form */
+  convert?: { from(object: JsonObject): JsonObject; to(object: JsonObject): JsonObject };
+}
+
+/** What is fixed for one request. */
+export interface FieldContext {
+  schema: MessageSchema;
+  /** of the request, `v1` or `group/version` */
+  apiVersion: string;
+  subresource: string;
+  /** the kind has a status endpoint: the main one then does not own status, and the status endpoint not spec */
+  hasStatus: boolean;
+  /** forms of other versions in which managers may have written; undefined = no such version, its managers are forgotten */
+  otherForm?(apiVersion: string): ServedForm | undefined;
+}
+
+/** Top-level members that this endpoint does not write, so that nobody owns them by it (upstream: GetResetFields). */
+export function ignoredMembers({ hasStatus, subresource }: FieldContext): readonly string[] {
+  if (!hasStatus) return [];
+  return subresource === "status" ? ["spec"] : ["status"];
+}
+
+export function formOf(context: FieldContext, apiVersion: string): ServedForm | undefined {
+  return apiVersion === context.apiVersion ? { schema: context.schema } : context.otherForm?.(apiVersion);
+}
+
+/** Compares two states in each version that managers speak, each once; undefined = a list cannot be taken apart. */
+export class VersionedComparison {
+  private readonly known = new Map<string, Comparison | undefined>();
+
+  constructor(
+    private readonly context: FieldContext,
+    private readonly before: JsonObject,
+    private readonly after: JsonObject,
+  ) {}
+
+  /** "unserved" = the version is no longer served. */
+  in(apiVersion: string): Comparison | undefined | "unserved" {
+    if (this.known.has(apiVersion)) return this.known.get(apiVersion);
+    const form = formOf(this.context, apiVersion);
+    if (!form) return "unserved";
+    const ignored = ignoredMembers(this.context);
+    const same = form.schema === this.context.schema && !form.convert && apiVersion !== this.context.apiVersion;
+    const comparison = same ? this.in(this.context.apiVersion) : this.compare(form, ignored);
+    if (comparison === "unserved") return comparison;
+    this.known.set(apiVersion, comparison);
+    return comparison;
+  }
+
+  private compare({ schema, convert }: ServedForm, ignored: readonly string[]): Comparison | undefined {
+    if (!convert) return compareObjects(this.before, this.after, schema, ignored);
+    return compareObjects(convert.from(this.before), convert.from(this.after), schema, ignored);
+  }
+}
+
+export interface Taken {
+  /** what each other manager owns of the fields that were added or changed, by identity */
+  conflicts: Map<string, PathSet>;
+  /** the managers after they have lost these fields and those that are gone */
+  managers: Managers;
+}
+
+/** The managers other than `except` after a change; undefined = the change cannot be told. */
+export function takeFields(managers: Managers, comparison: VersionedComparison, except: string | undefined): Taken | undefined {
+  const conflicts = new Map<string, PathSet>();
+  const left: Managers = new Map();
+  for (const [identity, manager] of managers) {
+    if (identity === except) {
+      left.set(identity, manager);
+      continue;
+    }
+    const change = comparison.in(manager.apiVersion);
+    if (change === undefined) return undefined;
+    if (change === "unserved") continue;
+    const lost = manager.fields.intersection(change.modified).union(manager.fields.intersection(change.added));
+    if (!lost.isEmpty()) conflicts.set(identity, lost);
+    const kept = withFields(manager, manager.fields.difference(lost).difference(change.removed));
+    if (!kept.fields.isEmpty()) left.set(identity, kept);
+  }
+  return { conflicts, managers: left };
+}

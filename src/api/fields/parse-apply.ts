@@ -1,0 +1,69 @@
+/**
+ * The body of an apply, YAML or JSON, as a JSON object. Texts: apiserver endpoints/handlers/patch.go (applyPatcher) and
+ * sigs.k8s.io/yaml, which reads YAML by way of JSON.
+ */
+import { err, ok, type Result } from "../../core/base/result";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { badRequest, type Status } from "../meta/status";
+import { countMembers } from "../schema/json-text";
+import { type ParsedYaml, parseYamlText } from "../schema/yaml-text";
+
+export interface ParsedConfig {
+  config: JsonObject;
+  /** texts of Warning headers: keys that stand twice */
+  warnings: string[];
+}
+
+/** Deeper documents are refused before anything walks them. */
+const DEPTH_MAX = 1000;
+
+/**
+ * Parses `text`. A key that stands twice counts with its last value: "Strict" refuses it with 400, "Warn" warns of it. 400 too
+ * for what is neither YAML nor JSON, or no object. An empty document is an empty object.
+ */
+export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "Ignore"): Result<ParsedConfig, Status> {
+  const parsed = parseJson(text) ?? parseYamlText(text);
+  if (!parsed.ok) return err(badRequest(`error decoding YAML: ${parsed.error}`));
+  const { value, repeated } = parsed.value;
+  const config = value ?? {};
+  if (!isJsonObject(config)) {
+    const why = `json: cannot unmarshal ${goKind(config)} into Go value of type map[string]interface {}`;
+    return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`));
+  }
+  if (repeated.length === 0 || fieldValidation === "Ignore") return ok({ config, warnings: [] });
+  if (fieldValidation === "Warn") return ok({ config, warnings: repeated });
+  const lines = repeated.map((line) => `  ${line}`).join("\n");
+  return err(badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines}`));
+}
+
+/** What most clients send; undefined = not JSON, or JSON with repeated keys, whose lines only the YAML parser knows. */
+function parseJson(text: string): Result<ParsedYaml, string> | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+  const members = measure(value, 1);
+  if (members === undefined) return err("exceeded max depth");
+  return members === countMembers(text) ? ok({ value, repeated: [] }) : undefined;
+}
+
+/** Members of all objects in `value`; undefined = it is nested too deeply. */
+function measure(value: JsonValue, depth: number): number | undefined {
+  if (typeof value !== "object" || value === null) return 0;
+  if (depth > DEPTH_MAX) return undefined;
+  let members = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const item of Object.values(value)) {
+    const below = measure(item, depth + 1);
+    if (below === undefined) return undefined;
+    members += below;
+  }
+  return members;
+}
+
+function goKind(value: JsonValue): string {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}

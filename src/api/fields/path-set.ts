@@ -1,0 +1,168 @@
+/**
+ * Sets of field paths as a tree: what a manager owns, what a write changed. A path may belong to the set without the paths
+ * above or below it. FieldsV1 is the same tree in JSON. Source of format and order: structured-merge-diff fieldpath.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { canonicalElement, type PathElement, sortedElements, UNKNOWN_ELEMENT } from "./path-element";
+
+/**
+ * A node of the tree, and with it the set of the paths below. Complete sets are never changed: operations share subtrees.
+ * Only the functions that build a new set call `insert` and `attach` on it.
+ */
+export class PathSet {
+  /** the path that leads here belongs to the set; never so for the root, as nobody owns a whole object */
+  owned = false;
+  private children: Map<PathElement, PathSet> | undefined;
+
+  /** The set that a FieldsV1 tree means; undefined when it is malformed. Steps of unknown kinds are skipped. */
+  static fromFieldsV1(tree: JsonValue | undefined): PathSet | undefined {
+    const set = PathSet.parse(tree);
+    if (set) set.owned = false;
+    return set;
+  }
+
+  private static parse(tree: JsonValue | undefined): PathSet | undefined {
+    const set = new PathSet();
+    if (tree === null) return PathSet.leaf();
+    if (!isJsonObject(tree)) return undefined;
+    for (const key of Object.keys(tree)) {
+      if (key === ".") {
+        set.owned = true;
+        continue;
+      }
+      const element = canonicalElement(key);
+      if (element === undefined) return undefined;
+      if (element === UNKNOWN_ELEMENT) continue;
+      const child = PathSet.parse(tree[key]);
+      if (child === undefined) return undefined;
+      const known = set.child(element);
+      set.attach(element, known ? known.union(child) : child);
+    }
+    // nothing below: it can only stand here because it is owned itself
+    if (set.children === undefined) set.owned = true;
+    return set;
+  }
+
+  static leaf(): PathSet {
+    const set = new PathSet();
+    set.owned = true;
+    return set;
+  }
+
+  static of(paths: Iterable<readonly PathElement[]>): PathSet {
+    const set = new PathSet();
+    for (const path of paths) set.insert(path);
+    return set;
+  }
+
+  isEmpty(): boolean {
+    return !this.owned && this.children === undefined;
+  }
+
+  /** The paths below `element` without it; undefined = there are none and `element` does not belong either. */
+  child(element: PathElement): PathSet | undefined {
+    return this.children?.get(element);
+  }
+
+  /** Nodes directly below, in no particular order. */
+  entries(): Iterable<[PathElement, PathSet]> {
+    return this.children ?? [];
+  }
+
+  has(path: readonly PathElement[]): boolean {
+    let node: PathSet | undefined = this as PathSet;
+    for (const element of path) {
+      node = node.child(element);
+      if (node === undefined) return false;
+    }
+    return path.length > 0 && node.owned;
+  }
+
+  /** While building: adds a path. */
+  insert(path: readonly PathElement[]): void {
+    let node: PathSet = this as PathSet;
+    for (const element of path) {
+      let next = node.child(element);
+      if (next === undefined) {
+        next = new PathSet();
+        (node.children ??= new Map()).set(element, next);
+      }
+      node = next;
+    }
+    if (path.length > 0) node.owned = true;
+  }
+
+  /** While building: puts a finished subtree below `element`; an empty one leaves no trace. */
+  attach(element: PathElement, subtree: PathSet): void {
+    if (!subtree.isEmpty()) (this.children ??= new Map()).set(element, subtree);
+  }
+
+  union(other: PathSet): PathSet {
+    if (this === other || other.isEmpty()) return this;
+    if (this.isEmpty()) return other;
+    const result = new PathSet();
+    result.owned = this.owned || other.owned;
+    for (const [element, node] of this.entries()) {
+      const twin = other.child(element);
+      result.attach(element, twin ? node.union(twin) : node);
+    }
+    for (const [element, node] of other.entries()) if (this.child(element) === undefined) result.attach(element, node);
+    return result;
+  }
+
+  /** The paths that belong to both. */
+  intersection(other: PathSet): PathSet {
+    const result = new PathSet();
+    result.owned = this.owned && other.owned;
+    for (const [element, node] of this.entries()) {
+      const twin = other.child(element);
+      if (twin) result.attach(element, node.intersection(twin));
+    }
+    return result;
+  }
+
+  /** The paths that belong here and not to `other`; what is above or below a path of `other` stays. */
+  difference(other: PathSet): PathSet {
+    if (other.isEmpty()) return this;
+    const result = new PathSet();
+    result.owned = this.owned && !other.owned;
+    for (const [element, node] of this.entries()) {
+      const twin = other.child(element);
+      result.attach(element, twin ? node.difference(twin) : node);
+    }
+    return result;
+  }
+
+  equals(other: PathSet): boolean {
+    if (this === other) return true;
+    if (this.owned !== other.owned || (this.children?.size ?? 0) !== (other.children?.size ?? 0)) return false;
+    for (const [element, node] of this.entries()) {
+      const twin = other.child(element);
+      if (twin === undefined || !node.equals(twin)) return false;
+    }
+    return true;
+  }
+
+  /** All paths: of each item first those directly below it, then those deeper, each in the order of steps. */
+  *paths(): Generator<PathElement[]> {
+    yield* this.pathsBelow([]);
+  }
+
+  private *pathsBelow(prefix: readonly PathElement[]): Generator<PathElement[]> {
+    const elements = sortedElements(this.children?.keys() ?? []);
+    for (const element of elements) if (this.child(element)?.owned) yield [...prefix, element];
+    for (const element of elements) {
+      const node = this.child(element);
+      if (node?.children) yield* node.pathsBelow([...prefix, element]);
+    }
+  }
+
+  /** FieldsV1 with its keys in upstream's order. */
+  toFieldsV1(): JsonObject {
+    const tree: JsonObject = {};
+    if (this.children === undefined) return tree;
+    if (this.owned) tree["."] = {};
+    for (const element of sortedElements(this.children.keys())) tree[element] = this.child(element)?.toFieldsV1() ?? {};
+    return tree;
+  }
+}

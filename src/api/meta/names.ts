@@ -1,0 +1,174 @@
+/**
+ * Name rules of the API: each function answers the messages why `value` is not valid, without a field; empty = valid.
+ * Rules and texts: upstream apimachinery pkg/util/validation and pkg/api/validation/path. The loops are by hand because
+ * every name, label and annotation of every write passes through them.
+ */
+import type { Random } from "../../core/base/ports";
+
+const LABEL_LENGTH_MAX = 63;
+const SUBDOMAIN_LENGTH_MAX = 253;
+
+const NONE: string[] = [];
+
+const LABEL_FORMAT = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const QUALIFIED_FORMAT = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+
+/** Upstream's RegexError: the sentence, examples and the pattern. */
+function patternMessage(sentence: string, pattern: string, ...examples: string[]): string {
+  const listed = examples.map((example) => `'${example}', `).join(" or ");
+  return `${sentence} (e.g. ${listed}regex used for validation is '${pattern}')`;
+}
+
+const LABEL_MESSAGE = patternMessage(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  LABEL_FORMAT,
+  "my-name",
+  "123-abc",
+);
+const SUBDOMAIN_MESSAGE = patternMessage(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  `${LABEL_FORMAT}(\\.${LABEL_FORMAT})*`,
+  "example.com",
+);
+const QUALIFIED_MESSAGE = patternMessage(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  QUALIFIED_FORMAT,
+  "MyName",
+  "my.name",
+  "123-abc",
+);
+const LABEL_VALUE_MESSAGE = patternMessage(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  `(${QUALIFIED_FORMAT})?`,
+  "MyValue",
+  "my_value",
+  "12345",
+);
+
+function tooLongMessage(lengthMax: number): string {
+  return `must be no more than ${lengthMax} characters`;
+}
+
+/** Bytes of the UTF-8 form: what Go's len() counts. */
+export function utf8Length(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x80) continue;
+    // a surrogate pair is two units and four bytes: two bytes more per pair, counted one per unit
+    length += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
+  }
+  return length;
+}
+
+function isLowerAlphanumeric(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
+}
+
+function isAlphanumeric(code: number): boolean {
+  return isLowerAlphanumeric(code) || (code >= 65 && code <= 90);
+}
+
+/** [a-z0-9]([-a-z0-9]*[a-z0-9])? over text[start, end) */
+function isLabelPart(text: string, start: number, end: number): boolean {
+  if (start >= end || !isLowerAlphanumeric(text.charCodeAt(start)) || !isLowerAlphanumeric(text.charCodeAt(end - 1))) return false;
+  for (let i = start + 1; i < end - 1; i++) {
+    const code = text.charCodeAt(i);
+    if (code !== 45 && !isLowerAlphanumeric(code)) return false;
+  }
+  return true;
+}
+
+function isSubdomainForm(text: string): boolean {
+  let start = 0;
+  for (;;) {
+    const dot = text.indexOf(".", start);
+    if (dot < 0) return isLabelPart(text, start, text.length);
+    if (!isLabelPart(text, start, dot)) return false;
+    start = dot + 1;
+  }
+}
+
+/** ([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9] over text[start, end) */
+function isQualifiedPart(text: string, start: number, end: number): boolean {
+  if (start >= end || !isAlphanumeric(text.charCodeAt(start)) || !isAlphanumeric(text.charCodeAt(end - 1))) return false;
+  for (let i = start + 1; i < end - 1; i++) {
+    const code = text.charCodeAt(i);
+    if (code !== 45 && code !== 46 && code !== 95 && !isAlphanumeric(code)) return false;
+  }
+  return true;
+}
+
+/** DNS-1123 label (RFC 1123): at most 63 of [a-z0-9-], alphanumeric at both ends. */
+export function validateDNS1123Label(value: string): string[] {
+  if (value.length <= LABEL_LENGTH_MAX && isLabelPart(value, 0, value.length)) return NONE;
+  const messages = utf8Length(value) > LABEL_LENGTH_MAX ? [tooLongMessage(LABEL_LENGTH_MAX)] : [];
+  if (!isLabelPart(value, 0, value.length)) messages.push(isSubdomainForm(value) ? "must not contain dots" : LABEL_MESSAGE);
+  return messages;
+}
+
+/** DNS-1123 subdomain: labels joined by dots, at most 253. */
+export function validateDNS1123Subdomain(value: string): string[] {
+  if (value.length <= SUBDOMAIN_LENGTH_MAX && isSubdomainForm(value)) return NONE;
+  const messages = utf8Length(value) > SUBDOMAIN_LENGTH_MAX ? [tooLongMessage(SUBDOMAIN_LENGTH_MAX)] : [];
+  if (!isSubdomainForm(value)) messages.push(SUBDOMAIN_MESSAGE);
+  return messages;
+}
+
+/** `[prefix/]name`: label keys, annotation keys (lower-cased by the caller), finalizers, appProtocol. */
+export function validateQualifiedName(value: string): string[] {
+  const slash = value.indexOf("/");
+  if (slash >= 0 && value.indexOf("/", slash + 1) >= 0) {
+    return [`a qualified name ${QUALIFIED_MESSAGE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  }
+  const nameStart = slash + 1;
+  const nameLength = value.length - nameStart;
+  const nameIsGood = nameLength <= LABEL_LENGTH_MAX && isQualifiedPart(value, nameStart, value.length);
+  if (slash < 0 && nameIsGood) return NONE;
+  const messages: string[] = [];
+  if (slash === 0) messages.push("prefix part must be non-empty");
+  else if (slash > 0) for (const message of validateDNS1123Subdomain(value.slice(0, slash))) messages.push(`prefix part ${message}`);
+  if (nameIsGood) return messages;
+  if (nameLength === 0) messages.push("name part must be non-empty");
+  else if (utf8Length(value.slice(nameStart)) > LABEL_LENGTH_MAX) messages.push(`name part ${tooLongMessage(LABEL_LENGTH_MAX)}`);
+  if (!isQualifiedPart(value, nameStart, value.length)) messages.push(`name part ${QUALIFIED_MESSAGE}`);
+  return messages;
+}
+
+/** A label key is a qualified name. */
+export const validateLabelKey = validateQualifiedName;
+
+/** A label value: empty, or at most 63 of [A-Za-z0-9-_.], alphanumeric at both ends. */
+export function validateLabelValue(value: string): string[] {
+  if (value === "" || (value.length <= LABEL_LENGTH_MAX && isQualifiedPart(value, 0, value.length))) return NONE;
+  const messages = utf8Length(value) > LABEL_LENGTH_MAX ? [tooLongMessage(LABEL_LENGTH_MAX)] : [];
+  if (!isQualifiedPart(value, 0, value.length)) messages.push(LABEL_VALUE_MESSAGE);
+  return messages;
+}
+
+/** A name that is safe as one segment of a URL path. Upstream: path.ValidatePathSegmentName. */
+export function validatePathSegmentName(value: string): string[] {
+  if (value === ".") return ["may not be '.'"];
+  if (value === "..") return ["may not be '..'"];
+  const messages: string[] = [];
+  if (value.includes("/")) messages.push("may not contain '/'");
+  if (value.includes("%")) messages.push("may not contain '%'");
+  return messages;
+}
+
+/** What `validateName` must be asked for a generateName: a trailing dash is fine, as a suffix follows (upstream maskTrailingDash). */
+export function maskTrailingDash(value: string): string {
+  return value.length > 1 && value.endsWith("-") ? `${value.slice(0, -2)}a` : value;
+}
+
+/** No vowels and no 0, 1, 3: no bad words, no look-alikes. */
+const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_LENGTH = 5;
+const GENERATED_BASE_LENGTH_MAX = LABEL_LENGTH_MAX - SUFFIX_LENGTH;
+
+/** `base` cut to 58 characters plus five random ones, so that the result fits a label. */
+export function generateName(base: string, random: Random): string {
+  let name = base.length > GENERATED_BASE_LENGTH_MAX ? base.slice(0, GENERATED_BASE_LENGTH_MAX) : base;
+  for (let i = 0; i < SUFFIX_LENGTH; i++) name += SUFFIX_ALPHABET.charAt(random.below(SUFFIX_ALPHABET.length));
+  return name;
+}

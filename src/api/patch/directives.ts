@@ -1,0 +1,68 @@
+/** The `$` members that steer a strategic merge (api-machinery §6.3; upstream apimachinery pkg/util/strategicpatch). */
+import { getMember, isJsonObject, setMember } from "../schema/json-value";
+import type { JsonObject, JsonValue } from "../schema/json-value";
+import type { PatchError } from "./patch-error";
+
+export const PATCH = "$patch";
+const RETAIN_KEYS = "$retainKeys";
+export const SET_ORDER = "$setElementOrder/";
+export const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
+
+/** Carries a PatchError out of the recursion of a merge; never leaves this folder. */
+export class PatchRefusal extends Error {
+  constructor(readonly refusal: PatchError) {
+    super(refusal.message);
+  }
+}
+
+export function refuse(reason: PatchError["reason"], message: string): never {
+  throw new PatchRefusal({ reason, message });
+}
+
+export function isDirective(key: string): boolean {
+  return key.startsWith("$") && (key === PATCH || key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_PRIMITIVES));
+}
+
+/** `merge` is also what no directive means. */
+export function patchDirective(patch: JsonObject): "merge" | "replace" | "delete" {
+  const directive = getMember(patch, PATCH);
+  if (directive === undefined) return "merge";
+  if (directive === "merge" || directive === "replace" || directive === "delete") return directive;
+  return refuse("malformed", `unknown patch type found: ${JSON.stringify(directive)} in map`);
+}
+
+/** The list that a directive member must hold. */
+export function directiveList(patch: JsonObject, key: string): JsonValue[] | undefined {
+  const value = getMember(patch, key);
+  if (value === undefined || Array.isArray(value)) return value;
+  return refuse("malformed", `invalid patch format of ${key.split("/", 1)[0] ?? key}`);
+}
+
+/** `$retainKeys`: all other members of the object go; a member that is set must be named. */
+export function retained(current: JsonObject, patch: JsonObject): JsonObject {
+  const list = directiveList(patch, RETAIN_KEYS);
+  if (!list) return current;
+  const kept = new Set(list);
+  for (const key of Object.keys(patch)) {
+    if (!isDirective(key) && patch[key] !== null && !kept.has(key)) refuse("malformed", "invalid patch format of retainKeys");
+  }
+  const next: JsonObject = {};
+  for (const key of Object.keys(current)) if (kept.has(key)) setMember(next, key, current[key] ?? null);
+  return next;
+}
+
+/** A patch value where there is nothing to merge with: without directives, without nulls, without elements to delete. */
+export function withoutDirectives(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    const kept = value.filter((item) => !isJsonObject(item) || !Object.hasOwn(item, PATCH) || patchDirective(item) === "merge");
+    return kept.map(withoutDirectives);
+  }
+  if (!isJsonObject(value)) return value;
+  const next: JsonObject = {};
+  if (patchDirective(value) === "delete") return next;
+  for (const key of Object.keys(value)) {
+    const member = value[key] ?? null;
+    if (member !== null && !isDirective(key)) setMember(next, key, withoutDirectives(member));
+  }
+  return next;
+}

@@ -1,0 +1,34 @@
+/**
+ * JSON merge patch (RFC 7386): null deletes, objects merge, everything else replaces.
+ *
+ * Written here although npm has it: json-merge-patch 1.0.2 stops at the first member named `constructor` or `prototype`
+ * (both are legal label keys) and silently drops the rest of the patch, calls the target's own `hasOwnProperty` and changes its input.
+ */
+import { err, ok } from "../../core/base/result";
+import type { Result } from "../../core/base/result";
+import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "../schema/json-value";
+import type { JsonObject, JsonValue } from "../schema/json-value";
+import type { PatchError } from "./patch-error";
+
+/** A new value; shares unchanged parts with its inputs and changes neither. */
+function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
+  if (!isJsonObject(patch)) return patch;
+  const next: JsonObject = {};
+  if (isJsonObject(target)) for (const key of Object.keys(target)) setMember(next, key, target[key] ?? null);
+  for (const key of Object.keys(patch)) {
+    const value = getMember(patch, key) ?? null;
+    if (value === null) delete next[key];
+    else setMember(next, key, mergePatch(getMember(next, key), value));
+  }
+  return next;
+}
+
+/** The patched object; `patch` is the body as text and must be an object. */
+export function applyMergePatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
+  const malformed = (message: string) => err({ reason: "malformed", message } as const);
+  const parsed = parsePatch(patch);
+  if (!parsed.ok) return malformed(`error decoding patch: ${parsed.error}`);
+  if (parsed.value === null) return malformed("Invalid JSON Patch");
+  if (!isJsonObject(parsed.value)) return malformed(`error decoding patch: ${wrongForm(parsed.value, "map[string]interface {}")}`);
+  return ok(mergePatch(current, parsed.value) as JsonObject);
+}

@@ -1,0 +1,36 @@
+/** Why a patch cannot be applied, before it becomes a Status (api-machinery §6). */
+import { badRequest, internalError, requestTooLarge } from "../meta/status";
+import type { Status } from "../meta/status";
+
+export type PatchError =
+  /** 400: the patch is not one, or a directive makes no sense */
+  | { reason: "malformed"; message: string }
+  /** 413: too many operations */
+  | { reason: "tooLarge"; message: string }
+  /** 422: a well-formed patch that does not fit the object (failed test, missing path) */
+  | { reason: "unprocessable"; message: string }
+  /** 500: a list element without its merge key, as upstream answers it */
+  | { reason: "internal"; message: string };
+
+/** The Status of a refused patch. `message` of "unprocessable" stays inside: upstream answers one fixed sentence and no details. */
+export function patchErrorStatus(error: PatchError): Status {
+  switch (error.reason) {
+    case "malformed":
+      return badRequest(error.message);
+    case "tooLarge":
+      return requestTooLarge(error.message);
+    case "internal":
+      return internalError(error.message);
+    case "unprocessable":
+      return {
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "the server rejected our request due to an error in our request",
+        reason: "Invalid",
+        details: {},
+        code: 422,
+      };
+  }
+}

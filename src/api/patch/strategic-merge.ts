@@ -1,0 +1,189 @@
+/**
+ * Strategic merge patch (api-machinery §6.3; upstream apimachinery pkg/util/strategicpatch), driven by the field schema:
+ *
+ *   map or message       merge member by member, null deletes
+ *   list with mergeKey   merge element by element; `{"$patch":"delete",key}` removes one, `{"$patch":"replace"}` replaces the list
+ *   list of kind "set"   union; `$deleteFromPrimitiveList/F` removes
+ *   everything else      replace
+ *
+ * Pure: the result shares unchanged parts with `current`, neither input is changed.
+ */
+import { err, ok } from "../../core/base/result";
+import type { Result } from "../../core/base/result";
+import type { Field, FieldType, MessageSchema } from "../schema/types";
+import { DELETE_PRIMITIVES, PATCH, PatchRefusal, SET_ORDER } from "./directives";
+import { directiveList, isDirective, patchDirective, refuse, retained, withoutDirectives } from "./directives";
+import { firstPlaces, orderElements } from "./element-order";
+import type { Identity } from "./element-order";
+import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "../schema/json-value";
+import type { JsonObject, JsonValue } from "../schema/json-value";
+import type { PatchError } from "./patch-error";
+
+/** What the schema says of an object's members: a message, a map of one type, or nothing. */
+type Shape = (member: string) => FieldType | undefined;
+
+type ListType = Extract<FieldType, { kind: "list" }>;
+
+const UNKNOWN_SHAPE: Shape = () => undefined;
+
+function shapeOfMessage(schema: MessageSchema): Shape {
+  return (member) => {
+    const field: Field | undefined = schema.byName.get(member);
+    return field?.type;
+  };
+}
+
+function shapeOf(type: FieldType | undefined): Shape {
+  if (type?.kind === "message") return shapeOfMessage(type.message());
+  if (type?.kind === "map") return () => type.of;
+  return UNKNOWN_SHAPE;
+}
+
+/** Objects of these types are values, not maps to merge. */
+function isOpaque(type: FieldType | undefined): boolean {
+  return type?.kind === "fieldsV1";
+}
+
+/** The patched object; `patch` is the body as text and must be an object. `schema` is of the object's kind. */
+export function applyStrategicMerge(current: JsonObject, patch: string, schema: MessageSchema): Result<JsonObject, PatchError> {
+  const parsed = parsePatch(patch);
+  if (!parsed.ok) return err({ reason: "malformed", message: parsed.error });
+  // Go decodes null as the empty map
+  const changes = parsed.value ?? {};
+  if (!isJsonObject(changes)) return err({ reason: "malformed", message: wrongForm(changes, "map[string]interface {}") });
+  try {
+    return ok(mergeObject(current, changes, shapeOfMessage(schema)));
+  } catch (error) {
+    if (error instanceof PatchRefusal) return err(error.refusal);
+    throw error;
+  }
+}
+
+function mergeObject(current: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
+  const directive = patchDirective(patch);
+  if (directive === "delete") return {};
+  if (directive === "replace") return withoutDirectives({ ...patch, [PATCH]: "merge" }) as JsonObject;
+  const base = retained(current, patch);
+  const next: JsonObject = {};
+  for (const key of Object.keys(base)) setMember(next, key, base[key] ?? null);
+  for (const key of membersOf(patch)) mergeMember(next, patch, key, shape(key));
+  return next;
+}
+
+/** Names that a patch speaks of, directly or by a list directive. */
+function membersOf(patch: JsonObject): Set<string> {
+  const names = new Set<string>();
+  for (const key of Object.keys(patch)) {
+    if (!isDirective(key)) names.add(key);
+    else if (key.startsWith(SET_ORDER)) names.add(key.slice(SET_ORDER.length));
+    else if (key.startsWith(DELETE_PRIMITIVES)) names.add(key.slice(DELETE_PRIMITIVES.length));
+  }
+  return names;
+}
+
+function mergeMember(next: JsonObject, patch: JsonObject, key: string, type: FieldType | undefined): void {
+  const wanted = getMember(patch, key);
+  if (wanted === null) {
+    delete next[key];
+    return;
+  }
+  const current = getMember(next, key);
+  if (type?.kind === "list" && type.list?.mergeKey !== undefined) {
+    const merged = mergeListMember(current, wanted, patch, key, type, type.list.mergeKey);
+    if (merged !== undefined) setMember(next, key, merged);
+    return;
+  }
+  if (wanted === undefined) return;
+  if (isJsonObject(wanted) && isJsonObject(current) && !isOpaque(type)) setMember(next, key, mergeObject(current, wanted, shapeOf(type)));
+  else setMember(next, key, withoutDirectives(wanted));
+}
+
+/** A list that merges, with its directives; undefined = there is no list before or after. */
+function mergeListMember(
+  current: JsonValue | undefined,
+  wanted: JsonValue | undefined,
+  patch: JsonObject,
+  key: string,
+  type: ListType,
+  mergeKey: string,
+): JsonValue | undefined {
+  if (wanted !== undefined && !Array.isArray(wanted)) return withoutDirectives(wanted);
+  if (wanted?.some(Array.isArray)) refuse("unprocessable", "lists of lists are not supported");
+  const stored = Array.isArray(current) ? current : [];
+  const order = directiveList(patch, `${SET_ORDER}${key}`);
+  const removed = directiveList(patch, `${DELETE_PRIMITIVES}${key}`);
+  const identity: Identity = mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
+  if (order) checkOrder(key, order, wanted ?? [], identity);
+  let merged = mergeKey === "set" ? [...new Set(stored.concat(wanted ?? []))] : mergeKeyed(stored, wanted ?? [], type, mergeKey);
+  if (removed) {
+    const gone = new Set(removed);
+    merged = merged.filter((element) => !gone.has(element));
+  }
+  if (!Array.isArray(current) && wanted === undefined && merged.length === 0) return current;
+  const named = order ?? (wanted ?? []).filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH));
+  return orderElements(merged, named.map(identity), stored, identity);
+}
+
+function keyOf(element: JsonValue, mergeKey: string): JsonValue | undefined {
+  return isJsonObject(element) ? getMember(element, mergeKey) : element;
+}
+
+/** Elements of the patch must be named in `$setElementOrder`, in the same order. */
+function checkOrder(key: string, order: readonly JsonValue[], wanted: readonly JsonValue[], identity: Identity): void {
+  const places = firstPlaces(order, identity);
+  let last = -1;
+  for (const element of wanted) {
+    if (isJsonObject(element) && Object.hasOwn(element, PATCH) && element[PATCH] !== "merge") continue;
+    const place = places.get(identity(element));
+    if (place !== undefined && place > last) last = place;
+    else
+      refuse(
+        "malformed",
+        `The order in patch list:\n${JSON.stringify(wanted)}\n doesn't match ${SET_ORDER}${key} list:\n${JSON.stringify(order)}\n`,
+      );
+  }
+}
+
+function mergeKeyed(stored: readonly JsonValue[], wanted: readonly JsonValue[], type: ListType, mergeKey: string): JsonValue[] {
+  const gone = new Set<JsonValue | undefined>();
+  const plain: JsonObject[] = [];
+  let replaces = false;
+  for (const element of wanted) {
+    if (!isJsonObject(element)) refuse("internal", `expected a map in the list, found ${JSON.stringify(element)}`);
+    const directive = patchDirective(element);
+    if (directive === "replace") replaces = true;
+    else if (directive === "delete") gone.add(requiredKey(element, mergeKey));
+    else plain.push(element);
+  }
+  if (replaces) return plain.map(withoutDirectives);
+  const merged = gone.size === 0 ? [...stored] : stored.filter((element) => !gone.has(keyOf(element, mergeKey)));
+  const places = firstPlaces(merged, (element) => keyOf(element, mergeKey));
+  const shape = shapeOf(type.of);
+  for (const element of plain) {
+    const name = requiredKey(element, mergeKey);
+    const place = places.get(name);
+    const before = place === undefined ? undefined : merged[place];
+    if (place !== undefined && isJsonObject(before)) merged[place] = mergeObject(before, element, shape);
+    else {
+      merged.push(withoutDirectives(element));
+      if (place === undefined) places.set(name, merged.length - 1);
+    }
+  }
+  return merged;
+}
+
+function requiredKey(element: JsonObject, mergeKey: string): JsonValue {
+  const value = getMember(element, mergeKey);
+  if (value === undefined) refuse("internal", `map: ${goMap(element)} does not contain declared merge key: ${mergeKey}`);
+  return value;
+}
+
+/** Go's %v of a map: `map[a:1 b:x]`, keys sorted. */
+function goMap(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
+  if (!isJsonObject(value)) return value === null ? "<nil>" : String(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goMap(value[key] ?? null)}`);
+  return `map[${members.join(" ")}]`;
+}

@@ -1,0 +1,82 @@
+/** EndpointSlices: endpointslices.md §1-§2, upstream pkg/registry/discovery/endpointslice/strategy.go. */
+import { semanticEqual } from "../../meta/equality";
+import { FIELD_IMMUTABLE, invalidValue } from "../../meta/field-errors";
+import type { FieldError } from "../../meta/field-errors";
+import type { EndpointSlice } from "../../meta/kubernetes";
+import { parseAddress } from "../../../core/net/address";
+import { BASE_STRATEGY } from "../defaults";
+import type { Change, Strategy } from "../resource";
+import { validateEndpointSlice } from "./validate";
+
+type Endpoint = EndpointSlice["endpoints"][number];
+
+const HOSTNAME_KEY = "kubernetes.io/hostname";
+const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
+/** controllers that write addresses of their own making: not worth a warning */
+const BUILT_IN: readonly string[] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+
+/** Both lists are always shown; storage does not keep an empty list apart from an absent one. */
+type Lists = { endpoints?: EndpointSlice["endpoints"] | null; ports?: EndpointSlice["ports"] | null };
+
+function defaults(slice: EndpointSlice): void {
+  const lists: Lists = slice;
+  if (lists.endpoints?.length) for (const endpoint of lists.endpoints) endpoint.conditions ??= {};
+  else lists.endpoints = null;
+  if (!lists.ports?.length) {
+    lists.ports = null;
+    return;
+  }
+  for (const port of lists.ports) {
+    port.name ??= "";
+    port.protocol ??= "TCP";
+  }
+}
+
+function endpointsOf(slice: EndpointSlice): readonly Endpoint[] {
+  const lists: Lists = slice;
+  return lists.endpoints ?? [];
+}
+
+/** v1 writes cannot set deprecatedTopology; on an update the node's name may move out of it. */
+function dropDeprecatedTopology(change: { after: EndpointSlice; before?: EndpointSlice }): void {
+  const { after, before } = change;
+  if (before && semanticEqual(after.endpoints, before.endpoints)) return;
+  const nodeNames = new Set(before ? endpointsOf(before).map((endpoint) => endpoint.deprecatedTopology?.[HOSTNAME_KEY]) : []);
+  for (const endpoint of endpointsOf(after)) {
+    const hostname = endpoint.deprecatedTopology?.[HOSTNAME_KEY];
+    if (!endpoint.nodeName && hostname !== undefined && nodeNames.has(hostname)) endpoint.nodeName = hostname;
+    if (endpoint.deprecatedTopology !== undefined) delete endpoint.deprecatedTopology;
+  }
+}
+
+function validateUpdate({ after, before }: Change<EndpointSlice>): FieldError[] {
+  return after.addressType === before.addressType ? [] : [invalidValue("addressType", after.addressType, FIELD_IMMUTABLE)];
+}
+
+function addressWarnings(slice: EndpointSlice): string[] {
+  if (slice.addressType === "FQDN" || BUILT_IN.includes(slice.metadata?.labels?.[MANAGED_BY] ?? "")) return [];
+  const warnings: string[] = [];
+  endpointsOf(slice).forEach((endpoint, i) => {
+    (endpoint.addresses ?? []).forEach((text, j) => {
+      const parsed = parseAddress(text);
+      if (!parsed.ok || parsed.value.canonical === text) return;
+      const form = `IPv6 address "${text}" should be in RFC 5952 canonical format ("${parsed.value.canonical}")`;
+      warnings.push(`endpoints[${i}].addresses[${j}]: ${form}`);
+    });
+  });
+  return warnings;
+}
+
+export const endpointSliceStrategy: Strategy<EndpointSlice> = {
+  ...BASE_STRATEGY,
+  defaults,
+  prepareForCreate: (after) => dropDeprecatedTopology({ after }),
+  prepareForUpdate: dropDeprecatedTopology,
+  validate: (slice, _context, before) => validateEndpointSlice(slice, before),
+  validateUpdate,
+  warnings(slice, before) {
+    // upstream's path really says spec
+    const deprecated = !before && slice.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
+    return deprecated.concat(addressWarnings(slice));
+  },
+};

@@ -1,0 +1,74 @@
+/** Endpoints (core/v1, deprecated): upstream pkg/apis/core/validation ValidateEndpoints and defaults.go. */
+import { invalidValue, notSupported, required } from "../../meta/field-errors";
+import type { FieldError } from "../../meta/field-errors";
+import type { Endpoints } from "../../meta/kubernetes";
+import { validateDNS1123Label, validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
+import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
+import { BASE_STRATEGY } from "../defaults";
+import type { Strategy } from "../resource";
+import { specialAddressMessages } from "../special-addresses";
+
+type Subset = NonNullable<Endpoints["subsets"]>[number];
+type Address = NonNullable<Subset["addresses"]>[number];
+type Port = NonNullable<Subset["ports"]>[number];
+
+const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+const DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+
+function validateEndpoints(endpoints: Endpoints): FieldError[] {
+  const errors: FieldError[] = [];
+  (endpoints.subsets ?? []).forEach((subset, i) => {
+    const field = `subsets[${i}]`;
+    const ready = subset.addresses ?? [];
+    const notReady = subset.notReadyAddresses ?? [];
+    if (ready.length === 0 && notReady.length === 0) errors.push(required(field, "must specify `addresses` or `notReadyAddresses`"));
+    ready.forEach((address, j) => validateEndpointAddress(`${field}.addresses[${j}]`, address, errors));
+    notReady.forEach((address, j) => validateEndpointAddress(`${field}.notReadyAddresses[${j}]`, address, errors));
+    const ports = subset.ports ?? [];
+    ports.forEach((port, j) => validatePort(`${field}.ports[${j}]`, port, ports.length > 1, errors));
+  });
+  return errors;
+}
+
+function validateEndpointAddress(field: string, address: Address, errors: FieldError[]): void {
+  const parsed = parseAddress(address.ip);
+  if (!parsed.ok) errors.push(invalidValue(`${field}.ip`, address.ip, ADDRESS_ERROR_TEXT[parsed.error]));
+  else {
+    for (const message of specialAddressMessages(parsed.value, address.ip)) errors.push(invalidValue(`${field}.ip`, address.ip, message));
+  }
+  if (address.hostname) {
+    for (const message of validateDNS1123Label(address.hostname)) errors.push(invalidValue(`${field}.hostname`, address.hostname, message));
+  }
+  if (typeof address.nodeName === "string") {
+    for (const message of validateDNS1123Subdomain(address.nodeName)) {
+      errors.push(invalidValue(`${field}.nodeName`, address.nodeName, message));
+    }
+  }
+}
+
+function validatePort(field: string, port: Port, requireName: boolean, errors: FieldError[]): void {
+  const name = port.name ?? "";
+  if (name === "") {
+    if (requireName) errors.push(required(`${field}.name`));
+  } else for (const message of validateDNS1123Label(name)) errors.push(invalidValue(`${field}.name`, name, message));
+  if (!(port.port >= 1 && port.port <= 65535)) {
+    errors.push(invalidValue(`${field}.port`, port.port, "must be between 1 and 65535, inclusive"));
+  }
+  const protocol = port.protocol ?? "";
+  if (protocol === "") errors.push(required(`${field}.protocol`));
+  else if (!PROTOCOLS.includes(protocol)) errors.push(notSupported(`${field}.protocol`, protocol, PROTOCOLS));
+  if (typeof port.appProtocol === "string") {
+    for (const message of validateQualifiedName(port.appProtocol)) {
+      errors.push(invalidValue(`${field}.appProtocol`, port.appProtocol, message));
+    }
+  }
+}
+
+export const endpointsStrategy: Strategy<Endpoints> = {
+  ...BASE_STRATEGY,
+  defaults(endpoints) {
+    for (const subset of endpoints.subsets ?? []) for (const port of subset.ports ?? []) port.protocol ??= "TCP";
+  },
+  validate: validateEndpoints,
+  warnings: () => [DEPRECATED],
+};

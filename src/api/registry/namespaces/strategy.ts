@@ -1,0 +1,71 @@
+/** Namespaces: api-machinery §3.4, upstream pkg/registry/core/namespace and plugin namespace/lifecycle. */
+import { invalidValue } from "../../meta/field-errors";
+import type { FieldError } from "../../meta/field-errors";
+import type { Namespace } from "../../meta/kubernetes";
+import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";
+import { BASE_STRATEGY } from "../defaults";
+import type { Change, Strategy } from "../resource";
+import { keepMembers } from "../kept-members";
+
+/** In spec.finalizers: held until the namespace's content is gone, removed by PUT /finalize. */
+export const NAMESPACE_FINALIZER = "kubernetes";
+export const NAME_LABEL = "kubernetes.io/metadata.name";
+
+/** kube-node-lease may be deleted upstream too */
+const PROTECTED: readonly string[] = ["default", "kube-system", "kube-public"];
+
+function labelWithName(namespace: Namespace): void {
+  const metadata = namespace.metadata;
+  if (!metadata?.name || metadata.labels?.[NAME_LABEL] === metadata.name) return;
+  metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name };
+}
+
+function prepareForCreate(namespace: Namespace): void {
+  labelWithName(namespace);
+  namespace.status = { phase: "Active" };
+  const finalizers = namespace.spec?.finalizers ?? [];
+  if (finalizers.includes(NAMESPACE_FINALIZER)) return;
+  namespace.spec = { ...namespace.spec, finalizers: [...finalizers, NAMESPACE_FINALIZER] };
+}
+
+function validate(namespace: Namespace): FieldError[] {
+  const errors: FieldError[] = [];
+  namespace.spec?.finalizers?.forEach((finalizer, i) => {
+    const field = `spec.finalizers[${i}]`;
+    for (const message of validateQualifiedName(finalizer)) errors.push(invalidValue(field, finalizer, message));
+    if (!finalizer.includes("/") && finalizer !== NAMESPACE_FINALIZER) {
+      errors.push(invalidValue(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+    }
+  });
+  return errors;
+}
+
+function validateStatusUpdate({ after }: Change<Namespace>): FieldError[] {
+  const phase = after.status?.phase ?? "";
+  const deleting = Boolean(after.metadata?.deletionTimestamp);
+  if (!deleting && phase !== "Active") {
+    return [invalidValue("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
+  }
+  if (deleting && phase !== "Terminating") {
+    return [invalidValue("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
+  }
+  return [];
+}
+
+export const namespaceStrategy: Strategy<Namespace> = {
+  ...BASE_STRATEGY,
+  validateName: validateDNS1123Label,
+  defaults: labelWithName,
+  prepareForCreate,
+  // the main endpoint changes metadata alone: spec.finalizers have an endpoint of their own
+  prepareForUpdate: (change) => keepMembers(change, (key) => key !== "metadata"),
+  validate,
+  validateStatusUpdate,
+  deletion: {
+    refuse: (namespace) => (PROTECTED.includes(namespace.metadata?.name ?? "") ? "this namespace may not be deleted" : undefined),
+    mark(namespace) {
+      namespace.status = { ...namespace.status, phase: "Terminating" };
+    },
+    held: (namespace) => (namespace.spec?.finalizers?.length ?? 0) > 0,
+  },
+};

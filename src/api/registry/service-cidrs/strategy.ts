@@ -1,0 +1,67 @@
+/** ServiceCIDRs: services-and-addresses §3, upstream pkg/apis/networking/validation and pkg/registry/networking/servicecidr. */
+import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
+import type { FieldError } from "../../meta/field-errors";
+import type { ObjectMeta, ServiceCIDR } from "../../meta/kubernetes";
+import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
+import { BASE_STRATEGY, dropStatus, keepAllButStatus, keepStatus } from "../defaults";
+import type { Change, Strategy } from "../resource";
+
+const CIDRS_MAX = 2;
+const ONE_PER_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+
+function cidrsOf(serviceCIDR: ServiceCIDR): readonly string[] {
+  return serviceCIDR.spec?.cidrs ?? [];
+}
+
+function validateServiceCIDR(serviceCIDR: ServiceCIDR): FieldError[] {
+  const cidrs = cidrsOf(serviceCIDR);
+  const field = "spec.cidrs";
+  if (cidrs.length === 0) return [required(field, "at least one CIDR required")];
+  if (cidrs.length > CIDRS_MAX) return [invalidValue(field, { CIDRs: cidrs }, `may only hold up to ${CIDRS_MAX} values`)];
+  const errors: FieldError[] = [];
+  const families: string[] = [];
+  cidrs.forEach((cidr, i) => {
+    const parsed = parsePrefix(cidr);
+    if (parsed.ok) families.push(parsed.value.family);
+    else {
+      errors.push(invalidValue(`${field}[${i}]`, cidr, prefixErrorText(parsed.error)));
+      if (parsed.error.reason === "notCanonical") families.push(parsed.error.prefix.family);
+    }
+  });
+  if (families.length === 2 && families[0] === families[1]) errors.push(invalidValue(field, cidrs, ONE_PER_FAMILY));
+  return errors;
+}
+
+/** The ranges stay as they are; a second one of the other family may be added. The create rules are checked besides. */
+function validateServiceCIDRUpdate({ after, before }: Change<ServiceCIDR>): FieldError[] {
+  const wanted = cidrsOf(after);
+  const stored = cidrsOf(before);
+  if (wanted.length === stored.length || (stored.length === 1 && wanted.length === 2)) {
+    return stored.flatMap((cidr, i) => (cidr === wanted[i] ? [] : [invalidValue(`spec.cidrs[${i}]`, wanted[i], FIELD_IMMUTABLE)]));
+  }
+  return [invalidValue("spec.cidrs", wanted, FIELD_IMMUTABLE)];
+}
+
+/** What of metadata the status endpoint leaves as stored. */
+const KEPT_METADATA = ["labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"] as const;
+
+function keepMetadata({ after, before }: Change<ServiceCIDR>): void {
+  const to: ObjectMeta = (after.metadata ??= {});
+  const from: ObjectMeta = before.metadata ?? {};
+  for (const key of KEPT_METADATA) {
+    if (from[key] === undefined) delete to[key];
+    else Object.assign(to, { [key]: from[key] });
+  }
+}
+
+export const serviceCIDRStrategy: Strategy<ServiceCIDR> = {
+  ...BASE_STRATEGY,
+  prepareForCreate: dropStatus,
+  validate: validateServiceCIDR,
+  prepareForUpdate: keepStatus,
+  validateUpdate: validateServiceCIDRUpdate,
+  prepareForStatusUpdate(change) {
+    keepAllButStatus(change);
+    keepMetadata(change);
+  },
+};

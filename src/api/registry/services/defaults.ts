@@ -1,0 +1,77 @@
+/**
+ * Values that a Service has when the client gives none. Static ones depend on nothing but the object (upstream
+ * pkg/apis/core/v1/defaults.go, §1.2); the families of objects written by old versions are filled in when they are read
+ * (upstream pkg/registry/core/service/storage, §1.3). Families of new objects are decided in `families.ts`.
+ */
+import type { Service } from "../../meta/kubernetes";
+import { type Family, familyOfText } from "../../../core/net/family";
+import { normalizeClusterIPs } from "./normalize";
+import { hasSelector, isExternallyAccessible, isHeadless, isNil, listOf, needsClusterIP, otherFamily } from "./predicates";
+
+/** three hours, as in `--session-affinity` of every proxy mode */
+const SESSION_TIMEOUT_SECONDS = 10800;
+
+/** Runs on every decoded Service; running it again changes nothing. */
+export function applyDefaults(service: Service): void {
+  const spec = (service.spec ??= {});
+  if (!spec.type) spec.type = "ClusterIP";
+  if (!spec.sessionAffinity) spec.sessionAffinity = "None";
+  if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
+  else if (spec.sessionAffinity === "ClientIP" && isNil(spec.sessionAffinityConfig?.clientIP?.timeoutSeconds)) {
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: SESSION_TIMEOUT_SECONDS } };
+  }
+  for (const port of spec.ports ?? []) {
+    if (!port.protocol) port.protocol = "TCP";
+    if (!port.targetPort) port.targetPort = port.port;
+  }
+  if (!spec.externalTrafficPolicy && isExternallyAccessible(spec)) spec.externalTrafficPolicy = "Cluster";
+  const hasAddress = spec.type === "ClusterIP" || spec.type === "NodePort" || spec.type === "LoadBalancer";
+  if (hasAddress && isNil(spec.internalTrafficPolicy)) spec.internalTrafficPolicy = "Cluster";
+  if (spec.type !== "LoadBalancer") return;
+  if (isNil(spec.allocateLoadBalancerNodePorts)) spec.allocateLoadBalancerNodePorts = true;
+  for (const ingress of service.status?.loadBalancer?.ingress ?? []) if (ingress.ip && isNil(ingress.ipMode)) ingress.ipMode = "VIP";
+}
+
+/** Completes a stored Service for clients and for comparison; `families` are the cluster's, primary first. */
+export function applyReadDefaults(service: Service, families: readonly Family[]): void {
+  normalizeClusterIPs({ after: service });
+  dropUnusedTrafficPolicy(service);
+  const spec = service.spec;
+  const primary = families[0];
+  if (!spec || primary === undefined || !needsClusterIP(spec) || listOf(spec.ipFamilies).length > 0) return;
+  if (isHeadless(spec)) {
+    // nothing tells the families of hand-written endpoints: both are the safe guess
+    const dual = !hasSelector(spec);
+    spec.ipFamilyPolicy = dual ? "RequireDualStack" : "SingleStack";
+    spec.ipFamilies = dual ? [primary, otherFamily(primary)] : [primary];
+    return;
+  }
+  const addresses = listOf(spec.clusterIPs);
+  if (addresses.length === 0) return;
+  spec.ipFamilies = addresses.map(familyOfText);
+  spec.ipFamilyPolicy = addresses.length === 1 ? "SingleStack" : "RequireDualStack";
+}
+
+/** The stored Service as `applyReadDefaults` would leave it, without touching it; itself when nothing is missing, which is the rule. */
+export function withReadDefaults(stored: Service, families: readonly Family[]): Service {
+  if (!lacksReadDefaults(stored)) return stored;
+  const copy: Service = { ...stored, spec: { ...stored.spec } };
+  applyReadDefaults(copy, families);
+  return copy;
+}
+
+function lacksReadDefaults(service: Service): boolean {
+  const spec = service.spec;
+  if (!spec) return false;
+  if (spec.type === "ExternalName") return !isNil(spec.internalTrafficPolicy);
+  return (!!spec.clusterIP && listOf(spec.clusterIPs).length === 0) || listOf(spec.ipFamilies).length === 0;
+}
+
+/** ExternalName: the field is accepted when it holds one of its values, but never shown. A wrong one stays for validation to refuse. */
+export function dropUnusedTrafficPolicy(service: Service): void {
+  const spec = service.spec;
+  if (spec?.type !== "ExternalName") return;
+  if (isNil(spec.internalTrafficPolicy) || spec.internalTrafficPolicy === "Cluster" || spec.internalTrafficPolicy === "Local") {
+    delete spec.internalTrafficPolicy;
+  }
+}

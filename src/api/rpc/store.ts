@@ -1,0 +1,152 @@
+/**
+ * What the Worker (and peers) may ask of a ResourceStore object, the services store and the Coordinator's servicecidrs store alike.
+ * Objects cross as JSON text *without* kind and apiVersion: stored once, answered in any served version by splicing two members in front.
+ */
+import type { Status } from "../meta/status";
+import type { HistogramValue } from "../../core/telemetry/histogram";
+
+export type FieldValidation = "Strict" | "Warn" | "Ignore";
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+export type Subresource = "" | "status" | "finalize";
+
+/** Names one object; namespace is "" for cluster-scoped kinds. */
+export interface ObjectKey {
+  namespace: string;
+  name: string;
+}
+
+export interface WriteOptions {
+  dryRun: boolean;
+  fieldManager: string;
+  fieldValidation: FieldValidation;
+  /** apply only */
+  force: boolean;
+  /** group and served version of the request: error texts name them, and a patch speaks of that representation ("" and "v1") */
+  group: string;
+  version: string;
+}
+
+export interface Preconditions {
+  uid?: string;
+  resourceVersion?: string;
+}
+
+export interface DeleteOptionsRequest {
+  dryRun: boolean;
+  preconditions: Preconditions;
+  propagationPolicy: "" | "Background" | "Foreground" | "Orphan";
+  /** seconds; undefined = the kind's default */
+  gracePeriodSeconds: number | undefined;
+}
+
+export type WriteRequest =
+  /** `object` passed the schema; `namespace` is the URL's; a name may be absent when generateName is given */
+  | { verb: "create"; namespace: string; object: string; options: WriteOptions }
+  | { verb: "update"; key: ObjectKey; subresource: Subresource; object: string; options: WriteOptions }
+  /** `patch` is the body as text; of an apply the configuration, kind and apiVersion included, as JSON */
+  | { verb: "patch"; key: ObjectKey; subresource: Subresource; patchType: PatchType; patch: string; options: WriteOptions }
+  | { verb: "delete"; key: ObjectKey; options: DeleteOptionsRequest }
+  /** what a document created under the object does to it; `document` passed its schema and the action's validation */
+  | { verb: "act"; key: ObjectKey; action: string; document: string; options: WriteOptions };
+
+export type WriteResult =
+  /** `code` 200 or 201; `object` = the stored text; `gone` = the deletion is complete (answer a Status, or the object) */
+  { ok: true; code: 200 | 201; object: string; warnings: string[]; gone: boolean } | { ok: false; status: Status; warnings: string[] };
+
+export type GetResult = { ok: true; object: string } | { ok: false; status: Status };
+
+/**
+ * Lists and watches go through the object's `fetch` as `http://store/?<these as query>`; the body is the final
+ * representation and the Worker hands it on untouched.
+ */
+export interface CollectionRequest {
+  verb: "list" | "watch" | "deletecollection";
+  /** "" = all namespaces */
+  namespace: string;
+  /** raw query values of the client, already checked for form where the form needs no store */
+  labelSelector: string;
+  fieldSelector: string;
+  limit: number;
+  continueToken: string;
+  resourceVersion: string;
+  resourceVersionMatch: string;
+  allowWatchBookmarks: boolean;
+  /** undefined = not given: a watch from resourceVersion unset or 0 begins with them all the same */
+  sendInitialEvents?: boolean | undefined;
+  /** seconds, 0 = the server chooses */
+  timeoutSeconds: number;
+  /** group, version and resource that the client asked for (events has two; versions differ in apiVersion) */
+  group: string;
+  version: string;
+  resource: string;
+  representation: Representation;
+  /** deletecollection only */
+  deleteOptions?: DeleteOptionsRequest;
+}
+
+/** The forms a body can take (api-machinery §5). */
+export type Representation =
+  { as: "object" } | { as: "table"; includeObject: "Metadata" | "Object" | "None"; version: string } | { as: "partial"; version: string };
+
+export interface StoreRpc {
+  write(request: WriteRequest): Promise<WriteResult>;
+  /** `resourceVersion` "" = newest; "N" = at least N, else 504 */
+  get(key: ObjectKey, resourceVersion: string): Promise<GetResult>;
+  fetch(request: Request): Promise<Response>;
+}
+
+/** What a namespace still holds of one resource. */
+export interface NamespaceRemains {
+  objects: number;
+  /** [finalizer, objects that it holds]; of very many finalizers only the first */
+  finalizers: (readonly [string, number])[];
+}
+
+/** What cron, namespace deletion and the operator ask of a store besides its objects. */
+export interface MaintainedStore {
+  /** resumes what a crash interrupted and retries what failed */
+  maintain(): Promise<void>;
+  /** trims the history to its bounds */
+  compact(): Promise<void>;
+  /** from now on nothing is created in this namespace; persisted when it returns (PROTOCOL rule 20). Throws when nobody can tell its uid. */
+  closeNamespace(name: string, uid: string): Promise<void>;
+  /** deletes what the namespace holds; answers what is left. Does nothing unless this namespace (this uid) is closed here. */
+  emptyNamespace(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;
+  /** ends every watch with a proper end of body; new ones may follow */
+  endWatches(): Promise<void>;
+  /** totals since the object started: drains (transactions) and operations */
+  counters(): Promise<StoreCounters>;
+}
+
+export interface StoreCounters {
+  drains: number;
+  operations: number;
+  watchers: number;
+  revision: number;
+}
+
+/** What has been allocated under one CIDR since the store's object started, by scope: "static" = the client named the address. */
+export interface CidrAllocations {
+  cidr: string;
+  total: { static: number; dynamic: number };
+  errors: { static: number; dynamic: number };
+  /** of the successful ones */
+  durations: HistogramValue;
+}
+
+export interface ServicesStoreRpc extends StoreRpc, MaintainedStore {
+  /** for metrics */
+  allocations(): Promise<CidrAllocations[]>;
+  /** makes the cluster's default ServiceCIDR and the Service default/kubernetes; a no-op once they exist */
+  ensureBootstrapped(): Promise<void>;
+}
+
+/** Controllers take no input: a poke asks for a pass soon. */
+export interface ControllerRpc {
+  poke(): Promise<void>;
+}
+
+export interface EventsStoreRpc extends StoreRpc, MaintainedStore {
+  /** deletes events that have outlived their hour; answers how many */
+  expire(): Promise<number>;
+}

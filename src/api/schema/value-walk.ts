@@ -1,0 +1,279 @@
+/**
+ * One walk of a parsed JSON value along its schema: checks types, normalises scalars, removes what the schema does not know.
+ * The walk changes the value in place: it runs for every written object, and a copy would double its cost.
+ *
+ * What it normalises is what a Go server does by decoding and encoding: null is absence; a zero value of a `plain` field
+ * is absent, that of an `always` scalar is there; times are whole seconds (six digits for MicroTime) in UTC; quantities are text.
+ * Source of the texts: sigs.k8s.io/json decode.go, metav1.Time, intstr.IntOrString, resource.Quantity.
+ */
+import { assertNever } from "../../core/base/assert";
+import { formatMicroTime, formatTime, parseTime } from "./instant";
+import type { Field, FieldType, MessageSchema } from "./types";
+
+/** Deeper documents are refused: no API object comes near, and every later recursive step may rely on it. */
+const MAX_DEPTH = 1000;
+/** Strict decoding problems reported for one document; the rest would only repeat the lesson. */
+export const MAX_PROBLEMS = 100;
+
+const INT32_MAX = 2147483647;
+const INT32_MIN = -2147483648;
+/** A Kubernetes quantity: `100m`, `1.5Gi`, `1e3`. */
+const QUANTITY = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+const QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+/** Stands for "leave the member out". */
+const ABSENT = Symbol("absent");
+/** In place of a member name where none is to be shown. */
+const NO_NAME = -1;
+
+type JsonObject = Record<string, unknown>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `ServiceSpec` of `io.k8s.api.core.v1.ServiceSpec`. */
+export function shortName(schema: MessageSchema): string {
+  return schema.name.slice(schema.name.lastIndexOf(".") + 1);
+}
+
+/** How Go names a type in its decoding errors. */
+function goType(type: FieldType): string {
+  switch (type.kind) {
+    case "message":
+      return `v1.${shortName(type.message())}`;
+    case "list":
+      return `[]${goType(type.of)}`;
+    case "map":
+      return `map[string]${goType(type.of)}`;
+    case "time":
+      return "v1.Time";
+    case "microTime":
+      return "v1.MicroTime";
+    case "fieldsV1":
+      return "v1.FieldsV1";
+    case "intOrString":
+      return "intstr.IntOrString";
+    case "quantity":
+      return "resource.Quantity";
+    case "any":
+      return "interface {}";
+    default:
+      return type.kind;
+  }
+}
+
+/** How Go names a JSON value in its decoding errors; numbers that do not fit are written out. */
+function goValue(value: unknown, wantsInteger: boolean): string {
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return wantsInteger ? `number ${value}` : "number";
+  if (typeof value === "boolean") return "bool";
+  return value === null ? "null" : typeof value;
+}
+
+export class ValueWalk {
+  /** members met so far, those of unknown and free-form values included */
+  members = 0;
+  /** `unknown field "spec.foo"`, as met */
+  readonly problems: string[] = [];
+  /** the first error, in Go's words; set = the walk is over and the value is unusable */
+  failure: string | undefined;
+  private readonly path: (string | number)[] = [];
+
+  /** Walks an object that is a `schema`; `depth` counts the containers around it. */
+  message(object: JsonObject, schema: MessageSchema, depth: number): void {
+    const byName = schema.byName;
+    for (const name in object) {
+      this.members++;
+      const field = byName.get(name);
+      if (field === undefined) this.unknown(object, name, schema, depth);
+      else this.field(object, name, field, schema, depth);
+      if (this.failure !== undefined) return;
+    }
+    for (const [name, zero] of schema.zeros) object[name] ??= zero;
+  }
+
+  private field(object: JsonObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
+    const before = object[name];
+    const after = this.value(before, field.type, field.presence === "plain", name, schema, depth);
+    if (after === before) return;
+    if (after === ABSENT) delete object[name];
+    else object[name] = after;
+  }
+
+  private unknown(object: JsonObject, name: string, schema: MessageSchema, depth: number): void {
+    // Counted although it is dropped: the comparison with the text needs every member.
+    this.free(object[name], depth + 1);
+    if (schema.preserveUnknown) return;
+    delete object[name];
+    // A kind inside another one may name itself (the options in an Eviction).
+    if (schema.isKind && (name === "kind" || name === "apiVersion")) return;
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(`unknown field ${JSON.stringify(this.pathTo(name))}`);
+  }
+
+  /**
+   * The value to keep for `value` at member `name` of `owner`, or ABSENT. Containers come back as the same, changed, object.
+   * `dropZero` = the zero value of the type is the same as absence.
+   */
+  private value(value: unknown, type: FieldType, dropZero: boolean, name: string | number, owner: MessageSchema, depth: number): unknown {
+    if (value === null) return ABSENT;
+    switch (type.kind) {
+      case "string":
+        if (typeof value !== "string") break;
+        return dropZero && value === "" ? ABSENT : value;
+      case "bool":
+        if (typeof value !== "boolean") break;
+        return dropZero && !value ? ABSENT : value;
+      case "int32":
+        if (typeof value !== "number" || !Number.isInteger(value) || value > INT32_MAX || value < INT32_MIN) break;
+        return dropZero && value === 0 ? ABSENT : value;
+      case "int64":
+        if (typeof value !== "number" || !Number.isSafeInteger(value)) break;
+        return dropZero && value === 0 ? ABSENT : value;
+      case "message":
+        if (!isObject(value)) break;
+        return this.nested(value, name, depth, () => this.message(value, type.message(), depth + 1));
+      case "list":
+        if (!Array.isArray(value)) break;
+        if (value.length === 0) return dropZero ? ABSENT : value;
+        return this.nested(value, name, depth, () => this.list(value, type.of, owner, depth + 1));
+      case "map":
+        if (!isObject(value)) break;
+        return this.nested(value, name, depth, () => this.map(value, type.of, owner, depth + 1), dropZero);
+      case "time":
+      case "microTime":
+        return this.time(value, type.kind);
+      case "intOrString":
+        return this.intOrString(value, dropZero);
+      case "quantity":
+        return this.quantity(value, dropZero);
+      case "fieldsV1":
+        if (!isObject(value)) return this.fail(`json: cannot unmarshal ${goValue(value, false)} into Go value of type v1.FieldsV1`);
+        this.free(value, depth + 1);
+        return value;
+      case "any":
+        this.free(value, depth + 1);
+        return value;
+      default:
+        return assertNever(type);
+    }
+    return this.mismatch(value, type, name, owner);
+  }
+
+  /** Runs `walk` one level deeper in the path. */
+  private nested(value: object, name: string | number, depth: number, walk: () => void, dropEmpty = false): unknown {
+    if (depth >= MAX_DEPTH) return this.fail("exceeded max depth");
+    this.path.push(name);
+    walk();
+    if (this.failure === undefined) this.path.pop();
+    if (!dropEmpty) return value;
+    for (const _ in value) return value;
+    return ABSENT;
+  }
+
+  private list(list: unknown[], of: FieldType, owner: MessageSchema, depth: number): void {
+    for (let i = 0; i < list.length; i++) {
+      const before = list[i];
+      const after = before === null ? zeroOf(of) : this.value(before, of, false, i, owner, depth);
+      if (this.failure !== undefined) return;
+      if (after !== before) list[i] = after;
+    }
+  }
+
+  private map(map: JsonObject, of: FieldType, owner: MessageSchema, depth: number): void {
+    for (const key in map) {
+      this.members++;
+      const before = map[key];
+      // Go's errors name struct fields only, its strict problems name the keys above a field as well
+      const place = of.kind === "message" || of.kind === "list" || of.kind === "map" ? key : NO_NAME;
+      const after = before === null ? zeroOf(of) : this.value(before, of, false, place, owner, depth);
+      if (this.failure !== undefined) return;
+      // defineProperty, because assigning to a key named __proto__ would not make a member
+      if (after !== before) Object.defineProperty(map, key, { value: after, enumerable: true, writable: true, configurable: true });
+    }
+  }
+
+  private time(value: unknown, kind: "time" | "microTime"): unknown {
+    if (typeof value !== "string") return this.fail(`json: cannot unmarshal ${goValue(value, false)} into Go value of type string`);
+    const instant = parseTime(value);
+    if (instant !== undefined) return kind === "time" ? formatTime(instant) : formatMicroTime(instant);
+    const layout = kind === "time" ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
+    return this.fail(`parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(value)} as "2006"`);
+  }
+
+  private intOrString(value: unknown, dropZero: boolean): unknown {
+    if (typeof value === "string") return dropZero && value === "" ? ABSENT : value;
+    if (typeof value === "number" && Number.isInteger(value) && value <= INT32_MAX && value >= INT32_MIN) {
+      return dropZero && value === 0 ? ABSENT : value;
+    }
+    return this.fail(`json: cannot unmarshal ${goValue(value, true)} into Go value of type int32`);
+  }
+
+  private quantity(value: unknown, dropZero: boolean): unknown {
+    const text = typeof value === "number" ? String(value) : value;
+    if (typeof text !== "string" || !QUANTITY.test(text)) return this.fail(QUANTITY_TEXT);
+    return dropZero && text === "0" ? ABSENT : text;
+  }
+
+  /** A value without a schema: only its members are counted and its depth is bounded. */
+  private free(value: unknown, depth: number): void {
+    if (typeof value !== "object" || value === null || this.failure !== undefined) return;
+    if (depth > MAX_DEPTH) {
+      this.fail("exceeded max depth");
+      return;
+    }
+    if (Array.isArray(value)) {
+      for (const item of value) this.free(item, depth + 1);
+      return;
+    }
+    for (const name in value) {
+      this.members++;
+      this.free((value as JsonObject)[name], depth + 1);
+    }
+  }
+
+  private mismatch(value: unknown, type: FieldType, name: string | number, owner: MessageSchema): undefined {
+    const members = [...this.path, name].filter((part) => typeof part === "string").join(".");
+    const wantsInteger = type.kind === "int32" || type.kind === "int64";
+    return this.fail(
+      `json: cannot unmarshal ${goValue(value, wantsInteger)} into Go struct field ${shortName(owner)}.${members} of type ${goType(type)}`,
+    );
+  }
+
+  private fail(cause: string): undefined {
+    this.failure ??= cause;
+    return undefined;
+  }
+
+  /** `spec.ports[0].foo` */
+  private pathTo(name: string): string {
+    let text = "";
+    for (const part of this.path) text += typeof part === "number" ? `[${part}]` : text === "" ? part : `.${part}`;
+    return text === "" ? name : `${text}.${name}`;
+  }
+}
+
+/** What Go leaves in a list or map whose element is null. */
+function zeroOf(type: FieldType): unknown {
+  switch (type.kind) {
+    case "string":
+      return "";
+    case "int32":
+    case "int64":
+    case "intOrString":
+      return 0;
+    case "bool":
+      return false;
+    case "quantity":
+      return "0";
+    case "message":
+      return Object.fromEntries(type.message().zeros);
+    case "map":
+    case "fieldsV1":
+      return {};
+    case "list":
+      return [];
+    default:
+      return null;
+  }
+}

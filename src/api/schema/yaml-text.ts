@@ -1,0 +1,131 @@
+/**
+ * YAML as upstream reads it: by way of JSON (sigs.k8s.io/yaml), plain scalars as in YAML 1.1 (`yes` is true, `010` is 8). The yaml library
+ * composes nested values recursively and compares every key of a map with every other, so a hostile text could exhaust stack or time;
+ * both are kept from it here.
+ */
+import {
+  Composer,
+  type CST,
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type ParsedNode,
+  Parser,
+  type SchemaOptions,
+  type Tags,
+  visit,
+} from "yaml";
+import { err, ok, type Result } from "../../core/base/result";
+import type { JsonValue } from "./json-value";
+
+export interface ParsedYaml {
+  /** of a key that stands twice the last value */
+  value: JsonValue;
+  /** `line 4: key "a" already set in map`, in the order of the text, at most REPEATED_MAX */
+  repeated: string[];
+}
+
+/** Deeper values are refused; no API object comes near. */
+const DEPTH_MAX = 250;
+const REPEATED_MAX = 100;
+/** Steps of reading: some seconds of work. An object of the size that storage keeps has far fewer, and JSON is not read here. */
+const LEXEMES_MAX = 200_000;
+/** What aliases may repeat, in characters: the text for each alias is the most that one can bring. */
+const ALIASED_CHARS_MAX = 32 * 1024 * 1024;
+const TOO_DEEP = "exceeded max depth";
+
+/** What of YAML 1.1 Go leaves out: dates are text, and so are base-60 numbers; collections other than maps and lists do not exist. */
+const NOT_IN_GO = ["timestamp", "binary", "omap", "pairs", "set"].map((name) => `tag:yaml.org,2002:${name}`);
+
+/** Go reads `0o10` of YAML 1.2 besides. */
+function tagsOfGo(tags: Tags): Tags {
+  const known = tags.filter((tag) => typeof tag === "string" || (!NOT_IN_GO.includes(tag.tag) && tag.format !== "TIME"));
+  return [...known, "intOct"];
+}
+
+const SCHEMA: SchemaOptions = { schema: "yaml-1.1", merge: true, customTags: tagsOfGo };
+
+/** The first document of `text`, null when there is none. The error is Go's text as far as the library says the same. */
+export function parseYamlText(text: string): Result<ParsedYaml, string> {
+  const lines = new LineCounter();
+  try {
+    const composer = new Composer({ ...SCHEMA, uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
+    for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return read(document, text, lines);
+    return ok({ value: null, repeated: [] });
+  } catch (error) {
+    if (error instanceof RangeError) return err(TOO_DEEP);
+    return err(`error converting YAML to JSON: yaml: ${error instanceof Error ? error.message : "cannot be read"}`);
+  }
+}
+
+function read(document: Document.Parsed, text: string, lines: LineCounter): Result<ParsedYaml, string> {
+  const [fatal] = document.errors;
+  if (fatal) return err(`error converting YAML to JSON: yaml: line ${lines.linePos(fatal.pos[0]).line}: ${fatal.message}`);
+  checkAliases(document, text.length);
+  const unsayable: number[] = [];
+  // by way of JSON: what else YAML can mean becomes what JSON can say
+  const json = JSON.stringify(document.toJS() ?? null, (_, value: unknown) => {
+    if (typeof value === "number" && !Number.isFinite(value)) unsayable.push(value);
+    return value;
+  });
+  if (unsayable[0] !== undefined) return err(`error converting YAML to JSON: json: unsupported value: ${goFloat(unsayable[0])}`);
+  const value = JSON.parse(json) as JsonValue;
+  const repeated: string[] = [];
+  if (document.contents) findRepeated(document.contents, lines, repeated);
+  return ok({ value, repeated });
+}
+
+function goFloat(value: number): string {
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+}
+
+/** Go's texts. The library bounds how often aliases of aliases multiply, not how large what they repeat is, and follows cycles. */
+function checkAliases(document: Document.Parsed, chars: number): void {
+  let aliases = 0;
+  visit(document, {
+    Alias(_, alias, path) {
+      if (++aliases * chars > ALIASED_CHARS_MAX) throw new Error("document contains excessive aliasing");
+      const around = path.some((node) => isNode(node) && "anchor" in node && node.anchor === alias.source);
+      if (around) throw new Error(`anchor '${alias.source}' value contains itself`);
+    },
+  });
+}
+
+/** What Parser.parse does, watching how deep it gets. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++lexemes > LEXEMES_MAX) throw new Error("the document is too large");
+    yield* parser.next(lexeme);
+    if (parser.stack.length > DEPTH_MAX) throw new RangeError(TOO_DEEP);
+  }
+  yield* parser.end();
+}
+
+function findRepeated(node: ParsedNode, lines: LineCounter, repeated: string[]): void {
+  if (isSeq(node)) {
+    for (const item of node.items) if (isNode(item)) findRepeated(item, lines, repeated);
+    return;
+  }
+  if (!isMap(node)) return;
+  const seen = new Set<string>();
+  for (const pair of node.items) {
+    if (!isPair(pair)) continue;
+    const { key, value } = pair;
+    if (isScalar(key)) {
+      const name = String(key.value);
+      if (seen.has(name) && repeated.length < REPEATED_MAX) {
+        repeated.push(`line ${lines.linePos(key.range?.[0] ?? 0).line}: key ${JSON.stringify(name)} already set in map`);
+      }
+      seen.add(name);
+    }
+    if (isNode(value)) findRepeated(value as ParsedNode, lines, repeated);
+  }
+}

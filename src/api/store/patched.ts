@@ -1,0 +1,105 @@
+/** Applies a patch to the stored object in the form its client sees, and decodes the result (api-machinery §6, §3.5). */
+import { err, ok, type Result } from "../../core/base/result";
+import { applyConfiguration } from "../fields/apply";
+import type { KubeObject } from "../meta/kubernetes";
+import { applyJsonPatch } from "../patch/json-patch";
+import type { JsonObject } from "../schema/json-value";
+import { applyMergePatch } from "../patch/merge-patch";
+import { type PatchError, patchErrorStatus } from "../patch/patch-error";
+import { applyStrategicMerge } from "../patch/strategic-merge";
+import { badRequest, invalid, type Status } from "../meta/status";
+import { apiVersionOf } from "../meta/type-meta";
+import { fieldContextOf, type FieldWriter, setManagedFields } from "./field-tracking";
+import type { ResourceDefinition } from "../registry/resource";
+import type { PatchType, WriteRequest } from "../rpc/store";
+import { validateValue } from "../schema/decode-json";
+import type { TypeMeta } from "../schema/types";
+import { isTooLarge, tooLarge } from "./object-size";
+
+export type PatchWrite = WriteRequest & { verb: "patch" };
+export type ChangingPatch = PatchWrite & { patchType: Exclude<PatchType, "apply"> };
+
+/** The object after the patch in its stored form, not yet defaulted or validated. `served` is the requested representation. */
+export function patched(
+  request: ChangingPatch,
+  stored: string,
+  served: ResourceDefinition,
+): Result<{ object: KubeObject; warnings: string[] }, Status> {
+  const { fieldValidation, version } = request.options;
+  const apiVersion = apiVersionOf(served.group, version);
+  const current = { kind: served.kind, apiVersion, ...shown(served, JSON.parse(stored) as KubeObject) };
+  const changed = change(request, current as unknown as JsonObject, served);
+  if (!changed.ok) return err(patchErrorStatus(changed.error));
+  const text = fieldValidation === "Strict" ? JSON.stringify(changed.value) : "";
+  const decoded = decode(changed.value, served, version);
+  if (!decoded.ok) return decoded;
+  const { typeMeta, object, problems } = decoded.value;
+  if (typeMeta.apiVersion !== apiVersion || typeMeta.kind !== served.kind) {
+    return err(
+      badRequest(`${typeMeta.apiVersion}, Kind=${typeMeta.kind} is not what this resource holds: a patch cannot change kind or apiVersion`),
+    );
+  }
+  if (problems.length > 0 && fieldValidation === "Strict") return err(strictRefusal(text, problems));
+  return ok({ object, warnings: fieldValidation === "Warn" ? problems : [] });
+}
+
+/**
+ * The object after a server-side apply in its stored form, not yet defaulted or validated, with its managedFields settled. `stored`
+ * undefined = there is no object yet. Errors are those of `applyConfiguration`, and 413 at once for a configuration that no object could
+ * hold. The Worker has parsed the configuration.
+ */
+export function applied(request: PatchWrite, stored: string | undefined, writer: FieldWriter, nowMs: number): Result<KubeObject, Status> {
+  if (isTooLarge(request.patch)) return err(tooLarge());
+  const { served, version, manager } = writer;
+  const result = applyConfiguration({
+    ...fieldContextOf(writer),
+    live: stored === undefined ? undefined : shown(served, JSON.parse(stored) as KubeObject),
+    config: JSON.parse(request.patch) as JsonObject,
+    kind: served.kind,
+    manager,
+    force: request.options.force,
+    nowMs,
+  });
+  if (!result.ok) return result;
+  const decoded = decode(result.value.object as unknown as JsonObject, served, version);
+  if (!decoded.ok) return decoded;
+  const { object } = decoded.value;
+  setManagedFields(object, result.value.managedFields);
+  return ok(object);
+}
+
+function shown(served: ResourceDefinition, stored: KubeObject): KubeObject {
+  return served.representationOf?.fromStored(stored) ?? stored;
+}
+
+/** A patched value as an object in its stored form. */
+function decode(
+  value: JsonObject,
+  served: ResourceDefinition,
+  version: string,
+): Result<{ object: KubeObject; typeMeta: TypeMeta; problems: string[] }, Status> {
+  const decoded = validateValue(value, served.schema);
+  if (!decoded.ok) {
+    return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error.cause}`));
+  }
+  const { typeMeta, problems } = decoded.value;
+  const object = decoded.value.value as KubeObject;
+  return ok({ object: served.representationOf?.toStored(object) ?? object, typeMeta, problems });
+}
+
+function change(request: ChangingPatch, current: JsonObject, served: ResourceDefinition): Result<JsonObject, PatchError> {
+  switch (request.patchType) {
+    case "json":
+      return applyJsonPatch(current, request.patch);
+    case "merge":
+      return applyMergePatch(current, request.patch);
+    case "strategic":
+      return applyStrategicMerge(current, request.patch, served.schema);
+  }
+}
+
+/** Upstream leaves kind and name of this refusal empty, so that its message begins with a space. */
+function strictRefusal(text: string, problems: readonly string[]): Status {
+  const body = `Invalid value: ${JSON.stringify(text)}: strict decoding error: ${problems.join(", ")}`;
+  return invalid({ group: "", resource: "", kind: "" }, "", [{ field: "patch", body, reason: "FieldValueInvalid" }]);
+}

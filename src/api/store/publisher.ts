@@ -1,0 +1,84 @@
+/**
+ * Publishes what others may read a little late: when somebody asked for it, only if it changed since the last time, and at most once in
+ * PUBLISH_INTERVAL_MS, restarts included. Nobody waits for it and nothing depends on it: what fails is tried again with the next demand, so
+ * a cluster that nobody lists costs nothing.
+ */
+import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "../../core/base/limits";
+import type { Clock, Recorder } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+
+/** When what was published last. */
+export interface PublicationMark {
+  version: string;
+  /** milliseconds since the epoch */
+  at: number;
+}
+
+export interface Published {
+  /** equal = nothing to publish */
+  version(): string;
+  /** Takes, in the turn of the call, what has that version; undefined = not to be published. */
+  take(): Promise<Uint8Array | undefined>;
+}
+
+export interface PublisherPorts {
+  clock: Clock;
+  recorder: Recorder;
+  /** kept by the object, so that its restarts do not publish more often */
+  markLoad(): PublicationMark | undefined;
+  markSave(mark: PublicationMark): void;
+  put(bytes: Uint8Array): Promise<void>;
+}
+
+export class Publisher {
+  #mark: PublicationMark | undefined;
+  #busy = false;
+
+  constructor(
+    private readonly ports: PublisherPorts,
+    private readonly what: Published,
+  ) {
+    this.#mark = ports.markLoad();
+  }
+
+  /** To be called when somebody wanted it: publishes soon if it is time. Never throws. */
+  demand(): void {
+    if (this.#busy || !this.#isTime()) return;
+    this.#busy = true;
+    const failed = (error: unknown): void => {
+      this.ports.recorder.log("warn", "a copy was not published", { error: String(error) });
+    };
+    void this.#publish()
+      .catch(failed)
+      .finally(() => {
+        this.#busy = false;
+      });
+  }
+
+  #isTime(): boolean {
+    if (!this.#mark) return true;
+    const passed = this.ports.clock.now() - this.#mark.at;
+    // A clock that was set back must not make the wait longer than the interval.
+    return (passed < 0 || passed >= PUBLISH_INTERVAL_MS) && this.#mark.version !== this.what.version();
+  }
+
+  async #publish(): Promise<void> {
+    const { clock, put } = this.ports;
+    // Whoever asked gets an answer first.
+    await clock.nextTurn();
+    const at = clock.now();
+    this.#save({ version: this.what.version(), at });
+    try {
+      const bytes = await this.what.take();
+      if (bytes) await withTimeout(clock, PUBLISH_TIMEOUT_MS, put(bytes));
+    } catch (error) {
+      this.#save({ version: "", at });
+      throw error;
+    }
+  }
+
+  #save(mark: PublicationMark): void {
+    this.#mark = mark;
+    this.ports.markSave(mark);
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * A client that has seen its DELETE of a namespace answered must not be able to create there (upstream plugin namespace/lifecycle looks
+ * up deleted namespaces live for the same reason). So the answer waits until every store has closed the namespace, but not for long:
+ * the namespace controller closes it anyway before it lists what to delete (PROTOCOL rule 20).
+ */
+import type { Clock } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import type { Operation, StoreExtension } from "../../api/store/extension";
+import type { TerminatingNamespace } from "./namespace-deletion";
+
+/** How long the answer to a DELETE waits for stores that are slow to close. */
+export const CLOSE_WAIT_MS = 2_000;
+
+export interface NamespaceClosingPorts {
+  clock: Clock;
+  /** closes the namespace in every store of namespaced objects */
+  close(namespace: TerminatingNamespace): Promise<unknown>;
+}
+
+/** The extension of the namespaces store that closes, around another one. */
+export function closingNamespaces(
+  { clock, close }: NamespaceClosingPorts,
+  inner: StoreExtension<undefined> = {},
+): StoreExtension<undefined> {
+  const begun = new WeakMap<Operation<undefined>, TerminatingNamespace>();
+  return {
+    ...inner,
+    committed(change, operation) {
+      inner.committed?.(change, operation);
+      const begins = change.after?.metadata?.deletionTimestamp && !change.before?.metadata?.deletionTimestamp;
+      if (operation && begins) begun.set(operation, { name: change.key, uid: change.uid });
+    },
+    async settled(operation) {
+      await inner.settled?.(operation);
+      const namespace = begun.get(operation);
+      if (namespace) await withTimeout(clock, CLOSE_WAIT_MS, close(namespace)).catch(() => undefined);
+    },
+  };
+}

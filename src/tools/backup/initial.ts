@@ -1,0 +1,36 @@
+/** What a cluster makes for itself: a cluster that has nothing else is empty. */
+import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/meta/default-objects";
+import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
+import { keyOf } from "../../api/meta/object-key";
+import { namespacesDefinition } from "../../api/registry/namespaces/definition";
+import type { BackupType } from "./format";
+import { MARK } from "./mark";
+import { ENDPOINT_SLICES, ENDPOINTS, IP_ADDRESSES, LEASES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "./order";
+
+const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
+const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
+
+/** Whether the object is one that every cluster has, or that its server renews by itself. */
+export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "resource">): boolean {
+  const { metadata } = object;
+  const isDefault = keyOf(object) === DEFAULT_SERVICE;
+  switch (typeName(type)) {
+    case NAMESPACES:
+      return namespacesDefinition.initialObjects.some(({ metadata: initial }) => initial?.name === metadata?.name);
+    case SERVICE_CIDRS:
+      return metadata?.name === DEFAULT_NAME;
+    case SERVICES:
+    case ENDPOINTS:
+      return isDefault;
+    case ENDPOINT_SLICES:
+      return metadata?.namespace === DEFAULT_NAMESPACE && metadata.labels?.[SERVICE_NAME_LABEL] === DEFAULT_NAME;
+    case IP_ADDRESSES: {
+      const parent = (object as IPAddress).spec?.parentRef;
+      return parent?.resource === "services" && parent.namespace === DEFAULT_NAMESPACE && parent.name === DEFAULT_NAME;
+    }
+    case LEASES:
+      return metadata?.labels?.[IDENTITY_LABEL] !== undefined || keyOf(object) === `${MARK.namespace}/${MARK.name}`;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Checks a live cluster: reads everything, judges it, and looks again at what seems wrong. Objects change while they are read, and the parts
+ * of one change do not show at one moment; so a finding counts only when look after look shows it, about the very same objects, for longer
+ * than a healthy cluster could. What comes up in later looks is left to the next check.
+ */
+import type { Clock } from "../../core/base/ports";
+import { pause } from "../../core/base/pause";
+import {
+  duplicateAddresses,
+  duplicateNodePorts,
+  idleServiceCIDRs,
+  missingDefaults,
+  strayNodePorts,
+  uncovered,
+  unpaired,
+  unreadableObjects,
+  wronglyLabelled,
+} from "./objects";
+import { readyCidrs } from "../../addresses/ranges/service-ranges";
+import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
+import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
+import type { Finding, Suspicion } from "./suspicion";
+
+/** Where a cluster is read. What cannot be read throws; the check as a whole has then failed. */
+export interface CheckSource {
+  services(): Promise<Listed<ObservedService>>;
+  /** undefined: not served */
+  ipAddresses(): Promise<Listed<ObservedIPAddress> | undefined>;
+  /** undefined: not served */
+  serviceCIDRs(): Promise<Listed<ObservedServiceCIDR> | undefined>;
+  /** the ranges of a server that serves no ServiceCIDRs; undefined: nobody knows them */
+  ranges(): Promise<string[] | undefined>;
+  /** undefined: the server is another one than Servicenet, whose allocator shows nothing */
+  owners(): Promise<ObservedOwners | undefined>;
+}
+
+export interface CheckReport {
+  checked: { services: number; ipAddresses: number; serviceCIDRs: number; owners: number; rows: number };
+  /** violations that lasted */
+  wrong: Finding[];
+  /** nothing is broken */
+  notices: Finding[];
+  /** parts that could not be looked at, each a sentence */
+  unchecked: string[];
+  /** how often everything was read */
+  looks: number;
+}
+
+interface Look {
+  suspicions: Suspicion[];
+  checked: CheckReport["checked"];
+  unchecked: string[];
+  /** uids of owners that could not be read -> a sentence */
+  silent: ReadonlyMap<string, string>;
+}
+
+/** A suspicion of the first look that no later one has refuted. */
+interface Standing {
+  suspicion: Suspicion;
+  /** when the latest look began that showed it, in milliseconds since the epoch */
+  shownAt: number;
+}
+
+/** Pauses between looks grow, so that what is soon in order is soon known to be. */
+const FIRST_PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 8_000;
+
+/** `lookingAgain` hears how many findings still stand. */
+export async function checkCluster(
+  source: CheckSource,
+  clock: Clock,
+  lookingAgain: (standing: number) => void = () => undefined,
+): Promise<CheckReport> {
+  const first = await lookAt(source, clock.now());
+  // Lasting is from the end of the first look, when all of it had been seen, to the beginning of the latest one.
+  const seenAt = clock.now();
+  let look = first;
+  let standing = first.suspicions.map((suspicion): Standing => ({ suspicion, shownAt: seenAt }));
+  let looks = 1;
+  let beganAt = seenAt;
+  for (
+    let waitMs = FIRST_PAUSE_MS;
+    standing.some(({ suspicion }) => beganAt - seenAt < suspicion.lastingMs);
+    waitMs = Math.min(2 * waitMs, PAUSE_MAX_MS)
+  ) {
+    lookingAgain(standing.length);
+    await pause(clock, waitMs);
+    beganAt = clock.now();
+    look = await lookAt(source, beganAt);
+    looks++;
+    standing = stillStanding(standing, look, beganAt);
+  }
+  // One whose owner fell silent before the time was over is none: the owner is among what was not checked.
+  const lasting = standing.flatMap(({ suspicion, shownAt }) => (shownAt - seenAt < suspicion.lastingMs ? [] : suspicion));
+  return {
+    checked: look.checked,
+    wrong: lasting.filter(({ rule }) => rule !== "notice").map(findingOf),
+    notices: lasting.filter(({ rule }) => rule === "notice").map(findingOf),
+    // What an owner did not say in the first look was never looked at again.
+    unchecked: [...look.unchecked, ...new Map([...first.silent, ...look.silent]).values()],
+    looks,
+  };
+}
+
+function stillStanding(standing: readonly Standing[], { suspicions, silent }: Look, beganAt: number): Standing[] {
+  const shown = new Set(suspicions.map(({ identity }) => identity));
+  return standing.flatMap((one) => {
+    const { identity, ownerUid = "" } = one.suspicion;
+    if (shown.has(identity)) return { ...one, shownAt: beganAt };
+    return silent.has(ownerUid) ? one : [];
+  });
+}
+
+async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
+  const [listedServices, listedAddresses, listedCIDRs, ranges, owners] = await Promise.all([
+    source.services(),
+    source.ipAddresses(),
+    source.serviceCIDRs(),
+    source.ranges(),
+    source.owners(),
+  ]);
+  const { objects: services } = listedServices;
+  const ipAddresses = listedAddresses?.objects;
+  const serviceCIDRs = listedCIDRs?.objects;
+  const unreadable = new Set([listedServices, listedAddresses, listedCIDRs].flatMap((listed) => listed?.unreadable ?? []));
+  const unchecked: string[] = [];
+  const suspicions = [
+    ...unreadableObjects(unreadable),
+    ...duplicateAddresses({ services }),
+    ...duplicateNodePorts({ services }),
+    ...missingDefaults(services, serviceCIDRs, unreadable),
+  ];
+  if (ipAddresses)
+    suspicions.push(...unpaired({ services, ipAddresses, unreadable }, nowMs), ...wronglyLabelled({ services, ipAddresses }));
+  else unchecked.push("IPAddresses are not served: whether Services have theirs was not checked (I2)");
+  const cidrs = serviceCIDRs ? serviceCIDRs.flatMap(({ spec }) => spec?.cidrs ?? []) : ranges;
+  if (listedCIDRs?.unreadable.length) unchecked.push("a ServiceCIDR cannot be read: whether addresses lie in a range was not checked (I3)");
+  else if (cidrs) suspicions.push(...uncovered(services, cidrs));
+  else unchecked.push("ServiceCIDRs are not served: whether addresses lie in a range was not checked (I3)");
+  if (serviceCIDRs) suspicions.push(...idleServiceCIDRs(serviceCIDRs));
+  if (owners) {
+    const givingOut = serviceCIDRs ? readyCidrs(serviceCIDRs) : (ranges ?? []);
+    // Another server may have been started with other bounds of its node ports.
+    suspicions.push(...strayNodePorts({ services }), ...wrongClaims(owners, givingOut), ...wrongBitmaps(owners));
+    if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses, unreadable }, owners, givingOut));
+  }
+  return {
+    suspicions,
+    unchecked,
+    silent: new Map(owners?.silent.map(({ uid, reason }) => [uid, `the owner ${uid} could not be read: ${reason}`])),
+    checked: {
+      services: services.length,
+      ipAddresses: ipAddresses?.length ?? 0,
+      serviceCIDRs: serviceCIDRs?.length ?? 0,
+      owners: owners?.owners.length ?? 0,
+      rows: owners?.owners.reduce((sum, { rows }) => sum + rows.length, 0) ?? 0,
+    },
+  };
+}
+
+function findingOf({ rule, objects, message }: Suspicion): Finding {
+  return { rule, objects, message };
+}

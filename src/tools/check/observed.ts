@@ -1,0 +1,123 @@
+/** What a check sees of a cluster: of each object the few members that it judges. Any Kubernetes object of the kind will do. */
+import type { HoldingService } from "../../api/meta/held-by-service";
+import type { ServiceCIDR } from "../../api/meta/kubernetes";
+
+interface ObservedMeta {
+  name?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+}
+
+export interface ObservedService extends HoldingService {
+  metadata?: ObservedMeta;
+}
+
+export interface ObservedIPAddress {
+  metadata?: ObservedMeta;
+  spec?: { parentRef?: { group?: string; resource?: string; namespace?: string; name?: string } };
+}
+
+export type ObservedServiceCIDR = ServiceCIDR;
+
+/** The objects of one kind. */
+export interface Listed<T> {
+  objects: T[];
+  /** labels of those that are stored and cannot be read: something has damaged them */
+  unreadable: string[];
+}
+
+/** One cluster at about one moment. */
+export interface Observed {
+  services: readonly ObservedService[];
+  ipAddresses: readonly ObservedIPAddress[];
+  serviceCIDRs: readonly ObservedServiceCIDR[];
+  /** labels of objects that are there and cannot be read: nothing follows from their absence */
+  unreadable?: ReadonlySet<string>;
+}
+
+/** A row of an owner of addresses. */
+export interface ObservedRow {
+  /** canonical text */
+  address: string;
+  holder: { kind: "service" | "ipaddress"; namespace: string; name: string; uid: string };
+}
+
+/** What the object that writes a ServiceCIDR's addresses says of itself. */
+export interface ObservedOwner {
+  uid: string;
+  rows: readonly ObservedRow[];
+  /** how its bitmap differs from its rows; "" = not at all */
+  differs: string;
+}
+
+/** Who writes which addresses, and what they have written. */
+export interface ObservedOwners {
+  /** prefix -> the uid of its owner; disjoint when all is well */
+  claims: readonly { prefix: string; ownerUid: string }[];
+  owners: readonly ObservedOwner[];
+  /** owners that could not be read */
+  silent: readonly { uid: string; reason: string }[];
+}
+
+/** The parts of an object that judgements need, so that a hundred thousand of them fit into memory. */
+export function observedService({ metadata, spec }: ObservedService): ObservedService {
+  const { type, clusterIP, clusterIPs, ports, healthCheckNodePort } = spec ?? {};
+  const named = ports?.flatMap(({ protocol, nodePort }) => (nodePort ? [{ ...(protocol ? { protocol } : {}), nodePort }] : []));
+  return {
+    metadata: observedMeta(metadata),
+    spec: {
+      ...(type === undefined ? {} : { type }),
+      ...(clusterIPs ? { clusterIPs } : clusterIP === undefined ? {} : { clusterIP }),
+      ...(named?.length ? { ports: named } : {}),
+      ...(healthCheckNodePort ? { healthCheckNodePort } : {}),
+    },
+  };
+}
+
+export function observedIPAddress({ metadata, spec }: ObservedIPAddress): ObservedIPAddress {
+  const { labels, creationTimestamp } = metadata ?? {};
+  return {
+    metadata: {
+      ...observedMeta(metadata),
+      ...(labels ? { labels } : {}),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    ...(spec ? { spec } : {}),
+  };
+}
+
+function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}): ObservedMeta {
+  return { name, namespace, uid };
+}
+
+/** Whether what was stored as an object of the kind has the form that judgements take apart; what is in it may still be wrong. */
+export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR", value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value["metadata"]) || typeof value["metadata"]["name"] !== "string") return false;
+  const { spec = {}, status = {} } = value;
+  if (!isRecord(spec) || !isRecord(status)) return false;
+  switch (kind) {
+    case "Service":
+      return isListOf(spec["clusterIPs"], isText) && isListOf(spec["ports"], isRecord);
+    case "IPAddress":
+      return isRecord(spec["parentRef"] ?? {}) && isRecord(value["metadata"]["labels"] ?? {});
+    case "ServiceCIDR":
+      return isListOf(spec["cidrs"], isText) && isListOf(status["conditions"], isRecord);
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+/** An absent list is one, too. */
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.every(isItem));
+}

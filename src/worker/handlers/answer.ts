@@ -1,0 +1,61 @@
+/** A single object as the answer: itself in the version of the URL, a one-row Table, or its metadata alone (api-machinery §5). */
+import type { KubeObject } from "../../api/meta/kubernetes";
+import { partialText } from "../../api/meta/partial";
+import { badRequest, qualifiedResource, type Status } from "../../api/meta/status";
+import { parseIncludeObject, tableEnvelope, type TableForm, tableRow } from "../../api/meta/table";
+import { apiVersionOf, spliceTypeMeta, typeHead } from "../../api/meta/type-meta";
+import type { ResourceDefinition } from "../../api/registry/resource";
+import type { RequestInfo } from "../routing/request-info";
+import type { ResourceRequest } from "./resource-request";
+import { jsonResponse, statusResponse } from "../http/respond";
+
+/** `stored` is the store's text: without kind and apiVersion. */
+export function objectResponse(request: ResourceRequest, code: number, stored: string, warnings: readonly string[] = []): Response {
+  const { info, rendering, accepted } = request;
+  const text = shownText(info.definition, stored);
+  if (accepted.transform.as === "partial") {
+    return jsonResponse(code, partialText(accepted.transform.version, parsed(text).metadata ?? {}), rendering, warnings);
+  }
+  const head = typeHead(info.definition.kind, apiVersionOf(info.definition.group, info.version));
+  if (accepted.transform.as === "object") return jsonResponse(code, spliceTypeMeta(head, text), rendering, warnings);
+  const include = parseIncludeObject(request.query.get("includeObject") ?? "");
+  if (!include.ok) return statusResponse(badRequest(include.error), rendering, warnings);
+  const { definition } = info;
+  const form: TableForm = {
+    version: accepted.transform.version,
+    columns: definition.columns,
+    includeObject: include.value,
+    objectHead: head,
+  };
+  const object = parsed(text);
+  const envelope = tableEnvelope(form, { resourceVersion: object.metadata?.resourceVersion ?? "" });
+  const row = tableRow(form, definition.cells(object, Date.now()), object, text);
+  return jsonResponse(code, envelope.head + row + envelope.tail, rendering, warnings);
+}
+
+function parsed(text: string): KubeObject {
+  return JSON.parse(text) as KubeObject;
+}
+
+/** The client's object as the store keeps it. */
+export function storedForm(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  return definition.representationOf ? definition.representationOf.toStored(object) : object;
+}
+
+/** The stored text as clients of this resource see it. */
+function shownText(definition: ResourceDefinition, stored: string): string {
+  return definition.representationOf ? JSON.stringify(definition.representationOf.fromStored(parsed(stored))) : stored;
+}
+
+/** A store speaks of the resource it keeps; a client of another representation reads its own name. */
+export function shownStatus(info: RequestInfo, status: Status): Status {
+  const { definition } = info;
+  const stored = definition.representationOf;
+  if (!stored || status.details?.kind !== stored.resource || (status.details.group ?? "") !== stored.group) return status;
+  const [from, to] = [`${qualifiedResource({ ...stored, kind: "" })} "`, `${qualifiedResource(definition)} "`];
+  return {
+    ...status,
+    ...(status.message === undefined ? {} : { message: status.message.replace(from, () => to) }),
+    details: { ...status.details, kind: definition.resource, ...(definition.group === "" ? {} : { group: definition.group }) },
+  };
+}

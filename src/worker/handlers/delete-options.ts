@@ -1,0 +1,50 @@
+/** DeleteOptions of a request: from the body when there is one, else from the query (api-machinery §3.4). */
+import { err, ok, type Result } from "../../core/base/result";
+import type { DeleteOptions } from "../../api/meta/kubernetes";
+import { badRequest, type Status, unsupportedMediaType } from "../../api/meta/status";
+import type { DeleteOptionsRequest } from "../../api/rpc/store";
+import { DeleteOptionsSchema } from "../../api/schema/meta";
+import { decodeDocument, readBody, undecodable } from "../http/body";
+import { BODY_TYPES, bodyTypeOf } from "../http/negotiate";
+import { queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/options";
+import type { ResourceRequest } from "./resource-request";
+
+const KIND = "DeleteOptions";
+
+export async function readDeleteOptions(request: ResourceRequest): Promise<Result<DeleteOptionsRequest, Status>> {
+  const bytes = await readBody(request);
+  if (!bytes.ok) return bytes;
+  const raw = bytes.value.length === 0 ? queryDeleteOptions(request.query) : bodyDeleteOptions(bytes.value, request);
+  return raw.ok ? validateDeleteOptions(raw.value) : raw;
+}
+
+function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest): Result<RawDeleteOptions, Status> {
+  const type = bodyTypeOf(request.headers.get("Content-Type"));
+  if (!type) return err(unsupportedMediaType(BODY_TYPES));
+  const decoded = decodeDocument(bytes, type, DeleteOptionsSchema);
+  if (!decoded.ok) return err(undecodable(decoded.error, bytes, { kind: KIND, version: "v1" }));
+  const { kind, apiVersion } = decoded.value.typeMeta;
+  if (kind !== "" && kind !== KIND) return err(badRequest(`${kind} in version "${apiVersion}" cannot be handled as a ${KIND}`));
+  const accepted = ["", "v1", "meta.k8s.io/v1", ...info.definition.versions.map((version) => `${info.definition.group}/${version}`)];
+  if (!accepted.includes(apiVersion)) {
+    return err(badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (meta.k8s.io/v1)`));
+  }
+  return ok(rawDeleteOptions(decoded.value.value as DeleteOptions));
+}
+
+/** What a decoded document says. */
+export function rawDeleteOptions(options: DeleteOptions): RawDeleteOptions {
+  const raw: RawDeleteOptions = {};
+  if (isGiven(options.gracePeriodSeconds)) raw.gracePeriodSeconds = options.gracePeriodSeconds;
+  if (isGiven(options.propagationPolicy)) raw.propagationPolicy = options.propagationPolicy;
+  if (isGiven(options.orphanDependents)) raw.orphanDependents = options.orphanDependents;
+  if (isGiven(options.dryRun)) raw.dryRun = options.dryRun;
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  raw.preconditions = { ...(isGiven(uid) ? { uid } : {}), ...(isGiven(resourceVersion) ? { resourceVersion } : {}) };
+  return raw;
+}
+
+/** null in a body is absence, as in Go. */
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}

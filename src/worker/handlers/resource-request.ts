@@ -1,0 +1,63 @@
+/** One request for a resource, as every handler gets it, and the answers that all handlers share. */
+
+import type { Status } from "../../api/meta/status";
+import type { StoreRpc } from "../../api/rpc/store";
+import { ensureBootstrapped, isBootstrapped } from "../routing/bootstrap";
+import type { Env } from "../../../durable-objects/env";
+import { type Remote, storedResource, storeStub } from "../../../durable-objects/peers";
+import type { Place } from "../http/in-flight";
+import type { Accepted, Shape } from "../http/negotiate";
+import type { RequestInfo } from "../routing/request-info";
+import { type Rendering, statusResponse } from "../http/respond";
+
+export interface ResourceRequest {
+  env: Env;
+  request: Request;
+  /** its place among those under way */
+  place: Place;
+  info: RequestInfo;
+  query: URLSearchParams;
+  userAgent: string;
+  /** the request's `timeout` parameter in milliseconds; 0 = none, as for a watch, which ignores it */
+  timeoutMs: number;
+  accepted: Accepted;
+  rendering: Rendering;
+}
+
+export type Handler = (request: ResourceRequest) => Promise<Response>;
+
+/** What the answer of a verb is made of, for negotiation. */
+export function shapeOf(info: RequestInfo): Shape {
+  switch (info.verb) {
+    case "watch":
+      return "watch";
+    case "list":
+    case "deletecollection":
+      return "list";
+    default:
+      return "object";
+  }
+}
+
+/** A new stub of the request's store. */
+export function store(request: ResourceRequest): Remote<StoreRpc> {
+  return storeStub(request.env, request.info.cluster, storedResource(request.info.definition));
+}
+
+/** Status as the answer, in the form the client asked for. */
+export function refuse(request: ResourceRequest, status: Status, warnings: readonly string[] = []): Response {
+  return statusResponse(status, request.rendering, warnings);
+}
+
+/** "services.create", for log lines. */
+export function callName(request: ResourceRequest): string {
+  return `${request.info.definition.resource}.${request.info.verb}`;
+}
+
+/** Writes need a bootstrapped cluster; reads go on without, they only see less. */
+export async function bootstrapProblem(request: ResourceRequest): Promise<Status | undefined> {
+  const { cluster, verb } = request.info;
+  if (isBootstrapped(cluster)) return undefined;
+  const problem = await ensureBootstrapped(request.env, cluster, request.timeoutMs);
+  return verb === "get" || verb === "list" || verb === "watch" ? undefined : problem;
+}

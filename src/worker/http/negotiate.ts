@@ -1,0 +1,184 @@
+/**
+ * Content negotiation: which form an answer takes (Accept) and which form a body has (Content-Type).
+ * Source: upstream apiserver endpoints/handlers/negotiation and endpoints/handlers/response.go.
+ */
+import type { PatchType } from "../../api/rpc/store";
+import { ACCEPT_CACHE_MAX_ENTRIES } from "./limits";
+
+/** Answers are JSON or YAML; a protobuf clause is skipped (clients that send one offer JSON beside it). */
+export const ANSWER_TYPES = ["application/json", "application/yaml"] as const;
+/** The texts of 415 as upstream prints them. */
+export const BODY_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
+export const PATCH_TYPES = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+] as const;
+
+export type Encoding = "json" | "yaml";
+/** What an endpoint can turn its answer into, besides the object itself. */
+export type Shape = "object" | "list" | "watch" | "none";
+
+export type Transform = { as: "object" } | { as: "table"; version: string } | { as: "partial"; version: string };
+
+export interface Accepted {
+  encoding: Encoding;
+  transform: Transform;
+}
+
+interface Clause {
+  type: string;
+  subtype: string;
+  quality: number;
+  as: string;
+  group: string;
+  version: string;
+}
+
+const OBJECT: Transform = { as: "object" };
+const ANYTHING: Accepted = { encoding: "json", transform: OBJECT };
+const cache = new Map<string, readonly Clause[]>();
+
+/**
+ * The first clause, in order of quality, that the endpoint can answer; undefined = 406.
+ * `shape` says what the answer is: Table fits all but "none", PartialObjectMetadata objects and watches, its List form lists and watches.
+ */
+export function negotiate(accept: string | null, shape: Shape): Accepted | undefined {
+  if (accept === null || accept === "" || accept === "*/*" || accept === "application/json") return ANYTHING;
+  for (const clause of clausesOf(accept)) {
+    const encoding = encodingOf(clause, shape);
+    if (!encoding) continue;
+    if (clause.as === "") return encoding === "json" ? ANYTHING : { encoding, transform: OBJECT };
+    const transform = transformOf(clause, shape);
+    if (transform) return { encoding, transform };
+  }
+  return undefined;
+}
+
+/** The clause of an aggregated discovery request: its version, or undefined when plain discovery is wanted first. */
+export function aggregatedDiscoveryVersion(accept: string | null): "v2" | "v2beta1" | undefined {
+  if (!accept) return undefined;
+  for (const clause of clausesOf(accept)) {
+    if (!encodingOf(clause, "object")) continue;
+    if (clause.as === "") return undefined;
+    if (clause.as !== "APIGroupDiscoveryList" || clause.group !== "apidiscovery.k8s.io") continue;
+    if (clause.version === "v2" || clause.version === "v2beta1") return clause.version;
+  }
+  return undefined;
+}
+
+function encodingOf(clause: Clause, shape: Shape): Encoding | undefined {
+  if (clause.type === "*" && clause.subtype === "*") return "json";
+  if (clause.type !== "application") return undefined;
+  if (clause.subtype === "json" || clause.subtype === "*") return "json";
+  if (clause.subtype === "yaml" && shape !== "watch") return "yaml";
+  return undefined;
+}
+
+function transformOf(clause: Clause, shape: Shape): Transform | undefined {
+  if (shape === "none" || clause.group !== "meta.k8s.io") return undefined;
+  const { version } = clause;
+  if (version !== "v1" && version !== "v1beta1") return undefined;
+  if (clause.as === "Table") return { as: "table", version };
+  if (clause.as === "PartialObjectMetadata" && shape !== "list") return { as: "partial", version };
+  if (clause.as === "PartialObjectMetadataList" && shape !== "object") return { as: "partial", version };
+  return undefined;
+}
+
+function clausesOf(accept: string): readonly Clause[] {
+  const known = cache.get(accept);
+  if (known) return known;
+  const clauses = parseAccept(accept);
+  if (cache.size >= ACCEPT_CACHE_MAX_ENTRIES) cache.clear();
+  cache.set(accept, clauses);
+  return clauses;
+}
+
+function parseAccept(accept: string): Clause[] {
+  const clauses: Clause[] = [];
+  for (const part of accept.split(",")) {
+    const [range = "", ...parameters] = part.split(";");
+    const slash = range.indexOf("/");
+    if (slash < 0) continue;
+    const clause: Clause = {
+      type: range.slice(0, slash).trim().toLowerCase(),
+      subtype: range
+        .slice(slash + 1)
+        .trim()
+        .toLowerCase(),
+      quality: 1,
+      as: "",
+      group: "",
+      version: "",
+    };
+    for (const parameter of parameters) applyParameter(clause, parameter);
+    if (clause.quality > 0) clauses.push(clause);
+  }
+  return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
+}
+
+function wildcards(clause: Clause): number {
+  return (clause.type === "*" ? 1 : 0) + (clause.subtype === "*" ? 1 : 0);
+}
+
+function applyParameter(clause: Clause, parameter: string): void {
+  const equals = parameter.indexOf("=");
+  if (equals < 0) return;
+  const value = parameter.slice(equals + 1).trim();
+  switch (parameter.slice(0, equals).trim().toLowerCase()) {
+    case "q": {
+      const quality = Number(value);
+      clause.quality = Number.isFinite(quality) ? quality : 1;
+      return;
+    }
+    case "as":
+      clause.as = value;
+      return;
+    case "g":
+      clause.group = value;
+      return;
+    case "v":
+      clause.version = value;
+      return;
+  }
+}
+
+export type BodyType = "json" | "yaml" | "protobuf";
+
+/** The form of a POST, PUT or DELETE body; undefined = 415. No header means JSON, as upstream. */
+export function bodyTypeOf(contentType: string | null): BodyType | undefined {
+  switch (mediaType(contentType)) {
+    case "":
+    case "application/json":
+      return "json";
+    case "application/yaml":
+      return "yaml";
+    case "application/vnd.kubernetes.protobuf":
+      return "protobuf";
+    default:
+      return undefined;
+  }
+}
+
+/** The kind of a PATCH body; undefined = 415. */
+export function patchTypeOf(contentType: string | null): PatchType | undefined {
+  switch (mediaType(contentType)) {
+    case "application/json-patch+json":
+      return "json";
+    case "application/merge-patch+json":
+      return "merge";
+    case "application/strategic-merge-patch+json":
+      return "strategic";
+    case "application/apply-patch+yaml":
+      return "apply";
+    default:
+      return undefined;
+  }
+}
+
+function mediaType(contentType: string | null): string {
+  if (contentType === null) return "";
+  const end = contentType.indexOf(";");
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}

@@ -1,0 +1,128 @@
+/**
+ * The only place where an outcome becomes a Response: Status and object texts, warnings, Retry-After, pretty printing and YAML.
+ */
+import { stringify as yamlText } from "yaml";
+import type { Status } from "../../api/meta/status";
+import type { Encoding } from "./negotiate";
+import { RENDER_MAX_BYTES, WARNING_CUT_CHARACTERS, WARNINGS_MAX_CHARACTERS } from "./limits";
+
+/** How JSON text leaves the server. */
+export type Rendering = "compact" | "pretty" | "yaml";
+
+const JSON_TYPE = "application/json";
+const YAML_TYPE = "application/yaml";
+const NO_CACHE = "no-cache, private";
+const PRETTY_AGENTS = ["curl", "Wget", "Mozilla/5.0"];
+
+/** Source: upstream apiserver endpoints/handlers/negotiation isPrettyPrint. */
+export function renderingOf(encoding: Encoding, query: URLSearchParams, userAgent: string): Rendering {
+  if (encoding === "yaml") return "yaml";
+  const asked = query.get("pretty");
+  if (asked) return /^(1|t|true)$/i.test(asked) ? "pretty" : "compact";
+  return PRETTY_AGENTS.some((agent) => userAgent.startsWith(agent)) ? "pretty" : "compact";
+}
+
+/** A JSON document in the asked form; 200-range codes and Status bodies alike. */
+export function jsonResponse(code: number, text: string, rendering: Rendering, warnings: readonly string[] = []): Response {
+  const response = new Response(render(text, rendering), {
+    status: code,
+    headers: { "Content-Type": rendering === "yaml" ? YAML_TYPE : JSON_TYPE, "Cache-Control": NO_CACHE },
+  });
+  for (const header of warningHeaders(warnings)) response.headers.append("Warning", header);
+  return response;
+}
+
+/** A refusal, or the Success of a deletion. */
+export function statusResponse(status: Status, rendering: Rendering = "compact", warnings: readonly string[] = []): Response {
+  const response = jsonResponse(status.code, JSON.stringify(status), rendering, warnings);
+  const retryAfter = status.details?.retryAfterSeconds ?? 0;
+  if (retryAfter > 0) response.headers.set("Retry-After", String(retryAfter));
+  return response;
+}
+
+/** What upstream's router answers outside every served group. */
+export function pageNotFound(): Response {
+  return textResponse(404, "404 page not found\n");
+}
+
+export function textResponse(code: number, text: string): Response {
+  return new Response(text, {
+    status: code,
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": NO_CACHE, "X-Content-Type-Options": "nosniff" },
+  });
+}
+
+/**
+ * A store's list in another form than it streams. Everything the store says (code, headers) stays; lists too large to hold stay compact, which is
+ * YAML as well. Rejects where the store's stream breaks off.
+ */
+export async function rerendered(response: Response, rendering: Rendering): Promise<Response> {
+  const { status, body } = response;
+  if (rendering === "compact" || !body || !response.headers.get("Content-Type")?.startsWith(JSON_TYPE)) return response;
+  const headers = new Headers(response.headers);
+  headers.delete("Content-Length");
+  if (rendering === "yaml") headers.set("Content-Type", YAML_TYPE);
+  const reader = body.getReader();
+  const begun: Uint8Array[] = [];
+  let size = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    begun.push(read.value);
+    size += read.value.length;
+    if (size > RENDER_MAX_BYTES[rendering]) return new Response(goneOn(begun, reader), { status, headers });
+  }
+  return new Response(render(await new Blob(begun).text(), rendering), { status, headers });
+}
+
+/** What was read of a stream already, and then the rest of it. */
+function goneOn(begun: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const held = begun.shift();
+      if (held) return controller.enqueue(held);
+      const read = await reader.read();
+      if (read.done) controller.close();
+      else controller.enqueue(read.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+function render(text: string, rendering: Rendering): string {
+  switch (rendering) {
+    case "compact":
+      return text;
+    case "pretty":
+      return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+    case "yaml":
+      // Go and many others read YAML 1.1: text that is something else there (`yes`, `010`, a date) is quoted.
+      return yamlText(JSON.parse(text), { lineWidth: 0, compat: "yaml-1.1" });
+  }
+}
+
+/** `299 - "text"`, each message once; source: upstream apiserver endpoints/filters/warning.go. */
+function warningHeaders(warnings: readonly string[]): string[] {
+  if (warnings.length === 0) return [];
+  const distinct = [...new Set(warnings)];
+  const total = distinct.reduce((sum, text) => sum + text.length, 0);
+  const headers: string[] = [];
+  let written = 0;
+  for (const warning of distinct) {
+    const text = total > WARNINGS_MAX_CHARACTERS ? warning.slice(0, WARNING_CUT_CHARACTERS) : warning;
+    if (written + text.length > WARNINGS_MAX_CHARACTERS) break;
+    written += text.length;
+    headers.push(`299 - "${headerText(text.replace(/["\\]/g, "\\$&"))}"`);
+  }
+  return headers;
+}
+
+/** Header values are bytes: control characters become spaces, what lies beyond ASCII is written as its escape. */
+function headerText(text: string): string {
+  let out = "";
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x7f) out += " ";
+    else if (code > 0x7f) out += `\\u${code.toString(16).padStart(4, "0")}`;
+    else out += text.charAt(i);
+  }
+  return out;
+}

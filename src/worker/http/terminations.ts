@@ -1,0 +1,87 @@
+/**
+ * Requests that were ended in self-defense: refused with 429 because too much was under way, or not answered in the time that they had. Counted per
+ * cluster by the isolate that answered them, since it began, with the labels of upstream's counter.
+ * Upstream: apiserver endpoints/metrics/metrics.go (RecordRequestTermination, CleanScope).
+ */
+import type { Verb } from "../../api/registry/resource";
+import type { MetricFamily } from "../../core/telemetry/metrics";
+import { TERMINATIONS_CLUSTERS_MAX } from "./limits";
+import { patchTypeOf } from "./negotiate";
+
+/** What a request asks for. */
+export interface Asked {
+  verb: Verb;
+  group: string;
+  version: string;
+  resource: string;
+  /** "" = the object or collection itself */
+  subresource: string;
+  namespace: string;
+  name: string;
+  headers: Headers;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+const METHODS: Readonly<Record<Verb, string>> = {
+  create: "POST",
+  get: "GET",
+  list: "LIST",
+  watch: "WATCH",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETE",
+};
+
+export class Terminations {
+  /** by cluster, by the text of the labels */
+  readonly #counts = new Map<string, Map<string, { labels: Labels; value: number }>>();
+
+  /** Counts the answer if it is one that ended the request in self-defense. `cluster` is the name that clients know. */
+  note(cluster: string, asked: Asked, response: Pick<Response, "status" | "headers">): void {
+    if (!isTermination(response)) return;
+    let counts = this.#counts.get(cluster);
+    if (!counts) {
+      // Names of clusters that there are not come here too.
+      if (this.#counts.size >= TERMINATIONS_CLUSTERS_MAX) this.#counts.clear();
+      this.#counts.set(cluster, (counts = new Map()));
+    }
+    const labels = labelsOf(asked, response.status);
+    const key = Object.values(labels).join(" ");
+    const count = counts.get(key) ?? { labels, value: 0 };
+    count.value++;
+    counts.set(key, count);
+  }
+
+  family(cluster: string): MetricFamily {
+    return {
+      name: "apiserver_request_terminations_total",
+      type: "counter",
+      help: "[ALPHA] Number of requests which apiserver terminated in self-defense.",
+      samples: [...(this.#counts.get(cluster)?.values() ?? [])].map(({ labels, value }) => ({ labels, value })),
+    };
+  }
+}
+
+/** A list of a revision that is still to come is a 504 as well, and says when to come back. */
+function isTermination({ status, headers }: Pick<Response, "status" | "headers">): boolean {
+  return status === 429 || (status === 504 && !headers.has("Retry-After"));
+}
+
+function labelsOf({ verb, group, version, resource, subresource, namespace, name, headers }: Asked, code: number): Labels {
+  const isApply = verb === "patch" && patchTypeOf(headers.get("Content-Type")) === "apply";
+  return {
+    verb: isApply ? "APPLY" : METHODS[verb],
+    group,
+    version,
+    resource,
+    subresource,
+    scope: name !== "" || verb === "create" ? "resource" : namespace !== "" ? "namespace" : "cluster",
+    component: "apiserver",
+    code: String(code),
+  };
+}
+
+/** Of the isolate that this code runs in. */
+export const terminations = new Terminations();

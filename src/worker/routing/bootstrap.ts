@@ -1,0 +1,40 @@
+/** First use of a cluster: its services store makes what must exist before anything else (which reaches the Coordinator in turn). */
+import type { Status } from "../../api/meta/status";
+import type { Env } from "../../../durable-objects/env";
+import { repairController, servicesStore } from "../../../durable-objects/peers";
+import { settingsOf } from "../../core/config/settings";
+import { configOf } from "./config-guard";
+import { BOOTSTRAP_TIMEOUT_MS, BOOTSTRAPPED_MAX_CLUSTERS } from "../http/limits";
+import { call } from "./call";
+
+/** Clusters that this isolate has seen bootstrapped. A hint only: the call is a no-op in the store when it was done before. */
+const bootstrapped = new Set<string>();
+
+export function isBootstrapped(cluster: string): boolean {
+  return bootstrapped.has(cluster);
+}
+
+/** Undefined when the cluster is ready; else why not. `timeoutMs`: of whoever waits, 0 = none of its own. */
+export async function ensureBootstrapped(env: Env, cluster: string, timeoutMs = 0): Promise<Status | undefined> {
+  const done = await call(() => servicesStore(env, cluster).ensureBootstrapped(), {
+    what: "services.ensureBootstrapped",
+    repeatable: true,
+    timeoutMs: Math.min(timeoutMs || BOOTSTRAP_TIMEOUT_MS, BOOTSTRAP_TIMEOUT_MS),
+  });
+  if (!done.ok) return done.error;
+  if (bootstrapped.size >= BOOTSTRAPPED_MAX_CLUSTERS) bootstrapped.clear();
+  bootstrapped.add(cluster);
+  noteSettings(env, cluster);
+  return undefined;
+}
+
+/** Lets the cluster know under which settings this isolate answers; nobody waits for it, and cron does the same each minute. */
+function noteSettings(env: Env, cluster: string): void {
+  const config = configOf(env);
+  if (!config.ok) return;
+  const settings = settingsOf(config.value);
+  void call(() => repairController(env, cluster).pokeFrom(settings), { what: "repair.pokeFrom", repeatable: true }).catch(
+    // The one fault that is no value: the cluster was deleted meanwhile.
+    () => undefined,
+  );
+}

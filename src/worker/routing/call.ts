@@ -1,0 +1,102 @@
+/**
+ * Calls to Durable Objects. A refusal is a value of the callee; what is thrown is a bug there or a fault of the platform, and becomes
+ * one Status here, without a word about our insides.
+ *
+ *   retryable, not overloaded      the call was not delivered or the object went away: a call that is safe to repeat is repeated
+ *   overloaded                     503 at once: repeating makes it worse
+ *   reset, lost, a failing disk    503, clients come back by themselves (Retry-After)
+ *   no answer in time              504, as upstream; also where the callee waited for another object in vain
+ *   the object is a tombstone      ClusterGone is thrown: only who knows the cluster's name can tell what that means (clusters.ts)
+ *   the client has left            503, which nobody hears
+ *   anything else                  logged, 500
+ */
+import { pause } from "../../core/base/pause";
+import { err, ok, type Result } from "../../core/base/result";
+import { isTimeoutOfAny, withTimeout } from "../../core/base/timeout";
+import { systemClock } from "../../../durable-objects/ports";
+import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../../api/meta/status";
+import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../tenancy/rpc";
+import { STORAGE_FAULT } from "../../api/store/store-storage";
+import { log } from "../http/log";
+import { PEER_ATTEMPTS, PEER_RETRY_BASE_MS, PEER_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "../http/limits";
+
+export interface CallOptions {
+  /** what is called, for the log line: "services.write" */
+  what: string;
+  /** the call may run twice without harm */
+  repeatable: boolean;
+  /** of one attempt; at most PEER_TIMEOUT_MS, which 0 stands for, too */
+  timeoutMs?: number;
+}
+
+/** The called object belongs to a cluster that has been deleted. */
+export class ClusterGone extends Error {}
+
+type Fault = "gone" | "left" | "transient" | "overloaded" | "lost" | "timeout" | "bug";
+
+/** Texts by which a fault of the platform is known when the error carries no property. */
+const LOST = [
+  "Network connection lost",
+  "reset because its code was updated",
+  "This script has been upgraded",
+  "storage caused object to be reset",
+  "Cannot resolve Durable Object due to transient issue",
+  "The Durable Object's isolate",
+  // a fault of its own that it does not name, for example an object that cannot be opened
+  "internal error; reference = ",
+  // the directory, of which an object needs to hear something
+  DIRECTORY_SILENT,
+  "KV GET failed",
+  "KV PUT failed",
+];
+
+function faultOf(error: unknown): Fault {
+  if (isTimeoutOfAny(error)) return "timeout";
+  if (!(error instanceof Error)) return "bug";
+  if (error.message.includes(CLUSTER_GONE)) return "gone";
+  if (error.name === "AbortError") return "left";
+  const facts = error as Error & { retryable?: unknown; overloaded?: unknown; durableObjectReset?: unknown };
+  if (facts.overloaded === true) return "overloaded";
+  if (facts.retryable === true) return "transient";
+  if (facts.durableObjectReset === true || LOST.some((text) => error.message.includes(text))) return "lost";
+  if (STORAGE_FAULT.test(error.message)) return "lost";
+  return "bug";
+}
+
+/**
+ * Runs `attempt` (which must make its stub itself: a stub is dead after a throw) and turns what it throws into a Status.
+ */
+export async function call<T>(attempt: () => Promise<T>, options: CallOptions): Promise<Result<T, Status>> {
+  const attempts = options.repeatable ? PEER_ATTEMPTS : 1;
+  const timeoutMs = Math.min(options.timeoutMs || PEER_TIMEOUT_MS, PEER_TIMEOUT_MS);
+  for (let tried = 1; ; tried++) {
+    try {
+      return ok(await withTimeout(systemClock, timeoutMs, attempt()));
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === "gone") throw new ClusterGone(CLUSTER_GONE);
+      if (fault === "transient" && tried < attempts) {
+        await pause(systemClock, Math.random() * PEER_RETRY_BASE_MS * 2 ** (tried - 1));
+        continue;
+      }
+      return err(statusOf(fault, error, options.what));
+    }
+  }
+}
+
+function statusOf(fault: Exclude<Fault, "gone">, error: unknown, what: string): Status {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (fault !== "left") log(fault === "bug" ? "error" : "warn", "peer call failed", { what, fault, error: message });
+  switch (fault) {
+    case "timeout":
+      return requestTimedOut();
+    case "overloaded":
+      return serviceUnavailable("the server is currently overloaded, try again later", RETRY_AFTER_SECONDS);
+    case "left":
+    case "transient":
+    case "lost":
+      return serviceUnavailable("the server is currently unable to handle the request", RETRY_AFTER_SECONDS);
+    case "bug":
+      return internalError("unexpected error, see the log of the server");
+  }
+}

@@ -1,0 +1,33 @@
+/** Invalid variables fail every request with one clear Status, and are logged once per isolate with the variable's name. */
+import type { Result } from "../../core/base/result";
+import { type Config, parseConfig } from "../../core/config/config";
+import { internalError, type Status } from "../../api/meta/status";
+import type { Env } from "../../../durable-objects/env";
+import { log } from "../http/log";
+
+const parsed = new WeakMap<Env, Result<Config, Status>>();
+
+/** The configuration of this isolate; parsed once. */
+export function configOf(env: Env): Result<Config, Status> {
+  const known = parsed.get(env);
+  if (known) return known;
+  const fresh = parse(env);
+  parsed.set(env, fresh);
+  return fresh;
+}
+
+function parse(env: Env): Result<Config, Status> {
+  const config = parseConfig({
+    SERVICE_CLUSTER_IP_RANGE: env.SERVICE_CLUSTER_IP_RANGE,
+    FEATURE_GATES: env.FEATURE_GATES,
+    APISERVER_LEASE_DURATION_SECONDS: env.APISERVER_LEASE_DURATION_SECONDS,
+    APISERVER_LEASE_RENEW_SECONDS: env.APISERVER_LEASE_RENEW_SECONDS,
+    MAX_ENDPOINTS_PER_SLICE: env.MAX_ENDPOINTS_PER_SLICE,
+    MAX_REQUESTS_INFLIGHT: env.MAX_REQUESTS_INFLIGHT,
+    MAX_MUTATING_REQUESTS_INFLIGHT: env.MAX_MUTATING_REQUESTS_INFLIGHT,
+  });
+  if (config.ok) return config;
+  const problems = config.error.join("; ");
+  log("error", "invalid configuration", { problems });
+  return { ok: false, error: internalError(`invalid configuration: ${problems}`) };
+}

@@ -1,0 +1,86 @@
+/**
+ * Which objects a cluster's name stands for. The cluster `default` is always there; every other one begins with its first write, or with
+ * PUT /clusters/{name}, and reading one that there is not makes nothing.
+ */
+import { err, ok, type Result } from "../../core/base/result";
+import { conflict, notFound, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
+import type { Env } from "../../../durable-objects/env";
+import { clusterRecord } from "../../../durable-objects/peers";
+import type { ClusterState } from "../../tenancy/rpc";
+import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import { KNOWN_CLUSTERS_MAX, RETRY_AFTER_SECONDS } from "../http/limits";
+import { call, ClusterGone } from "./call";
+import { type Rendering, statusResponse } from "../http/respond";
+
+export const CLUSTER: ResourceName = { group: "", resource: "clusters", kind: "Cluster" };
+
+/** Ids of clusters that this isolate has seen active. One that has gone meanwhile is noticed, because its objects refuse every call. */
+const known = new Map<string, string>();
+
+/**
+ * What `answer` makes of the cluster's id; a Status when there is no such cluster.
+ *
+ * @param begins whether the request may make the cluster
+ */
+export async function inCluster(
+  { env, name, begins, rendering = "compact" }: { env: Env; name: string; begins: boolean; rendering?: Rendering },
+  answer: (id: string) => Response | Promise<Response>,
+): Promise<Response> {
+  if (name === DEFAULT_CLUSTER) return answer(name);
+  const id = known.get(name) ?? (await find(env, name, begins));
+  if (typeof id !== "string") return statusResponse(id, rendering);
+  try {
+    return await answer(id);
+  } catch (error) {
+    if (!(error instanceof ClusterGone)) throw error;
+    known.delete(name);
+    const now = await find(env, name, begins);
+    // Another cluster of the same name: what was asked of the former one is not done, and may be asked again.
+    const status = typeof now === "string" ? serviceUnavailable("the cluster was made anew, try again", RETRY_AFTER_SECONDS) : now;
+    return statusResponse(status, rendering);
+  }
+}
+
+/** The id of an active cluster, or why there is none. */
+async function find(env: Env, name: string, begins: boolean): Promise<string | Status> {
+  const found = begins ? await openCluster(env, name) : await lookAt(env, name);
+  if (!found.ok) return found.error;
+  const state = "state" in found.value ? found.value.state : found.value;
+  switch (state.phase) {
+    case "active":
+      return state.id;
+    case "absent":
+      return notFound(CLUSTER, name);
+    case "deleting":
+      return begins ? beingDeleted(name) : notFound(CLUSTER, name);
+  }
+}
+
+export function beingDeleted(name: string): Status {
+  return conflict(CLUSTER, name, "the cluster is being deleted");
+}
+
+export async function lookAt(env: Env, name: string): Promise<Result<ClusterState, Status>> {
+  const state = await call(() => clusterRecord(env, name).look(), { what: "cluster.look", repeatable: true });
+  return state.ok ? ok(noted(name, state.value)) : err(state.error);
+}
+
+/** Makes the cluster unless it is there; `opened` = by this call. */
+export async function openCluster(env: Env, name: string): Promise<Result<{ state: ClusterState; opened: boolean }, Status>> {
+  const answer = await call(() => clusterRecord(env, name).open(), { what: "cluster.open", repeatable: true });
+  if (answer.ok) noted(name, answer.value.state);
+  return answer;
+}
+
+export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {
+  const state = await call(() => clusterRecord(env, name).remove(), { what: "cluster.remove", repeatable: true });
+  return state.ok ? ok(noted(name, state.value)) : err(state.error);
+}
+
+function noted(name: string, state: ClusterState): ClusterState {
+  if (state.phase === "active") {
+    if (known.size >= KNOWN_CLUSTERS_MAX) known.clear();
+    known.set(name, state.id);
+  } else known.delete(name);
+  return state;
+}

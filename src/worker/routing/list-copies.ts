@@ -1,0 +1,46 @@
+/** Lists of any version from the copies that stores publish in KV: this isolate's memory of them, and the answers. */
+import { EDGE_READ_TIMEOUT_MS } from "../../core/base/limits";
+import { withTimeout } from "../../core/base/timeout";
+import { pageResponse } from "../../../durable-objects/collection-response";
+import type { Env } from "../../../durable-objects/env";
+import { storedResource } from "../../../durable-objects/peers";
+import { systemClock, systemDigest } from "../../../durable-objects/ports";
+import type { ResourceDefinition } from "../../api/registry/resource";
+import type { CollectionRequest } from "../../api/rpc/store";
+import { listOfCopy } from "../../api/store/collection";
+import { EdgeLists } from "../../api/store/edge-lists";
+import { listCopyKey, mayComeFromCopy, storeName } from "../../api/store/list-copy";
+import { edgeSource, parseOwnerSource, SOURCE_HEADER } from "../../api/store/list-source";
+import { log } from "../http/log";
+
+const lists = new EdgeLists(systemClock, systemDigest);
+
+/** The answer out of a copy; undefined = the store has to be asked, for whatever reason. */
+export async function answerOfCopy(
+  env: Env,
+  cluster: string,
+  request: CollectionRequest,
+  definition: ResourceDefinition,
+): Promise<Response | undefined> {
+  if (!mayComeFromCopy(request)) return undefined;
+  const name = storeName(cluster, storedResource(definition));
+  const copy = await lists.find(name, () => readCopy(env, name));
+  if (!copy) return undefined;
+  const body = listOfCopy(copy, request, definition, () => systemClock.now());
+  return body.ok ? pageResponse(body.value, edgeSource(systemClock.now() - copy.takenAt)) : undefined;
+}
+
+/** Notes what the store said of itself in an answer to a list or watch that was sent at `askedAt` (ms since the epoch). */
+export function noteSource(cluster: string, definition: ResourceDefinition, response: Response, askedAt: number): void {
+  const seen = parseOwnerSource(response.headers.get(SOURCE_HEADER), askedAt);
+  if (seen) lists.note(storeName(cluster, storedResource(definition)), seen);
+}
+
+async function readCopy(env: Env, name: string): Promise<ArrayBuffer | null> {
+  try {
+    return await withTimeout(systemClock, EDGE_READ_TIMEOUT_MS, env.DIRECTORY.get(listCopyKey(name), "arrayBuffer"));
+  } catch (error) {
+    log("warn", "a copy could not be read", { name, error: String(error) });
+    return null;
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * URL and method -> what is asked of which object. Generic: the registry alone says what exists.
+ * Source: upstream apiserver pkg/endpoints/request/requestinfo.go and pkg/endpoints/installer.go.
+ *
+ *   /api/v1/{resource}[/{name}[/{subresource}]]                          core, cluster-scoped; all namespaces
+ *   /api/v1/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]   core, namespaced
+ *   /apis/{group}/{version}/…                                            the same for named groups
+ *   …/{version}/watch/…                                                  deprecated form of watch=true
+ */
+import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownResource } from "../../api/meta/status";
+import type { ActionDefinition, ResourceDefinition, Verb } from "../../api/registry/resource";
+import type { Subresource } from "../../api/rpc/store";
+import type { ServedVersion } from "./served";
+
+export interface RequestInfo {
+  cluster: string;
+  verb: Verb;
+  definition: ResourceDefinition;
+  /** the served version of the URL, for example "v1beta1" */
+  version: string;
+  /** "" for cluster-scoped kinds and for collections of all namespaces */
+  namespace: string;
+  /** "" for collections; a watch of the deprecated form may have one */
+  name: string;
+  subresource: Subresource;
+}
+
+export type RequestTarget =
+  | { kind: "resource"; info: RequestInfo }
+  /** a document for a create-only subresource, or for the collection that stands for it; then the name is "" */
+  | { kind: "action"; info: RequestInfo; action: ActionDefinition }
+  /** a create-only review of authentication or authorization */
+  | { kind: "review"; resource: string; namespace: string }
+  | { kind: "refused"; status: Status };
+
+interface Place {
+  namespace: string;
+  /** [resource, name?, subresource?, …], decoded */
+  parts: string[];
+}
+
+function refused(status: Status): RequestTarget {
+  return { kind: "refused", status };
+}
+
+/**
+ * `rest` is the path after the version, percent-encoded, without its leading slash; `watchParameter` is the query's watch=true.
+ */
+export function requestTarget(
+  cluster: string,
+  served: ServedVersion,
+  rest: string,
+  method: string,
+  watchParameter: boolean,
+): RequestTarget {
+  const segments = decodeSegments(rest);
+  if (!segments.ok) return refused(segments.status);
+  if (segments.parts.includes("")) return refused(unknownResource());
+  const legacyWatch = segments.parts[0] === "watch";
+  if (legacyWatch) segments.parts.shift();
+  const { namespace, parts } = placeOf(segments.parts, served.group);
+  const [resource = "", name = "", subresource = ""] = parts;
+  if (parts.length === 0 || parts.length > 3) return refused(unknownResource());
+  if (served.reviews.has(resource)) {
+    if (parts.length > 1 || served.reviews.get(resource)?.namespaced !== (namespace !== "")) return refused(unknownResource());
+    return method === "POST" ? { kind: "review", resource, namespace } : refused(methodNotAllowed());
+  }
+  const acted = actionAsked(served, parts, namespace);
+  if (acted) {
+    const problem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
+    if (problem) return refused(problem);
+    if (method !== "POST") return refused(methodNotAllowed());
+    const { definition, action } = acted;
+    return {
+      kind: "action",
+      info: { cluster, verb: "create", definition, version: served.version, namespace, name, subresource: "" },
+      action,
+    };
+  }
+  const definition = served.resources.get(resource);
+  if (!definition || !isServed(definition, namespace, parts)) return refused(unknownResource());
+  const segmentProblem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
+  if (segmentProblem) return refused(segmentProblem);
+  const wantsWatch = legacyWatch || (watchParameter && name === "");
+  const verb = verbOf(method, { name, subresource, namespace, wantsWatch, legacyWatch }, definition);
+  if (typeof verb !== "string") return refused(verb);
+  return {
+    kind: "resource",
+    info: { cluster, verb, definition, version: served.version, namespace, name, subresource: subresource as Subresource },
+  };
+}
+
+/** One trailing slash is ignored, as upstream's router does. */
+function decodeSegments(rest: string): { ok: true; parts: string[] } | { ok: false; status: Status } {
+  const parts = (rest.endsWith("/") ? rest.slice(0, -1) : rest).split("/");
+  if (!rest.includes("%")) return { ok: true, parts };
+  try {
+    return { ok: true, parts: parts.map((part) => (part.includes("%") ? decodeURIComponent(part) : part)) };
+  } catch {
+    return { ok: false, status: badRequest("the URL of the request contains an invalid percent-encoding") };
+  }
+}
+
+/** `namespaces/x/status` is a subresource of the namespace x, `namespaces/x/services` the services in it. */
+function placeOf(parts: string[], group: string): Place {
+  const [first, second = "", third] = parts;
+  if (first !== "namespaces" || third === undefined) return { namespace: "", parts };
+  if (group === "" && (third === "status" || third === "finalize")) return { namespace: "", parts };
+  return { namespace: second, parts: parts.slice(2) };
+}
+
+/** The action that the path names: as a subresource of an object, or by its collection. */
+function actionAsked(
+  { resources }: ServedVersion,
+  [resource = "", name, subresource]: readonly string[],
+  namespace: string,
+): { definition: ResourceDefinition; action: ActionDefinition } | undefined {
+  if (name !== undefined && subresource === undefined) return undefined;
+  const candidates = name === undefined ? (resources.has(resource) ? [] : resources.values()) : [resources.get(resource)];
+  for (const definition of candidates) {
+    if (!definition?.actions || definition.namespaced !== (namespace !== "")) continue;
+    const action = definition.actions.find((known) =>
+      name === undefined ? known.collection?.resource === resource : known.name === subresource,
+    );
+    if (action) return { definition, action };
+  }
+  return undefined;
+}
+
+/** Whether any method is served on this form of the path. */
+function isServed(definition: ResourceDefinition, namespace: string, parts: readonly string[]): boolean {
+  const subresource = parts[2];
+  if (subresource !== undefined && !definition.subresources.some((known) => known === subresource)) return false;
+  if (!definition.namespaced) return namespace === "";
+  return namespace !== "" || parts.length === 1;
+}
+
+/** Source: apimachinery pkg/api/validation/path; the texts are those of the generic store's key functions. */
+function invalidSegment(what: "Name" | "Namespace", segment: string): Status | undefined {
+  if (segment === "." || segment === "..")
+    return badRequest(`${what} parameter invalid: ${JSON.stringify(segment)}: may not be '${segment}'`);
+  const problems = ["/", "%"].filter((character) => segment.includes(character)).map((character) => `may not contain '${character}'`);
+  if (problems.length === 0) return undefined;
+  return badRequest(`${what} parameter invalid: ${JSON.stringify(segment)}: ${problems.join(";")}`);
+}
+
+interface Asked {
+  name: string;
+  subresource: string;
+  namespace: string;
+  wantsWatch: boolean;
+  legacyWatch: boolean;
+}
+
+function verbOf(method: string, asked: Asked, definition: ResourceDefinition): Verb | Status {
+  const verb = methodVerb(method, asked);
+  if (verb === undefined) return methodNotAllowed();
+  // Collections of all namespaces are read-only.
+  const writesAllNamespaces = definition.namespaced && asked.namespace === "" && (verb === "create" || verb === "deletecollection");
+  if (writesAllNamespaces) return methodNotAllowed();
+  if (asked.subresource === "finalize" && verb !== "update") return methodNotAllowed();
+  if (asked.subresource === "status" && verb === "delete") return methodNotAllowed();
+  if (definition.verbs.includes(verb)) return verb;
+  if (verb === "watch")
+    return methodNotAllowed(`watch is not supported on resources of kind ${JSON.stringify(qualifiedResource(definition))}`);
+  return methodNotAllowed();
+}
+
+function methodVerb(method: string, asked: Asked): Verb | undefined {
+  const read = method === "GET" || method === "HEAD";
+  if (asked.legacyWatch) return read && asked.subresource === "" ? "watch" : undefined;
+  const named = asked.name !== "";
+  if (read) return named ? "get" : asked.wantsWatch ? "watch" : "list";
+  switch (method) {
+    case "POST":
+      return named ? undefined : "create";
+    case "PUT":
+      return named ? "update" : undefined;
+    case "PATCH":
+      return named ? "patch" : undefined;
+    case "DELETE":
+      return named ? "delete" : "deletecollection";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,149 @@
+/** Requests to a started server in the terms of the API, for tests that look at what is on the wire. */
+import type { KubeObject, ObjectMeta } from "../../../src/api/meta/kubernetes";
+
+/** An object, a list, a Status or a Table: whatever was answered. Tests look into it. */
+export interface Body extends KubeObject {
+  metadata?: ObjectMeta & { continue?: string; remainingItemCount?: number };
+  items?: Body[];
+  spec?: Record<string, unknown>;
+  status?: unknown;
+  message?: string;
+  reason?: string;
+  code?: number;
+  details?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+export interface Answer {
+  code: number;
+  body: Body;
+  headers: Headers;
+  text: string;
+}
+
+export interface Sent {
+  body?: unknown;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+export type WatchEvent = { type: string; object: Body };
+
+export const JSON_PATCH = "application/json-patch+json";
+export const MERGE_PATCH = "application/merge-patch+json";
+export const APPLY_PATCH = "application/apply-patch+yaml";
+export const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
+
+export class Api {
+  /** `url` is asked for at each request: the server may have been started again */
+  constructor(readonly url: () => string) {}
+
+  /** Strings and bytes go out as they are, everything else as JSON. */
+  async send(method: string, path: string, { body, query = {}, headers = {} }: Sent = {}): Promise<Answer> {
+    const raw = typeof body === "string" || body instanceof Uint8Array;
+    const response = await fetch(this.#address(path, query), {
+      method,
+      headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = response.headers.get("content-type")?.includes("json") ?? false;
+    return { code: response.status, body: (json ? JSON.parse(text) : {}) as Body, headers: response.headers, text };
+  }
+
+  get(path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send("GET", path, { query, headers });
+  }
+
+  patch(path: string, type: string, body: unknown, query: Record<string, string> = {}): Promise<Answer> {
+    return this.send("PATCH", path, { body, query, headers: { "Content-Type": type } });
+  }
+
+  /** What must succeed; throws with the answer when it does not. */
+  async must(method: string, path: string, sent: Sent = {}): Promise<Body> {
+    const answer = await this.send(method, path, sent);
+    if (answer.code >= 300) throw new Error(`${method} ${path}: ${String(answer.code)} ${answer.text.slice(0, 1000)}`);
+    return answer.body;
+  }
+
+  /** Deletes and waits until it is gone, whatever held it. */
+  async remove(path: string): Promise<void> {
+    await this.must("DELETE", path);
+    await this.until(async () => (await this.get(path)).code === 404, `${path} is gone`);
+  }
+
+  /** Asks again until it holds; throws after `seconds`. */
+  async until(holds: () => Promise<boolean>, what: string, seconds = 30): Promise<void> {
+    const deadline = Date.now() + seconds * 1000;
+    while (!(await holds())) {
+      if (Date.now() > deadline) throw new Error(`not within ${String(seconds)} s: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Opens a watch; resolves when the server has answered, so that whatever is written afterwards belongs to it. */
+  async watch(path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Watching> {
+    const abort = new AbortController();
+    const response = await fetch(this.#address(path, { watch: "true", timeoutSeconds: "30", ...query }), { headers, signal: abort.signal });
+    if (response.status !== 200 || !response.body) throw new Error(`watch ${path}: ${String(response.status)} ${await response.text()}`);
+    return new Watching(response.body, abort);
+  }
+
+  #address(path: string, query: Record<string, string>): string {
+    const search = new URLSearchParams(query).toString();
+    return `${this.url()}${path}${search ? `?${search}` : ""}`;
+  }
+}
+
+class Watching {
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  readonly #abort: AbortController;
+  #text = "";
+
+  constructor(body: ReadableStream<Uint8Array>, abort: AbortController) {
+    this.#reader = body.pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>).getReader();
+    this.#abort = abort;
+  }
+
+  /** The next event; undefined at a clean end of the watch. */
+  async next(): Promise<WatchEvent | undefined> {
+    for (;;) {
+      const end = this.#text.indexOf("\n");
+      if (end >= 0) {
+        const line = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end + 1);
+        return JSON.parse(line) as WatchEvent;
+      }
+      const { done, value } = await this.#reader.read();
+      if (done) return undefined;
+      this.#text += value;
+    }
+  }
+
+  async take(count: number): Promise<WatchEvent[]> {
+    const events: WatchEvent[] = [];
+    while (events.length < count) {
+      const event = await this.next();
+      if (event === undefined) throw new Error(`the watch ended after ${String(events.length)} of ${String(count)} events`);
+      events.push(event);
+    }
+    return events;
+  }
+
+  /** Everything until the server ends the watch. */
+  async rest(): Promise<WatchEvent[]> {
+    const events: WatchEvent[] = [];
+    for (let event = await this.next(); event; event = await this.next()) events.push(event);
+    return events;
+  }
+
+  close(): void {
+    this.#abort.abort();
+    void this.#reader.cancel().catch(() => undefined);
+  }
+}
+
+/** "ADDED a", "DELETED b". */
+export function brief(events: readonly WatchEvent[]): string[] {
+  return events.map(({ type, object }) => `${type} ${object.metadata?.name ?? ""}`);
+}

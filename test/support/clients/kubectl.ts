@@ -1,0 +1,142 @@
+/** kubectl against a server of its own: the frame that every file of the kubectl suite stands in. */
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+import { findKubectl } from "../../../scripts/kubectl";
+import { removeFolder, temporaryFolder } from "../server/server";
+import { serverForTests } from "../server/server-for-tests";
+
+interface Options {
+  /** standard input */
+  input?: string;
+  /** further environment, for example KUBE_EDITOR */
+  env?: Record<string, string>;
+}
+
+interface Outcome {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+interface Background {
+  /** what it has printed so far, standard output and standard error */
+  text(): string;
+  /** Resolves when that matches; fails the test otherwise. */
+  until(pattern: RegExp): Promise<void>;
+  /** exit code; null after stop() */
+  ended: Promise<number | null>;
+  stop(): void;
+}
+
+export interface Kubectl {
+  /** Runs a command line; spaces separate its words, 'single quotes' keep them together. */
+  run(line: string, options?: Options): Outcome;
+  /** Standard output of a command that has to succeed without a warning. */
+  ok(line: string, input?: string): string;
+  /** Standard error of a command that has to fail, with exit code 1 unless another one is told. */
+  refused(line: string, options?: Options & { code?: number }): string;
+  /** A command that goes on while the test does something else. */
+  background(line: string): Background;
+  /** Writes a file, objects as JSON, and returns its path. */
+  file(name: string, content: unknown): string;
+  /** Writes a shell script that edits the file "$1", and returns its path. */
+  editor(name: string, body: string): string;
+  /** base URL of the server */
+  url(): string;
+}
+
+/** Starts a server before the tests of the file and ends it after them. */
+export function kubectlAgainstServer(): Kubectl {
+  const folder = temporaryFolder();
+  const command = findKubectl();
+  const server = serverForTests();
+  let environment: NodeJS.ProcessEnv = {};
+  beforeAll(() => {
+    if (!command) throw new Error("there is no kubectl 1.32 or newer: put one on the PATH or name it in $KUBECTL");
+    mkdirSync(join(folder, "home"));
+    environment = { PATH: process.env["PATH"], HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
+  });
+  afterAll(() => removeFolder(folder));
+
+  const kubectl = command ?? "kubectl";
+  const run = (line: string, { input, env }: Options = {}): Outcome => {
+    const result = spawnSync(kubectl, words(line), {
+      encoding: "utf8",
+      input: input ?? "",
+      env: { ...environment, ...env },
+      timeout: 30_000,
+    });
+    return { code: result.status, out: result.stdout, err: result.stderr };
+  };
+  return {
+    run,
+    ok: (line, input) => {
+      const { code, out, err } = run(line, input === undefined ? {} : { input });
+      expect({ line, code, err }).toEqual({ line, code: 0, err: "" });
+      return out.trimEnd();
+    },
+    refused: (line, { code = 1, ...options } = {}) => {
+      const outcome = run(line, options);
+      expect({ line, code: outcome.code, err: outcome.err }).toMatchObject({ line, code });
+      return outcome.err.trimEnd();
+    },
+    background: (line) => {
+      const child = spawn(kubectl, words(line), { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+      let text = "";
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      return {
+        text: () => text,
+        until: async (pattern) => {
+          await expect.poll(() => text, { timeout: 15_000, interval: 20 }).toMatch(pattern);
+        },
+        ended: new Promise((resolve) => child.on("close", resolve)),
+        stop: () => child.kill(),
+      };
+    },
+    file: (name, content) => {
+      const path = join(folder, name);
+      writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+      return path;
+    },
+    editor: (name, body) => {
+      const path = join(folder, name);
+      writeFileSync(path, `#!/bin/sh\n${body}\n`);
+      chmodSync(path, 0o755);
+      return path;
+    },
+    url: () => server.url,
+  };
+}
+
+function words(line: string): string[] {
+  return (line.match(/(?:[^\s']|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ""));
+}
+
+/** A printed table as cells, header first; ages as AGE, because they pass. */
+export function table(text: string): string[][] {
+  return text.split("\n").map((row) =>
+    row
+      .trimEnd()
+      .split(/ {2,}/)
+      .map((cell) => (/^(?:\d+[smhdy])+$/.test(cell) ? "AGE" : cell)),
+  );
+}
+
+/** Lines of a description with one space for each run of them; dates as DATE. */
+function described(text: string): string[] {
+  return text.split("\n").map((line) =>
+    line
+      .trim()
+      .replaceAll(/ +/g, " ")
+      .replaceAll(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} \+0000/g, "DATE"),
+  );
+}
+
+/** The description has these lines, in this order; others may stand between them. */
+export function expectLines(text: string, wanted: readonly string[]): void {
+  let next = 0;
+  for (const line of described(text)) if (line === wanted[next]) next++;
+  expect({ missing: wanted[next], in: text }).toEqual({ missing: undefined, in: text });
+}

@@ -1,0 +1,122 @@
+import type { FreeCountStorage, TakenCounts } from "../../../src/addresses/clusterip/free-counts";
+import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-extension";
+import type { Allocation, LedgerStorage } from "../../../src/addresses/clusterip/ledger-storage";
+import type { PendingRelease } from "../../../src/addresses/clusterip/pending-release";
+import { Journal, JournaledMap } from "../sim/journal";
+
+/** LedgerStorage in memory; shares a journal with the other tables of its object, as they share a database. */
+export class MemoryLedgerStorage implements LedgerStorage {
+  readonly allocations: JournaledMap<Allocation>;
+  readonly releases: JournaledMap<PendingRelease>;
+  readonly #marks: JournaledMap<number>;
+
+  constructor(private readonly journal = new Journal()) {
+    this.allocations = new JournaledMap(journal);
+    this.releases = new JournaledMap(journal);
+    this.#marks = new JournaledMap(journal);
+  }
+
+  transaction<T>(work: () => T): T {
+    return this.journal.transaction(work);
+  }
+
+  allocationAdd(allocation: Allocation): void {
+    if (this.allocations.has(allocation.address)) throw new Error(`UNIQUE constraint failed: allocations.address ${allocation.address}`);
+    this.allocations.set(allocation.address, { ...allocation });
+  }
+
+  allocationGet(address: string): Allocation | undefined {
+    const found = this.allocations.get(address);
+    return found && { ...found };
+  }
+
+  allocationDelete(address: string): void {
+    this.allocations.delete(address);
+  }
+
+  markGet(name: string): number {
+    return this.#marks.get(name) ?? 0;
+  }
+
+  markSet(name: string, value: number): void {
+    this.#marks.set(name, value);
+  }
+
+  releaseAdd(release: PendingRelease): void {
+    if (!this.releases.has(release.token)) this.releases.set(release.token, { ...release });
+  }
+
+  releaseDelete(token: string): void {
+    this.releases.delete(token);
+  }
+
+  releaseDefer(token: string, attempts: number, dueAt: number): void {
+    const known = this.releases.get(token);
+    if (known) this.releases.set(token, { ...known, attempts, dueAt });
+  }
+
+  releasesDue(now: number, limit: number): PendingRelease[] {
+    const due = this.releases.values().filter((release) => release.dueAt <= now);
+    return due
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .slice(0, limit)
+      .map((release) => ({ ...release }));
+  }
+
+  releaseEarliestDue(): number | undefined {
+    const all = this.releases.values().map(({ dueAt }) => dueAt);
+    return all.length > 0 ? Math.min(...all) : undefined;
+  }
+
+  releaseCount(): number {
+    return this.releases.size;
+  }
+
+  releaseHas(token: string): boolean {
+    return this.releases.has(token);
+  }
+}
+
+/** FreeCountStorage in memory: what a restart finds is what was saved. */
+export class MemoryFreeCountStorage implements FreeCountStorage {
+  readonly saved = new Map<string, TakenCounts>();
+
+  takenCountsLoad(): TakenCounts[] {
+    return structuredClone([...this.saved.values()]);
+  }
+
+  takenCountsSave(counts: TakenCounts): void {
+    this.saved.set(counts.ownerUid, structuredClone(counts));
+  }
+
+  takenCountsDelete(ownerUid: string): void {
+    this.saved.delete(ownerUid);
+  }
+}
+
+/** IPAddressStorage in memory, on the same journal as the rest of its object. */
+export class MemoryIPAddressStorage implements IPAddressStorage {
+  readonly #gens: JournaledMap<GenRow>;
+  readonly #claims: JournaledMap<{ epoch: number; prefixes: string[] }>;
+
+  constructor(journal = new Journal()) {
+    this.#gens = new JournaledMap(journal);
+    this.#claims = new JournaledMap(journal);
+  }
+
+  genGet(address: string): GenRow | undefined {
+    return this.#gens.get(address);
+  }
+
+  genPut({ address, token, gen }: GenRow): void {
+    this.#gens.set(address, { address, token, gen: { ...gen } });
+  }
+
+  claimsLoad(): { epoch: number; prefixes: string[] } {
+    return this.#claims.get("") ?? { epoch: 0, prefixes: [] };
+  }
+
+  claimsSave(epoch: number, prefixes: readonly string[]): void {
+    this.#claims.set("", { epoch, prefixes: [...prefixes] });
+  }
+}

@@ -1,0 +1,32 @@
+/** A cluster's record in memory; a transaction that throws changes nothing. */
+import type { ClusterObject, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
+
+export function memoryRecordStorage(): RecordStorage {
+  let row: RecordRow | undefined;
+  let objects: (ClusterObject & { wiped: boolean })[] = [];
+  return {
+    transaction(work) {
+      const before = [row, objects.map((object) => ({ ...object }))] as const;
+      try {
+        return work();
+      } catch (error) {
+        [row, objects] = [before[0], before[1]];
+        throw error;
+      }
+    },
+    load: () => row,
+    save: (saved) => (row = saved),
+    objectsAdd(added) {
+      for (const { kind, name } of added) {
+        if (!objects.some((object) => object.kind === kind && object.name === name)) objects.push({ kind, name, wiped: false });
+      }
+    },
+    objectWiped({ kind, name }) {
+      for (const object of objects) if (object.kind === kind && object.name === name) object.wiped = true;
+    },
+    objectsLeft: (limit) => objects.filter(({ wiped }) => !wiped).slice(0, limit),
+    objectsNamed: (kind) => objects.filter((object) => object.kind === kind).map(({ name }) => name),
+    objectCounts: () => ({ objects: objects.length, wiped: objects.filter(({ wiped }) => wiped).length }),
+    objectsClear: () => (objects = []),
+  };
+}

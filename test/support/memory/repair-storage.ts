@@ -1,0 +1,63 @@
+import type { Followed, Progress, RepairStorage, Tries } from "../../../src/addresses/repair/repair-ports";
+import type { RepairCounts } from "../../../src/addresses/rpc/repair";
+
+/** RepairStorage in memory; counts what is written, since a healthy pass writes next to nothing. */
+export class MemoryRepairStorage implements RepairStorage {
+  readonly suspects = new Map<string, number>();
+  readonly counts = new Map<string, number>();
+  readonly #progress = new Map<Followed, Progress>();
+  readonly #marks = new Map<string, number>();
+  readonly #tries = new Map<string, Tries>();
+
+  progressLoad(what: Followed): Progress {
+    return structuredClone(this.#progress.get(what) ?? { cursor: undefined, sweptTo: "", urgent: true });
+  }
+
+  progressSave(what: Followed, progress: Progress): void {
+    this.#progress.set(what, structuredClone(progress));
+  }
+
+  markGet(name: string): number {
+    return this.#marks.get(name) ?? 0;
+  }
+
+  markSet(name: string, value: number): void {
+    this.#marks.set(name, value);
+  }
+
+  suspectPut(id: string, dueAt: number, tries = this.suspectTries(id)): void {
+    this.suspects.set(id, Math.min(dueAt, this.suspects.get(id) ?? Infinity));
+    this.#tries.set(id, { ...tries });
+  }
+
+  suspectTries(id: string): Tries {
+    return { ...(this.#tries.get(id) ?? { attempts: 0, toldAt: 0 }) };
+  }
+
+  suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[] {
+    const due = [...this.suspects].filter(([, dueAt]) => dueAt <= nowMs).slice(0, limit);
+    for (const [id] of due) this.suspects.set(id, leaseUntil);
+    return due.map(([id]) => id);
+  }
+
+  suspectsDone(leaseUntil: number): void {
+    for (const [id, dueAt] of this.suspects) {
+      if (dueAt !== leaseUntil) continue;
+      this.suspects.delete(id);
+      this.#tries.delete(id);
+    }
+  }
+
+  suspectEarliest(): number | undefined {
+    return this.suspects.size > 0 ? Math.min(...this.suspects.values()) : undefined;
+  }
+
+  countsLoad(): Pick<RepairCounts, "ipErrors" | "reconcileErrors"> {
+    const { "": reconcileErrors = 0, ...ipErrors } = Object.fromEntries(this.counts);
+    return { ipErrors, reconcileErrors };
+  }
+
+  count(type: string, by: number): void {
+    this.counts.set(type, (this.counts.get(type) ?? 0) + by);
+  }
+}

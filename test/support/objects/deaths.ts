@@ -1,0 +1,307 @@
+/**
+ * Objects that die at one chosen await of what a cluster does: at a call between objects, before it has an effect or after it, or at a wait for
+ * the disk. Awaits are counted by cluster, so that many clusters can die side by side, each at an await of its own.
+ *
+ * Who calls is told by the platform itself: nobody but the object whose code runs can use its storage.
+ */
+import { env, runInDurableObject } from "cloudflare:test";
+import { DurableObject } from "cloudflare:workers";
+import { Controller } from "../../../durable-objects/controller";
+import { Coordinator } from "../../../durable-objects/coordinator";
+import type { Env } from "../../../durable-objects/env";
+import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
+import type { ControllerName } from "../../../durable-objects/peers";
+import { ResourceStore } from "../../../durable-objects/resource-store";
+import { ServiceCIDR } from "../../../durable-objects/service-cidr";
+import { ServicesStore } from "../../../durable-objects/services-store";
+import { objectName } from "../../../durable-objects/sql/identity-sql";
+import { StoreObject } from "../../../durable-objects/store-object";
+
+const bindings = env as unknown as Env;
+
+/** Every class of objects that hold a cluster's state. */
+const CLASSES = [StoreObject, ServicesStore, IPAddressesStore, ResourceStore, Coordinator, ServiceCIDR, Controller] as const;
+/** Those of them that extend the platform's class. */
+const BASES = [StoreObject, ServiceCIDR, Controller] as const;
+/** No calls that an object makes of another: handlers of the runtime, and what only metrics and tests ask. */
+const NO_CALLS: ReadonlySet<string> = new Set(["constructor", "fetch", "alarm", "counters", "repairCounts", "allocations"]);
+/** What each controller asks of stores and owners. */
+const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
+  namespaces: [],
+  "garbage-collection": ["changesSince", "listMetadata", "metadataOf"],
+  repair: ["objectsSince", "objectsAfter", "objectsNamed", "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
+};
+/** The stores that are no ResourceStore, by name. */
+const STORES: Readonly<Record<string, string>> = {
+  coordinator: Coordinator.name,
+  services: ServicesStore.name,
+  "ipaddresses.networking.k8s.io": IPAddressesStore.name,
+};
+const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Ends the name of a wait for the disk. */
+export const AT_DISK = " disk";
+/** How often an await that does not end looks whether the test has. */
+const LOOK_MS = 1_000;
+
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+
+/**
+ * The n-th await of a cluster is the last one of all objects, or of the one that is called, or that waits for its disk. Or the n-th call that an
+ * object makes of another is the last thing that this caller does, while the called one lives on: `before` = the call arrives when all is over
+ * (Watched.late), `after` = nobody is left to hear the answer.
+ */
+export interface Death {
+  nth: number;
+  when: "before" | "after";
+  who: "all" | "called" | "caller";
+}
+
+/** What has become of it. */
+export interface Watched {
+  /** how many awaits there were */
+  awaits: number;
+  /** how many of them were calls that an object made of another */
+  calls: number;
+  /** `Coordinator.write` of each call that no object made: a client's or the Worker's, of which nobody could die */
+  asked: Set<string>;
+  /** `ServiceCIDR.allocate` where it happened; "" = not yet */
+  at: string;
+  /** lets the call arrive that a dead caller made */
+  late?: () => Promise<unknown>;
+}
+
+interface Plan {
+  death: Death;
+  watched: Watched;
+  isCounted(object: string): boolean;
+}
+
+interface Living {
+  ctx: DurableObjectState;
+}
+
+export class Deaths {
+  readonly #plans = new Map<string, Plan>();
+  /** the objects of each cluster, those that have died among them; none of a cluster that is forgotten */
+  readonly #objects = new Map<string, DurableObjectState[]>();
+  readonly #forgotten = new Set<string>();
+  /** who has which storage: a wait for the disk does not say whose it is */
+  readonly #living = new WeakMap<object, Living>();
+  readonly #undo: (() => void)[] = [];
+
+  private constructor(private readonly controller: ControllerName | undefined) {}
+
+  /**
+   * `stub`: any object, through which the platform's own classes are found. Until `end` every call between objects goes through here, and nothing
+   * is known of clusters that began before. Pokes of other controllers than this one are lost, which cron would make up for: their passes wake
+   * every store of the cluster.
+   */
+  static async begin(stub: DurableObjectStub, controller?: ControllerName): Promise<Deaths> {
+    const deaths = new Deaths(controller);
+    for (const base of BASES) deaths.#watchBirths(base);
+    for (const { prototype } of CLASSES) {
+      for (const method of Object.getOwnPropertyNames(prototype)) deaths.#watchCalls(prototype, method);
+    }
+    const storage = await runInDurableObject(stub, (_, state) => Object.getPrototypeOf(state.storage) as Record<"sync", Method>);
+    deaths.#watchSync(storage);
+    deaths.#watchStubs(Object.getPrototypeOf(bindings.COORDINATOR) as DurableObjectNamespace);
+    return deaths;
+  }
+
+  end(): void {
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+
+  /** From now on awaits of the cluster are counted, of the objects that are (by their names without the cluster's). */
+  plan(cluster: string, death: Death, isCounted: (object: string) => boolean): Watched {
+    const watched = { awaits: 0, calls: 0, asked: new Set<string>(), at: "" };
+    this.#plans.set(cluster, { death, watched, isCounted });
+    return watched;
+  }
+
+  /** Its calls get through again; those that hang do not come back. */
+  forget(cluster: string): void {
+    this.#plans.delete(cluster);
+    this.#objects.delete(cluster);
+    this.#forgotten.add(cluster);
+  }
+
+  /** A call that is counted, and neither another controller's nor a poke that is lost. */
+  #isCall(method: string, name: string): boolean {
+    if (NO_CALLS.has(method) || this.#isLost(method, name)) return false;
+    return !Object.entries(ASKED_BY).some(([controller, methods]) => controller !== this.controller && methods.includes(method));
+  }
+
+  #isLost(method: string, name: string): boolean {
+    return method.startsWith("poke") && !name.endsWith(`/controllers/${this.controller ?? ""}`);
+  }
+
+  #watchBirths(base: object): void {
+    const real = Object.getPrototypeOf(base) as object;
+    const born = (ctx: DurableObjectState): void => {
+      const { cluster } = partsOf(nameOf(ctx));
+      if (!this.#forgotten.has(cluster)) this.#objects.set(cluster, [...(this.#objects.get(cluster) ?? []), ctx]);
+    };
+    class Born extends DurableObject<object> {
+      constructor(ctx: DurableObjectState, given: object) {
+        super(ctx, given);
+        born(ctx);
+      }
+    }
+    Object.setPrototypeOf(base, Born);
+    this.#undo.push(() => Object.setPrototypeOf(base, real));
+  }
+
+  /** Whose code runs now; undefined: the test's. */
+  #running(cluster: string): DurableObjectState | undefined {
+    return this.#objects.get(cluster)?.find(isRunning);
+  }
+
+  #watchCalls(prototype: object, method: string): void {
+    const target = prototype as Record<string, Method>;
+    const real = target[method];
+    if (method === "constructor" || typeof real !== "function") return;
+    const [note, awaiting] = [this.#note.bind(this), this.#await.bind(this)];
+    const [isCall, isLost] = [this.#isCall.bind(this), this.#isLost.bind(this)];
+    const watched = function (this: Living & Record<string, Method>, ...args: unknown[]): unknown {
+      const call = (): unknown => real.apply(this, args);
+      note(this);
+      // What overrides a method and calls it is one call, not two.
+      if (this[method] !== watched) return call();
+      const name = nameOf(this.ctx);
+      if (isLost(method, name)) return Promise.resolve();
+      return isCall(method, name) ? awaiting(`${this.constructor.name}.${method}`, this.ctx, call) : call();
+    };
+    target[method] = watched as Method;
+    this.#undo.push(() => (target[method] = real));
+  }
+
+  #watchSync(target: Record<"sync", Method>): void {
+    const real = target.sync;
+    const [living, awaiting] = [this.#living, this.#await.bind(this)];
+    target.sync = function (this: unknown, ...args: unknown[]): unknown {
+      const call = (): unknown => real.apply(this, args);
+      const object = living.get(this as object);
+      return object ? awaiting(`${object.constructor.name}${AT_DISK}`, object.ctx, call) : call();
+    };
+    this.#undo.push(() => (target.sync = real));
+  }
+
+  /** `target`: what all bindings of objects have in common. A stub of theirs is for one call, and is made by who calls. */
+  #watchStubs(target: DurableObjectNamespace): void {
+    const stubFor = this.#stubFor.bind(this);
+    const watch = <Key extends "get" | "getByName", Asked>(key: Key, nameIn: (asked: Asked) => string): void => {
+      const real = Object.getOwnPropertyDescriptor(target, key)?.value as (this: unknown, asked: Asked) => DurableObjectStub;
+      target[key] = function (this: unknown, asked: Asked): DurableObjectStub {
+        return stubFor(nameIn(asked), () => real.call(this, asked));
+      } as DurableObjectNamespace[Key];
+      this.#undo.push(() => (target[key] = real as DurableObjectNamespace[Key]));
+    };
+    watch("get", ({ name = "" }: DurableObjectId) => name);
+    watch("getByName", (name: string) => name);
+  }
+
+  #stubFor(name: string, make: () => DurableObjectStub): DurableObjectStub {
+    const stub = make();
+    const { cluster, object } = partsOf(name);
+    const plan = this.#plans.get(cluster);
+    if (!plan) return stub;
+    const caller = this.#running(cluster);
+    return new Proxy(stub, {
+      get: (target, method) => {
+        const value: unknown = Reflect.get(target, method);
+        if (typeof value !== "function" || typeof method !== "string" || method === "constructor") return value;
+        return (...args: unknown[]) => {
+          const send = (to: DurableObjectStub) => (to as unknown as Record<string, Method>)[method]?.(...args);
+          if (!this.#isCall(method, name)) return send(target);
+          const what = `${classOf(object)}.${method}`;
+          if (!caller) plan.watched.asked.add(what);
+          // A stub that was made before the cluster was forgotten is for nobody any more.
+          const isCounted = caller && this.#plans.get(cluster) === plan && plan.isCounted(object);
+          const isLast = isCounted && ++plan.watched.calls === plan.death.nth && plan.death.who === "caller";
+          return isLast ? this.#callerDies(what, { plan, caller, call: () => send(target), late: async () => send(make()) }) : send(target);
+        };
+      },
+    });
+  }
+
+  async #callerDies(
+    what: string,
+    { plan, caller, call, late }: { plan: Plan; caller: DurableObjectState; call(): unknown; late(): Promise<unknown> },
+  ): Promise<never> {
+    const { death, watched } = plan;
+    if (death.when === "before") watched.late = late;
+    else {
+      try {
+        await call();
+      } catch {
+        // It hears of neither.
+      }
+    }
+    watched.at = what;
+    caller.abort(`dies calling ${what}`);
+    return this.#hang();
+  }
+
+  #note(object: Living): void {
+    this.#living.set(object.ctx.storage, object);
+  }
+
+  #await(what: string, ctx: DurableObjectState, call: () => unknown): unknown {
+    const { cluster, object } = partsOf(nameOf(ctx));
+    const plan = this.#plans.get(cluster);
+    if (!plan) return call();
+    const { death, watched } = plan;
+    // After everything has died nothing goes on.
+    if (watched.at !== "" && death.who === "all") return this.#hang();
+    const isLast = plan.isCounted(object) && ++watched.awaits === death.nth && death.who !== "caller";
+    return isLast ? this.#die(what, ctx, call, plan) : call();
+  }
+
+  async #die(what: string, ctx: DurableObjectState, call: () => unknown, plan: Plan): Promise<unknown> {
+    if (plan.death.when === "after") {
+      try {
+        await call();
+      } catch {
+        // It dies of that, too.
+      }
+      // Its effect is on disk, and nobody hears of it.
+      await ctx.storage.sync();
+    }
+    plan.watched.at = what;
+    if (plan.death.who === "called") ctx.abort(`dies at ${what}`);
+    return this.#hang();
+  }
+
+  /** Until the test is over: an object that has died does not hear of it. */
+  async #hang(): Promise<never> {
+    while (this.#undo.length > 0) await scheduler.wait(LOOK_MS);
+    throw new Error("the test is over");
+  }
+}
+
+/** An object that its alarm has woken is not told its name by the platform. */
+function nameOf(ctx: DurableObjectState): string {
+  return ctx.id.name ?? objectName(ctx);
+}
+
+function partsOf(name: string): { cluster: string; object: string } {
+  const slash = name.indexOf("/");
+  return { cluster: name.slice(0, slash), object: name.slice(slash + 1) };
+}
+
+/** The class that objects of this name are of. */
+function classOf(object: string): string {
+  if (UID.test(object)) return ServiceCIDR.name;
+  if (object.startsWith("controllers/")) return Controller.name;
+  return STORES[object] ?? ResourceStore.name;
+}
+
+/** Whether it is this object whose code runs: the storage of any other cannot be used. */
+function isRunning({ storage }: DurableObjectState): boolean {
+  try {
+    return storage.sql.databaseSize >= 0;
+  } catch {
+    return false;
+  }
+}

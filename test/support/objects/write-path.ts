@@ -1,0 +1,241 @@
+/**
+ * What a cluster has to show for one write when objects die at each await of it in turn (deaths.ts). Enumerated: the write is done again, in a
+ * cluster of its own, with the next await as its last, until it comes to its end. So for each who may die: everything, or the object that is
+ * called, or that waits for its disk, or the caller. A call of the client's has no object for a caller.
+ *
+ *     given ──► the client asks, objects die ──► all is at rest: I1 to I4, no lost row, no lost claim, nothing pending
+ *                       │                                     ▲     │
+ *                       │                                     │     ▼
+ *                       │                                     └── the call that a dead caller had made arrives
+ *                       │
+ *                       │ answered with success ─────────────►├─ then it is done, as it was answered
+ *                       └ refused, or never answered ────────►└─ then the client asks again, and it is done after all
+ */
+import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import type { Env } from "../../../durable-objects/env";
+import type { ControllerName } from "../../../durable-objects/peers";
+import { systemClock } from "../../../durable-objects/ports";
+import { inParallel } from "../../../src/core/base/in-parallel";
+import { checkCluster } from "../../../src/tools/check/check-cluster";
+import { RpcSource } from "../../../src/worker/system/check-source";
+import { AT_DISK, type Death, Deaths, type Watched } from "./deaths";
+import { ObjectCluster } from "./object-cluster";
+
+const bindings = env as unknown as Env;
+/** Clusters that die side by side: most of what they do is waiting, and none may wait for its turn as long as a call may take. */
+const TOGETHER = 16;
+/** The same where all of their stores are woken. */
+const TOGETHER_WHOLE = 4;
+const POLL_MS = 10;
+const POLL_MAX_MS = 300;
+/** Until all is at rest: the longest backoff of what failed a few times, and a machine that is busy. */
+const REST_MS = 120_000;
+const AWAITS_MAX = 200;
+
+export interface WritePath {
+  name: string;
+  /** the cluster has never been asked for anything */
+  isNew?: true;
+  /** what there is before */
+  given?(cluster: ObjectCluster): Promise<unknown>;
+  /** What the client asks, and is answered; rejects when there is no answer. Asked again after it was not answered, or refused. */
+  ask(cluster: ObjectCluster): Promise<{ ok: boolean } | undefined>;
+  /** Whether what it asked for has come to its end, and is as it was answered. Read from tables: a call would count as an await. */
+  done(cluster: ObjectCluster, answer: unknown): Promise<boolean>;
+  /** what cron does besides the maintenance of stores */
+  nudge?(cluster: ObjectCluster): Promise<unknown>;
+  /** the controller that takes part; pokes of the others are lost */
+  controller?: ControllerName;
+  /** Only awaits of these objects count, by name without the cluster's: where all stores are asked, most of them are alike. */
+  of?: readonly string[];
+  /** awaits that are known to be among those enumerated */
+  awaits: readonly string[];
+  /** findings of the check that belong to what was asked for */
+  expected?: readonly string[];
+}
+
+interface Case {
+  cluster: ObjectCluster;
+  death: Death;
+  watched: Watched;
+  /** what the client was answered while it was there */
+  answer: { ok: boolean } | undefined;
+  isOver: boolean;
+  /** the client has gone, and hears nothing any more */
+  isLeft: boolean;
+}
+
+/** One test for each path. */
+export function describeDeaths(paths: readonly WritePath[]): void {
+  describe("objects die", () => {
+    for (const path of paths) {
+      it(`at each await of: ${path.name}`, { timeout: 600_000 }, async () => {
+        const deaths = await Deaths.begin((await new ObjectCluster().ready()).servicesObject, path.controller);
+        try {
+          const reached = new Set(await enumerate(path, deaths));
+          expect([...reached], "what is known to be an await of it").toEqual(expect.arrayContaining([...path.awaits]));
+        } finally {
+          deaths.end();
+        }
+      });
+    }
+  });
+}
+
+/** Every await of the path with every death at it; answers where the deaths were. */
+async function enumerate(path: WritePath, deaths: Deaths): Promise<string[]> {
+  const [undisturbed] = await dyingTogether(path, deaths, [{ nth: Infinity, when: "before", who: "called" }]);
+  expect(undisturbed?.answer, "the answer when nothing dies").toMatchObject({ ok: true });
+  const { awaits = 0, calls = 0 } = undisturbed?.watched ?? {};
+  const called: Case[] = [];
+  for (const who of ["all", "called"] as const) called.push(...(await enumerateOf(path, deaths, { who, likely: awaits })));
+  const callers = await enumerateOf(path, deaths, { who: "caller", likely: calls });
+  const asked = new Set(called.flatMap(({ watched }) => [...watched.asked]));
+  const byObjects = path.awaits.filter((place) => !place.endsWith(AT_DISK) && !asked.has(place));
+  expect(places(callers), "calls whose caller has died").toEqual(expect.arrayContaining(byObjects));
+  return places(called);
+}
+
+/** One who dies at each of his awaits, which are `likely` so many; the cases in which he did. */
+async function enumerateOf(path: WritePath, deaths: Deaths, { who, likely }: Pick<Death, "who"> & { likely: number }): Promise<Case[]> {
+  const dead: Case[] = [];
+  const together = path.of ? TOGETHER_WHOLE : TOGETHER;
+  for (let nth = 1, isReached = true; isReached;) {
+    // One more than there are, to see that there are no more.
+    const wave = Array.from({ length: Math.max(1, Math.min(together / 2, likely + 2 - nth)) }, (_, i) => nth + i);
+    nth += wave.length;
+    expect(nth, `awaits of one path: ${places(dead).join()}`).toBeLessThan(AWAITS_MAX);
+    const wanted = wave.flatMap((each) => (["before", "after"] as const).map((when) => ({ nth: each, when, who })));
+    const cases = (await dyingTogether(path, deaths, wanted)).filter(({ watched }) => watched.at !== "");
+    dead.push(...cases);
+    isReached = cases.some(({ death }) => death.nth === wave.at(-1));
+  }
+  return dead;
+}
+
+function places(cases: readonly Case[]): string[] {
+  return [...new Set(cases.map(({ watched }) => watched.at))];
+}
+
+async function dyingTogether(path: WritePath, deaths: Deaths, wanted: readonly Death[]): Promise<Case[]> {
+  const clusters = await Promise.all(
+    wanted.map(async () => {
+      const cluster = new ObjectCluster();
+      if (!path.isNew) await cluster.ready();
+      await path.given?.(cluster);
+      return cluster;
+    }),
+  );
+  const cases = wanted.map((death, i) => begin(path, deaths, clusters[i] as ObjectCluster, death));
+  await Promise.all(cases.map((one) => untilDead(path, one)));
+  for (const one of cases) {
+    deaths.forget(one.cluster.name);
+    one.isLeft = true;
+  }
+  if (wanted.some(({ who }) => who === "all")) {
+    await abortAllDurableObjects();
+  }
+  await inParallel(cases, TOGETHER, (one) => comesBack(path, one));
+  return cases;
+}
+
+function begin(path: WritePath, deaths: Deaths, cluster: ObjectCluster, death: Death): Case {
+  const watched = deaths.plan(cluster.name, death, (object) => path.of?.includes(object) ?? true);
+  const one: Case = { cluster, death, watched, answer: undefined, isOver: false, isLeft: false };
+  const heard = (answer?: { ok: boolean }): void => {
+    if (!one.isLeft) Object.assign(one, { answer, isOver: true });
+  };
+  path.ask(cluster).then(
+    (answer) => heard(answer ?? { ok: true }),
+    () => heard(),
+  );
+  return one;
+}
+
+/** Until everything has died, or the client has its answer and what it asked for has come to its end, or to a death. */
+async function untilDead(path: WritePath, one: Case): Promise<void> {
+  const { death, watched } = one;
+  let lookAt = 0;
+  let waitMs = POLL_MS;
+  for (const endAt = Date.now() + REST_MS; Date.now() < endAt; await scheduler.wait(POLL_MS)) {
+    if (watched.at !== "" && (death.who === "all" || one.isOver)) return;
+    if (!one.isOver || Date.now() < lookAt) continue;
+    if (one.answer?.ok !== true || (await isDone(path, one))) return;
+    // A look costs the thread that the cluster works on.
+    lookAt = Date.now() + (waitMs = Math.min(2 * waitMs, POLL_MAX_MS));
+  }
+  throw new Error(`${label(one)}: neither dead nor done`);
+}
+
+/** Everything comes to rest, and what was acknowledged is there; what was not is asked for again. */
+async function comesBack(path: WritePath, one: Case): Promise<void> {
+  const { cluster, answer } = one;
+  const isAcknowledged = answer?.ok === true;
+  if (!isAcknowledged) await rests(path, one, () => problemsOf(path, cluster));
+  await rests(path, one, async () => {
+    if (await isDone(path, one)) return problemsOf(path, cluster);
+    if (!isAcknowledged) await path.ask(cluster).catch(() => undefined);
+    return [`not done after ${JSON.stringify(answer)}`];
+  });
+  if (!one.watched.late) return;
+  const arrived = await one.watched.late().catch(String);
+  await rests(path, one, async () => {
+    const problems = await problemsOf(path, cluster);
+    return (await isDone(path, one)) ? problems : [`undone by the late call, answered with ${JSON.stringify(arrived)}`, ...problems];
+  });
+}
+
+/** Has the cluster maintained until `problems` has none. */
+async function rests(path: WritePath, one: Case, problems: () => Promise<string[]>): Promise<void> {
+  let left: string[] = [];
+  let waitMs = POLL_MS;
+  for (const endAt = Date.now() + REST_MS; Date.now() < endAt; await scheduler.wait((waitMs = Math.min(2 * waitMs, POLL_MAX_MS)))) {
+    await one.cluster.maintain();
+    await path.nudge?.(one.cluster).catch(() => undefined);
+    left = await problems().catch((error: unknown) => [String(error)]);
+    if (left.length === 0) return;
+  }
+  expect.fail(`${label(one)}: ${left.join("; ")}`);
+}
+
+/** An object that dies while it is looked at says nothing. */
+function isDone(path: WritePath, { cluster, answer }: Case): Promise<boolean> {
+  return path.done(cluster, answer).catch(() => false);
+}
+
+function label({ death: { nth, when, who }, watched }: Case): string {
+  return `${who} dies ${when} ${who === "caller" ? "call" : "await"} ${nth} (${watched.at})`;
+}
+
+/** What `npm run check` finds, every finding at once, and what is left to do. */
+async function problemsOf({ expected = [] }: WritePath, cluster: ObjectCluster): Promise<string[]> {
+  let time = Date.now();
+  // A finding counts when it lasts: here it does.
+  const clock = { ...systemClock, now: () => (time += HOUR_MS), after: (_: number, work: () => void) => systemClock.after(0, work) };
+  const { wrong, unchecked } = await checkCluster(new RpcSource(bindings, cluster.name), clock);
+  const findings = [...wrong.map(({ rule, message }) => `${rule}: ${message}`), ...unchecked];
+  const pending = await Promise.all([cluster.servicesObject, cluster.ipAddressesObject].map(pendingReleases));
+  const { handoffs, owners, claims } = await cluster.ranges.state();
+  const claiming = new Set(claims.map(({ ownerUid }) => ownerUid));
+  return [
+    ...findings.filter((finding) => !expected.includes(finding)),
+    ...pending.flat(),
+    ...handoffs.map(({ phase, prefixes }) => `hand-off ${phase} of ${prefixes.join()}`),
+    ...owners.flatMap(({ uid, epoch, ackedEpoch }) =>
+      epoch === ackedEpoch ? [] : [`owner ${uid} has confirmed ${ackedEpoch} of ${epoch}`],
+    ),
+    ...owners.flatMap(({ uid }) => (claiming.has(uid) ? [] : [`owner ${uid} is not retired`])),
+  ];
+}
+
+const HOUR_MS = 3_600_000;
+
+function pendingReleases(stub: DurableObjectStub): Promise<string[]> {
+  return runInDurableObject(stub, (_, { storage }) =>
+    storage.sql
+      .exec<{ address: string }>("SELECT address FROM pending_releases")
+      .toArray()
+      .map(({ address }) => `release of ${address} is pending`),
+  );
+}

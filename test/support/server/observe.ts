@@ -1,0 +1,44 @@
+/** A cluster as the checkers of test/support/checks/checkers.ts want to see it, read through the API. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { checkState } from "../checks/checkers";
+import type { CheckReport } from "../../../src/tools/check/check-cluster";
+import type { Observed, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
+import { getJson } from "./server";
+
+export async function observe(url: string): Promise<Observed> {
+  const [services, ipAddresses, serviceCIDRs] = await Promise.all([
+    getJson<{ items: ObservedService[] }>(`${url}/api/v1/services`),
+    getJson<{ items: ObservedIPAddress[] }>(`${url}/apis/networking.k8s.io/v1/ipaddresses`),
+    getJson<{ items: ObservedServiceCIDR[] }>(`${url}/apis/networking.k8s.io/v1/servicecidrs`),
+  ]);
+  return { services: services.items, ipAddresses: ipAddresses.items, serviceCIDRs: serviceCIDRs.items };
+}
+
+/** Violations that are left when repair had `waitMs` to close the gaps of a crash; [] as soon as there are none. */
+export async function violationsAfterRepair(url: string, acknowledged: readonly ObservedService[], waitMs: number): Promise<string[]> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const violations = checkState(await observe(url), acknowledged);
+    if (violations.length === 0 || Date.now() > deadline) return violations;
+    await sleep(500);
+  }
+}
+
+/** What the server's own check finds wrong, owners' rows and bitmaps included, when repair had `waitMs`; [] as soon as it finds nothing. */
+export async function wrongAfterRepair(url: string, waitMs: number): Promise<string[]> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const { wrong, unchecked } = await getJson<CheckReport>(`${url}/check`);
+    const problems = [...wrong.map(({ message }) => message), ...unchecked];
+    if (problems.length === 0 || Date.now() > deadline) return problems;
+    await sleep(500);
+  }
+}
+
+/** How many watches a store has open, by the server's own count. */
+export async function openWatches(url: string, store: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = new RegExp(`^servicenet_store_watchers\\{store="${store}"\\} (\\d+)$`, "m").exec(text);
+  if (!line) throw new Error(`no servicenet_store_watchers of ${store} in ${text}`);
+  return Number(line[1]);
+}

@@ -1,0 +1,117 @@
+/** The real `npm start` process for a test: on a free port, with a data folder of its own. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const readyMsMax = 45_000;
+const stopMsMax = 15_000;
+
+export interface Server {
+  url: string;
+  kubeconfig: string;
+  /** process number of workerd */
+  runtimePid: number;
+  output(): string;
+  /** Ctrl-C: the signal goes to the whole process group, as a terminal sends it. Resolves when all is over; throws if it was no clean stop. */
+  interrupt(): Promise<void>;
+  /** SIGTERM to the runner alone. Resolves when all is over. */
+  stop(): Promise<void>;
+  /** kill -9 of the runner and, by default, of its runtime. Resolves when they are gone. */
+  kill(what?: "both" | "runner" | "runtime"): Promise<number | null>;
+  /** exit code once the process has ended */
+  ended: Promise<number | null>;
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), "servicenet-"));
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+export interface ServerProcess {
+  pid: number;
+  output(): string;
+  /** exit code */
+  ended: Promise<number | null>;
+  /** Resolves when the output matches; throws when the process ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Runs `npm start -- <args>` in the project and collects what it prints; `bare` leaves npm out, which has exit codes of its own. */
+export function startProcess(args: readonly string[], { bare = false } = {}): ServerProcess {
+  const [command, ...before] = bare ? [process.execPath, "scripts/run.mjs", "scripts/serve.ts"] : ["npm", "start", "--silent", "--"];
+  const child = spawn(command, [...before, ...args], { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8");
+    stream.on("data", (chunk: string) => (text += chunk));
+  }
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  let over = false;
+  void ended.then(() => (over = true));
+  const printed = async (pattern: RegExp) => {
+    const deadline = Date.now() + readyMsMax;
+    for (;;) {
+      const match = pattern.exec(text);
+      if (match) return match;
+      if (over || Date.now() > deadline) throw new Error(`the server ${over ? "ended" : "did not become ready"}:\n${text}`);
+      await sleep(20);
+    }
+  };
+  if (child.pid === undefined) throw new Error("npm could not be started");
+  return { output: () => text, ended, pid: child.pid, printed };
+}
+
+/** Starts a server on the data folder and waits for its ready line. */
+export async function startServer(dataFolder: string, args: readonly string[] = []): Promise<Server> {
+  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...args]);
+  const [, url = ""] = await process_.printed(/ready at (http:\S+)/);
+  const runner = pidIn(join(dataFolder, "runner.lock"));
+  const runtime = pidIn(join(dataFolder, "workerd.json"));
+  return {
+    url,
+    kubeconfig: join(dataFolder, "kubeconfig"),
+    runtimePid: runtime,
+    output: process_.output,
+    ended: process_.ended,
+    interrupt: async () => {
+      signal(-process_.pid, "SIGINT");
+      const late = sleep(stopMsMax, "late", { ref: false });
+      if ((await Promise.race([process_.ended, late])) === "late") throw new Error(`no stop after SIGINT:\n${process_.output()}`);
+      if (existsSync(join(dataFolder, "runner.lock"))) throw new Error(`no clean stop:\n${process_.output()}`);
+    },
+    stop: async () => {
+      signal(runner, "SIGTERM");
+      await process_.ended;
+    },
+    kill: (what = "both") => {
+      if (what !== "runtime") signal(runner, "SIGKILL");
+      if (what !== "runner") signal(runtime, "SIGKILL");
+      return what === "runner" ? Promise.resolve(null) : process_.ended;
+    },
+  };
+}
+
+export async function getJson<T = unknown>(url: string): Promise<T> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`GET ${url}: ${String(response.status)} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+function pidIn(file: string): number {
+  return (JSON.parse(readFileSync(file, "utf8")) as { pid: number }).pid;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}

@@ -1,0 +1,103 @@
+/** Switches that take one protection each out of a simulated cluster, to show that its absence is noticed. */
+import type { Clock } from "../../../src/core/base/ports";
+import { ServiceRepair } from "../../../src/addresses/clusterip/service-repair";
+import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
+import { relation } from "../../../src/core/net/prefix";
+import { storedPrefix } from "../../../src/addresses/topology/stored-prefix";
+import { overriding } from "../worlds/overriding";
+import type { Sabotage } from "./cluster";
+
+/** By what is missing. Made anew for every history: some remember what they did. */
+export const sabotages: Readonly<Record<string, () => Sabotage>> = {
+  fence: noFence,
+  "stale answer": noStaleAnswer,
+  "pending-release row": () => ({ ledger: (storage) => overriding(storage, { releaseAdd: () => undefined, releaseHas: () => true }) }),
+  seeding: () => ({ owner: (owner) => overriding(owner, { seed: () => Promise.resolve("ok") }) }),
+  deadline: () => ({
+    extension: (extension) =>
+      overriding(extension, {
+        admit: (change, operation) => {
+          Object.defineProperty(operation, "deadline", { value: Infinity });
+          return extension.admit?.(change, operation) ?? { kind: "go" };
+        },
+      }),
+  }),
+  "age of orphans": noAge,
+  "holder kind": noHolderKind,
+  "second look": noSecondLook,
+};
+
+/** For repair every orphan is old enough to go. */
+function noAge(): Sabotage {
+  const ahead = (clock: Clock): Clock => overriding(clock, { now: () => clock.now() + 3_600_000 });
+  return { repairPorts: (ports) => overriding(ports, { clock: ahead(ports.clock) }) };
+}
+
+/** Whoever asks an owner for its rows takes them all for its own. */
+function noHolderKind(): Sabotage {
+  return {
+    owner: (owner) =>
+      overriding(owner, {
+        rowsSince: async (after, limit) => {
+          const answer = await owner.rowsSince(after, limit);
+          return { ...answer, rows: answer.rows.map((row) => ({ ...row, holder: { ...row.holder, kind: "service" as const } })) };
+        },
+      }),
+  };
+}
+
+/** The services store releases whatever repair proposes, whoever holds it or is about to. */
+function noSecondLook(): Sabotage {
+  return {
+    repaired: (repair, ports) => {
+      const { ledger, storage } = ports;
+      const dropOrphaned = (address: string): boolean => {
+        const allocation = storage.allocationGet(address);
+        if (allocation) ledger.drop(allocation.key, address);
+        return allocation !== undefined;
+      };
+      const blind = new ServiceRepair({ ...ports, ledger: overriding(ledger, { isInFlight: () => false, dropOrphaned }) });
+      return overriding(repair, { giveUp: (items) => blind.giveUp(items) });
+    },
+  };
+}
+
+/** An owner confirms what takes ranges away from it, and goes on giving them out as long as it has segments there. */
+function noFence(): Sabotage {
+  const allowed = new Map<string, Set<string>>();
+  const kept = new Map<string, OwnerConfig>();
+  const configure = (owner: ServiceCIDRRpc, uid: string, config: OwnerConfig): ReturnType<ServiceCIDRRpc["configure"]> => {
+    const ranges = allowed.get(uid) ?? new Set();
+    allowed.set(uid, ranges);
+    for (const range of config.ranges) ranges.add(range);
+    const isUnder = (range: string): boolean =>
+      config.owned.some((segment) => relation(storedPrefix(range), storedPrefix(segment)) !== "disjoint");
+    const key = `${uid} ${config.epoch}`;
+    const next = kept.get(key) ?? { ...config, ranges: [...ranges].filter(isUnder).sort() };
+    kept.set(key, next);
+    return owner.configure(next);
+  };
+  return { owner: (owner, uid) => overriding(owner, { configure: (config) => configure(owner, uid, config) }) };
+}
+
+/** An owner that says yes to whatever it should leave to somebody else. */
+function noStaleAnswer(): Sabotage {
+  let counter = 1_000_000;
+  return {
+    owner: (owner) =>
+      overriding(owner, {
+        release: async (items) => (await owner.release(items)).map(() => "released"),
+        allocate: async (items) => {
+          const answer = await owner.allocate(items);
+          const results = answer.results.map((result, i) => {
+            const address = items[i]?.address ?? "";
+            const isRefused = !result.ok && (result.reason === "stale" || result.reason === "frozen") && address !== "";
+            return isRefused
+              ? { ok: true as const, address, gen: { epoch: answer.epoch, counter: ++counter }, scope: "static" as const }
+              : result;
+          });
+          return { ...answer, results };
+        },
+      }),
+  };
+}

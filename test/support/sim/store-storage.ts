@@ -1,0 +1,89 @@
+import type { NamespaceGuardStorage } from "../../../src/api/store/namespace-guard";
+import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "../../../src/api/store/store-storage";
+import { type Journal, JournaledMap } from "./journal";
+
+/** The rows of a ResourceStore on a journal that it shares with the other tables of its object. */
+export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
+  readonly #objects: JournaledMap<StoredObject>;
+  readonly #history: JournaledMap<HistoryEntry>;
+  readonly #closed: JournaledMap<string>;
+  readonly #journal: Journal;
+  #state: StoreState | undefined;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+    this.#objects = new JournaledMap(journal);
+    this.#history = new JournaledMap(journal);
+    this.#closed = new JournaledMap(journal);
+  }
+
+  transaction<T>(work: () => T): T {
+    return this.#journal.transaction(work);
+  }
+
+  sync(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  stateLoad(): StoreState | undefined {
+    return this.#state && { ...this.#state };
+  }
+
+  stateSave(state: StoreState): void {
+    const before = this.#state;
+    this.#journal.wrote(() => (this.#state = before));
+    this.#state = { ...state };
+  }
+
+  objectGet(key: string): StoredObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  objectPut(object: StoredObject): void {
+    this.#objects.set(object.key, { ...object });
+  }
+
+  objectDelete(key: string): void {
+    this.#objects.delete(key);
+  }
+
+  objectScan(from: string, to: string): StoredObject[] {
+    const found = this.#objects.values().filter(({ key }) => key >= from && (to === "" || key < to));
+    return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  objectCount(from: string, to: string): number {
+    return this.objectScan(from, to).length;
+  }
+
+  historyAppend(entry: HistoryEntry): void {
+    this.#history.set(String(entry.revision), { ...entry });
+  }
+
+  historySince(after: number, limit: number): HistoryEntry[] {
+    const found = this.#history.values().filter(({ revision }) => revision > after);
+    return found.sort((a, b) => a.revision - b.revision).slice(0, limit);
+  }
+
+  historyTrim(through: number): number {
+    let freed = 0;
+    for (const { revision, data, before } of this.#history.values()) {
+      if (revision > through) continue;
+      freed += data.length + before.length;
+      this.#history.delete(String(revision));
+    }
+    return freed;
+  }
+
+  namespaceClosedUid(name: string): string | undefined {
+    return this.#closed.get(name);
+  }
+
+  namespaceClose(name: string, uid: string): void {
+    this.#closed.set(name, uid);
+  }
+
+  namespaceOpen(name: string): void {
+    this.#closed.delete(name);
+  }
+}

@@ -1,0 +1,79 @@
+/** A small healthy cluster as a check sees it, to be damaged by tests. */
+import type { CheckSource } from "../../../src/tools/check/check-cluster";
+import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
+
+export interface CheckedCluster {
+  services: ObservedService[];
+  ipAddresses: ObservedIPAddress[] | undefined;
+  serviceCIDRs: ObservedServiceCIDR[] | undefined;
+  ranges: string[] | undefined;
+  owners: ObservedOwners | undefined;
+  /** labels of objects of whatever kind that are stored and cannot be read */
+  unreadable: string[];
+}
+
+/** What every test object was made at, in milliseconds since the epoch. */
+export const MADE_AT = Date.UTC(2026, 0, 1);
+const OWNER = "owner-1";
+
+export function service(name: string, address: string, spec: ObservedService["spec"] = {}): ObservedService {
+  return { metadata: { namespace: "default", name, uid: `uid-${name}` }, spec: { type: "ClusterIP", clusterIPs: [address], ...spec } };
+}
+
+export function ipAddress(address: string, parent: string): ObservedIPAddress {
+  return {
+    metadata: {
+      name: address,
+      uid: `uid-${address}`,
+      creationTimestamp: new Date(MADE_AT).toISOString(),
+      labels: {
+        "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+        "ipaddress.kubernetes.io/ip-family": address.includes(":") ? "IPv6" : "IPv4",
+      },
+    },
+    spec: { parentRef: { group: "", resource: "services", namespace: "default", name: parent } },
+  };
+}
+
+export function serviceCIDR(name: string, cidrs: string[], ready = true): ObservedServiceCIDR {
+  const condition = {
+    type: "Ready",
+    status: ready ? "True" : "False",
+    reason: ready ? "" : "Seeding",
+    message: "",
+    lastTransitionTime: "",
+  };
+  return { metadata: { name, uid: `uid-${name}` }, spec: { cidrs }, status: { conditions: [condition] } };
+}
+
+export function row(address: string, name: string, kind: "service" | "ipaddress" = "service") {
+  return { address, holder: { kind, namespace: "default", name, uid: `uid-${name}` } };
+}
+
+export function healthy(): CheckedCluster {
+  return {
+    services: [service("kubernetes", "10.96.0.1"), service("web", "10.96.0.20", { ports: [{ protocol: "TCP", nodePort: 30080 }] })],
+    ipAddresses: [ipAddress("10.96.0.1", "kubernetes"), ipAddress("10.96.0.20", "web")],
+    serviceCIDRs: [serviceCIDR("kubernetes", ["10.96.0.0/16"])],
+    ranges: undefined,
+    unreadable: [],
+    owners: {
+      claims: [{ prefix: "10.96.0.0/16", ownerUid: OWNER }],
+      owners: [{ uid: OWNER, rows: [row("10.96.0.1", "kubernetes"), row("10.96.0.20", "web")], differs: "" }],
+      silent: [],
+    },
+  };
+}
+
+/** Reads whatever `cluster` says at the time. */
+export function sourceOf(cluster: () => CheckedCluster): CheckSource {
+  const listed = <T>(kind: string, objects: T[] | undefined): Promise<Listed<T> | undefined> =>
+    Promise.resolve(objects && { objects, unreadable: cluster().unreadable.filter((label) => label.startsWith(`${kind} `)) });
+  return {
+    services: async () => (await listed("Service", cluster().services)) ?? { objects: [], unreadable: [] },
+    ipAddresses: () => listed("IPAddress", cluster().ipAddresses),
+    serviceCIDRs: () => listed("ServiceCIDR", cluster().serviceCIDRs),
+    ranges: () => Promise.resolve(cluster().ranges),
+    owners: () => Promise.resolve(cluster().owners),
+  };
+}

@@ -1,0 +1,207 @@
+import { GarbageCollector } from "../../../src/controllers/garbage-collection/collector";
+import type { CollectedStore, GraphStorage } from "../../../src/controllers/garbage-collection/ports";
+import type { GraphNode } from "../../../src/controllers/garbage-collection/graph";
+import { storeName } from "../../../src/controllers/garbage-collection/resolve-owner";
+import type { KubeObject, OwnerReference } from "../../../src/api/meta/kubernetes";
+import { leasesDefinition } from "../../../src/api/registry/leases/definition";
+import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
+import { podsDefinition } from "../../../src/api/registry/pods/definition";
+import type { ResourceDefinition } from "../../../src/api/registry/resource";
+import type { StoreCursor } from "../../../src/api/rpc/object-links";
+import type { DeleteOptionsRequest, ObjectKey, WriteResult } from "../../../src/api/rpc/store";
+import type { StoreExtension } from "../../../src/api/store/extension";
+import { changesLinks, ObjectLinksReader } from "../../../src/api/store/object-links-reader";
+import { observed } from "../../../src/api/store/observed";
+import { createRequest, DELETE, StoreWorld, WRITE } from "./store-world";
+import { SimScheduler } from "../sim/scheduler";
+
+/** The collector's rows in maps; text in between, so that nothing is shared with it. */
+class MemoryGraphStorage implements GraphStorage {
+  readonly #nodes = new Map<string, string>();
+  readonly #cursors = new Map<string, string>();
+
+  get rows(): number {
+    return this.#nodes.size;
+  }
+
+  transaction(work: () => void): void {
+    work();
+  }
+
+  nodes(): GraphNode[] {
+    return [...this.#nodes.values()].map((text) => JSON.parse(text) as GraphNode);
+  }
+
+  cursors(): [string, StoreCursor][] {
+    return [...this.#cursors].map(([store, text]) => [store, JSON.parse(text) as StoreCursor]);
+  }
+
+  nodePut(id: string, node: GraphNode): void {
+    this.#nodes.set(id, JSON.stringify(node));
+  }
+
+  nodeDelete(id: string): void {
+    this.#nodes.delete(id);
+  }
+
+  cursorPut(store: string, cursor: StoreCursor): void {
+    this.#cursors.set(store, JSON.stringify(cursor));
+  }
+}
+
+export type WorldKind = "Lease" | "Pod" | "Node";
+const DEFINITIONS: Record<WorldKind, ResourceDefinition> = { Lease: leasesDefinition, Pod: podsDefinition, Node: nodesDefinition };
+const SPECS: Record<WorldKind, object> = { Lease: { spec: {} }, Pod: { spec: { containers: [{ name: "c", image: "i" }] } }, Node: {} };
+
+interface WorldStore {
+  world: StoreWorld;
+  links: ObjectLinksReader;
+}
+
+/** Faults of calls to stores, asked before each call; "lost" = carried out, the answer does not arrive. */
+export type Fault = "down" | "lost" | undefined;
+
+/** The real brains of three stores and the collector over them, in virtual time. */
+export class CollectorWorld {
+  readonly scheduler = new SimScheduler();
+  readonly storage = new MemoryGraphStorage();
+  readonly stores: Record<WorldKind, WorldStore>;
+  readonly logged: string[] = [];
+  /** calls to stores: `pods metadataOf` */
+  calls: string[] = [];
+  /** removals in order: `Pod ns/a` */
+  readonly removed: string[] = [];
+  fault: (call: string) => Fault = () => undefined;
+  /** milliseconds until a call arrives */
+  delay: () => number = () => 1;
+  /** before a write of the collector is carried out */
+  beforeWrite: (key: ObjectKey) => Promise<void> = () => Promise.resolve();
+  onRemoval: (kind: WorldKind, object: KubeObject) => void = () => undefined;
+  collector: GarbageCollector;
+
+  constructor(historyEntries = 1_000) {
+    const store = (kind: WorldKind): WorldStore => this.#store(kind, historyEntries);
+    this.stores = { Lease: store("Lease"), Pod: store("Pod"), Node: store("Node") };
+    this.collector = this.#collector();
+  }
+
+  /** The collector forgets what it did not store. */
+  restart(): void {
+    this.collector = this.#collector();
+  }
+
+  run(): Promise<{ left: boolean }> {
+    return this.scheduler.run(this.collector.run());
+  }
+
+  /** Passes until nothing is left; answers how many. */
+  async settle(passesMax = 20): Promise<number> {
+    for (let passes = 1; passes <= passesMax; passes++) if (!(await this.run()).left) return passes;
+    throw new Error(`not settled after ${passesMax} passes: ${this.logged.slice(-3).join("; ")}`);
+  }
+
+  /** Creates an object (`namespace` "" for a Node) and answers the reference that its dependents use. */
+  async make(
+    kind: WorldKind,
+    name: string,
+    ownerReferences: OwnerReference[] = [],
+    metadata: KubeObject["metadata"] = {},
+  ): Promise<OwnerReference> {
+    const namespace = kind === "Node" ? "" : (metadata.namespace ?? "ns");
+    const object = { ...SPECS[kind], metadata: { ...metadata, name, ...(namespace ? { namespace } : {}), ownerReferences } };
+    const result = await this.stores[kind].world.write(createRequest(object));
+    if (!result.ok) throw new Error(result.status.message);
+    const uid = (JSON.parse(result.object) as KubeObject).metadata?.uid ?? "";
+    return { apiVersion: kind === "Lease" ? "coordination.k8s.io/v1" : "v1", kind, name, uid, blockOwnerDeletion: true };
+  }
+
+  delete(kind: WorldKind, name: string, options: Partial<DeleteOptionsRequest> = {}, namespace = "ns"): Promise<WriteResult> {
+    return this.stores[kind].world.write({
+      verb: "delete",
+      key: { namespace: kind === "Node" ? "" : namespace, name },
+      options: { ...DELETE, ...options },
+    });
+  }
+
+  patch(kind: WorldKind, name: string, metadata: object, namespace = "ns"): Promise<WriteResult> {
+    return this.stores[kind].world.write({
+      verb: "patch",
+      key: { namespace: kind === "Node" ? "" : namespace, name },
+      subresource: "",
+      patchType: "merge",
+      patch: JSON.stringify({ metadata }),
+      options: { ...WRITE, group: DEFINITIONS[kind].group },
+    });
+  }
+
+  find(kind: WorldKind, name: string, namespace = "ns"): KubeObject["metadata"] {
+    return this.stores[kind].world.stored<KubeObject>(name, kind === "Node" ? "" : namespace)?.metadata;
+  }
+
+  /** Every object: `Pod ns/a`. */
+  all(): Map<string, NonNullable<KubeObject["metadata"]>> {
+    const found = new Map<string, NonNullable<KubeObject["metadata"]>>();
+    for (const [kind, { world }] of Object.entries(this.stores)) {
+      for (const { key, data } of world.storage.objectScan("", "")) {
+        found.set(`${kind} ${key}`, (JSON.parse(data) as KubeObject).metadata ?? {});
+      }
+    }
+    return found;
+  }
+
+  #store(kind: WorldKind, entriesMax: number): WorldStore {
+    const noted = (revision: number): void => links.noteRelevant(revision);
+    const extension: StoreExtension<undefined> = observed(
+      {},
+      {
+        committed: (change) => {
+          if (changesLinks(change)) noted(change.revision);
+          if (change.type !== "DELETED" || !change.before) return;
+          this.removed.push(`${kind} ${change.key}`);
+          this.onRemoval(kind, change.before);
+        },
+        turnCommitted: () => undefined,
+        turnLost: () => undefined,
+      },
+    );
+    const historyBounds = { entriesMax, sizeMax: 1_000_000, trimEntries: 1 };
+    const world = new StoreWorld({ definition: DEFINITIONS[kind], scheduler: this.scheduler, extension, historyBounds, seed: kind.length });
+    const links = new ObjectLinksReader(world.store);
+    return { world, links };
+  }
+
+  #collector(): GarbageCollector {
+    const stores = Object.values(this.stores).map((store) => this.#collected(store));
+    const recorder = {
+      log: (level: string, event: string, fields: object = {}) => void this.logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
+    };
+    return new GarbageCollector({ storage: this.storage, stores, recorder });
+  }
+
+  #collected({ world, links }: WorldStore): CollectedStore {
+    const { definition } = world;
+    const call = async <T>(method: string, work: () => T | Promise<T>): Promise<T> => {
+      const what = `${definition.resource} ${method}`;
+      this.calls.push(what);
+      await this.scheduler.clock().sleep(this.delay());
+      const fault = this.fault(what);
+      if (fault === "down") throw new Error("down");
+      const answer = await work();
+      if (fault === "lost") throw new Error("lost");
+      return answer;
+    };
+    return {
+      name: storeName(definition),
+      group: definition.group,
+      version: definition.versions[0] ?? "",
+      changesSince: (cursor, limit) => call("changesSince", () => links.changesSince(cursor, limit)),
+      listMetadata: (after, limit) => call("listMetadata", () => links.listMetadata(after, Math.min(limit, 3))),
+      metadataOf: (keys) => call("metadataOf", () => links.metadataOf(keys)),
+      write: (request) =>
+        call("write", async () => {
+          if (request.verb !== "create") await this.beforeWrite(request.key);
+          return world.store.write(request);
+        }),
+    };
+  }
+}

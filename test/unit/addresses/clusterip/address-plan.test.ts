@@ -1,0 +1,320 @@
+import { describe, expect, it } from "vitest";
+import {
+  applyTaken,
+  dryRunAddress,
+  heldAddresses,
+  planClusterIPs,
+  prepareServiceWrite,
+  requestedClusterIPs,
+  type Take,
+} from "../../../../src/addresses/clusterip/address-plan";
+import type { Service } from "../../../../src/api/meta/kubernetes";
+import type { Family } from "../../../../src/core/net/family";
+import { applyDefaults } from "../../../../src/api/registry/services/defaults";
+import { validateService } from "../../../../src/api/registry/services/validate";
+import { validateServiceUpdate } from "../../../../src/api/registry/services/validate-update";
+import { deepFreeze, sent, type Spec, stored, texts } from "../../api/registry/services/a-service";
+
+const A = "10.0.0.10";
+const A6 = "2001:db8::10";
+const BOTH: readonly Family[] = ["IPv4", "IPv6"];
+
+const SINGLE = stored({ clusterIP: A }, {}, BOTH);
+const DUAL = stored({ clusterIP: A, clusterIPs: [A, A6], ipFamilyPolicy: "RequireDualStack" }, {}, BOTH);
+const PREFER_DUAL = stored({ clusterIP: A, clusterIPs: [A, A6], ipFamilyPolicy: "PreferDualStack" }, {}, BOTH);
+const PREFER_SINGLE = stored({ clusterIP: A, ipFamilyPolicy: "PreferDualStack" }, {}, ["IPv4"]);
+const HEADLESS = stored({ clusterIP: "None" }, {}, BOTH);
+const EXTERNAL = stored({ type: "ExternalName", externalName: "a.b" }, {}, BOTH);
+
+/** As the store does it: the client's object, with defaults. */
+function wanted(spec: Spec): Service {
+  const service = sent(spec);
+  applyDefaults(service);
+  return service;
+}
+
+function plan(spec: Spec, before?: Service, families: readonly Family[] = BOTH) {
+  const after = wanted(spec);
+  const planned = planClusterIPs({ after, before }, families);
+  return { after, planned };
+}
+
+function take(index: number, family: Family, address = ""): Take {
+  return { index, family, address };
+}
+
+describe("planClusterIPs: create", () => {
+  it.each<{ name: string; spec: Spec; families?: Family[]; want: Take[] }>([
+    { name: "dynamic", spec: {}, want: [take(0, "IPv4")] },
+    { name: "dynamic on an IPv6 cluster", spec: {}, families: ["IPv6", "IPv4"], want: [take(0, "IPv6")] },
+    { name: "other family first", spec: { ipFamilies: ["IPv6"] }, want: [take(0, "IPv6")] },
+    { name: "dual-stack", spec: { ipFamilyPolicy: "PreferDualStack" }, want: [take(0, "IPv4"), take(1, "IPv6")] },
+    {
+      name: "dual-stack, other family first",
+      spec: { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6"] },
+      want: [take(0, "IPv6"), take(1, "IPv4")],
+    },
+    { name: "PreferDualStack on one family", spec: { ipFamilyPolicy: "PreferDualStack" }, families: ["IPv4"], want: [take(0, "IPv4")] },
+    { name: "static", spec: { clusterIP: A }, want: [take(0, "IPv4", A)] },
+    { name: "static is asked for in canonical form", spec: { clusterIP: "2001:DB8:0::10" }, want: [take(0, "IPv6", A6)] },
+    {
+      name: "static and dynamic",
+      spec: { clusterIP: A6, ipFamilyPolicy: "RequireDualStack" },
+      want: [take(0, "IPv6", A6), take(1, "IPv4")],
+    },
+    {
+      name: "two static",
+      spec: { clusterIP: A, clusterIPs: [A, A6], ipFamilyPolicy: "PreferDualStack" },
+      want: [take(0, "IPv4", A), take(1, "IPv6", A6)],
+    },
+    { name: "NodePort", spec: { type: "NodePort" }, want: [take(0, "IPv4")] },
+    { name: "LoadBalancer", spec: { type: "LoadBalancer" }, want: [take(0, "IPv4")] },
+    { name: "headless", spec: { clusterIP: "None" }, want: [] },
+    { name: "headless without selector", spec: { clusterIP: "None", selector: undefined }, want: [] },
+    { name: "ExternalName", spec: { type: "ExternalName", externalName: "a.b" }, want: [] },
+  ])("$name", ({ spec, families, want }) => {
+    expect(plan(spec, undefined, families).planned).toEqual({ ok: true, take: want, keep: [], release: [] });
+  });
+
+  it("errors of families end the plan", () => {
+    const { planned } = plan({ ipFamilyPolicy: "RequireDualStack" }, undefined, ["IPv4"]);
+    expect(planned.ok).toBe(false);
+    if (!planned.ok) {
+      expect(texts(planned.errors)).toEqual([
+        'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+      ]);
+    }
+  });
+});
+
+interface UpdateRow {
+  name: string;
+  before: Service;
+  spec: Spec;
+  families?: Family[];
+  take?: Take[];
+  keep?: string[];
+  release?: string[];
+}
+
+describe("planClusterIPs: update", () => {
+  it.each<UpdateRow>([
+    { name: "nothing changes", before: SINGLE, spec: {}, keep: [A] },
+    { name: "nothing changes, dual", before: DUAL, spec: {}, keep: [A, A6] },
+    { name: "ClusterIP to NodePort", before: SINGLE, spec: { type: "NodePort" }, keep: [A] },
+    // A
+    { name: "ExternalName to ClusterIP", before: EXTERNAL, spec: {}, take: [take(0, "IPv4")] },
+    { name: "ExternalName to a static address", before: EXTERNAL, spec: { type: "NodePort", clusterIP: A }, take: [take(0, "IPv4", A)] },
+    {
+      name: "ExternalName to dual-stack",
+      before: EXTERNAL,
+      spec: { type: "LoadBalancer", ipFamilyPolicy: "RequireDualStack" },
+      take: [take(0, "IPv4"), take(1, "IPv6")],
+    },
+    { name: "ExternalName to headless", before: EXTERNAL, spec: { clusterIP: "None" } },
+    { name: "ExternalName stays", before: EXTERNAL, spec: { type: "ExternalName", externalName: "c.d" } },
+    // B
+    { name: "ClusterIP to ExternalName", before: SINGLE, spec: { type: "ExternalName", externalName: "a.b" }, release: [A] },
+    { name: "dual to ExternalName", before: DUAL, spec: { type: "ExternalName", externalName: "a.b" }, release: [A, A6] },
+    {
+      name: "to ExternalName in a cluster that lost the family",
+      before: DUAL,
+      spec: { type: "ExternalName", externalName: "a.b" },
+      families: ["IPv4"],
+      release: [A, A6],
+    },
+    { name: "headless to ExternalName", before: HEADLESS, spec: { type: "ExternalName", externalName: "a.b" } },
+    // C
+    { name: "one to two", before: SINGLE, spec: { ipFamilyPolicy: "RequireDualStack" }, keep: [A], take: [take(1, "IPv6")] },
+    {
+      name: "one to two, PreferDualStack",
+      before: SINGLE,
+      spec: { ipFamilyPolicy: "PreferDualStack" },
+      keep: [A],
+      take: [take(1, "IPv6")],
+    },
+    {
+      name: "one to two, named",
+      before: SINGLE,
+      spec: { ipFamilyPolicy: "RequireDualStack", clusterIP: A, clusterIPs: [A, A6] },
+      keep: [A],
+      take: [take(1, "IPv6", A6)],
+    },
+    {
+      name: "one to two on a one-family cluster stays one",
+      before: SINGLE,
+      spec: { ipFamilyPolicy: "PreferDualStack" },
+      families: ["IPv4"],
+      keep: [A],
+    },
+    { name: "PreferDualStack does not grow by itself", before: PREFER_SINGLE, spec: { ...PREFER_SINGLE.spec }, keep: [A] },
+    {
+      name: "PreferDualStack grows on request",
+      before: PREFER_SINGLE,
+      spec: { ...PREFER_SINGLE.spec, ipFamilies: ["IPv4", "IPv6"] },
+      keep: [A],
+      take: [take(1, "IPv6")],
+    },
+    // D
+    { name: "two to one", before: DUAL, spec: { ipFamilyPolicy: "SingleStack" }, keep: [A], release: [A6] },
+    {
+      name: "two to one with trimmed lists",
+      before: PREFER_DUAL,
+      spec: { ipFamilyPolicy: "SingleStack", clusterIP: A, clusterIPs: [A], ipFamilies: ["IPv4"] },
+      keep: [A],
+      release: [A6],
+    },
+    {
+      name: "PreferDualStack does not shrink by itself",
+      before: PREFER_DUAL,
+      spec: { ...PREFER_DUAL.spec },
+      families: ["IPv4"],
+      keep: [A, A6],
+    },
+    // neither
+    { name: "headless stays headless when families change", before: HEADLESS, spec: { ipFamilyPolicy: "PreferDualStack" } },
+  ])("$name", ({ before, spec, families, take: taken = [], keep = [], release = [] }) => {
+    expect(plan(spec, before, families).planned).toEqual({ ok: true, take: taken, keep, release });
+  });
+
+  it.each<{ name: string; before: Service; spec: Spec }>([
+    { name: "another primary address while growing", before: SINGLE, spec: { clusterIP: "10.0.0.11", ipFamilyPolicy: "RequireDualStack" } },
+    { name: "headless to an address", before: HEADLESS, spec: { clusterIP: A } },
+    { name: "an address to headless", before: SINGLE, spec: { clusterIP: "None" } },
+    { name: "another address", before: SINGLE, spec: { clusterIP: "10.0.0.11" } },
+    { name: "another second address", before: DUAL, spec: { clusterIP: A, clusterIPs: [A, "2001:db8::11"] } },
+  ])("takes and releases nothing for what validation refuses: $name", ({ before, spec }) => {
+    const { after, planned } = plan(spec, before);
+    expect(planned).toMatchObject({ ok: true, take: [], release: [] });
+    const errors = texts([...validateServiceUpdate({ after, before }), ...validateService(after, before)]);
+    expect(errors.join("\n")).toContain("may not change once set");
+  });
+
+  it("a Service stored before clusterIPs existed grows like any other", () => {
+    const before = deepFreeze(sent({ type: "ClusterIP", clusterIP: A, sessionAffinity: "None" }));
+    expect(plan({ ipFamilyPolicy: "PreferDualStack" }, before).planned).toEqual({
+      ok: true,
+      take: [take(1, "IPv6")],
+      keep: [A],
+      release: [],
+    });
+  });
+});
+
+describe("planClusterIPs: delete", () => {
+  it.each<{ name: string; before: Service; want: string[] }>([
+    { name: "single", before: SINGLE, want: [A] },
+    { name: "dual", before: DUAL, want: [A, A6] },
+    { name: "headless", before: HEADLESS, want: [] },
+    { name: "ExternalName", before: EXTERNAL, want: [] },
+    { name: "canonical form of what was typed", before: stored({ clusterIP: "2001:DB8::0010" }, {}, BOTH), want: [A6] },
+    { name: "an old object without clusterIPs", before: deepFreeze(sent({ type: "ClusterIP", clusterIP: A })), want: [A] },
+  ])("$name", ({ before, want }) => {
+    expect(planClusterIPs({ after: undefined, before }, BOTH)).toEqual({ ok: true, take: [], keep: [], release: want });
+    expect(heldAddresses(before)).toEqual(want);
+  });
+});
+
+describe("applyTaken", () => {
+  function applied(spec: Spec, taken: { index: number; address: string }[], before?: Service): Spec | undefined {
+    const { after, planned } = plan(spec, before);
+    expect(planned.ok).toBe(true);
+    applyTaken(after, taken);
+    expect(texts(validateService(after, before))).toEqual([]);
+    return after.spec;
+  }
+
+  it("dynamic", () => {
+    expect(applied({}, [{ index: 0, address: A }])).toMatchObject({ clusterIP: A, clusterIPs: [A] });
+  });
+
+  it("dual-stack in any order", () => {
+    const taken = [
+      { index: 1, address: A6 },
+      { index: 0, address: A },
+    ];
+    expect(applied({ ipFamilyPolicy: "RequireDualStack" }, taken)).toMatchObject({ clusterIP: A, clusterIPs: [A, A6] });
+  });
+
+  it("a named address stays as it was typed", () => {
+    expect(applied({ clusterIP: "2001:DB8::10" }, [{ index: 0, address: A6 }])).toMatchObject({
+      clusterIP: "2001:DB8::10",
+      clusterIPs: ["2001:DB8::10"],
+    });
+  });
+
+  it("the second of an upgrade; the stored list is not touched", () => {
+    expect(applied({ ipFamilyPolicy: "RequireDualStack" }, [{ index: 1, address: A6 }], SINGLE)).toMatchObject({
+      clusterIP: A,
+      clusterIPs: [A, A6],
+    });
+    expect(SINGLE.spec?.clusterIPs).toEqual([A]);
+  });
+
+  it("nothing taken, nothing written", () => {
+    expect(applied({ clusterIP: "None" }, [])).toMatchObject({ clusterIP: "None", clusterIPs: ["None"] });
+  });
+
+  it("a plan that is half fulfilled is a bug", () => {
+    const { after } = plan({ ipFamilyPolicy: "RequireDualStack" });
+    expect(() => applyTaken(after, [{ index: 1, address: A6 }])).toThrow(/an address of the plan is missing/);
+  });
+});
+
+describe("prepareServiceWrite", () => {
+  it("does the same when it is done again", () => {
+    for (const before of [undefined, SINGLE, DUAL, PREFER_DUAL, HEADLESS, EXTERNAL]) {
+      for (const spec of [
+        {},
+        { clusterIP: A },
+        { ipFamilyPolicy: "PreferDualStack" },
+        { ipFamilyPolicy: "SingleStack" },
+        { clusterIP: "None" },
+      ]) {
+        const after = wanted(spec);
+        const first = texts(prepareServiceWrite({ after, before }, BOTH));
+        const once = JSON.stringify(after);
+        expect(texts(prepareServiceWrite({ after, before }, BOTH))).toEqual(first);
+        expect(JSON.stringify(after)).toBe(once);
+      }
+    }
+  });
+
+  it("a node port that is asked for lies in the range", () => {
+    const after = wanted({
+      type: "NodePort",
+      ports: [
+        { port: 80, nodePort: 80 },
+        { port: 81, nodePort: 30000 },
+        { port: 82, nodePort: 32768 },
+      ],
+    });
+    expect(texts(prepareServiceWrite({ after, before: undefined }, BOTH))).toEqual([
+      "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767",
+      "spec.ports[2].nodePort: Invalid value: 32768: provided port is not in the valid range. The range of valid ports is 30000-32767",
+    ]);
+    const clusterIP = wanted({ ports: [{ port: 80, nodePort: 80 }] });
+    expect(prepareServiceWrite({ after: clusterIP, before: undefined }, BOTH)).toEqual([]);
+  });
+});
+
+describe("requestedClusterIPs", () => {
+  it.each<{ spec: Spec; want: string[] }>([
+    { spec: {}, want: [""] },
+    { spec: { ipFamilyPolicy: "RequireDualStack" }, want: ["", ""] },
+    { spec: { clusterIP: A, ipFamilyPolicy: "RequireDualStack" }, want: [A, ""] },
+    { spec: { clusterIP: "None" }, want: ["None"] },
+    { spec: { type: "ExternalName" }, want: [] },
+  ])("$spec", ({ spec, want }) => {
+    expect(requestedClusterIPs(plan(spec).after)).toEqual(want);
+  });
+});
+
+describe("dryRunAddress", () => {
+  it.each([
+    ["10.0.0.0/16", "10.0.0.0"],
+    ["2001:db8::/112", "2001:db8::"],
+  ])("%s -> %s", (range, want) => {
+    expect(dryRunAddress(range)).toBe(want);
+  });
+});

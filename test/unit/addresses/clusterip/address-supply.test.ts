@@ -1,0 +1,581 @@
+import { describe, expect, it } from "vitest";
+import { AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
+import { AddressSupply, type SupplyResult } from "../../../../src/addresses/clusterip/address-supply";
+import type { AllocateResult } from "../../../../src/addresses/rpc/service-cidr";
+import { MemoryFreeCountStorage } from "../../../support/memory/ledger-storage";
+import { aHolder } from "../../../support/worlds/owner-world";
+import { aTopology, LedgerWorld, SOME_FREE } from "../../../support/worlds/ledger-world";
+
+const DEADLINE_MS = 20_000;
+
+class SupplyWorld extends LedgerWorld {
+  readonly supply = new AddressSupply(this.ports);
+  #tokens = 0;
+
+  take(address = "", kind: "service" | "ipaddress" = "service", isHeld = false): Promise<SupplyResult> {
+    const family = address.includes(":") ? "IPv6" : "IPv4";
+    const wanted = { family, address, holder: aHolder({ kind }), isHeld } as const;
+    return this.supply.take(wanted, this.scheduler.now + DEADLINE_MS, () => `token-${++this.#tokens}`);
+  }
+
+  result(promise: Promise<SupplyResult>): Promise<SupplyResult> {
+    return this.scheduler.run(promise);
+  }
+}
+
+let counter = 0;
+const given = (address: string): AllocateResult => ({ ok: true, address, gen: { epoch: 1, counter: ++counter }, scope: "dynamic" });
+const refused = (reason: "full" | "taken" | "stale" | "frozen" | "notAllocatable" | "released"): AllocateResult => ({ ok: false, reason });
+const NONE = { dynamic: 0, static: 0 };
+const reasonOf = (result: SupplyResult): string => (result.ok ? result.taken.address : result.reason);
+
+describe("grouping", () => {
+  it("asks one owner once for all that one turn takes", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
+    world.allocate = (_, { token }) => given(`10.0.0.${token.slice(6)}`);
+    const results = await world.scheduler.run(Promise.all(Array.from({ length: 50 }, () => world.take())));
+    expect(new Set(results.map(reasonOf)).size).toBe(50);
+    expect(world.calls.filter((call) => call !== "topology")).toHaveLength(1);
+    expect(world.countOf("topology")).toBe(1);
+  });
+
+  it("draws again in the next turn", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.allocate = () => given("10.0.0.9");
+    for (let i = 0; i < 40; i++) {
+      await world.result(world.take());
+      await world.scheduler.pass(1);
+    }
+    expect(new Set(world.calls)).toEqual(new Set(["topology", "allocate a", "allocate b"]));
+  });
+
+  it("sends a static request to the owner of its address, in the same call as others for it", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.allocate = (_, { address }) => given(address);
+    await world.scheduler.run(Promise.all(["10.0.1.5", "10.0.0.5", "10.0.1.6"].map((address) => world.take(address))));
+    expect(world.allocated.map(({ owner, items }) => [owner, items.map(({ address }) => address)]).sort()).toEqual([
+      ["a", ["10.0.0.5"]],
+      ["b", ["10.0.1.5", "10.0.1.6"]],
+    ]);
+  });
+
+  it("lets what comes while two calls are under way go out together", async () => {
+    const world = new SupplyWorld();
+    let answer: () => void = () => undefined;
+    const open = new Promise<void>((resolve) => (answer = resolve));
+    world.allocate = async (_, { token }) => {
+      await open;
+      return given(`10.0.0.${token.slice(6)}`);
+    };
+    const takes = [];
+    for (let i = 0; i < 12; i++) {
+      takes.push(world.take());
+      await world.scheduler.pass(1);
+    }
+    expect(world.countOf("allocate")).toBe(2);
+    answer();
+    await world.scheduler.run(Promise.all(takes));
+    expect(world.allocated.map(({ items }) => items.length)).toEqual([1, 1, 10]);
+  });
+});
+
+/** Owners that count: each gives out what it has, dynamic addresses first. */
+class CountingWorld extends SupplyWorld {
+  readonly has = new Map<string, { dynamic: number; static: number }>();
+  readonly given = new Map<string, { dynamic: number; static: number }>();
+
+  constructor(owners: Record<string, { dynamic: number; static: number }>, counts?: MemoryFreeCountStorage) {
+    super(counts);
+    const uids = Object.keys(owners);
+    this.topology = aTopology(1, Object.fromEntries(uids.map((uid, i) => [uid, `10.${i >> 6}.${(i & 63) << 2}.0/22`])));
+    for (const [uid, has] of Object.entries(owners)) this.has.set(uid, { ...has });
+    this.free = (uid) => ({ IPv4: { ...(this.has.get(uid) ?? NONE) }, IPv6: { ...NONE } });
+    this.allocate = (uid, item) => {
+      const has = this.has.get(uid) ?? NONE;
+      const scope = has.dynamic > 0 ? "dynamic" : "static";
+      if (has[scope] === 0 || (scope === "static" && item.dynamicOnly)) return refused("full");
+      has[scope]--;
+      const given = this.given.get(uid) ?? { dynamic: 0, static: 0 };
+      given[scope]++;
+      this.given.set(uid, given);
+      return { ok: true, address: "10.0.0.9", gen: { epoch: 1, counter: ++counter }, scope };
+    };
+  }
+
+  get objectCalls(): string[] {
+    return this.calls.map((call) => call.split(" ")[0] ?? "");
+  }
+}
+
+describe("which range an address comes from", () => {
+  const NUMBER = 1_000;
+  /** Of 1,000 full ranges the one with an address. */
+  const oneWithRoom = (room = 777) =>
+    Object.fromEntries(Array.from({ length: NUMBER }, (_, i) => [`owner-${i}`, { dynamic: i === room ? 1 : 0, static: 0 }]));
+
+  it("of 1,000 ranges the one with room takes two calls, also directly after a restart", async () => {
+    const counts = new MemoryFreeCountStorage();
+    const before = new CountingWorld(oneWithRoom(), counts);
+    // Every owner has answered once, and the last one of them has room for a single address.
+    await before.scheduler.run(before.source.current());
+    for (const uid of before.has.keys()) before.source.counts.note(before.topology, uid, { epoch: 1, free: before.free(uid) });
+    before.source.counts.save();
+    const after = new CountingWorld(oneWithRoom(), counts);
+    expect((await after.result(after.take())).ok).toBe(true);
+    expect(after.calls).toEqual(["topology", "allocate owner-777"]);
+    await after.scheduler.pass(1);
+    // Now all are full: the Coordinator confirms it, and nobody else is asked.
+    expect(reasonOf(await after.result(after.take()))).toBe("full");
+    expect(after.objectCalls).toEqual(["topology", "allocate", "countedTopology"]);
+    // A release through this store is known at once.
+    after.has.set("owner-3", { dynamic: 1, static: 0 });
+    after.source.counts.released(after.topology, "owner-3", "10.0.12.200");
+    expect((await after.result(after.take())).ok).toBe(true);
+    expect(after.calls.slice(3)).toEqual(["allocate owner-3"]);
+    await after.scheduler.pass(1);
+    // One that somebody else released is found by the Coordinator.
+    after.has.set("owner-9", { dynamic: 1, static: 0 });
+    expect((await after.result(after.take())).ok).toBe(true);
+    expect(after.calls.slice(4)).toEqual(["countedTopology", "allocate owner-9"]);
+  });
+
+  it.each([
+    { name: "nothing is known of any (no saved counts)", known: false },
+    { name: "clients have filled them with IPAddress objects since they were counted", known: true },
+  ])("of 1,000 ranges the one with room takes two calls where $name", async ({ known }) => {
+    const world = new CountingWorld(oneWithRoom());
+    await world.scheduler.run(world.source.current());
+    const free = { IPv4: { dynamic: 1_000, static: 0 }, IPv6: NONE };
+    if (known) for (const uid of world.has.keys()) world.source.counts.note(world.topology, uid, { epoch: 1, free });
+    world.has.set("owner-777", { dynamic: 20, static: 0 });
+    world.calls.length = 0;
+    const together = await world.scheduler.run(Promise.all(Array.from({ length: 20 }, () => world.take())));
+    expect(together.every((result) => result.ok)).toBe(true);
+    // One draw for all of them, and one question, after which the counts are known.
+    expect(world.objectCalls).toEqual(["allocate", "countedTopology", "allocate"]);
+    await world.scheduler.pass(10);
+    expect(reasonOf(await world.result(world.take()))).toBe("full");
+    expect(world.objectCalls.slice(3)).toEqual(["countedTopology"]);
+  });
+
+  it("in a cluster without any room that nothing is known of, full takes one call, and the Coordinator's word", async () => {
+    const world = new CountingWorld(oneWithRoom(-1));
+    expect(reasonOf(await world.result(world.take()))).toBe("full");
+    expect(world.objectCalls).toEqual(["topology", "allocate", "countedTopology", "countedTopology"]);
+  });
+
+  it("an owner that gives what it was thought to have and is then full is no reason to count", async () => {
+    const world = new CountingWorld({ a: { dynamic: 30, static: 0 }, b: { dynamic: 25, static: 0 }, c: { dynamic: 40, static: 0 } });
+    await world.scheduler.run(world.source.current());
+    for (const uid of world.has.keys()) world.source.counts.note(world.topology, uid, { epoch: 1, free: world.free(uid) });
+    const results = await world.scheduler.run(Promise.all(Array.from({ length: 95 }, () => world.take())));
+    expect(results.every((result) => result.ok)).toBe(true);
+    expect(world.objectCalls).toEqual(["topology", "allocate", "allocate", "allocate"]);
+  });
+
+  it("counts that a silent Coordinator cannot bring up to date keep nobody from the next owner", async () => {
+    const world = new CountingWorld({ a: { dynamic: 0, static: 0 }, b: { dynamic: 0, static: 0 }, c: { dynamic: 9, static: 0 } });
+    await world.scheduler.run(world.source.current());
+    world.countedTopology = () => new Promise(() => undefined);
+    const startedAt = world.scheduler.now;
+    expect((await world.result(world.take())).ok).toBe(true);
+    expect(world.countOf("countedTopology")).toBeLessThanOrEqual(1);
+    expect(world.scheduler.now - startedAt).toBeLessThan(6_000);
+  });
+
+  it("in the long run in proportion to what is free", async () => {
+    const room = [60_000, 30_000, 9_000, 1_000];
+    const world = new CountingWorld(Object.fromEntries(room.map((dynamic, i) => [`owner-${i}`, { dynamic, static: 0 }])));
+    world.topology = aTopology(1, Object.fromEntries(room.map((_, i) => [`owner-${i}`, `10.${i}.0.0/16`])));
+    await world.scheduler.run(world.source.current());
+    for (const uid of world.has.keys()) world.source.counts.note(world.topology, uid, { epoch: 1, free: world.free(uid) });
+    const draws = 6_000;
+    for (let i = 0; i < draws; i++) {
+      await world.result(world.take());
+      await world.scheduler.pass(1);
+    }
+    const statistic = room.reduce((sum, dynamic, i) => {
+      const expected = (dynamic / 100_000) * draws;
+      return sum + ((world.given.get(`owner-${i}`)?.dynamic ?? 0) - expected) ** 2 / expected;
+    }, 0);
+    // Chi-square with three degrees of freedom: beyond 21.1 once in 10,000.
+    expect(statistic).toBeLessThan(21.1);
+  });
+
+  it("no static band before every dynamic one is used up, also inside one batch", async () => {
+    const world = new CountingWorld({
+      a: { dynamic: 30, static: 64 },
+      b: { dynamic: 25, static: 64 },
+      c: { dynamic: 5, static: 64 },
+    });
+    const results = await world.scheduler.run(Promise.all(Array.from({ length: 60 }, () => world.take())));
+    expect(results.every((result) => result.ok)).toBe(true);
+    expect([...world.given.values()].reduce((sum, { static: low }) => sum + low, 0)).toBe(0);
+    // What one owner could not give goes on to the next together.
+    expect(world.countOf("allocate")).toBeLessThanOrEqual(3);
+    expect((await world.result(world.take())).ok).toBe(true);
+    expect([...world.given.values()].reduce((sum, { static: low }) => sum + low, 0)).toBe(1);
+  });
+
+  it("no static band on the word of old counts: what others have released, and a range that is new, come first", async () => {
+    const world = new CountingWorld({ a: { dynamic: 1, static: 64 }, b: { dynamic: 0, static: 64 } });
+    const dynamicOnly = async (): Promise<number> => {
+      expect((await world.result(world.take())).ok).toBe(true);
+      await world.scheduler.pass(10_000);
+      return [...world.given.values()].reduce((sum, { static: low }) => sum + low, 0);
+    };
+    expect(await dynamicOnly()).toBe(0);
+    // The client that filled b by IPAddress objects has deleted one: this store has not heard of it.
+    world.has.set("b", { dynamic: 1, static: 64 });
+    expect(await dynamicOnly()).toBe(0);
+    // A range that this store's topology lacks.
+    world.has.set("c", { dynamic: 1, static: 64 });
+    world.topology = aTopology(2, { a: "10.0.0.0/22", b: "10.0.4.0/22", c: "10.0.8.0/22" });
+    expect(await dynamicOnly()).toBe(0);
+    expect(await dynamicOnly(), "now all are used up").toBe(1);
+    world.countedTopology = () => Promise.reject(new Error("the Coordinator is away"));
+    expect(await dynamicOnly(), "a Coordinator that is away keeps nobody from an address").toBe(2);
+  });
+
+  it("static addresses in a row ask the Coordinator once, not each time", async () => {
+    const world = new CountingWorld({ a: { dynamic: 0, static: 64 } });
+    for (let i = 0; i < 20; i++) {
+      expect((await world.result(world.take())).ok).toBe(true);
+      await world.scheduler.pass(10);
+    }
+    expect(world.countOf("countedTopology")).toBe(1);
+  });
+
+  it("every owner is asked with a token of its own", async () => {
+    const world = new CountingWorld({ a: { dynamic: 0, static: 0 }, b: { dynamic: 0, static: 0 }, c: { dynamic: 0, static: 9 } });
+    await world.result(world.take());
+    const tokens = new Map(world.allocated.flatMap(({ owner, items }) => items.map(({ token }) => [token, owner])));
+    const owners = new Set(world.allocated.map(({ owner }) => owner));
+    expect(tokens.size).toBeGreaterThanOrEqual(owners.size);
+    for (const { owner, items } of world.allocated) for (const { token } of items) expect(tokens.get(token)).toBe(owner);
+  });
+});
+
+describe("what is counted and told", () => {
+  it("allocations by range and scope with their time, refusals, and the steps of a slow one", async () => {
+    const world = new SupplyWorld();
+    const metrics = new AllocationMetrics();
+    const lines: object[] = [];
+    const supply = new AddressSupply({
+      ...world.ports,
+      metrics,
+      recorder: { log: (level, event, fields) => void lines.push({ level, event, ...fields }) },
+    });
+    const take = (address = "") => {
+      const wanted = { family: "IPv4", address, holder: aHolder() } as const;
+      return world.result(supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => `token-${lines.length}-${address}`));
+    };
+    world.allocate = (_, { address }) => given(address || "10.0.0.77");
+    await take();
+    await take("10.0.0.5");
+    world.allocate = () => refused("taken");
+    await take("10.0.0.5");
+    world.allocate = () => refused("full");
+    await take();
+    expect(lines).toEqual([]);
+    world.allocate = async () => {
+      await world.clock.sleep(700);
+      return given("10.0.0.78");
+    };
+    world.free = () => structuredClone(SOME_FREE);
+    await take();
+    expect(lines).toMatchObject([{ level: "warn", event: "allocation.slow", family: "IPv4", outcome: "10.0.0.78" }]);
+    expect(JSON.stringify(lines)).toMatch(/"durationMs":7\d\d/);
+    expect(JSON.stringify(lines)).toContain("ms: a ok");
+    // Many at a time share a line, also when no other one comes after them.
+    const wanted = { family: "IPv4", address: "", holder: aHolder() } as const;
+    const together = [1, 2, 3].map((i) => supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => `together-${i}`));
+    await world.scheduler.run(Promise.all(together));
+    await world.scheduler.pass(1_000);
+    await take();
+    expect(lines.slice(1)).toMatchObject([
+      { event: "allocation.slow.untold", count: 3 },
+      { event: "allocation.slow", untoldBefore: 0 },
+    ]);
+    const [range] = metrics.values();
+    expect(range).toMatchObject({ cidr: "10.0.0.0/24", total: { dynamic: 6, static: 1 }, errors: { dynamic: 1, static: 1 } });
+    expect(range?.durations.counts.reduce((sum, count) => sum + count, 0)).toBe(7);
+    expect(range?.durations.sum).toBeGreaterThan(0.69);
+  });
+});
+
+describe("what is not counted", () => {
+  it.each([
+    ["taken", () => refused("taken")],
+    ["given all the same, to the Service that holds it", () => given("10.0.0.5")],
+  ])("an address that no range gives out, %s: it has no CIDR", async (_, answer) => {
+    const world = new SupplyWorld();
+    const metrics = new AllocationMetrics();
+    world.topology = { ...aTopology(1, { a: "10.0.0.0/24" }), ranges: [] };
+    world.allocate = answer;
+    const wanted = { family: "IPv4", address: "10.0.0.5", holder: aHolder() } as const;
+    const supply = new AddressSupply({ ...world.ports, metrics });
+    await world.result(supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => "token"));
+    expect([world.countOf("allocate"), metrics.values()]).toEqual([1, []]);
+  });
+});
+
+describe("answers that say nothing final", () => {
+  it("stale: reads the topology again and asks the owner it names", async () => {
+    const world = new SupplyWorld();
+    world.allocate = (owner) => {
+      world.topology = aTopology(2, { b: "10.0.0.0/24" });
+      return owner === "a" ? refused("stale") : given("10.0.0.5");
+    };
+    expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("10.0.0.5");
+    expect(world.calls).toEqual(["topology", "allocate a", "topology", "allocate b"]);
+  });
+
+  it.each(["stale", "frozen"] as const)(
+    "%s: for any address another owner is asked at once, also while the Coordinator is silent",
+    async (kind) => {
+      const world = new SupplyWorld();
+      world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
+      let calls = 0;
+      world.allocate = (_, { token }) => (++calls <= 20 ? refused(kind) : given(`10.0.0.${token.slice(6)}`));
+      await world.scheduler.run(world.source.current());
+      world.coordinator = () => new Promise(() => undefined);
+      const startedAt = world.scheduler.now;
+      const results = await world.scheduler.run(Promise.all(Array.from({ length: 20 }, () => world.take())));
+      expect(results.every(({ ok }) => ok)).toBe(true);
+      expect(world.scheduler.now).toBe(startedAt);
+      expect(world.countOf("allocate")).toBe(2);
+      expect(new Set(world.allocated.map(({ owner }) => owner)).size).toBe(2);
+      expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token))).size, "a token for each owner").toBe(40);
+    },
+  );
+
+  it.each(["stale", "frozen"] as const)(
+    "%s from everybody: asked again with growing pauses until the deadline, then unavailable",
+    async (kind) => {
+      const world = new SupplyWorld();
+      world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
+      world.allocate = () => refused(kind);
+      const startedAt = world.scheduler.now;
+      expect(reasonOf(await world.result(world.take()))).toBe("unavailable");
+      expect(world.scheduler.now - startedAt).toBeGreaterThanOrEqual(DEADLINE_MS);
+      const rounds = new Map<string, number>();
+      for (const { owner } of world.allocated) rounds.set(owner, (rounds.get(owner) ?? 0) + 1);
+      expect([...rounds.keys()].sort()).toEqual(["a", "b", "c"]);
+      for (const count of rounds.values()) expect(count).toBeGreaterThan(20);
+      for (const count of rounds.values()) expect(count).toBeLessThan(250);
+    },
+  );
+
+  it("an owner with nothing to give for a moment is not drawn by the next ones, and has its share again later", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { large: "10.0.0.0/16", small: "10.1.0.0/24" });
+    world.free = (owner) => ({ IPv4: { dynamic: owner === "large" ? 60_000 : 200, static: 16 }, IPv6: { ...NONE } });
+    let frozen = true;
+    world.allocate = (owner) => (owner === "large" && frozen ? refused("frozen") : given("10.0.0.9"));
+    const takeFor = async (durationMs: number): Promise<void> => {
+      world.calls.length = 0;
+      for (const endAt = world.scheduler.now + durationMs; world.scheduler.now < endAt;) {
+        expect((await world.result(world.take())).ok).toBe(true);
+        await world.scheduler.pass(1);
+      }
+    };
+    await takeFor(1_000);
+    expect(world.countOf("allocate large")).toBeGreaterThan(3);
+    expect(world.countOf("allocate large")).toBeLessThan(20);
+    frozen = false;
+    await takeFor(200);
+    await takeFor(200);
+    expect(world.countOf("allocate small")).toBeLessThan(20);
+  });
+
+  it("an owner with nothing to give for a moment is asked all the same before a static band is entered", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.1.0.0/24" });
+    world.free = (owner) => ({ IPv4: { dynamic: owner === "a" ? 1 : 0, static: 16 }, IPv6: { ...NONE } });
+    await world.scheduler.run(world.source.current());
+    world.source.counts.note(world.topology, "b", { epoch: 1, free: world.free("b") });
+    let calls = 0;
+    world.allocate = (owner, { dynamicOnly }) =>
+      owner === "a" && dynamicOnly && ++calls > 1 ? given("10.0.0.99") : dynamicOnly ? refused("frozen") : given("10.1.0.1");
+    expect(reasonOf(await world.result(world.take()))).toBe("10.1.0.1");
+    expect(reasonOf(await world.result(world.take()))).toBe("10.0.0.99");
+  });
+
+  it.each(["frozen", "unknown"] as const)("%s: the same token at the same owner until the deadline, then unavailable", async (kind) => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24" });
+    world.allocate = () => (kind === "frozen" ? refused("frozen") : Promise.reject(new Error("connection lost")));
+    const start = world.scheduler.now;
+    expect(await world.result(world.take())).toEqual({ ok: false, reason: "unavailable" });
+    expect(world.scheduler.now - start).toBeGreaterThanOrEqual(DEADLINE_MS);
+    expect(world.scheduler.now - start).toBeLessThan(DEADLINE_MS + 1_000);
+    expect(world.allocated.length).toBeGreaterThan(20);
+    expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token)))).toEqual(new Set(["token-1"]));
+  });
+
+  it("unknown: no other owner is asked with the token, also not when the segment freezes meanwhile", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
+    let calls = 0;
+    world.allocate = () => {
+      calls++;
+      if (calls === 1) return Promise.reject(new Error("connection lost"));
+      return calls < 9 ? refused("frozen") : given("10.0.0.5");
+    };
+    expect(reasonOf(await world.result(world.take()))).toBe("10.0.0.5");
+    expect(new Set(world.allocated.map(({ owner }) => owner)).size).toBe(1);
+  });
+
+  it("no answer at all: asks again after the timeout", async () => {
+    const world = new SupplyWorld();
+    let calls = 0;
+    world.allocate = () => (++calls === 1 ? new Promise<never>(() => undefined) : given("10.0.0.5"));
+    expect(reasonOf(await world.result(world.take()))).toBe("10.0.0.5");
+  });
+
+  it("a silent Coordinator: unavailable, never full", async () => {
+    const world = new SupplyWorld();
+    world.allocate = () => refused("full");
+    let calls = 0;
+    world.coordinator = () => (++calls === 1 ? Promise.resolve(world.topology) : new Promise(() => undefined));
+    expect(reasonOf(await world.result(world.take()))).toBe("unavailable");
+    world.coordinator = () => Promise.resolve(world.topology);
+    await world.scheduler.pass(10_000);
+    expect(reasonOf(await world.result(world.take()))).toBe("full");
+  });
+});
+
+describe("negative answers (rule 17)", () => {
+  it("full: the next owner is asked, and full is answered only when none is left at the Coordinator's epoch", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
+    world.allocate = () => refused("full");
+    expect(reasonOf(await world.result(world.take()))).toBe("full");
+    // Each is asked for its dynamic band and then for any; the Coordinator has the last word.
+    expect(world.countOf("allocate")).toBe(3);
+    expect(world.calls.at(-1)).toBe("countedTopology");
+    world.allocate = (owner) => (owner === "c" ? given("10.0.2.7") : refused("full"));
+    world.free = () => structuredClone(SOME_FREE);
+    expect(reasonOf(await world.result(world.take()))).toBe("10.0.2.7");
+  });
+
+  it("full: a range that the cached topology lacks is found (hazard 18)", async () => {
+    const world = new SupplyWorld();
+    world.allocate = (owner) => (owner === "b" ? given("10.0.1.7") : refused("full"));
+    await world.result(world.take());
+    world.topology = aTopology(2, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    expect(reasonOf(await world.result(world.take()))).toBe("10.0.1.7");
+  });
+
+  it("full: what an owner said at an earlier epoch does not count at the next", async () => {
+    const world = new SupplyWorld();
+    world.allocate = async () => {
+      world.allocate = () => given("10.0.5.5");
+      await world.clock.sleep(10);
+      return refused("full");
+    };
+    const taken = world.take();
+    await world.scheduler.pass(5);
+    // While the answer is on its way the owner gets another range, and another request brings the news.
+    world.topology = aTopology(2, { a: "10.0.4.0/23" });
+    world.free = () => structuredClone(SOME_FREE);
+    world.source.adopt(structuredClone(world.topology));
+    expect(reasonOf(await world.result(taken))).toBe("10.0.5.5");
+  });
+
+  it("full: an owner without the newest configuration says nothing final (hazard 18)", async () => {
+    const world = new SupplyWorld();
+    world.topology = { ...aTopology(2, { a: "10.0.0.0/24" }), owners: [{ uid: "a", epoch: 3 }] };
+    world.allocate = () => refused("full");
+    world.free = () => ({ IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } });
+    const taken = world.take();
+    await world.scheduler.pass(3_000);
+    expect(world.countOf("allocate")).toBeGreaterThan(5);
+    expect(world.countOf("countedTopology")).toBe(0);
+    world.topology = { ...world.topology, epoch: 3 };
+    world.allocate = () => given("10.0.0.9");
+    expect(reasonOf(await world.result(taken))).toBe("10.0.0.9");
+  });
+
+  it("full: an owner whose free addresses the Coordinator could not count keeps the question open", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.allocate = (owner) => (owner === "a" ? refused("full") : refused("frozen"));
+    world.countedTopology = async () => ({
+      ...(await world.coordinator()),
+      free: [{ ownerUid: "a", IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } }],
+    });
+    expect(reasonOf(await world.result(world.take()))).toBe("unavailable");
+  });
+
+  it("out of range: an owner without the newest configuration says nothing final", async () => {
+    const world = new SupplyWorld();
+    world.topology = { ...aTopology(2, { a: "10.0.0.0/24" }), owners: [{ uid: "a", epoch: 3 }] };
+    world.allocate = () => refused("notAllocatable");
+    const taken = world.take("10.0.0.7");
+    await world.scheduler.pass(3_000);
+    world.topology = { ...world.topology, epoch: 3 };
+    world.allocate = (_, { address }) => given(address);
+    expect(reasonOf(await world.result(taken))).toBe("10.0.0.7");
+  });
+
+  it("out of range: only at the Coordinator's epoch, for addresses in no claim and for those that no range gives out (hazard 18)", async () => {
+    const world = new SupplyWorld();
+    world.allocate = () => refused("notAllocatable");
+    expect(reasonOf(await world.result(world.take("10.9.0.1")))).toBe("outOfRange");
+    expect(world.countOf("topology")).toBe(2);
+    expect(reasonOf(await world.result(world.take("10.0.0.0")))).toBe("outOfRange");
+    expect(world.countOf("topology")).toBe(3);
+
+    world.topology = aTopology(2, { a: "10.0.0.0/24", b: "10.9.0.0/24" });
+    world.allocate = (_, { address }) => given(address);
+    expect(reasonOf(await world.result(world.take("10.9.0.1")))).toBe("10.9.0.1");
+  });
+
+  it("no range of the family", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "fd00::/112" });
+    expect(reasonOf(await world.result(world.take()))).toBe("noRange");
+  });
+
+  it("taken is final at once; a released token is given up", async () => {
+    const world = new SupplyWorld();
+    world.allocate = () => refused("taken");
+    expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("taken");
+    world.allocate = () => refused("released");
+    expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("unavailable");
+    expect(world.countOf("allocate")).toBe(2);
+  });
+});
+
+describe("rows of what has its address already", () => {
+  it.each([
+    { name: "an IPAddress object (rule 15)", kind: "ipaddress", isHeld: false },
+    { name: "a Service that lost its row", kind: "service", isHeld: true },
+  ] as const)("$name: taken although no range gives out the address", async ({ kind, isHeld }) => {
+    const world = new SupplyWorld();
+    let seeded = false;
+    world.seed = () => {
+      seeded = true;
+      return Promise.resolve("ok");
+    };
+    world.allocate = (_, { address }) => (seeded ? given(address) : refused("notAllocatable"));
+    expect(reasonOf(await world.result(world.take("10.0.0.0", kind, isHeld)))).toBe("10.0.0.0");
+    expect(world.calls).toEqual(["topology", "allocate a", "topology", "seed a 10.0.0.0", "allocate a"]);
+    expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token))).size).toBe(1);
+  });
+
+  it("are not written down by an owner that has lost the claim and does not know it yet", async () => {
+    const world = new SupplyWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24" });
+    world.allocate = (owner, { address }) => (owner === "a" ? refused("notAllocatable") : given(address));
+    await world.result(world.take("10.0.0.0", "service"));
+    world.topology = aTopology(2, { b: "10.0.0.0/24" });
+    expect(reasonOf(await world.result(world.take("10.0.0.0", "ipaddress")))).toBe("10.0.0.0");
+    expect(world.calls.slice(-3)).toEqual(["allocate a", "topology", "allocate b"]);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { DefaultService } from "../../../../src/addresses/clusterip/default-service";
+import { invalid } from "../../../../src/api/meta/status";
+import type { WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
+
+const SERVICES = { group: "", resource: "services", kind: "Service" };
+
+class World {
+  nowMs = 1_000;
+  exists = false;
+  readonly writes: WriteRequest[] = [];
+  readonly wishes: number[] = [];
+  readonly logged: string[] = [];
+  /** "" = the write is done */
+  refusal = "";
+  breaks = false;
+  readonly service = new DefaultService(
+    {
+      clock: {
+        now: () => this.nowMs,
+        sleep: () => Promise.resolve(),
+        after: () => () => undefined,
+        nextTurn: () => Promise.resolve(),
+      },
+      recorder: { log: (level, event, fields) => void this.logged.push(`${level} ${event} ${String(fields?.["message"])}`) },
+      exists: ({ namespace, name }) => this.exists && namespace === "default" && name === "kubernetes",
+      write: (request) => this.#write(request),
+      wakeAt: (time) => void this.wishes.push(time - this.nowMs),
+    },
+    { apiServerServiceIP: "10.96.0.1" },
+  );
+
+  async #write(request: WriteRequest): Promise<WriteResult> {
+    this.writes.push(request);
+    await Promise.resolve();
+    if (this.breaks) throw new Error("gone");
+    if (this.refusal) return { ok: false, status: { ...invalid(SERVICES, "kubernetes", []), message: this.refusal }, warnings: [] };
+    this.exists = true;
+    return { ok: true, code: 201, object: "{}", warnings: [], gone: false };
+  }
+
+  /** The Service is deleted by a client: what happens before the next request. */
+  async removed(kept = true): Promise<void> {
+    this.exists = false;
+    this.service.noteChange("default/kubernetes", "DELETED");
+    if (kept) this.service.turnCommitted();
+    else this.service.turnLost();
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  }
+}
+
+describe("default/kubernetes", () => {
+  it("is made as upstream makes it, once, however many ask", async () => {
+    const world = new World();
+    await Promise.all([world.service.ensure(), world.service.ensure()]);
+    await world.service.ensure();
+    expect(world.writes).toHaveLength(1);
+    const [write] = world.writes;
+    expect(write?.verb === "create" && (JSON.parse(write.object) as unknown)).toEqual({
+      metadata: { name: "kubernetes", namespace: "default", labels: { component: "apiserver", provider: "kubernetes" } },
+      spec: {
+        type: "ClusterIP",
+        clusterIP: "10.96.0.1",
+        clusterIPs: ["10.96.0.1"],
+        ipFamilyPolicy: "SingleStack",
+        sessionAffinity: "None",
+        ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: 6443 }],
+      },
+    });
+    expect(world.logged).toEqual([]);
+    expect(world.wishes, "before the attempt, for the case of a crash in it").toEqual([10_000]);
+  });
+
+  it("comes back right after its deletion is committed; a lost transaction deleted nothing; other Services do not matter", async () => {
+    const world = new World();
+    await world.removed();
+    expect([world.writes.length, world.exists]).toEqual([1, true]);
+    await world.removed(false);
+    expect(world.writes).toHaveLength(1);
+    world.service.noteChange("default/web", "DELETED");
+    world.service.noteChange("default/kubernetes", "MODIFIED");
+    world.service.turnCommitted();
+    await Promise.resolve();
+    expect(world.writes).toHaveLength(1);
+  });
+
+  it("is tried again every 10 s while it is refused, and that is logged once", async () => {
+    const world = new World();
+    world.refusal = "the provided network does not match the current range";
+    for (let i = 0; i < 5; i++) await world.service.ensure();
+    // Before each attempt, and after it.
+    expect(world.wishes).toEqual(Array(10).fill(10_000));
+    expect(world.logged).toEqual([`warn the Service default/kubernetes could not be created ${world.refusal}`]);
+    world.refusal = "provided IP is already allocated";
+    await world.service.ensure();
+    expect(world.logged).toHaveLength(2);
+    world.refusal = "";
+    world.breaks = true;
+    await world.service.ensure();
+    expect(world.logged[2]).toContain("gone");
+    world.breaks = false;
+    await world.service.ensure();
+    expect(world.exists).toBe(true);
+    world.refusal = "provided IP is already allocated";
+    await world.removed();
+    expect(world.logged, "a new problem after it was there").toHaveLength(4);
+  });
+
+  it("somebody else makes it meanwhile: nothing is wrong", async () => {
+    const world = new World();
+    world.refusal = 'services "kubernetes" already exists';
+    const made = world.service.ensure();
+    world.exists = true;
+    await made;
+    expect([world.wishes, world.logged]).toEqual([[10_000], []]);
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import type { NodePortPlan, NodePortTake } from "../../../../src/addresses/clusterip/node-port-plan";
+import { NodePorts } from "../../../../src/addresses/clusterip/node-ports";
+import { MemoryNodePortStorage } from "../../../support/memory/node-port-storage";
+import { seededRandom } from "../../../support/sim/seeded-random";
+import { sent, type Spec } from "../../api/registry/services/a-service";
+
+const MIN = 30000;
+const STATIC_BAND = 86;
+const MAX = 32767;
+
+function world(seed = 1) {
+  const storage = new MemoryNodePortStorage();
+  const nodePorts = new NodePorts(storage, seededRandom(seed));
+  const occupy = (protocol: string, ports: Iterable<number>): void => {
+    for (const port of ports) storage.nodePortAdd({ protocol, port }, "default/other");
+  };
+  return { storage, nodePorts, occupy };
+}
+
+function* range(first: number, last: number): Generator<number> {
+  for (let port = first; port <= last; port++) yield port;
+}
+
+function any(...protocols: string[]): NodePortTake {
+  return { places: [0], protocols, port: 0, clashes: false };
+}
+
+function named(port: number, protocol = "TCP"): NodePortTake {
+  return { places: [0], protocols: [protocol], port, clashes: false };
+}
+
+function plan(...take: NodePortTake[]): NodePortPlan {
+  return { take, named: take.flatMap(({ port }) => (port ? [port] : [])) };
+}
+
+describe("choose", () => {
+  it("reads all rows of a protocol at most once, however many ports are wanted", () => {
+    const { nodePorts, storage } = world();
+    const reads: string[] = [];
+    const nodePortsOf = storage.nodePortsOf.bind(storage);
+    storage.nodePortsOf = (protocol) => {
+      reads.push(protocol);
+      return nodePortsOf(protocol);
+    };
+    const all = Array.from({ length: MAX - MIN + 1 }, (_, i) => any(i % 2 === 0 ? "TCP" : "UDP"));
+    const choice = nodePorts.choose(plan(...all));
+    expect(new Set(choice.ok ? choice.numbers : []).size).toBe(MAX - MIN + 1);
+    expect(nodePorts.choose(plan(...all, any("TCP")))).toMatchObject({ ok: false, reason: "full" });
+    expect(reads.toSorted()).toEqual(["TCP", "TCP", "UDP", "UDP"]);
+  });
+
+  it("picks at random above the static band, over the whole of it", () => {
+    const { nodePorts } = world();
+    const picks = Array.from({ length: 2_000 }, () => {
+      const choice = nodePorts.choose(plan(any("TCP")));
+      return choice.ok ? (choice.numbers[0] ?? 0) : 0;
+    });
+    expect(Math.min(...picks)).toBeGreaterThanOrEqual(MIN + STATIC_BAND);
+    expect(Math.max(...picks)).toBeLessThanOrEqual(MAX);
+    expect([Math.min(...picks) < MIN + STATIC_BAND + 20, Math.max(...picks) > MAX - 20]).toEqual([true, true]);
+    expect(new Set(picks).size).toBeGreaterThan(1_200);
+  });
+
+  it("finds the last port of the upper band, then those of the static band, then says full", () => {
+    const { nodePorts, occupy, storage } = world();
+    occupy("TCP", range(MIN + STATIC_BAND, MAX - 1));
+    expect(nodePorts.choose(plan(any("TCP")))).toEqual({ ok: true, numbers: [MAX] });
+    occupy("TCP", [MAX, ...range(MIN + 1, MIN + STATIC_BAND - 1)]);
+    expect(nodePorts.choose(plan(any("TCP")))).toEqual({ ok: true, numbers: [MIN] });
+    expect(nodePorts.choose(plan(any("TCP"), any("TCP")))).toMatchObject({ ok: false, reason: "full" });
+    occupy("TCP", [MIN]);
+    expect(nodePorts.choose(plan(any("TCP")))).toMatchObject({ ok: false, reason: "full" });
+    expect(nodePorts.choose(plan(any("UDP"))), "another protocol").toMatchObject({ ok: true });
+    storage.nodePortDelete({ protocol: "TCP", port: 31_000 }, "default/other");
+    expect(nodePorts.choose(plan(any("TCP")))).toEqual({ ok: true, numbers: [31_000] });
+  });
+
+  it("a number shared by protocols is free for all of them", () => {
+    const { nodePorts, occupy } = world();
+    occupy("TCP", range(MIN, 31_999));
+    occupy("UDP", range(32_001, MAX));
+    expect(nodePorts.choose(plan(any("UDP", "TCP")))).toEqual({ ok: true, numbers: [32_000] });
+  });
+
+  it.each<[string, NodePortTake, string | undefined]>([
+    ["free", named(30_081), undefined],
+    ["free with this protocol", named(30_080, "UDP"), undefined],
+    ["taken", named(30_080), "taken"],
+    ["the Service's own", { ...named(30_081), clashes: true }, "taken"],
+    ["below the range", named(29_999), "outsideRange"],
+    ["above the range", named(32_768), "outsideRange"],
+  ])("named: %s", (_, take, reason) => {
+    const { nodePorts, occupy } = world();
+    occupy("TCP", [30_080]);
+    for (const choice of [nodePorts.choose(plan(take)), nodePorts.chooseForDryRun(plan(take))]) {
+      expect(choice).toMatchObject(reason ? { ok: false, reason } : { ok: true, numbers: [take.port] });
+    }
+  });
+
+  it("never gives a named number of the write to another of its ports", () => {
+    const { nodePorts, occupy } = world();
+    occupy("TCP", range(MIN, MAX - 2));
+    const choice = nodePorts.choose(plan(any("TCP"), named(MAX)));
+    expect(choice).toEqual({ ok: true, numbers: [MAX - 1, MAX] });
+  });
+});
+
+describe("chooseForDryRun", () => {
+  it.each<[string, NodePortTake[], number[]]>([
+    ["past the end of the range", [any("TCP")], [32_768]],
+    ["and on", [any("TCP"), any("TCP")], [32_768, 32_769]],
+    ["after a named one", [named(30_080), any("TCP")], [30_080, 30_081]],
+  ])("shows numbers %s", (_, take, numbers) => {
+    const { nodePorts, storage } = world();
+    expect(nodePorts.chooseForDryRun(plan(...take))).toEqual({ ok: true, numbers });
+    expect(storage.rows.size).toBe(0);
+  });
+});
+
+describe("committed", () => {
+  const service = (spec: Spec) => sent({ type: "NodePort", ...spec });
+  const rows = (storage: MemoryNodePortStorage): string[] =>
+    storage.rows.values().map(({ protocol, port, key }) => `${protocol}/${port} ${key}`);
+
+  it("rows come and go with what the Service holds", () => {
+    const { nodePorts, storage } = world();
+    const first = service({
+      ports: [
+        { port: 53, protocol: "UDP", nodePort: 30_053 },
+        { port: 80, nodePort: 30_080 },
+      ],
+    });
+    nodePorts.committed("default/a", undefined, first);
+    expect(rows(storage)).toEqual(["UDP/30053 default/a", "TCP/30080 default/a"]);
+    const second = service({
+      ports: [
+        { port: 53, protocol: "UDP", nodePort: 30_054 },
+        { port: 80, nodePort: 30_080 },
+      ],
+    });
+    nodePorts.committed("default/a", first, second);
+    expect(rows(storage).sort()).toEqual(["TCP/30080 default/a", "UDP/30054 default/a"]);
+    nodePorts.committed("default/a", second, service({ type: "ClusterIP" }));
+    expect(rows(storage)).toEqual([]);
+  });
+
+  it("a second holder is an error, and a Service never frees what another one holds", () => {
+    const { nodePorts, storage } = world();
+    const port = service({ ports: [{ port: 80, nodePort: 30_080 }] });
+    nodePorts.committed("default/a", undefined, port);
+    expect(() => nodePorts.committed("default/b", undefined, port)).toThrow(/UNIQUE/);
+    nodePorts.committed("default/b", port, undefined);
+    expect(rows(storage)).toEqual(["TCP/30080 default/a"]);
+  });
+});

@@ -1,0 +1,435 @@
+/** The services store with its extension, as the real parts work together; faults are put between them by hand. */
+import { describe, expect, it, vi } from "vitest";
+import { Pairing } from "../../../../src/addresses/clusterip/pairing";
+import { objectOf, SimApi, statusOf } from "../../../support/sim/api";
+import { checkQuiet } from "../../../support/sim/checks";
+import { NO_FAULTS } from "../../../support/sim/network";
+
+async function isQuiet(api: SimApi): Promise<void> {
+  api.cluster.network.faults = NO_FAULTS;
+  await api.cluster.quiesce();
+  expect(await checkQuiet(api.cluster)).toEqual([]);
+}
+
+describe("create", () => {
+  it("dynamic: one address of the range, its IPAddress, its row", async () => {
+    const api = await new SimApi().ready();
+    const spec = objectOf(await api.create("web")).spec;
+    const address = spec?.clusterIP ?? "";
+    expect(spec).toMatchObject({ clusterIPs: [address], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" });
+    expect(address).toMatch(/^10\.0\.0\.([1-9]|1[0-4])$/);
+    expect(api.parents).toEqual({ [address]: "default/web" });
+    expect(await api.rows()).toEqual({ [address]: "service web" });
+    await isQuiet(api);
+  });
+
+  it("static: that address; a second time it is told to be allocated already, and nothing is left", async () => {
+    const api = await new SimApi().ready();
+    expect(objectOf(await api.create("web", { clusterIP: "10.0.0.5" })).spec?.clusterIPs).toEqual(["10.0.0.5"]);
+    expect(statusOf(await api.create("other", { clusterIP: "10.0.0.5" }))).toMatchObject({
+      code: 422,
+      message:
+        'Service "other" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.5"]: failed to allocate IP 10.0.0.5: provided IP is already allocated',
+    });
+    expect(statusOf(await api.create("far", { clusterIP: "10.7.0.5" })).message).toMatch(
+      /10\.7\.0\.5: the provided network does not match the current range$/,
+    );
+    expect([api.addressesOf("other"), api.addressesOf("far")]).toEqual([undefined, undefined]);
+    await isQuiet(api);
+  });
+
+  it.each([
+    ["headless", { clusterIP: "None" }, ["None"]],
+    ["ExternalName", { type: "ExternalName", externalName: "a.example.com" }, []],
+  ])("%s: no address", async (_, spec, addresses) => {
+    const api = await new SimApi().ready();
+    objectOf(await api.create("web", spec));
+    expect(api.addressesOf("web")).toEqual(addresses);
+    expect([api.parents, await api.rows()]).toEqual([{}, {}]);
+  });
+
+  it("is told to come back while too many IPAddress objects are still to be written; what needs no address goes on", async () => {
+    const api = await new SimApi().ready();
+    const hasRoom = vi.spyOn(Pairing.prototype, "hasRoom").mockReturnValue(false);
+    expect(statusOf(await api.create("web"))).toMatchObject({ code: 429, details: { retryAfterSeconds: 5 } });
+    objectOf(await api.create("headless", { clusterIP: "None" }));
+    hasRoom.mockRestore();
+    objectOf(await api.create("web"));
+    await isQuiet(api);
+  });
+
+  it("dual stack: one of each family", async () => {
+    const api = await SimApi.dualStack().ready();
+    const spec = objectOf(await api.create("web", { ipFamilyPolicy: "RequireDualStack" })).spec;
+    expect(spec?.ipFamilies).toEqual(["IPv4", "IPv6"]);
+    expect(spec?.clusterIPs).toHaveLength(2);
+    expect(Object.keys(api.parents).sort()).toEqual([...(spec?.clusterIPs ?? [])].sort());
+    await isQuiet(api);
+  });
+
+  it("dual stack whose second family is refused: the first goes back at once", async () => {
+    const api = await SimApi.dualStack().ready();
+    const dual = (...clusterIPs: string[]): object => ({ clusterIP: clusterIPs[0], clusterIPs, ipFamilyPolicy: "RequireDualStack" });
+    objectOf(await api.create("holder", dual("10.0.0.2", "fd00::5")));
+    expect(statusOf(await api.create("web", dual("10.0.0.3", "fd00::5"))).message).toMatch(/fd00::5: provided IP is already allocated/);
+    expect(await api.rows()).toEqual({ "10.0.0.2": "service holder", "fd00::5": "service holder" });
+    expect(api.cluster.tables.services.ledger.releaseCount()).toBe(0);
+    await isQuiet(api);
+  });
+
+  it("a full range: upstream's answer, and the address of a deleted Service is free at once", async () => {
+    const api = await new SimApi({ ranges: ["10.0.0.0/29"] }).ready();
+    for (let i = 0; i < 6; i++) objectOf(await api.create(`web-${i}`));
+    expect(statusOf(await api.create("more"))).toMatchObject({
+      code: 500,
+      message: 'Internal error occurred: failed to allocate a serviceIP for Service "more": range is full',
+    });
+    const [address] = api.addressesOf("web-3") ?? [];
+    await api.remove("web-3");
+    expect(objectOf(await api.create("more")).spec?.clusterIP).toBe(address);
+    await isQuiet(api);
+  });
+
+  it("without a name: refused, and nobody is asked for an address", async () => {
+    const api = await new SimApi().ready();
+    const asked: unknown[] = [];
+    api.cluster.network.fate = (step) => void asked.push(step);
+    expect(statusOf(await api.create("")).code).toBe(422);
+    expect(asked).not.toContain("allocate");
+    expect(await api.rows()).toEqual({});
+    objectOf(await api.create("named"));
+    expect(asked).toContain("allocate");
+  });
+
+  it("two of one name at once: one is created, the other waits for its outcome and takes nothing (hazard 15)", async () => {
+    const api = await new SimApi().ready();
+    const results = await api.run(Promise.all([api.start(api.creation("web")), api.start(api.creation("web"))]));
+    expect(results.map((result) => (result.ok ? "created" : result.status.reason)).sort()).toEqual(["AlreadyExists", "created"]);
+    expect(Object.keys(await api.rows())).toHaveLength(1);
+    await isQuiet(api);
+  });
+
+  it("many at once: one call to the owner, one commit", async () => {
+    const api = await new SimApi({ ranges: ["10.0.0.0/24"] }).ready();
+    objectOf(await api.create("first"));
+    const { calls } = api.cluster.network;
+    const { commits } = api.cluster.tables.services.journal;
+    const results = await api.run(Promise.all(Array.from({ length: 100 }, (_, i) => api.start(api.creation(`web-${i}`)))));
+    expect(new Set(results.map((result) => objectOf(result).spec?.clusterIP)).size).toBe(100);
+    expect(api.cluster.network.calls - calls).toBe(2);
+    expect(api.cluster.tables.services.journal.commits - commits).toBe(1);
+    await isQuiet(api);
+  });
+
+  it("dry run: nothing is taken, a dynamic address is shown as the range's network address", async () => {
+    const api = await new SimApi().ready();
+    const shown = objectOf(await api.create("web", {}, { dryRun: true }));
+    expect(shown.spec?.clusterIPs).toEqual(["10.0.0.0"]);
+    expect(objectOf(await api.create("web", { clusterIP: "10.0.0.7" }, { dryRun: true })).spec?.clusterIPs).toEqual(["10.0.0.7"]);
+    expect([api.addressesOf("web"), await api.rows(), api.parents]).toEqual([undefined, {}, {}]);
+  });
+
+  it("dry run without a range of the family: the allocator is not ready", async () => {
+    const api = await new SimApi({ ranges: ["fd00::/124"] }).ready();
+    expect(statusOf(await api.create("web", {}, { dryRun: true })).message).toMatch(/failed to allocate IP: allocator not ready$/);
+  });
+
+  it("dry run of a static address: it has to lie in a range, that it is taken does not matter", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", { clusterIP: "10.0.0.7" });
+    objectOf(await api.create("other", { clusterIP: "10.0.0.7" }, { dryRun: true }));
+    expect(statusOf(await api.create("other", { clusterIP: "10.7.0.7" }, { dryRun: true }))).toMatchObject({
+      code: 422,
+      message:
+        'Service "other" is invalid: spec.clusterIPs: Invalid value: ["10.7.0.7"]: failed to allocate IP 10.7.0.7: the provided IP (10.7.0.7) is not in the valid range. The range of valid IPs is 10.0.0.0/28',
+    });
+  });
+
+  it("past the deadline: refused, and an answer that comes too late goes back (hazard 2)", async () => {
+    const api = await new SimApi().ready();
+    await api.create("first");
+    api.cluster.network.faults = { ...NO_FAULTS, lost: 1 };
+    const result = api.start(api.creation("web"));
+    await api.cluster.scheduler.pass(30_000);
+    expect(statusOf(await api.run(result))).toMatchObject({ code: 503 });
+    expect(api.addressesOf("web")).toBeUndefined();
+    await isQuiet(api);
+  });
+});
+
+describe("update", () => {
+  const EXTERNAL = { spec: { type: "ExternalName", externalName: "a.example.com" } };
+  const BACK = { spec: { type: "ClusterIP", externalName: null } };
+
+  it("to ExternalName gives the address back, and another back takes a new one", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web");
+    objectOf(await api.patch("web", EXTERNAL));
+    expect([api.addressesOf("web"), api.parents, await api.rows()]).toEqual([[], {}, {}]);
+    objectOf(await api.patch("web", BACK));
+    expect(Object.keys(await api.rows())).toEqual(api.addressesOf("web"));
+    await isQuiet(api);
+  });
+
+  it("to ExternalName and back to the very same address while releases are answered late (hazard 1)", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", { clusterIP: "10.0.0.5" });
+    api.cluster.network.faults = { ...NO_FAULTS, repeated: 1, slowMaxMs: 40_000 };
+    objectOf(await api.patch("web", EXTERNAL));
+    objectOf(await api.patch("web", { spec: { ...BACK.spec, clusterIP: "10.0.0.5" } }));
+    await isQuiet(api);
+    expect(await api.rows()).toEqual({ "10.0.0.5": "service web" });
+    expect(api.parents).toEqual({ "10.0.0.5": "default/web" });
+  });
+
+  it("to two families and to one again", async () => {
+    const api = await SimApi.dualStack().ready();
+    await api.create("web");
+    const [first] = api.addressesOf("web") ?? [];
+    objectOf(await api.patch("web", { spec: { ipFamilyPolicy: "RequireDualStack" } }));
+    expect(api.addressesOf("web")?.[0]).toBe(first);
+    expect(Object.keys(api.parents)).toHaveLength(2);
+    objectOf(await api.patch("web", { spec: { ipFamilyPolicy: "SingleStack" } }));
+    expect([api.addressesOf("web"), Object.keys(await api.rows())]).toEqual([[first], [first]]);
+    await isQuiet(api);
+  });
+
+  it("patches of one Service at once: each is planned anew on what the other left (hazard 15)", async () => {
+    const api = await SimApi.dualStack().ready();
+    await api.create("web", EXTERNAL.spec);
+    const patches = [BACK, { metadata: { labels: { a: "b" } } }, { spec: { ...BACK.spec, ipFamilyPolicy: "RequireDualStack" } }];
+    const results = await api.run(Promise.all(patches.map((patch) => api.start(api.change("web", patch)))));
+    for (const result of results) objectOf(result);
+    expect(api.addressesOf("web")).toHaveLength(2);
+    await isQuiet(api);
+    expect(Object.keys(await api.rows())).toHaveLength(2);
+  });
+
+  it("of a Service that is deleted meanwhile: not found, and what was taken goes back (hazard 15)", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", EXTERNAL.spec);
+    const patched = api.start(api.change("web", BACK));
+    await api.cluster.scheduler.pass(0);
+    await api.remove("web");
+    expect(statusOf(await api.run(patched)).code).toBe(404);
+    expect([await api.rows(), api.parents]).toEqual([{}, {}]);
+    await isQuiet(api);
+  });
+});
+
+describe("delete", () => {
+  it("frees address and IPAddress before it is answered", async () => {
+    const api = await SimApi.dualStack().ready();
+    await api.create("web", { ipFamilyPolicy: "RequireDualStack" });
+    objectOf(await api.remove("web"));
+    expect([api.parents, await api.rows(), api.cluster.tables.services.ledger.releaseCount()]).toEqual([{}, {}, 0]);
+  });
+
+  it("keeps the address as long as finalizers keep the Service", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", { clusterIP: "10.0.0.5" });
+    await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
+    await api.remove("web");
+    expect(await api.rows()).toEqual({ "10.0.0.5": "service web" });
+    await api.patch("web", { metadata: { finalizers: null } });
+    expect([await api.rows(), api.parents]).toEqual([{}, {}]);
+  });
+
+  it("by an update that drops the last finalizer and retypes at once frees what was stored", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", { clusterIP: "10.0.0.5" });
+    await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
+    await api.remove("web");
+    await api.patch("web", { metadata: { finalizers: null }, spec: { type: "ExternalName", externalName: "a.example.com" } });
+    expect([await api.rows(), api.parents]).toEqual([{}, {}]);
+    await isQuiet(api);
+  });
+
+  it("is answered although the owner is silent; the address is freed later", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web");
+    api.cluster.network.faults = { ...NO_FAULTS, lost: 1 };
+    const start = api.cluster.scheduler.now;
+    objectOf(await api.remove("web"));
+    expect(api.cluster.scheduler.now - start).toBeLessThanOrEqual(2_000);
+    expect(api.cluster.tables.services.ledger.releaseCount()).toBe(1);
+    await isQuiet(api);
+    expect(await api.rows()).toEqual({});
+  });
+});
+
+describe("node ports", () => {
+  const NODE_PORT = { type: "NodePort" };
+  const LOCAL = { type: "LoadBalancer", externalTrafficPolicy: "Local" };
+  const named = (nodePort: number, protocol = "TCP"): object => ({ type: "NodePort", ports: [{ port: 53, protocol, nodePort }] });
+  const rows = (api: SimApi): string[] => {
+    const all = api.cluster.tables.services.nodePorts.rows.values();
+    return all.map(({ protocol, port, key }) => `${protocol}/${port} ${key}`).sort();
+  };
+  const isChosen = (port: number | undefined): boolean => port !== undefined && port >= 30_086 && port <= 32_767;
+
+  it("a NodePort gets one of the dynamic band, in the very commit of its address", async () => {
+    const api = await new SimApi().ready();
+    const { ports, clusterIP } = objectOf(await api.create("web", NODE_PORT)).spec ?? {};
+    expect([isChosen(ports?.[0]?.nodePort), clusterIP]).toEqual([true, api.addressesOf("web")?.[0]]);
+    expect(rows(api)).toEqual([`TCP/${ports?.[0]?.nodePort} default/web`]);
+    await isQuiet(api);
+  });
+
+  it("one that is taken: upstream's answer, at the port, and no address is taken for it", async () => {
+    const api = await new SimApi().ready();
+    objectOf(await api.create("web", named(30_053)));
+    const calls = api.cluster.network.calls;
+    expect(statusOf(await api.create("other", named(30_053)))).toMatchObject({
+      code: 422,
+      message: 'Service "other" is invalid: spec.ports[0].nodePort: Invalid value: 30053: provided port is already allocated',
+      details: { causes: [{ reason: "FieldValueInvalid", field: "spec.ports[0].nodePort" }] },
+    });
+    expect(api.cluster.network.calls).toBe(calls);
+    objectOf(await api.create("udp", named(30_053, "UDP")));
+    expect(rows(api)).toEqual(["TCP/30053 default/web", "UDP/30053 default/udp"]);
+    await isQuiet(api);
+  });
+
+  it("two that ask for one at once: one gets it, the other gives its address back", async () => {
+    const api = await new SimApi().ready();
+    await api.create("first");
+    const results = await api.run(Promise.all(["a", "b"].map((name) => api.start(api.creation(name, named(30_053))))));
+    expect(results.map((result) => (result.ok ? result.code : result.status.code)).sort()).toEqual([201, 422]);
+    expect(rows(api)).toHaveLength(1);
+    expect(Object.keys(await api.rows())).toHaveLength(2);
+    await isQuiet(api);
+  });
+
+  it("a full range: upstream's answer, and a freed one is given out at once", async () => {
+    const api = await new SimApi({ ranges: ["10.0.0.0/24"] }).ready();
+    await api.create("last", named(32_767));
+    for (let port = 30_000; port < 32_767; port++)
+      api.cluster.tables.services.nodePorts.nodePortAdd({ protocol: "TCP", port }, "default/x");
+    expect(statusOf(await api.create("web", NODE_PORT))).toMatchObject({
+      code: 500,
+      message: "Internal error occurred: failed to allocate a nodePort: range is full",
+    });
+    await api.remove("last");
+    expect(objectOf(await api.create("web", NODE_PORT)).spec?.ports?.[0]?.nodePort).toBe(32_767);
+  });
+
+  it("through every type and back: the number stays while it is needed and is free at once after", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", named(30_053));
+    const port = (): string[] => rows(api);
+    objectOf(await api.patch("web", { spec: LOCAL }));
+    const spec = objectOf(await api.patch("web", { metadata: { labels: { a: "b" } } })).spec;
+    expect([spec?.ports?.[0]?.nodePort, isChosen(spec?.healthCheckNodePort)]).toEqual([30_053, true]);
+    expect(port()).toHaveLength(2);
+    expect(objectOf(await api.patch("web", { spec: { externalTrafficPolicy: "Cluster" } })).spec?.healthCheckNodePort).toBeUndefined();
+    expect(port()).toEqual(["TCP/30053 default/web"]);
+    expect(objectOf(await api.patch("web", { spec: { type: "ClusterIP" } })).spec?.ports?.[0]?.nodePort).toBeUndefined();
+    expect(port()).toEqual([]);
+    objectOf(await api.create("other", named(30_053)));
+    expect(isChosen(objectOf(await api.patch("web", { spec: NODE_PORT })).spec?.ports?.[0]?.nodePort)).toBe(true);
+    objectOf(await api.patch("web", { spec: { type: "ExternalName", externalName: "a.example.com" } }));
+    expect(port()).toEqual(["TCP/30053 default/other"]);
+    await isQuiet(api);
+  });
+
+  it("a LoadBalancer that wants none gets none", async () => {
+    const api = await new SimApi().ready();
+    const { ports } = objectOf(await api.create("web", { type: "LoadBalancer", allocateLoadBalancerNodePorts: false })).spec ?? {};
+    expect([ports?.[0]?.nodePort, rows(api)]).toEqual([undefined, []]);
+    const allocating = { spec: { allocateLoadBalancerNodePorts: true } };
+    expect(isChosen(objectOf(await api.patch("web", allocating)).spec?.ports?.[0]?.nodePort)).toBe(true);
+    const off = { spec: { allocateLoadBalancerNodePorts: false } };
+    expect(isChosen(objectOf(await api.patch("web", off)).spec?.ports?.[0]?.nodePort), "what it has, it keeps").toBe(true);
+    await isQuiet(api);
+  });
+
+  it("one number for both protocols of a port", async () => {
+    const api = await new SimApi().ready();
+    const ports = ["UDP", "TCP"].map((protocol) => ({ name: protocol.toLowerCase(), port: 53, protocol }));
+    const numbers = objectOf(await api.create("dns", { type: "NodePort", ports })).spec?.ports?.map(({ nodePort }) => nodePort);
+    expect([new Set(numbers).size, rows(api)]).toEqual([1, [`TCP/${numbers?.[0]} default/dns`, `UDP/${numbers?.[0]} default/dns`]]);
+    await isQuiet(api);
+  });
+
+  it("a health check's port that is taken or outside the range: upstream's answers", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", named(30_053));
+    expect(statusOf(await api.create("lb", { ...LOCAL, healthCheckNodePort: 30_053 })).message).toBe(
+      "Internal error occurred: failed to allocate requested HealthCheck NodePort 30053: provided port is already allocated",
+    );
+    expect(statusOf(await api.create("lb", { ...LOCAL, healthCheckNodePort: 80 })).message).toMatch(
+      /requested HealthCheck NodePort 80: provided port is not in the valid range\. The range of valid ports is 30000-32767$/,
+    );
+    expect(objectOf(await api.create("lb", { ...LOCAL, healthCheckNodePort: 30_054 })).spec?.healthCheckNodePort).toBe(30_054);
+    expect(statusOf(await api.patch("lb", { spec: { healthCheckNodePort: 30_055 } }))).toMatchObject({ code: 422 });
+    await api.remove("lb");
+    expect(rows(api)).toEqual(["TCP/30053 default/web"]);
+    await isQuiet(api);
+  });
+
+  it("stay as long as finalizers keep the Service", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web", named(30_053));
+    await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
+    await api.remove("web");
+    expect(rows(api)).toEqual(["TCP/30053 default/web"]);
+    await api.patch("web", { metadata: { finalizers: null } });
+    expect(rows(api)).toEqual([]);
+  });
+
+  it("dry run: shows a number that nobody can get, takes none, and refuses one that is taken", async () => {
+    const api = await new SimApi().ready();
+    const shown = objectOf(await api.create("lb", LOCAL, { dryRun: true })).spec;
+    expect([shown?.ports?.[0]?.nodePort, shown?.healthCheckNodePort]).toEqual([32_768, 32_769]);
+    expect(rows(api)).toEqual([]);
+    await api.create("web", named(30_053));
+    expect(statusOf(await api.create("other", named(30_053), { dryRun: true }))).toMatchObject({ code: 422 });
+  });
+
+  it("of a write that is too large in the end: none is taken", async () => {
+    const api = await new SimApi().ready();
+    await api.create("web");
+    const labels = (prefix: string): object =>
+      Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`${prefix}-${i}-${"x".repeat(40)}`, "y".repeat(63)]));
+    objectOf(await api.patch("web", { metadata: { labels: labels("a") } }));
+    expect(statusOf(await api.patch("web", { metadata: { labels: labels("b") }, spec: NODE_PORT })).code).toBe(413);
+    expect(rows(api)).toEqual([]);
+    await isQuiet(api);
+  });
+});
+
+describe("after a crash", () => {
+  it("what was committed is there, and its IPAddress is written if it was not", async () => {
+    const api = await new SimApi().ready();
+    await api.create("first");
+    const { services } = api.cluster.tables;
+    const created = api.start(api.creation("web"));
+    // The owner answers, the commit is done, the IPAddress write is on its way when both stores die.
+    while (!services.store.objectGet("default/web")) await api.cluster.scheduler.pass(1);
+    api.cluster.ipAddresses.crash();
+    api.cluster.services.crash();
+    void created;
+    await isQuiet(api);
+    const [address = ""] = api.addressesOf("web") ?? [];
+    expect(api.parents[address]).toBe("default/web");
+  });
+
+  it("what was taken for a create that never committed is free again", async () => {
+    let lost = 0;
+    for (let seed = 1; seed <= 20; seed++) {
+      const api = await new SimApi({ seed }).ready();
+      await api.create("first");
+      void api.start(api.creation("web"));
+      while (Object.keys(await api.rows()).length < 2) await api.cluster.scheduler.pass(1);
+      // Where the answer took no time the Service is committed by now: another matter.
+      if (api.addressesOf("web")) continue;
+      api.cluster.services.crash();
+      await isQuiet(api);
+      expect(Object.keys(await api.rows())).toEqual(api.addressesOf("first"));
+      expect(api.addressesOf("web")).toBeUndefined();
+      lost++;
+    }
+    expect(lost).toBeGreaterThan(0);
+  });
+});

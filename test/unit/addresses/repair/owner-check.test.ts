@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { Pace } from "../../../../src/core/base/pause";
+import { OwnerCheck } from "../../../../src/addresses/repair/owner-check";
+import { MemoryRepairStorage } from "../../../support/memory/repair-storage";
+import { SimScheduler } from "../../../support/sim/scheduler";
+
+/** Owners with so many rows each, as calls of 2,000 rows see them; a call takes `callMs`. */
+class World {
+  readonly storage = new MemoryRepairStorage();
+  readonly scheduler = new SimScheduler();
+  readonly calls: string[] = [];
+  underWay = 0;
+  together = 0;
+  callMs = 1;
+
+  constructor(readonly rows: Record<string, number>) {}
+
+  /** As a controller's object that has just started. */
+  async run(everything: boolean, forMs = Infinity): Promise<{ through: boolean; calls: string[] }> {
+    const clock = this.scheduler.clock();
+    const check = new OwnerCheck({
+      clock,
+      storage: this.storage,
+      recorder: { log: () => undefined },
+      owners: () => Promise.resolve(Object.keys(this.rows).reverse()),
+      owner: (uid) => ({
+        checkBitmap: async (after, limit) => {
+          this.calls.push(`${uid} ${after}`);
+          this.together = Math.max(this.together, ++this.underWay);
+          await clock.sleep(this.callMs);
+          this.underWay--;
+          return { next: after + limit < (this.rows[uid] ?? 0) ? after + limit : 0, rebuilt: false };
+        },
+      }),
+    });
+    this.calls.length = 0;
+    const through = await this.scheduler.run(check.run(everything, this.scheduler.now + forMs, new Pace(clock, 1)));
+    return { through, calls: [...this.calls] };
+  }
+}
+
+const many = (count: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`o${String(i).padStart(3, "0")}`, 10]));
+
+describe("an ordinary check", () => {
+  it("looks at twenty owners, the next ones the next time, and begins anew behind the last", async () => {
+    const world = new World(many(45));
+    const rounds = [];
+    for (let i = 0; i < 4; i++) rounds.push(await world.run(false));
+    expect(rounds.map(({ through, calls }) => [through, calls.length, calls[0]])).toEqual([
+      [false, 20, "o000 0"],
+      [false, 20, "o020 0"],
+      [true, 5, "o040 0"],
+      [false, 20, "o000 0"],
+    ]);
+  });
+
+  it("ends with a page of an owner that has more, and goes on with it", async () => {
+    const world = new World({ a: 10, b: 5_000, c: 10 });
+    const rounds = [];
+    for (let i = 0; i < 4; i++) rounds.push((await world.run(false)).calls);
+    expect(rounds).toEqual([["a 0", "b 0"], ["b 2000"], ["b 4000", "c 0"], ["a 0", "b 0"]]);
+  });
+
+  it("begins anew when the owner that came next is gone", async () => {
+    const world = new World(many(45));
+    await world.run(false);
+    await world.run(false);
+    for (const uid of Object.keys(world.rows).slice(3)) delete world.rows[uid];
+    expect((await world.run(false)).calls).toEqual(["o000 0", "o001 0", "o002 0"]);
+  });
+});
+
+describe("a check of everything", () => {
+  it("asks a few owners at a time, and every row of each", async () => {
+    const world = new World({ ...many(10), o004: 5_000, o005: 3_000 });
+    const { through, calls } = await world.run(true);
+    expect(through).toBe(true);
+    expect([world.together, new Set(calls.map((call) => call.split(" ")[0])).size]).toEqual([4, 10]);
+    expect(calls.filter((call) => call.startsWith("o004"))).toEqual(["o004 0", "o004 2000", "o004 4000"]);
+    expect(calls).toContain("o005 2000");
+  });
+
+  it("stops in time, and goes on where it stopped", async () => {
+    const world = new World(many(100));
+    world.callMs = 50;
+    const first = await world.run(true, 500);
+    expect(first.through).toBe(false);
+    expect(first.calls.length).toBeLessThan(40);
+    const second = await world.run(true);
+    expect([second.through, first.calls.length + second.calls.length]).toEqual([true, 100]);
+  });
+});

@@ -1,0 +1,136 @@
+/** What repair tells of a Service is true of the Service as it is now, not of one that the history still shows. */
+import { describe, expect, it } from "vitest";
+import type { Service } from "../../../../src/api/meta/kubernetes";
+import { aService, RepairWorld } from "../../../support/worlds/repair-world";
+import { WRITE } from "../../../support/worlds/store-world";
+
+const ALWAYS = { isAlive: () => true };
+const RANGE = ["10.0.0.0/24"];
+/** More than repair reads of a history at once. */
+const MANY_CHANGES = 410;
+
+async function annotate(world: RepairWorld, name: string, value: string): Promise<void> {
+  const write = world.cluster.network.call(ALWAYS, world.cluster.services, ({ store }) =>
+    store.write({
+      verb: "patch",
+      key: { namespace: "default", name },
+      subresource: "",
+      patchType: "merge",
+      patch: JSON.stringify({ metadata: { annotations: { changed: value } } }),
+      options: { ...WRITE, group: "" },
+    }),
+  );
+  expect((await world.run(write)).ok).toBe(true);
+}
+
+async function makeManyChanges(world: RepairWorld): Promise<void> {
+  for (let i = 0; i < MANY_CHANGES; i++) await annotate(world, "busy", String(i));
+}
+
+/** The reads of Services by name, from now on; `at` is asked before each of them. */
+function atNamedReads(world: RepairWorld, at: (read: number) => void): void {
+  let reads = 0;
+  world.fails = (call) => {
+    if (call === "services.objectsNamed") at(++reads);
+    return false;
+  };
+}
+
+function change(world: RepairWorld, name: string, changed: (service: Service) => Service): void {
+  const { store } = world.cluster.tables.services;
+  const stored = store.objectGet(`default/${name}`);
+  if (!stored) throw new Error(`no Service ${name}`);
+  store.objectPut({ ...stored, data: JSON.stringify(changed(JSON.parse(stored.data) as Service)) });
+}
+
+describe("of a Service that the history shows and that is gone", () => {
+  it("no other one is said to have its address", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.createService("busy");
+    const address = await world.createService("a");
+    await world.pass();
+    await annotate(world, "a", "last");
+    await makeManyChanges(world);
+    await world.remove("services", "a");
+    await world.createService("b", { clusterIP: address });
+    await world.pass();
+    expect([world.told(), world.storage.countsLoad().ipErrors, world.parents()[address]]).toEqual([[], {}, "default/b"]);
+  });
+
+  it.each(["10.0.0.256", "10.9.0.5"])("nothing is told of what was its ClusterIP (%s)", async (wrong) => {
+    const world = await RepairWorld.of(RANGE);
+    await world.createService("busy");
+    await world.pass();
+    await world.plant("services", aService("a", [wrong], world.now));
+    await makeManyChanges(world);
+    expect((await world.remove("services", "a")).ok).toBe(true);
+    await world.pass();
+    expect([world.told(), world.storage.countsLoad().ipErrors]).toEqual([[], {}]);
+  });
+});
+
+describe("of a Service that is wrong", () => {
+  it("what was told is told again with each look at it, once", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.plant("services", aService("a", ["10.9.0.5"], world.now), aService("b", ["10.0.0.256"], world.now));
+    await world.pass();
+    expect(world.reported.map(({ reason }) => reason).sort()).toEqual(["ClusterIPNotValid", "ClusterIPOutOfRange"]);
+    await world.wait(60_000);
+    await world.pass();
+    expect(world.reported).toHaveLength(4);
+    expect([world.storage.countsLoad().ipErrors, world.storage.suspects.size]).toEqual([{ outOfRange: 2, invalid: 2 }, 0]);
+  });
+
+  it("the one of two with the same address that did not get it first is told of", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("a");
+    await world.plant("services", aService("b", [address], world.now));
+    await world.pass();
+    expect(world.told()).toEqual([
+      `Warning ClusterIPAlreadyAllocated Cluster IP [IPv4]:${address} was assigned to multiple services; please recreate service`,
+    ]);
+  });
+
+  it("nothing is told while it changes, and it is looked at again", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.createService("busy");
+    await world.pass();
+    await world.plant("services", aService("a", ["10.9.0.5"], world.now));
+    let version = 1_000;
+    // Each time repair reads it, it is another one than the last time.
+    atNamedReads(world, () =>
+      change(world, "a", (service) => ({ ...service, metadata: { ...service.metadata, resourceVersion: String(++version) } })),
+    );
+    await world.pass();
+    expect([world.told(), [...world.storage.suspects.keys()]]).toEqual([[], ["services/default/a"]]);
+    world.fails = () => false;
+    await world.wait(10_000);
+    expect([world.told().length, world.storage.suspects.size]).toEqual([1, 0]);
+  });
+
+  it("nothing is told when it has got another address meanwhile, and that one is looked at", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.plant("services", aService("a", ["10.9.0.5"], world.now));
+    const spec = { type: "ClusterIP", clusterIP: "10.0.0.7", clusterIPs: ["10.0.0.7"], ports: [{ port: 80 }] } as Service["spec"];
+    atNamedReads(world, (read) => {
+      if (read === 1) change(world, "a", (service) => ({ ...service, spec }));
+    });
+    await world.pass();
+    expect([world.told(), world.storage.countsLoad().ipErrors]).toEqual([[], {}]);
+    await world.wait(10_000);
+    expect(world.parents()).toEqual({ "10.0.0.7": "default/a" });
+  });
+});
+
+describe("a Service of which nothing is told", () => {
+  it("is read once, however it is repaired", async () => {
+    const world = await RepairWorld.of(RANGE);
+    const address = await world.createService("a");
+    await world.pass();
+    await world.remove("ipaddresses", address);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.parents()).toEqual({ [address]: "default/a" });
+    expect(world.calls.filter((call) => call === "services.objectsNamed")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { StoredRanges } from "../../../../src/addresses/repair/stored-ranges";
+import { formatPrefix } from "../../../../src/core/net/prefix";
+import type { FedChanges, FedPage, ObjectFeed } from "../../../../src/api/rpc/object-feed";
+
+/** A store of ServiceCIDRs with a page size of its own; counts the pages that are read. */
+class FakeFeed implements ObjectFeed {
+  pages = 0;
+  revision = 1;
+  incarnation = "one";
+  onPage: () => void = () => undefined;
+
+  constructor(public ranges: string[][]) {}
+
+  objectsSince(cursor: { incarnation: string; revision: number } | undefined): Promise<FedChanges> {
+    const head = { incarnation: this.incarnation, revision: this.revision };
+    if (cursor?.incarnation !== this.incarnation) return Promise.resolve({ kind: "expired" });
+    const changes = cursor.revision === this.revision ? [] : [{ deleted: false, object: "{}" }];
+    return Promise.resolve({ kind: "changes", changes, cursor: head, more: false });
+  }
+
+  objectsAfter(after: string): Promise<FedPage> {
+    this.pages++;
+    const at = Number(after || "0");
+    const objects = this.ranges.slice(at, at + 2).map((cidrs) => JSON.stringify({ spec: { cidrs } }));
+    const page = { objects, cursor: { incarnation: this.incarnation, revision: this.revision } };
+    this.onPage();
+    return Promise.resolve({ ...page, next: at + 2 < this.ranges.length ? String(at + 2) : "" });
+  }
+
+  objectsNamed(): Promise<(string | null)[]> {
+    return Promise.reject(new Error("nobody asks by name"));
+  }
+}
+
+const read = async (ranges: StoredRanges): Promise<string[]> => (await ranges.current()).map(formatPrefix);
+
+describe("StoredRanges", () => {
+  it("reads all pages once, and again only after a change", async () => {
+    const feed = new FakeFeed([["10.0.0.0/24", "2001:db8::/64"], ["10.0.1.0/24"], ["no prefix", "10.0.2.0/24"]]);
+    const ranges = new StoredRanges(feed, { log: () => undefined });
+    const all = ["10.0.0.0/24", "2001:db8::/64", "10.0.1.0/24", "10.0.2.0/24"];
+    expect(await read(ranges)).toEqual(all);
+    expect(await ranges.current()).toBe(await ranges.current());
+    expect(feed.pages).toBe(2);
+    feed.ranges.pop();
+    feed.revision++;
+    expect(await read(ranges)).toEqual(all.slice(0, 3));
+    expect(feed.pages).toBe(3);
+  });
+
+  it("that changed while they were read are read again", async () => {
+    const feed = new FakeFeed([["10.0.0.0/24"]]);
+    feed.onPage = () => {
+      feed.revision++;
+      feed.onPage = () => undefined;
+    };
+    const ranges = new StoredRanges(feed, { log: () => undefined });
+    await read(ranges);
+    feed.ranges = [["10.0.9.0/24"]];
+    expect(await read(ranges)).toEqual(["10.0.9.0/24"]);
+  });
+
+  it("of a store that came back from a copy are read again", async () => {
+    const feed = new FakeFeed([["10.0.0.0/24"]]);
+    const ranges = new StoredRanges(feed, { log: () => undefined });
+    await read(ranges);
+    feed.incarnation = "two";
+    feed.ranges = [];
+    expect(await read(ranges)).toEqual([]);
+  });
+
+  it.each(["{", "null", '{"spec":{"cidrs":[5]}}'])(
+    "with one that cannot be read (%s) may be anything, and the log says so",
+    async (text) => {
+      const feed = new FakeFeed([["10.0.0.0/24"], ["10.0.1.0/24"]]);
+      const { objectsAfter } = feed;
+      feed.objectsAfter = async (after) => ({
+        ...(await objectsAfter.call(feed, after)),
+        objects: ['{"spec":{"cidrs":["10.0.0.0/24"]}}', text],
+      });
+      const lines: string[] = [];
+      const ranges = new StoredRanges(feed, { log: (level) => void lines.push(level) });
+      expect(await read(ranges)).toEqual(["10.0.0.0/24", "0.0.0.0/0", "::/0"]);
+      expect(lines).toEqual(["error"]);
+    },
+  );
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { applyDeletionMark, isDeletionComplete, planDeletion } from "../../../../src/api/meta/finalizers";
+import type { DeletionPlan, DeletionRequest } from "../../../../src/api/meta/finalizers";
+import type { ObjectMeta } from "../../../../src/api/meta/kubernetes";
+
+const now = Date.UTC(2026, 0, 1, 12, 0, 0);
+const NOW = "2026-01-01T12:00:00Z";
+
+function plan(metadata: ObjectMeta, request: Partial<DeletionRequest> = {}): DeletionPlan {
+  return planDeletion(Object.freeze(metadata), { propagationPolicy: "", graceSeconds: 0, held: false, now, ...request });
+}
+
+function mark(finalizers: string[], deletionTimestamp = NOW, deletionGracePeriodSeconds = 0, generation?: number): DeletionPlan {
+  return { action: "mark", mark: { finalizers, deletionTimestamp, deletionGracePeriodSeconds, generation } };
+}
+
+describe("planDeletion", () => {
+  it.each<{ name: string; given: ObjectMeta; request?: Partial<DeletionRequest>; want: DeletionPlan }>([
+    { name: "nothing holds it", given: {}, want: { action: "remove" } },
+    { name: "a finalizer holds it", given: { finalizers: ["a/b"] }, want: mark(["a/b"]) },
+    { name: "the kind holds it", given: {}, request: { held: true }, want: mark([]) },
+    { name: "generation grows", given: { finalizers: ["a/b"], generation: 3 }, want: mark(["a/b"], NOW, 0, 4) },
+    { name: "Orphan adds orphan", given: {}, request: { propagationPolicy: "Orphan" }, want: mark(["orphan"]) },
+    {
+      name: "Foreground adds foregroundDeletion",
+      given: {},
+      request: { propagationPolicy: "Foreground" },
+      want: mark(["foregroundDeletion"]),
+    },
+    {
+      name: "Foreground takes orphan out",
+      given: { finalizers: ["orphan", "a/b"] },
+      request: { propagationPolicy: "Foreground" },
+      want: mark(["a/b", "foregroundDeletion"]),
+    },
+    {
+      name: "Background takes both out",
+      given: { finalizers: ["orphan", "foregroundDeletion"] },
+      request: { propagationPolicy: "Background" },
+      want: { action: "remove" },
+    },
+    { name: "no policy keeps what is there", given: { finalizers: ["orphan"] }, want: mark(["orphan"]) },
+    {
+      name: "a repeat changes nothing",
+      given: { finalizers: ["a/b"], deletionTimestamp: NOW, deletionGracePeriodSeconds: 0 },
+      want: { action: "keep" },
+    },
+    {
+      name: "a repeat with another policy changes the finalizers",
+      given: { finalizers: ["a/b"], deletionTimestamp: "2026-01-01T11:00:00Z", deletionGracePeriodSeconds: 0 },
+      request: { propagationPolicy: "Orphan" },
+      want: mark(["a/b", "orphan"], "2026-01-01T11:00:00Z"),
+    },
+    { name: "grace", given: {}, request: { graceSeconds: 30 }, want: mark([], "2026-01-01T12:00:30Z", 30) },
+    {
+      name: "grace cannot be lengthened",
+      given: { deletionTimestamp: "2026-01-01T12:00:10Z", deletionGracePeriodSeconds: 10 },
+      request: { graceSeconds: 60 },
+      want: { action: "keep" },
+    },
+    {
+      name: "grace can be shortened",
+      given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
+      request: { graceSeconds: 5 },
+      want: mark([], "2026-01-01T12:00:05Z", 5),
+    },
+    {
+      name: "grace zero ends it",
+      given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
+      want: { action: "remove" },
+    },
+  ])("$name", ({ given, request, want }) => {
+    expect(plan(given, request)).toEqual(want);
+  });
+});
+
+it("applyDeletionMark: writes what was planned, and no empty list", () => {
+  const metadata: ObjectMeta = { name: "n", finalizers: ["orphan"] };
+  applyDeletionMark(metadata, { finalizers: [], deletionTimestamp: NOW, deletionGracePeriodSeconds: 0, generation: undefined });
+  expect(metadata).toEqual({ name: "n", deletionTimestamp: NOW, deletionGracePeriodSeconds: 0 });
+});
+
+it.each<{ given: ObjectMeta; held: boolean; want: boolean }>([
+  { given: {}, held: false, want: false },
+  { given: { deletionTimestamp: NOW, deletionGracePeriodSeconds: 0 }, held: false, want: true },
+  { given: { deletionTimestamp: NOW, finalizers: [] }, held: false, want: true },
+  { given: { deletionTimestamp: NOW, finalizers: ["a/b"] }, held: false, want: false },
+  { given: { deletionTimestamp: NOW, deletionGracePeriodSeconds: 30 }, held: false, want: false },
+  { given: { deletionTimestamp: NOW }, held: true, want: false },
+])("isDeletionComplete: $given held=$held is $want", ({ given, held, want }) => {
+  expect(isDeletionComplete(given, held)).toBe(want);
+});

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { apiVersionOf, spliceTypeMeta, typeHead } from "../../../../src/api/meta/type-meta";
+
+it("spliceTypeMeta: kind and apiVersion come first, the rest is untouched", () => {
+  const head = typeHead("Lease", apiVersionOf("coordination.k8s.io", "v1"));
+  expect(spliceTypeMeta(head, '{"metadata":{"name":"a"}}')).toBe(
+    '{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a"}}',
+  );
+  expect(spliceTypeMeta(head, "{}")).toBe('{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}');
+});
+
+it("apiVersionOf: the core group has no name", () => {
+  expect(apiVersionOf("", "v1")).toBe("v1");
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../../src/api/patch/json-patch";
+import type { JsonObject } from "../../../../src/api/schema/json-value";
+import { patchErrorStatus } from "../../../../src/api/patch/patch-error";
+import { deepFreeze } from "../registry/services/a-service";
+
+type Operations = readonly Record<string, unknown>[];
+
+function apply(current: JsonObject, operations: Operations) {
+  return applyJsonPatch(deepFreeze(current), JSON.stringify(operations));
+}
+
+describe("operations", () => {
+  it.each<{ given: JsonObject; ops: Operations; want: JsonObject }>([
+    { given: { a: 1 }, ops: [{ op: "add", path: "/b", value: { c: [] } }], want: { a: 1, b: { c: [] } } },
+    { given: { a: [1, 3] }, ops: [{ op: "add", path: "/a/1", value: 2 }], want: { a: [1, 2, 3] } },
+    { given: { a: [1] }, ops: [{ op: "add", path: "/a/-", value: 2 }], want: { a: [1, 2] } },
+    { given: { a: [1] }, ops: [{ op: "add", path: "/a/1", value: 2 }], want: { a: [1, 2] } },
+    { given: { a: 1 }, ops: [{ op: "replace", path: "/a", value: null }], want: { a: null } },
+    { given: { a: null }, ops: [{ op: "replace", path: "/a", value: 1 }], want: { a: 1 } },
+    { given: { a: [1, 2] }, ops: [{ op: "remove", path: "/a/0" }], want: { a: [2] } },
+    {
+      given: { a: { "b/c": 1, "d~e": 2 } },
+      ops: [
+        { op: "remove", path: "/a/b~1c" },
+        { op: "remove", path: "/a/d~0e" },
+      ],
+      want: { a: {} },
+    },
+    { given: { a: { x: 1 } }, ops: [{ op: "move", from: "/a/x", path: "/y" }], want: { a: {}, y: 1 } },
+    {
+      given: { a: { x: 1 } },
+      ops: [
+        { op: "copy", from: "/a", path: "/b" },
+        { op: "add", path: "/b/z", value: 2 },
+      ],
+      want: { a: { x: 1 }, b: { x: 1, z: 2 } },
+    },
+    {
+      given: { a: { x: [1] } },
+      ops: [
+        { op: "test", path: "/a", value: { x: [1] } },
+        { op: "remove", path: "/a" },
+      ],
+      want: {},
+    },
+    { given: {}, ops: [{ op: "test", path: "/a", value: null }], want: {} },
+    { given: { a: 1 }, ops: [{ op: "replace", path: "", value: { b: 2 } }], want: { b: 2 } },
+    { given: { a: 1 }, ops: [{ op: "add", path: "/constructor", value: "x" }], want: { a: 1, constructor: "x" } as unknown as JsonObject },
+  ])("$ops", ({ given, ops, want }) => {
+    expect(apply(given, ops)).toEqual({ ok: true, value: want });
+  });
+});
+
+describe("refusals", () => {
+  it.each<{ given: JsonObject; ops: Operations }>([
+    { given: { a: 1 }, ops: [{ op: "remove", path: "/b" }] },
+    { given: { a: 1 }, ops: [{ op: "replace", path: "/b", value: 1 }] },
+    { given: { a: 1 }, ops: [{ op: "add", path: "/b/c", value: 1 }] },
+    { given: { a: 1 }, ops: [{ op: "add", path: "/a/c", value: 1 }] },
+    { given: { a: [] }, ops: [{ op: "add", path: "/a/1", value: 1 }] },
+    { given: { a: [1] }, ops: [{ op: "add", path: "/a/01", value: 1 }] },
+    { given: { a: [1] }, ops: [{ op: "remove", path: "/a/-" }] },
+    { given: { a: [1] }, ops: [{ op: "remove", path: "/a/length" }] },
+    { given: { a: 1 }, ops: [{ op: "test", path: "/a", value: 2 }] },
+    { given: { a: 1 }, ops: [{ op: "test", path: "/b", value: 2 }] },
+    { given: { a: { b: 1 } }, ops: [{ op: "move", from: "/a", path: "/a/c" }] },
+    { given: { a: [1] }, ops: [{ op: "copy", from: "/a/push", path: "/b" }] },
+    { given: {}, ops: [{ op: "copy", from: "/toString", path: "/b" }] },
+    { given: {}, ops: [{ op: "remove", path: "/toString" }] },
+    { given: {}, ops: [{ op: "add", path: "/constructor/prototype/polluted", value: 1 }] },
+    { given: {}, ops: [{ op: "add", path: "/__proto__/polluted", value: 1 }] },
+    { given: {}, ops: [{ op: "add", path: "/__proto__", value: { polluted: 1 } }] },
+    { given: { a: 1 }, ops: [{ op: "remove", path: "" }] },
+    { given: { a: 1 }, ops: [{ op: "replace", path: "", value: [] }] },
+  ])("$ops on $given is unprocessable", ({ given, ops }) => {
+    const result = apply(given, ops);
+    expect(result).toMatchObject({ ok: false, error: { reason: "unprocessable" } });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  it.each([
+    "{}",
+    "[1]",
+    "[",
+    '[{"op":"jump","path":"/a"}]',
+    '[{"op":"add","path":"a","value":1}]',
+    '[{"op":"add","path":"/a"}]',
+    '[{"op":"copy","path":"/a"}]',
+  ])("%s is malformed", (patch) => {
+    expect(applyJsonPatch({}, patch)).toMatchObject({ ok: false, error: { reason: "malformed" } });
+  });
+
+  it("what is no list of operations is refused in the words of Go's decoder; null is the empty list", () => {
+    const message = "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
+    expect(applyJsonPatch({}, "{}")).toEqual({ ok: false, error: { reason: "malformed", message } });
+    expect(applyJsonPatch({ a: 1 }, "null")).toEqual({ ok: true, value: { a: 1 } });
+  });
+
+  it("more than 10000 operations", () => {
+    const ops = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/a", value: null }));
+    expect(apply({}, ops)).toEqual({
+      ok: false,
+      error: { reason: "tooLarge", message: "The allowed maximum operations in a JSON patch is 10000, got 10001" },
+    });
+    expect(apply({}, ops.slice(1))).toEqual({ ok: true, value: {} });
+  });
+
+  it("copies that double the object end at the limit", () => {
+    const ops: Record<string, unknown>[] = [{ op: "add", path: "/a", value: { x: "y".repeat(1000) } }];
+    for (let i = 0; i < 60; i++) ops.push({ op: "copy", from: "/a", path: `/a/c${String(i)}` });
+    expect(apply({}, ops)).toMatchObject({ ok: false, error: { reason: "tooLarge" } });
+  });
+});
+
+it("patchErrorStatus: each reason has its code", () => {
+  const code = (reason: "malformed" | "tooLarge" | "unprocessable" | "internal") => patchErrorStatus({ reason, message: "m" });
+  expect(code("malformed")).toMatchObject({ code: 400, reason: "BadRequest", message: "m" });
+  expect(code("tooLarge")).toMatchObject({ code: 413, reason: "RequestEntityTooLarge", message: "m" });
+  expect(code("internal")).toMatchObject({ code: 500, reason: "InternalError" });
+  expect(code("unprocessable")).toMatchObject({
+    code: 422,
+    reason: "Invalid",
+    message: "the server rejected our request due to an error in our request",
+    details: {},
+  });
+  expect(code("unprocessable").details).toEqual({});
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import type { KubeObject, Namespace, Pod } from "../../../../src/api/meta/kubernetes";
+import { definitionOf } from "../../../../src/api/registry/all";
+import { type DeleteInput, isGone, planDelete } from "../../../../src/api/registry/delete-order";
+import { NOW } from "./outcomes";
+
+function remove(group: string, resource: string, object: KubeObject, input: Partial<DeleteInput> = {}) {
+  const definition = definitionOf(group, resource);
+  if (!definition) throw new Error(resource);
+  return planDelete(definition, object, { preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined, now: NOW, ...input });
+}
+
+describe("most kinds", () => {
+  it("go at once, whatever grace the client asks for", () => {
+    expect(remove("", "services", { metadata: { name: "a" } }, { gracePeriodSeconds: 30 })).toEqual({ action: "remove" });
+  });
+
+  it("a failed precondition comes before everything else", () => {
+    const outcome = remove("", "services", { metadata: { name: "a", uid: "B" } }, { preconditions: { uid: "A" } });
+    expect(outcome).toMatchObject({ action: "refused", status: { code: 409 } });
+  });
+
+  it("finalizers mark it, a repeat keeps it", () => {
+    const object: KubeObject = { metadata: { name: "a", finalizers: ["x/y"] } };
+    expect(remove("", "services", object)).toEqual({ action: "mark" });
+    expect(object.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T12:00:00Z", deletionGracePeriodSeconds: 0 });
+    const marked = structuredClone(object);
+    expect(remove("", "services", object, { now: NOW + 5000 })).toEqual({ action: "keep" });
+    expect(object).toEqual(marked);
+  });
+});
+
+describe("namespaces", () => {
+  it.each(["default", "kube-system", "kube-public"])("%s may not be deleted", (name) => {
+    expect(remove("", "namespaces", { metadata: { name } })).toMatchObject({
+      action: "refused",
+      status: { code: 403, message: `namespaces "${name}" is forbidden: this namespace may not be deleted` },
+    });
+  });
+
+  it("stay Terminating until spec.finalizers are empty", () => {
+    const namespace: Namespace = { metadata: { name: "x" }, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
+    expect(remove("", "namespaces", namespace)).toEqual({ action: "mark" });
+    expect(namespace.status?.phase).toBe("Terminating");
+    const namespaces = definitionOf("", "namespaces");
+    expect(namespaces && isGone(namespaces, namespace)).toBe(false);
+    namespace.spec = { finalizers: [] };
+    expect(namespaces && isGone(namespaces, namespace)).toBe(true);
+    expect(remove("", "namespaces", namespace)).toEqual({ action: "remove" });
+  });
+});
+
+describe("pods", () => {
+  const running = (): Pod => ({
+    metadata: { name: "p" },
+    spec: { nodeName: "n", terminationGracePeriodSeconds: 20, containers: [] },
+    status: { phase: "Running" },
+  });
+
+  it("on a node get their grace, which may only shrink", () => {
+    const pod = running();
+    expect(remove("", "pods", pod)).toEqual({ action: "mark" });
+    expect(pod.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T12:00:20Z", deletionGracePeriodSeconds: 20 });
+    expect(remove("", "pods", pod, { gracePeriodSeconds: 60 })).toEqual({ action: "keep" });
+    expect(remove("", "pods", pod, { gracePeriodSeconds: 5 })).toEqual({ action: "mark" });
+    expect(pod.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T12:00:05Z", deletionGracePeriodSeconds: 5 });
+    expect(remove("", "pods", pod, { gracePeriodSeconds: 0 })).toEqual({ action: "remove" });
+  });
+
+  it("negative grace counts as one second", () => {
+    const pod = running();
+    remove("", "pods", pod, { gracePeriodSeconds: -5 });
+    expect(pod.metadata?.deletionGracePeriodSeconds).toBe(1);
+  });
+
+  it.each<[string, Pod]>([
+    ["without a node", { metadata: { name: "p" }, spec: { containers: [] } }],
+    ["that has ended", { ...running(), status: { phase: "Succeeded" } }],
+  ])("%s go at once", (_, pod) => {
+    expect(remove("", "pods", pod, { gracePeriodSeconds: 30 })).toEqual({ action: "remove" });
+  });
+});

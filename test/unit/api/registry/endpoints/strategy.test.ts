@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import type { Endpoints } from "../../../../../src/api/meta/kubernetes";
+import { endpointsDefinition as definition } from "../../../../../src/api/registry/endpoints/definition";
+import { create } from "../outcomes";
+
+type Subset = NonNullable<Endpoints["subsets"]>[number];
+
+function errorsOf(...subsets: Subset[]): string[] {
+  return create<Endpoints>(definition, { metadata: { name: "a" }, subsets }).errors;
+}
+
+const addresses = [{ ip: "10.0.0.1" }];
+
+describe("validation", () => {
+  it.each<[string, Subset, (string | RegExp)[]]>([
+    ["good", { addresses, notReadyAddresses: [{ ip: "2001:db8::1", hostname: "h", nodeName: "n" }], ports: [{ port: 80 }] }, []],
+    ["no address", { ports: [{ port: 80 }] }, ["subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`"]],
+    [
+      "no IP",
+      { addresses: [{ ip: "x" }] },
+      ['subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+    ],
+    ["loopback", { notReadyAddresses: [{ ip: "127.0.0.1" }] }, [/^subsets\[0\]\.notReadyAddresses\[0\]\.ip: .*loopback/]],
+    [
+      "hostname",
+      { addresses: [{ ip: "10.0.0.1", hostname: "a.b" }] },
+      ['subsets[0].addresses[0].hostname: Invalid value: "a.b": must not contain dots'],
+    ],
+    [
+      "port number",
+      { addresses, ports: [{ port: 0 }] },
+      ["subsets[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive"],
+    ],
+    [
+      "protocol",
+      { addresses, ports: [{ port: 1, protocol: "x" }] },
+      ['subsets[0].ports[0].protocol: Unsupported value: "x": supported values: "SCTP", "TCP", "UDP"'],
+    ],
+    ["several ports need names", { addresses, ports: [{ port: 1 }, { name: "b", port: 2 }] }, ["subsets[0].ports[0].name: Required value"]],
+  ])("%s", (_, subset, want) => {
+    const got = errorsOf(subset);
+    expect(got).toHaveLength(want.length);
+    want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
+  });
+});
+
+it("every write warns of the deprecation, protocols default to TCP", () => {
+  const { object, warnings } = create<Endpoints>(definition, { metadata: { name: "a" }, subsets: [{ addresses, ports: [{ port: 80 }] }] });
+  expect(warnings).toEqual(["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]);
+  expect(object.subsets?.[0]?.ports).toEqual([{ port: 80, protocol: "TCP" }]);
+});
+
+it.each<[Subset[] | undefined, string]>([
+  [undefined, "<none>"],
+  [[{ notReadyAddresses: addresses, ports: [{ port: 80 }] }], ""],
+  [[{ addresses: [{ ip: "10.0.0.1" }, { ip: "2001:db8::1" }], ports: [{ port: 80 }] }], "10.0.0.1:80,[2001:db8::1]:80"],
+  [[{ addresses, ports: [1, 2, 3, 4].map((port) => ({ port })) }], "10.0.0.1:1,10.0.0.1:2,10.0.0.1:3 + 1 more..."],
+  [[{ addresses }], "10.0.0.1"],
+])("cells of %j", (subsets, want) => {
+  expect(definition.cells({ metadata: { name: "a" }, subsets } as Endpoints, 0)).toEqual(["a", want, "<unknown>"]);
+});

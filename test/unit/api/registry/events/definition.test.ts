@@ -1,0 +1,268 @@
+import { describe, expect, it } from "vitest";
+import type { CoreEvent, EventsEvent } from "../../../../../src/api/meta/kubernetes";
+import { eventsDefinition, eventsGroupEventsDefinition } from "../../../../../src/api/registry/events/definition";
+import { CONTEXT, create, update } from "../outcomes";
+
+const core: CoreEvent = {
+  metadata: { name: "e", namespace: "ns" },
+  involvedObject: { kind: "Service", namespace: "ns", name: "foo", uid: "u" },
+  reason: "R",
+  message: "something",
+  type: "Normal",
+  source: { component: "me", host: "h" },
+  firstTimestamp: "2026-01-01T00:00:00Z",
+  lastTimestamp: "2026-01-01T00:05:00Z",
+  count: 3,
+};
+
+const newer: EventsEvent = {
+  metadata: { name: "e", namespace: "ns" },
+  regarding: { kind: "Service", namespace: "ns", name: "foo" },
+  eventTime: "2026-01-01T00:00:00.000000Z",
+  reportingController: "example.com/me",
+  reportingInstance: "me-1",
+  action: "Do",
+  reason: "R",
+  note: "something",
+  type: "Normal",
+};
+
+describe("core events", () => {
+  it.each<[string, Partial<CoreEvent>, (string | RegExp)[]]>([
+    ["good", {}, []],
+    [
+      "another namespace",
+      { involvedObject: { namespace: "other" } },
+      ['involvedObject.namespace: Invalid value: "other": does not match event.namespace'],
+    ],
+    [
+      "a cluster-scoped object outside default",
+      { involvedObject: { name: "n" } },
+      ['involvedObject.namespace: Invalid value: "": does not match event.namespace'],
+    ],
+    [
+      "with an eventTime the new fields are required",
+      { eventTime: "2026-01-01T00:00:00.000000Z", reason: "" },
+      [
+        "reportingController: Required value",
+        /^reportingController: Invalid value: "": name part must be non-empty/,
+        /^reportingController: Invalid value: "": name part must consist/,
+        "reportingInstance: Required value",
+        "action: Required value",
+        "reason: Required value",
+      ],
+    ],
+    [
+      "and bounded",
+      {
+        eventTime: "2026-01-01T00:00:00.000000Z",
+        reportingComponent: "a/b",
+        reportingInstance: "i",
+        action: "x".repeat(129),
+        message: "x".repeat(1025),
+      },
+      ['action: Invalid value: "": can have at most 128 characters', 'message: Invalid value: "": can have at most 1024 characters'],
+    ],
+  ])("%s", (_, changes, want) => {
+    const got = create(eventsDefinition, { ...core, ...changes }).errors;
+    expect(got).toHaveLength(want.length);
+    want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
+  });
+
+  it("a cluster-scoped object's event lives in default", () => {
+    const event: CoreEvent = { ...core, metadata: { name: "e", namespace: "default" }, involvedObject: { kind: "Node", name: "n" } };
+    expect(create(eventsDefinition, event, "default").errors).toEqual([]);
+  });
+
+  it("shows the members that upstream always shows", () => {
+    const { source, firstTimestamp, lastTimestamp, ...bare } = core;
+    expect([source, firstTimestamp, lastTimestamp].every(Boolean)).toBe(true);
+    expect(create(eventsDefinition, bare as CoreEvent).object).toMatchObject({
+      source: {},
+      firstTimestamp: null,
+      lastTimestamp: null,
+      eventTime: null,
+      reportingComponent: "",
+      reportingInstance: "",
+    });
+    expect(create(eventsDefinition, core).object).toMatchObject(core);
+  });
+
+  it("source is the component, or the reporting one", () => {
+    expect(eventsDefinition.selectableFields(core)).toMatchObject({
+      source: "me",
+      "involvedObject.kind": "Service",
+      "involvedObject.uid": "u",
+      type: "Normal",
+    });
+    expect(eventsDefinition.selectableFields({ ...core, source: {}, reportingComponent: "r" } as CoreEvent)).toMatchObject({
+      source: "r",
+      reportingComponent: "r",
+    });
+  });
+});
+
+describe("events.k8s.io", () => {
+  const { representationOf } = eventsGroupEventsDefinition;
+  if (!representationOf) throw new Error("events.k8s.io events are core events");
+
+  it("is stored as a core event", () => {
+    expect(representationOf.toStored({ ...newer, deprecatedCount: 2, deprecatedSource: { component: "c" } } as EventsEvent)).toEqual({
+      metadata: newer.metadata,
+      involvedObject: newer.regarding,
+      eventTime: newer.eventTime,
+      reportingComponent: "example.com/me",
+      reportingInstance: "me-1",
+      action: "Do",
+      reason: "R",
+      message: "something",
+      type: "Normal",
+      count: 2,
+      source: { component: "c" },
+      firstTimestamp: null,
+      lastTimestamp: null,
+    });
+  });
+
+  it("a core event is served with the new names, and back without loss", () => {
+    const served = representationOf.fromStored(core);
+    expect(served).toEqual({
+      metadata: core.metadata,
+      regarding: core.involvedObject,
+      note: "something",
+      reason: "R",
+      type: "Normal",
+      deprecatedSource: core.source,
+      deprecatedFirstTimestamp: core.firstTimestamp,
+      deprecatedLastTimestamp: core.lastTimestamp,
+      deprecatedCount: 3,
+      eventTime: null,
+    });
+    expect(representationOf.toStored(served)).toMatchObject(core);
+  });
+
+  it("does not show a reporter that a core event has not", () => {
+    const silent: CoreEvent = { ...core, reportingComponent: "", reportingInstance: "" };
+    const served = representationOf.fromStored(silent);
+    expect(Object.keys(served)).not.toContain("reportingController");
+    expect(Object.keys(served)).not.toContain("reportingInstance");
+  });
+
+  const context = { ...CONTEXT, requestGroup: "events.k8s.io" };
+  const stored = (event: EventsEvent): CoreEvent => representationOf.toStored(event) as CoreEvent;
+  const series = { count: 2, lastObservedTime: "2026-01-01T00:05:30.000000Z" };
+
+  it.each<[string, Partial<EventsEvent>, string[]]>([
+    ["good", {}, []],
+    ["with a series", { series }, []],
+    ["without an eventTime", { eventTime: undefined }, ["eventTime: Required value"]],
+    ["of a third type", { type: "x" }, ['type: Invalid value: "": has invalid value: x']],
+    ["without a type", { type: undefined }, ['type: Invalid value: "": has invalid value: ']],
+    ["without an action", { action: undefined }, ["action: Required value"]],
+    ["without a reason", { reason: "" }, ["reason: Required value"]],
+    ["without an instance", { reportingInstance: undefined }, ["reportingInstance: Required value"]],
+    [
+      "about an object without a namespace",
+      { regarding: {} },
+      ['involvedObject.namespace: Invalid value: "": does not match event.namespace'],
+    ],
+    ["with a long note", { note: "x".repeat(1025) }, ['message: Invalid value: "": can have at most 1024 characters']],
+    ["with a series of one", { series: { ...series, count: 1 } }, ['series.count: Invalid value: "": should be at least 2']],
+    ["with a series without a time", { series: { count: 2 } as EventsEvent["series"] }, ["series.lastObservedTime: Required value"]],
+    [
+      "with the old fields",
+      {
+        deprecatedFirstTimestamp: "2026-01-01T00:00:00Z",
+        deprecatedLastTimestamp: "2026-01-01T00:00:00Z",
+        deprecatedCount: 1,
+        deprecatedSource: { component: "c" },
+      },
+      [
+        'firstTimestamp: Invalid value: "": needs to be unset',
+        'lastTimestamp: Invalid value: "": needs to be unset',
+        'count: Invalid value: "": needs to be unset',
+        'source: Invalid value: "": needs to be unset',
+      ],
+    ],
+  ])("create %s", (_, changes, want) => {
+    expect(create(eventsDefinition, stored({ ...newer, ...changes } as EventsEvent), "ns", context).errors).toEqual(want);
+  });
+
+  it.each<[string, Partial<EventsEvent>, string[]]>([
+    ["nothing", {}, []],
+    ["labels", { metadata: { ...newer.metadata, labels: { a: "b" } } }, []],
+    ["the series", { series: { ...series, count: 3 } }, []],
+    ["the series to one", { series: { ...series, count: 1 } }, ['series.count: Invalid value: "": should be at least 2']],
+    ["the note", { note: "other" }, ['message: Invalid value: "other": field is immutable']],
+    ["the type", { type: "Warning" }, ['type: Invalid value: "Warning": field is immutable']],
+    [
+      "the reporter",
+      { reportingController: "example.com/other" },
+      ['reportingController: Invalid value: "example.com/other": field is immutable'],
+    ],
+    ["the old count", { deprecatedCount: 5 }, ["count: Invalid value: 5: field is immutable"]],
+    [
+      "the object",
+      { regarding: { kind: "Service", namespace: "ns", name: "bar" } },
+      ['involvedObject: Invalid value: {"kind":"Service","namespace":"ns","name":"bar"}: field is immutable'],
+    ],
+  ])("update of %s", (_, changes, want) => {
+    const before = stored({ ...newer, metadata: { ...newer.metadata, uid: "uid", resourceVersion: "1" }, series });
+    const after = stored({
+      ...newer,
+      metadata: { ...newer.metadata, uid: "uid", resourceVersion: "1" },
+      series,
+      ...changes,
+    } as EventsEvent);
+    if (changes.metadata) after.metadata = { ...before.metadata, ...changes.metadata };
+    expect(update(eventsDefinition, { after, before }, context).errors).toEqual(want);
+    // the core group keeps to the rules of old
+    expect(update(eventsDefinition, { after, before }).errors).toEqual([]);
+  });
+
+  it("selects by its own names", () => {
+    expect(eventsGroupEventsDefinition.selectableFields(newer)).toMatchObject({
+      reportingController: "example.com/me",
+      "regarding.name": "foo",
+    });
+  });
+});
+
+describe("cells", () => {
+  const now = Date.UTC(2026, 0, 1, 0, 6);
+
+  it("of a core event", () => {
+    expect(eventsDefinition.cells(core, now)).toEqual(["60s", "Normal", "R", "service/foo", "", "me, h", "something", "6m", 3, "e"]);
+  });
+
+  it("a series overrides last seen and count", () => {
+    const series = { count: 9, lastObservedTime: "2026-01-01T00:05:30.000000Z" };
+    expect(eventsDefinition.cells({ ...core, series } as CoreEvent, now)).toEqual([
+      "30s",
+      "Normal",
+      "R",
+      "service/foo",
+      "",
+      "me, h",
+      "something",
+      "6m",
+      9,
+      "e",
+    ]);
+  });
+
+  it("a new event has been seen once, when it happened", () => {
+    expect(eventsGroupEventsDefinition.cells(newer, now)).toEqual([
+      "6m",
+      "Normal",
+      "R",
+      "service/foo",
+      "",
+      "example.com/me",
+      "something",
+      "6m",
+      1,
+      "e",
+    ]);
+  });
+});

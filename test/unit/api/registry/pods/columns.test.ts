@@ -1,0 +1,101 @@
+import { expect, it } from "vitest";
+import type { Pod } from "../../../../../src/api/meta/kubernetes";
+import { podCells } from "../../../../../src/api/registry/pods/columns";
+
+type Status = NonNullable<Pod["status"]>;
+type ContainerStatus = NonNullable<Status["containerStatuses"]>[number];
+
+const now = Date.UTC(2026, 0, 1, 0, 10);
+
+function container(changes: Partial<ContainerStatus>): ContainerStatus {
+  return { name: "c", image: "i", imageID: "", ready: false, restartCount: 0, ...changes };
+}
+
+const running = container({ ready: true, state: { running: {} } });
+
+/** Ready, Status, Restarts */
+it.each<{
+  name: string;
+  status: Status;
+  deleting?: boolean;
+  init?: { name: string; restartPolicy?: string }[];
+  want: [string, string, string];
+}>([
+  { name: "nothing known", status: {}, want: ["0/2", "Unknown", "0"] },
+  { name: "pending", status: { phase: "Pending" }, want: ["0/2", "Pending", "0"] },
+  { name: "running", status: { phase: "Running", containerStatuses: [running, running] }, want: ["2/2", "Running", "0"] },
+  { name: "evicted", status: { phase: "Failed", reason: "Evicted" }, want: ["0/2", "Evicted", "0"] },
+  {
+    name: "crashing",
+    status: {
+      phase: "Running",
+      containerStatuses: [
+        container({
+          restartCount: 3,
+          state: { waiting: { reason: "CrashLoopBackOff" } },
+          lastState: { terminated: { exitCode: 1, finishedAt: "2026-01-01T00:05:00Z" } },
+        }),
+        running,
+      ],
+    },
+    want: ["1/2", "CrashLoopBackOff", "3 (5m ago)"],
+  },
+  {
+    name: "exit code",
+    status: { phase: "Failed", containerStatuses: [container({ state: { terminated: { exitCode: 3 } } })] },
+    want: ["0/2", "ExitCode:3", "0"],
+  },
+  {
+    name: "signal",
+    status: { phase: "Failed", containerStatuses: [container({ state: { terminated: { exitCode: 0, signal: 9 } } })] },
+    want: ["0/2", "Signal:9", "0"],
+  },
+  {
+    name: "one completed, one running, not ready",
+    status: { phase: "Running", containerStatuses: [container({ state: { terminated: { exitCode: 0, reason: "Completed" } } }), running] },
+    want: ["1/2", "NotReady", "0"],
+  },
+  {
+    name: "second init container",
+    init: [{ name: "a" }, { name: "b" }],
+    status: {
+      phase: "Pending",
+      initContainerStatuses: [
+        container({ name: "a", state: { terminated: { exitCode: 0 } } }),
+        container({ name: "b", state: { running: {} } }),
+      ],
+    },
+    want: ["0/2", "Init:1/2", "0"],
+  },
+  {
+    name: "failing init container",
+    init: [{ name: "a" }],
+    status: { phase: "Pending", initContainerStatuses: [container({ name: "a", state: { waiting: { reason: "ImagePullBackOff" } } })] },
+    want: ["0/2", "Init:ImagePullBackOff", "0"],
+  },
+  {
+    name: "a started sidecar holds nothing up",
+    init: [{ name: "a", restartPolicy: "Always" }],
+    status: { phase: "Running", initContainerStatuses: [container({ name: "a", started: true, state: { running: {} } })] },
+    want: ["0/2", "Running", "0"],
+  },
+  { name: "being deleted", status: { phase: "Running" }, deleting: true, want: ["0/2", "Terminating", "0"] },
+  { name: "lost with its node", status: { reason: "NodeLost" }, deleting: true, want: ["0/2", "Unknown", "0"] },
+])("$name", ({ status, deleting, init, want }) => {
+  const pod: Pod = {
+    metadata: { name: "p", ...(deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}) },
+    spec: { containers: [{ name: "c" }, { name: "d" }], initContainers: init },
+    status,
+  };
+  expect(podCells(pod, now).slice(1, 4)).toEqual(want);
+});
+
+it("wide columns", () => {
+  const pod: Pod = {
+    metadata: { name: "p", creationTimestamp: "2026-01-01T00:00:00Z" },
+    spec: { containers: [], nodeName: "n", readinessGates: [{ conditionType: "A" }, { conditionType: "B" }] },
+    status: { podIP: "10.0.0.1", nominatedNodeName: "m", conditions: [{ type: "A", status: "True" }] },
+  };
+  expect(podCells(pod, now).slice(4)).toEqual(["10m", "10.0.0.1", "n", "m", "1/2"]);
+  expect(podCells({}, now).slice(4)).toEqual(["<unknown>", "<none>", "<none>", "<none>", "<none>"]);
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { ServiceCIDR } from "../../../../../src/api/meta/kubernetes";
+import { serviceCIDRsDefinition } from "../../../../../src/api/registry/service-cidrs/definition";
+import { serviceCIDRStrategy } from "../../../../../src/api/registry/service-cidrs/strategy";
+import { texts } from "../services/a-service";
+import { CONTEXT, create, update, updateStatus } from "../outcomes";
+import { upstreamRow } from "../../../../conformance/upstream-row";
+
+const SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+
+function validate(...cidrs: string[]): string[] {
+  return texts(serviceCIDRStrategy.validate({ spec: { cidrs } }, CONTEXT));
+}
+
+upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", () => {
+  it.each<[string[], string[]]>([
+    [["192.168.0.0/24"], []],
+    [["fd00:1234::/64"], []],
+    [["192.168.0.0/24", "fd00:1234::/64"], []],
+    [["fd00:1234::/64", "192.168.0.0/24"], []],
+    [["10.0.0.0/8"], []],
+    [["2001:db8::/32"], []],
+    [[], ["spec.cidrs: Required value: at least one CIDR required"]],
+    [
+      ["192.168.0.0/24", "192.168.1.0/24", "fd00::/64"],
+      ['spec.cidrs: Invalid value: {"CIDRs":["192.168.0.0/24","192.168.1.0/24","fd00::/64"]}: may only hold up to 2 values'],
+    ],
+    [["bad"], ['spec.cidrs[0]: Invalid value: "bad": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
+    [["192.168.000.0/24"], ['spec.cidrs[0]: Invalid value: "192.168.000.0/24": must not have leading 0s in IP or prefix length']],
+    [["192.168.0.10/24"], ['spec.cidrs[0]: Invalid value: "192.168.0.10/24": must not have bits set beyond the prefix length']],
+    [["FD00:1234::0/64"], ['spec.cidrs[0]: Invalid value: "FD00:1234::0/64": must be in canonical form ("fd00:1234::/64")']],
+    [["192.168.0.0/24", "10.0.0.0/24"], [`spec.cidrs: Invalid value: ["192.168.0.0/24","10.0.0.0/24"]: ${SAME_FAMILY}`]],
+    [["fd00::/64", "fd00:1::/64"], [`spec.cidrs: Invalid value: ["fd00::/64","fd00:1::/64"]: ${SAME_FAMILY}`]],
+    [["192.168.0.0/24", "bad"], ['spec.cidrs[1]: Invalid value: "bad": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
+  ])("%j", (cidrs, want) => {
+    expect(validate(...cidrs)).toEqual(want);
+  });
+
+  it("no spec at all", () => {
+    expect(texts(serviceCIDRStrategy.validate({}, CONTEXT))).toEqual(["spec.cidrs: Required value: at least one CIDR required"]);
+  });
+});
+
+upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", () => {
+  const immutable = (field: string, value: unknown) => `${field}: Invalid value: ${JSON.stringify(value)}: field is immutable`;
+  it.each<[string[], string[], string[]]>([
+    [["192.168.0.0/24"], ["192.168.0.0/24"], []],
+    [["192.168.0.0/24"], ["192.168.0.0/24", "fd00::/64"], []],
+    [["192.168.0.0/24"], ["10.0.0.0/24"], [immutable("spec.cidrs[0]", "10.0.0.0/24")]],
+    [["192.168.0.0/24"], ["fd00::/64", "192.168.0.0/24"], [immutable("spec.cidrs[0]", "fd00::/64")]],
+    [["192.168.0.0/24", "fd00::/64"], ["192.168.0.0/24", "fd01::/64"], [immutable("spec.cidrs[1]", "fd01::/64")]],
+    [
+      ["192.168.0.0/24", "fd00::/64"],
+      ["fd00::/64", "192.168.0.0/24"],
+      [immutable("spec.cidrs[0]", "fd00::/64"), immutable("spec.cidrs[1]", "192.168.0.0/24")],
+    ],
+    [["192.168.0.0/24", "fd00::/64"], ["192.168.0.0/24"], [immutable("spec.cidrs", ["192.168.0.0/24"])]],
+    [["192.168.0.0/24"], [], [immutable("spec.cidrs", []), "spec.cidrs: Required value: at least one CIDR required"]],
+    [
+      ["192.168.0.0/24"],
+      ["192.168.0.0/24", "10.0.0.0/24"],
+      [`spec.cidrs: Invalid value: ["192.168.0.0/24","10.0.0.0/24"]: ${SAME_FAMILY}`],
+    ],
+  ])("%j -> %j", (stored, wanted, want) => {
+    const serviceCIDR = (cidrs: string[]): ServiceCIDR => ({ metadata: { name: "a" }, spec: { cidrs } });
+    expect(update(serviceCIDRsDefinition, { after: serviceCIDR(wanted), before: serviceCIDR(stored) }).errors).toEqual(want);
+  });
+});
+
+describe("status", () => {
+  const condition = { type: "Ready", status: "True", reason: "", message: "m", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const before: ServiceCIDR = {
+    metadata: { name: "a", uid: "u", labels: { a: "b" }, finalizers: ["x/y"] },
+    spec: { cidrs: ["10.0.0.0/8"] },
+    status: {},
+  };
+
+  it("is dropped on create and kept by the main endpoint", () => {
+    const sent: ServiceCIDR = { ...before, metadata: { name: "a" }, status: { conditions: [condition] } };
+    expect(create(serviceCIDRsDefinition, sent).object).not.toHaveProperty("status");
+    expect(update(serviceCIDRsDefinition, { after: sent, before }).object.status).toEqual({});
+  });
+
+  it("its endpoint changes neither spec nor labels, annotations, finalizers, owners", () => {
+    const after: ServiceCIDR = {
+      metadata: { name: "a", labels: { c: "d" }, annotations: { e: "f" }, finalizers: [] },
+      spec: { cidrs: ["fd00::/64"] },
+      status: { conditions: [condition] },
+    };
+    const { object, errors } = updateStatus(serviceCIDRsDefinition, { after, before });
+    expect(errors).toEqual([]);
+    expect(object.metadata).toEqual({ name: "a", uid: "u", labels: { a: "b" }, finalizers: ["x/y"], creationTimestamp: undefined });
+    expect(object.spec).toEqual(before.spec);
+    expect(object.status).toEqual({ conditions: [condition] });
+  });
+});
+
+it("cells: the ranges joined by a comma", () => {
+  const serviceCIDR: ServiceCIDR = { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/8", "fd00::/64"] } };
+  expect(serviceCIDRsDefinition.cells(serviceCIDR, 0)).toEqual(["a", "10.0.0.0/8,fd00::/64", "<unknown>"]);
+});

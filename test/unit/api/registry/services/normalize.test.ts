@@ -1,0 +1,166 @@
+import { expect, it } from "vitest";
+import { normalizeClusterIPs, patchAllocatedValues } from "../../../../../src/api/registry/services/normalize";
+import { deepFreeze, sent, type Spec } from "./a-service";
+import { upstreamRow } from "../../../../conformance/upstream-row";
+
+const A = "10.0.0.1";
+const B = "10.0.0.2";
+const A6 = "2001:db8::1";
+
+upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
+  it.each<{ name: string; given: Spec; want: string[] | undefined }>([
+    { name: "neither", given: {}, want: undefined },
+    { name: "singular only", given: { clusterIP: A }, want: [A] },
+    { name: "singular None", given: { clusterIP: "None" }, want: ["None"] },
+    { name: "plural only is left for validation", given: { clusterIPs: [A] }, want: [A] },
+    { name: "both", given: { clusterIP: A, clusterIPs: [B, A6] }, want: [B, A6] },
+  ])("$name", ({ given, want }) => {
+    const after = sent(given);
+    normalizeClusterIPs({ after });
+    expect(after.spec?.clusterIPs).toEqual(want);
+    expect(after.spec?.clusterIP).toBe(given.clusterIP);
+  });
+});
+
+upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
+  it.each<{ name: string; old: Spec; given: Spec; want: [string | undefined, string[] | undefined] }>([
+    { name: "plural left out", old: { clusterIP: A, clusterIPs: [A, A6] }, given: { clusterIP: A }, want: [A, [A, A6]] },
+    { name: "plural emptied", old: { clusterIP: A, clusterIPs: [A] }, given: { clusterIP: A, clusterIPs: [] }, want: [A, [A]] },
+    {
+      name: "singular cleared, plural the same",
+      old: { clusterIP: A, clusterIPs: [A] },
+      given: { clusterIPs: [A] },
+      want: [undefined, undefined],
+    },
+    {
+      name: "singular cleared, plural changed",
+      old: { clusterIP: A, clusterIPs: [A] },
+      given: { clusterIPs: [B] },
+      want: [undefined, [B]],
+    },
+    { name: "both cleared", old: { clusterIP: A, clusterIPs: [A] }, given: {}, want: [undefined, undefined] },
+    {
+      name: "singular changed, plural the same",
+      old: { clusterIP: A, clusterIPs: [A, A6] },
+      given: { clusterIP: B, clusterIPs: [A, A6] },
+      want: [B, [B]],
+    },
+    { name: "both changed", old: { clusterIP: A, clusterIPs: [A] }, given: { clusterIP: B, clusterIPs: [B, A6] }, want: [B, [B, A6]] },
+    { name: "singular appears", old: {}, given: { clusterIP: A }, want: [A, [A]] },
+    { name: "nothing changes", old: { clusterIP: A, clusterIPs: [A] }, given: { clusterIP: A, clusterIPs: [A] }, want: [A, [A]] },
+  ])("$name", ({ old, given, want }) => {
+    const after = sent(given);
+    normalizeClusterIPs({ after, before: deepFreeze(sent(old)) });
+    expect([after.spec?.clusterIP, after.spec?.clusterIPs]).toEqual(want);
+  });
+});
+
+upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
+  it.each<{ name: string; old: Spec; given: Spec; want: Spec }>([
+    {
+      name: "ClusterIP keeps both fields",
+      old: { type: "ClusterIP", clusterIP: A, clusterIPs: [A, A6] },
+      given: { type: "ClusterIP" },
+      want: { type: "ClusterIP", clusterIP: A, clusterIPs: [A, A6] },
+    },
+    {
+      name: "given values stay",
+      old: { type: "ClusterIP", clusterIP: A, clusterIPs: [A] },
+      given: { type: "NodePort", clusterIP: B, clusterIPs: [B] },
+      want: { type: "NodePort", clusterIP: B, clusterIPs: [B] },
+    },
+    {
+      name: "None is patched in too",
+      old: { type: "ClusterIP", clusterIP: "None", clusterIPs: ["None"] },
+      given: { type: "NodePort" },
+      want: { type: "NodePort", clusterIP: "None", clusterIPs: ["None"] },
+    },
+    {
+      name: "nothing towards ExternalName",
+      old: { type: "ClusterIP", clusterIP: A, clusterIPs: [A] },
+      given: { type: "ExternalName" },
+      want: { type: "ExternalName" },
+    },
+    {
+      name: "nothing from ExternalName",
+      old: { type: "ExternalName" },
+      given: { type: "ClusterIP" },
+      want: { type: "ClusterIP" },
+    },
+    {
+      name: "node ports follow the name of their port",
+      old: {
+        type: "NodePort",
+        ports: [
+          { name: "p", port: 80, nodePort: 30001 },
+          { name: "q", port: 81, nodePort: 30002 },
+        ],
+      },
+      given: {
+        type: "LoadBalancer",
+        ports: [
+          { name: "q", port: 80 },
+          { name: "p", port: 81 },
+          { name: "r", port: 82 },
+        ],
+      },
+      want: {
+        type: "LoadBalancer",
+        ports: [
+          { name: "q", port: 80, nodePort: 30002 },
+          { name: "p", port: 81, nodePort: 30001 },
+          { name: "r", port: 82 },
+        ],
+      },
+    },
+    {
+      name: "a node port given to another port is not given twice",
+      old: {
+        type: "NodePort",
+        ports: [
+          { name: "p", port: 80, nodePort: 30001 },
+          { name: "q", port: 81, nodePort: 30002 },
+        ],
+      },
+      given: {
+        type: "NodePort",
+        ports: [
+          { name: "p", port: 80, nodePort: 30002 },
+          { name: "q", port: 81 },
+        ],
+      },
+      want: {
+        type: "NodePort",
+        ports: [
+          { name: "p", port: 80, nodePort: 30002 },
+          { name: "q", port: 81 },
+        ],
+      },
+    },
+    {
+      name: "no node port towards ClusterIP",
+      old: { type: "NodePort", ports: [{ port: 80, nodePort: 30001 }] },
+      given: { type: "ClusterIP", ports: [{ port: 80 }] },
+      want: { type: "ClusterIP", ports: [{ port: 80 }] },
+    },
+    {
+      name: "health check port of a local load balancer",
+      old: { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 31000 },
+      given: { type: "LoadBalancer", externalTrafficPolicy: "Local" },
+      want: { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 31000 },
+    },
+    {
+      name: "no health check port when it is no longer local",
+      old: { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 31000 },
+      given: { type: "LoadBalancer", externalTrafficPolicy: "Cluster" },
+      want: { type: "LoadBalancer", externalTrafficPolicy: "Cluster" },
+    },
+  ])("$name", ({ old, given, want }) => {
+    const after = { spec: structuredClone(given) };
+    const before = deepFreeze({ spec: structuredClone(old) });
+    patchAllocatedValues({ after, before });
+    expect(after.spec).toEqual(want);
+    // nothing is shared: the caller may go on changing its object
+    expect(after.spec.clusterIPs === undefined || !Object.isFrozen(after.spec.clusterIPs)).toBe(true);
+  });
+});

@@ -1,0 +1,42 @@
+/** Every kind that has a schema. */
+import { SelfSubjectReviewSchema, TokenReviewSchema } from "../../../../src/api/schema/authentication";
+import {
+  LocalSubjectAccessReviewSchema,
+  SelfSubjectAccessReviewSchema,
+  SelfSubjectRulesReviewSchema,
+  SubjectAccessReviewSchema,
+} from "../../../../src/api/schema/authorization";
+import { LeaseSchema } from "../../../../src/api/schema/coordination";
+import { EndpointsSchema } from "../../../../src/api/schema/core-endpoints";
+import { CoreEventSchema } from "../../../../src/api/schema/core-events";
+import { NamespaceSchema } from "../../../../src/api/schema/core-namespaces";
+import { NodeSchema } from "../../../../src/api/schema/core-nodes";
+import { PodSchema } from "../../../../src/api/schema/core-pods";
+import { ServiceSchema } from "../../../../src/api/schema/core-services";
+import { EndpointSliceSchema } from "../../../../src/api/schema/discovery";
+import { EventsEventSchema } from "../../../../src/api/schema/events";
+import { DeleteOptionsSchema, StatusSchema } from "../../../../src/api/schema/meta";
+import { IPAddressSchema, ServiceCIDRSchema } from "../../../../src/api/schema/networking";
+import type { MessageSchema } from "../../../../src/api/schema/types";
+
+export const ALL_KINDS: readonly MessageSchema[] = [
+  ServiceSchema,
+  NamespaceSchema,
+  NodeSchema,
+  PodSchema,
+  EndpointsSchema,
+  CoreEventSchema,
+  ServiceCIDRSchema,
+  IPAddressSchema,
+  LeaseSchema,
+  EndpointSliceSchema,
+  EventsEventSchema,
+  SelfSubjectAccessReviewSchema,
+  SelfSubjectRulesReviewSchema,
+  SubjectAccessReviewSchema,
+  LocalSubjectAccessReviewSchema,
+  SelfSubjectReviewSchema,
+  TokenReviewSchema,
+  StatusSchema,
+  DeleteOptionsSchema,
+];

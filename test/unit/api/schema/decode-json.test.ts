@@ -1,0 +1,341 @@
+import { describe, expect, it } from "vitest";
+import { ServiceSchema } from "../../../../src/api/schema/core-services";
+import { EndpointSliceSchema } from "../../../../src/api/schema/discovery";
+import { LeaseSchema } from "../../../../src/api/schema/coordination";
+import { NodeSchema } from "../../../../src/api/schema/core-nodes";
+import { decodeJson, decodeUtf8, validateValue } from "../../../../src/api/schema/decode-json";
+import { message, plain, anyValue, string } from "../../../../src/api/schema/dsl";
+import type { MessageSchema } from "../../../../src/api/schema/types";
+
+function decode(document: unknown, schema: MessageSchema = ServiceSchema) {
+  return decodeJson(typeof document === "string" ? document : JSON.stringify(document), schema);
+}
+
+function valueOf(document: unknown, schema: MessageSchema = ServiceSchema): unknown {
+  const result = decode(document, schema);
+  if (!result.ok) throw new Error(result.error.cause);
+  return result.value.value;
+}
+
+function causeOf(document: unknown, schema: MessageSchema = ServiceSchema): string {
+  const result = decode(document, schema);
+  return result.ok ? "" : result.error.cause;
+}
+
+function problemsOf(document: unknown, schema: MessageSchema = ServiceSchema): string[] {
+  const result = decode(document, schema);
+  if (!result.ok) throw new Error(result.error.cause);
+  return result.value.problems;
+}
+
+describe("decodeJson: values", () => {
+  it("splits kind and apiVersion off the value", () => {
+    const result = decode({ kind: "Service", apiVersion: "v1", metadata: { name: "a" }, spec: { ports: [{ port: 80 }] } });
+    expect(result).toEqual({
+      ok: true,
+      value: {
+        typeMeta: { kind: "Service", apiVersion: "v1" },
+        value: { metadata: { name: "a" }, spec: { ports: [{ port: 80 }] } },
+        problems: [],
+      },
+    });
+  });
+
+  it("leaves the type empty when the document names none", () => {
+    const result = decode({ metadata: { name: "a" } });
+    expect(result.ok && result.value.typeMeta).toEqual({ kind: "", apiVersion: "" });
+    expect(valueOf("null")).toEqual({});
+  });
+
+  it.each<{ name: string; given: object; want: object }>([
+    { name: "null is absence", given: { metadata: { creationTimestamp: null, labels: null } }, want: { metadata: {} } },
+    {
+      name: "zero of a plain field is absence",
+      given: { spec: { clusterIP: "", publishNotReadyAddresses: false, healthCheckNodePort: 0 } },
+      want: { spec: {} },
+    },
+    { name: "empty plain lists and maps are absence", given: { spec: { ports: [], selector: {} } }, want: { spec: {} } },
+    {
+      name: "zero of a pointer field stays",
+      given: { spec: { allocateLoadBalancerNodePorts: false, loadBalancerClass: "" } },
+      want: { spec: { allocateLoadBalancerNodePorts: false, loadBalancerClass: "" } },
+    },
+    { name: "empty messages stay", given: { status: { loadBalancer: {} } }, want: { status: { loadBalancer: {} } } },
+    {
+      name: "an always field keeps its zero",
+      given: { spec: { ports: [{ port: 0, nodePort: 0 }] } },
+      want: { spec: { ports: [{ port: 0 }] } },
+    },
+    {
+      name: "null elements are zero values",
+      given: { spec: { ports: [null], externalIPs: [null] } },
+      want: { spec: { ports: [{ port: 0 }], externalIPs: [""] } },
+    },
+    {
+      name: "a scalar that Go always prints is there when nobody set it",
+      given: { spec: { ports: [{ name: "http" }] } },
+      want: { spec: { ports: [{ name: "http", port: 0 }] } },
+    },
+    { name: "null map values are zero values", given: { metadata: { labels: { a: null } } }, want: { metadata: { labels: { a: "" } } } },
+    {
+      name: "int-or-string keeps its form",
+      given: {
+        spec: {
+          ports: [
+            { port: 1, targetPort: "http" },
+            { port: 2, targetPort: 8080 },
+          ],
+        },
+      },
+      want: {
+        spec: {
+          ports: [
+            { port: 1, targetPort: "http" },
+            { port: 2, targetPort: 8080 },
+          ],
+        },
+      },
+    },
+  ])("$name", ({ given, want }) => {
+    expect(valueOf(given)).toEqual(want);
+  });
+
+  it("keeps empty always lists, drops null ones", () => {
+    expect(valueOf({ endpoints: [], ports: null, addressType: "IPv4" }, EndpointSliceSchema)).toEqual({
+      endpoints: [],
+      addressType: "IPv4",
+    });
+  });
+
+  it.each([
+    ["2024-05-06T07:08:09Z", "2024-05-06T07:08:09Z"],
+    ["2024-05-06T07:08:09.999Z", "2024-05-06T07:08:09Z"],
+    ["2024-05-06T07:08:09.000+02:00", "2024-05-06T05:08:09Z"],
+    ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
+    ["2024-02-29T23:59:59-23:59", "2024-03-01T23:58:59Z"],
+  ])("time %s becomes %s", (given, want) => {
+    expect(valueOf({ metadata: { deletionTimestamp: given } })).toEqual({ metadata: { deletionTimestamp: want } });
+  });
+
+  it("micro times have six digits", () => {
+    expect(valueOf({ spec: { renewTime: "0001-01-01T00:00:00Z", acquireTime: "2024-05-06T07:08:09.1234567+01:00" } }, LeaseSchema)).toEqual(
+      {
+        spec: { renewTime: "0001-01-01T00:00:00.000000Z", acquireTime: "2024-05-06T06:08:09.123456Z" },
+      },
+    );
+  });
+
+  it("quantities may be numbers and become text", () => {
+    expect(valueOf({ status: { capacity: { cpu: 2, memory: "1.5Gi" } } }, NodeSchema)).toEqual({
+      status: { capacity: { cpu: "2", memory: "1.5Gi" } },
+    });
+    expect(causeOf({ status: { capacity: { cpu: "lots" } } }, NodeSchema)).toContain("quantities must match the regular expression");
+  });
+});
+
+describe("decodeJson: errors", () => {
+  it.each<[string, object, string]>([
+    [
+      "message",
+      { spec: { ports: "x" } },
+      "json: cannot unmarshal string into Go struct field ServiceSpec.spec.ports of type []v1.ServicePort",
+    ],
+    [
+      "scalar in a list",
+      { spec: { ports: [{ port: "80" }] } },
+      "json: cannot unmarshal string into Go struct field ServicePort.spec.ports.port of type int32",
+    ],
+    [
+      "number for string",
+      { spec: { clusterIP: 7 } },
+      "json: cannot unmarshal number into Go struct field ServiceSpec.spec.clusterIP of type string",
+    ],
+    ["list for object", { metadata: [] }, "json: cannot unmarshal array into Go struct field Service.metadata of type v1.ObjectMeta"],
+    [
+      "too large",
+      { spec: { ports: [{ port: 4294967296 }] } },
+      "json: cannot unmarshal number 4294967296 into Go struct field ServicePort.spec.ports.port of type int32",
+    ],
+    [
+      "fraction",
+      { spec: { healthCheckNodePort: 1.5 } },
+      "json: cannot unmarshal number 1.5 into Go struct field ServiceSpec.spec.healthCheckNodePort of type int32",
+    ],
+    [
+      "map value",
+      { metadata: { labels: { a: true } } },
+      "json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.labels of type string",
+    ],
+    [
+      "map",
+      { spec: { selector: "a=b" } },
+      "json: cannot unmarshal string into Go struct field ServiceSpec.spec.selector of type map[string]string",
+    ],
+    ["int-or-string", { spec: { ports: [{ port: 1, targetPort: true }] } }, "json: cannot unmarshal bool into Go value of type int32"],
+    [
+      "time",
+      { metadata: { creationTimestamp: "yesterday" } },
+      'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
+    ],
+    [
+      "kind",
+      { kind: 1 },
+      "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
+    ],
+  ])("%s", (_, given, want) => {
+    expect(causeOf(given)).toBe(want);
+  });
+
+  it("a type error still tells the kind", () => {
+    const result = decode({ kind: "Service", apiVersion: "v1", spec: 1 });
+    expect(result).toMatchObject({ ok: false, error: { reason: "type", typeMeta: { kind: "Service", apiVersion: "v1" } } });
+  });
+
+  it.each([
+    "2024-13-01T00:00:00Z",
+    "2023-02-29T00:00:00Z",
+    "2024-01-01T24:00:00Z",
+    "2024-01-01 00:00:00Z",
+    "2024-01-01T00:00:60Z",
+    "2024-01-01T00:00:00",
+    "2024-01-01T00:00:00.Z",
+    "2024-01-01T00:00:00Zx",
+    "0000-01-01T00:00:00+01:00",
+    "+02024-01-01T00:00:00Z",
+    "",
+  ])("time %s is refused", (text) => {
+    expect(causeOf({ metadata: { deletionTimestamp: text } })).toContain("parsing time");
+  });
+
+  it.each([
+    ["", "unexpected end of JSON input"],
+    ['{"a":', "unexpected end of JSON input"],
+    ['{"a":1', "unexpected end of JSON input"],
+    ['{"a":"\\u12', "unexpected end of JSON input"],
+    ["x", "invalid character 'x' looking for beginning of value"],
+    ["{a:1}", "invalid character 'a' looking for beginning of object key string"],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":1 "b":2}', "invalid character '\"' after object key:value pair"],
+    ['{"a":[1 2]}', "invalid character '2' after array element"],
+    ["{} {}", "invalid character '{' after top-level value"],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['{"a":tru}', "invalid character '}' in literal true (expecting 'e')"],
+    ['{"a":01}', "invalid character '1' after object key:value pair"],
+    ['{"a":-}', "invalid character '}' in numeric literal"],
+    ['{"a":"\n"}', "invalid character '\\n' in string literal"],
+    ['{"a":"\\x"}', "invalid character 'x' in string escape code"],
+    ["[1]", "json: cannot unmarshal array into Go value of type struct"],
+    ["7", "json: cannot unmarshal number into Go value of type struct"],
+    ['"s"', "json: cannot unmarshal string into Go value of type struct"],
+  ])("syntax of %j", (text, want) => {
+    const result = decode(text);
+    expect(result.ok).toBe(false);
+    expect(causeOf(text)).toContain(`couldn't get version/kind; json parse error: ${want}`);
+  });
+
+  it("bytes that are not UTF-8 are refused", () => {
+    expect(decodeUtf8(new Uint8Array([0x7b, 0xff, 0x7d])).ok).toBe(false);
+    expect(decodeUtf8(new TextEncoder().encode("{}"))).toEqual({ ok: true, value: "{}" });
+  });
+});
+
+describe("decodeJson: unknown and duplicate fields", () => {
+  it("removes and names unknown fields", () => {
+    const given = {
+      spec: {
+        foo: { a: 1 },
+        ports: [
+          { port: 80, bar: 1 },
+          { port: 81, bar: 2 },
+        ],
+      },
+      extra: [1],
+    };
+    expect(problemsOf(given)).toEqual([
+      'unknown field "spec.foo"',
+      'unknown field "spec.ports[0].bar"',
+      'unknown field "spec.ports[1].bar"',
+      'unknown field "extra"',
+    ]);
+    expect(valueOf(given)).toEqual({ spec: { ports: [{ port: 80 }, { port: 81 }] } });
+  });
+
+  it("names are case-sensitive", () => {
+    expect(problemsOf({ Spec: {}, spec: { clusterIp: "x" } })).toEqual(['unknown field "Spec"', 'unknown field "spec.clusterIp"']);
+  });
+
+  it("names duplicate fields in document order, the last one stays", () => {
+    const text = '{"spec":{"foo":1,"type":"NodePort","type":"ClusterIP","ports":[{"port":1,"port":2}]},"kind":"Service","kind":"Service"}';
+    expect(problemsOf(text)).toEqual([
+      'unknown field "spec.foo"',
+      'duplicate field "spec.type"',
+      'duplicate field "spec.ports[0].port"',
+      'duplicate field "kind"',
+    ]);
+    expect(valueOf(text)).toEqual({ spec: { type: "ClusterIP", ports: [{ port: 2 }] } });
+  });
+
+  it("finds duplicates behind escapes, in maps and beside colons in strings", () => {
+    expect(problemsOf('{"metadata":{"labels":{"a":"x:y","\\u0061":"{\\":\\"}"}}}')).toEqual(['duplicate field "metadata.labels.a"']);
+    expect(problemsOf('{"metadata":{"annotations":{"a:b":"\\\\","c":"\\":\\""}}}')).toEqual([]);
+  });
+
+  it("says nothing of what lies below an unknown field", () => {
+    expect(problemsOf('{"foo":{"a":1,"a":2}}')).toEqual(['unknown field "foo"']);
+  });
+
+  it("a hundred problems at most", () => {
+    const spec = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`x${i}`, 1]));
+    expect(problemsOf({ spec })).toHaveLength(100);
+  });
+
+  it("keeps unknown fields where the schema passes them through", () => {
+    const open = message("t.Open", { known: plain(1, string) }, { preserveUnknown: true });
+    expect(decodeJson('{"known":"a","other":{"x":[1,null]}}', open)).toMatchObject({
+      ok: true,
+      value: { value: { known: "a", other: { x: [1, null] } }, problems: [] },
+    });
+  });
+});
+
+describe("decodeJson: hostile input", () => {
+  it("members named after Object.prototype are inert", () => {
+    const text =
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"metadata":{"__proto__":{"polluted":1},"labels":{"__proto__":"p","constructor":"c"}}}';
+    const value = valueOf(text) as { metadata: { labels: object } };
+    expect(Object.keys(value)).toEqual(["metadata"]);
+    expect(Object.keys(value.metadata)).toEqual(["labels"]);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.entries(value.metadata.labels)).toEqual([
+      ["__proto__", "p"],
+      ["constructor", "c"],
+    ]);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    expect(problemsOf(text)).toEqual(['unknown field "__proto__"', 'unknown field "constructor"', 'unknown field "metadata.__proto__"']);
+    expect(valueOf('{"metadata":{"labels":{"__proto__":null}}}')).toEqual({
+      metadata: { labels: JSON.parse('{"__proto__":""}') as object },
+    });
+  });
+
+  it.each([900, 1_100, 9_999, 10_001, 200_000])("nesting of %i does not crash", (depth) => {
+    const inside = "[".repeat(depth) + "]".repeat(depth);
+    const result = decode(`{"foo":${inside}}`);
+    expect(result.ok).toBe(depth < 1000);
+    if (!result.ok) expect(result.error).toMatchObject({ reason: "limit", cause: "exceeded max depth" });
+    const free = message("t.Free", { free: plain(1, anyValue) });
+    expect(decodeJson(`{"free":${inside}}`, free).ok).toBe(depth < 1000);
+    expect(decode("[".repeat(depth)).ok).toBe(false);
+    expect(decode('{"a":'.repeat(depth)).ok).toBe(false);
+  });
+});
+
+describe("validateValue", () => {
+  it("checks a parsed value like a document", () => {
+    expect(validateValue({ kind: "Service", apiVersion: "v1", spec: { foo: 1, clusterIP: "" } }, ServiceSchema)).toEqual({
+      ok: true,
+      value: { typeMeta: { kind: "Service", apiVersion: "v1" }, value: { spec: {} }, problems: ['unknown field "spec.foo"'] },
+    });
+    expect(validateValue([], ServiceSchema).ok).toBe(false);
+    expect(validateValue({ spec: 3 }, ServiceSchema).ok).toBe(false);
+  });
+});

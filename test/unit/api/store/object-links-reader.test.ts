@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import type { KubeObject } from "../../../../src/api/meta/kubernetes";
+import type { CommittedChange } from "../../../../src/api/store/extension";
+import { changesLinks, ObjectLinksReader } from "../../../../src/api/store/object-links-reader";
+import { observed } from "../../../../src/api/store/observed";
+import { aLease, StoreWorld } from "../../../support/worlds/store-world";
+
+const owner = { apiVersion: "v1", kind: "Pod", name: "o", uid: "u" };
+const DELETED_AT = "2026-01-01T00:00:00Z";
+
+describe("changesLinks", () => {
+  const change = (before: KubeObject["metadata"] | undefined, after: KubeObject["metadata"] | undefined): CommittedChange => ({
+    type: after ? (before ? "MODIFIED" : "ADDED") : "DELETED",
+    key: "ns/a",
+    uid: "u",
+    revision: 7,
+    ...(before ? { before: { metadata: before } } : {}),
+    ...(after ? { after: { metadata: after } } : {}),
+  });
+  it.each<[string, KubeObject["metadata"] | undefined, KubeObject["metadata"] | undefined, boolean]>([
+    ["a plain creation", undefined, {}, false],
+    ["a plain update", { labels: {} }, { labels: { a: "b" } }, false],
+    ["a deletion", {}, undefined, true],
+    ["a creation with an owner", undefined, { ownerReferences: [owner] }, true],
+    ["an owner more", {}, { ownerReferences: [owner] }, true],
+    ["an owner less", { ownerReferences: [owner] }, {}, true],
+    ["the same owner (a renewal)", { ownerReferences: [owner], resourceVersion: "1" }, { ownerReferences: [owner] }, false],
+    ["a foreign finalizer", {}, { finalizers: ["example.com/x"] }, false],
+    ["a finalizer for later", {}, { finalizers: ["orphan"] }, false],
+    ["marked with Orphan", {}, { finalizers: ["orphan"], deletionTimestamp: DELETED_AT }, true],
+    ["marked with Foreground", {}, { finalizers: ["foregroundDeletion"], deletionTimestamp: DELETED_AT }, true],
+    ["marked, held by others, no owners", {}, { finalizers: ["example.com/x"], deletionTimestamp: DELETED_AT }, false],
+    ["a dependent is marked", { ownerReferences: [owner] }, { ownerReferences: [owner], deletionTimestamp: DELETED_AT }, true],
+  ])("%s", (_, before, after, want) => {
+    expect(changesLinks(change(before, after))).toBe(want);
+  });
+});
+
+function setting(entriesMax = 100) {
+  const extension = observed<undefined>(
+    {},
+    {
+      committed: (change) => {
+        if (changesLinks(change)) reader.noteRelevant(change.revision);
+      },
+      turnCommitted: () => undefined,
+      turnLost: () => undefined,
+    },
+  );
+  const world = new StoreWorld({ extension, historyBounds: { entriesMax, sizeMax: 1_000_000, trimEntries: 1 } });
+  let reader = new ObjectLinksReader(world.store);
+  return {
+    world,
+    reader: () => reader,
+    cursor: () => ({ incarnation: world.store.incarnation, revision: world.store.revision }),
+    restart: () => {
+      world.restart();
+      reader = new ObjectLinksReader(world.store);
+    },
+  };
+}
+
+describe("changesSince", () => {
+  it("tells what matters, and where to go on", async () => {
+    const { world, reader, cursor } = setting();
+    const start = cursor();
+    await world.create(aLease("plain"));
+    await world.create(aLease("owned", {}, { ownerReferences: [owner] }));
+    await world.patch("owned", "merge", { metadata: { ownerReferences: null } });
+    await world.delete("plain");
+    const all = reader().changesSince(start, 100);
+    expect(all).toMatchObject({
+      kind: "changes",
+      more: false,
+      cursor: cursor(),
+      changes: [
+        { type: "put", links: { key: { namespace: "ns", name: "owned" }, ownerReferences: [owner], deleting: false } },
+        { type: "put", links: { key: { namespace: "ns", name: "owned" }, ownerReferences: [] } },
+        { type: "deleted", key: { namespace: "ns", name: "plain" } },
+      ],
+    });
+    const first = reader().changesSince(start, 2);
+    expect(first).toMatchObject({ kind: "changes", more: true, cursor: { revision: start.revision + 2 }, changes: [{ type: "put" }] });
+    expect(reader().changesSince(cursor(), 100)).toEqual({ kind: "changes", changes: [], more: false, cursor: cursor() });
+  });
+
+  it("expired: no cursor, another incarnation, below the floor, above the head", async () => {
+    const { world, reader, cursor } = setting(3);
+    const start = cursor();
+    for (const name of ["a", "b", "c", "d", "e", "f"]) await world.create(aLease(name, {}, { ownerReferences: [owner] }));
+    for (const at of [undefined, { ...cursor(), incarnation: "other" }, start, { ...cursor(), revision: 1_000 }]) {
+      expect(reader().changesSince(at, 100)).toEqual({ kind: "expired" });
+    }
+  });
+
+  it("below the floor of a history in which nothing mattered is not expired; a restart does not know that", async () => {
+    const { world, reader, cursor, restart } = setting(3);
+    const start = cursor();
+    for (const name of ["a", "b", "c", "d", "e", "f"]) await world.create(aLease(name));
+    expect(world.store.floor).toBeGreaterThan(start.revision);
+    expect(reader().changesSince(start, 100)).toEqual({ kind: "changes", changes: [], more: false, cursor: cursor() });
+    restart();
+    expect(reader().changesSince(start, 100)).toEqual({ kind: "expired" });
+  });
+});
+
+describe("listMetadata and metadataOf", () => {
+  it("pages look at so many rows and list what matters", async () => {
+    const { world, reader, cursor } = setting();
+    await world.create(aLease("a"));
+    await world.create(aLease("b", {}, { ownerReferences: [owner] }));
+    await world.create(aLease("c"));
+    await world.create(aLease("d"));
+    await world.delete("d", { propagationPolicy: "Orphan" });
+    const first = reader().listMetadata("", 2);
+    expect(first).toMatchObject({ items: [{ key: { namespace: "ns", name: "b" } }], next: "ns/b", cursor: cursor() });
+    expect(reader().listMetadata("ns/b", 2)).toMatchObject({
+      items: [{ key: { namespace: "ns", name: "d" }, deleting: true, finalizers: ["orphan"] }],
+      next: "",
+    });
+  });
+
+  it("the objects of keys, in their order", async () => {
+    const { world, reader } = setting();
+    await world.create(aLease("a"));
+    const keys = ["x", "a"].map((name) => ({ namespace: "ns", name }));
+    const uid = world.stored("a")?.metadata?.uid;
+    expect(reader().metadataOf(keys)).toMatchObject([null, { key: keys[1], uid, ownerReferences: [], deleting: false }]);
+  });
+});

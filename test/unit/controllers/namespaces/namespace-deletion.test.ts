@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { deleteNamespaces, type NamespaceDeletionPorts, withoutFinalizer } from "../../../../src/controllers/namespaces/namespace-deletion";
+
+interface Content {
+  resource: string;
+  /** objects left after each call of `empty`, the last one for ever */
+  left: number[];
+  fails?: "close" | "empty";
+}
+
+/** Stores that write down what is asked of them. */
+function setting(namespaces: string[], contents: Content[]) {
+  const log: string[] = [];
+  const ports: NamespaceDeletionPorts = {
+    recorder: { log: (level, event, fields) => log.push(`${level} ${event} ${String(fields?.["namespace"])}`) },
+    terminating: () => Promise.resolve(namespaces.map((name) => ({ name, uid: `uid of ${name}` }))),
+    content: contents.map(({ resource, left, fails }) => ({
+      group: "",
+      resource,
+      close: (name, uid) => {
+        log.push(`close ${resource} ${name} ${uid}`);
+        return fails === "close" ? Promise.reject(new Error("down")) : Promise.resolve();
+      },
+      empty: (name, uid) => {
+        log.push(`empty ${resource} ${name} ${uid}`);
+        return fails === "empty"
+          ? Promise.reject(new Error("down"))
+          : Promise.resolve({ objects: (left.length > 1 ? left.shift() : left[0]) ?? 0, finalizers: [] });
+      },
+    })),
+    report: ({ name }, { remaining, failures }) => {
+      log.push(`report ${name} ${JSON.stringify([...remaining])} ${failures.join()}`);
+      return Promise.resolve();
+    },
+    finalize: ({ name, uid }) => {
+      log.push(`finalize ${name} ${uid}`);
+      return Promise.resolve();
+    },
+  };
+  return { ports, log };
+}
+
+describe("one pass", () => {
+  it("closes everywhere before it empties anything, and finalizes only what is empty everywhere", async () => {
+    const { ports, log } = setting(
+      ["a"],
+      [
+        { resource: "leases", left: [0] },
+        { resource: "services", left: [0] },
+      ],
+    );
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 1, failed: 0 });
+    expect(log).toEqual([
+      "close leases a uid of a",
+      "close services a uid of a",
+      "empty leases a uid of a",
+      "empty services a uid of a",
+      "report a [] ",
+      "finalize a uid of a",
+    ]);
+  });
+
+  it("namespace: ordered deletion (1.34): the rest stays until the last Pod is gone", async () => {
+    const { ports, log } = setting(
+      ["a"],
+      [
+        { resource: "leases", left: [0] },
+        { resource: "pods", left: [1, 0] },
+      ],
+    );
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 0 });
+    expect(log.splice(0)).toEqual(["close leases a uid of a", "close pods a uid of a", "empty pods a uid of a", 'report a [["pods.",1]] ']);
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 1, failed: 0 });
+    expect(log.slice(2)).toEqual(["empty pods a uid of a", "empty leases a uid of a", "report a [] ", "finalize a uid of a"]);
+  });
+
+  it("while it is not known that no Pod is left, the rest stays", async () => {
+    const { ports, log } = setting(
+      ["a"],
+      [
+        { resource: "leases", left: [0] },
+        { resource: "pods", left: [0], fails: "empty" },
+      ],
+    );
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 1 });
+    expect(log).not.toContain("empty leases a uid of a");
+    expect(log).toContain("report a [] pods.: down");
+  });
+
+  it("a store that has not closed the namespace counts as not empty", async () => {
+    const { ports, log } = setting(["a"], [{ resource: "leases", left: [0] }]);
+    ports.content = ports.content.map((content) => ({ ...content, empty: () => Promise.resolve("notClosed") }));
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 0 });
+    expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
+  });
+
+  it("leaves what is held for the next pass", async () => {
+    const { ports, log } = setting(
+      ["a"],
+      [
+        { resource: "leases", left: [0] },
+        { resource: "services", left: [2, 0] },
+      ],
+    );
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 0 });
+    expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 1, failed: 0 });
+  });
+
+  it.each(["close", "empty"] as const)("a store that fails to %s holds only the namespace that it fails for", async (fails) => {
+    const { ports, log } = setting(
+      ["a", "b"],
+      [
+        { resource: "leases", left: [0], fails },
+        { resource: "services", left: [0] },
+      ],
+    );
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 2, finished: 0, failed: 2 });
+    expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
+    if (fails === "close") expect(log.some((line) => line.startsWith("empty"))).toBe(false);
+    expect(log.filter((line) => line.startsWith("warn"))).toEqual(["warn namespace deletion a", "warn namespace deletion b"]);
+  });
+
+  it("a namespace that cannot be finalized does not stop the others", async () => {
+    const { ports } = setting(["a", "b"], [{ resource: "leases", left: [0] }]);
+    const finalize = ports.finalize;
+    ports.finalize = (namespace) => (namespace.name === "a" ? Promise.reject(new Error("conflict")) : finalize(namespace));
+    expect(await deleteNamespaces(ports)).toEqual({ seen: 2, finished: 1, failed: 1 });
+  });
+
+  it("nothing to do is nothing done", async () => {
+    const { ports, log } = setting([], [{ resource: "leases", left: [0] }]);
+    expect([await deleteNamespaces(ports), log]).toEqual([{ seen: 0, finished: 0, failed: 0 }, []]);
+  });
+});
+
+describe("withoutFinalizer", () => {
+  it("takes the finalizer `kubernetes` and nothing else", () => {
+    const metadata = { name: "a", labels: { x: "y" }, finalizers: ["example.com/own"] };
+    const namespace = { metadata, spec: { finalizers: ["example.com/x", "kubernetes"] }, status: { phase: "Terminating" } };
+    expect(withoutFinalizer(namespace)).toEqual({ ...namespace, spec: { finalizers: ["example.com/x"] } });
+    expect(namespace.spec.finalizers).toHaveLength(2);
+    expect(withoutFinalizer({ metadata, spec: { finalizers: ["example.com/x"] } })).toBeUndefined();
+    expect(withoutFinalizer({ metadata })).toBeUndefined();
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { groupBy } from "../../../../src/core/base/group-by";
+
+it("groupBy: keys and items in their order, each key asked for once", () => {
+  const asked: string[] = [];
+  const groups = groupBy(["pear", "apple", "plum", "avocado", "fig"], (word) => {
+    asked.push(word);
+    return word[0] ?? "";
+  });
+  expect([...groups]).toEqual([
+    ["p", ["pear", "plum"]],
+    ["a", ["apple", "avocado"]],
+    ["f", ["fig"]],
+  ]);
+  expect(asked).toEqual(["pear", "apple", "plum", "avocado", "fig"]);
+});

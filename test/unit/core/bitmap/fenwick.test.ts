@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { TakenCounts } from "../../../../src/core/bitmap/fenwick";
+import { seededRandom } from "../../../support/sim/seeded-random";
+
+describe("taken counts", () => {
+  it.each([1, 2, 8, 64])("%i pages: prefix sums and the page of the k-th free offset, against a list", (pages) => {
+    const random = seededRandom(4500 + pages);
+    const pageSize = 10;
+    const counts = new TakenCounts(pages, pageSize);
+    const list = new Array<number>(pages).fill(0);
+    for (let event = 0; event < 200; event++) {
+      const page = random.below(pages);
+      const delta = random.below(pageSize + 1) - (list[page] ?? 0);
+      counts.add(page, delta);
+      list[page] = (list[page] ?? 0) + delta;
+      let k = 0;
+      list.forEach((taken, i) => {
+        expect(counts.before(i)).toBe(list.slice(0, i).reduce((sum, each) => sum + each, 0));
+        for (let rest = 0; rest < pageSize - taken; rest++) expect(counts.pageOfFree(k++)).toEqual({ page: i, rest });
+      });
+      expect(() => counts.pageOfFree(k)).toThrow("not that many free");
+    }
+  });
+
+  it("refuses a number of pages that is no power of two", () => {
+    expect(() => new TakenCounts(3, 1)).toThrow("power of two");
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../../../../src/core/config/config";
+
+function configOf(vars: Record<string, string | undefined>) {
+  const parsed = parseConfig(Object.freeze(vars));
+  if (!parsed.ok) throw new Error(parsed.error.join("\n"));
+  return parsed.value;
+}
+
+function errorsOf(vars: Record<string, string | undefined>): string[] {
+  const parsed = parseConfig(Object.freeze(vars));
+  return parsed.ok ? [] : parsed.error;
+}
+
+const LEGACY = "DisableAllocatorDualWrite=false";
+
+describe("parseConfig: defaults and accepted values", () => {
+  it.each<[gates: string, range: string, want: string[] | undefined]>([
+    ["", "10.96.0.0/16", undefined],
+    [LEGACY, "10.96.0.0/16", undefined],
+    ["MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false", "10.96.0.0/12", ["10.96.0.0/12"]],
+    // the old bitmap of an IPv6 range has 2^16 addresses at most
+    ["MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false", "fd00::/108,10.0.0.0/24", ["fd00::/112", "10.0.0.0/24"]],
+    ["MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false", "fd00::/120", ["fd00::/120"]],
+  ])("gates %j, range %s: only %j gives out addresses", (gates, range, want) => {
+    expect(configOf({ FEATURE_GATES: gates, SERVICE_CLUSTER_IP_RANGE: range }).onlyRanges).toEqual(want);
+  });
+
+  it("takes upstream's defaults for absent and blank variables", () => {
+    for (const vars of [{}, { SERVICE_CLUSTER_IP_RANGE: " ", FEATURE_GATES: "", MAX_ENDPOINTS_PER_SLICE: "" }]) {
+      expect(configOf(vars)).toEqual({
+        serviceFamilies: ["IPv4"],
+        serviceRanges: ["10.0.0.0/24"],
+        onlyRanges: undefined,
+        apiServerServiceIP: "10.0.0.1",
+        featureGates: {
+          MultiCIDRServiceAllocator: true,
+          DisableAllocatorDualWrite: true,
+          ServiceIPStaticSubrange: true,
+          APIServerIdentity: true,
+          KubeProxyDrainingTerminatingNodes: true,
+        },
+        apiServerLeaseDurationSeconds: 3600,
+        apiServerLeaseRenewSeconds: 10,
+        maxEndpointsPerSlice: 100,
+        maxRequestsInFlight: 2000,
+        maxMutatingRequestsInFlight: 1000,
+      });
+    }
+  });
+
+  it.each([
+    { range: "10.96.0.0/16", families: ["IPv4"], ranges: ["10.96.0.0/16"], first: "10.96.0.1" },
+    {
+      range: "10.96.0.0/16,fd00:10:96::/112",
+      families: ["IPv4", "IPv6"],
+      ranges: ["10.96.0.0/16", "fd00:10:96::/112"],
+      first: "10.96.0.1",
+    },
+    {
+      range: " fd00:10:96::/112 , 10.96.0.0/16 ",
+      families: ["IPv6", "IPv4"],
+      ranges: ["fd00:10:96::/112", "10.96.0.0/16"],
+      first: "fd00:10:96::1",
+    },
+    { range: "FD00:10:0096:0::/112", families: ["IPv6"], ranges: ["fd00:10:96::/112"], first: "fd00:10:96::1" },
+    { range: "10.0.0.0/8", families: ["IPv4"], ranges: ["10.0.0.0/8"], first: "10.0.0.1" },
+    { range: "2001:db8::/64", families: ["IPv6"], ranges: ["2001:db8::/64"], first: "2001:db8::1" },
+    { range: "10.0.0.8/29", families: ["IPv4"], ranges: ["10.0.0.8/29"], first: "10.0.0.9" },
+    { range: "2001:db8::/125", families: ["IPv6"], ranges: ["2001:db8::/125"], first: "2001:db8::1" },
+    // upstream asks the least size of the primary range alone
+    { range: "10.0.0.0/24,2001:db8::/127", families: ["IPv4", "IPv6"], ranges: ["10.0.0.0/24", "2001:db8::/127"], first: "10.0.0.1" },
+  ])("range $range", ({ range, families, ranges, first }) => {
+    const config = configOf({ SERVICE_CLUSTER_IP_RANGE: range });
+    expect(config.serviceFamilies).toEqual(families);
+    expect(config.serviceRanges).toEqual(ranges);
+    expect(config.apiServerServiceIP).toBe(first);
+  });
+
+  it("reads numbers and gates", () => {
+    const config = configOf({
+      FEATURE_GATES: "MultiCIDRServiceAllocator=true, DisableAllocatorDualWrite=F,APIServerIdentity=0,",
+      APISERVER_LEASE_DURATION_SECONDS: "1",
+      APISERVER_LEASE_RENEW_SECONDS: "1",
+      MAX_ENDPOINTS_PER_SLICE: "1000",
+      MAX_REQUESTS_INFLIGHT: "0",
+      MAX_MUTATING_REQUESTS_INFLIGHT: "7",
+    });
+    expect(config.featureGates.DisableAllocatorDualWrite).toBe(false);
+    expect(config.featureGates.APIServerIdentity).toBe(false);
+    expect(config.featureGates.MultiCIDRServiceAllocator).toBe(true);
+    expect(config.maxEndpointsPerSlice).toBe(1000);
+    expect(config.maxRequestsInFlight).toBe(0);
+    expect(config.maxMutatingRequestsInFlight).toBe(7);
+  });
+});
+
+describe("parseConfig: refusals", () => {
+  const cidr = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+  it.each<{ name: string; range: string; gates?: string; want: string[] }>([
+    {
+      name: "three entries",
+      range: "10.0.0.0/16,fd00::/112,10.1.0.0/16",
+      want: ["SERVICE_CLUSTER_IP_RANGE must not contain more than two entries"],
+    },
+    {
+      name: "one family twice",
+      range: "10.0.0.0/16,10.1.0.0/16",
+      want: ["SERVICE_CLUSTER_IP_RANGE[0] and SERVICE_CLUSTER_IP_RANGE[1] must be of different IP family"],
+    },
+    { name: "no CIDR", range: "10.0.0.0", want: [`SERVICE_CLUSTER_IP_RANGE[0]: "10.0.0.0" ${cidr}`] },
+    { name: "an empty second entry", range: "10.0.0.0/16,", want: [`SERVICE_CLUSTER_IP_RANGE[1]: "" ${cidr}`] },
+    {
+      name: "bits beyond the prefix",
+      range: "10.0.0.1/16",
+      want: ['SERVICE_CLUSTER_IP_RANGE[0]: "10.0.0.1/16" must not have bits set beyond the prefix length'],
+    },
+    {
+      name: "leading zeros",
+      range: "010.0.0.0/16",
+      want: ['SERVICE_CLUSTER_IP_RANGE[0]: "010.0.0.0/16" must not have leading 0s in IP or prefix length'],
+    },
+    {
+      name: "too small, IPv4",
+      range: "10.0.0.0/30",
+      want: ["SERVICE_CLUSTER_IP_RANGE[0]: the service cluster IP range must be at least 8 IP addresses"],
+    },
+    {
+      name: "too small, IPv6",
+      range: "2001:db8::/126",
+      want: ["SERVICE_CLUSTER_IP_RANGE[0]: the service cluster IP range must be at least 8 IP addresses"],
+    },
+    {
+      name: "IPv4 too large for the old allocator",
+      range: "10.0.0.0/8",
+      gates: LEGACY,
+      want: ["specified SERVICE_CLUSTER_IP_RANGE[0] is too large; for 32-bit addresses, the mask must be >= 12"],
+    },
+    {
+      name: "IPv6 too large for the old allocator",
+      range: "10.0.0.0/16,2001:db8::/64",
+      gates: LEGACY,
+      want: ["specified SERVICE_CLUSTER_IP_RANGE[1] is too large; for 128-bit addresses, the mask must be >= 108"],
+    },
+    {
+      name: "two mistakes in one list",
+      range: "10.0.0.0/30,nonsense",
+      want: [
+        "SERVICE_CLUSTER_IP_RANGE[0]: the service cluster IP range must be at least 8 IP addresses",
+        `SERVICE_CLUSTER_IP_RANGE[1]: "nonsense" ${cidr}`,
+      ],
+    },
+  ])("range: $name", ({ range, gates, want }) => {
+    expect(errorsOf({ SERVICE_CLUSTER_IP_RANGE: range, FEATURE_GATES: gates })).toEqual(want);
+  });
+
+  it.each([
+    { gates: "NoSuchGate=true", want: ["FEATURE_GATES: unrecognized feature gate: NoSuchGate"] },
+    { gates: "APIServerIdentity", want: ["FEATURE_GATES: missing bool value for APIServerIdentity"] },
+    { gates: "APIServerIdentity=yes", want: ["FEATURE_GATES: invalid value of APIServerIdentity=yes, want true or false"] },
+    { gates: "toString=true", want: ["FEATURE_GATES: unrecognized feature gate: toString"] },
+    {
+      gates: "MultiCIDRServiceAllocator=false",
+      want: ["FEATURE_GATES: DisableAllocatorDualWrite is enabled, but depends on features that are disabled: [MultiCIDRServiceAllocator]"],
+    },
+  ])("gates $gates", ({ gates, want }) => {
+    expect(errorsOf({ FEATURE_GATES: gates })).toEqual(want);
+  });
+
+  it.each(["0", "-1", "1.5", "ten", "0x10", "99999999999", "1e3"])("number %s", (text) => {
+    for (const [name, max] of [
+      ["APISERVER_LEASE_DURATION_SECONDS", 2147483647],
+      ["APISERVER_LEASE_RENEW_SECONDS", 2147483647],
+      ["MAX_ENDPOINTS_PER_SLICE", 1000],
+    ] as const) {
+      expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 1 and ${max}, got "${text}"`]);
+    }
+  });
+
+  it.each(["-1", "1.5", "many"])("limit of requests %s", (text) => {
+    for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT"]) {
+      expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
+    }
+  });
+
+  it("refuses more endpoints per slice than the API allows", () => {
+    expect(errorsOf({ MAX_ENDPOINTS_PER_SLICE: "1001" })).toEqual([
+      'MAX_ENDPOINTS_PER_SLICE must be a whole number between 1 and 1000, got "1001"',
+    ]);
+  });
+
+  it("refuses a Lease that would expire before it is renewed", () => {
+    const errors = errorsOf({ APISERVER_LEASE_DURATION_SECONDS: "5", APISERVER_LEASE_RENEW_SECONDS: "6" });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/^APISERVER_LEASE_RENEW_SECONDS must not be greater than APISERVER_LEASE_DURATION_SECONDS \(5\), got 6/);
+  });
+
+  it("tells every mistake of every variable at once", () => {
+    const errors = errorsOf({
+      SERVICE_CLUSTER_IP_RANGE: "10.0.0.0/33",
+      FEATURE_GATES: "A=true,B=false",
+      APISERVER_LEASE_DURATION_SECONDS: "x",
+      APISERVER_LEASE_RENEW_SECONDS: "x",
+      MAX_ENDPOINTS_PER_SLICE: "x",
+    });
+    expect(errors.map((text) => text.split(/[ :[]/)[0])).toEqual([
+      "FEATURE_GATES",
+      "FEATURE_GATES",
+      "SERVICE_CLUSTER_IP_RANGE",
+      "APISERVER_LEASE_DURATION_SECONDS",
+      "APISERVER_LEASE_RENEW_SECONDS",
+      "MAX_ENDPOINTS_PER_SLICE",
+    ]);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { PacedLog } from "../../../../src/core/telemetry/paced-log";
+import { SimScheduler } from "../../../support/sim/scheduler";
+
+function pacedLog() {
+  const scheduler = new SimScheduler();
+  const begun = scheduler.now;
+  const lines: string[] = [];
+  const log = new PacedLog("warn", "slow", {
+    clock: scheduler.clock(),
+    recorder: {
+      log: (level, event, fields) => lines.push(`${scheduler.now - begun} ms: ${level} ${event} ${JSON.stringify(fields)}`),
+    },
+  });
+  let made = 0;
+  const add = (count = 1) => {
+    for (let i = 0; i < count; i++) log.add(() => ({ n: ++made }));
+  };
+  return { scheduler, lines, add, made: () => made };
+}
+
+describe("PacedLog", () => {
+  it("tells of the first at once, and of one a second while they go on, with how many came before it", async () => {
+    const { scheduler, lines, add, made } = pacedLog();
+    for (let i = 0; i < 300; i++) {
+      add();
+      await scheduler.pass(10);
+    }
+    expect(lines).toEqual([
+      '0 ms: warn slow {"n":1,"untoldBefore":0}',
+      '1000 ms: warn slow {"n":2,"untoldBefore":99}',
+      '2000 ms: warn slow {"n":3,"untoldBefore":99}',
+    ]);
+    expect(made(), "what nobody reads is not made").toBe(3);
+  });
+
+  it("the last of a burst are counted too, within a second, and then nothing waits any more", async () => {
+    const { scheduler, lines, add } = pacedLog();
+    add(50);
+    await scheduler.pass(400);
+    add(7);
+    await scheduler.pass(600_000);
+    expect(lines).toEqual(['0 ms: warn slow {"n":1,"untoldBefore":0}', '1000 ms: warn slow.untold {"count":56}']);
+    add(2);
+    await scheduler.pass(600_000);
+    expect(lines.slice(2)).toEqual(['600400 ms: warn slow {"n":2,"untoldBefore":0}', '601400 ms: warn slow.untold {"count":1}']);
+  });
+
+  it("one alone is told, and nothing waits for it", async () => {
+    const { scheduler, lines, add } = pacedLog();
+    add();
+    await scheduler.pass(600_000);
+    expect(lines).toHaveLength(1);
+  });
+});

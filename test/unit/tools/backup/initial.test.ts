@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { isInitial } from "../../../../src/tools/backup/initial";
+import { markedFile, markFor } from "../../../../src/tools/backup/mark";
+import type { KubeObject, ObjectMeta } from "../../../../src/api/meta/kubernetes";
+
+const parent = (name: string) => ({ spec: { parentRef: { group: "", resource: "services", namespace: "default", name } } });
+
+it.each<[string, ObjectMeta, object, boolean]>([
+  ["namespaces", { name: "kube-system" }, {}, true],
+  ["namespaces", { name: "shop" }, {}, false],
+  ["servicecidrs.networking.k8s.io", { name: "kubernetes" }, {}, true],
+  ["servicecidrs.networking.k8s.io", { name: "more" }, {}, false],
+  ["services", { namespace: "default", name: "kubernetes" }, {}, true],
+  ["services", { namespace: "shop", name: "kubernetes" }, {}, false],
+  ["ipaddresses.networking.k8s.io", { name: "10.96.0.1" }, parent("kubernetes"), true],
+  ["ipaddresses.networking.k8s.io", { name: "10.96.0.2" }, parent("web"), false],
+  ["endpoints", { namespace: "default", name: "kubernetes" }, {}, true],
+  ["endpoints", { namespace: "default", name: "web" }, {}, false],
+  [
+    "endpointslices.discovery.k8s.io",
+    { namespace: "default", name: "kubernetes", labels: { "kubernetes.io/service-name": "kubernetes" } },
+    {},
+    true,
+  ],
+  ["endpointslices.discovery.k8s.io", { namespace: "default", name: "kubernetes" }, {}, false],
+  [
+    "leases.coordination.k8s.io",
+    { namespace: "kube-system", name: "apiserver-x", labels: { "apiserver.kubernetes.io/identity": "kube-apiserver" } },
+    {},
+    true,
+  ],
+  ["leases.coordination.k8s.io", { namespace: "kube-system", name: "controller" }, {}, false],
+  ["leases.coordination.k8s.io", markFor("abc").metadata ?? {}, {}, true],
+  ["pods", { namespace: "default", name: "kubernetes" }, {}, false],
+  ["services.example.com", { namespace: "default", name: "kubernetes" }, {}, false],
+  ["namespaces.example.com", { name: "kube-system" }, {}, false],
+])("%s %j %j: %s", (type, metadata, rest, want) => {
+  const [resource = "", ...group] = type.split(".");
+  expect(isInitial({ metadata, ...rest } as KubeObject, { group: group.join("."), resource })).toBe(want);
+});
+
+it("a mark names its file", () => {
+  expect(markedFile(markFor("abc"))).toBe("abc");
+  expect(markedFile({})).toBeUndefined();
+});

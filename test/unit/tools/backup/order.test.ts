@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { inReadingOrder, inRestoreOrder, isBackedUp, typeName } from "../../../../src/tools/backup/order";
+import { definitions } from "../../../../src/api/registry/all";
+
+const types = definitions.map(({ group, resource, kind, namespaced, versions, subresources }) => ({
+  group,
+  resource,
+  kind,
+  namespaced,
+  version: versions[0] ?? "",
+  hasStatus: subresources.includes("status"),
+}));
+
+it("every served type but the two of Events is backed up, and each of their stores once", () => {
+  const names = types.filter(isBackedUp).map(typeName).sort();
+  expect(names).toEqual(
+    definitions
+      .filter(({ resource }) => resource !== "events")
+      .map(typeName)
+      .sort(),
+  );
+});
+
+it("what others need is restored before them, and read after them; what is not known comes last", () => {
+  const unknown = { group: "example.com", version: "v1", resource: "things", kind: "Thing", namespaced: true, hasStatus: false };
+  // As little is known of a resource that only has the name of one that is.
+  const namesake = { ...unknown, resource: "services" };
+  const all = [...types.filter(isBackedUp), unknown, namesake];
+  const restored = inRestoreOrder(all.map((type) => ({ type, resourceVersion: "1", objects: [] }))).map(({ type }) => type.resource);
+  expect(restored).toEqual([
+    "namespaces",
+    "servicecidrs",
+    "ipaddresses",
+    "nodes",
+    "services",
+    "pods",
+    "endpoints",
+    "endpointslices",
+    "leases",
+    "things",
+    "services",
+  ]);
+  expect(inReadingOrder(all).map(({ resource }) => resource)).toEqual([...restored.slice(-2), ...restored.slice(0, -2).toReversed()]);
+  expect(isBackedUp({ ...unknown, resource: "events" })).toBe(true);
+});

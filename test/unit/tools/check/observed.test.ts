@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { addressesOf } from "../../../../src/tools/check/objects";
+import { isWhole, observedIPAddress, observedService } from "../../../../src/tools/check/observed";
+import { ipAddress } from "../../../support/worlds/checked-cluster";
+
+it("keeps of a Service what judgements need, and nothing else", () => {
+  const whole = {
+    metadata: { name: "web", namespace: "shop", uid: "1", resourceVersion: "9", annotations: { a: "b" } },
+    spec: {
+      type: "NodePort",
+      clusterIP: "10.0.0.1",
+      clusterIPs: ["10.0.0.1", "fd00::1"],
+      selector: { a: "b" },
+      ports: [{ port: 80, nodePort: 30001 }, { port: 81 }],
+    },
+  };
+  expect(observedService(whole)).toEqual({
+    metadata: { name: "web", namespace: "shop", uid: "1" },
+    spec: { type: "NodePort", clusterIPs: ["10.0.0.1", "fd00::1"], ports: [{ nodePort: 30001 }] },
+  });
+});
+
+it("keeps of an IPAddress what judgements need", () => {
+  const object = ipAddress("10.0.0.1", "web");
+  expect(observedIPAddress({ ...object, metadata: { ...object.metadata, resourceVersion: "5" } })).toEqual({
+    ...object,
+    metadata: { ...object.metadata, namespace: "" },
+  });
+});
+
+it.each([
+  ["one address", { clusterIP: "10.0.0.1" }, ["10.0.0.1"]],
+  ["two", { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "fd00:0::1"] }, ["10.0.0.1", "fd00::1"]],
+  ["headless", { clusterIP: "None", clusterIPs: ["None"] }, []],
+  ["ExternalName", { type: "ExternalName", clusterIP: "10.0.0.1" }, []],
+  ["no address yet", { clusterIP: "" }, []],
+  ["no address at all", { clusterIP: "x" }, ["x"]],
+])("the addresses of a Service: %s", (_, spec, expected) => {
+  expect(addressesOf({ spec })).toEqual(expected);
+});
+
+it.each<[string, string, unknown, boolean]>([
+  ["a Service", "Service", { metadata: { name: "a" }, spec: { clusterIPs: ["10.0.0.1"], ports: [{ port: 80 }] } }, true],
+  ["a Service without a spec", "Service", { metadata: { name: "a" } }, true],
+  ["lists that are null", "Service", { metadata: { name: "a" }, spec: { clusterIPs: null, ports: null } }, true],
+  ["null", "Service", null, false],
+  ["a text", "Service", "a", false],
+  ["no metadata", "Service", { spec: {} }, false],
+  ["no name", "Service", { metadata: {} }, false],
+  ["a spec that is a text", "Service", { metadata: { name: "a" }, spec: "a" }, false],
+  ["addresses that are no list", "Service", { metadata: { name: "a" }, spec: { clusterIPs: "10.0.0.1" } }, false],
+  ["an address that is no text", "Service", { metadata: { name: "a" }, spec: { clusterIPs: [1] } }, false],
+  ["ports that are no objects", "Service", { metadata: { name: "a" }, spec: { ports: [null] } }, false],
+  ["an IPAddress", "IPAddress", { metadata: { name: "a", labels: {} }, spec: { parentRef: { resource: "services" } } }, true],
+  ["a parent that is a text", "IPAddress", { metadata: { name: "a" }, spec: { parentRef: "a" } }, false],
+  ["a ServiceCIDR", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/8"] }, status: { conditions: [{}] } }, true],
+  ["ranges that are no list", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: {} } }, false],
+  ["a range that is none", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/99"] } }, true],
+  ["conditions that are no objects", "ServiceCIDR", { metadata: { name: "a" }, status: { conditions: [null] } }, false],
+])("what judgements can take apart: %s", (_, kind, value, want) => {
+  expect(isWhole(kind as "Service", value)).toBe(want);
+});

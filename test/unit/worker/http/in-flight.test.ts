@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../../../../src/core/config/config";
+import { beginRequest, InFlight } from "../../../../src/worker/http/in-flight";
+import { IN_FLIGHT_PERIOD_MS } from "../../../../src/worker/http/limits";
+
+/** Begins as many as it takes; answers how many there were. */
+function fill(inFlight: InFlight, max: number, nowMs: number): number {
+  let begun = 0;
+  while (inFlight.begin(1, max, nowMs)) begun++;
+  return begun;
+}
+
+describe("InFlight", () => {
+  it("takes as many as the limit says, and one more for each that has ended", () => {
+    const inFlight = new InFlight();
+    const end = inFlight.begin(1, 3, 0);
+    expect(fill(inFlight, 3, 0)).toBe(2);
+    end?.end();
+    expect(fill(inFlight, 3, 0)).toBe(1);
+  });
+
+  it("has no limit at 0", () => {
+    const inFlight = new InFlight();
+    for (let i = 0; i < 100; i++) expect(inFlight.begin(1, 0, 0)).toBeDefined();
+    expect(inFlight.begin(1, 100, 0)).toBeUndefined();
+  });
+
+  it("takes what is heavier than the limit when nothing else is under way", () => {
+    const inFlight = new InFlight();
+    const end = inFlight.begin(48, 10, 0);
+    expect(end).toBeDefined();
+    expect(inFlight.begin(1, 10, 0)).toBeUndefined();
+    end?.end();
+    inFlight.begin(1, 10, 0);
+    expect(inFlight.begin(48, 10, 0)).toBeUndefined();
+    expect(fill(inFlight, 10, 0)).toBe(9);
+    expect(inFlight.taken(0)).toBe(10);
+  });
+
+  it("forgets what never ended after the period that follows its own, and counts what ends late only once", () => {
+    const inFlight = new InFlight();
+    const [first, second] = [inFlight.begin(1, 3, 0), inFlight.begin(1, 3, IN_FLIGHT_PERIOD_MS - 1)];
+    inFlight.begin(1, 3, 0);
+    expect(fill(inFlight, 3, 2 * IN_FLIGHT_PERIOD_MS - 1)).toBe(0);
+    second?.end();
+    expect(fill(inFlight, 3, 2 * IN_FLIGHT_PERIOD_MS - 1)).toBe(1);
+    expect(fill(inFlight, 3, 2 * IN_FLIGHT_PERIOD_MS)).toBe(2);
+    first?.end();
+    expect(fill(inFlight, 3, 2 * IN_FLIGHT_PERIOD_MS)).toBe(0);
+    expect(inFlight.taken(10 * IN_FLIGHT_PERIOD_MS)).toBe(0);
+    expect(fill(inFlight, 3, 10 * IN_FLIGHT_PERIOD_MS)).toBe(3);
+  });
+
+  it("goes on through a clock that is set back", () => {
+    const inFlight = new InFlight();
+    const end = inFlight.begin(1, 1, 5 * IN_FLIGHT_PERIOD_MS);
+    expect(inFlight.begin(1, 1, 0)).toBeUndefined();
+    end?.end();
+    expect(fill(inFlight, 1, 0)).toBe(1);
+  });
+});
+
+describe("a request that grows", () => {
+  it("takes as much more as there is room for, and gives all of it back", () => {
+    const inFlight = new InFlight();
+    const [growing, other] = [inFlight.begin(1, 10, 0), inFlight.begin(1, 10, 0)];
+    expect([growing?.grow(9, 0), growing?.grow(10, 0), growing?.grow(9, 0), other?.grow(2, 0)]).toEqual([true, false, true, false]);
+    expect(fill(inFlight, 10, 0)).toBe(0);
+    growing?.end();
+    expect(fill(inFlight, 10, 0)).toBe(9);
+    expect(inFlight.taken(0)).toBe(10);
+  });
+
+  it("alone may grow beyond the limit, and nothing begins beside it", () => {
+    const inFlight = new InFlight();
+    const growing = inFlight.begin(1, 10, 0);
+    expect(growing?.grow(48, 0)).toBe(true);
+    expect(inFlight.begin(1, 10, 0)).toBeUndefined();
+  });
+
+  it("counts with the period in which it grew, also when it had been forgotten", () => {
+    const inFlight = new InFlight();
+    const growing = inFlight.begin(3, 10, 0);
+    expect(growing?.grow(4, 5 * IN_FLIGHT_PERIOD_MS)).toBe(true);
+    expect(fill(inFlight, 10, 6 * IN_FLIGHT_PERIOD_MS)).toBe(6);
+    growing?.end();
+    expect(fill(inFlight, 10, 6 * IN_FLIGHT_PERIOD_MS)).toBe(4);
+  });
+});
+
+describe("beginRequest", () => {
+  const config = parseConfig({ MAX_REQUESTS_INFLIGHT: "2", MAX_MUTATING_REQUESTS_INFLIGHT: "48" });
+  if (!config.ok) throw new Error(config.error.join("\n"));
+  const begin = (verb: Parameters<typeof beginRequest>[0], length?: string) =>
+    beginRequest(verb, new Headers(length === undefined ? {} : { "Content-Length": length }), config.value);
+
+  it("counts reads and writes apart, and watches not at all", () => {
+    const ends = [begin("get"), begin("list")];
+    for (const verb of ["get", "list"] as const) expect(begin(verb)).toBeUndefined();
+    for (let i = 0; i < 100; i++) expect(begin("watch")).toBeDefined();
+    for (const verb of ["create", "update", "patch", "delete", "deletecollection"] as const) ends.push(begin(verb));
+    for (const end of ends) end?.end();
+    expect(begin("get")).toBeDefined();
+  });
+
+  it.each([
+    // grows as it is read
+    [undefined, 1],
+    ["x", 1],
+    ["0", 1],
+    ["65536", 1],
+    ["65537", 2],
+    ["1000000", 16],
+    // what is too large is refused after a look at its length
+    ["99999999999", 48],
+  ])("a body of %s bytes counts as %d requests", (length, requests) => {
+    const ends = [begin("create", length)];
+    for (let end = begin("create"); end; end = begin("create")) ends.push(end);
+    expect(48 - (ends.length - 1)).toBe(requests);
+    for (const end of ends) end?.end();
+  });
+});

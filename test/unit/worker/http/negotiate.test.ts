@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { aggregatedDiscoveryVersion, bodyTypeOf, negotiate, patchTypeOf, type Shape } from "../../../../src/worker/http/negotiate";
+
+const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+const PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+const PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const JSON_OBJECT = { encoding: "json", transform: { as: "object" } };
+
+describe("negotiate", () => {
+  const rows: { accept: string | null; shape: Shape; want: unknown }[] = [
+    { accept: null, shape: "object", want: JSON_OBJECT },
+    { accept: "*/*", shape: "list", want: JSON_OBJECT },
+    { accept: "application/*", shape: "list", want: JSON_OBJECT },
+    { accept: "application/json, */*;q=0.8", shape: "object", want: JSON_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf,application/json", shape: "object", want: JSON_OBJECT },
+    { accept: "application/json;stream=watch", shape: "watch", want: JSON_OBJECT },
+    { accept: "application/json; charset=utf-8", shape: "object", want: JSON_OBJECT },
+    { accept: "Application/JSON", shape: "object", want: JSON_OBJECT },
+    { accept: "application/yaml", shape: "object", want: { encoding: "yaml", transform: { as: "object" } } },
+    { accept: "application/yaml", shape: "watch", want: undefined },
+    { accept: "application/yaml;q=0.5, application/json", shape: "object", want: JSON_OBJECT },
+    { accept: "application/json;q=0.1, application/yaml;q=0.9", shape: "object", want: { encoding: "yaml", transform: { as: "object" } } },
+    { accept: "*/*, application/yaml", shape: "object", want: { encoding: "yaml", transform: { as: "object" } } },
+    { accept: TABLE, shape: "list", want: { encoding: "json", transform: { as: "table", version: "v1" } } },
+    { accept: TABLE, shape: "watch", want: { encoding: "json", transform: { as: "table", version: "v1" } } },
+    { accept: TABLE, shape: "none", want: JSON_OBJECT },
+    { accept: "application/json;as=Table;v=v1;g=meta.k8s.io", shape: "none", want: undefined },
+    {
+      accept: "application/json;as=Table;v=v1beta1;g=meta.k8s.io",
+      shape: "object",
+      want: { encoding: "json", transform: { as: "table", version: "v1beta1" } },
+    },
+    { accept: "application/json;as=Table;v=v2;g=meta.k8s.io", shape: "object", want: undefined },
+    { accept: "application/json;as=Table;v=v1;g=example.org,application/json", shape: "object", want: JSON_OBJECT },
+    { accept: PARTIAL, shape: "object", want: { encoding: "json", transform: { as: "partial", version: "v1" } } },
+    { accept: PARTIAL, shape: "watch", want: { encoding: "json", transform: { as: "partial", version: "v1" } } },
+    { accept: PARTIAL, shape: "list", want: undefined },
+    { accept: PARTIAL_LIST, shape: "list", want: { encoding: "json", transform: { as: "partial", version: "v1" } } },
+    { accept: PARTIAL_LIST, shape: "object", want: undefined },
+    { accept: "application/vnd.kubernetes.protobuf", shape: "object", want: undefined },
+    { accept: "text/html", shape: "object", want: undefined },
+    { accept: "garbage", shape: "object", want: undefined },
+    { accept: "application/json;q=0", shape: "object", want: undefined },
+  ];
+  it.each(rows)("$accept for a $shape", ({ accept, shape, want }) => {
+    expect(negotiate(accept, shape)).toEqual(want);
+    // the second time from the cache
+    expect(negotiate(accept, shape)).toEqual(want);
+  });
+});
+
+describe("aggregatedDiscoveryVersion", () => {
+  const V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const V2BETA1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+  it.each([
+    { accept: `${V2},${V2BETA1},application/json`, want: "v2" },
+    { accept: V2, want: "v2" },
+    { accept: `${V2BETA1},application/json`, want: "v2beta1" },
+    { accept: "application/json", want: undefined },
+    { accept: `application/json,${V2};q=0.5`, want: undefined },
+    { accept: "*/*", want: undefined },
+    { accept: null, want: undefined },
+  ])("$accept", ({ accept, want }) => {
+    expect(aggregatedDiscoveryVersion(accept)).toBe(want);
+  });
+});
+
+describe("bodyTypeOf", () => {
+  it.each([
+    { type: null, want: "json" },
+    { type: "", want: "json" },
+    { type: "application/json", want: "json" },
+    { type: "application/json; charset=utf-8", want: "json" },
+    { type: "application/yaml", want: "yaml" },
+    { type: "application/vnd.kubernetes.protobuf", want: "protobuf" },
+    { type: "text/plain", want: undefined },
+    { type: "application/x-www-form-urlencoded", want: undefined },
+  ])("$type is $want", ({ type, want }) => {
+    expect(bodyTypeOf(type)).toBe(want);
+  });
+});
+
+describe("patchTypeOf", () => {
+  it.each([
+    { type: "application/json-patch+json", want: "json" },
+    { type: "application/merge-patch+json; charset=utf-8", want: "merge" },
+    { type: "application/strategic-merge-patch+json", want: "strategic" },
+    { type: "application/apply-patch+yaml", want: "apply" },
+    { type: "application/json", want: undefined },
+    { type: null, want: undefined },
+  ])("$type is $want", ({ type, want }) => {
+    expect(patchTypeOf(type)).toBe(want);
+  });
+});

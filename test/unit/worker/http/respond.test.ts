@@ -1,0 +1,146 @@
+import { parse } from "yaml";
+import { describe, expect, it } from "vitest";
+import { badRequest, tooManyRequests } from "../../../../src/api/meta/status";
+import { RENDER_MAX_BYTES } from "../../../../src/worker/http/limits";
+import { jsonResponse, renderingOf, rerendered, statusResponse } from "../../../../src/worker/http/respond";
+
+describe("statusResponse", () => {
+  it("code, body and Retry-After are those of the Status", async () => {
+    const response = statusResponse(tooManyRequests("slow down", 3));
+    expect(response.status).toBe(429);
+    expect(response.headers.get("Retry-After")).toBe("3");
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(await response.json()).toMatchObject({ kind: "Status", apiVersion: "v1", code: 429, reason: "TooManyRequests" });
+    expect(statusResponse(badRequest("no")).headers.has("Retry-After")).toBe(false);
+  });
+});
+
+describe("jsonResponse", () => {
+  it("warnings are quoted headers, each once", () => {
+    const response = jsonResponse(201, "{}", "compact", ['unknown field "spec.foo"', 'unknown field "spec.foo"', "a\nb", "ü"]);
+    expect(response.headers.get("Warning")).toBe('299 - "unknown field \\"spec.foo\\"", 299 - "a b", 299 - "\\u00fc"');
+  });
+
+  it("too many characters of warnings are cut", () => {
+    const response = jsonResponse(201, "{}", "compact", ["a".repeat(4000), "b".repeat(4000)]);
+    expect(response.headers.get("Warning")).toBe(`299 - "${"a".repeat(256)}", 299 - "${"b".repeat(256)}"`);
+  });
+
+  it("pretty and YAML only when asked", async () => {
+    expect(await jsonResponse(200, '{"a":1}', "compact").text()).toBe('{"a":1}');
+    expect(await jsonResponse(200, '{"a":1}', "pretty").text()).toBe('{\n  "a": 1\n}\n');
+    const yaml = jsonResponse(200, '{"a":1}', "yaml");
+    expect(await yaml.text()).toBe("a: 1\n");
+    expect(yaml.headers.get("Content-Type")).toBe("application/yaml");
+  });
+
+  it.each([
+    "yes",
+    "on",
+    "N",
+    "010",
+    "0o10",
+    "1_000",
+    "1e3",
+    "0x1f",
+    "1:30",
+    "2024-01-01",
+    "2026-11-21T23:25:16Z",
+    ".inf",
+    "~",
+    "null",
+    "",
+    "#a",
+    "a: b",
+  ])("the text %j is text for readers of YAML 1.1 and 1.2", async (text) => {
+    const yaml = await jsonResponse(200, JSON.stringify({ [text]: text }), "yaml").text();
+    expect(parse(yaml, { version: "1.1" })).toEqual({ [text]: text });
+    expect(parse(yaml, { version: "1.2" })).toEqual({ [text]: text });
+  });
+});
+
+describe("renderingOf", () => {
+  it.each([
+    { query: "", agent: "kubectl/v1.32", want: "compact" },
+    { query: "pretty=true", agent: "kubectl/v1.32", want: "pretty" },
+    { query: "pretty=1", agent: "", want: "pretty" },
+    { query: "", agent: "curl/8.0", want: "pretty" },
+    { query: "", agent: "Mozilla/5.0 (X11)", want: "pretty" },
+    { query: "pretty=false", agent: "curl/8.0", want: "compact" },
+  ])("$query by $agent is $want", ({ query, agent, want }) => {
+    expect(renderingOf("json", new URLSearchParams(query), agent)).toBe(want);
+  });
+});
+
+describe("rerendered", () => {
+  it("keeps code and headers, changes the form", async () => {
+    const store = new Response('{"items":[]}', { status: 200, headers: { "Content-Type": "application/json", "X-Kept": "yes" } });
+    const pretty = await rerendered(store, "pretty");
+    expect(await pretty.text()).toBe('{\n  "items": []\n}\n');
+    expect(pretty.headers.get("X-Kept")).toBe("yes");
+  });
+
+  describe("a list that is too large for another form", () => {
+    const PIECE = 64 * 1024;
+    const encoder = new TextEncoder();
+
+    /** A list of at least this many bytes, in pieces; `asked` hears of each that is asked for, `left` of its end before its time. */
+    function streamed(bytes: number, asked: () => void = () => undefined, left: (reason: unknown) => void = () => undefined): Response {
+      const item = `"${"x".repeat(PIECE)}"`;
+      let rows = Math.ceil(bytes / PIECE);
+      const body = new ReadableStream<Uint8Array>(
+        {
+          start: (controller) => controller.enqueue(encoder.encode('{"items":[')),
+          pull(controller) {
+            asked();
+            controller.enqueue(encoder.encode(rows-- > 0 ? `${item},` : "0]}"));
+            if (rows < 0) controller.close();
+          },
+          cancel: left,
+        },
+        { highWaterMark: 0 },
+      );
+      return new Response(body, { headers: { "Content-Type": "application/json", "Content-Length": "7" } });
+    }
+
+    it.each(["pretty", "yaml"] as const)("%s: it is handed on as it comes, no more of it held than the limit", async (rendering) => {
+      let pieces = 0;
+      const max = RENDER_MAX_BYTES[rendering];
+      const answer = await rerendered(
+        streamed(4 * max, () => pieces++),
+        rendering,
+      );
+      expect(pieces * PIECE).toBeLessThan(max + 4 * PIECE);
+      const text = await answer.text();
+      expect(text).toBe(await streamed(4 * max).text());
+      // JSON is YAML, too.
+      expect(answer.headers.get("Content-Type")).toBe(rendering === "yaml" ? "application/yaml" : "application/json");
+      expect(answer.headers.has("Content-Length")).toBe(false);
+    });
+
+    it("one that just fits is in the form that was asked for", async () => {
+      expect(await (await rerendered(streamed(RENDER_MAX_BYTES.pretty - 2 * PIECE), "pretty")).text()).toMatch(
+        /^{\n {2}"items": \[\n {4}"xxx/,
+      );
+    });
+
+    it("a client that leaves ends it at its source", async () => {
+      const left: unknown[] = [];
+      const answer = await rerendered(
+        streamed(
+          2 * RENDER_MAX_BYTES.yaml,
+          () => undefined,
+          (reason) => left.push(reason),
+        ),
+        "yaml",
+      );
+      await answer.body?.cancel("gone");
+      expect(left).toEqual(["gone"]);
+    });
+  });
+
+  it("compact is handed on unchanged", async () => {
+    const store = new Response("{}", { headers: { "Content-Type": "application/json" } });
+    expect(await rerendered(store, "compact")).toBe(store);
+  });
+});

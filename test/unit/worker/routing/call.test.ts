@@ -1,0 +1,118 @@
+import { describe, expect, it, vi } from "vitest";
+import { DIRECTORY_SILENT } from "../../../../src/tenancy/rpc";
+import { PEER_TIMEOUT_MS } from "../../../../src/worker/http/limits";
+import { call } from "../../../../src/worker/routing/call";
+
+function fault(message: string, facts: object = {}): Error {
+  return Object.assign(new Error(message), facts);
+}
+
+/** Fails with the given errors in turn, then answers. */
+function failing(...errors: Error[]): { attempt: () => Promise<string>; calls: () => number } {
+  let calls = 0;
+  return {
+    attempt: () => {
+      const error = errors[calls++];
+      return error ? Promise.reject(error) : Promise.resolve("answer");
+    },
+    calls: () => calls,
+  };
+}
+
+describe("call", () => {
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const errorLog = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const safe = { what: "t", repeatable: true };
+
+  it("a transient fault of a repeatable call is repeated", async () => {
+    const peer = failing(fault("x", { retryable: true }), fault("x", { retryable: true }));
+    expect(await call(peer.attempt, safe)).toEqual({ ok: true, value: "answer" });
+    expect(peer.calls()).toBe(3);
+  });
+
+  it("after three attempts: 503 with Retry-After", async () => {
+    const transient = () => fault("x", { retryable: true });
+    const peer = failing(transient(), transient(), transient(), transient());
+    expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
+    expect(peer.calls()).toBe(3);
+  });
+
+  it("a write is never repeated", async () => {
+    const peer = failing(fault("x", { retryable: true }));
+    expect(await call(peer.attempt, { what: "t", repeatable: false })).toMatchObject({ error: { code: 503 } });
+    expect(peer.calls()).toBe(1);
+  });
+
+  it("overload is never repeated", async () => {
+    const peer = failing(fault("x", { retryable: true, overloaded: true }));
+    expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503, reason: "ServiceUnavailable" } });
+    expect(peer.calls()).toBe(1);
+  });
+
+  it.each([
+    "Network connection lost.",
+    "Durable Object reset because its code was updated.",
+    "internal error; reference = ek24lklqcvv9b44gilm3nfmu",
+    "database or disk is full: SQLITE_FULL",
+    "disk I/O error: SQLITE_IOERR",
+    "attempt to write a readonly database: SQLITE_READONLY",
+    "unable to open database file: SQLITE_CANTOPEN",
+    "database disk image is malformed: SQLITE_CORRUPT",
+    "file is not a database: SQLITE_NOTADB",
+    "locking protocol: SQLITE_PROTOCOL",
+    "out of memory: SQLITE_NOMEM",
+    "disk I/O error: SQLITE_IOERR (extended: SQLITE_IOERR_WRITE)",
+    "KV PUT failed: 500 Internal Server Error",
+    "KV GET failed: 503 Service Unavailable",
+    `${DIRECTORY_SILENT}: KV GET failed: 500 Internal Server Error`,
+  ])("%s is 503 with Retry-After", async (message) => {
+    expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
+  });
+
+  it("a constraint of the database that was broken is a bug", async () => {
+    const message = "UNIQUE constraint failed: objects.key: SQLITE_CONSTRAINT";
+    expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 500 } });
+  });
+
+  it("no answer in time: 504", async () => {
+    const never = () => new Promise<string>(() => undefined);
+    expect(await call(never, { ...safe, timeoutMs: 5 })).toMatchObject({
+      error: { code: 504, reason: "Timeout", message: "Timeout: request did not complete within the allotted timeout" },
+    });
+  });
+
+  it.each([0, 10 * PEER_TIMEOUT_MS, 1e20])("a client that would wait for %d ms waits no longer than a call may take", async (timeoutMs) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let answer: unknown;
+      void call(() => new Promise<string>(() => undefined), { ...safe, timeoutMs }).then((result) => (answer = result));
+      await vi.advanceTimersByTimeAsync(PEER_TIMEOUT_MS - 1);
+      expect(answer).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(answer).toMatchObject({ error: { code: 504 } });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("of a client that has left nothing is asked again, and nothing is logged", async () => {
+    const warned = vi.spyOn(console, "warn").mockClear();
+    // As the platform has it when the signal of a request to an object is aborted.
+    const peer = failing(fault("The operation was aborted", { name: "AbortError", retryable: true }));
+    expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503 } });
+    expect([peer.calls(), warned.mock.calls.length]).toEqual([1, 0]);
+  });
+
+  it("whom the callee waits for does not answer: 504 too", async () => {
+    // Errors cross RPC without their class.
+    const nested = Object.assign(new Error("no answer within 20000 ms"), { name: "TimeoutError", remote: true });
+    expect(await call(failing(nested).attempt, safe)).toMatchObject({ error: { code: 504, reason: "Timeout" } });
+  });
+
+  it("a bug: logged, and 500 without its insides", async () => {
+    const answer = await call(failing(fault("secret of store.ts:12")).attempt, safe);
+    expect(answer).toMatchObject({ error: { code: 500, reason: "InternalError" } });
+    expect(JSON.stringify(answer)).not.toContain("secret");
+    expect(errorLog.mock.calls.flat().join()).toContain("secret");
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it, vi } from "vitest";
+import { CLUSTER_GONE, type ClusterState } from "../../../../src/tenancy/rpc";
+import { send as sendTo } from "../client";
+import { type Answers, type FakeEnv, fakeEnv } from "../fake-env";
+
+const SERVICE = JSON.stringify({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+const DELETING: ClusterState = { phase: "deleting", id: "x", createdAt: 1_000, deletedAt: 2_000, objects: 16, wiped: 3 };
+const ABSENT: ClusterState = { phase: "absent" };
+
+let clusters = 0;
+
+/** A cluster of a name that no test before has made this isolate know. */
+function aCluster(state?: ClusterState, answers: Answers = {}) {
+  const name = `cluster-${++clusters}`;
+  const fake = fakeEnv(answers);
+  if (state) fake.records.states.set(name, state);
+  const send = async (method: string, path: string, body?: string) => {
+    const headers = { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
+    const init = body === undefined ? { method } : { method, body, headers };
+    const response = await sendTo(`http://h/clusters/${name}${path}`, init, fake.env);
+    const text = await response.text();
+    return { code: response.status, text, body: text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : {} };
+  };
+  return { name, fake, send };
+}
+
+function objects({ calls }: FakeEnv): string[] {
+  return [...new Set(calls.map(({ object }) => object))];
+}
+
+describe("a cluster that there is not", () => {
+  it.each([
+    ["GET", "/api/v1/namespaces/default/services"],
+    ["GET", "/api/v1/namespaces/default/services?resourceVersion=0"],
+    ["GET", "/api/v1/namespaces/default/services/web"],
+    ["GET", "/api/v1/services?watch=1"],
+    ["DELETE", "/api/v1/namespaces/default/services/web"],
+    ["DELETE", "/api/v1/namespaces/default/services"],
+    ["GET", "/metrics"],
+    ["GET", "/ranges"],
+    ["GET", "/readyz"],
+    ["GET", "/admin/rangeallocations/serviceips"],
+    ["GET", ""],
+    ["DELETE", ""],
+  ])("%s %s: 404, and nothing is made", async (method, path) => {
+    const { name, fake, send } = aCluster(ABSENT);
+    const { code, body } = await send(method, path);
+    expect([code, body["message"]]).toEqual([404, `clusters "${name}" not found`]);
+    expect(objects(fake)).toEqual([]);
+    expect(fake.records.calls.filter((call) => call.startsWith("open"))).toEqual([]);
+  });
+
+  it.each([
+    ["POST", "/api/v1/namespaces/default/services", SERVICE],
+    ["PUT", "/api/v1/namespaces/default/services/web", SERVICE],
+    ["PATCH", "/api/v1/namespaces/default/services/web", "{}"],
+  ])("%s begins it, once", async (method, path, text) => {
+    const { name, fake, send } = aCluster(ABSENT);
+    expect((await send(method, path, text)).code).toBeLessThan(300);
+    expect((await send(method, path, text)).code).toBeLessThan(300);
+    expect(fake.records.calls).toEqual([`open ${name}`]);
+  });
+
+  it("a dry run begins nothing", async () => {
+    const { fake, send } = aCluster(ABSENT);
+    expect((await send("POST", "/api/v1/namespaces/default/services?dryRun=All", SERVICE)).code).toBe(404);
+    expect(objects(fake)).toEqual([]);
+  });
+
+  it.each(["/api", "/apis", "/version", "/healthz", "/livez", "/openapi/v3", "/api/v1"])(
+    "%s is the server's, and answers",
+    async (path) => {
+      const { fake, send } = aCluster(ABSENT);
+      expect((await send("GET", path)).code).toBe(200);
+      expect(fake.records.calls).toEqual([]);
+    },
+  );
+
+  it("default is always there, and needs no record", async () => {
+    const fake = fakeEnv();
+    expect((await sendTo("http://h/api/v1/services", {}, fake.env)).status).toBe(200);
+    expect((await sendTo("http://h/clusters/default", {}, fake.env)).status).toBe(200);
+    expect(fake.records.calls).toEqual([]);
+  });
+});
+
+describe("a cluster that is being deleted", () => {
+  it("reads are 404, writes 409", async () => {
+    const { name, fake, send } = aCluster(DELETING);
+    expect((await send("GET", "/api/v1/services")).code).toBe(404);
+    const { code, body } = await send("POST", "/api/v1/namespaces/default/services", SERVICE);
+    expect([code, body["reason"], body["message"]]).toEqual([
+      409,
+      "Conflict",
+      `Operation cannot be fulfilled on clusters "${name}": the cluster is being deleted`,
+    ]);
+    expect(objects(fake)).toEqual([]);
+  });
+
+  it("is not made again before it is gone", async () => {
+    expect((await aCluster(DELETING).send("PUT", "")).code).toBe(409);
+  });
+});
+
+describe("what this isolate remembers of a cluster", () => {
+  it("is looked at again when its objects refuse every call: gone", async () => {
+    let isGone = false;
+    const answers: Answers = {
+      get: () => {
+        if (isGone) throw new Error(CLUSTER_GONE);
+        return { ok: true, object: "{}" };
+      },
+    };
+    const { name, fake, send } = aCluster(undefined, answers);
+    const path = "/api/v1/namespaces/default/services/web";
+    expect((await send("GET", path)).code).toBe(200);
+    isGone = true;
+    fake.records.states.set(name, ABSENT);
+    const { code, body } = await send("GET", path);
+    expect([code, body["message"]]).toEqual([404, `clusters "${name}" not found`]);
+    expect(fake.records.calls).toEqual([`look ${name}`, `look ${name}`]);
+  });
+
+  it("a write that met the former cluster of the name is to be sent again, and reaches the new one", async () => {
+    const answers: Answers = {
+      write: (_request, object) => {
+        if (!object.includes("~2")) throw new Error(CLUSTER_GONE);
+        return { ok: true, code: 201, object: SERVICE, warnings: [], gone: false };
+      },
+    };
+    const { name, fake, send } = aCluster(undefined, answers);
+    await send("GET", "/api/v1/services");
+    fake.records.states.set(name, { phase: "active", id: `${name}~2`, createdAt: 0 });
+    const post = () => send("POST", "/api/v1/namespaces/default/services", SERVICE);
+    expect((await post()).code).toBe(503);
+    expect((await post()).code).toBe(201);
+  });
+
+  it.each([
+    { what: "is still being deleted", state: DELETING, path: "", code: 409, message: /the cluster is being deleted/ },
+    { what: "is gone: there is a new one now", state: ABSENT, path: "", code: 503, message: /made anew, try again/ },
+    { what: "is gone, for a dry run", state: ABSENT, path: "?dryRun=All", code: 404, message: /not found/ },
+  ])("a write is answered as by whoever has never seen the cluster, which $what", async ({ state, path, code, message }) => {
+    let isGone = false;
+    const answers: Answers = {
+      write: (_request, object) => {
+        if (isGone && !object.includes("~2")) throw new Error(CLUSTER_GONE);
+        return { ok: true, code: 201, object: SERVICE, warnings: [], gone: false };
+      },
+    };
+    const { name, fake, send } = aCluster(undefined, answers);
+    const post = () => send("POST", `/api/v1/namespaces/default/services${path}`, SERVICE);
+    expect((await post()).code).toBe(201);
+    isGone = true;
+    fake.records.states.set(name, state);
+    const refused = await post();
+    expect([refused.code, refused.body["message"]]).toEqual([code, expect.stringMatching(message)]);
+    if (code === 503) expect(fake.records.calls.at(-1)).toBe(`open ${name}`);
+  });
+
+  it("settings that nobody is there to take note of any more disturb nothing", async () => {
+    const unheard = vi.fn();
+    process.on("unhandledRejection", unheard);
+    const { send } = aCluster(undefined, {
+      other: (method) => (method === "pokeFrom" ? Promise.reject(new Error(CLUSTER_GONE)) : undefined),
+    });
+    expect((await send("PUT", "")).code).toBe(200);
+    // Node tells of a rejection when all that waited for a turn has had it.
+    await new Promise(setImmediate);
+    process.off("unhandledRejection", unheard);
+    expect(unheard).not.toHaveBeenCalled();
+  });
+});
+
+describe("/clusters/{name}", () => {
+  it("PUT makes one and its first objects; again it is 200", async () => {
+    const { name, fake, send } = aCluster(ABSENT);
+    const first = await send("PUT", "");
+    expect([first.code, first.body]).toEqual([
+      201,
+      {
+        kind: "Cluster",
+        apiVersion: "servicenet/v1",
+        metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
+        status: { phase: "Active" },
+      },
+    ]);
+    expect(fake.calls).toContainEqual({ object: `SERVICES_STORE ${name}/services`, method: "ensureBootstrapped" });
+    expect((await send("PUT", "")).code).toBe(200);
+    expect((await send("GET", "")).body).toEqual(first.body);
+  });
+
+  it("DELETE begins the deletion and says how far it is, later that there is none", async () => {
+    const { name, fake, send } = aCluster();
+    const begun = await send("DELETE", "");
+    expect([begun.code, begun.body]).toEqual([
+      202,
+      {
+        kind: "Cluster",
+        apiVersion: "servicenet/v1",
+        metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z", deletionTimestamp: "1970-01-01T00:00:01Z" },
+        status: { phase: "Terminating", objects: 9, wiped: 0 },
+      },
+    ]);
+    fake.records.states.set(name, DELETING);
+    expect((await send("GET", "")).body["status"]).toEqual({ phase: "Terminating", objects: 16, wiped: 3 });
+    expect((await send("DELETE", "")).code).toBe(202);
+    fake.records.states.set(name, ABSENT);
+    expect((await send("GET", "")).code).toBe(404);
+    expect((await send("DELETE", "")).code).toBe(404);
+  });
+
+  it("default may not be deleted", async () => {
+    const response = await sendTo("http://h/clusters/default", { method: "DELETE" }, fakeEnv().env);
+    expect(await response.json()).toMatchObject({ code: 403, message: 'clusters "default" is forbidden: this cluster may not be deleted' });
+  });
+
+  it.each(["Blue", "a_b", "-a", "a%2Fb", "%zz", "a~2", "a.b", `${"a".repeat(64)}`, "%F0%9F%92%A3", "a%00"])(
+    "%s is no name",
+    async (name) => {
+      const { env, records } = fakeEnv();
+      const codes: number[] = [];
+      for (const method of ["PUT", "GET", "DELETE"]) codes.push((await sendTo(`http://h/clusters/${name}`, { method }, env)).status);
+      expect(codes).toEqual([422, 404, 404]);
+      expect((await sendTo(`http://h/clusters/${name}/api/v1/services`, {}, env)).status).toBe(404);
+      expect(records.calls).toEqual([]);
+    },
+  );
+
+  it("is no path inside a cluster, where who may use one cluster would reach another", async () => {
+    const { fake, send } = aCluster();
+    expect((await send("DELETE", "/clusters/other")).code).toBe(404);
+    expect(fake.records.calls).toEqual([]);
+  });
+
+  it("other methods are refused", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    expect((await aCluster().send("POST", "", "{}")).code).toBe(405);
+  });
+});

@@ -9,6 +9,7 @@ import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
+import { drainUnread } from "./http/drain";
 import { log } from "./http/log";
 import { parseTimeout, queryBool } from "./http/options";
 import { parseQuery, splitRequestUrl } from "./http/request-url";
@@ -28,6 +29,12 @@ import { versionResponse } from "./system/version";
 type Bindings = { Bindings: Env };
 type C = Context<Bindings>;
 
+/** Whatever the answer is and whoever gave it: the connection serves the next request. */
+const drainBody: MiddlewareHandler<Bindings> = async (c, next) => {
+  await next();
+  if (c.req.raw.body) await drainUnread(c.req.raw);
+};
+
 /** Invalid variables: every request says so. */
 const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
   const config = configOf(c.env);
@@ -46,7 +53,7 @@ const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /** In this order, before every route. */
-const MIDDLEWARE = [guardConfig, checkTimeout];
+const MIDDLEWARE = [drainBody, guardConfig, checkTimeout];
 
 function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
   return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));

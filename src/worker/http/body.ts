@@ -14,8 +14,9 @@ import { type Decoded, decodeJson, decodeUtf8, validateValue } from "../../api/s
 import { decodeProtobuf } from "../../api/schema/decode-protobuf";
 import type { DecodeError, MessageSchema } from "../../api/schema/types";
 import type { FieldValidation } from "../../api/rpc/store";
+import { drain } from "./drain";
 import { type Place, weightOfBody } from "./in-flight";
-import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS, DRAINED_MAX_BYTES } from "./limits";
+import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS } from "./limits";
 import { BODY_TYPES, type BodyType, bodyTypeOf } from "./negotiate";
 
 /** A request whose body is not read yet, and its place among those under way. */
@@ -53,37 +54,20 @@ function tooLarge(): Status {
  */
 export async function readBody({ request, place, timeoutMs }: BodyRequest): Promise<Result<Uint8Array, Status>> {
   const announced = request.headers.get("Content-Length");
-  if (announced !== null && Number(announced) > BODY_MAX_BYTES) {
-    await drain(request);
-    return err(tooLarge());
-  }
+  if (announced !== null && Number(announced) > BODY_MAX_BYTES) return err(tooLarge());
   if (announced === null && !request.body) return ok(new Uint8Array(0));
   const reader = announced === null ? (request.body as ReadableStream<Uint8Array>).getReader() : undefined;
   try {
     const limitMs = Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS);
-    return await withTimeout(systemClock, limitMs, reader ? readChunks(reader, place) : readWhole(request));
+    const read = await withTimeout(systemClock, limitMs, reader ? readChunks(reader, place) : readWhole(request));
+    if (reader && !read.ok) await drain(reader);
+    return read;
   } catch (error) {
     // The connection broke off, or the body is no HTTP: nothing that is wrong here.
     if (!isTimeout(error)) return err(badRequest("the body of the request could not be read"));
     reader?.cancel(error).catch(() => undefined);
     return err(requestTimedOut());
   }
-}
-
-/**
- * Reads on for a while and keeps nothing: a connection that closes under a client that still writes is reset, and the answer lost with it. Upstream's
- * HTTP server lingers for the same reason.
- */
-async function drain(request: Request): Promise<void> {
-  const reader = request.body?.getReader();
-  if (!reader) return;
-  const readOn = async (): Promise<void> => {
-    let left = DRAINED_MAX_BYTES;
-    for (let read = await reader.read(); !read.done && left > 0; read = await reader.read()) left -= read.value.length;
-  };
-  // Neither a client that goes on for ever nor one that has gone changes the answer.
-  await withTimeout(systemClock, DRAIN_MS, readOn()).catch(() => undefined);
-  reader.cancel().catch(() => undefined);
 }
 
 async function readWhole(request: Request): Promise<Result<Uint8Array, Status>> {
@@ -102,11 +86,7 @@ async function readChunks(
     const at = size;
     size += read.value.length;
     const problem = size > BODY_MAX_BYTES ? tooLarge() : place.grow(weightOfBody(size), Date.now()) ? undefined : overloaded();
-    if (problem) {
-      // The client hears of it at once, whatever becomes of the rest.
-      reader.cancel(problem.message).catch(() => undefined);
-      return err(problem);
-    }
+    if (problem) return err(problem);
     if (size > bytes.length) bytes = enlarged(bytes, Math.min(Math.max(size, 2 * bytes.length), BODY_MAX_BYTES));
     bytes.set(read.value, at);
   }

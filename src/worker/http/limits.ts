@@ -8,7 +8,7 @@ export const BODY_MAX_BYTES = 3 * 1024 * 1024;
  * requests under way. Upstream: `--request-timeout`, one minute for all that is no watch.
  */
 export const BODY_TIMEOUT_MS = 60_000;
-/** How much of a body that is refused for its length is read on, and for how long, before the answer. */
+/** How much of a body that nobody wants is read on, and for how long, before the answer: so that a refusal leaves its connection usable. */
 export const DRAINED_MAX_BYTES = 4 * BODY_MAX_BYTES;
 export const DRAIN_MS = 1_000;
 

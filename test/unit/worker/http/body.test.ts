@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
 import { type BodyRequest, decodeBody, nameMismatch, namespaceMismatch, readBody, readObject } from "../../../../src/worker/http/body";
-import { BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS, DRAINED_MAX_BYTES } from "../../../../src/worker/http/limits";
+import { BODY_MAX_BYTES, BODY_TIMEOUT_MS } from "../../../../src/worker/http/limits";
 import type { BodyType } from "../../../../src/worker/http/negotiate";
 
 const SERVICE = { kind: "Service", group: "", version: "v1", schema: ServiceSchema };
@@ -134,31 +134,6 @@ describe("readBody", () => {
     expect(await readBody(request)).toMatchObject(over);
   });
 
-  it("reads on what it refuses by its announced length, so that a client that still writes hears the answer; but not for ever", async () => {
-    const sends = async (bytes: number): Promise<number> => {
-      let sent = 0;
-      const init = inChunks(new Uint8Array(bytes), 100_000, () => sent++);
-      const request = posted({ ...init, headers: { "Content-Length": String(bytes) } });
-      expect(await readBody(request)).toMatchObject(over);
-      return sent;
-    };
-    expect(await sends(4_000_000)).toBeGreaterThanOrEqual(40);
-    expect(await sends(2 * DRAINED_MAX_BYTES)).toBeLessThan((1.1 * DRAINED_MAX_BYTES) / 100_000);
-  });
-
-  it("answers a client that announces too much and sends nothing", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      const read = readBody(
-        posted({ body: new ReadableStream(), headers: { "Content-Length": "9999999" }, duplex: "half" } as RequestInit),
-      );
-      await vi.advanceTimersByTimeAsync(DRAIN_MS);
-      expect(await read).toMatchObject(over);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
   it("holds a body of unknown length as it came, and takes its weight before it is held", async () => {
     const whole = Uint8Array.from({ length: 200_000 }, (_, i) => i % 251);
     const weights: number[] = [];
@@ -167,14 +142,14 @@ describe("readBody", () => {
     expect([...new Set(weights)]).toEqual([1, 2, 3, 4]);
   });
 
-  it("refuses a body for which there is no room, and reads no more of it", async () => {
+  it("a body for which there is no room: 429, and the rest is read and dropped", async () => {
     let sent = 0;
     const init = inChunks(new Uint8Array(1_000_000), 1_000, () => sent++);
     expect(await readBody(posted(init, (weight) => weight < 3))).toMatchObject({
       ok: false,
       error: { code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } },
     });
-    expect(sent).toBeLessThan(140);
+    expect(sent).toBeGreaterThanOrEqual(1_000);
   });
 
   it.each([

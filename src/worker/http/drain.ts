@@ -1,0 +1,27 @@
+/**
+ * Bodies that nobody wants are read all the same. The runtime closes a connection on whose request more than 64 KiB of a body was left unread: the
+ * answer may be lost with it, and the client's next request fails. No Worker can announce that with `Connection: close`, which the runtime leaves out.
+ * Upstream: Go's net/http reads on before it answers, for the same reason.
+ */
+import { withTimeout } from "../../core/base/timeout";
+import { systemClock } from "../../../durable-objects/ports";
+import { DRAIN_MS, DRAINED_MAX_BYTES } from "./limits";
+
+/** Reads what no handler has begun to read of the request's body, within the bounds of `drain`. */
+export async function drainUnread({ body, bodyUsed }: Request): Promise<void> {
+  if (body && !bodyUsed) await drain(body.getReader());
+}
+
+/**
+ * Reads on until the body ends, keeps nothing, and gives up after DRAINED_MAX_BYTES or DRAIN_MS: then the runtime closes the connection after the
+ * answer. Never rejects.
+ */
+export async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const readOn = async (): Promise<void> => {
+    let left = DRAINED_MAX_BYTES;
+    for (let read = await reader.read(); !read.done && left > 0; read = await reader.read()) left -= read.value.length;
+  };
+  // Neither a client that goes on for ever nor one that has gone changes the answer.
+  await withTimeout(systemClock, DRAIN_MS, readOn()).catch(() => undefined);
+  reader.cancel().catch(() => undefined);
+}

@@ -1,0 +1,132 @@
+/**
+ * A refusal leaves its connection as it was: clients that keep connections send the next request on it. The runtime closes one on whose request more
+ * than 64 KiB of a body, or more than a second of it, was left unread.
+ */
+import { describe, expect, it } from "vitest";
+import { Api } from "../support/clients/api";
+import { type Body, KeptConnection, type RawRequest } from "../support/clients/kept-connection";
+import { inFlight } from "../support/server/metric";
+import { serverForTests } from "../support/server/server-for-tests";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const JSON_TYPE = { "Content-Type": "application/json" };
+const ALIVE: RawRequest = { method: "GET", path: "/livez" };
+
+/** A body of the largest size takes 48 places. */
+const LARGEST = 3 * 1024 * 1024;
+const HOLDERS = 10;
+const PLACES = HOLDERS * 48;
+
+const server = serverForTests([
+  "--var",
+  `MAX_MUTATING_REQUESTS_INFLIGHT=${String(PLACES)}`,
+  "--var",
+  "FEATURE_GATES=MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false",
+]);
+const api = new Api(() => server.url);
+
+const bytes = (length: number) => new Uint8Array(length).fill("x".charCodeAt(0));
+const BODIES: [string, Body][] = (["announced", "chunked"] as const).flatMap((framing): [string, Body][] => [
+  [`a small ${framing} body`, { framing, bytes: bytes(100) }],
+  [`a large ${framing} body`, { framing, bytes: bytes(2_000_000) }],
+  [`a ${framing} body above the limit`, { framing, bytes: bytes(4_000_000) }],
+  [`a slow ${framing} body`, { framing, bytes: bytes(200_000), pieces: 5, pauseMs: 40 }],
+]);
+
+interface Refusal {
+  what: string;
+  code: number;
+  request: RawRequest;
+}
+
+const REFUSALS: Refusal[] = [
+  { what: "an unknown path", code: 404, request: { method: "POST", path: "/nothing", headers: JSON_TYPE } },
+  { what: "an unknown group", code: 404, request: { method: "POST", path: "/apis/example.com/v1/widgets", headers: JSON_TYPE } },
+  { what: "an unknown resource", code: 404, request: { method: "POST", path: "/api/v1/namespaces/default/widgets", headers: JSON_TYPE } },
+  {
+    what: "a resource whose gate is off",
+    code: 404,
+    request: { method: "POST", path: "/apis/networking.k8s.io/v1/servicecidrs", headers: JSON_TYPE },
+  },
+  {
+    what: "a cluster that is not there",
+    code: 404,
+    request: { method: "DELETE", path: `/clusters/nowhere${SERVICES}/a`, headers: JSON_TYPE },
+  },
+  { what: "a name in a create", code: 405, request: { method: "POST", path: `${SERVICES}/a`, headers: JSON_TYPE } },
+  { what: "a method of no resource", code: 405, request: { method: "OPTIONS", path: SERVICES, headers: JSON_TYPE } },
+  { what: "a write of discovery", code: 405, request: { method: "POST", path: "/api", headers: JSON_TYPE } },
+  { what: "an unreadable timeout", code: 400, request: { method: "POST", path: `${SERVICES}?timeout=soon`, headers: JSON_TYPE } },
+  { what: "a bad encoding of the path", code: 400, request: { method: "POST", path: `${SERVICES}/%zz`, headers: JSON_TYPE } },
+  { what: "an unreadable dryRun", code: 422, request: { method: "POST", path: `${SERVICES}?dryRun=maybe`, headers: JSON_TYPE } },
+  {
+    what: "an Accept that is not served",
+    code: 406,
+    request: { method: "POST", path: SERVICES, headers: { ...JSON_TYPE, Accept: "text/html" } },
+  },
+  { what: "an unknown content type", code: 415, request: { method: "POST", path: SERVICES, headers: { "Content-Type": "text/plain" } } },
+  { what: "an unknown patch type", code: 415, request: { method: "PATCH", path: `${SERVICES}/kubernetes`, headers: JSON_TYPE } },
+  { what: "a body that nobody reads", code: 200, request: { method: "GET", path: SERVICES, headers: JSON_TYPE } },
+];
+
+/** Two refusals on one connection, and a request that is served: the codes, or why there are none. */
+async function refusedTwice(request: RawRequest, body: Body): Promise<string> {
+  const connection = await KeptConnection.open(server.url);
+  try {
+    const codes: number[] = [];
+    for (const sent of [{ ...request, body }, { ...request, body }, ALIVE]) codes.push((await connection.send(sent)).code);
+    return codes.join(" ");
+  } catch (error) {
+    return String(error);
+  } finally {
+    connection.close();
+  }
+}
+
+/** The connection outlives the refusal with every body, all of them at once. */
+async function expectKept({ code, request }: Omit<Refusal, "what">, bodies: readonly [string, Body][] = BODIES): Promise<void> {
+  const outcomes = await Promise.all(bodies.map(async ([what, body]) => [what, await refusedTwice(request, body)]));
+  expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(bodies.map(([what]) => [what, `${code} ${code} 200`])));
+}
+
+describe("the connection of a refused request", () => {
+  it.each(REFUSALS)("$what ($code): serves the next request", (refusal) => expectKept(refusal));
+
+  it("a body that is too large (413): serves the next request", () =>
+    expectKept(
+      { code: 413, request: { method: "POST", path: SERVICES, headers: JSON_TYPE } },
+      BODIES.filter(([, body]) => body.bytes.length > LARGEST),
+    ));
+
+  it("too many requests in flight (429): serves the next request", async () => {
+    const held = await Promise.all(Array.from({ length: HOLDERS }, () => KeptConnection.open(server.url)));
+    const request = { method: "POST", path: SERVICES, headers: { ...JSON_TYPE, "Content-Length": String(LARGEST) } };
+    const never = held.map((connection) => expect(connection.send(request)).rejects.toThrow("the connection ended"));
+    try {
+      await api.until(async () => (await inFlight(api))["mutating"] === PLACES, "every place is taken");
+      await expectKept({ code: 429, request: { method: "POST", path: SERVICES, headers: JSON_TYPE } });
+    } finally {
+      for (const connection of held) connection.close();
+      await Promise.all(never);
+    }
+    await api.until(async () => (await inFlight(api))["mutating"] === 0, "every place is free again");
+  });
+});
+
+describe("a refused body that goes on", () => {
+  it.each<[string, Body]>([
+    ["for longer than a second", { framing: "chunked", bytes: bytes(30), pieces: 30, pauseMs: 100 }],
+    ["far beyond what is read of it", { framing: "chunked", bytes: bytes(64_000_000), pieces: 64 }],
+  ])("%s: the connection ends, others are served", async (_, body) => {
+    const connection = await KeptConnection.open(server.url);
+    try {
+      const answer = await connection.send({ method: "POST", path: "/nothing", headers: JSON_TYPE, body }).catch((error: unknown) => error);
+      if (answer instanceof Error) expect(answer.message).toBe("the connection ended after nothing");
+      else expect(answer).toMatchObject({ code: 404 });
+      await api.until(() => Promise.resolve(connection.ended), "the connection has ended");
+      expect((await api.get("/livez")).text).toBe("ok");
+    } finally {
+      connection.close();
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { drainUnread } from "../../../../src/worker/http/drain";
+import { DRAIN_MS, DRAINED_MAX_BYTES } from "../../../../src/worker/http/limits";
+
+/** A request whose body is as long as this, in chunks of 100,000 bytes; Infinity: it never ends. */
+function posted(bytes: number): { request: Request; sent: () => number } {
+  let left = bytes;
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (left <= 0) return controller.close();
+      const size = Math.min(left, 100_000);
+      left -= size;
+      sent += size;
+      controller.enqueue(new Uint8Array(size));
+    },
+  });
+  return { request: new Request("http://h/", { method: "POST", body, duplex: "half" } as RequestInit), sent: () => sent };
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+describe("drainUnread", () => {
+  it("an unread body: is read to its end", async () => {
+    const { request, sent } = posted(4_000_000);
+    await drainUnread(request);
+    expect([sent(), request.bodyUsed, vi.getTimerCount()]).toEqual([4_000_000, true, 0]);
+  });
+
+  it("a body without end: is read to the bound", async () => {
+    const { request, sent } = posted(Infinity);
+    await drainUnread(request);
+    expect(sent()).toBeGreaterThan(DRAINED_MAX_BYTES);
+    expect(sent()).toBeLessThan(1.1 * DRAINED_MAX_BYTES);
+  });
+
+  it("a body that does not come: is waited for as long as the bound says", async () => {
+    let drained = false;
+    const request = new Request("http://h/", { method: "POST", body: new ReadableStream(), duplex: "half" } as RequestInit);
+    void drainUnread(request).then(() => (drained = true));
+    await vi.advanceTimersByTimeAsync(DRAIN_MS - 1);
+    expect(drained).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(drained).toBe(true);
+  });
+
+  it("a body that breaks off: ends the drain without an error", async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) });
+    await drainUnread(new Request("http://h/", { method: "POST", body, duplex: "half" } as RequestInit));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("a body that was read, and none: nothing happens", async () => {
+    const { request } = posted(10);
+    await request.arrayBuffer();
+    await drainUnread(request);
+    await drainUnread(new Request("http://h/"));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

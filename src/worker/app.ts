@@ -14,6 +14,7 @@ import { log } from "./http/log";
 import { parseTimeout, queryBool } from "./http/options";
 import { parseQuery, splitRequestUrl } from "./http/request-url";
 import { pageNotFound, statusResponse } from "./http/respond";
+import { unservedTarget } from "./routing/request-info";
 import { servedApis, servedVersion } from "./routing/served";
 import { checkResponse, ownerResponse, ownersResponse } from "./system/check";
 import { customResourceDefinitionsResponse, DEFINITIONS_PATH } from "./system/custom-resource-definitions";
@@ -71,7 +72,10 @@ function groupVersion(c: C, group: string, tail: string): Response | Promise<Res
   const rest = slash < 0 ? "" : tail.slice(slash + 1);
   const apis = servedApis(c.env);
   const served = servedVersion(apis, group, version);
-  if (!served) return pageNotFound();
+  if (!served) {
+    const unserved = unservedTarget(group, rest);
+    return unserved ? statusResponse(unserved) : pageNotFound();
+  }
   if (rest === "") return readOnly(() => resourceListResponse(c.req.raw, apis, served))(c);
   const { cluster, query } = splitRequestUrl(c.req.raw.url);
   return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query, waitUntil: (work) => c.executionCtx.waitUntil(work) });
@@ -126,11 +130,7 @@ for (const path of bothForms("/apis/:group"))
     readOnly((c) => groupResponse(c.req.raw, servedApis(c.env), lastSegment(c.req.path))),
   );
 app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
-for (const path of bothForms(DEFINITIONS_PATH))
-  app.all(
-    path,
-    readOnly(() => customResourceDefinitionsResponse()),
-  );
+for (const path of bothForms(DEFINITIONS_PATH)) app.get(path, () => customResourceDefinitionsResponse());
 app.all("/apis/:group/:version/*", namedGroup);
 for (const path of bothForms("/openapi/v3"))
   app.all(

@@ -191,6 +191,23 @@ const rows: Row[] = [
     "NotFound",
     "the server could not find the requested resource",
   ],
+  ...(
+    [
+      ["POST", "/apis/apps/v1/namespaces/default/deployments", "deployments.apps"],
+      ["POST", "/apis/batch/v1/namespaces/default/jobs", "jobs.batch"],
+      ["POST", "/api/v1/persistentvolumes", "persistentvolumes"],
+      ["DELETE", "/apis/apps/v1/namespaces/default/deployments/web", "deployments.apps"],
+    ] as const
+  ).map(([method, path, name]): Row => [
+    `${name} that are not served (${method})`,
+    method,
+    path,
+    method === "POST" ? service("a") : undefined,
+    undefined,
+    404,
+    "NotFound",
+    `the server could not find the requested resource: ${name} is not served; see kubectl api-resources and docs/compatibility.md for what is`,
+  ]),
   [
     "an unknown subresource",
     "GET",

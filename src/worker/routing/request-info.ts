@@ -11,6 +11,7 @@ import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownRe
 import type { ActionDefinition, ResourceDefinition, Verb } from "../../api/registry/resource";
 import type { Subresource } from "../../api/rpc/store";
 import type { ServedVersion } from "./served";
+import { unservedResource } from "./unserved-resources";
 
 export interface RequestInfo {
   cluster: string;
@@ -60,7 +61,8 @@ export function requestTarget(
   if (legacyWatch) segments.parts.shift();
   const { namespace, parts } = placeOf(segments.parts, served.group);
   const [resource = "", name = "", subresource = ""] = parts;
-  if (parts.length === 0 || parts.length > 3) return refused(unknownResource());
+  const unknown = (): RequestTarget => refused(unservedResource(served.group, parts) ?? unknownResource());
+  if (parts.length === 0 || parts.length > 3) return unknown();
   if (served.reviews.has(resource)) {
     if (parts.length > 1 || served.reviews.get(resource)?.namespaced !== (namespace !== "")) return refused(unknownResource());
     return method === "POST" ? { kind: "review", resource, namespace } : refused(methodNotAllowed());
@@ -78,7 +80,7 @@ export function requestTarget(
     };
   }
   const definition = served.resources.get(resource);
-  if (!definition || !isServed(definition, namespace, parts)) return refused(unknownResource());
+  if (!definition || !isServed(definition, namespace, parts)) return unknown();
   const segmentProblem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
   if (segmentProblem) return refused(segmentProblem);
   const wantsWatch = legacyWatch || (watchParameter && name === "");
@@ -88,6 +90,18 @@ export function requestTarget(
     kind: "resource",
     info: { cluster, verb, definition, version: served.version, namespace, name, subresource: subresource as Subresource },
   };
+}
+
+/**
+ * What a request gets in a version of which nothing is served: the 404 that names its resource. Undefined for what Kubernetes does not have either.
+ *
+ * @param rest as for `requestTarget`
+ */
+export function unservedTarget(group: string, rest: string): Status | undefined {
+  const segments = decodeSegments(rest);
+  if (!segments.ok) return undefined;
+  if (segments.parts[0] === "watch") segments.parts.shift();
+  return unservedResource(group, placeOf(segments.parts, group).parts);
 }
 
 /** One trailing slash is ignored, as upstream's router does. */

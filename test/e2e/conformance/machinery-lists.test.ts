@@ -277,7 +277,8 @@ upstreamRow("discovery", () => {
     expect(core.map(({ name }) => name)).not.toContain("configmaps");
     expect((await api.get(`${NAMESPACE}/configmaps`)).body).toMatchObject({
       reason: "NotFound",
-      message: "the server could not find the requested resource",
+      message:
+        "the server could not find the requested resource: configmaps is not served; see kubectl api-resources and docs/compatibility.md for what is",
     });
   });
 });

@@ -211,6 +211,8 @@ describe("kubectl explain", () => {
 describe("kubectl: what is not served says so", () => {
   const noType = (type: string) => `error: the server doesn't have a resource type "${type}"`;
   const notFound = "Error from server (NotFound): the server could not find the requested resource";
+  const notServed = (name: string) =>
+    `the server could not find the requested resource: ${name} is not served; see kubectl api-resources and docs/compatibility.md for what is`;
   it.each([
     { line: "get deployments", err: noType("deployments") },
     { line: "get configmaps,services", err: noType("configmaps") },
@@ -221,16 +223,18 @@ describe("kubectl: what is not served says so", () => {
     { line: "top nodes", err: "error: Metrics API not available" },
     { line: "scale service kubernetes --replicas=2", err: notFound },
     { line: "get service kubernetes --subresource=scale", err: notFound },
-    { line: "create configmap c", err: "error: failed to create configmap: the server could not find the requested resource" },
-    { line: "create deployment d --image=i", err: "error: failed to create deployment: the server could not find the requested resource" },
-    { line: "create quota q --hard=pods=1", err: "error: failed to create quota: the server could not find the requested resource" },
+    { line: "create configmap c", err: `error: failed to create configmap: ${notServed("configmaps")}` },
+    { line: "create deployment d --image=i", err: `error: failed to create deployment: ${notServed("deployments.apps")}` },
+    { line: "create job j --image=i", err: `error: failed to create job: ${notServed("jobs.batch")}` },
+    { line: "get --raw /api/v1/persistentvolumes", err: `Error from server (NotFound): ${notServed("persistentvolumes")}` },
+    { line: "create quota q --hard=pods=1", err: `error: failed to create quota: ${notServed("resourcequotas")}` },
   ])("$line", ({ line, err }) => {
     expect(refused(line).replace(/ \(post \S+\)$/, "")).toBe(err);
   });
 
   it("logs and exec of a pod", () => {
     ok("run p1 --image=example.com/p1:1");
-    expect(refused("logs p1")).toBe(notFound);
+    expect(refused("logs p1")).toBe(`Error from server (NotFound): ${notServed("pods/log")}`);
     expect(refused("exec p1 -- ls")).toContain("the server could not find the requested resource");
     ok("delete pod p1");
   });

@@ -75,7 +75,11 @@ const ServiceSpec: MessageSchema = message(
     ),
     publishNotReadyAddresses: plain(13, bool, "Whether endpoints count as ready whatever their Pods say."),
     sessionAffinityConfig: pointer(14, ref(SessionAffinityConfig), "Settings of sessionAffinity."),
-    ipFamilies: plain(19, listOf(string), "IP families of the Service in the order of clusterIPs. The primary one cannot be changed."),
+    ipFamilies: plain(
+      19,
+      listOf(enumOf("IPv4", "IPv6", "")),
+      "IP families of the Service in the order of clusterIPs. The primary one cannot be changed.",
+    ),
     ipFamilyPolicy: pointer(
       17,
       enumOf("SingleStack", "PreferDualStack", "RequireDualStack"),

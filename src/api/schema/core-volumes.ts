@@ -10,7 +10,11 @@ const HostPathVolumeSource: MessageSchema = message(
   "io.k8s.api.core.v1.HostPathVolumeSource",
   {
     path: required(1, string, "Path on the node."),
-    type: pointer(2, string, "What must be at the path, for example Directory; empty = it is not checked."),
+    type: pointer(
+      2,
+      enumOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
+      "What must be at the path, for example Directory; empty = it is not checked.",
+    ),
   },
   { description: "A file or directory of the node." },
 );

@@ -33,7 +33,7 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /** `ServiceSpec` of `io.k8s.api.core.v1.ServiceSpec`. */
-export function shortName(schema: MessageSchema): string {
+function shortName(schema: MessageSchema): string {
   return schema.name.slice(schema.name.lastIndexOf(".") + 1);
 }
 

@@ -7,6 +7,7 @@ import {
   SubjectAccessReviewSchema,
 } from "../../../../src/api/schema/authorization";
 import { LeaseSchema } from "../../../../src/api/schema/coordination";
+import { BindingSchema } from "../../../../src/api/schema/core-bindings";
 import { EndpointsSchema } from "../../../../src/api/schema/core-endpoints";
 import { CoreEventSchema } from "../../../../src/api/schema/core-events";
 import { NamespaceSchema } from "../../../../src/api/schema/core-namespaces";
@@ -17,6 +18,7 @@ import { EndpointSliceSchema } from "../../../../src/api/schema/discovery";
 import { EventsEventSchema } from "../../../../src/api/schema/events";
 import { DeleteOptionsSchema, StatusSchema } from "../../../../src/api/schema/meta";
 import { IPAddressSchema, ServiceCIDRSchema } from "../../../../src/api/schema/networking";
+import { EvictionSchema } from "../../../../src/api/schema/policy";
 import type { MessageSchema } from "../../../../src/api/schema/types";
 
 export const ALL_KINDS: readonly MessageSchema[] = [
@@ -24,6 +26,8 @@ export const ALL_KINDS: readonly MessageSchema[] = [
   NamespaceSchema,
   NodeSchema,
   PodSchema,
+  BindingSchema,
+  EvictionSchema,
   EndpointsSchema,
   CoreEventSchema,
   ServiceCIDRSchema,

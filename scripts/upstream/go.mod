@@ -1,0 +1,3 @@
+module servicenet/scripts/upstream
+
+go 1.26

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { GIT_VERSION } from "../../../../src/core/config/version";
+import { int32, keyedListOf, listOf, message, plain, pointer, ref, required, string } from "../../../../src/api/schema/dsl";
+import { ALL_KINDS } from "./all-kinds";
+import { differences, schemaFacts, upstreamFacts } from "./upstream-facts";
+
+const NO_NULL =
+  "a member without a value is left out; Go clients read null and absence alike (compatibility.md, members with an empty value)";
+
+/** For each version: the differences that are meant, with the reason of each. A difference that is gone must leave the list. */
+const MEANT: Record<string, Record<string, string>> = {
+  "1.36": {
+    "io.k8s.api.core.v1.GRPCAction.service: null yes, here none": NO_NULL,
+    "io.k8s.api.core.v1.ScaleIOVolumeSource.secretRef: null yes, here none": NO_NULL,
+    "io.k8s.api.core.v1.TypedLocalObjectReference.apiGroup: null yes, here none": NO_NULL,
+    "io.k8s.api.core.v1.TypedObjectReference.apiGroup: null yes, here none": NO_NULL,
+    "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta.managedFields: presence omitempty, here pointer":
+      "a request with an empty list resets the managers, so decoding keeps the empty list; no answer shows one",
+  },
+};
+
+describe("schemas of the served kinds", () => {
+  it.each(Object.entries(MEANT))(
+    "agree with the table of Kubernetes %s, except for the differences that are meant",
+    async (version, meant) => {
+      const upstream = await upstreamFacts(version);
+      expect(differences(upstream, schemaFacts(ALL_KINDS))).toEqual(Object.keys(meant).sort());
+      expect(upstream.size).toBeGreaterThan(200);
+    },
+  );
+
+  it("are compared with the version that the server reports", () => {
+    expect(Object.keys(MEANT)).toContain(/^v(\d+\.\d+)\./.exec(GIT_VERSION)?.[1]);
+  });
+});
+
+describe("comparison of schemas", () => {
+  const Item = message("t.Item", { name: required(1, string) }, { atomic: true });
+  const right = schemaFacts([
+    message("t.Kind", { a: plain(1, string), b: plain(2, keyedListOf(Item, "name")), c: pointer(3, int32, "", { default: 1 }) }),
+  ]);
+  const compared = (...args: Parameters<typeof message>): string[] => differences(right, schemaFacts([message(...args)]));
+
+  it("reports a missing message, a missing field and a field that upstream does not have", () => {
+    expect(compared("t.Kind", { a: plain(1, string), d: plain(4, string) })).toEqual([
+      "t.Item: missing",
+      "t.Kind.b: missing",
+      "t.Kind.c: missing",
+      "t.Kind.d: unknown upstream",
+    ]);
+  });
+
+  it("reports number, type, presence, list semantics, default and atomicity", () => {
+    const other = message("t.Item", { name: required(1, string) });
+    expect(compared("t.Kind", { a: required(5, int32), b: plain(2, listOf(ref(other))), c: pointer(3, int32) }, { isKind: true })).toEqual([
+      "t.Item: [atomic], here []",
+      "t.Kind: [], here [kind]",
+      "t.Kind.a: number 1, here 5",
+      "t.Kind.a: type string, here int32",
+      "t.Kind.a: presence omitempty, here always",
+      "t.Kind.a: required none, here yes",
+      "t.Kind.b: list map, here atomic",
+      "t.Kind.b: keys name, here none",
+      "t.Kind.b: strategy merge, here none",
+      "t.Kind.b: mergeKey name, here none",
+      "t.Kind.c: default 1, here none",
+    ]);
+  });
+
+  it("refuses two messages of one name", () => {
+    const twin = message("t.Item", {});
+    expect(() => schemaFacts([message("t.Kind", { a: plain(1, ref(Item)), b: plain(2, ref(twin)) })])).toThrow(
+      "two messages are called t.Item",
+    );
+  });
+
+  it("refuses a version without a table", async () => {
+    await expect(upstreamFacts("1.0")).rejects.toThrow("no table of Kubernetes 1.0");
+  });
+});

@@ -1,62 +1,54 @@
 /**
- * The part of the reconciliation that needs nobody else: from what is (objects, claims, fences) to the next epoch with the configuration of
- * every owner, and which ranges are ready. Runs in the same transaction as the change that made it necessary, so a crash leaves either
- * neither or both, and a configuration is durable before it can be pushed (PROTOCOL rule 11). Repeating it changes nothing.
+ * The part of the reconciliation that needs no peer: from the rows (objects, claims, fences) to the next epoch with every owner's configuration,
+ * and to the ranges that are ready. It runs in the transaction of the change that made it necessary. So a crash leaves both or neither, and a
+ * configuration is durable before it is pushed (PROTOCOL rule 11). Repeating it changes nothing.
  */
 import { OWNER_PREFIXES_MAX } from "../../core/base/limits";
 import { mergeSiblings } from "../topology/claim";
 import { RETIRED } from "../topology/owner-content";
-import type { CoordinatorState, CoordinatorStorage, HandoffRow } from "./coordinator-storage";
-import type { CoordinatorSettings } from "./settings";
-import { type View, viewOf } from "./view";
+import type { CoordinatorSettings } from "./coordinator-settings";
+import type { CoordinatorState, CoordinatorStorage } from "./coordinator-storage";
+import { endTimes } from "./due-times";
+import { isPointless, isWorthIt, rested } from "./handoff-rules";
+import { type TopologyView, viewOf } from "./topology-view";
 
-/** Rests double: so many short ones, after calls that were only lost, and then those after what cost a freeze or a wait. */
-const SHORT_REST_FIRST_MS = 100;
-const SHORT_RESTS = 6;
-const REST_FIRST_MS = 5_000;
-const REST_MAX_MS = 300_000;
 /** Half of what an owner can be told of. */
 const MERGE_EARLY_SEGMENTS = OWNER_PREFIXES_MAX / 2;
 
 const RETIRED_CONTENT = JSON.stringify(RETIRED);
 
-/** States in which nothing is left to do before a time (ms). */
+/** For states in which nothing is left to do: until when (ms). */
 const settledUntil = new WeakMap<CoordinatorState, number>();
 
-/** To be called inside a transaction, after every change of the rows. Answers the view of the rows as they are now. */
-export function advance(storage: CoordinatorStorage, settings: Pick<CoordinatorSettings, "staticBands">, nowMs: number): View {
+/** Brings the rows up to date; to be called inside a transaction, after every change of them. Answers the view of the rows as they are now. */
+export function advance(storage: CoordinatorStorage, settings: Pick<CoordinatorSettings, "staticBands">, nowMs: number): TopologyView {
   const before = storage.load();
   let view = viewOf(before, settings);
   if (nowMs < (settledUntil.get(before) ?? 0)) return view;
   for (const step of [endFences, endClosings, endHandoffs, mergeClaims, nextEpoch, updateReadiness]) {
     if (step(view, storage, nowMs)) view = viewOf(storage.load(), settings);
   }
-  settledUntil.set(storage.load(), nextTime(view));
+  const after = storage.load();
+  const attemptEnds = after.handoffs.flatMap(({ phase, dueAt }) => (phase === "copying" ? [dueAt] : []));
+  settledUntil.set(after, Math.min(Infinity, ...endTimes(after), ...attemptEnds));
   return view;
 }
 
-/** When time alone changes something. */
-function nextTime(view: View): number {
-  const fences = [...view.cidrs.values()].flatMap(({ fencedUntil }) => (fencedUntil > 0 ? [fencedUntil] : []));
-  const attempts = view.handoffs.flatMap(({ phase, dueAt }) => (phase === "copying" ? [dueAt] : []));
-  return Math.min(Infinity, ...fences, ...view.closings().map(({ closedUntil }) => closedUntil), ...attempts);
-}
-
 /** Each step answers whether it wrote anything. */
-function endFences(view: View, storage: CoordinatorStorage, nowMs: number): boolean {
+function endFences(view: TopologyView, storage: CoordinatorStorage, nowMs: number): boolean {
   const over = [...view.cidrs.values()].filter((cidr) => cidr.fencedUntil > 0 && cidr.fencedUntil <= nowMs);
   for (const cidr of over) storage.cidrSave({ ...cidr, fencedUntil: 0 });
   return over.length > 0;
 }
 
-function endClosings(view: View, storage: CoordinatorStorage, nowMs: number): boolean {
+function endClosings(view: TopologyView, storage: CoordinatorStorage, nowMs: number): boolean {
   const over = view.closings().filter((owner) => owner.closedUntil <= nowMs);
   for (const owner of over) storage.ownerSave({ ...owner, closedUntil: 0 });
   return over.length > 0;
 }
 
-/** What is activated is over; what is not committed in time, or has lost its reason, rests: the owners thaw and discard under the next epoch. */
-function endHandoffs(view: View, storage: CoordinatorStorage, nowMs: number): boolean {
+/** An activated hand-off is over. One that is not committed in time, or has lost its reason, rests: its owners thaw and discard under the next epoch. */
+function endHandoffs(view: TopologyView, storage: CoordinatorStorage, nowMs: number): boolean {
   let changed = false;
   for (const row of view.handoffs) {
     if (row.phase === "activating" && view.isActivated(row)) storage.handoffDelete(row);
@@ -68,33 +60,12 @@ function endHandoffs(view: View, storage: CoordinatorStorage, nowMs: number): bo
   return changed;
 }
 
-/** Whether a hand-off that is under way may go on: in time, and to somebody who covers what comes (PROTOCOL rules 12 and 16). */
-export function isWorthIt(view: View, row: HandoffRow, nowMs: number): boolean {
-  return nowMs < row.dueAt && row.prefixes.every((prefix) => view.covers(row.targetUid, prefix));
-}
-
-/** Nothing will ever go from this source to this target. */
-function isPointless(view: View, { sourceUid, targetUid }: HandoffRow): boolean {
-  return view.claimsOf(sourceUid).length === 0 || !view.cidrs.has(targetUid);
-}
-
 /**
- * A given up attempt: nothing is frozen, and the next may begin later the more have failed; soon when nothing was frozen for it either, because
- * a first call to the target was lost (`isLost`).
+ * Joins neighbouring segments of one owner, so that the pieces of hand-offs do not stay. Joining costs the owner a look at all their addresses,
+ * so it waits until the last hand-off to this owner has come, unless there are too many segments. A committed segment stays alone until it is
+ * active: the owner sees by it whether all its rows have come.
  */
-export function rested(row: HandoffRow, nowMs: number, isLost = false): HandoffRow {
-  const failures = isLost ? row.failures : Math.max(row.failures, SHORT_RESTS);
-  const isShort = failures < SHORT_RESTS;
-  const restMs = isShort ? SHORT_REST_FIRST_MS * 2 ** failures : Math.min(REST_FIRST_MS * 2 ** (failures - SHORT_RESTS), REST_MAX_MS);
-  return { ...row, phase: "resting", prefixes: [], dueAt: nowMs + restMs, failures: failures + 1 };
-}
-
-/**
- * Neighbours of one owner become one segment, so that what hand-offs cut does not stay in pieces; not before the last one that goes to this
- * owner has come, because joining costs the owner a look at all of their addresses; sooner when there are too many. What has been committed to
- * it stays by itself until it is active, so that the owner sees by its segment whether all rows of it have come.
- */
-function mergeClaims(view: View, storage: CoordinatorStorage): boolean {
+function mergeClaims(view: TopologyView, storage: CoordinatorStorage): boolean {
   let changed = false;
   const divided = view.ownerUids().filter((uid) => view.claimsOf(uid).length > 1 && !view.isLeaving(uid));
   if (divided.length === 0) return false;
@@ -115,8 +86,8 @@ function mergeClaims(view: View, storage: CoordinatorStorage): boolean {
   return changed;
 }
 
-/** Owners whose content changes get it under the next epoch; the others keep theirs, and nothing is pushed to them (rule 17). */
-function nextEpoch(view: View, storage: CoordinatorStorage): boolean {
+/** Owners whose content changes get the new one under the next epoch; the others keep theirs, and nothing is pushed to them (rule 17). */
+function nextEpoch(view: TopologyView, storage: CoordinatorStorage): boolean {
   const epoch = view.epoch + 1;
   let changed = false;
   let wrote = false;
@@ -134,8 +105,8 @@ function nextEpoch(view: View, storage: CoordinatorStorage): boolean {
   return changed || wrote;
 }
 
-/** A range becomes ready with its owners' acknowledgement and stays so until it is taken back, whatever else its owners are told later. */
-function updateReadiness(view: View, storage: CoordinatorStorage): boolean {
+/** A range becomes ready when its owners acknowledge it, and stays so until it is taken back, whatever its owners are told later. */
+function updateReadiness(view: TopologyView, storage: CoordinatorStorage): boolean {
   let changed = false;
   for (const range of view.ranges) {
     const ready = view.isAllocatable(range) && (range.ready || view.areSettled(view.ownersUnder([range])));

@@ -1,24 +1,26 @@
 /**
- * The gate MultiCIDRServiceAllocator switched off: the configured ranges alone give out addresses, through a row that stands for them beside
- * those of the ServiceCIDR objects. It has a uid and no name, claims what nobody owns and is seeded as any other; as long as it is there, the
- * ranges of objects give out nothing, are cover for nothing, and nothing is done to the objects.
+ * The gate MultiCIDRServiceAllocator switched off: only the configured ranges give out addresses, through a row that stands for them beside the
+ * rows of the ServiceCIDR objects. This row has a uid and no name; it claims what nobody owns and is seeded as any other. While it exists, the
+ * ranges of objects give out nothing and cover nothing, and the objects are left alone.
  *
- * With the gate on the row goes, as an object does that is removed by force: what its owner has written stays where it is until a ready
- * ServiceCIDR takes it over. So switching moves no address, and nothing that is taken is ever free in between.
+ * With the gate on, the row goes like an object that is removed by force: the segments of its owner stay where they are until a ready
+ * ServiceCIDR takes them over. So switching moves no address, and nothing that is taken is ever free in between.
  */
-import { SERVICE_CIDR_SEGMENTS_MAX } from "../../core/base/limits";
-import { formatPrefix } from "../../core/net/prefix";
-import { claimUnowned, largestOf } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";
 import { READY } from "./service-cidr-object";
+import { claimUnownedFor } from "./unowned-claims";
 
-/** Whether the row stands for the configured ranges: objects always have a name. */
+/** Whether the row stands for the configured ranges: an object always has a name. */
 export function isConfiguredRow(row: CidrRow): boolean {
   return row.name === "";
 }
 
-/** Makes or removes the row, so that it is there exactly with these ranges; to be called in a transaction. `newUid`: never used before. */
+/**
+ * Makes or removes the row, so that it exists exactly with these ranges; to be called in a transaction.
+ *
+ * @param newUid answers a uid that was never used before
+ */
 export function alignConfiguredRow(storage: CoordinatorStorage, onlyRanges: readonly string[] | undefined, newUid: () => string): void {
   const { cidrs, ranges, claims } = storage.load();
   const rows = cidrs.filter(isConfiguredRow);
@@ -33,11 +35,6 @@ export function alignConfiguredRow(storage: CoordinatorStorage, onlyRanges: read
   const uid = newUid();
   storage.cidrSave({ uid, name: "", deleting: false, suspended: false, fencedUntil: 0, finalizer: true, condition: READY });
   for (const prefix of wanted) storage.rangeSave({ uid, prefix, ready: false });
-  const unowned = claimUnowned(
-    wanted.map(storedPrefix),
-    claims.map(({ prefix }) => storedPrefix(prefix)),
-  );
-  // The configuration cannot be refused, however many ServiceCIDRs lie inside.
-  for (const claim of largestOf(unowned, SERVICE_CIDR_SEGMENTS_MAX))
-    storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: uid, seeded: false });
+  // The configuration cannot be refused, however many ServiceCIDRs lie inside its ranges.
+  claimUnownedFor(storage, uid, { wanted: wanted.map(storedPrefix), owned: claims.map(({ prefix }) => storedPrefix(prefix)) });
 }

@@ -1,31 +1,32 @@
 /**
- * What a write of a ServiceCIDR object means for the topology (PROTOCOL rules 10 and 14). As an extension of the `servicecidrs` store it
- * sees every change in the transaction that commits it, whoever asked for it:
+ * What a write of a ServiceCIDR object means for the topology (PROTOCOL rules 10 and 14). As an extension of the `servicecidrs` store, it sees
+ * every change in the transaction that commits it, whoever asked for the change:
  *
- * - a new prefix claims what nobody owns, in that transaction; seeding and Ready follow later, as jobs;
- * - a write that takes ranges away (deletion, Ready=False) first fences: the ranges leave the topology, every owner under them confirms, and
- *   only then is the write let through. A fence that is not confirmed in time refuses the write with 503 and is lifted.
+ * - A new prefix claims what nobody owns, in that transaction; seeding and Ready follow later, as jobs.
+ * - A write that takes ranges away (deletion, Ready=False) first fences: the ranges leave the topology, and every owner under them confirms.
+ *   Only then is the write let through. A fence that is not confirmed in time refuses the write with 503 and is lifted.
  */
 import { SERVICE_CIDR_SEGMENTS_MAX } from "../../core/base/limits";
 import type { Clock } from "../../core/base/ports";
+import type { Prefix } from "../../core/net/prefix";
 import { forbiddenField } from "../../api/meta/field-errors";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { invalid, serviceUnavailable, type Status } from "../../api/meta/status";
 import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
-import { claimUnowned, largestOf } from "../topology/claim";
+import { claimUnowned } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
-import { formatPrefix, type Prefix } from "../../core/net/prefix";
 import type { CidrRow } from "./coordinator-storage";
 import type { MirroredStorage } from "./mirrored-storage";
 import { addFinalizer, cidrRowOf, isDeleting, isReadyFalse } from "./service-cidr-object";
-import type { View } from "./view";
+import type { TopologyView } from "./topology-view";
+import { claimUnownedFor } from "./unowned-claims";
 
-/** A fence outlives its operation's deadline by this much: the write itself must fall inside. */
+/** A fence outlives its operation's deadline by this time: the write itself must fall inside. */
 const FENCE_GRACE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
 
-/** What an operation holds that had to fence: the uid of the ServiceCIDR. */
+/** What an operation holds that has fenced: the uid of the ServiceCIDR. */
 export interface Fence {
   uid: string;
 }
@@ -33,12 +34,12 @@ export interface Fence {
 export interface IntentPorts {
   storage: MirroredStorage;
   clock: Clock;
-  view(): View;
+  view(): TopologyView;
   /** runs `work` in a transaction that also brings epoch, configurations and readiness up to date */
   mutate(work: () => void): void;
-  /** does what there is to do, in this turn or later ones */
+  /** starts what there is to do */
   kick(): void;
-  /** makes sure that the object is awake soon, whatever happens to it; durable with the transaction */
+  /** makes sure that the Durable Object is awake soon, even after a crash; durable with the transaction */
   wakeSoon(): void;
   /** resolves with true as soon as the predicate holds, with false after `timeoutMs` */
   until(predicate: () => boolean, timeoutMs: number): Promise<boolean>;
@@ -92,20 +93,20 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
       storage.cidrSave(row);
       const added = addedPrefixes(view, object);
       for (const prefix of added) storage.rangeSave({ uid: row.uid, prefix, ready: false });
-      // A client's write with more is refused; the server's own, of the default range, are not.
-      const room = SERVICE_CIDR_SEGMENTS_MAX - view.claimsOf(row.uid).length;
-      for (const claim of largestOf(newClaims(view, added), room)) {
-        storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: row.uid, seeded: false });
-      }
+      // A client's write that needs more segments was refused; the server's own writes of the default range are not.
+      const wanted = added.map(storedPrefix);
+      claimUnownedFor(storage, row.uid, { wanted, owned: ownedIn(view, wanted), alreadyClaimed: view.claimsOf(row.uid).length });
     });
   }
 
-  /** Where so many ServiceCIDRs lie inside a new one that its owner could not be told of all the segments between them. */
+  /** Refuses a ServiceCIDR with so many others inside that its owner could not be told of all the segments between them. */
   #tooScattered(after: ServiceCIDR): Status | undefined {
     const view = this.ports.view();
     const added = addedPrefixes(view, after);
     if (added.length === 0) return undefined;
-    const segments = view.claimsOf(after.metadata?.uid ?? "").length + newClaims(view, added).length;
+    const wanted = added.map(storedPrefix);
+    const unowned = claimUnowned(wanted, ownedIn(view, wanted));
+    const segments = view.claimsOf(after.metadata?.uid ?? "").length + unowned.length;
     if (segments <= SERVICE_CIDR_SEGMENTS_MAX) return undefined;
     const detail =
       `the ServiceCIDRs inside leave ${segments} separate segments of it, and one ServiceCIDR can have at most ${SERVICE_CIDR_SEGMENTS_MAX}: ` +
@@ -129,7 +130,7 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
     this.ports.mutate(() => this.ports.storage.cidrSave({ ...row, fencedUntil }));
   }
 
-  /** Nothing can be given out in the object's ranges on its account any more. */
+  /** Whether the object's ranges can no longer give out anything on its account. */
   #isFenced(uid: string): boolean {
     const view = this.ports.view();
     const row = view.cidrs.get(uid);
@@ -137,25 +138,21 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
     return isShut && view.areSettled(view.ownersUnder(view.rangesOf(uid)));
   }
 
-  /** Another operation that had fenced the same object was refused, and the fence went with it: the write has to ask again. */
+  /** Whether the fence is gone: another operation had fenced the same object and was refused. The write has to ask again. */
   #isLifted(uid: string): boolean {
     return this.ports.view().cidrs.get(uid)?.fencedUntil === 0;
   }
 }
 
 /** The prefixes of the object that the topology does not know yet. */
-function addedPrefixes(view: View, { metadata, spec }: ServiceCIDR): string[] {
+function addedPrefixes(view: TopologyView, { metadata, spec }: ServiceCIDR): string[] {
   const known = new Set(view.rangesOf(metadata?.uid ?? "").map((range) => range.prefix));
   return (spec?.cidrs ?? []).filter((prefix) => !known.has(prefix));
 }
 
-function newClaims(view: View, added: readonly string[]): Prefix[] {
-  const wanted = added.map(storedPrefix);
-  const near = wanted.flatMap((prefix) => view.claimsIn(prefix));
-  return claimUnowned(
-    wanted,
-    near.map((claim) => claim.parsed),
-  );
+/** The segments that share an address with one of the prefixes. */
+function ownedIn(view: TopologyView, prefixes: readonly Prefix[]): Prefix[] {
+  return prefixes.flatMap((prefix) => view.claimsIn(prefix)).map((claim) => claim.parsed);
 }
 
 function takesAway(before: ServiceCIDR, after: ServiceCIDR | undefined): boolean {

@@ -1,16 +1,18 @@
 /**
- * The IPAddress objects inside new segments. Each call tells the ipaddresses store of every claim there is and has it look at every object, so
- * the owners whose segments came at about the same time are asked for together.
+ * The IPAddress objects inside new segments. Each call tells the ipaddresses store all claims and makes it look at every object, so owners whose
+ * segments came at about the same time share one call.
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
+import type { Clock } from "../../core/base/ports";
 import { parseAddress } from "../../core/net/address";
 import type { SeedRow } from "../rpc/ip-addresses";
 import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix } from "../topology/stored-prefix";
-import type { JobContext } from "./context";
+import type { CoordinatorPeers } from "./coordinator-ports";
+import type { TopologyView } from "./topology-view";
 
-/** By the segment in which they lie. */
+/** The objects by the segment in which they lie. */
 type Listed = ReadonlyMap<string, SeedRow[]>;
 
 export class SeedListing {
@@ -18,11 +20,11 @@ export class SeedListing {
   #next: Promise<Listed> | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly ports: Pick<JobContext, "clock" | "peers" | "view">) {}
+  constructor(private readonly ports: { clock: Clock; peers: CoordinatorPeers; view(): TopologyView }) {}
 
   /**
-   * The objects that lie in each of the claimed segments, as of a call that begins after this one; a call under way says nothing of segments
-   * that it does not know. Rejects when the ipaddresses store does not answer in time.
+   * The objects that lie in the claimed segments, as of a call that begins after this one: a call under way does not know them. Rejects when the
+   * ipaddresses store does not answer in time.
    */
   async inside(segments: readonly string[]): Promise<SeedRow[]> {
     this.#wanted.push(...segments);
@@ -40,7 +42,7 @@ export class SeedListing {
     return listed;
   }
 
-  /** All pages. What is created between two of them takes its row at the owner, because the first one made the claims known. */
+  /** Reads all pages. An object that is created between two pages takes its row at the owner: the first page made the claims known. */
   async #list(within: string[]): Promise<Listed> {
     const { clock, peers, view } = this.ports;
     const index = new PrefixIndex(within.map((segment) => ({ prefix: storedPrefix(segment), value: segment })));

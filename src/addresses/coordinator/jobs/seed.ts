@@ -1,16 +1,18 @@
 /**
- * Before a new segment gives out addresses, the IPAddress objects that already lie inside it are marked taken at its owner (PROTOCOL rule
- * 15). The ipaddresses store first acknowledges the segments, so that from then on creates go through the owner; then list, mark, list
- * again, until a list brings nothing new and misses nothing that was marked: an object deleted in between is taken back by its token.
+ * Seeds new segments: before they give out addresses, the IPAddress objects that already lie inside are marked taken at their owner (PROTOCOL
+ * rule 15). The ipaddresses store first acknowledges the segments; from then on, creates go through the owner. Then list, mark and list again,
+ * until a list brings nothing new and misses nothing that was marked: an object deleted in between is taken back by its token.
  */
-import { RPC_TIMEOUT_MS } from "../../core/base/limits";
-import { withTimeout } from "../../core/base/timeout";
-import type { SeedRow } from "../rpc/ip-addresses";
-import type { JobContext } from "./context";
-import type { JobOutcome } from "./job-runner";
-import type { Claim } from "./view";
+import { chunksOf } from "../../../core/base/chunks";
+import { RPC_TIMEOUT_MS } from "../../../core/base/limits";
+import { withTimeout } from "../../../core/base/timeout";
+import type { SeedRow } from "../../rpc/ip-addresses";
+import { doubtOwner } from "../doubt-owner";
+import type { JobContext } from "../job-context";
+import type { JobOutcome } from "../job-runner";
+import type { Claim } from "../row-index";
 
-/** Rounds of one job; more means that IPAddress objects come and go all the time, and the job has its turn again later. */
+/** Rounds of one job. More rounds mean that IPAddress objects come and go all the time; the job has its next turn later. */
 const ROUNDS_MAX = 8;
 /** Rows of one call to the owner. */
 const CALL_ROWS_MAX = 1_000;
@@ -38,16 +40,16 @@ export async function seedOwner(context: JobContext, ownerUid: string): Promise<
   return "waiting";
 }
 
-/** The intention is durable before the call: what a crash leaves at the owner is found by the next attempt. */
+/** The intention is durable before the call: the next attempt finds what a crash leaves at the owner. */
 async function mark(context: JobContext, seed: { ownerUid: string; epoch: number; rows: readonly SeedRow[] }): Promise<boolean> {
   const { ownerUid, epoch, rows } = seed;
   context.storage.transaction(() => {
     for (const { token, address } of rows) context.storage.seedingSave({ token, address, ownerUid });
   });
-  for (let start = 0; start < rows.length; start += CALL_ROWS_MAX) {
-    const call = context.peers.owner(ownerUid).seed(epoch, rows.slice(start, start + CALL_ROWS_MAX));
+  for (const chunk of chunksOf(rows, CALL_ROWS_MAX)) {
+    const call = context.peers.owner(ownerUid).seed(epoch, chunk);
     if ((await withTimeout(context.clock, RPC_TIMEOUT_MS, call)) === "stale") {
-      context.doubt(ownerUid);
+      doubtOwner(context, ownerUid);
       return false;
     }
   }
@@ -55,8 +57,8 @@ async function mark(context: JobContext, seed: { ownerUid: string; epoch: number
 }
 
 async function takeBack(context: JobContext, ownerUid: string, gone: readonly { address: string; token: string }[]): Promise<void> {
-  for (let start = 0; start < gone.length; start += CALL_ROWS_MAX) {
-    const items = gone.slice(start, start + CALL_ROWS_MAX).map(({ address, token }) => ({ address, token }));
+  for (const chunk of chunksOf(gone, CALL_ROWS_MAX)) {
+    const items = chunk.map(({ address, token }) => ({ address, token }));
     const answers = await withTimeout(context.clock, RPC_TIMEOUT_MS, context.peers.owner(ownerUid).release(items));
     context.storage.transaction(() => {
       answers.forEach((answer, i) => {
@@ -67,7 +69,7 @@ async function takeBack(context: JobContext, ownerUid: string, gone: readonly { 
   }
 }
 
-/** Marks the segments of the last list as seeded, those that are still this owner's; in a transaction. */
+/** Marks those segments of the last list as seeded that still are this owner's; to be called in a transaction. */
 function finish({ storage, view }: JobContext, ownerUid: string, segments: readonly Claim[]): void {
   const now = new Set(
     view()

@@ -1,33 +1,33 @@
 /**
- * The end of a ServiceCIDR (DESIGN §4). By now nothing new can appear in what it alone covers: the owners have confirmed. Each step looks at
- * the world again in the transaction that acts, because an await lies between the count and the decision.
+ * The end of a ServiceCIDR (DESIGN §4). Nothing new can appear in what it alone covers: the owners have confirmed that before. Each step looks
+ * at the world again in the transaction that acts, because an await lies between the count and the decision.
  */
-import { inParallel } from "../../core/base/in-parallel";
-import type { ServiceCIDR } from "../../api/meta/kubernetes";
-import type { AddressInterval } from "../topology/coverage";
-import type { JobContext } from "./context";
-import type { CidrRow } from "./coordinator-storage";
-import { closeForCount, countTaken } from "./counting";
-import { handOver } from "./handing-over";
-import type { JobOutcome } from "./job-runner";
-import { delayed, TERMINATING, withoutFinalizer, withReadyCondition } from "./service-cidr-object";
-import type { View } from "./view";
+import type { ServiceCIDR } from "../../../api/meta/kubernetes";
+import { inParallel } from "../../../core/base/in-parallel";
+import type { AddressInterval } from "../../topology/coverage";
+import type { CidrRow } from "../coordinator-storage";
+import { editObject } from "../edit-object";
+import type { JobContext } from "../job-context";
+import type { JobOutcome } from "../job-runner";
+import { delayed, TERMINATING, withoutFinalizer, withReadyCondition } from "../service-cidr-object";
+import { closeForCount, countTaken } from "../taken-count";
+import type { TopologyView } from "../topology-view";
+import { handOver } from "./hand-over";
 
 /** Owners that are asked at once. */
 const COUNTS_TOGETHER = 100;
 
 /**
- * Lets the object go when no address of a Service is covered by it alone, and others have taken over what its owner writes for them; before,
- * begins to hand that over, or says on the object why it waits.
+ * Lets the object go when it alone covers no address of a Service, and others have taken over the segments that its owner writes. Before that,
+ * it begins to hand these over, or says on the object what the deletion waits for.
  */
-export async function releaseObject(context: JobContext, cidr: CidrRow): Promise<JobOutcome> {
+export async function deleteObject(context: JobContext, cidr: CidrRow): Promise<JobOutcome> {
   const before = context.view();
   const evidence = gather(before, cidr.uid);
   const taken = await isAnyTaken(context, evidence);
   if (taken === undefined) return "failed";
-  const key = { namespace: "", name: cidr.name };
-  const show = (condition: typeof TERMINATING): Promise<boolean> =>
-    context.objects.updateInternal(key, cidr.uid, (object) => withReadyCondition(object, condition, context.clock.now()));
+  const show = (condition: typeof TERMINATING): Promise<JobOutcome> =>
+    editObject(context, cidr, (object) => withReadyCondition(object, condition, context.clock.now()));
   if (taken) {
     await show(TERMINATING);
     return "waiting";
@@ -45,19 +45,19 @@ export async function releaseObject(context: JobContext, cidr: CidrRow): Promise
     );
     return "done";
   }
-  // Looked at again in the transaction: a cover may have come that is to take segments over first, or one may have gone.
+  // Asked in the transaction: a cover may have come that has to take segments over first, or one may have gone.
   const free = (object: ServiceCIDR): ServiceCIDR | undefined =>
     stillHolds() && context.view().movesOf(cidr.uid).length === 0 ? withoutFinalizer(object) : undefined;
-  return (await context.objects.updateInternal(key, cidr.uid, free)) ? "done" : "failed";
+  return editObject(context, cidr, free);
 }
 
 /**
- * What the decision to let an object go rests on: as long as these are the epochs, the owners give out nothing in the intervals, and when they
- * are closed under them take nothing back.
+ * What the decision to let an object go rests on. While these are the epochs, the owners give out nothing in the intervals; and when they are
+ * closed under these epochs, they take back nothing.
  */
 type Evidence = { uid: string; epoch: number; intervals: AddressInterval[] }[];
 
-function gather(view: View, cidrUid: string): Evidence {
+function gather(view: TopologyView, cidrUid: string): Evidence {
   return [...view.onlyCoveredBy(cidrUid)].map(([uid, intervals]) => ({ uid, epoch: view.owners.get(uid)?.epoch ?? 0, intervals }));
 }
 

@@ -1,16 +1,18 @@
-/** Pushing one configuration to one owner until it confirms (PROTOCOL rules 9, 11 and 17). */
-import { assert } from "../../core/base/assert";
-import { RPC_TIMEOUT_MS } from "../../core/base/limits";
-import { withTimeout } from "../../core/base/timeout";
-import type { OwnerContent } from "../topology/owner-content";
-import type { ConfigureResult } from "../rpc/service-cidr";
-import type { JobContext } from "./context";
-import { giveUpOwner } from "./giving-up";
-import type { JobOutcome } from "./job-runner";
+/** Pushes one configuration to one owner until the owner confirms it (PROTOCOL rules 9, 11 and 17). */
+import { assert } from "../../../core/base/assert";
+import { RPC_TIMEOUT_MS } from "../../../core/base/limits";
+import { withTimeout } from "../../../core/base/timeout";
+import type { ConfigureResult } from "../../rpc/service-cidr";
+import type { OwnerContent } from "../../topology/owner-content";
+import { giveUpOwner } from "../give-up-owner";
+import type { JobContext } from "../job-context";
+import type { JobOutcome } from "../job-runner";
 
-/** Pushes the configuration of `epoch`; when a newer one was persisted meanwhile, this one is left alone. */
+/** Pushes the configuration of `epoch`, unless a newer one was persisted meanwhile. */
 export async function configureOwner(context: JobContext, target: { uid: string; epoch: number }): Promise<JobOutcome> {
   const { uid, epoch } = target;
+  // Its free count changes with its configuration.
+  context.hints.forget(uid);
   const row = context.view().owners.get(uid);
   if (row?.epoch !== epoch) return "done";
   const content = JSON.parse(row.content) as OwnerContent;
@@ -24,8 +26,9 @@ export async function configureOwner(context: JobContext, target: { uid: string;
 }
 
 /**
- * The owner has something else. Of a call overtaken by a newer epoch nothing follows. Otherwise this object's rows are older than what it
- * sent (restored from a backup): the same content goes out again under an epoch that the owner has not seen, and one that is retired is given up.
+ * The owner has another configuration. A call that a newer epoch has overtaken has no consequence. Otherwise this object's rows are older than
+ * what it sent (restored from a backup): the same content goes out again under an epoch that the owner has not seen, and a retired owner is
+ * given up.
  */
 async function refused(
   context: JobContext,

@@ -1,47 +1,46 @@
 /**
- * An owner that is retired, and of which the rows here say that it writes addresses: they are older than what it was told, restored from a
- * backup. A tombstone never writes again, so the owner is given up, and what it had is claimed anew, as if its ServiceCIDRs had just been made:
+ * Gives up a retired owner that the rows here still name as the writer of addresses: the rows are older than what the owner was told, restored
+ * from a backup. A tombstone never writes again, so the owner's claims are made anew, as if its ServiceCIDRs had just been created:
  *
- * - the ServiceCIDR that the owner was made for is back with the backup; it is replaced by one of its name under another uid, which gets an
- *   owner of its own. One that was being deleted is gone: that is what the tombstone says;
- * - what others cover of it is theirs;
- * - a segment that was on its way to the owner is its source's.
+ * - The ServiceCIDR of the owner is back with the backup. One of the same name under another uid replaces it and gets an owner of its own. A
+ *   ServiceCIDR that was being deleted is gone: that is what the tombstone says.
+ * - What other ServiceCIDRs cover becomes theirs.
+ * - A segment that was on its way to the owner goes back to its source.
  *
- * All of it is seeded before it gives out an address. Rows of Services that went with the owner are taken again by repair.
+ * All of it is seeded before it gives out an address. Repair takes the rows of Services again that went with the owner.
  */
-import { SERVICE_CIDR_SEGMENTS_MAX } from "../../core/base/limits";
-import { containsPrefix, formatPrefix, type Prefix } from "../../core/net/prefix";
-import { claimUnowned, largestOf } from "../topology/claim";
+import { containsPrefix, type Prefix } from "../../core/net/prefix";
 import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix } from "../topology/stored-prefix";
-import type { JobContext } from "./context";
+import type { JobContext } from "./job-context";
 import type { JobOutcome } from "./job-runner";
 import { ownerLostReport } from "./service-cidr-object";
+import { claimUnownedFor } from "./unowned-claims";
 
-/** All in one transaction. `seenEpoch`: of the tombstone. */
+/** Everything happens in one transaction. `seenEpoch`: the tombstone's, for the log. */
 export async function giveUpOwner(context: JobContext, ownerUid: string, seenEpoch: number): Promise<JobOutcome> {
   const name = context.view().cidrs.get(ownerUid)?.name ?? "";
   const forget = (): void => {
-    dropClaims(context, ownerUid);
+    takeClaimsAway(context, ownerUid);
     claimAgain(context, ownerUid);
   };
   if (name === "") {
     context.mutate(() => {
       forget();
-      // Stands for the configured ranges, and is made anew with them.
+      // This row stands for the configured ranges, and is made anew with them.
       context.storage.cidrDelete(ownerUid);
     });
   } else {
     const replaced = await context.objects.replaceInternal({ namespace: "", name }, ownerUid, forget);
     if (!replaced) return "failed";
-    if (replaced !== "gone") context.events.report(ownerLostReport(replaced));
+    if (replaced !== "gone") context.reports.ofRange(ownerLostReport(replaced));
   }
   context.recorder.log("error", "coordinator.owner-given-up", { owner: ownerUid, name, epoch: seenEpoch });
   return "done";
 }
 
-/** What was on its way to the owner is its source's again, all else nobody's. */
-function dropClaims(context: JobContext, ownerUid: string): void {
+/** Segments that were on their way to the owner become their source's again; all its others become nobody's. */
+function takeClaimsAway(context: JobContext, ownerUid: string): void {
   const { storage } = context;
   const view = context.view();
   const coming: { prefix: string; parsed: Prefix; sourceUid: string }[] = [];
@@ -64,16 +63,13 @@ function dropClaims(context: JobContext, ownerUid: string): void {
   storage.seedingsClear(ownerUid);
 }
 
-/** Whoever else may give out addresses claims what nobody owns of its ranges. */
-function claimAgain(context: JobContext, givenUpUid: string): void {
-  const { cidrs, ranges, claims } = context.storage.load();
+/** Every other ServiceCIDR that is not being deleted claims what nobody owns of its ranges. */
+function claimAgain({ storage }: JobContext, givenUpUid: string): void {
+  const { cidrs, ranges, claims } = storage.load();
   const owned = claims.map(({ prefix }) => storedPrefix(prefix));
   for (const { uid, deleting } of cidrs) {
     if (deleting || uid === givenUpUid) continue;
     const wanted = ranges.filter((range) => range.uid === uid).map(({ prefix }) => storedPrefix(prefix));
-    for (const claim of largestOf(claimUnowned(wanted, owned), SERVICE_CIDR_SEGMENTS_MAX)) {
-      context.storage.claimInsert({ prefix: formatPrefix(claim), ownerUid: uid, seeded: false });
-      owned.push(claim);
-    }
+    owned.push(...claimUnownedFor(storage, uid, { wanted, owned }));
   }
 }

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { CoordinatorState } from "../../../../src/addresses/coordinator/coordinator-storage";
 import { MirroredStorage } from "../../../../src/addresses/coordinator/mirrored-storage";
-import { type View, viewOf } from "../../../../src/addresses/coordinator/view";
+import { type TopologyView, viewOf } from "../../../../src/addresses/coordinator/topology-view";
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import { formatPrefix } from "../../../../src/core/net/prefix";
 import { claimUnowned } from "../../../../src/addresses/topology/claim";
@@ -108,7 +108,7 @@ const STEPS_OF_A_COORDINATOR: readonly Step[] = [
 ];
 
 /** As JSON, whose comparison costs little. */
-function said(view: View): string {
+function said(view: TopologyView): string {
   return JSON.stringify({
     contents: [...view.desiredContents()],
     ranges: view.ranges.map((range) => [range.uid, range.prefix, view.isAllocatable(range), view.isCover(range)]),

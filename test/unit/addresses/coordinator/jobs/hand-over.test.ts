@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { HANDOFF_TIMEOUT_MS } from "../../../../src/core/base/limits";
-import { TERMINATING } from "../../../../src/addresses/coordinator/service-cidr-object";
-import { ownerOf } from "../../../../src/addresses/topology/route";
-import { checkOwnership, CoordinatorWorld, startedWorld, type WorldOptions } from "../../../support/worlds/coordinator-world";
+import { HANDOFF_TIMEOUT_MS } from "../../../../../src/core/base/limits";
+import { TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
+import { ownerOf } from "../../../../../src/addresses/topology/route";
+import { checkOwnership, CoordinatorWorld, startedWorld, type WorldOptions } from "../../../../support/worlds/coordinator-world";
 
 /** Far from everything that moves. */
 const RANGES = ["10.9.0.0/28"];

@@ -1,11 +1,11 @@
 /** What becomes of a hand-off where an owner can be told of no more segments. */
 import { expect, it } from "vitest";
-import { OWNER_PREFIXES_MAX } from "../../../../src/core/base/limits";
-import type { JobContext } from "../../../../src/addresses/coordinator/context";
-import type { ClaimRow, CoordinatorState, HandoffRow } from "../../../../src/addresses/coordinator/coordinator-storage";
-import { handOver } from "../../../../src/addresses/coordinator/handing-over";
-import { viewOf } from "../../../../src/addresses/coordinator/view";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { OWNER_PREFIXES_MAX } from "../../../../../src/core/base/limits";
+import type { JobContext } from "../../../../../src/addresses/coordinator/job-context";
+import type { ClaimRow, CoordinatorState, HandoffRow } from "../../../../../src/addresses/coordinator/coordinator-storage";
+import { handOver } from "../../../../../src/addresses/coordinator/jobs/hand-over";
+import { viewOf } from "../../../../../src/addresses/coordinator/topology-view";
+import { SimScheduler } from "../../../../support/sim/scheduler";
 
 const PREFIX = "10.0.1.0/24";
 const PIECES = ["10.0.1.0/25", "10.0.1.128/25"];

@@ -1,6 +1,6 @@
 /**
- * What the Coordinator remembers, behind a port: SQL in the Durable Object, plain maps in the simulation. Methods are synchronous; a
- * transaction may be nested in the store's, so a ServiceCIDR object and its claims are durable together (PROTOCOL rule 10).
+ * The Coordinator's rows, behind a port: SQL in the Durable Object, plain maps in the simulation. Methods are synchronous. A transaction may be
+ * nested in the store's, so a ServiceCIDR object and its claims are durable together (PROTOCOL rule 10).
  */
 
 /** The Ready condition as it stands on the object. */
@@ -10,7 +10,7 @@ export interface ReadyCondition {
   message: string;
 }
 
-/** One ServiceCIDR object, as far as the topology depends on it; exists exactly as long as the object. */
+/** What the topology needs of one ServiceCIDR object; the row exists exactly as long as the object. */
 export interface CidrRow {
   uid: string;
   name: string;
@@ -19,11 +19,11 @@ export interface CidrRow {
   /** a client turned the Ready condition to False */
   suspended: boolean;
   /**
-   * A write that takes the ranges away is waiting for the owners' acknowledgement: until this time (ms) they give out nothing. 0 = no fence.
-   * It ends by itself, so that the fence of a write lost in a crash does not last.
+   * Until this time (ms) the ranges give out nothing, because a write that takes them away waits for the owners' acknowledgement. 0 = no fence.
+   * A fence ends by itself, so that the fence of a write that a crash lost does not last.
    */
   fencedUntil: number;
-  /** our finalizer is on the object */
+  /** the Coordinator's finalizer is on the object */
   finalizer: boolean;
   condition: ReadyCondition | undefined;
 }
@@ -32,7 +32,7 @@ export interface CidrRow {
 export interface RangeRow {
   uid: string;
   prefix: string;
-  /** gives out addresses, and every owner concerned has acknowledged that: it counts as cover (PROTOCOL rule 16) */
+  /** the prefix gives out addresses and every owner concerned has acknowledged that, so it counts as cover (PROTOCOL rule 16) */
   ready: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface RangeRow {
 export interface ClaimRow {
   prefix: string;
   ownerUid: string;
-  /** the IPAddress objects that lay inside are marked taken at the owner */
+  /** the owner has marked the IPAddress objects that lay inside as taken */
   seeded: boolean;
 }
 
@@ -53,13 +53,13 @@ export interface OwnerRow {
   /** the newest configuration that the owner confirmed; equal to `epoch`: this one */
   ackedEpoch: number;
   /**
-   * Until this time (ms) it takes back no row that a Service lost, so that what was counted stays so (counting.ts). 0 = it does. It ends by
-   * itself, as a fence does, so that it does not outlast a count that was lost in a crash.
+   * Until this time (ms) the owner takes back no row that a Service lost, so that a count stays true (taken-count.ts). 0 = it does. A closing
+   * ends by itself, as a fence does, so that it does not outlast a count that a crash lost.
    */
   closedUntil: number;
 }
 
-/** A row that seeding has asked an owner to take, kept until the segment is seeded, so that a resumed seeding can take it back. */
+/** A row that seeding has asked an owner to take. It is kept until the segment is seeded, so that a resumed seeding can take it back. */
 export interface SeedingRow {
   token: string;
   address: string;
@@ -67,8 +67,8 @@ export interface SeedingRow {
 }
 
 /**
- * Segments on their way from one owner to another (handing-over.ts). Several begin together with one freeze of their source; from then on
- * each goes its own way, so that a target that does not answer holds up no other.
+ * A hand-off: segments on their way from one owner to another (jobs/hand-over.ts). Several hand-offs begin with one freeze of their source; from
+ * then on each goes its own way, so that a target that does not answer holds up no other.
  *
  *     copying ──► activating ──► (row deleted)
  *        └──────► resting ──► copying, under a new id
@@ -81,9 +81,9 @@ export interface HandoffRow {
   /** copying: claims of the source; activating: claims of the target by now; resting: none */
   prefixes: string[];
   phase: "copying" | "activating" | "resting";
-  /** copying: when it is given up; resting: when the next attempt may begin (ms) */
+  /** copying: when it is given up; activating: when it counts as late; resting: when the next attempt may begin (ms) */
   dueAt: number;
-  /** failed attempts in a row, as `rested` (advance.ts) counts them */
+  /** failed attempts in a row, as `rested` (handoff-rules.ts) counts them */
   failures: number;
 }
 
@@ -100,11 +100,11 @@ export interface CoordinatorState {
 export interface CoordinatorStorage {
   /** Runs `work` atomically: if it throws, nothing changed. May be nested. */
   transaction<T>(work: () => T): T;
-  /** a fresh copy */
+  /** a copy of all rows but the seedings */
   load(): CoordinatorState;
   epochSave(epoch: number): void;
   cidrSave(row: CidrRow): void;
-  /** with its ranges */
+  /** deletes the row and its ranges */
   cidrDelete(uid: string): void;
   rangeSave(row: RangeRow): void;
   /** a plain insert: throws when a claim with the same base address exists (PROTOCOL rule 10) */

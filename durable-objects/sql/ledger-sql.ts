@@ -20,12 +20,21 @@ export const LEDGER_SCHEMA = `
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
 
+const SELECT_RELEASES = "SELECT token, address, epoch, counter, attempts, due_at FROM pending_releases";
+
 type Row = Record<string, SqlStorageValue>;
 
 /** The LedgerStorage port on a Durable Object's SQLite. */
 export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
   const { sql } = storage;
   const gen = (row: Row): { epoch: number; counter: number } => ({ epoch: row.epoch as number, counter: row.counter as number });
+  const release = (row: Row): PendingRelease => ({
+    token: row.token as string,
+    address: row.address as string,
+    gen: gen(row),
+    attempts: row.attempts as number,
+    dueAt: row.due_at as number,
+  });
   return {
     transaction: (work) => storage.transactionSync(work),
 
@@ -67,20 +76,7 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
       sql.exec("UPDATE pending_releases SET attempts = ?, due_at = ? WHERE token = ?", attempts, dueAt, token);
     },
     releasesDue(now, limit) {
-      return sql
-        .exec<Row>(
-          "SELECT token, address, epoch, counter, attempts, due_at FROM pending_releases WHERE due_at <= ? ORDER BY due_at LIMIT ?",
-          now,
-          limit,
-        )
-        .toArray()
-        .map((row): PendingRelease => ({
-          token: row.token as string,
-          address: row.address as string,
-          gen: gen(row),
-          attempts: row.attempts as number,
-          dueAt: row.due_at as number,
-        }));
+      return sql.exec<Row>(`${SELECT_RELEASES} WHERE due_at <= ? ORDER BY due_at LIMIT ?`, now, limit).toArray().map(release);
     },
     releaseEarliestDue() {
       const earliest = sql.exec<Row>("SELECT min(due_at) AS due FROM pending_releases").one().due;
@@ -91,6 +87,13 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
     },
     releaseHas(token) {
       return sql.exec<Row>("SELECT 1 AS found FROM pending_releases WHERE token = ?", token).toArray().length > 0;
+    },
+    // A scan: rows are there only while an owner does not answer, and are looked for only by who was refused then.
+    releasesOf(address) {
+      return sql.exec<Row>(`${SELECT_RELEASES} WHERE address = ?`, address).toArray().map(release);
+    },
+    *releaseAddresses() {
+      for (const row of sql.exec<Row>("SELECT address FROM pending_releases")) yield row.address as string;
     },
   };
 }

@@ -161,7 +161,7 @@ upstreamRow("TestAllocateNextStopOnError / _Collision; TestCIDRAllocateNextStopO
   const refused = (reason: "full" | "taken" | "notAllocatable"): AllocateResult => ({ ok: false, reason });
   const given = (address: string): AllocateResult => ({ ok: true, address, gen: { epoch: 1, counter: 1 }, scope: "dynamic" });
   async function take(world: LedgerWorld, address = ""): Promise<string> {
-    const supply = new AddressSupply(world.ports);
+    const supply = new AddressSupply(world.supplyPorts);
     const deadline = world.scheduler.now + 20_000;
     const result = await world.scheduler.run(supply.take({ family: "IPv4", address, holder: aHolder() }, deadline, () => "token"));
     return result.ok ? result.taken.address : result.reason;

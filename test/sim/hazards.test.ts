@@ -616,6 +616,41 @@ describe("hazards of PROTOCOL", () => {
     expect(await scenario.rest()).toEqual([]);
   });
 
+  it.each(["", FIVE])("hazard 17: create (%j) during a pending release: waits for the release, then 503", async (wanted) => {
+    const scenario = await Scenario.ready({ ranges: ["10.0.0.4/30"] });
+    const { api } = scenario;
+    const spec = wanted ? { clusterIP: wanted } : {};
+    for (const clusterIP of [FIVE, "10.0.0.6"]) await api.create(`s-${clusterIP.slice(-1)}`, { clusterIP });
+    scenario.meet("release", "lost", { times: Infinity });
+    expect((await api.remove("s-5")).ok).toBe(true);
+    expect(statusOf(await api.create("early", spec))).toMatchObject({ code: 503, details: { retryAfterSeconds: 1 } });
+    const late = api.start(api.creation("late", spec));
+    await scenario.pass(5_000);
+    scenario.clear();
+    expect(objectOf(await api.run(late)).spec?.clusterIP).toBe(FIVE);
+    expect(await scenario.rest()).toEqual([]);
+  });
+
+  it.each(["", "10.0.1.5"])("hazard 17: create (%j) after a release that met a frozen segment: gets the address", async (wanted) => {
+    const scenario = await Scenario.ready({ ranges: ["10.0.0.0/30"] });
+    const { api, cluster } = scenario;
+    for (const name of ["x", "y"]) await api.create(name);
+    await scenario.range("a", "10.0.1.4/30");
+    await api.create("s", { clusterIP: "10.0.1.5" });
+    await api.create("t", { clusterIP: "10.0.1.6" });
+    await scenario.range("b", "10.0.1.4/30");
+    scenario.meet("seal", "held");
+    await api.run(scenario.startRangeRemoval("a"));
+    await scenario.until("seal");
+    const removal = api.start(api.removal("s"));
+    await scenario.pass(300);
+    await scenario.deliver("seal");
+    expect((await api.run(removal)).ok).toBe(true);
+    expect(cluster.tables.services.ledger.releaseCount()).toBe(0);
+    expect(objectOf(await api.create("next", wanted ? { clusterIP: wanted } : {})).spec?.clusterIP).toBe("10.0.1.5");
+    expect(await scenario.rest()).toEqual([]);
+  });
+
   it("hazard 18: a store that has not heard of the new ServiceCIDR asks before it says no", async () => {
     const scenario = await Scenario.ready();
     const { api } = scenario;

@@ -82,7 +82,7 @@ export class AddressLedger {
     private readonly ports: LedgerPorts,
   ) {
     this.releases = new PendingReleases(ports);
-    this.#supply = new AddressSupply({ ...ports, owner: (uid) => this.#asked(uid) });
+    this.#supply = new AddressSupply({ ...ports, releases: this.releases, owner: (uid) => this.#asked(uid) });
   }
 
   /** Takes every wanted address or answers the first refusal with what was taken all the same; the caller gives that back. */

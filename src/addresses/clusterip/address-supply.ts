@@ -28,7 +28,9 @@ import { type Family, familyOfText } from "../../core/net/family";
 import type { Topology } from "../rpc/coordinator";
 import type { AllocateAnswer, AllocateItem, AllocateResult, FreeCount, Gen, Holder, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { PacedLog } from "../../core/telemetry/paced-log";
-import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf, sizesOf } from "../topology/route";
+import { parseAddress } from "../../core/net/address";
+import { type Draw, drawOwner, knows, ownerOf, ownersWith, rangeOf, scopeOf, sizesOf } from "../topology/route";
+import type { PendingReleases } from "./pending-release";
 import { COUNT_TIMEOUT_MS, type TopologySource } from "./topology-source";
 
 export interface WantedAddress {
@@ -66,6 +68,8 @@ export interface SupplyPorts {
   /** counts what Services get; absent where addresses are taken for other objects */
   metrics?: AllocationMetrics;
   topology: TopologySource;
+  /** what this store has given back and owners may not know yet */
+  releases: Pick<PendingReleases, "isPending" | "hurry">;
   owner(uid: string): Pick<ServiceCIDRRpc, "allocate" | "seed">;
 }
 
@@ -170,8 +174,10 @@ export class AddressSupply {
       const draw = bound ?? this.#route(topology, wanted, passed);
       if (draw === undefined) {
         steps.add("no owner left", clock.now());
+        const isAwaited = this.#isPending(topology, wanted);
         const refusal = passed.busy ? await this.#refresh().then(() => undefined) : await this.#confirmRefusal(wanted);
-        if (refusal) return { ok: false, reason: refusal };
+        if (refusal === "full" && isAwaited) await this.#hurry("", deadline);
+        else if (refusal) return this.#refuse(wanted, refusal);
         passed.clear();
         continue;
       }
@@ -184,6 +190,8 @@ export class AddressSupply {
       }
       if (ownerUid !== asked) token = mintToken();
       asked = ownerUid;
+      // Before the call: whoever gave the address back since is later than this request.
+      const isAwaited = wanted.address !== "" && this.#isPending(topology, wanted);
       const attempt = await this.#ask(draw, wanted, token);
       const { result, epoch } = attempt;
       steps.add(`${ownerUid} ${result.ok ? "ok" : result.reason}`, clock.now());
@@ -197,6 +205,10 @@ export class AddressSupply {
       else if (result.reason !== "frozen") bound = undefined;
       switch (result.reason) {
         case "taken": {
+          if (isAwaited) {
+            await this.#hurry(wanted.address, deadline);
+            break;
+          }
           const cidr = metrics && rangeOf(topology, ownerUid, wanted.family, wanted.address);
           if (cidr !== undefined) metrics?.failed(cidr, "static");
           return { ok: false, reason: "taken" };
@@ -285,9 +297,30 @@ export class AddressSupply {
       const counts = free.get(ownerUid);
       return counts !== undefined && counts.dynamic + counts.static === 0;
     };
-    if (!owners.every(isFull)) return undefined;
-    for (const { prefix } of ranges) this.ports.metrics?.failed(prefix, "dynamic");
-    return "full";
+    return owners.every(isFull) ? "full" : undefined;
+  }
+
+  #refuse({ family }: WantedAddress, reason: SupplyRefusal): SupplyResult {
+    const { metrics, topology } = this.ports;
+    if (metrics && reason === "full") {
+      const ranges = (topology.cached?.ranges ?? []).filter(({ prefix }) => familyOfText(prefix) === family);
+      for (const { prefix } of ranges) metrics.failed(prefix, "dynamic");
+    }
+    return { ok: false, reason };
+  }
+
+  /** Whether a client was told that what is wanted is free, or that something of the family is, and the owner may not know yet. */
+  #isPending(topology: Topology, wanted: WantedAddress): boolean {
+    return this.ports.releases.isPending(wanted, (address) => {
+      const parsed = parseAddress(address);
+      return parsed.ok && scopeOf(topology, parsed.value.family, parsed.value.value) !== undefined;
+    });
+  }
+
+  /** Waits until an address has come back or could not, no longer than to the deadline. */
+  async #hurry(address: string, deadline: number): Promise<void> {
+    const { clock, releases } = this.ports;
+    await withTimeout(clock, Math.max(0, deadline - clock.now()), releases.hurry(address)).catch(() => undefined);
   }
 
   /** Once in a request, and with the others who see it at the same time; again while owners that have to wake are missing in it. */

@@ -1,14 +1,20 @@
 /**
- * The outbox of addresses to give back. Rows are written in the transaction of the change that drops the address (PROTOCOL rule 5)
- * and drained before the answer, again by the alarm, and by cron.
+ * The outbox of addresses to give back. The transaction that drops an address writes the row (rule 5). The row is sent before the answer,
+ * again by the alarm, and by cron.
  *
- * Order of a release (rule 4): delete the IPAddress that carries the token, then the owner's row. Both act only on the equal token,
- * so a repeat, however late, frees nobody else's address. Rows fail alone, each with its own backoff (rule 19).
+ * - Order of a release (rule 4): delete the IPAddress that carries the token, then the owner's row. Both act only on the equal token,
+ *   so a repeat, however late, frees nobody else's address. Rows fail alone, each with its own backoff (rule 19).
+ * - An owner answers `stale` when the segment has moved or is frozen. The round then asks for the newest topology and tries again, as long
+ *   as an answer waits for its releases.
+ * - A row says that a client was told of a free address whose owner may not know yet. A create that is refused meanwhile waits for the row
+ *   (address-supply.ts).
  */
 import { groupBy } from "../../core/base/group-by";
-import { PENDING_RELEASES_MAX, RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX } from "../../core/base/limits";
+import { PENDING_RELEASES_MAX, RELEASE_WAIT_MS, RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
+import { type Family, familyOfText } from "../../core/net/family";
+import type { Topology } from "../rpc/coordinator";
 import type { IPAddressDelete } from "../rpc/ip-addresses";
 import type { Gen, ReleaseResult, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { ownerOf } from "../topology/route";
@@ -33,6 +39,10 @@ export interface PendingReleaseStorage {
   releaseEarliestDue(): number | undefined;
   releaseCount(): number;
   releaseHas(token: string): boolean;
+  /** the rows of one address (canonical text) */
+  releasesOf(address: string): PendingRelease[];
+  /** the address of each row, in no order; read as it is asked for */
+  releaseAddresses(): Iterable<string>;
   transaction<T>(work: () => T): T;
 }
 
@@ -53,11 +63,26 @@ const BACKOFF_BASE_MS = 200;
 const BACKOFF_MAX_MS = 60_000;
 /** The alarm stands no sooner than this: rows that are under way stay due until their answer, and must not wake the object all the while. */
 const REARM_MIN_MS = 100;
+/** Between two tries of a release that met `stale` in one round; a lot of addresses is frozen for about a tenth of a second. */
+const STALE_PAUSE_MIN_MS = 10;
+const STALE_PAUSE_MAX_MS = 200;
+/** Between two rounds that creates of any address have begun: the owner may be down, and a thousand of them may wait. */
+const HURRY_INTERVAL_MS = 100;
+
+/** How long a round goes on with what is `stale`. */
+interface Patience {
+  /** milliseconds since the epoch */
+  until: number;
+  pauseMs: number;
+}
 
 export class PendingReleases {
   #count: number;
   /** tokens from the turn that added or read their rows until their round has ended: a row is in one round at a time */
   readonly #underWay = new Set<string>();
+  /** those who wait until a row is gone or a round has ended */
+  #waiting: (() => void)[] = [];
+  #hurriedAt = -Infinity;
   #fresh: PendingRelease[] = [];
   #freshRound: Promise<void> | undefined;
 
@@ -101,13 +126,56 @@ export class PendingReleases {
   async drain(): Promise<void> {
     const { clock, recorder, storage } = this.ports;
     try {
-      const due = storage.releasesDue(clock.now(), SUPPLY_BATCH_MAX).filter((release) => !this.#underWay.has(release.token));
-      for (const { token } of due) this.#underWay.add(token);
-      await this.#rounds(due);
+      await this.#rounds(this.#begin(storage.releasesDue(clock.now(), SUPPLY_BATCH_MAX)));
       this.rearm();
     } catch (error) {
       recorder.log("error", "pending releases could not be read", { error: String(error) });
     }
+  }
+
+  /**
+   * Whether an address that was given back may still be taken at its owner: the wanted one (canonical text), or for "" any of the family
+   * that `isGivenOut`.
+   */
+  isPending({ family, address }: { family: Family; address: string }, isGivenOut: (address: string) => boolean): boolean {
+    if (this.#count === 0) return false;
+    const { storage } = this.ports;
+    if (address) return storage.releasesOf(address).length > 0;
+    for (const pending of storage.releaseAddresses()) if (familyOfText(pending) === family && isGivenOut(pending)) return true;
+    return false;
+  }
+
+  /**
+   * Tries the releases of an address, or for "" those that are due next, before their time. Resolves when any row is gone or a round has
+   * ended; at once when nothing is under way. Never rejects.
+   */
+  async hurry(address: string): Promise<void> {
+    const { clock, recorder, storage } = this.ports;
+    try {
+      let early: PendingRelease[] = [];
+      if (address) early = this.#begin(storage.releasesOf(address));
+      else if (clock.now() - this.#hurriedAt >= HURRY_INTERVAL_MS) {
+        this.#hurriedAt = clock.now();
+        early = this.#begin(storage.releasesDue(Number.MAX_SAFE_INTEGER, SUPPLY_BATCH_MAX));
+      }
+      void this.#rounds(early);
+    } catch (error) {
+      recorder.log("error", "pending releases could not be read", { error: String(error) });
+    }
+    if (this.#underWay.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The rows that are in no round yet; from now on they are. */
+  #begin(releases: readonly PendingRelease[]): PendingRelease[] {
+    const idle = releases.filter(({ token }) => !this.#underWay.has(token));
+    for (const { token } of idle) this.#underWay.add(token);
+    return idle;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 
   /** Sets the alarm for the earliest row that is left. */
@@ -139,6 +207,7 @@ export class PendingReleases {
       recorder.log("error", "releases could not be put off", { error: String(error), releases: releases.length });
     } finally {
       for (const { token } of releases) this.#underWay.delete(token);
+      this.#wake();
     }
   }
 
@@ -149,14 +218,20 @@ export class PendingReleases {
       await withTimeout(clock, RPC_TIMEOUT_MS, deleteAddresses(items));
     }
     const view = await withTimeout(clock, RPC_TIMEOUT_MS, topology.current());
+    await this.#route(view, releases, { until: clock.now() + RELEASE_WAIT_MS, pauseMs: STALE_PAUSE_MIN_MS });
+  }
+
+  async #route(view: Topology, releases: readonly PendingRelease[], patience: Patience): Promise<void> {
     const byOwner = groupBy(releases, ({ address }) => ownerOf(view, address) ?? "");
-    const sent = [...byOwner].map(([owner, group]) => (owner ? this.#sendTo(owner, group) : this.#unclaimed(view.epoch, group)));
+    const sent = [...byOwner].map(([owner, group]) =>
+      owner ? this.#sendTo(owner, view, group, patience) : this.#again(view, group, patience, { isUnclaimed: true }),
+    );
     // Each to its end: as long as one waits for its answer, its rows are under way.
     const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
   }
 
-  async #sendTo(ownerUid: string, releases: readonly PendingRelease[]): Promise<void> {
+  async #sendTo(ownerUid: string, view: Topology, releases: readonly PendingRelease[], patience: Patience): Promise<void> {
     const { clock, owner, topology } = this.ports;
     let results: ReleaseResult[];
     try {
@@ -167,20 +242,36 @@ export class PendingReleases {
       return;
     }
     const released = releases.filter((_, index) => results[index] === "released");
-    const view = topology.cached;
-    if (view) for (const { address } of released) topology.counts.released(view, ownerUid, address);
+    const { cached } = topology;
+    if (cached) for (const { address } of released) topology.counts.released(cached, ownerUid, address);
     this.#done(released);
-    const left = releases.filter((_, index) => results[index] !== "released");
-    if (left.length === 0) return;
-    this.#defer(left);
-    await withTimeout(clock, RPC_TIMEOUT_MS, topology.refresh()).catch(() => undefined);
+    const stale = releases.filter((_, index) => results[index] !== "released");
+    if (stale.length > 0) await this.#again(view, stale, patience, { isUnclaimed: false });
   }
 
-  /** An address in no claim at the Coordinator's current epoch has no row to free. */
-  async #unclaimed(epoch: number, releases: readonly PendingRelease[]): Promise<void> {
-    const fresh = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.topology.refresh()).catch(() => undefined);
-    if (fresh?.epoch === epoch) this.#done(releases);
-    else this.#defer(releases);
+  /**
+   * Asks for the newest topology and goes on by that. An address in no claim at the Coordinator's current epoch has no row to free. An owner
+   * that the same topology names again has frozen the segment, so the next try waits a little.
+   */
+  async #again(
+    view: Topology,
+    releases: readonly PendingRelease[],
+    { until, pauseMs }: Patience,
+    { isUnclaimed }: { isUnclaimed: boolean },
+  ): Promise<void> {
+    const { clock, random, topology } = this.ports;
+    const fresh = await withTimeout(clock, RPC_TIMEOUT_MS, topology.refresh()).catch(() => undefined);
+    const isSame = fresh?.epoch === view.epoch;
+    if (fresh && isSame && isUnclaimed) {
+      this.#done(releases);
+      return;
+    }
+    if (!fresh || clock.now() >= until) {
+      this.#defer(releases);
+      return;
+    }
+    await (isSame ? clock.sleep(pauseMs / 2 + random.below(pauseMs)) : clock.nextTurn());
+    await this.#route(fresh, releases, { until, pauseMs: isSame ? Math.min(2 * pauseMs, STALE_PAUSE_MAX_MS) : pauseMs });
   }
 
   #done(releases: readonly PendingRelease[]): void {
@@ -189,13 +280,16 @@ export class PendingReleases {
       for (const release of releases) storage.releaseDelete(release.token);
     });
     this.#count -= releases.length;
+    this.#wake();
   }
 
+  /** A row that was tried before its time keeps it. */
   #defer(releases: readonly PendingRelease[]): void {
     const { clock, random, storage } = this.ports;
     const now = clock.now();
+    const due = releases.filter(({ dueAt }) => dueAt <= now);
     storage.transaction(() => {
-      for (const release of releases) {
+      for (const release of due) {
         const delay = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.min(release.attempts, 10));
         release.attempts++;
         release.dueAt = now + delay / 2 + random.below(delay);

@@ -75,6 +75,14 @@ export class MemoryLedgerStorage implements LedgerStorage {
   releaseHas(token: string): boolean {
     return this.releases.has(token);
   }
+
+  releasesOf(address: string): PendingRelease[] {
+    return this.releases.values().flatMap((release) => (release.address === address ? [{ ...release }] : []));
+  }
+
+  releaseAddresses(): Iterable<string> {
+    return this.releases.values().map(({ address }) => address);
+  }
 }
 
 /** FreeCountStorage in memory: what a restart finds is what was saved. */

@@ -1,6 +1,8 @@
 /** What the parts of an AddressLedger talk to, each peer scripted by the test, in virtual time. */
 import type { Recorder } from "../../../src/core/base/ports";
 import type { LedgerPorts } from "../../../src/addresses/clusterip/address-ledger";
+import type { SupplyPorts } from "../../../src/addresses/clusterip/address-supply";
+import { PendingReleases } from "../../../src/addresses/clusterip/pending-release";
 import { TopologySource } from "../../../src/addresses/clusterip/topology-source";
 import type { Topology } from "../../../src/addresses/rpc/coordinator";
 import type { IPAddressDelete } from "../../../src/addresses/rpc/ip-addresses";
@@ -92,6 +94,10 @@ export class LedgerWorld {
       holds: (key, address) => this.holds(key, address),
       wakeAt: (time) => void this.alarms.push(time - this.scheduler.now),
     };
+  }
+
+  get supplyPorts(): SupplyPorts {
+    return { ...this.ports, releases: new PendingReleases(this.ports) };
   }
 
   countOf(prefix: string): number {

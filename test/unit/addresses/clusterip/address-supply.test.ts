@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
 import { AddressSupply, type SupplyResult } from "../../../../src/addresses/clusterip/address-supply";
+import { PendingReleases } from "../../../../src/addresses/clusterip/pending-release";
 import type { AllocateResult } from "../../../../src/addresses/rpc/service-cidr";
 import { MemoryFreeCountStorage } from "../../../support/memory/ledger-storage";
 import { aHolder } from "../../../support/worlds/owner-world";
@@ -9,7 +10,7 @@ import { aTopology, LedgerWorld, SOME_FREE } from "../../../support/worlds/ledge
 const DEADLINE_MS = 20_000;
 
 class SupplyWorld extends LedgerWorld {
-  readonly supply = new AddressSupply(this.ports);
+  readonly supply = new AddressSupply(this.supplyPorts);
   #tokens = 0;
 
   take(address = "", kind: "service" | "ipaddress" = "service", isHeld = false): Promise<SupplyResult> {
@@ -265,7 +266,7 @@ describe("what is counted and told", () => {
     const metrics = new AllocationMetrics();
     const lines: object[] = [];
     const supply = new AddressSupply({
-      ...world.ports,
+      ...world.supplyPorts,
       metrics,
       recorder: { log: (level, event, fields) => void lines.push({ level, event, ...fields }) },
     });
@@ -317,7 +318,7 @@ describe("what is not counted", () => {
     world.topology = { ...aTopology(1, { a: "10.0.0.0/24" }), ranges: [] };
     world.allocate = answer;
     const wanted = { family: "IPv4", address: "10.0.0.5", holder: aHolder() } as const;
-    const supply = new AddressSupply({ ...world.ports, metrics });
+    const supply = new AddressSupply({ ...world.supplyPorts, metrics });
     await world.result(supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => "token"));
     expect([world.countOf("allocate"), metrics.values()]).toEqual([1, []]);
   });
@@ -549,6 +550,85 @@ describe("negative answers (rule 17)", () => {
     world.allocate = () => refused("released");
     expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("unavailable");
     expect(world.countOf("allocate")).toBe(2);
+  });
+});
+
+describe("releases that are pending (rule 17)", () => {
+  /** A store whose outbox has a row for the address; the owner frees the address when the row gets there. */
+  class PendingWorld extends LedgerWorld {
+    readonly releases = new PendingReleases(this.ports);
+    readonly metrics = new AllocationMetrics();
+    readonly supply = new AddressSupply({ ...this.ports, releases: this.releases, metrics: this.metrics });
+    isFree = false;
+
+    constructor(address = "10.0.0.5") {
+      super();
+      this.allocate = (_, item) => (this.isFree ? given("10.0.0.5") : refused(item.address ? "taken" : "full"));
+      this.free = () => structuredClone(this.isFree ? SOME_FREE : { IPv4: NONE, IPv6: NONE });
+      this.release = () => {
+        this.isFree = true;
+        return "released";
+      };
+      const row = this.storage.transaction(() => this.releases.add({ address, token: "gone", gen: { epoch: 1, counter: 1 } }));
+      this.storage.releaseDefer(row.token, 9, this.scheduler.now + 60_000);
+      this.releases.reload();
+    }
+
+    async take(address: string): Promise<{ outcome: string; tookMs: number }> {
+      const startedAt = this.scheduler.now;
+      const wanted = { family: "IPv4", address, holder: aHolder() } as const;
+      let tokens = 0;
+      const result = await this.scheduler.run(this.supply.take(wanted, startedAt + DEADLINE_MS, () => `token-${++tokens}`));
+      return { outcome: reasonOf(result), tookMs: this.scheduler.now - startedAt };
+    }
+  }
+
+  it.each(["10.0.0.5", ""])("wanted %j: the release is hurried, and the address is given", async (address) => {
+    const world = new PendingWorld();
+    expect(await world.take(address)).toMatchObject({ outcome: "10.0.0.5" });
+    expect(world.countOf("release a")).toBe(1);
+    expect(world.metrics.values().map(({ errors }) => errors)).toEqual([{ static: 0, dynamic: 0 }]);
+  });
+
+  it.each(["10.0.0.5", ""])("wanted %j, the owner frees nothing: unavailable at the deadline, never full or taken", async (address) => {
+    const world = new PendingWorld();
+    world.release = () => Promise.reject(new Error("overloaded"));
+    const { outcome, tookMs } = await world.take(address);
+    expect(outcome).toBe("unavailable");
+    expect(tookMs).toBeGreaterThanOrEqual(DEADLINE_MS);
+    expect(tookMs).toBeLessThan(DEADLINE_MS + 1_000);
+    expect(world.metrics.values()).toEqual([]);
+  });
+
+  it.each(["10.0.0.5", ""])("wanted %j, the owner does not answer the release: unavailable at the deadline", async (address) => {
+    const world = new PendingWorld();
+    world.release = () => new Promise(() => undefined);
+    const { outcome, tookMs } = await world.take(address);
+    expect([outcome, tookMs < DEADLINE_MS + 1_000]).toEqual(["unavailable", true]);
+  });
+
+  it.each(["10.0.0.5", ""])("wanted %j, the release gets there while the owner refuses: asked again", async (address) => {
+    const world = new PendingWorld();
+    const { allocate } = world;
+    world.allocate = async (owner, item) => {
+      const answer = await allocate(owner, item);
+      await world.releases.hurry("10.0.0.5");
+      return answer;
+    };
+    expect(await world.take(address)).toMatchObject({ outcome: "10.0.0.5" });
+  });
+
+  it("of another address: taken at once", async () => {
+    const world = new PendingWorld("10.0.0.6");
+    expect(await world.take("10.0.0.5")).toEqual({ outcome: "taken", tookMs: 0 });
+  });
+
+  it.each([
+    { name: "another family", address: "fd00::5" },
+    { name: "no range", address: "10.9.0.5" },
+  ])("of an address of $name: full at once", async ({ address }) => {
+    const world = new PendingWorld(address);
+    expect(await world.take("")).toEqual({ outcome: "full", tookMs: 0 });
   });
 });
 

@@ -91,7 +91,7 @@ describe("a release", () => {
     expect([world.left, world.releases.count]).toEqual([["10.0.0.5"], 1]);
   });
 
-  it("stale: reads the topology again, and the next try goes to the owner it names (hazard 17)", async () => {
+  it("stale after a move: goes to the owner that the newest topology names, before the change is answered (hazard 17)", async () => {
     const world = new ReleaseWorld();
     world.release = (owner) => (owner === "a" ? "stale" : "released");
     world.topology = aTopology(1, { a: "10.0.0.0/24" });
@@ -102,24 +102,130 @@ describe("a release", () => {
       return Promise.resolve(answer);
     };
     await world.scheduler.run(first);
-    expect(world.left).toEqual(["10.0.0.5"]);
-    await world.scheduler.pass(1_000);
-    await world.scheduler.run(world.releases.drain());
-    expect(world.left).toEqual([]);
+    expect([world.left, world.releases.count]).toEqual([[], 0]);
     expect(world.calls.filter((call) => call.startsWith("release"))).toEqual(["release a t-10.0.0.5", "release b t-10.0.0.5"]);
   });
 
-  it("of an address in no claim is done only when the Coordinator's epoch says so (hazard 17)", async () => {
+  it("stale while the segment is frozen: tried again with growing pauses, as long as an answer waits, then put off", async () => {
+    const world = new ReleaseWorld();
+    let thawed = false;
+    world.release = () => (thawed ? "released" : "stale");
+    const startedAt = world.scheduler.now;
+    await world.scheduler.run(world.drop("10.0.0.5"));
+    expect(world.scheduler.now - startedAt).toBeGreaterThanOrEqual(2_000);
+    expect(world.scheduler.now - startedAt).toBeLessThan(2_500);
+    expect(world.countOf("release")).toBeGreaterThan(8);
+    expect(world.countOf("release")).toBeLessThan(25);
+    expect(world.countOf("topology")).toBe(world.countOf("release") + 1);
+    expect(world.left).toEqual(["10.0.0.5"]);
+    await world.scheduler.pass(400);
+    const dropped = world.scheduler.run(world.releases.drain());
+    await world.scheduler.pass(50);
+    thawed = true;
+    await dropped;
+    expect(world.left).toEqual([]);
+  });
+
+  it("stale beside a silent owner: does not wait for that one", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { silent: "10.0.0.0/24", moved: "10.0.1.0/24" });
+    await world.scheduler.run(world.source.current());
+    world.topology = aTopology(2, { silent: "10.0.0.0/24", heir: "10.0.1.0/24" });
+    world.release = (owner) => (owner === "silent" ? new Promise(() => undefined) : owner === "moved" ? "stale" : "released");
+    void world.drop("10.0.0.5", "10.0.1.5");
+    await world.scheduler.pass(100);
+    expect(world.left).toEqual(["10.0.0.5"]);
+  });
+
+  it("of an address in no claim: done only when the Coordinator's epoch says so, else sent to the owner that it names (hazard 17)", async () => {
     const world = new ReleaseWorld();
     await world.scheduler.run(world.drop("10.9.0.5"));
     expect([world.left, world.countOf("topology"), world.countOf("release")]).toEqual([[], 2, 0]);
 
     world.topology = aTopology(2, { a: "10.0.0.0/24", b: "10.9.0.0/24" });
     await world.scheduler.run(world.drop("10.9.0.6"));
-    expect([world.left, world.countOf("release")]).toEqual([["10.9.0.6"], 0]);
-    await world.scheduler.pass(1_000);
-    await world.scheduler.run(world.releases.drain());
     expect([world.left, world.calls.at(-1)]).toEqual([[], "release b t-10.9.0.6"]);
+  });
+});
+
+describe("releases that creates wait for", () => {
+  const HOUR_MS = 3_600_000;
+  const isGivenOut = (): boolean => true;
+
+  /** An outbox whose row waits for an hour. */
+  function waiting(address = "10.0.0.5"): ReleaseWorld {
+    const world = new ReleaseWorld();
+    const [row] = world.commit(address);
+    if (!row) throw new Error("no row");
+    world.storage.releaseDefer(row.token, 5, world.scheduler.now + HOUR_MS);
+    world.restart();
+    return world;
+  }
+
+  it("pending: by address, or by family and what ranges give out", () => {
+    const { releases } = waiting();
+    const ask = (family: "IPv4" | "IPv6", address: string, given = true): boolean => releases.isPending({ family, address }, () => given);
+    expect([ask("IPv4", "10.0.0.5"), ask("IPv4", "10.0.0.6")]).toEqual([true, false]);
+    expect([ask("IPv4", ""), ask("IPv4", "", false), ask("IPv6", "")]).toEqual([true, false, false]);
+  });
+
+  it("pending: an empty outbox reads nothing", () => {
+    const world = new ReleaseWorld();
+    world.storage.releasesOf = world.storage.releaseAddresses = () => {
+      throw new Error("read");
+    };
+    expect(world.releases.isPending({ family: "IPv4", address: "10.0.0.5" }, isGivenOut)).toBe(false);
+  });
+
+  it.each(["10.0.0.5", ""])("hurried (%j): tried before their time, and gone", async (address) => {
+    const world = waiting();
+    await world.scheduler.run(world.releases.hurry(address));
+    expect([world.left, world.releases.count]).toEqual([[], 0]);
+  });
+
+  it("hurried in vain: the row keeps its time and its attempts", async () => {
+    const world = waiting();
+    const before = world.storage.releasesOf("10.0.0.5");
+    world.release = () => Promise.reject(new Error("overloaded"));
+    await world.scheduler.run(world.releases.hurry("10.0.0.5"));
+    expect(world.countOf("release")).toBe(1);
+    expect(world.storage.releasesOf("10.0.0.5")).toEqual(before);
+  });
+
+  it("hurried by many: one call at a time, and no more than ten a second", async () => {
+    const world = waiting();
+    world.release = () => Promise.reject(new Error("overloaded"));
+    for (const endAt = world.scheduler.now + 1_000; world.scheduler.now < endAt;) {
+      await world.scheduler.run(Promise.all(Array.from({ length: 20 }, () => world.releases.hurry(""))));
+      await world.scheduler.pass(5);
+    }
+    expect(world.countOf("release")).toBeGreaterThanOrEqual(9);
+    expect(world.countOf("release")).toBeLessThanOrEqual(11);
+  });
+
+  it("hurried while a round is under way: resolves with the first row that is gone", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { silent: "10.0.0.0/24", b: "10.0.1.0/24" });
+    let answer: () => void = () => undefined;
+    world.release = (owner) => new Promise((resolve) => owner === "b" && (answer = () => resolve("released")));
+    void world.drop("10.0.0.5", "10.0.1.5");
+    await world.scheduler.pass(10);
+    let isDone = false;
+    void world.releases.hurry("10.0.1.5").then(() => (isDone = true));
+    await world.scheduler.pass(10);
+    expect(isDone).toBe(false);
+    answer();
+    await world.scheduler.pass(10);
+    expect([isDone, world.countOf("release b"), world.left]).toEqual([true, 1, ["10.0.0.5"]]);
+  });
+
+  it("that cannot be read: no reason to reject", async () => {
+    const world = waiting();
+    world.storage.releasesOf = () => {
+      throw new Error("disk");
+    };
+    await world.scheduler.run(world.releases.hurry("10.0.0.5"));
+    expect(world.logged).toEqual(["error pending releases could not be read"]);
   });
 });
 

@@ -206,7 +206,7 @@ describe("full", () => {
     });
     const hints = new FreeHints(world.clock, { owner } as unknown as CoordinatorPeers);
     world.countedTopology = async () => ({ ...world.topology, free: (await hints.ask(uids)).map(({ free }) => free) });
-    const supply = new AddressSupply(world.ports);
+    const supply = new AddressSupply(world.supplyPorts);
     let tokens = 0;
     const take = async () => {
       const begun = world.clock.now();

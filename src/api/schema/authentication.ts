@@ -1,5 +1,5 @@
 /**
- * authentication.k8s.io/v1: who am I, and token reviews; never stored (k8s.io/api authentication/v1, v0.36).
+ * authentication.k8s.io/v1: reviews of the sender and of tokens; created and answered, never stored (k8s.io/api authentication/v1, v0.36).
  */
 import { ObjectMeta } from "./meta";
 import { bool, kind, listOf, mapOf, message, plain, ref, required, string } from "./dsl";

@@ -1,5 +1,5 @@
 /**
- * authorization.k8s.io/v1: access reviews, created and answered but never stored (k8s.io/api authorization/v1, v0.36).
+ * authorization.k8s.io/v1: access reviews; created and answered, never stored (k8s.io/api authorization/v1, v0.36).
  */
 import { FieldSelectorRequirement, LabelSelectorRequirement, ObjectMeta } from "./meta";
 import { bool, kind, listOf, mapOf, message, plain, pointer, ref, required, string } from "./dsl";

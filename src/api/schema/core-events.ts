@@ -12,7 +12,7 @@ export const EventSource: MessageSchema = message(
     component: plain(1, string, "Component that reported the event."),
     host: plain(2, string, "Node on which the component runs."),
   },
-  { description: "Who reported an event, in the form of old." },
+  { description: "Who reported an event, in the older form." },
 );
 
 const EventSeries: MessageSchema = message(

@@ -1,6 +1,6 @@
 /**
- * JSON body -> object of a schema. The hot half of every write: JSON.parse, one walk, and one scan of the text that
- * proves the absence of duplicate fields (as many members in the text as in the value).
+ * JSON body -> object of a schema. Every write runs this code: JSON.parse, one walk of the value, and one scan of the text. The scan
+ * proves that no field stands twice: the text has as many members as the value.
  */
 import { err, ok, type Result } from "../../core/base/result";
 import { syntaxError } from "./json-syntax";
@@ -28,8 +28,8 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): Result<string, Deco
 }
 
 /**
- * Decodes one JSON document as a `schema`. Unknown and duplicate fields are not errors: they are removed (of duplicates the last
- * one stays) and reported. Upstream: apimachinery pkg/runtime/serializer/json, sigs.k8s.io/json.
+ * Decodes one JSON document as a `schema`. Unknown and duplicate fields are no errors: they are removed and reported. Of
+ * duplicates the last one stays. Upstream: apimachinery pkg/runtime/serializer/json, sigs.k8s.io/json.
  */
 export function decodeJson(text: string, schema: MessageSchema): Result<Decoded, DecodeError> {
   let parsed: unknown;

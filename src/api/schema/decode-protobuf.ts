@@ -2,8 +2,8 @@
  * Protobuf body -> object of a schema, table-driven: typed Go clients (kubectl 1.32 and later among them) send nothing else.
  *
  * A body is `k8s\0` and the message Unknown {1 typeMeta {1 apiVersion, 2 kind}, 2 raw, 3 contentEncoding, 4 contentType}; raw is
- * the object. Decoding only unpacks the wire; the walk that JSON bodies take then checks and normalises, so that both forms of
- * one object end as the same value (Go writes zero values of plain fields, the walk drops them).
+ * the object. Decoding only unpacks the wire. The walk that JSON bodies take then checks and normalises: both forms of one object
+ * become the same value. Go writes zero values of plain fields; the walk drops them.
  * Upstream: apimachinery pkg/runtime/serializer/protobuf, generated.proto of each group.
  */
 import { err, ok, type Result } from "../../core/base/result";
@@ -18,7 +18,7 @@ const NOT_PROTOBUF = "provided data does not appear to be a protobuf message, ex
 
 type JsonObject = Record<string, unknown>;
 
-/** Decodes one body as a `schema`. `problems` is empty: protobuf has no unknown or duplicate names to speak of. */
+/** Decodes one body as a `schema`. `problems` is empty: protobuf has field numbers and no names. */
 export function decodeProtobuf(body: Uint8Array, schema: MessageSchema): Result<Decoded, DecodeError> {
   const typeMeta: TypeMeta = { apiVersion: "", kind: "" };
   if (PROTOBUF_PREFIX.some((byte, i) => body[i] !== byte)) return err({ reason: "syntax", cause: NOT_PROTOBUF, typeMeta });
@@ -210,7 +210,7 @@ function readJson(reader: WireReader, name: string): unknown {
   }
 }
 
-/** {1 seconds, 2 nanos}; nothing at all is the zero time, null in JSON. */
+/** {1 seconds, 2 nanos}; an empty message is the zero time, null in JSON. */
 function readTime(reader: WireReader, kind: "time" | "microTime", name: string): string | null | undefined {
   const end = reader.delimited();
   if (reader.at === end) return null;

@@ -1,5 +1,5 @@
 /**
- * The words in which schemas are written:
+ * The functions that schemas are written with:
  *
  *   export const ServicePort = message("io.k8s.api.core.v1.ServicePort", {
  *     name: plain(1, string, "Name of the port."),
@@ -7,7 +7,8 @@
  *     targetPort: plain(4, intOrString),
  *   });
  *
- * The number is the protobuf field number; plain, pointer and always are the presence of types.ts, required is always and more.
+ * The number is the protobuf field number. `plain`, `pointer` and `always` are the presence of types.ts; `required` is `always` and required
+ * in OpenAPI.
  */
 import { assert } from "../../core/base/assert";
 import type { Field, FieldType, ListSemantics, MessageSchema, Presence } from "./types";
@@ -24,7 +25,7 @@ export const fieldsV1: FieldType = { kind: "fieldsV1" };
 /** Any JSON value. */
 export const anyValue: FieldType = { kind: "any" };
 
-/** A string of a closed set; decoding does not refuse others, validation does. */
+/** A string of a closed set. Decoding takes other strings too; validation refuses them. */
 export function enumOf(...values: readonly string[]): FieldType {
   return { kind: "string", enum: values };
 }
@@ -47,7 +48,7 @@ export function keyedListOf(schema: MessageSchema, key: string): FieldType {
   return listOf(ref(schema), { mergeKey: key, listType: "map", listMapKeys: [key] });
 }
 
-/** What a field says besides number, type and presence. */
+/** What a field states besides number, type and presence. */
 export interface FieldOptions {
   required?: boolean;
   default?: unknown;
@@ -76,12 +77,12 @@ export function always(number: number, type: FieldType, description = "", option
   return field("always", number, type, description, options);
 }
 
-/** A field that stands in JSON even when zero, and that OpenAPI calls required: nearly all that lack omitempty. */
+/** A Go field without omitempty that OpenAPI calls required: nearly all fields without omitempty are. */
 export function required(number: number, type: FieldType, description = ""): FieldSpec {
   return field("always", number, type, description, { required: true });
 }
 
-/** A message on the wire in protobuf whose members stand in the enclosing object in JSON. */
+/** A message of its own in protobuf; in JSON its members stand in the enclosing object. */
 export function inline(number: number, schema: MessageSchema): FieldSpec {
   return field("always", number, ref(schema), "", { inline: true });
 }
@@ -96,7 +97,7 @@ export interface MessageOptions {
 /** What Go prints of a scalar that nobody set. */
 const ZEROS: Partial<Record<FieldType["kind"], unknown>> = { string: "", int32: 0, int64: 0, bool: false };
 
-/** Builds a message and its indexes. Throws InvariantError on a repeated name or number: a schema is program text. */
+/** Builds a message and its indexes. Throws InvariantError on a repeated name or number: a schema is part of the program. */
 export function message(name: string, fields: Record<string, FieldSpec>, options: MessageOptions = {}): MessageSchema {
   const named: Field[] = Object.entries(fields).map(([fieldName, spec]) => ({ name: fieldName, ...spec }));
   const byName = new Map<string, Field>();

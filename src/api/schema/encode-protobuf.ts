@@ -1,6 +1,6 @@
 /**
  * Object of a schema -> protobuf body, byte for byte as Go writes it: fields by number, map keys sorted, zero values of plain
- * fields written out. The server answers in JSON; this is for round-trip tests and clients of tests.
+ * fields written out. The server answers in JSON; round-trip tests and the clients of tests use this.
  */
 import { PROTOBUF_PREFIX } from "./decode-protobuf";
 import { parseTime } from "./instant";

@@ -9,7 +9,7 @@ export interface Instant {
   nanos: number;
 }
 
-/** 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: what RFC 3339 can write. */
+/** 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: the first and last second of RFC 3339. */
 const FIRST_SECOND = -62167219200;
 const LAST_SECOND = 253402300799;
 /** 400 years are a whole number of weeks and leap cycles; adding them keeps Date.UTC away from its two-digit years. */

@@ -1,5 +1,5 @@
 /**
- * What Go says of a text that is not JSON (encoding/json scanner.go). Runs only after JSON.parse has refused the text.
+ * Go's errors for a text that is not JSON (encoding/json scanner.go). Runs only after JSON.parse has refused the text.
  */
 
 const END = "unexpected end of JSON input";

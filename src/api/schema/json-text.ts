@@ -1,5 +1,5 @@
 /**
- * What JSON.parse does not tell: how many members a text holds and which of them are written twice.
+ * What JSON.parse does not report: how many members a text holds, and which of them stand twice.
  */
 import { MAX_PROBLEMS } from "./value-walk";
 import type { FieldType, MessageSchema } from "./types";
@@ -34,7 +34,7 @@ function endOfString(text: string, start: number): number {
 
 /**
  * The strict decoding problems of a valid JSON text in document order, unknown and duplicate fields alike, each text once.
- * Below an unknown or free-form field nothing is reported, as upstream. `schema` is a kind: kind and apiVersion are known at the top.
+ * Nothing below an unknown or free-form field is reported, as upstream. `schema` is a kind: kind and apiVersion are known at the top.
  */
 export function strictProblems(text: string, schema: MessageSchema): string[] {
   const reader = new DuplicateReader(text);
@@ -48,7 +48,7 @@ class DuplicateReader {
 
   constructor(private readonly text: string) {}
 
-  /** Reads one value; `type` undefined = nothing below is of interest. The text is known to be valid and of bounded depth. */
+  /** Reads one value; `type` undefined = nothing below is reported. The text is known to be valid and of bounded depth. */
   value(type: FieldType | undefined, path: string, isRoot = false): void {
     const first = this.peek();
     if (first === "{") this.object(type, path, isRoot);

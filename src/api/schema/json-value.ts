@@ -48,7 +48,7 @@ export function parsePatch(text: string): Result<JsonValue, string> {
   }
 }
 
-/** Go's words for a body of another form than the patch has; `type` is the Go type that it does not fit. */
+/** Go's error for a body that does not fit the patch; `type` is the Go type that it should have. */
 export function wrongForm(value: JsonValue, type: string): string {
   const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
   return `json: cannot unmarshal ${found} into Go value of type ${type}`;

@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 2.0 document in protobuf, the only form in which client-go asks for it. Numbers: gnostic openapiv2/OpenAPIv2.proto.
- * Maps are repeated pairs of a name and a value there, values of any type are YAML, of which JSON is a part.
+ * A map is a repeated pair of name and value. A value of any type is YAML text; JSON is a part of YAML.
  */
 import type { OpenApiSchema } from "./openapi-components";
 import type { OpenApiV2Document } from "./openapi-v2";
@@ -11,7 +11,7 @@ const UTF8 = new TextEncoder();
 
 type Encode = (value: never) => number[];
 
-/** member of the JSON form -> its number, and how its value is written */
+/** member of the JSON form -> its number and the writer of its value */
 type Fields = Readonly<Record<string, readonly [number: number, write: (out: number[], number: number, value: unknown) => void]>>;
 
 function text(out: number[], number: number, value: unknown): void {
@@ -54,7 +54,7 @@ function pair(name: string, value: number[]): number[] {
   return out;
 }
 
-/** A message around one of several: the field that tells which. */
+/** A message around one of several; its field number says which. */
 function choice(number: number, inner: number[]): number[] {
   const out: number[] = [];
   delimited(out, number, inner);

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 2.0 document of the whole server (`/openapi/v2`), made from the 3.0 documents, so that both say the same.
- * Form: upstream kube-openapi; a reference stands beside its description there, where 3.0 wraps it in allOf.
+ * The OpenAPI 2.0 document of the whole server (`/openapi/v2`), made from the 3.0 documents: both state the same.
+ * Form: upstream kube-openapi. In 2.0 a reference stands beside its description; 3.0 wraps it in allOf.
  */
 import { sorted, type OpenApiSchema } from "./openapi-components";
 import type { OpenApiDocument } from "./openapi";
@@ -15,7 +15,7 @@ export interface OpenApiV2Document {
 const KINDS = "x-kubernetes-group-version-kind";
 const METHODS = ["get", "put", "post", "delete", "patch"];
 
-/** One document out of those of the groups and versions. A definition that several of them have carries the kinds of all. */
+/** Merges the documents of all groups and versions. A definition that stands in several documents carries the kinds of all. */
 export function openApiV2Document(documents: readonly OpenApiDocument[]): OpenApiV2Document {
   const paths = new Map<string, OpenApiSchema>();
   const definitions = new Map<string, OpenApiSchema>();
@@ -48,7 +48,7 @@ interface Content {
   content: Record<string, { schema: OpenApiSchema }>;
 }
 
-/** What a body or an answer is, whatever its media type. */
+/** The schema of a body or an answer, whatever its media type. */
 function contentSchema({ content }: Content): OpenApiSchema {
   return schemaOf(Object.values(content)[0]?.schema ?? {});
 }
@@ -80,7 +80,7 @@ function schemaOf(schema: OpenApiSchema): OpenApiSchema {
   if (only) return { ...rest, ...schemaOf(only) };
   return {
     ...rest,
-    // 2.0 has no alternatives: these types are texts there that say so by their format
+    // 2.0 has no alternatives: such types are strings with a format
     ...(oneOf ? { type: "string" } : {}),
     ...(items ? { items: schemaOf(items as OpenApiSchema) } : {}),
     ...(additionalProperties ? { additionalProperties: schemaOf(additionalProperties as OpenApiSchema) } : {}),

@@ -1,13 +1,13 @@
 /**
  * The OpenAPI 3.0 document of one group and version (`/openapi/v3/apis/{group}/{version}`): paths, parameters and components.
- * What clients read of it is little (api-machinery §1): kubectl looks for the `fieldValidation` parameter and the media types of
- * each kind's PATCH, and for components by their `x-kubernetes-group-version-kind`. The rest is there for people and generators.
+ * kubectl reads three things of it: the `fieldValidation` parameter and the media types of each kind's PATCH, and the components by
+ * their `x-kubernetes-group-version-kind`. The rest is for people and generators of clients.
  */
 import { DeleteOptionsSchema, ListMeta, StatusSchema } from "./meta";
 import { listComponent, openApiComponents, refTo, sorted, type GroupVersionKind, type OpenApiSchema } from "./openapi-components";
 import type { MessageSchema } from "./types";
 
-/** One served resource, as far as its description goes. */
+/** One served resource: what its description needs. */
 export interface OpenApiResource extends GroupVersionKind {
   resource: string;
   namespaced: boolean;
@@ -46,7 +46,7 @@ const PATCH_TYPES = [
 const PATCH = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
 const PATCH_COMPONENT = { description: "A patch in one of the forms that the content type names.", type: "object" };
 
-/** Document of the resources of one group and version. The same input gives the same document, member for member. */
+/** Document of the resources of one group and version. Equal input gives an equal document, member for member. */
 export function openApiDocument(options: { title: string; version: string; resources: readonly OpenApiResource[] }): OpenApiDocument {
   const { title, version, resources } = options;
   const kinds = new Map<string, GroupVersionKind[]>();
@@ -174,7 +174,7 @@ function operation(resource: OpenApiResource, verb: string, scope: string, suffi
   };
 }
 
-/** The POST of a document that is carried out and not stored. */
+/** The POST of a document that has an effect and is not stored. */
 function actionOperation(resource: OpenApiResource, action: OpenApiAction, operationId: string): OpenApiSchema {
   return {
     tags: [tagOf(resource)],

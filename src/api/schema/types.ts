@@ -1,9 +1,9 @@
 /**
  * One description per API message. Decoding (unknown and duplicate fields), protobuf request bodies, OpenAPI v3,
- * strategic-merge keys and server-side apply all read it, so a field is described once.
+ * strategic-merge keys and server-side apply all read it, so each field is described once.
  */
 
-/** How a message field behaves when absent or zero in a protobuf body (Go's encoder writes zero values of plain fields). */
+/** How a message field behaves when absent or zero in a protobuf body. Go's encoder writes zero values of plain fields. */
 export type Presence =
   /** plain Go field with omitempty: a zero value is dropped from JSON */
   | "plain"
@@ -64,9 +64,9 @@ export interface MessageSchema {
   byName: ReadonlyMap<string, Field>;
   /** protobuf field number -> field (inline fields stand here themselves) */
   byNumber: ReadonlyMap<number, Field>;
-  /** scalars that stand in JSON even when nobody set them, with the value that they have then */
+  /** scalars that stand in JSON even when nobody set them, with their zero value */
   zeros: readonly (readonly [name: string, zero: unknown])[];
-  /** unknown fields below this message are kept as sent and not reported (types that only pass through, e.g. affinity) */
+  /** unknown fields below this message are kept as sent and not reported */
   preserveUnknown?: boolean;
   /** the message also carries kind and apiVersion (API kinds and their lists); they are never among `fields` */
   isKind?: boolean;
@@ -82,7 +82,7 @@ export interface TypeMeta {
 
 /**
  * Why a document is not a value of its schema. `cause` is upstream's text after `cannot be handled as a Service: `;
- * `typeMeta` is what the document said of itself as far as that could be read.
+ * `typeMeta` is what could be read of the document's kind and apiVersion.
  */
 export interface DecodeError {
   reason: "syntax" | "type" | "limit";

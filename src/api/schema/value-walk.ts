@@ -2,17 +2,17 @@
  * One walk of a parsed JSON value along its schema: checks types, normalises scalars, removes what the schema does not know.
  * The walk changes the value in place: it runs for every written object, and a copy would double its cost.
  *
- * What it normalises is what a Go server does by decoding and encoding: null is absence; a zero value of a `plain` field
- * is absent, that of an `always` scalar is there; times are whole seconds (six digits for MicroTime) in UTC; quantities are text.
+ * It normalises as a Go server does by decoding and encoding: null is absence; a zero value of a `plain` field is left
+ * out, that of an `always` scalar is kept; times are whole seconds (six digits for MicroTime) in UTC; quantities are text.
  * Source of the texts: sigs.k8s.io/json decode.go, metav1.Time, intstr.IntOrString, resource.Quantity.
  */
 import { assertNever } from "../../core/base/assert";
 import { formatMicroTime, formatTime, parseTime } from "./instant";
 import type { Field, FieldType, MessageSchema } from "./types";
 
-/** Deeper documents are refused: no API object comes near, and every later recursive step may rely on it. */
+/** Deeper documents are refused. No API object comes near this depth, and later recursive steps rely on the bound. */
 const MAX_DEPTH = 1000;
-/** Strict decoding problems reported for one document; the rest would only repeat the lesson. */
+/** Strict decoding problems reported for one document, so that a hostile body cannot make a huge answer. */
 export const MAX_PROBLEMS = 100;
 
 const INT32_MAX = 2147483647;
@@ -23,7 +23,7 @@ const QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9
 
 /** Stands for "leave the member out". */
 const ABSENT = Symbol("absent");
-/** In place of a member name where none is to be shown. */
+/** Stands for a member name that the path does not show. */
 const NO_NAME = -1;
 
 type JsonObject = Record<string, unknown>;
@@ -76,7 +76,7 @@ export class ValueWalk {
   members = 0;
   /** `unknown field "spec.foo"`, as met */
   readonly problems: string[] = [];
-  /** the first error, in Go's words; set = the walk is over and the value is unusable */
+  /** the first error, in Go's words; once set, the walk is over and the value is unusable */
   failure: string | undefined;
   private readonly path: (string | number)[] = [];
 
@@ -102,7 +102,7 @@ export class ValueWalk {
   }
 
   private unknown(object: JsonObject, name: string, schema: MessageSchema, depth: number): void {
-    // Counted although it is dropped: the comparison with the text needs every member.
+    // A dropped member counts too: the comparison with the text needs every member.
     this.free(object[name], depth + 1);
     if (schema.preserveUnknown) return;
     delete object[name];
@@ -113,7 +113,7 @@ export class ValueWalk {
 
   /**
    * The value to keep for `value` at member `name` of `owner`, or ABSENT. Containers come back as the same, changed, object.
-   * `dropZero` = the zero value of the type is the same as absence.
+   * `dropZero` = a zero value of the type means absence.
    */
   private value(value: unknown, type: FieldType, dropZero: boolean, name: string | number, owner: MessageSchema, depth: number): unknown {
     if (value === null) return ABSENT;
@@ -184,7 +184,7 @@ export class ValueWalk {
     for (const key in map) {
       this.members++;
       const before = map[key];
-      // Go's errors name struct fields only, its strict problems name the keys above a field as well
+      // Go's errors name struct fields only; its strict problems also name the map keys above a field
       const place = of.kind === "message" || of.kind === "list" || of.kind === "map" ? key : NO_NAME;
       const after = before === null ? zeroOf(of) : this.value(before, of, false, place, owner, depth);
       if (this.failure !== undefined) return;

@@ -12,9 +12,9 @@ const FIXED32 = 5;
 const GROUP_START = 3;
 const GROUP_END = 4;
 
-/** Groups are not used by any API type; they are skipped to this depth. */
+/** No API type uses groups; groups are skipped to this depth. */
 const MAX_GROUP_DEPTH = 100;
-/** Up to here the decoder's call costs more than a loop over ASCII. */
+/** Up to this length a loop over ASCII is cheaper than the call of the decoder. */
 const SHORT_TEXT = 48;
 const TRUNCATED = "unexpected EOF";
 
@@ -60,7 +60,7 @@ export class WireReader {
     return { number, wire: tag & 7 };
   }
 
-  /** Reads a length and returns the index where the bytes it speaks of end; within the body. */
+  /** Reads a length and returns the index at which its bytes end; the index lies within the body. */
   delimited(): number {
     const length = this.varint();
     const end = this.at + length;

@@ -1,7 +1,7 @@
 /**
  * YAML as upstream reads it: by way of JSON (sigs.k8s.io/yaml), plain scalars as in YAML 1.1 (`yes` is true, `010` is 8). The yaml library
- * composes nested values recursively and compares every key of a map with every other, so a hostile text could exhaust stack or time;
- * both are kept from it here.
+ * composes nested values recursively and compares every key of a map with every other. A hostile text could exhaust stack or time, so
+ * the limits here stop it first.
  */
 import {
   Composer,
@@ -24,7 +24,7 @@ import { err, ok, type Result } from "../../core/base/result";
 import type { JsonValue } from "./json-value";
 
 export interface ParsedYaml {
-  /** of a key that stands twice the last value */
+  /** a key that stands twice has its last value */
   value: JsonValue;
   /** `line 4: key "a" already set in map`, in the order of the text, at most REPEATED_MAX */
   repeated: string[];
@@ -33,16 +33,16 @@ export interface ParsedYaml {
 /** Deeper values are refused; no API object comes near. */
 const DEPTH_MAX = 250;
 const REPEATED_MAX = 100;
-/** Steps of reading: some seconds of work. An object of the size that storage keeps has far fewer, and JSON is not read here. */
+/** Steps of reading: some seconds of work. The largest object that storage takes needs far fewer, and JSON is not read here. */
 const LEXEMES_MAX = 200_000;
-/** What aliases may repeat, in characters: the text for each alias is the most that one can bring. */
+/** What aliases may repeat, in characters; each alias counts as the whole text, which is the most it can repeat. */
 const ALIASED_CHARS_MAX = 32 * 1024 * 1024;
 const TOO_DEEP = "exceeded max depth";
 
-/** What of YAML 1.1 Go leaves out: dates are text, and so are base-60 numbers; collections other than maps and lists do not exist. */
+/** Parts of YAML 1.1 that Go leaves out: dates and base-60 numbers are text; there are no collections but maps and lists. */
 const NOT_IN_GO = ["timestamp", "binary", "omap", "pairs", "set"].map((name) => `tag:yaml.org,2002:${name}`);
 
-/** Go reads `0o10` of YAML 1.2 besides. */
+/** Go also reads `0o10` of YAML 1.2. */
 function tagsOfGo(tags: Tags): Tags {
   const known = tags.filter((tag) => typeof tag === "string" || (!NOT_IN_GO.includes(tag.tag) && tag.format !== "TIME"));
   return [...known, "intOct"];
@@ -68,7 +68,7 @@ function read(document: Document.Parsed, text: string, lines: LineCounter): Resu
   if (fatal) return err(`error converting YAML to JSON: yaml: line ${lines.linePos(fatal.pos[0]).line}: ${fatal.message}`);
   checkAliases(document, text.length);
   const unsayable: number[] = [];
-  // by way of JSON: what else YAML can mean becomes what JSON can say
+  // by way of JSON: values that JSON cannot hold become values that it can
   const json = JSON.stringify(document.toJS() ?? null, (_, value: unknown) => {
     if (typeof value === "number" && !Number.isFinite(value)) unsayable.push(value);
     return value;
@@ -84,7 +84,7 @@ function goFloat(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
-/** Go's texts. The library bounds how often aliases of aliases multiply, not how large what they repeat is, and follows cycles. */
+/** Go's texts. The library bounds how often aliases multiply, but not the size of what they repeat, and it follows cycles. */
 function checkAliases(document: Document.Parsed, chars: number): void {
   let aliases = 0;
   visit(document, {
@@ -96,7 +96,7 @@ function checkAliases(document: Document.Parsed, chars: number): void {
   });
 }
 
-/** What Parser.parse does, watching how deep it gets. */
+/** The work of Parser.parse with a bound on the depth. */
 function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);

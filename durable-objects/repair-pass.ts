@@ -8,7 +8,7 @@ import { readService } from "../src/addresses/repair/round";
 import { SettingsWatch } from "../src/addresses/repair/settings-watch";
 import { StoredRanges } from "../src/addresses/repair/stored-ranges";
 import { EventRecorder, type EventSubject, referenceTo } from "../src/api/events/event-recorder";
-import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../src/api/meta/default-objects";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../src/api/registry/default-objects";
 import { prefixesIn } from "../src/core/net/prefix";
 import { servicesDefinition } from "../src/api/registry/services/definition";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";

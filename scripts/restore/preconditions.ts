@@ -2,7 +2,7 @@
 import type { Backup } from "../../src/tools/backup/format";
 import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
 import { addressesOf } from "../../src/tools/check/objects";
-import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/meta/default-objects";
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/registry/default-objects";
 import type { KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { keyOf } from "../../src/api/meta/object-key";
 import { UserError } from "../serve/user-error";

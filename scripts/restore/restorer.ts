@@ -16,7 +16,7 @@ import { namesAll } from "../../src/tools/import/plan";
 import { semanticEqual } from "../../src/api/meta/equality";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { keyOf } from "../../src/api/meta/object-key";
-import { isDerived, parentServiceOf } from "../../src/api/meta/parent-service";
+import { isDerived, parentServiceOf } from "../../src/api/registry/ip-addresses/parent-service";
 import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import type { Answer, Api } from "../cluster/api";
 import { typePath } from "../cluster/discovery";

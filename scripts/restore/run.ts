@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup } from "../../src/tools/backup/format";
 import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
-import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/meta/default-objects";
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/registry/default-objects";
 import type { ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import { type CheckOutcome, runCheck } from "../check/run";

@@ -6,7 +6,7 @@
 import type { Clock, Random } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
 import type { Scope } from "../../core/net/band";
-import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/meta/ip-address-labels";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
 import { type Address, formatAddress, parseAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { formatPrefix, parsePrefix, type Prefix, type PrefixError } from "../../core/net/prefix";

@@ -15,7 +15,7 @@ import { withTimeout } from "../../core/base/timeout";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { type Prefix, prefixesIn } from "../../core/net/prefix";
-import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/meta/ip-address-labels";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
 import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { alreadyExists, serviceUnavailable, type Status } from "../../api/meta/status";
 import { rfc3339Seconds } from "../../api/meta/time";

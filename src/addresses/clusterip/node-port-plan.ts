@@ -16,7 +16,7 @@
 import { assert } from "../../core/base/assert";
 import { type FieldError, invalidValue } from "../../api/meta/field-errors";
 import type { Service, ServicePort } from "../../api/meta/kubernetes";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../api/meta/node-port-range";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "./node-port-range";
 import { needsHealthCheckNodePort, needsNodePort, portsOf, type ServiceSpec, specOf } from "../../api/registry/services/predicates";
 import type { NodePort } from "./node-port-storage";
 

@@ -7,7 +7,7 @@
  */
 import type { Random } from "../../core/base/ports";
 import type { Service } from "../../api/meta/kubernetes";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../api/meta/node-port-range";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "./node-port-range";
 import { heldNodePorts, isInNodePortRange, type NodePortPlan, type NodePortTake } from "./node-port-plan";
 import type { NodePort, NodePortStorage } from "./node-port-storage";
 

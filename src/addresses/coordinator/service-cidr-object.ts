@@ -1,5 +1,5 @@
 /** The ServiceCIDR object as clients see it: its finalizer, its Ready condition, its event (upstream: pkg/controller/servicecidrs). */
-import { DEFAULT_NAME } from "../../api/meta/default-objects";
+import { DEFAULT_NAME } from "../../api/registry/default-objects";
 import { type EventReport, referenceTo } from "../../api/events/event-recorder";
 import type { Condition, KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";

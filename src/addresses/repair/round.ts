@@ -1,7 +1,7 @@
 /** What one round of a pass looks at: Services and IPAddresses as they were read, and what is still to be read. */
 import type { IPAddress, KubeObject, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import { parentServiceOf } from "../../api/meta/parent-service";
+import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import type { FedChange } from "../../api/rpc/object-feed";
 import type { ObjectKey } from "../../api/rpc/store";
 import { clusterIPsOf } from "./rules";

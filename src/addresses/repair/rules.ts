@@ -4,9 +4,10 @@
  * Better than upstream: addresses are compared in canonical form, so an IPv6 address in another spelling is no difference.
  */
 import type { EventReport } from "../../api/events/event-recorder";
-import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL, ORPHAN_GRACE_MS } from "../../api/meta/ip-address-labels";
+import { ORPHAN_GRACE_MS } from "./orphan-grace";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
 import type { IPAddress, Service } from "../../api/meta/kubernetes";
-import { parentServiceOf } from "../../api/meta/parent-service";
+import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import { parseTime } from "../../api/meta/time";
 import { parseAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";

@@ -21,7 +21,7 @@ import type { Random } from "../../core/base/ports";
 import { dropDuplicateOwners, stampCreate, stampUpdate, validateObjectMeta, validateObjectMetaUpdate } from "../meta/object-meta";
 import { badRequest, invalid } from "../meta/status";
 import type { Status } from "../meta/status";
-import { keepMembers } from "../registry/kept-members";
+import { keepMembers } from "../registry/base-strategy";
 import { type FieldWriter, trackFields } from "./field-tracking";
 import type { Change, ResourceDefinition, StrategyContext } from "../registry/resource";
 

@@ -5,7 +5,7 @@
 import { addressesOf, duplicateAddresses, uncovered } from "../check/objects";
 import type { IPAddress, Service, ServiceCIDR } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import { isDerived } from "../../api/meta/parent-service";
+import { isDerived } from "../../api/registry/ip-addresses/parent-service";
 
 /** What no cluster can be restored to, a sentence for each: it changed while it was read, or is damaged. */
 export function contradictions(

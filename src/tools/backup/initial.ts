@@ -1,5 +1,5 @@
 /** What a cluster makes for itself: a cluster that has nothing else is empty. */
-import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/meta/default-objects";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
 import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { namespacesDefinition } from "../../api/registry/namespaces/definition";

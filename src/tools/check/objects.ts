@@ -2,12 +2,13 @@
  * The invariants (README) as judgements of what the API shows: lists of Services, IPAddresses and ServiceCIDRs. Pure; the check of a live
  * cluster, the simulation and the tests share them. I4 and I5 are properties of a history, which no state shows.
  */
-import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../api/meta/default-objects";
-import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/meta/held-by-service";
-import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL, ORPHAN_GRACE_MS } from "../../api/meta/ip-address-labels";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../api/meta/node-port-range";
+import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../api/registry/default-objects";
+import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
+import { ORPHAN_GRACE_MS } from "../../addresses/repair/orphan-grace";
+import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../addresses/clusterip/node-port-range";
 import { keyOf } from "../../api/meta/object-key";
-import { parentServiceOf } from "../../api/meta/parent-service";
+import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import { parseTime } from "../../api/meta/time";
 import { canonicalAddress, parseAddress } from "../../core/net/address";
 import { prefixesIn } from "../../core/net/prefix";

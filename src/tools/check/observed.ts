@@ -1,5 +1,5 @@
 /** What a check sees of a cluster: of each object the few members that it judges. Any Kubernetes object of the kind will do. */
-import type { HoldingService } from "../../api/meta/held-by-service";
+import type { HoldingService } from "../../api/registry/services/held-by-service";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 
 interface ObservedMeta {

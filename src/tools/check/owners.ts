@@ -4,7 +4,7 @@
  */
 import { OPERATION_DEADLINE_MS, RELEASE_WAIT_MS } from "../../core/base/limits";
 import { keyOf } from "../../api/meta/object-key";
-import { isDerived } from "../../api/meta/parent-service";
+import { isDerived } from "../../api/registry/ip-addresses/parent-service";
 import { parseAddress } from "../../core/net/address";
 import { prefixesIn } from "../../core/net/prefix";
 import { subtractPrefixes } from "../../core/net/prefix-set";

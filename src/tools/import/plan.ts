@@ -2,8 +2,8 @@
  * What an import has to do: the dump against what the cluster has, and the objects of the dump against each other, which no dry run of a
  * server sees. Pure.
  */
-import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/meta/default-objects";
-import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/meta/held-by-service";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
+import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { canonicalAddress, parseAddress } from "../../core/net/address";

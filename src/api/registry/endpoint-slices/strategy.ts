@@ -4,7 +4,7 @@ import { FIELD_IMMUTABLE, invalidValue } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { EndpointSlice } from "../../meta/kubernetes";
 import { parseAddress } from "../../../core/net/address";
-import { BASE_STRATEGY } from "../defaults";
+import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { validateEndpointSlice } from "./validate";
 

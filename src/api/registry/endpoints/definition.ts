@@ -1,7 +1,7 @@
 import type { Endpoints } from "../../meta/kubernetes";
 import { EndpointsSchema } from "../../schema/core-endpoints";
-import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
-import { COMMON } from "../defaults";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
+import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";
 import { endpointsStrategy } from "./strategy";
 

@@ -4,7 +4,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { Endpoints } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
-import { BASE_STRATEGY } from "../defaults";
+import { BASE_STRATEGY } from "../base-strategy";
 import type { Strategy } from "../resource";
 import { specialAddressMessages } from "../special-addresses";
 

@@ -1,7 +1,7 @@
 /** Columns of events; upstream prints them in the table of `kubectl get events`. */
 import { ageSince } from "../../meta/age";
 import type { CoreEvent } from "../../meta/kubernetes";
-import { column } from "../columns";
+import { column } from "../common-columns";
 import type { Cell, ColumnDefinition } from "../resource";
 
 export const EVENT_COLUMNS: readonly ColumnDefinition[] = [

@@ -5,7 +5,8 @@
 import type { CoreEvent, EventsEvent, KubeObject } from "../../meta/kubernetes";
 import { CoreEventSchema } from "../../schema/core-events";
 import { EventsEventSchema } from "../../schema/events";
-import { BASE_STRATEGY, COMMON, unsupportedFieldLabel } from "../defaults";
+import { BASE_STRATEGY } from "../base-strategy";
+import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { type Change, defineResource } from "../resource";
 import { EVENT_COLUMNS, eventCells, sourceOf } from "./columns";
 import { completeCoreEvent, fromCoreEvent, toCoreEvent } from "./conversion";

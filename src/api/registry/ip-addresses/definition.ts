@@ -1,7 +1,7 @@
 import type { IPAddress } from "../../meta/kubernetes";
 import { IPAddressSchema } from "../../schema/networking";
-import { NAME_COLUMN, column, nameOf } from "../columns";
-import { COMMON } from "../defaults";
+import { NAME_COLUMN, column, nameOf } from "../common-columns";
+import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";
 import { ipAddressStrategy } from "./strategy";
 

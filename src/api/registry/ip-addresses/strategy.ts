@@ -5,7 +5,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { IPAddress } from "../../meta/kubernetes";
 import { validateDNS1123Subdomain, validatePathSegmentName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
-import { BASE_STRATEGY } from "../defaults";
+import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 
 type ParentReference = NonNullable<IPAddress["spec"]>["parentRef"];

@@ -3,7 +3,7 @@ import { forbiddenField, invalidValue, notSupported } from "../../meta/field-err
 import type { FieldError } from "../../meta/field-errors";
 import type { Lease } from "../../meta/kubernetes";
 import { validateQualifiedName } from "../../meta/names";
-import { BASE_STRATEGY } from "../defaults";
+import { BASE_STRATEGY } from "../base-strategy";
 import type { Strategy } from "../resource";
 
 const STRATEGIES = ["OldestEmulationVersion"];

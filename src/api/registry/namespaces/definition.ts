@@ -1,7 +1,7 @@
 import type { Namespace } from "../../meta/kubernetes";
 import { NamespaceSchema } from "../../schema/core-namespaces";
-import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
-import { ALL_VERBS, COMMON, unsupportedFieldLabel } from "../defaults";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
+import { ALL_VERBS, COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";
 import { NAMESPACE_FINALIZER, NAME_LABEL, namespaceStrategy } from "./strategy";
 

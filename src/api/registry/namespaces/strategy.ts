@@ -3,9 +3,9 @@ import { invalidValue } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Namespace } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";
-import { BASE_STRATEGY } from "../defaults";
+import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
-import { keepMembers } from "../kept-members";
+import { keepMembers } from "../base-strategy";
 
 /** In spec.finalizers: held until the namespace's content is gone, removed by PUT /finalize. */
 export const NAMESPACE_FINALIZER = "kubernetes";

@@ -1,7 +1,7 @@
 import type { Node } from "../../meta/kubernetes";
 import { NodeSchema } from "../../schema/core-nodes";
-import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
-import { COMMON, unsupportedFieldLabel } from "../defaults";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
+import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";
 import { nodeStrategy } from "./strategy";
 

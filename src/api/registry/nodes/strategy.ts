@@ -5,7 +5,7 @@ import type { Node } from "../../meta/kubernetes";
 import { validateLabelValue, validateQualifiedName } from "../../meta/names";
 import { semanticEqual } from "../../meta/equality";
 import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
-import { BASE_STRATEGY, keepStatus } from "../defaults";
+import { BASE_STRATEGY, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 
 type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];

@@ -2,7 +2,7 @@
 import { humanDuration } from "../../meta/age";
 import type { Pod } from "../../meta/kubernetes";
 import { parseTime } from "../../meta/time";
-import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import type { Cell, ColumnDefinition } from "../resource";
 
 type ContainerStatus = NonNullable<NonNullable<Pod["status"]>["containerStatuses"]>[number];

@@ -1,6 +1,6 @@
 import type { Pod } from "../../meta/kubernetes";
 import { PodSchema } from "../../schema/core-pods";
-import { COMMON, unsupportedFieldLabel } from "../defaults";
+import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";
 import { bindingAction, evictionAction } from "./actions";
 import { POD_COLUMNS, podCells } from "./columns";

@@ -4,7 +4,7 @@ import { duplicate, forbiddenField, invalidValue, notSupported, required } from 
 import type { FieldError } from "../../meta/field-errors";
 import type { Pod } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain } from "../../meta/names";
-import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../defaults";
+import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { defaultPod, qosClassOf } from "./defaults";
 

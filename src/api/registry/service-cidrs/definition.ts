@@ -1,7 +1,7 @@
 import type { ServiceCIDR } from "../../meta/kubernetes";
 import { ServiceCIDRSchema } from "../../schema/networking";
-import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../columns";
-import { COMMON } from "../defaults";
+import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
+import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";
 import { serviceCIDRStrategy } from "./strategy";
 

@@ -3,7 +3,7 @@ import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors
 import type { FieldError } from "../../meta/field-errors";
 import type { ObjectMeta, ServiceCIDR } from "../../meta/kubernetes";
 import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
-import { BASE_STRATEGY, dropStatus, keepAllButStatus, keepStatus } from "../defaults";
+import { BASE_STRATEGY, dropStatus, keepAllButStatus, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 
 const CIDRS_MAX = 2;

@@ -9,7 +9,7 @@ import { validateDNS1123Label } from "../../meta/names";
 import type { Family } from "../../../core/net/family";
 import { ServiceSchema } from "../../schema/core-services";
 import type { Change, ResourceDefinition, Strategy, StrategyContext } from "../resource";
-import { keepMembers } from "../kept-members";
+import { keepMembers } from "../base-strategy";
 import { serviceCells, serviceColumns } from "./columns";
 import { applyDefaults, applyReadDefaults, dropUnusedTrafficPolicy, withReadDefaults } from "./defaults";
 import { initFamilies, validateClusterIPFields } from "./families";

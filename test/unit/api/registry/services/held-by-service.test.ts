@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../../../src/api/meta/held-by-service";
+import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../../../../src/api/registry/services/held-by-service";
 
 it.each([
   ["one address", { clusterIP: "10.0.0.1" }, ["10.0.0.1"]],

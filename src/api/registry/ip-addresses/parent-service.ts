@@ -1,5 +1,5 @@
 /** Which Service an IPAddress is the address of. */
-import { ALLOCATOR_NAME, MANAGED_BY_LABEL } from "./ip-address-labels";
+import { ALLOCATOR_NAME, MANAGED_BY_LABEL } from "./allocator-labels";
 
 interface Parented {
   metadata?: { labels?: Record<string, string> };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isDerived, parentServiceOf } from "../../../../src/api/meta/parent-service";
+import { isDerived, parentServiceOf } from "../../../../../src/api/registry/ip-addresses/parent-service";
 
 const SERVICE = { resource: "services", namespace: "default", name: "web" };
 

@@ -1,5 +1,5 @@
 /** What every cluster has from the start: the Service `default/kubernetes` and the ServiceCIDR `kubernetes`. */
-import { keyOf } from "./object-key";
+import { keyOf } from "../meta/object-key";
 
 export const DEFAULT_NAMESPACE = "default";
 export const DEFAULT_NAME = "kubernetes";

@@ -1,4 +1,6 @@
 /** What wrangler.toml binds: objects, the directory of clusters and the variables. */
+import { type Config, parseConfig } from "../src/core/config/config";
+
 export interface Env {
   COORDINATOR: DurableObjectNamespace;
   SERVICE_CIDR: DurableObjectNamespace;
@@ -15,4 +17,11 @@ export interface Env {
   MAX_ENDPOINTS_PER_SLICE?: string;
   MAX_REQUESTS_INFLIGHT?: string;
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
+}
+
+/** The Worker checks the variables before it calls any object. An object that finds them broken all the same must not run: this throws. */
+export function configOf(env: Env): Config {
+  const config = parseConfig(env as unknown as Record<string, string | undefined>);
+  if (!config.ok) throw new Error(config.error.join("; "));
+  return config.value;
 }

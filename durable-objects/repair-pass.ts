@@ -13,12 +13,11 @@ import { prefixesIn } from "../src/core/net/prefix";
 import { servicesDefinition } from "../src/api/registry/services/definition";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import { clusterName } from "../src/tenancy/cluster-id";
-import type { Env } from "./env";
+import { configOf, type Env } from "./env";
 import type { ControllerPass, ControllerSetting } from "./controller";
 import { coordinator, eventsStore, ipAddressesStore, owner, servicesStore } from "./peers";
 import { systemClock } from "./ports";
 import { sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
-import { configOf } from "./store-object";
 
 /** Upstream's name, under which operators know the events. */
 const CONTROLLER = "ipallocator-repair-controller";

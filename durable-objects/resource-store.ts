@@ -1,58 +1,35 @@
-/** The store of one resource that needs nothing but keeping: namespaces, nodes, pods, endpoints, events, leases, endpointslices. */
-import { closingNamespaces } from "../src/controllers/namespaces/namespace-closing";
-import { isExpired } from "../src/controllers/event-expiry";
-import type { CoreEvent } from "../src/api/meta/kubernetes";
+/** The store of one plain resource, named `<cluster>/<resource>.<group>`. A shell: the rules are in src/controllers/plain-store. */
+import { PlainStore } from "../src/controllers/plain-store";
+import type { ObjectFeed } from "../src/api/rpc/object-feed";
+import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { EventsStoreRpc } from "../src/api/rpc/store";
-import { matchingKeys } from "../src/api/store/collection";
-import { namespaceRange } from "../src/api/store/keys";
-import type { CommittedChange, StoreExtension } from "../src/api/store/extension";
+import type { Wipeable } from "../src/tenancy/rpc";
+import { collectionResponse } from "./collection-response";
 import type { Env } from "./env";
 import { contentStores, controller, type ControllerName } from "./peers";
-import { openStore, STORE_MIGRATIONS, StoreObject, type StoreSetting } from "./store-object";
+import { shellOf, STORE_METHODS } from "./shell";
+import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
 /** The controllers that want to hear of changes, by resource. */
 const FOLLOWERS: Readonly<Record<string, readonly ControllerName[]>> = { namespaces: ["namespaces"] };
 
-export class ResourceStore extends StoreObject<undefined> implements EventsStoreRpc {
+export class ResourceStore
+  extends shellOf<PlainStore>()(...STORE_METHODS, "expire")
+  implements EventsStoreRpc, LinkedStore, ObjectFeed, Wipeable
+{
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, STORE_MIGRATIONS);
-    super(ctx, env, setting, extensionOf(setting, env));
+    const { cluster } = setting;
+    const peers = {
+      ...setting.peers,
+      followers: () => (FOLLOWERS[setting.definition.resource] ?? []).map((name) => controller(env, cluster, name)),
+      closeNamespace: ({ name, uid }: { name: string; uid: string }) =>
+        Promise.all(contentStores(env, cluster).map(({ store }) => store().closeNamespace(name, uid))),
+    };
+    super(ctx, env, new PlainStore({ ...setting, peers }));
   }
 
-  async expire(): Promise<number> {
-    if (this.store.definition.resource !== "events") return 0;
-    const now = this.store.clock.now();
-    const keys = matchingKeys(this.store, { range: namespaceRange(""), matches: (event) => isExpired(event as CoreEvent, now) });
-    await this.deleteKeys(keys);
-    return keys.length;
+  override fetch(request: Request): Promise<Response> {
+    return collectionResponse(this.brain, request);
   }
-}
-
-function extensionOf({ resource, cluster, clock }: StoreSetting, env: Env): StoreExtension<undefined> | undefined {
-  const followers = FOLLOWERS[resource];
-  if (!followers) return undefined;
-  const poke = poking(() => followers.map((name) => controller(env, cluster, name)));
-  if (resource !== "namespaces") return poke;
-  return closingNamespaces(
-    { clock, close: ({ name, uid }) => Promise.all(contentStores(env, cluster).map(({ store }) => store().closeNamespace(name, uid))) },
-    poke,
-  );
-}
-
-/** Pokes after every turn that changed a stored object; a lost poke is made up for by cron. */
-function poking(followers: () => { poke(): Promise<void> }[]): StoreExtension<undefined> {
-  let changed = false;
-  return {
-    committed(change: CommittedChange) {
-      changed ||= change.before !== undefined;
-    },
-    turnCommitted() {
-      if (!changed) return;
-      changed = false;
-      for (const follower of followers()) void follower.poke().catch(() => undefined);
-    },
-    turnLost() {
-      changed = false;
-    },
-  };
 }

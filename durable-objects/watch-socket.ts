@@ -7,11 +7,10 @@
  * last revision. A stalled client therefore holds no more than that, and none of it once its connection is gone.
  */
 import { errorFrame } from "../src/api/meta/watch-event";
-import type { ResourceDefinition } from "../src/api/registry/resource";
 import type { CollectionRequest } from "../src/api/rpc/store";
-import { startWatch } from "../src/api/store/collection";
+import type { ClusterStore } from "../src/api/store/cluster-store";
 import type { WatchSink } from "../src/api/store/watch-hub";
-import { statusResponse } from "./collection-response";
+import { statusResponse } from "./page-response";
 
 /** Sent without being counted as backlog: with the hub's own MiB 4 MiB, some thousand events between two reconnects of a healthy client. */
 const SOCKET_ALLOWANCE_BYTES = 3 * 1024 * 1024;
@@ -19,26 +18,17 @@ const NORMAL_CLOSURE = 1000;
 
 const decoder = new TextDecoder();
 
-type AnyStore = Parameters<typeof startWatch>[0];
-
 export function isSocketRequest(request: Request): boolean {
   return request.headers.get("Upgrade")?.toLowerCase() === "websocket";
 }
 
 /** Answers the handshake, or refuses it with the Status. `protocol` is the subprotocol to agree on, "" = none. */
-export function watchSocketResponse(
-  store: AnyStore,
-  request: CollectionRequest,
-  definition: ResourceDefinition,
-  protocol: string,
-): Response {
+export function watchSocketResponse(store: Pick<ClusterStore<never>, "watch">, request: CollectionRequest, protocol: string): Response {
   const { 0: client, 1: server } = new WebSocketPair();
   server.accept();
   let stop: () => void = () => undefined;
-  const started = startWatch(
-    store,
+  const started = store.watch(
     request,
-    definition,
     socketSink(server, () => stop()),
   );
   if (started.ok) stop = started.value.stop;

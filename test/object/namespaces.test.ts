@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import { StoreObject } from "../../durable-objects/store-object";
+import { ResourceStore } from "../../durable-objects/resource-store";
 import type { Namespace } from "../../src/api/meta/kubernetes";
 import {
   createIn,
@@ -150,8 +150,8 @@ describe("calls that come late", () => {
     const { namespaces, leases, uid } = await setting();
     await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
     await abortAllDurableObjects();
-    const silent = vi.spyOn(StoreObject.prototype, "get").mockRejectedValue(new Error("no answer"));
-    const closing = await runInDurableObject(leases(), (store) => (store as StoreObject<unknown>).closeNamespace("ns", uid).catch(String));
+    const silent = vi.spyOn(ResourceStore.prototype, "get").mockRejectedValue(new Error("no answer"));
+    const closing = await runInDurableObject(leases(), (store) => (store as ResourceStore).closeNamespace("ns", uid).catch(String));
     expect(closing).toContain("the namespaces store did not answer");
     expect(await leases().emptyNamespace("ns", uid)).toBe("notClosed");
     silent.mockRestore();
@@ -164,7 +164,7 @@ describe("calls that come late", () => {
     const { cluster, namespaces, leases, find } = await setting();
     await createIn(leases(), aLease("a"));
     await abortAllDurableObjects();
-    const silent = vi.spyOn(StoreObject.prototype, "get").mockRejectedValue(new Error("no answer"));
+    const silent = vi.spyOn(ResourceStore.prototype, "get").mockRejectedValue(new Error("no answer"));
     await deleteFrom(namespaces(), "", "ns");
     await vi.waitFor(() => expect(silent.mock.calls.length).toBeGreaterThan(0), PATIENCE);
     silent.mockRestore();

@@ -9,7 +9,7 @@ import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
 import type { Migration } from "../../durable-objects/sql/migrate";
 import { OWNER_MIGRATIONS } from "../../durable-objects/sql/owner-sql";
-import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
+import { STORE_MIGRATIONS } from "../../durable-objects/store-ports";
 import type { CheckReport } from "../../src/tools/check/check-cluster";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { app } from "../../src/worker/app";

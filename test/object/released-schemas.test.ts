@@ -7,7 +7,7 @@ import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
 import type { Migration } from "../../durable-objects/sql/migrate";
 import { OWNER_MIGRATIONS } from "../../durable-objects/sql/owner-sql";
-import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
+import { STORE_MIGRATIONS } from "../../durable-objects/store-ports";
 
 /** Per class its steps and the first 16 digits of the SHA-256 of each step's SQL. A new step adds a line; a line is never changed. */
 const RELEASED: readonly { of: string; migrations: readonly Migration[]; sums: readonly string[] }[] = [

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { ResourceStore } from "../../durable-objects/resource-store";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage } from "../../durable-objects/sql/store-sql";
-import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
+import { STORE_MIGRATIONS } from "../../durable-objects/store-ports";
 import { OBJECT_MAX_BYTES } from "../../src/core/base/limits";
 import type { CoreEvent, KubeObject, Lease } from "../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../src/api/rpc/store";

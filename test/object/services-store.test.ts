@@ -6,7 +6,7 @@ import { LEDGER_SCHEMA } from "../../durable-objects/sql/ledger-sql";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "../../durable-objects/sql/node-ports-sql";
 import { sqlStoreStorage } from "../../durable-objects/sql/store-sql";
-import { STORE_MIGRATIONS } from "../../durable-objects/store-object";
+import { STORE_MIGRATIONS } from "../../durable-objects/store-ports";
 import { addressOf, messageOf, nodePortRows, nodePortsOf, ObjectCluster, plant } from "../support/objects/object-cluster";
 import { aService } from "../support/worlds/repair-world";
 
@@ -305,17 +305,15 @@ describe("node ports", () => {
 });
 
 describe("the directory of clusters", () => {
-  const refusing = { get: () => Promise.reject(new Error("KV is down")), put: () => Promise.reject(new Error("KV is down")) };
-
   /** Bootstraps in the object itself, while the directory does not answer. */
-  function bootstrapWithoutDirectory({ name }: ObjectCluster): Promise<string> {
-    return runInDurableObject(bindings.SERVICES_STORE.getByName(`${name}/services`), (store) => {
-      Object.assign(store, { env: { ...bindings, DIRECTORY: refusing } });
-      return (store as unknown as ServicesStore).ensureBootstrapped().then(
-        () => "ready",
-        (error: unknown) => String(error),
-      );
-    });
+  async function bootstrapWithoutDirectory({ name }: ObjectCluster): Promise<string> {
+    const directory = Object.getPrototypeOf(bindings.DIRECTORY) as KVNamespace;
+    const silent = (["get", "put"] as const).map((method) => vi.spyOn(directory, method).mockRejectedValue(new Error("KV is down")));
+    const outcome = await runInDurableObject(bindings.SERVICES_STORE.getByName(`${name}/services`), (store) =>
+      (store as unknown as ServicesStore).ensureBootstrapped().then(() => "ready", String),
+    );
+    for (const spy of silent) spy.mockRestore();
+    return outcome;
   }
 
   it("has to know of a new cluster; a known one goes on without it, and is entered again when it was forgotten", async () => {

@@ -6,6 +6,12 @@ export function storageKey(key: ObjectKey): string {
   return keyOf({ metadata: key });
 }
 
+/** The object that is stored at a key: what `storageKey` was given. */
+export function objectKey(key: string): ObjectKey {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { namespace: "", name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
 export interface KeyRange {
   /** first key inside */
   from: string;

@@ -54,6 +54,20 @@ export function storeName(cluster: string, { group, resource }: { group: string;
   return group === "" ? `${cluster}/${resource}` : `${cluster}/${resource}.${group}`;
 }
 
+/** What a store's name says: see `storeName`. */
+export interface StoreIdentity {
+  cluster: string;
+  group: string;
+  resource: string;
+}
+
+/** The reverse of `storeName`. */
+export function parseStoreName(name: string): StoreIdentity {
+  const slash = name.indexOf("/");
+  const [resource = "", ...group] = name.slice(slash + 1).split(".");
+  return { cluster: name.slice(0, slash), group: group.join("."), resource };
+}
+
 /**
  * Whether "any version" is good enough for this request: a whole list at resourceVersion 0. With a name the client looks at one object that
  * it has just changed (`kubectl delete`, `wait`), and a page that continues is of its first page's revision: both are the store's.

@@ -30,6 +30,40 @@ export interface PublisherPorts {
   put(bytes: Uint8Array): Promise<void>;
 }
 
+/** Where the publications of one object go, and where it keeps when each was made. */
+export interface Publications {
+  /** `key` as in `put` */
+  markLoad(key: string): PublicationMark | undefined;
+  markSave(key: string, mark: PublicationMark): void;
+  /** under this key of KV; without `lifetimeSeconds` for ever */
+  put(key: string, bytes: Uint8Array, lifetimeSeconds: number | undefined): Promise<void>;
+}
+
+export interface Publication {
+  /** in KV */
+  key: string;
+  /** how long KV keeps it; absent = for ever */
+  lifetimeSeconds?: number;
+}
+
+/** The publisher of one of an object's publications. */
+export function publisherAt(
+  { clock, recorder, publications }: Pick<PublisherPorts, "clock" | "recorder"> & { publications: Publications },
+  { key, lifetimeSeconds }: Publication,
+  what: Published,
+): Publisher {
+  return new Publisher(
+    {
+      clock,
+      recorder,
+      markLoad: () => publications.markLoad(key),
+      markSave: (mark) => publications.markSave(key, mark),
+      put: (bytes) => publications.put(key, bytes, lifetimeSeconds),
+    },
+    what,
+  );
+}
+
 export class Publisher {
   #mark: PublicationMark | undefined;
   #busy = false;

@@ -4,9 +4,11 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Controller } from "../../../durable-objects/controller";
 import { Coordinator } from "../../../durable-objects/coordinator";
 import type { Env } from "../../../durable-objects/env";
+import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
 import { clusterObjects, clusterRecord, coordinator, ipAddressesStore, owner, wipeable } from "../../../durable-objects/peers";
+import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
-import { StoreObject } from "../../../durable-objects/store-object";
+import { ServicesStore } from "../../../durable-objects/services-store";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { CLUSTER_GONE, type Wipeable } from "../../../src/tenancy/rpc";
 import { app } from "../../../src/worker/app";
@@ -193,13 +195,11 @@ const STEPS = [
 /** The n-th call of `wipe` to objects of a class: lost before its effect, or after it with its answer. */
 function lostWipe(object: string, nth: number, when: "before" | "after"): { happened: boolean } {
   const seen = { calls: 0, happened: false };
-  for (const type of [Coordinator, StoreObject, ServiceCIDR, Controller]) {
-    const prototype = type.prototype as unknown as Wipeable;
-    const real = Object.getOwnPropertyDescriptor(prototype, "wipe")?.value as Wipeable["wipe"];
+  for (const type of [Coordinator, ServicesStore, IPAddressesStore, ResourceStore, ServiceCIDR, Controller]) {
+    const prototype: Wipeable = type.prototype;
+    const real = prototype.wipe;
     vi.spyOn(prototype, "wipe").mockImplementation(async function (this: Wipeable, listed: string[]) {
-      // The Coordinator's own calls its store's.
-      const isOwn = type !== StoreObject || !(this instanceof Coordinator);
-      if (!isOwn || this.constructor.name !== object || ++seen.calls !== nth) return real.call(this, listed);
+      if (this.constructor.name !== object || ++seen.calls !== nth) return real.call(this, listed);
       if (when === "before") {
         seen.happened = true;
         throw new Error("lost before");

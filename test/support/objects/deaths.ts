@@ -15,14 +15,11 @@ import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { ServicesStore } from "../../../durable-objects/services-store";
 import { objectName } from "../../../durable-objects/sql/identity-sql";
-import { StoreObject } from "../../../durable-objects/store-object";
 
 const bindings = env as unknown as Env;
 
 /** Every class of objects that hold a cluster's state. */
-const CLASSES = [StoreObject, ServicesStore, IPAddressesStore, ResourceStore, Coordinator, ServiceCIDR, Controller] as const;
-/** Those of them that extend the platform's class. */
-const BASES = [StoreObject, ServiceCIDR, Controller] as const;
+const CLASSES: readonly { prototype: object }[] = [ServicesStore, IPAddressesStore, ResourceStore, Coordinator, ServiceCIDR, Controller];
 /** No calls that an object makes of another: handlers of the runtime, and what only metrics and tests ask. */
 const NO_CALLS: ReadonlySet<string> = new Set(["constructor", "fetch", "alarm", "counters", "repairCounts", "allocations"]);
 /** What each controller asks of stores and owners. */
@@ -98,9 +95,12 @@ export class Deaths {
    */
   static async begin(stub: DurableObjectStub, controller?: ControllerName): Promise<Deaths> {
     const deaths = new Deaths(controller);
-    for (const base of BASES) deaths.#watchBirths(base);
-    for (const { prototype } of CLASSES) {
-      for (const method of Object.getOwnPropertyNames(prototype)) deaths.#watchCalls(prototype, method);
+    for (const type of CLASSES) {
+      const prototypes = prototypesOf(type);
+      deaths.#watchBirths(prototypes.at(-1)?.constructor ?? type);
+      for (const prototype of prototypes) {
+        for (const method of Object.getOwnPropertyNames(prototype)) deaths.#watchCalls(prototype, method);
+      }
     }
     const storage = await runInDurableObject(stub, (_, state) => Object.getPrototypeOf(state.storage) as Record<"sync", Method>);
     deaths.#watchSync(storage);
@@ -278,6 +278,13 @@ export class Deaths {
     while (this.#undo.length > 0) await scheduler.wait(LOOK_MS);
     throw new Error("the test is over");
   }
+}
+
+/** The prototype of a class and those above it, up to the platform's. */
+function prototypesOf({ prototype }: { prototype: object }): object[] {
+  const prototypes: object[] = [];
+  for (let at = prototype; at !== DurableObject.prototype; at = Object.getPrototypeOf(at) as object) prototypes.push(at);
+  return prototypes;
 }
 
 /** An object that its alarm has woken is not told its name by the platform. */

@@ -1,0 +1,59 @@
+/** The ports of a ClusterStore on the real platform. */
+import type { Config } from "../src/core/config/config";
+import { definitionOf } from "../src/api/registry/all";
+import type { ClusterStorePorts, StorePeers } from "../src/api/store/cluster-store";
+import { parseStoreName, type StoreIdentity } from "../src/api/store/list-copy";
+import { noteBusy } from "./busy";
+import { configOf, type Env } from "./env";
+import { controller, namespacesStore } from "./peers";
+import { setAlarm, systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
+import { publications } from "./publications";
+import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
+import { migrate, type Migration } from "./sql/migrate";
+import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store-sql";
+import { wipe } from "./wipe";
+
+/** The first steps of every store's schema; a class with more tables appends its own. */
+export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SCHEMA + STORE_SCHEMA }];
+
+export interface StoreSetting extends ClusterStorePorts {
+  config: Config;
+  peers: StorePeers;
+  setAlarm(atMs: number): void;
+}
+
+/** Opens the tables and finds out which store this is. `identify` reads the object's name where it does not name the resource. */
+export function openStore(
+  ctx: DurableObjectState,
+  env: Env,
+  migrations: readonly Migration[],
+  identify: (name: string) => StoreIdentity = parseStoreName,
+): StoreSetting {
+  const { storage } = ctx;
+  migrate(storage, migrations, systemClock.now());
+  const name = objectName(ctx);
+  const { cluster, group, resource } = identify(name);
+  const definition = definitionOf(group, resource);
+  if (!definition) throw new Error(`no resource ${resource} in group ${group}`);
+  const config = configOf(env);
+  return {
+    cluster,
+    definition,
+    config,
+    serviceFamilies: config.serviceFamilies,
+    clock: systemClock,
+    random: systemRandom(),
+    recorder: systemRecorder({ object: name }),
+    digest: systemDigest,
+    storage: sqlStoreStorage(storage),
+    closedNamespaces: sqlNamespaceGuardStorage(storage),
+    publications: publications(storage, env),
+    peers: {
+      namespace: (namespace) => namespacesStore(env, cluster).get({ namespace: "", name: namespace }, ""),
+      garbageCollector: () => controller(env, cluster, "garbage-collection"),
+    },
+    noteBusy: (rhythm) => noteBusy(env, cluster, rhythm),
+    setAlarm: (atMs) => setAlarm(storage, atMs),
+    end: () => wipe(ctx),
+  };
+}

@@ -1,0 +1,208 @@
+/** The services store: creating a Service and taking its ClusterIPs is one operation (service-extension.ts). */
+import { AllocationMetrics, type AllocationCountStorage } from "../alloc/allocation-metrics";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { withTimeout } from "../../core/base/timeout";
+import type { Config } from "../../core/config/config";
+import type { CidrAllocations, ServicesStoreRpc } from "../../api/rpc/store";
+import { ClusterStore } from "../../api/store/cluster-store";
+import { observed } from "../../api/store/observed";
+import { directoryKey } from "../../tenancy/directory-keys";
+import type { CoordinatorRpc } from "../rpc/coordinator";
+import type { IPAddressesRpc } from "../rpc/ip-addresses";
+import type {
+  AuditedStore,
+  GiveUpResult,
+  HeldAddress,
+  RepairedAddresses,
+  RepairedServices,
+  WholeResult,
+  WrittenAddress,
+} from "../rpc/repair";
+import type { AddressLedger } from "./address-ledger";
+import { isHeldByStored } from "./address-plan";
+import { DefaultService } from "./default-service";
+import type { FreeCountStorage } from "./free-counts";
+import { type LedgerParts, ledgerParts, type LedgerPeers, type LedgerStorePorts } from "./ledger-store";
+import type { NodePortStorage } from "./node-port-storage";
+import { NodePorts } from "./node-ports";
+import { Pairing } from "./pairing";
+import { ServiceExtension, type ServiceSupply } from "./service-extension";
+import { ServiceRepair } from "./service-repair";
+
+/** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
+const BOOTSTRAP_WAIT_MS = 10_000;
+/** The mark that the directory of clusters has had this one. */
+const ENTERED = "entered";
+
+export interface ServicesStorePeers extends LedgerPeers {
+  coordinator(): Pick<CoordinatorRpc, "topology" | "countedTopology" | "readyTopology">;
+  ipAddresses(): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "restoreMany">;
+}
+
+/** The directory of clusters, by which cron finds those that have no record. */
+export interface Directory {
+  has(key: string): Promise<boolean>;
+  add(key: string): Promise<void>;
+}
+
+export interface ServicesStorePorts extends LedgerStorePorts, Pick<Config, "apiServerServiceIP"> {
+  peers: ServicesStorePeers;
+  directory: Directory;
+  /** in the same database as `storage`, like the two below */
+  nodePorts: NodePortStorage;
+  freeCounts: FreeCountStorage;
+  allocationCounts: AllocationCountStorage;
+}
+
+export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<ServicesStoreRpc, "fetch">, RepairedServices, AuditedStore {
+  /** `default/kubernetes` */
+  readonly defaultService: DefaultService;
+  readonly #ports: ServicesStorePorts;
+  readonly #extension: ServiceExtension;
+  readonly #parts: LedgerParts;
+  readonly #repair: ServiceRepair;
+  readonly #metrics: AllocationMetrics;
+  #bootstrapping: Promise<void> | undefined;
+  #recovered: Promise<void> | undefined;
+
+  constructor(ports: ServicesStorePorts) {
+    const { clock, recorder, peers } = ports;
+    const metrics = new AllocationMetrics(ports.allocationCounts);
+    const stored = (key: string): string | undefined => this.store.storage.objectGet(key)?.data;
+    const parts = ledgerParts(ports, {
+      kind: "service",
+      holds: (key, address) => isHeldByStored(stored(key), address),
+      services: { deleteAddresses: (items) => peers.ipAddresses().deleteMany(items), freeCounts: ports.freeCounts, metrics },
+    });
+    const { alarm, ledger, topology, pokeRepair } = parts;
+    const pairing = new Pairing({ clock, recorder, ipAddresses: () => peers.ipAddresses() });
+    const extension = new ServiceExtension({
+      definition: ports.definition,
+      families: ports.serviceFamilies,
+      ledger,
+      storage: ports.ledger,
+      nodePorts: new NodePorts(ports.nodePorts, ports.random),
+      pairing,
+      topology,
+      metrics,
+      head: () => this.store.revision,
+      floor: () => this.store.floor,
+      unpaired: pokeRepair,
+    });
+    const defaultService = new DefaultService(
+      {
+        clock,
+        recorder,
+        exists: (key) => this.store.get(key, "").ok,
+        write: (request) => this.write(request),
+        wakeAt: (time) => alarm.by(time),
+      },
+      ports,
+    );
+    const followed = observed(extension, {
+      committed: ({ key, type }) => defaultService.noteChange(key, type),
+      turnCommitted: () => defaultService.turnCommitted(),
+      turnLost: () => defaultService.turnLost(),
+    });
+    super(ports, followed);
+    this.#ports = ports;
+    this.defaultService = defaultService;
+    this.#extension = extension;
+    this.#parts = parts;
+    this.#metrics = metrics;
+    this.#repair = new ServiceRepair({
+      clock,
+      recorder,
+      ledger,
+      storage: ports.ledger,
+      pairing,
+      topology,
+      stored,
+      internally: (work) => this.store.internally(work),
+      owner: (uid) => peers.owner(uid),
+      ipAddresses: () => peers.ipAddresses(),
+    });
+    ledger.releases.rearm();
+    // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
+    if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage).then(pokeRepair);
+  }
+
+  get ledger(): AddressLedger {
+    return this.#parts.ledger;
+  }
+
+  ensureBootstrapped(): Promise<void> {
+    this.#bootstrapping ??= this.#bootstrap().catch((error: unknown) => {
+      this.#bootstrapping = undefined;
+      throw error;
+    });
+    return this.#bootstrapping;
+  }
+
+  /** Kept before they are shown: the answer leaves when the write is durable. */
+  async allocations(): Promise<CidrAllocations[]> {
+    this.#keepCounters();
+    return this.#metrics.values();
+  }
+
+  makeWhole(items: HeldAddress[]): Promise<WholeResult[]> {
+    return this.#repair.makeWhole(items);
+  }
+
+  giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]> {
+    return this.#repair.giveUp(items);
+  }
+
+  auditAll(): Promise<void> {
+    void this.ledger.auditAll();
+    return Promise.resolve();
+  }
+
+  override async maintain(): Promise<void> {
+    this.#keepCounters();
+    await this.#recovered;
+    await this.#extension.maintain();
+    await this.defaultService.ensure();
+  }
+
+  /** The object's alarm went off. Never rejects. */
+  async alarm(): Promise<void> {
+    this.#parts.alarm.rang();
+    await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure()]);
+  }
+
+  /** What no commit has kept: refused writes make none. */
+  #keepCounters(): void {
+    try {
+      this.#ports.ledger.transaction(() => this.#metrics.save());
+    } catch (error) {
+      this.#metrics.lost();
+      this.#ports.recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });
+    }
+  }
+
+  /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */
+  async #bootstrap(): Promise<void> {
+    const { clock, peers } = this.#ports;
+    await this.#enterInDirectory();
+    const ready = peers.coordinator().readyTopology(BOOTSTRAP_WAIT_MS);
+    this.#parts.topology.adopt(await withTimeout(clock, 2 * BOOTSTRAP_WAIT_MS, ready));
+    await this.defaultService.ensure();
+  }
+
+  /** A cluster that was entered once does without the directory: no answer to a client may depend on KV. */
+  async #enterInDirectory(): Promise<void> {
+    const { cluster, clock, directory, recorder, ledger: marks } = this.#ports;
+    const key = directoryKey(cluster);
+    const enter = async (): Promise<void> => {
+      if (!(await directory.has(key))) await directory.add(key);
+    };
+    try {
+      await withTimeout(clock, RPC_TIMEOUT_MS, enter());
+      if (marks.markGet(ENTERED) === 0) marks.markSet(ENTERED, 1);
+    } catch (error) {
+      if (marks.markGet(ENTERED) === 0) throw error;
+      recorder.log("warn", "the directory of clusters did not answer", { error: String(error) });
+    }
+  }
+}

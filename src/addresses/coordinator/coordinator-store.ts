@@ -1,0 +1,140 @@
+/**
+ * The `servicecidrs` store and the Coordinator in one object, so that objects, claims and epochs have one order. It publishes a copy of the
+ * topology that it answers (topology-copy.ts).
+ */
+import { EventRecorder, type EventRecorderPorts } from "../../api/events/event-recorder";
+import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
+import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
+import { type Publisher, publisherAt } from "../../api/store/publisher";
+import { clusterName } from "../../tenancy/cluster-id";
+import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../rpc/coordinator";
+import { sealTopology, topologyCopyKey, topologyVersion } from "../topology/topology-copy";
+import { Coordinator, type CoordinatorPorts } from "./coordinator";
+import type { CoordinatorPeers } from "./coordinator-ports";
+import type { CoordinatorStorage } from "./coordinator-storage";
+import type { Fence } from "./intents";
+import { rangesReading } from "./ranges-reading";
+import type { CoordinatorSettings } from "./coordinator-settings";
+import { storeObjects } from "./store-objects";
+
+/** Who reports on the default ServiceCIDR, and on all others, by upstream's names. */
+const DEFAULT_RANGE_CONTROLLER = "kubernetes-service-cidr-controller";
+const RANGE_CONTROLLER = "service-cidr-controller";
+
+/** Whom the Coordinator's store calls. Each function answers for one call. */
+export interface CoordinatorStorePeers extends StorePeers, CoordinatorPeers {
+  events(): ReturnType<EventRecorderPorts["events"]>;
+}
+
+export interface CoordinatorStorePorts extends ClusterStorePorts, Pick<CoordinatorPorts, "handoffRowsMax"> {
+  /** in the same database as `storage` */
+  topology: CoordinatorStorage;
+  settings: CoordinatorSettings;
+  peers: CoordinatorStorePeers;
+  /** replaces the object's alarm by one at `atMs` (ms since the epoch), durable with the writes of this turn */
+  setAlarm(atMs: number): void;
+}
+
+export class CoordinatorStore extends ClusterStore<Fence> implements CoordinatorRpc, RangesRpc {
+  readonly coordinator: Coordinator;
+  readonly #ports: CoordinatorStorePorts;
+  readonly #copies: Publisher;
+  /** what somebody was answered last */
+  #answered: Topology | undefined;
+
+  constructor(ports: CoordinatorStorePorts) {
+    const { cluster, clock, random, recorder, peers, topology, settings, handoffRowsMax } = ports;
+    const eventsOf = (controller: string): EventRecorder =>
+      new EventRecorder(
+        // Readers know the cluster by its name, whichever life of it this is.
+        { controller, instance: `${controller}-${clusterName(cluster)}` },
+        { clock, recorder, events: () => peers.events() },
+      );
+    const coordinator = new Coordinator(
+      {
+        storage: topology,
+        objects: storeObjects(() => this.store),
+        peers,
+        alarm: { arm: (atMs) => ports.setAlarm(atMs) },
+        clock,
+        random,
+        recorder,
+        events: eventsOf(DEFAULT_RANGE_CONTROLLER),
+        rangeEvents: eventsOf(RANGE_CONTROLLER),
+        ...(handoffRowsMax === undefined ? {} : { handoffRowsMax }),
+      },
+      settings,
+    );
+    super(ports, coordinator.intents);
+    this.coordinator = coordinator;
+    this.#ports = ports;
+    this.#copies = publisherAt(
+      ports,
+      { key: topologyCopyKey(cluster) },
+      { version: () => (this.#answered ? topologyVersion(this.#answered) : ""), take: () => this.#takeCopy() },
+    );
+    coordinator.kick();
+  }
+
+  async topology(): Promise<Topology> {
+    return this.#published(await this.coordinator.topology());
+  }
+
+  countedTopology(): Promise<Topology> {
+    return this.coordinator.countedTopology();
+  }
+
+  async readyTopology(waitMs: number): Promise<Topology> {
+    return this.#published(await this.coordinator.readyTopology(waitMs));
+  }
+
+  /** The rows and the revision of one moment: a ServiceCIDR object and its rows change in one transaction. */
+  async ranges(): Promise<RangesReading> {
+    await this.coordinator.bootstrapped();
+    const reading = rangesReading(this.#ports.topology.load(), this.store.revision);
+    await this.store.afterPublication(() => undefined);
+    return reading;
+  }
+
+  override async write(request: WriteRequest): Promise<WriteResult> {
+    await this.coordinator.bootstrapped();
+    return super.write(request);
+  }
+
+  override async get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
+    await this.coordinator.bootstrapped();
+    return super.get(key, resourceVersion);
+  }
+
+  override opened(): Promise<void> {
+    return this.coordinator.bootstrapped();
+  }
+
+  /** Only this object knows the owners of the cluster: none may be left that nobody would wipe. */
+  override wipe(listed: string[]): Promise<string[]> {
+    const known = new Set(listed);
+    const unlisted = this.#ports.topology.load().owners.filter(({ uid }) => !known.has(uid));
+    return unlisted.length > 0 ? Promise.resolve(unlisted.map(({ uid }) => uid)) : super.wipe(listed);
+  }
+
+  override maintain(): Promise<void> {
+    return this.coordinator.maintain();
+  }
+
+  /** The object's alarm went off. */
+  alarm(): Promise<void> {
+    return this.coordinator.alarm();
+  }
+
+  #published(topology: Topology): Topology {
+    this.#answered = topology;
+    this.#copies.demand();
+    return topology;
+  }
+
+  async #takeCopy(): Promise<Uint8Array | undefined> {
+    const topology = this.#answered;
+    await this.store.afterPublication(() => undefined);
+    return topology && sealTopology(this.#ports.cluster, topology, this.#ports.digest);
+  }
+}

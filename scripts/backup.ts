@@ -8,18 +8,20 @@ import { progressOn } from "./terminal/progress";
 
 /** The cluster contradicts itself; the file has it as it is. */
 const EXIT_WRONG = 1;
+const EXIT_FAILED = 2;
 
-runProgram("backup", async () => {
-  const options = await parseOptions(process.argv.slice(2));
-  if (options === "help") {
-    console.log(usage);
-    return 0;
-  }
-  const backup = await takeBackup({ api: new Api(options.target), progress: progressOn(process.stderr) });
-  await writeBackup(options.file, backup);
-  const counts = backup.sections.flatMap(({ type, objects }) => (objects.length > 0 ? [`${objects.length} ${type.resource}`] : []));
-  console.log(`${backup.header.server} is in ${options.file}: ${counts.join(", ")}`);
-  for (const line of backup.wrong) console.log(`  ${line}`);
-  if (backup.wrong.length > 0) console.log("The cluster contradicts itself (npm run check); the file has it as it is.");
-  return backup.wrong.length > 0 ? EXIT_WRONG : 0;
+await runProgram({
+  name: "backup",
+  usage,
+  parse: parseOptions,
+  failureCode: EXIT_FAILED,
+  main: async ({ target, file }) => {
+    const backup = await takeBackup({ api: new Api(target), progress: progressOn(process.stderr) });
+    await writeBackup(file, backup);
+    const counts = backup.sections.flatMap(({ type, objects }) => (objects.length > 0 ? [`${objects.length} ${type.resource}`] : []));
+    console.log(`${backup.header.server} is in ${file}: ${counts.join(", ")}`);
+    for (const line of backup.wrong) console.log(`  ${line}`);
+    if (backup.wrong.length > 0) console.log("The cluster contradicts itself (npm run check); the file has it as it is.");
+    return backup.wrong.length > 0 ? EXIT_WRONG : 0;
+  },
 });

@@ -1,9 +1,5 @@
-/**
- * `npm run bench`: one table, with the machine it was measured on. `--json` prints one object per line instead, `--only core,server`
- * chooses suites. Never part of the tests: a figure that is missed is shown, not failed.
- */
+/** `npm run bench`: one table, with the machine it was measured on. Never part of the tests: a figure that is missed is shown, not failed. */
 import { cpus, loadavg, totalmem } from "node:os";
-import { parseArgs } from "node:util";
 import { benchChurn } from "./bench/churn";
 import { benchCore } from "./bench/core";
 import { benchFill } from "./bench/fill";
@@ -18,6 +14,7 @@ import type { BenchRow } from "./bench/row";
 import { benchServer } from "./bench/server";
 import { benchSurrounding } from "./bench/surrounding";
 import { benchWatchers } from "./bench/watchers";
+import { oneOf, parseCommandLine, runProgram } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
 
 const suites: Record<string, () => Promise<BenchRow[]>> = {
@@ -36,32 +33,44 @@ const suites: Record<string, () => Promise<BenchRow[]>> = {
   overload: benchOverload,
 };
 
-const { values } = parseArgs({
-  options: { json: { type: "boolean", default: false }, only: { type: "string", default: Object.keys(suites).join(",") } },
-});
-const chosen = values.only.split(",").map((name) => {
-  const suite = suites[name];
-  if (!suite) {
-    console.error(`There is no suite "${name}"; there are ${Object.keys(suites).join(", ")}.`);
-    process.exit(1);
-  }
-  return { name, suite };
+const names = Object.keys(suites);
+
+const usage = `Usage: npm run bench -- [options]
+
+Measures the server and its parts on this machine, each suite with servers and data of its own.
+
+  --only NAMES        the suites to run, separated by commas: ${names.join(", ")} (all)
+  --json              one JSON object for each figure, a line each
+  --help              this text`;
+
+await runProgram({
+  name: "bench",
+  usage,
+  parse: (args) => {
+    const options = { only: { type: "string", default: names.join(",") }, json: { type: "boolean", default: false } } as const;
+    const parsed = parseCommandLine("npm run bench", { args, options });
+    if (parsed === "help") return "help";
+    return { json: parsed.values.json, chosen: parsed.values.only.split(",").map((name) => oneOf("--only", name, names)) };
+  },
+  main: async ({ json, chosen }) => {
+    if (!json) console.log(machine());
+    const progress = progressOn(process.stderr);
+    for (const [index, name] of chosen.entries()) {
+      if (!json) console.log(`\n${name} (load before: ${loadavg()[0]?.toFixed(2) ?? "?"})`);
+      progress.show(name, index, chosen.length);
+      const rows = (await suites[name]?.()) ?? [];
+      progress.clear();
+      if (json) for (const { name: row, value, unit } of rows) console.log(JSON.stringify({ name: row, value, unit }));
+      else print(rows);
+    }
+    return 0;
+  },
 });
 
-if (!values.json) {
+function machine(): string {
   const [cpu] = cpus();
-  console.log(
-    `${String(cpus().length)} x ${cpu?.model ?? "unknown CPU"}, ${String(Math.round(totalmem() / 2 ** 30))} GiB, Node ${process.version}, ${process.platform}`,
-  );
-}
-const progress = progressOn(process.stderr);
-for (const [index, { name, suite }] of chosen.entries()) {
-  if (!values.json) console.log(`\n${name} (load before: ${loadavg()[0]?.toFixed(2) ?? "?"})`);
-  progress.show(name, index, chosen.length);
-  const rows = await suite();
-  progress.clear();
-  if (values.json) for (const { name: row, value, unit } of rows) console.log(JSON.stringify({ name: row, value, unit }));
-  else print(rows);
+  const memory = `${String(Math.round(totalmem() / 2 ** 30))} GiB`;
+  return `${String(cpus().length)} x ${cpu?.model ?? "unknown CPU"}, ${memory}, Node ${process.version}, ${process.platform}`;
 }
 
 function print(rows: readonly BenchRow[]): void {

@@ -9,15 +9,16 @@ import { progressOn } from "./terminal/progress";
 const EXIT_WRONG = 1;
 const EXIT_UNCHECKED = 2;
 
-runProgram("check", async () => {
-  const options = await parseOptions(process.argv.slice(2));
-  if (options === "help") {
-    console.log(usage);
-    return 0;
-  }
-  const task = { api: new Api(options.target), progress: progressOn(process.stderr) };
-  const outcome = await (options.repair ? runRepair(task, options.waitMs) : runCheck(task));
-  console.log(options.json ? JSON.stringify(outcome, null, 2) : reportText(outcome));
-  if (outcome.wrong.length > 0) return EXIT_WRONG;
-  return outcome.unchecked.length > 0 ? EXIT_UNCHECKED : 0;
+await runProgram({
+  name: "check",
+  usage,
+  parse: parseOptions,
+  failureCode: EXIT_UNCHECKED,
+  main: async ({ target, repair, waitMs, json }) => {
+    const task = { api: new Api(target), progress: progressOn(process.stderr) };
+    const outcome = await (repair ? runRepair(task, waitMs) : runCheck(task));
+    console.log(json ? JSON.stringify(outcome, null, 2) : reportText(outcome));
+    if (outcome.wrong.length > 0) return EXIT_WRONG;
+    return outcome.unchecked.length > 0 ? EXIT_UNCHECKED : 0;
+  },
 });

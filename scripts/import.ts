@@ -9,17 +9,19 @@ import { progressOn } from "./terminal/progress";
 
 /** Conflicts were found; the program did what it was asked for. */
 const EXIT_CONFLICTS = 1;
+const EXIT_FAILED = 2;
 
-runProgram("import", async () => {
-  const options = await parseOptions(process.argv.slice(2));
-  if (options === "help") {
-    console.log(usage);
-    return 0;
-  }
-  const documents = readFiles(options.files);
-  const api = new Api(options.target, "servicenet-import");
-  await api.begin();
-  const report = await runImport({ api, documents, dryRun: options.dryRun, progress: progressOn(process.stderr) });
-  console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));
-  return report.conflicts.length > 0 ? EXIT_CONFLICTS : 0;
+await runProgram({
+  name: "import",
+  usage,
+  parse: parseOptions,
+  failureCode: EXIT_FAILED,
+  main: async ({ target, files, dryRun, json }) => {
+    const documents = readFiles(files);
+    const api = new Api(target, "servicenet-import");
+    await api.begin();
+    const report = await runImport({ api, documents, dryRun, progress: progressOn(process.stderr) });
+    console.log(json ? JSON.stringify(report, null, 2) : reportText(report));
+    return report.conflicts.length > 0 ? EXIT_CONFLICTS : 0;
+  },
 });

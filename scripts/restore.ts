@@ -9,18 +9,19 @@ import { progressOn } from "./terminal/progress";
 
 /** Something is not as it was. */
 const EXIT_SHORT = 1;
+const EXIT_FAILED = 2;
 
-runProgram("restore", async () => {
-  const options = await parseOptions(process.argv.slice(2));
-  if (options === "help") {
-    console.log(usage);
-    return 0;
-  }
-  const { target, file, resume, dryRun, json } = options;
-  const backup = await readBackup(file);
-  const api = new Api(target, "servicenet-restore");
-  await api.begin();
-  const report = await runRestore({ api, backup, resume, dryRun, progress: progressOn(process.stderr) });
-  console.log(json ? JSON.stringify(report, null, 2) : reportText(report));
-  return report.shortcomings.length > 0 || (report.check?.wrong.length ?? 0) > 0 ? EXIT_SHORT : 0;
+await runProgram({
+  name: "restore",
+  usage,
+  parse: parseOptions,
+  failureCode: EXIT_FAILED,
+  main: async ({ target, file, resume, dryRun, json }) => {
+    const backup = await readBackup(file);
+    const api = new Api(target, "servicenet-restore");
+    await api.begin();
+    const report = await runRestore({ api, backup, resume, dryRun, progress: progressOn(process.stderr) });
+    console.log(json ? JSON.stringify(report, null, 2) : reportText(report));
+    return report.shortcomings.length > 0 || (report.check?.wrong.length ?? 0) > 0 ? EXIT_SHORT : 0;
+  },
 });

@@ -1,35 +1,58 @@
-/**
- * The second half of .ci/run, after `npm test`: kubectl, a browser, deployability, thousands of simulated histories, wrangler dev, repeated
- * kill -9, crons by the clock. Argument: where `npm test` wrote its counts; the closing line is over both.
- */
+/** The second half of .ci/run, after `npm test`: what takes longer or needs more of the machine. */
 import { readFileSync } from "node:fs";
+import { parseCommandLine, runProgram } from "./terminal/command-line";
+import { UserError } from "./terminal/user-error";
 import { ensureChromium } from "./testing/ensure-chromium";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing/steps";
 
-const kubectl = ensureKubectl();
-const chromium = ensureChromium();
-/** Two lanes for two cores, as in `npm test`. */
-const [slow, rest] = await Promise.all([
-  vitest("slow suites", ["-c", "vitest.e2e.config.ts"], {
-    env: {
-      SERVICENET_SLOW: "1",
-      ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
-      ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
-    },
-  }),
-  inTurn([
-    () => check("format", ["npm", "run", "--silent", "format:check"]),
-    () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" }, output: "whole" }),
-    // Beyond the seeds of `npm test`.
-    () => check("simulation", ["npm", "run", "--silent", "simulate", "--", "--histories", "10000", "--seed", "501"]),
-  ]),
-]);
-finish([npmTest(), kubectl.counts, chromium.counts, ...rest, slow]);
+const COMMAND = "node scripts/run.mjs scripts/slow.ts";
+const usage = `Usage: ${COMMAND} COUNTS
 
-function npmTest(): Counts {
+Runs the second half of .ci/run: kubectl, a browser, deployability, thousands of simulated histories, wrangler dev, repeated kill -9, crons by the
+clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
+
+  --help              this text
+
+Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
+
+await runProgram({
+  name: "slow",
+  usage,
+  parse: (args) => {
+    const parsed = parseCommandLine(COMMAND, { args, options: {}, allowPositionals: true });
+    if (parsed === "help") return "help";
+    const [counts, ...more] = parsed.positionals;
+    if (counts === undefined || more.length > 0) throw new UserError(`exactly one file COUNTS is needed (${COMMAND} -- --help shows how)`);
+    return counts;
+  },
+  main: async (countsOfNpmTest) => {
+    const kubectl = ensureKubectl();
+    const chromium = ensureChromium();
+    // Two lanes for two cores, as in `npm test`.
+    const [slow, rest] = await Promise.all([
+      vitest("slow end-to-end tests", ["-c", "vitest.e2e.config.ts"], {
+        env: {
+          SERVICENET_SLOW: "1",
+          ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
+          ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
+        },
+      }),
+      inTurn([
+        () => check("format", ["npm", "run", "--silent", "format:check"]),
+        () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
+        // Beyond the seeds of `npm test`.
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "10000", "--seed", "501"]),
+      ]),
+    ]);
+    const { failed, passed } = finish([npmTest(countsOfNpmTest), kubectl.counts, chromium.counts, ...rest, slow]);
+    return failed === 0 && passed > 0 ? 0 : 1;
+  },
+});
+
+function npmTest(path: string): Counts {
   try {
-    return JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as Counts;
+    return JSON.parse(readFileSync(path, "utf8")) as Counts;
   } catch {
     return oneFailed("npm test: it ended without counts");
   }

@@ -1,26 +1,48 @@
-/**
- * `npm test`: every check and every suite, all of them even if one fails. Ends with the line "N passed, N failed"
- * over everything and exits with 1 if anything failed or nothing ran. With SERVICENET_TEST_COUNTS=<path> the counts
- * are also written there, for .ci/run.
- */
+/** `npm test`: every check and every suite, all of them even if one fails. */
 import { writeFileSync } from "node:fs";
+import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { check, finish, inTurn, vitest } from "./testing/steps";
 
-const conformance = "test/e2e/conformance";
+const usage = `Usage: npm test
 
-/** Two lanes for two cores, about as long as each other: the end-to-end tests wait for processes more than they compute. */
-const [endToEnd, rest] = await Promise.all([
-  vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", "--exclude", `${conformance}/**`]),
-  inTurn([
-    () => check("types", ["npm", "run", "--silent", "typecheck"]),
-    () => check("lint", ["npm", "run", "--silent", "lint"]),
-    () => check("tidy", ["npm", "run", "--silent", "tidy"]),
-    () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
-    () => vitest("unit, simulation and object tests in workerd", ["-c", "vitest.config.ts"], { output: "whole" }),
-    () => check("simulation", ["npm", "run", "--silent", "simulate", "--", "--histories", "500"]),
-    () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance], { output: "whole" }),
-  ]),
-]);
-const counts = finish([...rest, endToEnd]);
-const path = process.env["SERVICENET_TEST_COUNTS"];
-if (path) writeFileSync(path, JSON.stringify(counts));
+Runs every check and every suite, all of them even if one fails: a line for each part, the output of the parts that fail, and the sum in the last line.
+docs/contributing.md says how to run one of them alone.
+
+  --help              this text
+
+With SERVICENET_TEST_COUNTS=FILE the sums are written there, too, for .ci/run.
+Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
+
+const conformance = "test/e2e/conformance";
+/** Of one run in one runtime. */
+const IN_WORKERD = {
+  "unit tests": "test/unit/",
+  "object tests": "test/object/",
+  "simulated scenarios": "test/sim/",
+  "conformance of the rules": "test/conformance/",
+};
+
+await runProgram({
+  name: "test",
+  usage,
+  parse: (args) => parseCommandLine("npm test", { args, options: {} }),
+  main: async () => {
+    // Two lanes for two cores, about as long as each other: the end-to-end tests wait for processes more than they compute.
+    const [endToEnd, rest] = await Promise.all([
+      vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", "--exclude", `${conformance}/**`]),
+      inTurn([
+        () => check("types", ["npm", "run", "--silent", "typecheck"]),
+        () => check("lint", ["npm", "run", "--silent", "lint"]),
+        () => check("tidy", ["npm", "run", "--silent", "tidy"]),
+        () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
+        () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { parts: IN_WORKERD }),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "500"]),
+        () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
+      ]),
+    ]);
+    const counts = finish([...rest, endToEnd]);
+    const path = process.env["SERVICENET_TEST_COUNTS"];
+    if (path) writeFileSync(path, JSON.stringify(counts));
+    return counts.failed === 0 && counts.passed > 0 ? 0 : 1;
+  },
+});

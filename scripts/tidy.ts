@@ -1,12 +1,8 @@
-/**
- * `npm run tidy`: what a linter does not see. Prints one line per finding and exits with 1 if there is any.
- *   - markers of unfinished work, and tests that are switched off or on alone
- *   - exports that nobody imports, files that nobody reaches
- *   - unit tests that do not stand at the path of the file they test
- */
+/** `npm run tidy`: what a linter does not see, one line for each finding. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import ts from "typescript";
+import { parseCommandLine, runProgram } from "./terminal/command-line";
 
 const root = join(import.meta.dirname, "..");
 const trees = ["src", "durable-objects", "scripts", "test"];
@@ -23,18 +19,37 @@ interface Source {
   imports: Map<string, Set<string>>;
 }
 
+const usage = `Usage: npm run tidy
+
+Prints one line for each of these:
+  - a mark of unfinished work, a test that is switched off or on alone
+  - an export that nobody imports, a file that nobody reaches
+  - a unit test that does not stand at the path of the file that it tests
+
+  --help              this text
+
+Exit code: 0 nothing is found, 1 something is, 2 wrong options.`;
+
 const findings: string[] = [];
-const sources = new Map(trees.flatMap(filesBelow).map((path) => [path, read(path)]));
+const sources = new Map<string, Source>();
 
-for (const source of sources.values()) {
-  unfinished(source);
-  misplacedTest(source);
-}
-deadExports();
-
-for (const line of findings) console.log(line);
-console.log(findings.length === 0 ? `tidy: ${String(sources.size)} files, nothing to mend` : `tidy: ${String(findings.length)} findings`);
-process.exitCode = findings.length === 0 ? 0 : 1;
+await runProgram({
+  name: "tidy",
+  usage,
+  parse: (args) => parseCommandLine("npm run tidy", { args, options: {} }),
+  main: () => {
+    for (const path of trees.flatMap(filesBelow)) sources.set(path, read(path));
+    for (const source of sources.values()) {
+      unfinished(source);
+      misplacedTest(source);
+    }
+    deadExports();
+    for (const line of findings) console.log(line);
+    const sum = findings.length === 0 ? `${String(sources.size)} files, nothing to mend` : `${String(findings.length)} findings`;
+    console.log(`tidy: ${sum}`);
+    return Promise.resolve(findings.length === 0 ? 0 : 1);
+  },
+});
 
 function filesBelow(folder: string): string[] {
   const absolute = join(root, folder);

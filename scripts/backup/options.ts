@@ -1,6 +1,6 @@
 /** The command line of `npm run backup`. */
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import { parseCommandLine } from "../terminal/command-line";
 
 interface BackupOptions {
@@ -20,11 +20,12 @@ Exit code: 0 done, 1 done, but the addresses of the cluster contradict each othe
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<BackupOptions | "help"> {
-  const { values } = parseCommandLine("npm run backup", {
+  const parsed = parseCommandLine("npm run backup", {
     args,
-    options: { ...targetOptions, file: { type: "string" }, help: { type: "boolean", default: false } },
+    options: { ...targetOptions, file: { type: "string" } },
   });
-  if (values.help) return "help";
+  if (parsed === "help") return "help";
+  const { values } = parsed;
   if (!values.file) throw new UserError("no --file FILE given (npm run backup -- --help shows the options)");
   return { target: await targetOf(values), file: values.file };
 }

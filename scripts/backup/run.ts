@@ -7,7 +7,7 @@ import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../cluster/api";
 import { servedTypes, typePath } from "../cluster/discovery";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import type { Progress } from "../terminal/progress";
 
 /** Types that are read again together while they contradict each other. */

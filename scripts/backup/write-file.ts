@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { endLine, headerLine, sectionLines } from "../../src/tools/backup/format";
 import type { BackupHeader, BackupSection } from "../../src/tools/backup/format";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 
 /** Characters that are written at once. */
 const CHUNK = 1 << 20;

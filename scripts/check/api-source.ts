@@ -5,7 +5,7 @@ import { type OwnerPage, type OwnersView, readOwners } from "../../src/tools/che
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { type Answer, type Api, collectionPath } from "../cluster/api";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 
 const OWNERS_PATH = "/check/owners";
 

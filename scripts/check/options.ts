@@ -1,7 +1,6 @@
 /** The command line of `npm run check`. */
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { UserError } from "../serve/user-error";
-import { isJson, parseCommandLine } from "../terminal/command-line";
+import { isJson, parseCommandLine, wholeNumber } from "../terminal/command-line";
 
 interface CheckOptions {
   target: Target;
@@ -10,6 +9,8 @@ interface CheckOptions {
   waitMs: number;
   json: boolean;
 }
+
+const WAIT_SECONDS_MAX = 99_999;
 
 export const usage = `Usage: npm run check -- [options]
 
@@ -26,18 +27,17 @@ Exit code: 0 nothing is wrong, 1 something is, 2 it could not be checked, or not
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<CheckOptions | "help"> {
-  const { values } = parseCommandLine("npm run check", {
+  const parsed = parseCommandLine("npm run check", {
     args,
     options: {
       ...targetOptions,
       repair: { type: "boolean", default: false },
       wait: { type: "string", default: "120" },
       output: { type: "string", default: "text" },
-      help: { type: "boolean", default: false },
     },
   });
-  if (values.help) return "help";
-  const seconds = Number(values.wait);
-  if (!/^\d{1,5}$/.test(values.wait)) throw new UserError(`--wait ${values.wait}: must be a number of seconds`);
+  if (parsed === "help") return "help";
+  const { values } = parsed;
+  const seconds = wholeNumber("--wait", values.wait, 0, WAIT_SECONDS_MAX);
   return { target: await targetOf(values), repair: values.repair, waitMs: seconds * 1_000, json: isJson(values.output) };
 }

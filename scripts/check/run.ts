@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/core/base/ports";
 import { checkCluster, type CheckReport } from "../../src/tools/check/check-cluster";
 import type { Api } from "../cluster/api";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import type { Progress } from "../terminal/progress";
 import { apiSource } from "./api-source";
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { decodeContinue } from "../../src/api/meta/list";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import { type Reply, send } from "./send";
 import type { Target } from "./target";
 

@@ -1,6 +1,6 @@
 /** What a server serves, as its discovery documents tell. */
 import type { BackupType } from "../../src/tools/backup/format";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import type { Api } from "./api";
 
 interface ResourceList {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { RequestOptions } from "node:https";
 import { validateDNS1123Label } from "../../src/api/meta/names";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 
 /** Of `parseArgs`. */
 export const targetOptions = {

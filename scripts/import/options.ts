@@ -1,6 +1,6 @@
 /** The command line of `npm run import`. */
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import { parseCommandLine } from "../terminal/command-line";
 
 interface ImportOptions {
@@ -24,17 +24,17 @@ Exit code: 0 everything is there now, 1 there are conflicts (the rest was import
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<ImportOptions | "help"> {
-  const { values, positionals } = parseCommandLine("npm run import", {
+  const parsed = parseCommandLine("npm run import", {
     args,
     allowPositionals: true,
     options: {
       ...targetOptions,
       "dry-run": { type: "boolean", default: false },
       json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
     },
   });
-  if (values.help) return "help";
+  if (parsed === "help") return "help";
+  const { values, positionals } = parsed;
   if (positionals.length === 0) throw new UserError("no FILE given (npm run import -- --help shows the options)");
   return { target: await targetOf(values), dryRun: values["dry-run"], json: values.json, files: positionals };
 }

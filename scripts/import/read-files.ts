@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import type { DumpDocument } from "../../src/tools/import/dump";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 
 const STANDARD_INPUT = "-";
 

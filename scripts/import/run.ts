@@ -8,7 +8,7 @@ import { planImport, type PlannedService } from "../../src/tools/import/plan";
 import type { ConflictReason, Finding } from "../../src/tools/import/report";
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import type { RangesView } from "../../src/addresses/ranges/service-ranges";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import { type Answer, type Api, collectionPath } from "../cluster/api";
 import { eachTogether } from "../cluster/each-together";
 import { notReady, READY_WAIT_MS } from "../cluster/not-ready";

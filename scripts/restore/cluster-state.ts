@@ -6,7 +6,7 @@ import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { keyOf } from "../../src/api/meta/object-key";
 import type { Api } from "../cluster/api";
 import { servedTypes, typePath } from "../cluster/discovery";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import type { Progress } from "../terminal/progress";
 
 export interface ClusterState {

@@ -2,7 +2,7 @@
 import { MARK, markedFile, markFor } from "../../src/tools/backup/mark";
 import type { Lease } from "../../src/api/meta/kubernetes";
 import type { Api } from "../cluster/api";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 
 const COLLECTION = `/apis/coordination.k8s.io/v1/namespaces/${MARK.namespace}/leases`;
 const PATH = `${COLLECTION}/${MARK.name}`;

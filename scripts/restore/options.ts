@@ -1,6 +1,6 @@
 /** The command line of `npm run restore`. */
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import { isJson, parseCommandLine } from "../terminal/command-line";
 
 interface RestoreOptions {
@@ -26,7 +26,7 @@ Exit code: 0 all of it is there, 1 something is not, and the report says what, 2
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<RestoreOptions | "help"> {
-  const { values } = parseCommandLine("npm run restore", {
+  const parsed = parseCommandLine("npm run restore", {
     args,
     options: {
       ...targetOptions,
@@ -34,10 +34,10 @@ export async function parseOptions(args: string[]): Promise<RestoreOptions | "he
       resume: { type: "boolean", default: false },
       "dry-run": { type: "boolean", default: false },
       output: { type: "string", default: "text" },
-      help: { type: "boolean", default: false },
     },
   });
-  if (values.help) return "help";
+  if (parsed === "help") return "help";
+  const { values } = parsed;
   if (!values.file) throw new UserError("no --file FILE given (npm run restore -- --help shows the options)");
   return {
     target: await targetOf(values),

@@ -5,7 +5,7 @@ import { addressesOf } from "../../src/tools/check/objects";
 import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/registry/default-objects";
 import type { KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { keyOf } from "../../src/api/meta/object-key";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import { type ClusterState, refuseUnlessEmpty } from "./cluster-state";
 
 /** Throws UserError when the restore must not begin, or not go on. */

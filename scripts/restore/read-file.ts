@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type Backup, BackupReader } from "../../src/tools/backup/format";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 
 /** Throws UserError that says what is wrong with the file. */
 export async function readBackup(path: string): Promise<Backup> {

@@ -14,7 +14,7 @@ import type { ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import { type CheckOutcome, runCheck } from "../check/run";
 import type { Api } from "../cluster/api";
-import { UserError } from "../serve/user-error";
+import { UserError } from "../terminal/user-error";
 import type { Progress } from "../terminal/progress";
 import { type ClusterState, readState } from "./cluster-state";
 import { fileUnderWay, mark, unmark } from "./mark";

@@ -1,5 +1,5 @@
 import { parseConfig } from "../../src/core/config/config";
-import { UserError } from "./user-error";
+import { UserError } from "../terminal/user-error";
 
 /** Refuses variables that the Worker would refuse: the server does not start on them. */
 export function checkVars(vars: Record<string, unknown>): void {

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
-import { UserError } from "./user-error";
+import { UserError } from "../terminal/user-error";
 
 const takeoverMsMax = 10_000;
 const endWaitMsMax = 10_000;
@@ -22,6 +22,8 @@ export interface DataFolder {
   kubeconfigPath: string;
   /** Remembers the runtime, for a successor that has to end it. */
   recordRuntime(runtime: ProcessIdentity): void;
+  /** false once the folder was removed, or another runner has made a new one in its place. */
+  isThere: () => boolean;
   /** Gives the folder up. */
   release(): void;
 }
@@ -57,6 +59,7 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
     recordRuntime: (runtime) => {
       writeWhole(file("workerd.json"), JSON.stringify(runtime));
     },
+    isThere: () => isLockOf(self, file("runner.lock")),
     release: () => {
       for (const name of ["workerd.json", "runner.lock"]) unlinkIfPossible(file(name));
     },
@@ -92,6 +95,13 @@ function lock(path: string, self: ProcessIdentity, folder: string): void {
   } finally {
     rmSync(own, { force: true });
   }
+}
+
+/** A lock that cannot be read for another reason than that it is gone is taken for ours: the disk may be full or broken for a while. */
+function isLockOf(self: ProcessIdentity, path: string): boolean {
+  if (!existsSync(path)) return false;
+  const holder = readIdentity(path);
+  return !holder || (holder.pid === self.pid && holder.startedAt === self.startedAt);
 }
 
 async function endLeftover(path: string): Promise<void> {

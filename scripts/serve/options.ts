@@ -1,17 +1,24 @@
 /** The command line of `npm start`. */
-import { parseArgs } from "node:util";
-import { UserError } from "./user-error";
+import { resolve } from "node:path";
+import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
+import { UserError } from "../terminal/user-error";
+import { checkVars } from "./check-vars";
+import { type LogFormat, LOG_FORMATS } from "./log-lines";
+import type { RuntimeConfig } from "./runtime";
 
 export interface ServeOptions {
   host: string;
   /** 0 = any free port */
   port: number;
+  /** absolute path */
   dataFolder: string;
   fresh: boolean;
-  configPath: string;
-  /** variables that replace those of the configuration file */
-  vars: Record<string, string>;
+  /** of the Worker, with the variables of the command line */
+  config: RuntimeConfig;
+  log: LogFormat;
 }
+
+const PORT_MAX = 65_535;
 
 export const usage = `Usage: npm start -- [options]
 
@@ -23,38 +30,44 @@ Serves Servicenet on this machine, with its data on disk.
   --fresh             begin with empty data
   --var NAME=VALUE    replace a variable of wrangler.toml; may be repeated
   --config FILE       another wrangler configuration (wrangler.toml)
-  --help              this text`;
+  --log FORMAT        log lines as text or as json (text on a terminal, json elsewhere)
+  --help              this text
 
-/** Options from the arguments, or "help". Throws UserError with one line. */
-export function parseOptions(args: string[]): ServeOptions | "help" {
-  const values = parse(args);
-  if (values.help) return "help";
-  const port = Number(values.port);
-  if (!/^\d+$/.test(values.port) || port > 65_535) throw new UserError(`--port ${values.port}: must be a number from 0 to 65535`);
+Less or more of the log: --var LOG_LEVEL=warn, or debug, info, error.
+Exit code: 0 stopped, 1 it did not work, 2 wrong options or variables.`;
+
+/** Options from the arguments, or "help". Throws UserError with one line, also for a configuration that the Worker would refuse. */
+export async function parseOptions(args: string[]): Promise<ServeOptions | "help"> {
+  const parsed = parseCommandLine("npm start", {
+    args,
+    options: {
+      port: { type: "string", default: "8787" },
+      host: { type: "string", default: "127.0.0.1" },
+      "data-dir": { type: "string", default: ".servicenet" },
+      fresh: { type: "boolean", default: false },
+      var: { type: "string", multiple: true, default: [] },
+      config: { type: "string", default: "wrangler.toml" },
+      log: { type: "string", default: process.stdout.isTTY ? "text" : "json" },
+    },
+  });
+  if (parsed === "help") return "help";
+  const { values } = parsed;
+  const port = wholeNumber("--port", values.port, 0, PORT_MAX);
+  const log = oneOf("--log", values.log, LOG_FORMATS);
+  const vars = varsOf(values.var);
+  // wrangler takes a second to load.
+  const { readRuntimeConfig } = await import("./runtime");
+  const config = readRuntimeConfig(values.config, vars);
+  checkVars(config.vars);
+  return { host: values.host, port, dataFolder: resolve(values["data-dir"]), fresh: values.fresh, config, log };
+}
+
+function varsOf(assignments: readonly string[]): Record<string, string> {
   const vars: Record<string, string> = {};
-  for (const assignment of values.var) {
+  for (const assignment of assignments) {
     const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(assignment) ?? [];
     if (name === undefined || value === undefined) throw new UserError(`--var ${assignment}: must be NAME=VALUE`);
     vars[name] = value;
   }
-  return { host: values.host, port, dataFolder: values["data-dir"], fresh: values.fresh, configPath: values.config, vars };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        port: { type: "string", default: "8787" },
-        host: { type: "string", default: "127.0.0.1" },
-        "data-dir": { type: "string", default: ".servicenet" },
-        fresh: { type: "boolean", default: false },
-        var: { type: "string", multiple: true, default: [] },
-        config: { type: "string", default: "wrangler.toml" },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UserError(`${error instanceof Error ? error.message.split("\n")[0] : String(error)} (npm start -- --help shows the options)`);
-  }
+  return vars;
 }

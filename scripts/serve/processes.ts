@@ -17,11 +17,12 @@ interface ProcessRow extends ProcessIdentity {
   command: string;
 }
 
+const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "ash", "zsh", "ksh"]);
 const hasProc = existsSync("/proc/self/stat");
 
 /** The identity of a running process, or undefined when there is none of that number. */
 export function identify(pid: number): ProcessIdentity | undefined {
-  const row = hasProc ? fromProc(pid) : fromPs().find((r) => r.pid === pid);
+  const row = rowOf(pid);
   return row && { pid: row.pid, startedAt: row.startedAt };
 }
 
@@ -41,6 +42,16 @@ export function childrenNamed(parent: number, command: string): ProcessIdentity[
     .filter((row) => row !== undefined)
     .filter((row) => row.parent === parent && row.command === command)
     .map(({ pid, startedAt }) => ({ pid, startedAt }));
+}
+
+/** Where npm runs `parent` as the shell of its command: npm. A shell that has made room for its command is not there any more. */
+export function npmAbove(parent: number): ProcessIdentity | undefined {
+  const row = rowOf(parent);
+  return row && SHELLS.has(row.command) ? identify(row.parent) : undefined;
+}
+
+function rowOf(pid: number): ProcessRow | undefined {
+  return hasProc ? fromProc(pid) : fromPs().find((row) => row.pid === pid);
 }
 
 function fromProc(pid: number): ProcessRow | undefined {

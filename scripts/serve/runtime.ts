@@ -4,13 +4,15 @@
  * Requests reach the Worker by a direct socket on its entrypoint "direct": Miniflare's own front (request log, routing, a copy of
  * every request and response) would make a trivial request ten times slower.
  */
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { build } from "esbuild";
+import { build, type BuildFailure } from "esbuild";
 import { Log, LogLevel, Miniflare } from "miniflare";
 import type { WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
-import { UserError } from "./user-error";
+import { UserError } from "../terminal/user-error";
+import { printLog } from "./log-lines";
 
 export interface RuntimeConfig {
   /** of the Worker; also the prefix of its data's folders */
@@ -25,9 +27,8 @@ export interface RuntimeConfig {
 
 /** Reads the wrangler configuration and puts `vars` over its variables. Throws UserError for a variable that it does not have. */
 export function readRuntimeConfig(configPath: string, vars: Record<string, string>): RuntimeConfig {
-  const config = unstable_readConfig({ config: configPath });
-  const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions(configPath);
-  if (!main || !config.name) throw new UserError(`${configPath}: name and main are required`);
+  const { config, workerOptions, main, define } = readConfig(configPath);
+  if (!main || !config.name) throw new UserError(`--config ${configPath}: name and main are required`);
   for (const name of Object.keys(vars)) {
     if (!(name in config.vars))
       throw new UserError(`--var ${name}: ${configPath} has no such variable (it has ${Object.keys(config.vars).join(", ")})`);
@@ -42,7 +43,16 @@ export function readRuntimeConfig(configPath: string, vars: Record<string, strin
   };
 }
 
-/** Bundles the Worker as `wrangler deploy` does; text of one ES module. */
+function readConfig(path: string) {
+  if (!existsSync(path)) throw new UserError(`--config ${path}: there is no such file`);
+  try {
+    return { config: unstable_readConfig({ config: path }), ...unstable_getMiniflareWorkerOptions(path) };
+  } catch (error) {
+    throw new UserError(`--config ${path}: ${firstLine(error)}`);
+  }
+}
+
+/** Bundles the Worker as `wrangler deploy` does; text of one ES module. Throws UserError where it cannot be built. */
 export async function bundle(config: RuntimeConfig): Promise<string> {
   const result = await build({
     entryPoints: [config.main],
@@ -56,12 +66,20 @@ export async function bundle(config: RuntimeConfig): Promise<string> {
     logLevel: "silent",
     sourcemap: "inline",
     sourcesContent: false,
+  }).catch((error: unknown) => {
+    throw new UserError(`${config.main} cannot be built: ${String((error as Partial<BuildFailure>).errors?.[0]?.text ?? error)}`);
   });
   return result.outputFiles[0]?.text ?? "";
 }
 
+interface Listen {
+  host: string;
+  port: number;
+  statePath: string;
+}
+
 /** Bundles the Worker and sets its runtime in motion; `ready` of the result says when it listens. The port must be free. */
-export async function createRuntime(config: RuntimeConfig, listen: { host: string; port: number; statePath: string }): Promise<Miniflare> {
+export async function createRuntime(config: RuntimeConfig, listen: Listen, log: Parameters<typeof printLog>[2]): Promise<Miniflare> {
   const contents = await bundle(config);
   shieldFromTerminal();
   return new Miniflare({
@@ -72,8 +90,8 @@ export async function createRuntime(config: RuntimeConfig, listen: { host: strin
     log: new Log(LogLevel.WARN),
     defaultPersistRoot: listen.statePath,
     handleRuntimeStdio: (stdout, stderr) => {
-      stdout.pipe(process.stdout, { end: false });
-      stderr.pipe(process.stderr, { end: false });
+      printLog(stdout, process.stdout, log);
+      printLog(stderr, process.stderr, log);
     },
     workers: [
       {
@@ -84,6 +102,10 @@ export async function createRuntime(config: RuntimeConfig, listen: { host: strin
       } as WorkerOptions,
     ],
   });
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
 /** Lets Miniflare start workerd through workerd.sh, which tells why. Windows has neither its shell nor its signals. */

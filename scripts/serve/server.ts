@@ -5,18 +5,20 @@ import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
 import { END_WATCHES } from "../../src/worker/routing/stop-signal";
-import { checkVars } from "./check-vars";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
 import { kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
-import { childrenNamed, isRunning } from "./processes";
+import { type Lifeline, tieToUs } from "./lifeline";
+import { childrenNamed, isRunning, npmAbove } from "./processes";
 import type { ProcessIdentity } from "./processes";
-import { createRuntime, readRuntimeConfig } from "./runtime";
+import { createRuntime } from "./runtime";
 import { ownSignals } from "./signals";
-import { UserError } from "./user-error";
+import { UserError } from "../terminal/user-error";
 
+const EXIT_STOPPED = 0;
+const EXIT_DIED = 1;
 const readyMsMax = 60_000;
 const watchIntervalMs = 500;
 const stopMsMax = 5_000;
@@ -24,65 +26,91 @@ const endWatchesMsMax = 2_000;
 /** for the ends of bodies to reach the sockets */
 const lastBytesMs = 100;
 
+interface Announcer {
+  /** /readyz answers 200. */
+  ready(at: { url: string; folder: DataFolder }): void;
+  /** The server has ended because it was asked to. */
+  stopped(folder: DataFolder): void;
+}
+
+/** Why a server ends. */
+type End = "asked" | "runtime" | "folder";
+
 /**
- * Serves until `stopped` is aborted (resolves with exit code 0) or the runtime dies (1); `onReady` is called once /readyz answers 200.
- * Throws UserError for what the user can put right: variables, port, data folder.
+ * Serves until `stopped` is aborted (resolves with exit code 0), or until the runtime dies or the data folder goes (1).
+ * Throws UserError for what the user can put right: port, data folder.
  */
-export async function serve(
-  options: ServeOptions,
-  stopped: AbortController,
-  onReady: (at: { url: string; folder: DataFolder }) => void,
-): Promise<number> {
+export async function serve(options: ServeOptions, stopped: AbortController, announce: Announcer): Promise<number> {
   const stop = stopped.signal;
-  const config = readRuntimeConfig(options.configPath, options.vars);
-  checkVars(config.vars);
+  const { config } = options;
   const folder = await openDataFolder(options.dataFolder, options.fresh);
   let runtime: Miniflare | undefined;
   let url: string | undefined;
   let crons: { stop(): void } | undefined;
   const recording = recordRuntime(folder);
+  let end: End | undefined;
   try {
     await assertPortFree(options);
-    runtime = await createRuntime(config, { host: options.host, port: options.port, statePath: folder.statePath });
+    const listen = { host: options.host, port: options.port, statePath: folder.statePath };
+    // Without its folder the runtime complains of every file that it cannot open.
+    runtime = await createRuntime(config, listen, { format: options.log, isWanted: folder.isThere });
     ownSignals(() => stopped.abort());
     await runtime.ready;
     const direct = await runtime.unsafeGetDirectURL(config.name, "direct");
     const process = await recording.found;
     url = urlOf(options.host, Number(direct.port));
-    if (!(await untilReady(url, stop))) return 0;
+    if (!(await untilReady(url, stop))) {
+      end = "asked";
+      return EXIT_STOPPED;
+    }
     writeFileSync(folder.kubeconfigPath, kubeconfig(url), { mode: 0o600 });
     crons = await fireCrons(runtime, config.name, config.crons);
-    onReady({ url, folder });
-    if (!process) await once(stop, "abort");
-    else if (!(await untilDead(process, stop))) {
-      console.error(`servicenet: the runtime (workerd, process ${String(process.pid)}) has ended; stopping`);
-      return 1;
-    }
-    return 0;
+    announce.ready({ url, folder });
+    end = await untilEnd(process, folder, stop);
+    if (end === "asked") return EXIT_STOPPED;
+    console.error(
+      end === "folder"
+        ? `servicenet: the data folder ${folder.path} was removed while the server used it; stopping`
+        : `servicenet: the runtime (workerd, process ${String(process?.pid)}) has ended; stopping`,
+    );
+    return EXIT_DIED;
   } finally {
     crons?.stop();
     recording.stop();
     if (runtime && url !== undefined) await Promise.race([endWatches(runtime, config.name), sleep(endWatchesMsMax)]);
     if (runtime) await Promise.race([runtime.dispose().catch(() => undefined), sleep(stopMsMax)]);
     endChildren();
+    recording.cut();
     folder.release();
+    if (end === "asked") announce.stopped(folder);
   }
 }
 
-/** Notes the identity of workerd as soon as it exists: a kill -9 may come before it is ready. */
-function recordRuntime(folder: DataFolder): { found: Promise<ProcessIdentity | undefined>; stop(): void } {
+interface Recording {
+  found: Promise<ProcessIdentity | undefined>;
+  stop(): void;
+  /** The runtime has ended. */
+  cut(): void;
+}
+
+/** Notes the identity of workerd and ties it to this process as soon as it exists: a kill -9 may come before it is ready. */
+function recordRuntime(folder: DataFolder): Recording {
   let timer: NodeJS.Timeout | undefined;
+  let lifeline: Lifeline | undefined;
   const found = new Promise<ProcessIdentity | undefined>((resolve) => {
     const deadline = Date.now() + readyMsMax;
     timer = setInterval(() => {
       const [child] = childrenNamed(process.pid, "workerd");
       if (!child && Date.now() < deadline) return;
       clearInterval(timer);
-      if (child) folder.recordRuntime(child);
+      if (child) {
+        lifeline = tieToUs(child);
+        folder.recordRuntime(child);
+      }
       resolve(child);
     }, 10);
   });
-  return { found, stop: () => clearInterval(timer) };
+  return { found, stop: () => clearInterval(timer), cut: () => lifeline?.cut() };
 }
 
 function endChildren(): void {
@@ -122,21 +150,23 @@ async function untilReady(url: string, stop: AbortSignal): Promise<boolean> {
 }
 
 /**
- * Resolves when it is time to stop (true) or when the runtime has died by itself (false).
- *
- * Started by npm, the end of the parent is a stop as well: npm passes SIGTERM on to its shell, and few shells pass it on to us.
+ * Waits for the end of the server. Started by npm, the end of npm is a stop as well: npm passes SIGTERM on to its shell, and few shells pass it on to
+ * us; a kill -9 of npm reaches nobody else.
  */
-async function untilDead(runtime: ProcessIdentity, stop: AbortSignal): Promise<boolean> {
+async function untilEnd(runtime: ProcessIdentity | undefined, folder: DataFolder, stop: AbortSignal): Promise<End> {
   const parent = process.env["npm_lifecycle_event"] === undefined ? undefined : process.ppid;
+  const npm = parent === undefined ? undefined : npmAbove(parent);
+  const pause = (): Promise<void> => sleep(watchIntervalMs, undefined, { signal: stop }).catch(() => undefined);
   while (!stop.aborted) {
-    await sleep(watchIntervalMs, undefined, { signal: stop }).catch(() => undefined);
-    if (parent !== undefined && process.ppid !== parent) return true;
-    if (isRunning(runtime)) continue;
+    await pause();
+    if (parent !== undefined && (process.ppid !== parent || (npm && !isRunning(npm)))) return "asked";
+    if (!folder.isThere()) return "folder";
+    if (!runtime || isRunning(runtime)) continue;
     // A SIGTERM to the whole process group: workerd may be gone a moment before our own handler has run.
-    await sleep(watchIntervalMs, undefined, { signal: stop }).catch(() => undefined);
-    return stop.aborted;
+    await pause();
+    if (!stop.aborted) return "runtime";
   }
-  return true;
+  return "asked";
 }
 
 /** Clients whose watch ends properly watch again; the official JavaScript informer gives up on one whose connection breaks. */

@@ -1,31 +1,110 @@
 /** What all programs do with their command line and their end. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { UserError } from "../serve/user-error";
+import { UserError } from "./user-error";
 
-/** The options and other arguments. Throws UserError with one line that says how to get help; `command` as it is typed, `npm run check`. */
-export function parseCommandLine<T extends ParseArgsConfig>(command: string, config: T): ReturnType<typeof parseArgs<T>> {
+/** Exit code of a program that was called the wrong way. */
+const EXIT_USAGE = 2;
+const EXIT_FAILURE = 1;
+
+type ParsedCommandLine<T extends ParseArgsConfig> = ReturnType<typeof parseArgs<T>>;
+
+/**
+ * The options and other arguments, or "help" where `--help` is among them. Throws UserError with one line that says how to get help.
+ *
+ * @param command as the user types it, `npm run check`
+ * @param config of node:util's parseArgs; `args` are the arguments without the program itself
+ */
+export function parseCommandLine<T extends ParseArgsConfig & { args: string[] }>(
+  command: string,
+  config: T,
+): ParsedCommandLine<T> | "help" {
+  if (asksForHelp(config.args)) return "help";
+  let parsed: ParsedCommandLine<T>;
   try {
-    return parseArgs(config);
+    parsed = parseArgs(config);
   } catch (error) {
-    const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    refuseOptionsOfNpm(command, config);
+    const [reason = ""] = messageOf(error).split(/\n|\. /);
     throw new UserError(`${reason} (${command} -- --help shows the options)`);
   }
+  refuseOptionsOfNpm(command, config);
+  return parsed;
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return (end < 0 ? args : args.slice(0, end)).includes("--help");
+}
+
+/** npm takes options for itself that stand before a `--`, and gives them to the program as variables. */
+function refuseOptionsOfNpm(command: string, { args, options = {} }: ParseArgsConfig & { args: string[] }): void {
+  if (process.env["npm_lifecycle_event"] === undefined) return;
+  for (const [name, { type }] of Object.entries(options)) {
+    const taken = process.env[`npm_config_${name.replaceAll("-", "_")}`];
+    if (!taken || args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))) continue;
+    const example = type === "boolean" ? `--${name}` : `--${name} ${taken === "true" ? (args[0] ?? "VALUE") : taken}`;
+    throw new UserError(`npm has taken --${name} for itself; put -- before the options: ${command} -- ${example}`);
+  }
+}
+
+/** Throws UserError unless `value` is one of the choices. */
+export function oneOf<T extends string>(option: string, value: string, choices: readonly T[]): T {
+  const chosen = choices.find((choice) => choice === value);
+  if (chosen === undefined) throw new UserError(`${option} ${value}: must be one of ${choices.join(", ")}`);
+  return chosen;
+}
+
+/** Throws UserError unless `value` is a whole number from `min` to `max`. */
+export function wholeNumber(option: string, value: string, min = 0, max = Number.MAX_SAFE_INTEGER): number {
+  const number = /^\d+$/.test(value) ? Number(value) : NaN;
+  if (number >= min && number <= max) return number;
+  const limits = max === Number.MAX_SAFE_INTEGER ? `of ${String(min)} or more` : `from ${String(min)} to ${String(max)}`;
+  throw new UserError(`${option} ${value}: must be a whole number ${limits}`);
 }
 
 /** The value of `--output`. */
 export function isJson(output: string): boolean {
-  if (output !== "text" && output !== "json") throw new UserError(`--output ${output}: must be text or json`);
-  return output === "json";
+  return oneOf("--output", output, ["text", "json"]) === "json";
 }
 
-/** Runs a program whose `main` resolves to its exit code. A UserError is one line on stderr, and like any other error the exit code 2. */
-export function runProgram(name: string, main: () => Promise<number>): void {
-  main().then(
-    (code) => (process.exitCode = code),
-    (error: unknown) => {
-      if (error instanceof UserError) console.error(`${name}: ${error.message}`);
-      else console.error(error);
-      process.exitCode = 2;
-    },
-  );
+interface Program<Options> {
+  /** begins the line of an error */
+  name: string;
+  usage: string;
+  /** Throws UserError for arguments that the program cannot take. */
+  parse(args: string[]): Options | "help" | Promise<Options | "help">;
+  /** Resolves to the exit code. Throws UserError for what the user can put right. */
+  main(options: Options): Promise<number>;
+  /** exit code of an error in `main`; 2 for programs whose 1 says that something was found */
+  failureCode?: 1 | 2;
+}
+
+/**
+ * Runs a program on the arguments of this process and sets its exit code, which is the result, too. Arguments that `parse` refuses are exit code 2. An
+ * error that the user can put right, and an error of the operating system, are one line on stderr; any other error is a bug and has its stack.
+ */
+export async function runProgram<Options>({ name, usage, parse, main, failureCode = EXIT_FAILURE }: Program<Options>): Promise<number> {
+  let code: number = EXIT_USAGE;
+  try {
+    const options = await parse(process.argv.slice(2));
+    code = failureCode;
+    if (options === "help") {
+      console.log(usage);
+      code = 0;
+    } else code = await main(options);
+  } catch (error) {
+    if (error instanceof UserError || isOfSystem(error)) console.error(`${name}: ${messageOf(error)}`);
+    else console.error(error);
+  }
+  process.exitCode = code;
+  return code;
+}
+
+/** A file, a socket or a program that the operating system refused. */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** Steps of a test run: each prints its own output and answers how many of its checks passed and failed, and which failed. */
+/** Steps of a test run: each prints a line, its output if it failed, and answers how many of its checks passed and failed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,51 +19,66 @@ export function oneFailed(what: string): Counts {
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** One command that passes when it exits with 0. Its output comes in one piece, so that commands may run side by side. */
+/** One command that passes when it exits with 0. */
 export async function check(name: string, [command = "", ...args]: string[]): Promise<Counts> {
   const startedAt = Date.now();
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], shell: process.platform === "win32" });
   const { code, output } = await ended(child);
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)${output.trim() ? `\n${output.trimEnd()}` : ""}`);
-  return code === 0 ? onePassed : oneFailed(name);
+  const counts = code === 0 ? onePassed : oneFailed(name);
+  printPart({ name, counts, ms: Date.now() - startedAt });
+  if (counts.failed > 0) printOutput(name, output);
+  return counts;
+}
+
+interface Part {
+  name: string;
+  counts: Counts;
+  ms: number;
+}
+
+function printPart({ name, counts: { passed, failed }, ms }: Part): void {
+  const tests = passed + failed > 1 ? `, ${String(passed)} passed${failed > 0 ? `, ${String(failed)} failed` : ""}` : "";
+  console.log(`${failed === 0 ? "ok    " : "FAILED"} ${name} (${(ms / 1000).toFixed(1)} s${tests})`);
+}
+
+function printOutput(name: string, output: string): void {
+  console.log(`--- ${name}\n${output.trimEnd()}\n--- end of ${name}`);
 }
 
 /** How long a vitest run may take; one that hangs is a failure, not an endless wait. */
 const runMsMax = 25 * 60_000;
 
+interface VitestOptions {
+  env?: Record<string, string>;
+  /** Parts of the run that have a line of their own: name -> folder below the project's root. */
+  parts?: Readonly<Record<string, string>>;
+}
+
 /**
  * A vitest run; counts come from its JSON report. A test that did not run (skipped, todo, its file broken) counts as failed, and
  * so does a run that failed for another reason or had no tests at all.
- *
- * @param output "live", or "whole" = in one piece at the end, for a run beside others
  */
-export async function vitest(
-  name: string,
-  args: string[],
-  options: { env?: Record<string, string>; output?: "live" | "whole" } = {},
-): Promise<Counts> {
+export async function vitest(name: string, args: string[], { env, parts }: VitestOptions = {}): Promise<Counts> {
+  const startedAt = Date.now();
   const folder = mkdtempSync(join(tmpdir(), "servicenet-report-"));
-  const report = join(folder, "report.json");
-  const live = options.output !== "whole";
-  const title = `\n--- ${name}`;
-  if (live) console.log(title);
+  const path = join(folder, "report.json");
   try {
     const program = join(root, "node_modules", "vitest", "vitest.mjs");
-    const child = spawn(
-      process.execPath,
-      [program, "run", ...args, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
-      {
-        cwd: root,
-        stdio: ["ignore", live ? "inherit" : "pipe", live ? "inherit" : "pipe"],
-        env: { ...process.env, ...options.env },
-        timeout: runMsMax,
-      },
-    );
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${path}`];
+    const child = spawn(process.execPath, [program, "run", ...args, ...reporters], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+      timeout: runMsMax,
+    });
     const { code, output } = await ended(child);
-    if (!live) console.log(`${title}\n${output.trimEnd()}`);
+    const report = reportIn(path);
+    const counts = report ? countsOf(name, report, code) : oneFailed(`${name}: no report`);
+    printPart({ name, counts, ms: Date.now() - startedAt });
+    for (const part of report ? partsOf(report, parts ?? {}) : []) printPart(part);
     if (code === null) console.log(`${name}: ended by a signal, as a run of more than ${String(runMsMax / 60_000)} minutes is`);
-    return countsOf(name, report, code);
+    if (counts.failed > 0) printOutput(name, output);
+    return counts;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -90,17 +105,33 @@ interface Report {
     name: string;
     status: string;
     message: string;
+    startTime: number;
+    endTime: number;
     assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
   }[];
 }
 
-function countsOf(name: string, path: string, code: number | null): Counts {
-  let report: Report;
+function reportIn(path: string): Report | undefined {
   try {
-    report = JSON.parse(readFileSync(path, "utf8")) as Report;
+    return JSON.parse(readFileSync(path, "utf8")) as Report;
   } catch {
-    return oneFailed(`${name}: no report`);
+    return undefined;
   }
+}
+
+/** The time of a part is that of its files, which run one after another. */
+function partsOf({ testResults }: Report, parts: Readonly<Record<string, string>>): Part[] {
+  return Object.entries(parts).map(([name, folder]) => {
+    const files = testResults.filter((file) => relative(root, file.name).startsWith(folder));
+    const tests = files.flatMap(({ assertionResults }) => assertionResults);
+    const passed = tests.filter(({ status }) => status === "passed").length;
+    const broken = files.filter(({ status, assertionResults }) => status !== "passed" && assertionResults.length === 0).length;
+    const ms = files.reduce((sum, { startTime, endTime }) => sum + Math.max(0, endTime - startTime), 0);
+    return { name: `- ${name}`, counts: { passed, failed: tests.length - passed + broken, failures: [] }, ms };
+  });
+}
+
+function countsOf(name: string, report: Report, code: number | null): Counts {
   const failures = report.testResults.flatMap((file) => {
     const of = relative(root, file.name);
     const tests = file.assertionResults.filter(({ status }) => status !== "passed");
@@ -125,12 +156,11 @@ export async function inTurn(steps: readonly (() => Promise<Counts>)[]): Promise
   return counts;
 }
 
-/** Prints what failed and the closing line over all steps, sets the exit code and answers the sums. */
+/** Prints what failed and the closing line over all steps, and answers the sums. */
 export function finish(steps: Counts[]): Counts {
   const passed = steps.reduce((sum, step) => sum + step.passed, 0);
   const failed = steps.reduce((sum, step) => sum + step.failed, 0);
   const failures = steps.flatMap((step) => step.failures);
   console.log(`\n${failures.map((line) => `failed: ${line}\n`).join("")}${String(passed)} passed, ${String(failed)} failed`);
-  process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
   return { passed, failed, failures };
 }

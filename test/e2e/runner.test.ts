@@ -1,10 +1,9 @@
+import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { identify } from "../../scripts/serve/processes";
 import { getJson, removeFolder, startProcess, temporaryFolder } from "../support/server/server";
 import type { ServerProcess } from "../support/server/server";
 import { serverForTests } from "../support/server/server-for-tests";
@@ -23,44 +22,6 @@ async function refusal(args: string[]): Promise<{ code: number | null; lines: st
   const code = await process.ended;
   return { code, lines: process.output().trim().split("\n") };
 }
-
-describe("npm start: what the user can put right is one line and exit code 1", () => {
-  it("a taken port", async () => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
-    const { code, lines } = await refusal(["--port", String(port), "--data-dir", newFolder()]);
-    expect(lines).toEqual([`servicenet: port ${String(port)} on 127.0.0.1 is already in use; choose another one with --port`]);
-    expect(code).toBe(1);
-    other.close();
-  });
-
-  it.each([
-    ["an invalid range", ["--var", "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/33"], /^servicenet: invalid configuration: SERVICE_CLUSTER_IP_RANGE/],
-    ["an unknown feature gate", ["--var", "FEATURE_GATES=NoSuchGate=true"], /^servicenet: invalid configuration: FEATURE_GATES/],
-    [
-      "a variable that wrangler.toml does not have",
-      ["--var", "NO_SUCH=1"],
-      /^servicenet: --var NO_SUCH: wrangler.toml has no such variable/,
-    ],
-    ["an option that does not exist", ["--prot", "1"], /^servicenet: Unknown option '--prot'/],
-    ["a port that is no number", ["--port", "http"], /^servicenet: --port http: must be a number/],
-  ])("%s", async (_name, args, line) => {
-    const { code, lines } = await refusal(["--port", "0", "--data-dir", newFolder(), ...args]);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(line);
-    expect(code).toBe(1);
-  });
-
-  it("a data folder that cannot be written", async () => {
-    const file = join(newFolder(), "file");
-    writeFileSync(file, "");
-    const { code, lines } = await refusal(["--port", "0", "--data-dir", join(file, "data")]);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^servicenet: the data folder .* is not writable/);
-    expect(code).toBe(1);
-  });
-});
 
 describe("npm start: life of a server", () => {
   const server = serverForTests();
@@ -88,15 +49,51 @@ describe("npm start: life of a server", () => {
     expect((await fetch(`${server.url}/api/v1/namespaces/default/services/kept`)).status).toBe(404);
   });
 
-  it("kill -9 of the runner: the next start ends the runtime that was left behind and serves the data", async () => {
+  it("kill -9 of the runner ends the runtime; the next start serves the data", async () => {
     const created = await createService(server.url, "survivor");
     await server.kill("runner");
-    await expect(getJson(`${server.url}/version`)).resolves.toBeDefined();
-    const left = server.url;
+    await expect.poll(() => isServing(server.url)).toBe(false);
     await server.start();
-    await expect(fetch(`${left}/version`)).rejects.toThrow();
     const kept = await getJson<{ spec: { clusterIP: string } }>(`${server.url}/api/v1/namespaces/default/services/survivor`);
     expect(kept.spec.clusterIP).toBe(created);
+  });
+
+  it("kill -9 of npm: the server stops cleanly", async () => {
+    const data = newFolder();
+    const npm = startProcess(["--port", "0", "--data-dir", data]);
+    const [, url = ""] = await npm.printed(/ready at (http:\S+)/);
+    process.kill(npm.pid, "SIGKILL");
+    await npm.ended;
+    expect(npm.output()).toContain("Stopped. The data is kept in");
+    expect(existsSync(join(data, "runner.lock"))).toBe(false);
+    expect(await isServing(url)).toBe(false);
+  });
+
+  it("a runtime that outlived its runner is ended by the next start", async () => {
+    const data = newFolder();
+    const left = spawn("sleep", ["1000"], { stdio: "ignore" });
+    writeFileSync(join(data, "workerd.json"), JSON.stringify(identify(left.pid ?? 0)));
+    const ended = once(left, "exit");
+    const bare = startProcess(["--port", "0", "--data-dir", data], { bare: true });
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    await bare.printed(/ready at/);
+    process.kill(bare.pid, "SIGTERM");
+    expect(await bare.ended).toBe(0);
+  });
+
+  it("a data folder that is removed: one line, exit code 1; requests meanwhile are answered with 503 or as ever", async () => {
+    const data = newFolder();
+    const bare = startProcess(["--port", "0", "--data-dir", data, "--log", "text"], { bare: true });
+    const [, url = ""] = await bare.printed(/ready at (http:\S+)/);
+    removeFolder(data);
+    const answers: number[] = [];
+    for (let i = 0; await isServing(url); i++) answers.push(await statusOfCreate(url, `late-${String(i)}`));
+    expect(await bare.ended).toBe(1);
+    expect(answers.filter((status) => ![201, 503, 0].includes(status))).toEqual([]);
+    const [, afterReady = ""] = bare.output().split("--tcp=80\n");
+    const told = afterReady.split("\n").filter((line) => line !== "" && !/^\S+ info /.test(line));
+    expect(told).toEqual([`servicenet: the data folder ${data} was removed while the server used it; stopping`]);
+    expect(existsSync(data)).toBe(false);
   });
 
   it("the death of the runtime ends the runner with exit code 1", async () => {
@@ -114,7 +111,8 @@ describe("npm start: life of a server", () => {
     const [, url = ""] = await bare.printed(/ready at (http:\S+)/);
     process.kill(bare.pid, name);
     expect(await bare.ended).toBe(0);
-    await expect(fetch(url)).rejects.toThrow();
+    expect(bare.output()).toMatch(/Stopped\. The data is kept in .*; npm start goes on with it\.\n$/);
+    expect(await isServing(url)).toBe(false);
   });
 
   it("SIGTERM to npm stops the server too", async () => {
@@ -123,9 +121,8 @@ describe("npm start: life of a server", () => {
     const [, url = ""] = await npm.printed(/ready at (http:\S+)/);
     process.kill(npm.pid, "SIGTERM");
     await npm.ended;
-    for (let tries = 0; tries < 100 && existsSync(join(data, "runner.lock")); tries++) await sleep(50);
     expect(existsSync(join(data, "runner.lock"))).toBe(false);
-    await expect(fetch(url)).rejects.toThrow();
+    expect(await isServing(url)).toBe(false);
   });
 });
 
@@ -137,6 +134,23 @@ async function createService(url: string, name: string): Promise<string> {
   });
   expect(response.status).toBe(201);
   return ((await response.json()) as { spec: { clusterIP: string } }).spec.clusterIP;
+}
+
+async function isServing(url: string): Promise<boolean> {
+  return fetch(`${url}/livez`).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** 0 = the connection was closed before an answer */
+async function statusOfCreate(url: string, name: string): Promise<number> {
+  const body = JSON.stringify({ metadata: { name }, spec: { ports: [{ port: 80 }] } });
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+  return fetch(`${url}/api/v1/namespaces/default/services`, init).then(
+    ({ status }) => status,
+    () => 0,
+  );
 }
 
 async function readText(file: string): Promise<string> {

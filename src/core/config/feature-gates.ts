@@ -51,7 +51,7 @@ export function parseFeatureGates(text: string): Result<FeatureGates, string[]> 
     const name = equals < 0 ? pair : pair.slice(0, equals).trim();
     const value = equals < 0 ? undefined : BOOLEANS.get(pair.slice(equals + 1).trim());
     if (equals < 0) errors.push(`missing bool value for ${name}`);
-    else if (!isGate(name)) errors.push(`unrecognized feature gate: ${name}`);
+    else if (!isGate(name)) errors.push(`unrecognized feature gate: ${name} (the gates are ${Object.keys(DEFAULTS).join(", ")})`);
     else if (value === undefined) errors.push(`invalid value of ${name}=${pair.slice(equals + 1).trim()}, want true or false`);
     else gates[name] = value;
   }

@@ -15,17 +15,31 @@ export interface Ended {
 /** Makes a program take its stderr for a terminal. */
 const ON_TERMINAL = ["--import", "data:text/javascript,process.stderr.isTTY=true"];
 
-/**
- * `npm run <name> -- <args>`. `killWhen` is asked over and over, and true ends the program where it stands. `terminal`: it writes for somebody who looks
- * on.
- */
+interface ProgramSetting {
+  /** its standard input */
+  input?: string;
+  /** Asked over and over; true kills the program where it stands. */
+  killWhen?: () => Promise<boolean>;
+  /** The program writes to a terminal. */
+  terminal?: boolean;
+  /** besides the environment of the tests */
+  env?: Record<string, string>;
+}
+
+/** The environment of the tests without what npm says of the command that runs them. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
+}
+
+/** `npm run <name> -- <args>`. */
 export async function runProgram(
   name: string,
   args: readonly string[],
-  { input = "", killWhen, terminal = false }: { input?: string; killWhen?: () => Promise<boolean>; terminal?: boolean } = {},
+  { input = "", killWhen, terminal = false, env = {} }: ProgramSetting = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [...(terminal ? ON_TERMINAL : []), "scripts/run.mjs", `scripts/${name}.ts`, ...args], {
     cwd: root,
+    env: { ...ownEnvironment(), ...env },
   });
   let [out, err] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));

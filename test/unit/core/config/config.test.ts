@@ -12,6 +12,8 @@ function errorsOf(vars: Record<string, string | undefined>): string[] {
   return parsed.ok ? [] : parsed.error;
 }
 
+const GATES =
+  "the gates are MultiCIDRServiceAllocator, DisableAllocatorDualWrite, ServiceIPStaticSubrange, APIServerIdentity, KubeProxyDrainingTerminatingNodes";
 const LEGACY = "DisableAllocatorDualWrite=false";
 
 describe("parseConfig: defaults and accepted values", () => {
@@ -155,10 +157,10 @@ describe("parseConfig: refusals", () => {
   });
 
   it.each([
-    { gates: "NoSuchGate=true", want: ["FEATURE_GATES: unrecognized feature gate: NoSuchGate"] },
+    { gates: "NoSuchGate=true", want: [`FEATURE_GATES: unrecognized feature gate: NoSuchGate (${GATES})`] },
     { gates: "APIServerIdentity", want: ["FEATURE_GATES: missing bool value for APIServerIdentity"] },
     { gates: "APIServerIdentity=yes", want: ["FEATURE_GATES: invalid value of APIServerIdentity=yes, want true or false"] },
-    { gates: "toString=true", want: ["FEATURE_GATES: unrecognized feature gate: toString"] },
+    { gates: "toString=true", want: [`FEATURE_GATES: unrecognized feature gate: toString (${GATES})`] },
     {
       gates: "MultiCIDRServiceAllocator=false",
       want: ["FEATURE_GATES: DisableAllocatorDualWrite is enabled, but depends on features that are disabled: [MultiCIDRServiceAllocator]"],

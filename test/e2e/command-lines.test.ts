@@ -1,0 +1,152 @@
+/** Every program of package.json as users call it wrong: one line, no stack trace, exit code 2 for usage and 1 for failure. */
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { runProgram } from "../support/server/program";
+import { removeFolder, temporaryFolder } from "../support/server/server";
+
+/** file of scripts/ -> how users call it */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  serve: "npm start",
+  test: "npm test",
+  tidy: "npm run tidy",
+  compatibility: "npm run docs",
+  import: "npm run import",
+  check: "npm run check",
+  backup: "npm run backup",
+  restore: "npm run restore",
+  simulate: "npm run simulate",
+  bench: "npm run bench",
+  slow: "node scripts/run.mjs scripts/slow.ts",
+};
+const folder = temporaryFolder();
+afterAll(() => removeFolder(folder));
+
+const STACK = /^\s+at /m;
+
+async function refusal(
+  name: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; line: string }> {
+  const { code, out, err } = await runProgram(name, args, { env });
+  expect(out).toBe("");
+  expect(err).not.toMatch(STACK);
+  expect(err.trimEnd().split("\n")).toHaveLength(1);
+  return { code, line: err.trimEnd() };
+}
+
+describe.each(Object.entries(PROGRAMS))("scripts/%s.ts", (name, command) => {
+  it("--help shows how it is called: exit code 0", async () => {
+    const { code, out, err } = await runProgram(name, ["--help"]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.startsWith(`Usage: ${command}`)).toBe(true);
+    expect(out).toContain("--help");
+  });
+
+  it("an unknown option: one line that names it and --help, exit code 2", async () => {
+    const { code, line } = await refusal(name, ["--no-such-option"]);
+    expect(line).toMatch(/^[a-z]+: Unknown option '--no-such-option' \(/);
+    expect(line).toContain(`${command} -- --help`);
+    expect(code).toBe(2);
+  });
+});
+
+const RANGE = "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/33";
+const data = (): string[] => ["--port", "0", "--data-dir", join(folder, "data")];
+
+describe("a wrong value or a missing file: one line, exit code 2", () => {
+  it.each<[string, string[], RegExp]>([
+    ["serve", ["--port", "http"], /^servicenet: --port http: must be a whole number from 0 to 65535/],
+    ["serve", ["--port"], /^servicenet: Option '--port <value>' argument missing/],
+    ["serve", ["9000"], /^servicenet: Unexpected argument '9000'/],
+    ["serve", ["--config", "nothere.toml"], /^servicenet: --config nothere.toml: there is no such file/],
+    ["serve", ["--config", "README.md"], /^servicenet: --config README.md: /],
+    ["serve", ["--var", "PORT"], /^servicenet: --var PORT: must be NAME=VALUE/],
+    ["serve", ["--var", "NO_SUCH=1"], /^servicenet: --var NO_SUCH: wrangler.toml has no such variable \(it has SERVICE_CLUSTER_IP_RANGE, /],
+    ["serve", ["--var", RANGE], /^servicenet: invalid configuration: SERVICE_CLUSTER_IP_RANGE/],
+    [
+      "serve",
+      ["--var", "FEATURE_GATES=NoSuchGate=true"],
+      /^servicenet: invalid configuration: FEATURE_GATES: unrecognized feature gate: NoSuchGate \(the gates are MultiCIDRServiceAllocator, .*\)$/,
+    ],
+    ["simulate", ["--histories", "many"], /^simulate: --histories many: must be a whole number/],
+    ["simulate", ["--seed", "0"], /^simulate: --seed 0: must be a whole number of 1 or more/],
+    ["simulate", ["--without", "gravity"], /^simulate: --without gravity: must be one of .*fence/],
+    ["bench", ["--only", "server,nothing"], /^bench: --only nothing: must be one of core, server, /],
+    ["check", ["--wait", "soon"], /^check: --wait soon: must be/],
+    ["check", ["--output", "xml"], /^check: --output xml: must be one of text, json/],
+    ["check", ["--server", "nowhere"], /^check: --server nowhere: must be a URL/],
+    ["check", ["--kubeconfig", "nothere"], /^check: --kubeconfig nothere: .*ENOENT/],
+    ["check", ["--token", "@nothere"], /^check: --token @nothere: .*ENOENT/],
+    ["backup", [], /^backup: no --file FILE given/],
+    ["backup", ["--file", "x", "--cluster", "No"], /^backup: --cluster No: must be a DNS label/],
+    ["restore", ["--file", "nothere.jsonl"], /^restore: nothere.jsonl cannot be read: .*ENOENT/],
+    ["import", [], /^import: no FILE given/],
+    ["import", ["nothere.json"], /^import: nothere.json cannot be read: .*ENOENT/],
+    ["import", ["README.md"], /^import: README.md is /],
+    ["slow", ["counts.json", "more"], /^slow: /],
+  ])("%s %j", async (name, args, line) => {
+    const told = await refusal(name, args);
+    expect(told.line).toMatch(line);
+    expect(told.code).toBe(2);
+  });
+
+  it.each<[string, string[], Record<string, string>, string]>([
+    [
+      "serve",
+      ["9000"],
+      { npm_config_port: "true" },
+      "servicenet: npm has taken --port for itself; put -- before the options: npm start -- --port 9000",
+    ],
+    [
+      "serve",
+      [],
+      { npm_config_port: "9000" },
+      "servicenet: npm has taken --port for itself; put -- before the options: npm start -- --port 9000",
+    ],
+    [
+      "serve",
+      [],
+      { npm_config_fresh: "true" },
+      "servicenet: npm has taken --fresh for itself; put -- before the options: npm start -- --fresh",
+    ],
+    [
+      "import",
+      ["dump.json"],
+      { npm_config_dry_run: "true" },
+      "import: npm has taken --dry-run for itself; put -- before the options: npm run import -- --dry-run",
+    ],
+  ])("%s %j with %j: npm took an option that lacks its --", async (name, args, env, line) => {
+    expect(await refusal(name, args, { npm_lifecycle_event: "start", ...env })).toEqual({ code: 2, line });
+  });
+});
+
+describe("a failure: one line", () => {
+  it("a taken port: exit code 1", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const line = `servicenet: port ${String(port)} on 127.0.0.1 is already in use; choose another one with --port`;
+    expect(await refusal("serve", [...data(), "--port", String(port)])).toEqual({ code: 1, line });
+    other.close();
+  });
+
+  it("a data folder below a file: exit code 1", async () => {
+    const { code, line } = await refusal("serve", ["--port", "0", "--data-dir", "README.md/data"]);
+    expect(line).toMatch(/^servicenet: the data folder .* is not writable \(ENOTDIR\)$/);
+    expect(code).toBe(1);
+  });
+
+  it.each(["check", "backup"])("%s of a server that does not answer: exit code 2, as 1 says that the cluster is wrong", async (name) => {
+    const { code, line } = await refusal(name, [
+      "--server",
+      "http://127.0.0.1:1",
+      ...(name === "backup" ? ["--file", join(folder, "b")] : []),
+    ]);
+    expect(line).toMatch(new RegExp(`^${name}: http://127.0.0.1:1 does not answer: `));
+    expect(code).toBe(2);
+  });
+});

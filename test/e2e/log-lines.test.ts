@@ -1,0 +1,46 @@
+/** The log of `npm start` for people and for programs. */
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { type LogFormat, logLineText, printLog } from "../../scripts/serve/log-lines";
+
+const TIME = "2026-06-01T10:20:30.456Z";
+const LOCAL = new Date(TIME).toLocaleTimeString("en-GB");
+const EVENT = JSON.stringify({ time: TIME, level: "warn", event: "peer call failed", object: "Worker", what: "a b", count: 3, lost: true });
+
+describe("a log line on a terminal", () => {
+  it.each([
+    ["an event", EVENT, `${LOCAL} warn  peer call failed object=Worker what="a b" count=3 lost=true`],
+    ["a text", "workerd says something", "workerd says something"],
+    ["JSON that is no event", '{"level":"warn"}', '{"level":"warn"}'],
+    ["JSON that is cut short", '{"level":', '{"level":'],
+    [
+      "an event of several lines",
+      JSON.stringify({ time: TIME, level: "error", event: "failed", error: "a\nb" }),
+      `${LOCAL} error failed error="a\\nb"`,
+    ],
+  ])("%s", (_, line, shown) => {
+    expect(logLineText(line)).toBe(shown);
+  });
+});
+
+describe("the log of the runtime", () => {
+  async function printed(format: LogFormat, isWanted: () => boolean): Promise<string> {
+    const [from, to] = [new PassThrough(), new PassThrough()];
+    printLog(from, to, { format, isWanted });
+    from.end(`${EVENT}\nplain\n`);
+    await new Promise((resolve) => from.once("close", resolve));
+    return String(to.read() ?? "");
+  }
+
+  it("json leaves every line as it is", async () => {
+    expect(await printed("json", () => true)).toBe(`${EVENT}\nplain\n`);
+  });
+
+  it("text makes events short", async () => {
+    expect(await printed("text", () => true)).toBe(`${logLineText(EVENT)}\nplain\n`);
+  });
+
+  it("a line that nobody wants is left out", async () => {
+    expect(await printed("text", () => false)).toBe("");
+  });
+});

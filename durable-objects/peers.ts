@@ -17,6 +17,7 @@ import { serviceCIDRsDefinition } from "../src/api/registry/service-cidrs/defini
 import { servicesDefinition } from "../src/api/registry/services/definition";
 import { storeName } from "../src/api/store/list-copy";
 import type { ClusterObject } from "../src/tenancy/record-storage";
+import { CONTROLLER_NAMES, type ControllerName } from "./controllers";
 import type { Env } from "./env";
 
 /** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
@@ -118,10 +119,6 @@ export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCID
   return stubOf<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }
 
-/** The controllers of a cluster. */
-const CONTROLLERS = ["namespaces", "garbage-collection", "repair"] as const;
-export type ControllerName = (typeof CONTROLLERS)[number];
-
 export function controller(env: Env, cluster: string, name: ControllerName): Remote<ControllerRpc> {
   return stubOf<ControllerRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
 }
@@ -145,7 +142,7 @@ export function clusterObjects(): ClusterObject[] {
   const callers = [qualifiedResource(servicesDefinition), ...stores];
   const coordinated = qualifiedResource(serviceCIDRsDefinition);
   return [
-    ...CONTROLLERS.map((name): ClusterObject => ({ kind: "controller", name })),
+    ...CONTROLLER_NAMES.map((name): ClusterObject => ({ kind: "controller", name })),
     ...[...new Set(callers)].filter((name) => name !== coordinated).map((name): ClusterObject => ({ kind: "store", name })),
     { kind: "store", name: coordinated },
   ];

@@ -1,17 +1,16 @@
 /** The store of one plain resource, named `<cluster>/<resource>.<group>`. A shell: the rules are in src/controllers/plain-store. */
 import { PlainStore } from "../src/controllers/plain-store";
+import { qualifiedResource } from "../src/api/meta/status";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { EventsStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { collectionResponse } from "./collection-response";
+import { followersOf } from "./controllers";
 import type { Env } from "./env";
-import { contentStores, controller, type ControllerName } from "./peers";
+import { contentStores, controller } from "./peers";
 import { shellOf, STORE_METHODS } from "./shell";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
-
-/** The controllers that want to hear of changes, by resource. */
-const FOLLOWERS: Readonly<Record<string, readonly ControllerName[]>> = { namespaces: ["namespaces"] };
 
 export class ResourceStore
   extends shellOf<PlainStore>()(...STORE_METHODS, "expire")
@@ -19,10 +18,10 @@ export class ResourceStore
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, STORE_MIGRATIONS);
-    const { cluster } = setting;
+    const { cluster, definition } = setting;
     const peers = {
       ...setting.peers,
-      followers: () => (FOLLOWERS[setting.definition.resource] ?? []).map((name) => controller(env, cluster, name)),
+      followers: () => followersOf(qualifiedResource(definition)).map((name) => controller(env, cluster, name)),
       closeNamespace: ({ name, uid }: { name: string; uid: string }) =>
         Promise.all(contentStores(env, cluster).map(({ store }) => store().closeNamespace(name, uid))),
     };

@@ -10,7 +10,7 @@ import { Controller } from "../../../durable-objects/controller";
 import { Coordinator } from "../../../durable-objects/coordinator";
 import type { Env } from "../../../durable-objects/env";
 import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
-import type { ControllerName } from "../../../durable-objects/peers";
+import type { ControllerName } from "../../../durable-objects/controllers";
 import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { ServicesStore } from "../../../durable-objects/services-store";

@@ -14,7 +14,7 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../../durable-objects/env";
-import type { ControllerName } from "../../../durable-objects/peers";
+import type { ControllerName } from "../../../durable-objects/controllers";
 import { systemClock } from "../../../durable-objects/ports";
 import { inParallel } from "../../../src/core/base/in-parallel";
 import { checkCluster } from "../../../src/tools/check/check-cluster";

@@ -1,0 +1,24 @@
+/** The objects of a cluster as its controllers call them. */
+import type { Namespace } from "../src/api/meta/kubernetes";
+import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
+import type { ControllerPeers } from "./controllers";
+import type { Env } from "./env";
+import { allStores, coordinator, eventsStore, ipAddressesStore, namespacesStore, owner, servicesStore } from "./peers";
+
+export function controllerPeers(env: Env, cluster: string): ControllerPeers {
+  return {
+    stores: () => allStores(env, cluster),
+    namespaces: () => namespacesStore(env, cluster),
+    async listNamespaces(request) {
+      const headers = { [COLLECTION_HEADER]: encodeCollection(request) };
+      const response = await namespacesStore(env, cluster).fetch(new Request("http://store/collection", { headers }));
+      if (!response.ok) throw new Error(`the namespaces store answered ${response.status}`);
+      return response.json<{ items?: Namespace[] }>();
+    },
+    services: () => servicesStore(env, cluster),
+    ipAddresses: () => ipAddressesStore(env, cluster),
+    coordinator: () => coordinator(env, cluster),
+    events: () => eventsStore(env, cluster),
+    owner: (uid) => owner(env, cluster, uid),
+  };
+}

@@ -1,0 +1,88 @@
+/** The controller "repair": the loop of every controller around the passes of the Repairer, and what Workers and operators ask of repair. */
+import { type Config } from "../../core/config/config";
+import { type Settings, settingsOf } from "../../core/config/settings";
+import type { Clock } from "../../core/base/ports";
+import { type EventSubject, referenceTo } from "../../api/events/event-recorder";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/meta/default-objects";
+import { servicesDefinition } from "../../api/registry/services/definition";
+import type { ObjectFeed } from "../../api/rpc/object-feed";
+import type { ControllerRpc } from "../../api/rpc/store";
+import { Controller, type ControllerPorts, type PassResult } from "../../controllers/controller";
+import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
+import { type RepairPorts, type RepairStorage, SWEEP_MARK } from "./repair-ports";
+import { repairCounts, Repairer } from "./repairer";
+import { readService } from "./round";
+import { differingSettings, noteSettings, type SettingsStorage, SettingsWatch } from "./settings-watch";
+
+export interface RepairControllerPorts extends ControllerPorts {
+  clock: Clock;
+  storage: RepairStorage;
+  settings: SettingsStorage;
+  /** the configuration that the objects of the cluster run under; throws when it is broken */
+  config(): Config;
+  /** what repair needs under this configuration; asked for with the first pass */
+  repair(config: Config): RepairPorts;
+}
+
+export class RepairController implements ControllerRpc, RepairControllerRpc {
+  readonly #loop: Controller;
+  #parts: { repairer: Repairer; settings: SettingsWatch } | undefined;
+
+  constructor(private readonly ports: RepairControllerPorts) {
+    this.#loop = new Controller(ports, (isPoked) => this.#pass(isPoked));
+  }
+
+  poke(): Promise<void> {
+    return this.#loop.poke();
+  }
+
+  alarm(): Promise<void> {
+    return this.#loop.alarm();
+  }
+
+  pokeFrom(theirs: Settings): Promise<void> {
+    const { clock, settings, config } = this.ports;
+    noteSettings(settings, settingsOf(config()), theirs, clock.now());
+    return this.#loop.ask();
+  }
+
+  sweep(): Promise<void> {
+    this.ports.storage.markSet(SWEEP_MARK, 1);
+    return this.#loop.poke();
+  }
+
+  repairCounts(): Promise<RepairCounts> {
+    const { clock, settings, storage } = this.ports;
+    return Promise.resolve({ ...repairCounts(storage), differingSettings: differingSettings(settings, clock.now()) });
+  }
+
+  async #pass(isPoked: boolean): Promise<PassResult> {
+    const { repairer, settings } = (this.#parts ??= this.#made());
+    await settings.run();
+    // A store of a cluster at rest pokes when it starts. That is no reason to read more of it than what has changed.
+    const { left, againAt } = await repairer.run({ sweeps: !isPoked });
+    // The rest goes on soon and without backoff: it waits for time, and for no peer that needs longer from one attempt to the next.
+    return { left: false, againAt: left ? this.ports.clock.now() : againAt };
+  }
+
+  #made(): { repairer: Repairer; settings: SettingsWatch } {
+    const { config, recorder, repair, settings, storage } = this.ports;
+    const own = config();
+    const ports = repair(own);
+    const watch = new SettingsWatch(settingsOf(own), {
+      recorder,
+      storage: settings,
+      events: ports.events,
+      subject: () => defaultService(ports.services),
+      sweep: () => storage.markSet(SWEEP_MARK, 1),
+    });
+    return { repairer: new Repairer(ports), settings: watch };
+  }
+}
+
+/** The Service `default/kubernetes`, which every cluster has; undefined as long as it is not there or cannot be read. */
+async function defaultService(services: ObjectFeed): Promise<EventSubject | undefined> {
+  const [text] = await services.objectsNamed([{ namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME }]).catch(() => []);
+  const service = text ? readService(text) : undefined;
+  return service && referenceTo(servicesDefinition, service);
+}

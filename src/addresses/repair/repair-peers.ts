@@ -1,0 +1,72 @@
+/** The ports of repair on the objects of a cluster: each call gets a stub of its own and a timeout. */
+import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
+import type { Clock, Recorder } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import type { Config } from "../../core/config/config";
+import { prefixesIn } from "../../core/net/prefix";
+import { type EventReporter } from "../../api/events/event-recorder";
+import type { ObjectFeed } from "../../api/rpc/object-feed";
+import type { StoreRpc } from "../../api/rpc/store";
+import type { CoordinatorRpc } from "../rpc/coordinator";
+import type { RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
+import type { RepairPorts } from "./repair-ports";
+import { StoredRanges } from "./stored-ranges";
+
+/** Upstream's name, under which operators know the events. */
+const CONTROLLER = "ipallocator-repair-controller";
+/** Retaking addresses may take an operation's whole time. */
+const CALL_TIMEOUT_MS = 2 * OPERATION_DEADLINE_MS;
+
+/** Stubs of the objects that repair calls. A stub is dead after a throw, so each call asks for a new one. */
+export interface RepairPeers {
+  services(): ObjectFeed & RepairedServices;
+  ipAddresses(): ObjectFeed & RepairedAddresses & Pick<StoreRpc, "write">;
+  coordinator(): ObjectFeed & Pick<CoordinatorRpc, "topology">;
+  owner(uid: string): Pick<RepairedOwner, "checkBitmap">;
+}
+
+/** What repair has of its own object. */
+export interface RepairSetting extends Pick<RepairPorts, "clock" | "recorder" | "storage" | "events"> {
+  /** the configuration that the objects of the cluster run under */
+  config: Pick<Config, "onlyRanges" | "serviceRanges">;
+}
+
+/** Under which name the repair controller of the cluster reports. `name` = as clients know the cluster. */
+export function repairReporter(name: string): EventReporter {
+  return { controller: CONTROLLER, instance: `${CONTROLLER}-${name}` };
+}
+
+export function repairPorts({ config, ...own }: RepairSetting, { services, ipAddresses, coordinator, owner }: RepairPeers): RepairPorts {
+  const { clock, recorder }: { clock: Clock; recorder: Recorder } = own;
+  const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, CALL_TIMEOUT_MS, call);
+  const feedOf = (store: () => ObjectFeed): ObjectFeed => ({
+    objectsSince: (cursor, limit) => answered(store().objectsSince(cursor, limit)),
+    objectsAfter: (after, limit) => answered(store().objectsAfter(after, limit)),
+    objectsNamed: (keys) => answered(store().objectsNamed(keys)),
+  });
+  const { onlyRanges, serviceRanges } = config;
+  const configured = onlyRanges && prefixesIn(onlyRanges);
+  const stored = new StoredRanges(feedOf(coordinator), recorder);
+  return {
+    ...own,
+    services: {
+      ...feedOf(services),
+      makeWhole: (items) => answered(services().makeWhole(items)),
+      giveUp: (items) => answered(services().giveUp(items)),
+    },
+    ipAddresses: {
+      ...feedOf(ipAddresses),
+      restoreMany: (writes) => answered(ipAddresses().restoreMany(writes)),
+      writersOf: (names) => answered(ipAddresses().writersOf(names)),
+      makeHeld: (items) => answered(ipAddresses().makeHeld(items)),
+      write: (request) => answered(ipAddresses().write(request)),
+    },
+    legacyRanges: onlyRanges && prefixesIn(serviceRanges),
+    ranges: () => (configured ? Promise.resolve(configured) : stored.current()),
+    owners: async () => {
+      const { claims } = await answered(coordinator().topology());
+      return [...new Set(claims.map(({ ownerUid }) => ownerUid))];
+    },
+    owner: (uid) => ({ checkBitmap: (after, limit) => answered(owner(uid).checkBitmap(after, limit)) }),
+  };
+}

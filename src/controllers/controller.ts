@@ -1,0 +1,110 @@
+/**
+ * The loop that every controller runs in: one pass at a time, the next one when somebody asks or the alarm rings.
+ *
+ * - A poke carries nothing and may be lost or repeated. It only asks for a pass soon; cron pokes too.
+ * - A pass that leaves work, or fails, is repeated by the alarm: first after RETRY_BASE_MS, then after twice as long, up to RETRY_MAX_MS.
+ * - A crash in a pass loses the pass and nothing else: a pass takes no input, so the next poke, alarm or cron does the work.
+ * - An alarm that cannot be set is logged. The next pass is cron's then.
+ */
+import type { Clock, Recorder } from "../core/base/ports";
+import type { ControllerRpc } from "../api/rpc/store";
+
+/** The first wait of a pass that left work. It is also the shortest wait for a time that a pass names. */
+export const RETRY_BASE_MS = 500;
+/** The longest wait of a pass that left work. */
+export const RETRY_MAX_MS = 30_000;
+
+/** What a pass says at its end. */
+export interface PassResult {
+  /** another pass is needed, although nothing may change meanwhile */
+  left: boolean;
+  /** a pass is needed at that time, in milliseconds since the epoch */
+  againAt?: number | undefined;
+}
+
+/**
+ * One pass over everything that there is to do. `isPoked`: since the last pass only pokes have asked, which tell of changes; otherwise the alarm or
+ * cron has. It may reject: the pass is then repeated as one that left work.
+ */
+export type Pass = (isPoked: boolean) => Promise<PassResult>;
+
+export interface ControllerPorts {
+  clock: Pick<Clock, "now">;
+  recorder: Recorder;
+  /** sets the object's alarm, in milliseconds since the epoch; rejects when it cannot be set */
+  wakeAt(atMs: number): Promise<void>;
+  /** keeps the object alive until the work is done */
+  background(work: Promise<void>): void;
+}
+
+export class Controller implements ControllerRpc {
+  #attempt = 0;
+  #running: Promise<void> | undefined;
+  #pokedMeanwhile = false;
+  /** somebody else than a poke has asked for the next pass */
+  #isDue = false;
+
+  constructor(
+    private readonly ports: ControllerPorts,
+    private readonly onePass: Pass,
+  ) {}
+
+  /** Asks for a pass because something changed. Answers at once; the pass goes on behind it. */
+  poke(): Promise<void> {
+    this.#attempt = 0;
+    this.ports.background(this.#pass());
+    return Promise.resolve();
+  }
+
+  /** Asks for a pass although nothing may have changed, as cron does. Answers at once. */
+  ask(): Promise<void> {
+    this.#isDue = true;
+    return this.poke();
+  }
+
+  /** The object's alarm rang. Resolves when the pass is over, and never rejects. */
+  async alarm(): Promise<void> {
+    this.#isDue = true;
+    await this.#pass();
+  }
+
+  /** A call during a pass asks for another pass behind it. Never rejects. */
+  #pass(): Promise<void> {
+    if (this.#running) {
+      this.#pokedMeanwhile = true;
+      return this.#running;
+    }
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, recorder } = this.ports;
+    do {
+      this.#pokedMeanwhile = false;
+      const isPoked = !this.#isDue;
+      this.#isDue = false;
+      let result: PassResult = { left: true };
+      try {
+        result = await this.onePass(isPoked);
+      } catch (error) {
+        recorder.log("warn", "controller pass failed", { error: String(error) });
+      }
+      const { left, againAt } = result;
+      const retryAt = clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt);
+      this.#attempt = left ? this.#attempt + 1 : 0;
+      if (left) await this.#wakeAt(retryAt);
+      else if (againAt !== undefined) await this.#wakeAt(Math.max(againAt, clock.now() + RETRY_BASE_MS));
+    } while (this.#pokedMeanwhile);
+  }
+
+  async #wakeAt(atMs: number): Promise<void> {
+    try {
+      await this.ports.wakeAt(atMs);
+    } catch (error) {
+      this.ports.recorder.log("warn", "the alarm of a controller could not be set", { error: String(error) });
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/** The pass of the controller "garbage-collection", on the stores of a cluster: each call gets a timeout. */
+import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
+import type { Clock, Recorder } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import type { ResourceDefinition } from "../../api/registry/resource";
+import type { LinkedStore } from "../../api/rpc/object-links";
+import type { StoreRpc } from "../../api/rpc/store";
+import { GarbageCollector } from "./collector";
+import type { CollectedStore, GraphStorage } from "./ports";
+import { storeName } from "./resolve-owner";
+
+export interface GarbageCollectionPassPorts {
+  clock: Clock;
+  recorder: Recorder;
+  storage: GraphStorage;
+  /** every store of the cluster; `store` makes a stub for one call */
+  stores: readonly {
+    definition: Pick<ResourceDefinition, "group" | "resource" | "versions">;
+    store(): LinkedStore & Pick<StoreRpc, "write">;
+  }[];
+}
+
+/** `left`: another pass is needed. The graph is read from storage with the first pass. */
+export function garbageCollectionPass({ clock, recorder, storage, stores }: GarbageCollectionPassPorts): () => Promise<{ left: boolean }> {
+  /** A store gives a write up after its deadline. */
+  const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, OPERATION_DEADLINE_MS, call);
+  const collected = stores.map(({ definition, store }): CollectedStore => ({
+    name: storeName(definition),
+    group: definition.group,
+    version: definition.versions[0] ?? "",
+    changesSince: (cursor, limit) => answered(store().changesSince(cursor, limit)),
+    listMetadata: (after, limit) => answered(store().listMetadata(after, limit)),
+    metadataOf: (keys) => answered(store().metadataOf(keys)),
+    write: (request) => answered(store().write(request)),
+  }));
+  let collector: GarbageCollector | undefined;
+  return () => {
+    collector ??= new GarbageCollector({ storage, stores: collected, recorder });
+    return collector.run();
+  };
+}

@@ -1,0 +1,120 @@
+/** The pass of the controller "namespaces", on the stores of a cluster: what `deleteNamespaces` asks for becomes calls with a timeout. */
+import type { Clock, Recorder } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import type { Namespace } from "../../api/meta/kubernetes";
+import type { CollectionRequest, MaintainedStore, StoreRpc, WriteOptions } from "../../api/rpc/store";
+import { conditionsAfter } from "./namespace-conditions";
+import { deleteNamespaces, type NamespaceDeletionPorts, type TerminatingNamespace, withoutFinalizer } from "./namespace-deletion";
+
+/** Emptying a namespace of many objects takes longer than a usual call. A call that arrives late does no harm. */
+const CALL_TIMEOUT_MS = 60_000;
+
+const OPTIONS: WriteOptions = {
+  dryRun: false,
+  fieldManager: "namespace-controller",
+  fieldValidation: "Ignore",
+  force: false,
+  group: "",
+  version: "v1",
+};
+
+const TERMINATING: CollectionRequest = {
+  verb: "list",
+  namespace: "",
+  labelSelector: "",
+  fieldSelector: "status.phase=Terminating",
+  limit: 0,
+  continueToken: "",
+  resourceVersion: "",
+  resourceVersionMatch: "",
+  allowWatchBookmarks: false,
+  sendInitialEvents: false,
+  timeoutSeconds: 0,
+  group: "",
+  version: "v1",
+  resource: "namespaces",
+  representation: { as: "object" },
+};
+
+/** A store of namespaced objects; `store` makes a stub for one call. */
+export interface ContentStore {
+  group: string;
+  resource: string;
+  store(): Pick<MaintainedStore, "closeNamespace" | "emptyNamespace">;
+}
+
+export interface NamespaceDeletionPassPorts {
+  clock: Clock;
+  recorder: Recorder;
+  /** a stub of the namespaces store for one call */
+  namespaces(): Pick<StoreRpc, "get" | "write">;
+  /** a list of the namespaces store; rejects when the store refuses it */
+  list(request: CollectionRequest): Promise<{ items?: Namespace[] }>;
+  content: readonly ContentStore[];
+}
+
+/** `left`: some namespace is not finished. */
+export function namespaceDeletionPass(ports: NamespaceDeletionPassPorts): () => Promise<{ left: boolean }> {
+  const deletion = new NamespaceCalls(ports);
+  return async () => {
+    const status = await deleteNamespaces(deletion);
+    return { left: status.seen > status.finished };
+  };
+}
+
+class NamespaceCalls implements NamespaceDeletionPorts {
+  readonly recorder: Recorder;
+  readonly content: NamespaceDeletionPorts["content"];
+
+  constructor(private readonly ports: NamespaceDeletionPassPorts) {
+    this.recorder = ports.recorder;
+    this.content = ports.content.map(({ group, resource, store }) => ({
+      group,
+      resource,
+      close: (name, uid) => this.#answered(store().closeNamespace(name, uid)),
+      empty: (name, uid) => this.#answered(store().emptyNamespace(name, uid)),
+    }));
+  }
+
+  async terminating(): Promise<TerminatingNamespace[]> {
+    const list = await this.#answered(this.ports.list(TERMINATING));
+    return (list.items ?? []).map(({ metadata }) => ({ name: metadata?.name ?? "", uid: metadata?.uid ?? "" }));
+  }
+
+  report(...[namespace, progress]: Parameters<NamespaceDeletionPorts["report"]>): Promise<void> {
+    return this.#change(namespace, "status", (stored) => {
+      const conditions = conditionsAfter(progress, stored.status?.conditions ?? [], this.ports.clock.now());
+      return conditions && { ...stored, status: { ...stored.status, conditions } };
+    });
+  }
+
+  finalize(namespace: TerminatingNamespace): Promise<void> {
+    return this.#change(namespace, "finalize", withoutFinalizer);
+  }
+
+  /** Writes what `changed` makes of the namespace with this uid; undefined = nothing. A conflict rejects: the next pass reads the namespace anew. */
+  async #change(
+    { name, uid }: TerminatingNamespace,
+    subresource: "status" | "finalize",
+    changed: (stored: Namespace) => Namespace | undefined,
+  ): Promise<void> {
+    const key = { namespace: "", name };
+    const found = await this.#answered(this.ports.namespaces().get(key, ""));
+    if (!found.ok) {
+      if (found.status.code === 404) return;
+      throw new Error(found.status.message);
+    }
+    const namespace = JSON.parse(found.object) as Namespace;
+    if (namespace.metadata?.uid !== uid) return;
+    const wanted = changed(namespace);
+    if (!wanted) return;
+    const object = JSON.stringify(wanted);
+    const request = { verb: "update", key, subresource, object, options: OPTIONS } as const;
+    const result = await this.#answered(this.ports.namespaces().write(request));
+    if (!result.ok && result.status.code !== 404) throw new Error(result.status.message);
+  }
+
+  #answered<T>(call: Promise<T>): Promise<T> {
+    return withTimeout(this.ports.clock, CALL_TIMEOUT_MS, call);
+  }
+}

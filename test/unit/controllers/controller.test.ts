@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { Controller, type Pass, type PassResult, RETRY_BASE_MS, RETRY_MAX_MS } from "../../../src/controllers/controller";
+import { SimScheduler } from "../../support/sim/scheduler";
+
+/** A controller in virtual time with one alarm; `results` are what its passes answer, the last one for ever. */
+class World {
+  readonly scheduler = new SimScheduler();
+  /** of each pass: when it began, counted from the beginning, and whether only pokes asked for it */
+  readonly passes: { at: number; isPoked: boolean }[] = [];
+  readonly logged: string[] = [];
+  alarms = 0;
+  isAlarmBroken = false;
+  passMs = 0;
+  readonly controller: Controller;
+  readonly #start = this.scheduler.now;
+  #cancel: () => void = () => undefined;
+
+  constructor(private readonly results: (PassResult | Error)[]) {
+    const clock = this.scheduler.clock();
+    const pass: Pass = async (isPoked) => {
+      this.passes.push({ at: clock.now() - this.#start, isPoked });
+      const result = (this.results.length > 1 ? this.results.shift() : this.results[0]) ?? { left: false };
+      await clock.sleep(this.passMs);
+      if (result instanceof Error) throw result;
+      return result;
+    };
+    this.controller = new Controller(
+      {
+        clock,
+        recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
+        wakeAt: (atMs) => this.#wakeAt(atMs),
+        background: (work) => void work,
+      },
+      pass,
+    );
+  }
+
+  get at(): number[] {
+    return this.passes.map(({ at }) => at);
+  }
+
+  pass(durationMs: number): Promise<void> {
+    return this.scheduler.pass(durationMs);
+  }
+
+  #wakeAt(atMs: number): Promise<void> {
+    if (this.isAlarmBroken) return Promise.reject(new Error("no alarm today"));
+    this.alarms++;
+    this.#cancel();
+    this.#cancel = this.scheduler.after(atMs - this.scheduler.now, () => void this.controller.alarm());
+    return Promise.resolve();
+  }
+}
+
+describe("the loop of a controller", () => {
+  it("a poke: answers before its pass is over, which is the only one", async () => {
+    const world = new World([{ left: false }]);
+    world.passMs = 5_000;
+    await world.scheduler.run(world.controller.poke(), 1);
+    await world.pass(60_000);
+    expect(world.passes).toEqual([{ at: 0, isPoked: true }]);
+    expect(world.alarms).toBe(0);
+  });
+
+  it("pokes during a pass: cause one more pass, after it", async () => {
+    const world = new World([{ left: false }]);
+    world.passMs = 1_000;
+    for (const waitMs of [300, 300, 10_000]) {
+      await world.controller.poke();
+      await world.pass(waitMs);
+    }
+    expect(world.at).toEqual([0, 1_000]);
+  });
+
+  it("a pass that leaves work: is repeated after waits that double up to the longest one", async () => {
+    const world = new World([{ left: true }]);
+    await world.controller.poke();
+    await world.pass(120_000);
+    const waits = world.at.slice(1).map((at, i) => at - (world.at[i] ?? 0));
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+    expect([waits[0], waits.at(-1)]).toEqual([RETRY_BASE_MS, RETRY_MAX_MS]);
+  });
+
+  it("a pass that fails: is logged, and repeated like one that left work", async () => {
+    const world = new World([new Error("down"), { left: false }]);
+    await world.controller.poke();
+    await world.pass(60_000);
+    expect([world.at, world.logged]).toEqual([[0, 500], ["warn controller pass failed"]]);
+  });
+
+  it("a poke after failures: begins the waits anew", async () => {
+    const world = new World([{ left: true }]);
+    await world.controller.poke();
+    await world.pass(20_000);
+    const before = world.passes.length;
+    await world.controller.poke();
+    await world.pass(1_600);
+    const [first = 0, second = 0, third = 0] = world.at.slice(before);
+    expect([second - first, third - second]).toEqual([500, 1_000]);
+  });
+
+  it("a finished pass after repeated ones: begins the waits anew", async () => {
+    const world = new World([{ left: true }, { left: true }, { left: false, againAt: 0 }, { left: true }, { left: false }]);
+    await world.controller.poke();
+    await world.pass(60_000);
+    expect(world.at).toEqual([0, 500, 1_500, 2_000, 2_500]);
+  });
+
+  it("a time that a pass names: is the next pass's, but no sooner than the shortest wait", async () => {
+    const world = new World([{ left: false }]);
+    const start = world.scheduler.now;
+    const later = new World([{ left: false, againAt: start + 7_000 }, { left: false, againAt: start }, { left: false }]);
+    await later.controller.poke();
+    await later.pass(60_000);
+    expect(later.at).toEqual([0, 7_000, 7_500]);
+  });
+
+  it("who asks: a pass is poked only while nothing but pokes has asked for it", async () => {
+    const world = new World([{ left: true }, { left: false }]);
+    await world.controller.poke();
+    await world.pass(10_000);
+    await world.controller.ask();
+    await world.pass(10_000);
+    await world.controller.poke();
+    await world.pass(10_000);
+    expect(world.passes.map(({ isPoked }) => isPoked)).toEqual([true, false, false, true]);
+  });
+
+  it("a poke and cron during one pass: the pass behind it counts as cron's", async () => {
+    const world = new World([{ left: false }]);
+    world.passMs = 1_000;
+    await world.controller.poke();
+    await world.controller.ask();
+    await world.controller.poke();
+    await world.pass(10_000);
+    expect(world.passes.map(({ isPoked }) => isPoked)).toEqual([true, false]);
+  });
+
+  it("an alarm that cannot be set: is logged, ends neither the pass nor the one asked for meanwhile, and the next poke works", async () => {
+    const world = new World([{ left: true }, { left: true }, { left: false }]);
+    world.isAlarmBroken = true;
+    world.passMs = 1_000;
+    await world.controller.poke();
+    await world.controller.poke();
+    await expect(world.scheduler.run(world.controller.alarm())).resolves.toBeUndefined();
+    expect(world.at).toEqual([0, 1_000]);
+    expect(world.logged).toEqual(Array.from({ length: 2 }, () => "warn the alarm of a controller could not be set"));
+    await world.pass(60_000);
+    expect(world.passes).toHaveLength(2);
+    world.isAlarmBroken = false;
+    await world.controller.poke();
+    await world.pass(60_000);
+    expect(world.passes).toHaveLength(3);
+  });
+});

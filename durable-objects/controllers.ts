@@ -91,7 +91,7 @@ const ENTRIES = {
 
 export type ControllerName = keyof typeof ENTRIES;
 
-export const CONTROLLERS: Readonly<Record<ControllerName, ControllerEntry>> = ENTRIES;
+const CONTROLLERS: Readonly<Record<ControllerName, ControllerEntry>> = ENTRIES;
 export const CONTROLLER_NAMES = Object.keys(ENTRIES) as readonly ControllerName[];
 
 /** The controllers that ask for every change of the resource. */

@@ -58,7 +58,7 @@ export class GarbageCollector {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const known = new Set([...this.#graph.served].map(placeId));
       const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
-      const examined = await this.#examine(complete);
+      const examined = await this.#examine(complete, known);
       const served = complete ? await this.#serve(known) : { done: 0, left: false };
       const fresh = [...this.#graph.served].some((node) => !known.has(placeId(node)));
       if (complete && fresh) continue;
@@ -125,15 +125,15 @@ export class GarbageCollector {
     });
   }
 
-  /** Looks at nodes whose owners may have changed; answers how many are done with. */
-  async #examine(complete: boolean): Promise<number> {
+  /** Looks at nodes whose owners may have changed; answers how many are done with. `known`: whose deletion was known before the last pull. */
+  async #examine(complete: boolean, known: ReadonlySet<string>): Promise<number> {
     const nodes = [...this.#graph.pending].slice(0, EXAMINE_MAX);
     if (nodes.length === 0) return 0;
     const now = await this.#read(nodes);
     const owners = await this.#read(nodes.flatMap((node) => this.#ownersOf(now.get(placeId(node)) ?? null, node)));
     let done = 0;
     await inParallel(nodes, WRITES_AT_ONCE, async (node) => {
-      const written = await this.#examineOne(node, now, owners, complete);
+      const written = await this.#examineOne(node, now, owners, { complete, known });
       if (written === "later") this.#graph.putOff(node);
       else {
         this.#graph.settle(node);
@@ -148,17 +148,27 @@ export class GarbageCollector {
     return (links?.ownerReferences ?? []).flatMap((reference) => resolveOwner(reference, dependent) ?? []);
   }
 
-  async #examineOne(node: GraphNode, now: Found, owners: Found, complete: boolean): Promise<Written> {
+  async #examineOne(
+    node: GraphNode,
+    now: Found,
+    owners: Found,
+    { complete, known }: { complete: boolean; known: ReadonlySet<string> },
+  ): Promise<Written> {
     const links = now.get(placeId(node));
     if (links === undefined) return "later";
     // Gone, or another object has its name: the history tells of it.
     if (links?.uid !== node.links.uid) return "moot";
     if (this.#ownersOf(links, node).some((owner) => !owners.has(placeId(owner)))) return "later";
+    let isTooEarly = false;
     const states = links.ownerReferences.map((reference) => {
       const place = resolveOwner(reference, node);
-      return place ? ownerState(reference.uid, owners.get(placeId(place)) ?? null) : "solid";
+      const state = place ? ownerState(reference.uid, owners.get(placeId(place)) ?? null) : "solid";
+      if (state === "waiting" && place && !known.has(placeId(place))) isTooEarly = true;
+      return state;
     });
-    // Without a complete pull nobody can say that it has no dependents of its own.
+    // Dependents of its own may have come behind the pull, before the deletion of its owner: the next pull has them.
+    if (complete && isTooEarly && !states.includes("solid")) return "later";
+    // Without a complete pull nobody can say that the object has no dependents of its own.
     const decision = decideDependent(links, states, !complete || this.#graph.dependentsOf(node).length > 0);
     switch (decision.action) {
       case "none":

@@ -246,3 +246,27 @@ describe("faults", () => {
     expect(names(world)).toEqual([]);
   });
 });
+
+it("a dependent that appears behind the pull of its store: its owner still waits for it", async () => {
+  const world = new CollectorWorld();
+  const owner = await world.make("Node", "owner");
+  const middle = await world.make("Pod", "middle", [owner]);
+  await world.settle();
+  // The Leases are read at once, the others not before the Lease is there and the deletion has begun.
+  world.delay = () => (world.calls.at(-1) === "leases changesSince" ? 1 : 50);
+  const pass = world.collector.run();
+  await world.scheduler.pass(10);
+  await world.make("Lease", "held", [middle], { finalizers: ["example.com/x"] });
+  await world.delete("Node", "owner", { propagationPolicy: "Foreground" });
+  await world.scheduler.run(pass);
+  world.delay = () => 1;
+  await world.settle();
+  expect(world.find("Lease", "held")?.deletionTimestamp).toBeDefined();
+  expect([world.find("Pod", "middle")?.finalizers, world.find("Node", "owner")?.finalizers]).toEqual([
+    ["foregroundDeletion"],
+    ["foregroundDeletion"],
+  ]);
+  await world.patch("Lease", "held", { finalizers: null });
+  await world.settle();
+  expect([...world.all().keys()]).toEqual([]);
+});

@@ -3,7 +3,7 @@ import { type Config } from "../../core/config/config";
 import { type Settings, settingsOf } from "../../core/config/settings";
 import type { Clock } from "../../core/base/ports";
 import { type EventSubject, referenceTo } from "../../api/events/event-recorder";
-import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/meta/default-objects";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { ControllerRpc } from "../../api/rpc/store";

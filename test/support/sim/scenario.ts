@@ -1,9 +1,11 @@
 /** A simulated cluster in which a test decides what becomes of single messages: an interleaving, step by step. */
+import type { HeldAddress } from "../../../src/addresses/rpc/repair";
+import type { OwnerConfig } from "../../../src/addresses/rpc/service-cidr";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import type { ProtocolStep } from "./protocol-steps";
 import { createRange, deleteRange, patchRange } from "../objects/range-requests";
 import { RepairWorld } from "../worlds/repair-world";
-import { SimApi } from "./api";
+import { objectOf, SimApi } from "./api";
 import { checkQuiet, ipAddressesOf } from "./checks";
 import type { SimOptions } from "./cluster";
 import type { Fate } from "./network";
@@ -100,6 +102,39 @@ export class Scenario {
   /** ServiceCIDRs that exist, in whatever state. */
   ranges(): string[] {
     return this.cluster.coordinatorTables.objectScan("", "").map(({ key }) => key);
+  }
+
+  /** uid of the ServiceCIDR of this name; throws when there is none. */
+  uidOf(name: string): string {
+    const stored = this.cluster.coordinatorTables.objectGet(name);
+    if (!stored) throw new Error(`no ServiceCIDR ${name}`);
+    return stored.uid;
+  }
+
+  /** The configuration that the owner has; throws when it has none. */
+  configOf(uid: string): Omit<OwnerConfig, "epoch"> & { epoch: number } {
+    const stored = this.cluster.owner(uid).storage.configLoad();
+    if (!stored) throw new Error(`${uid} has no configuration`);
+    return { epoch: stored.epoch, ...(JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">) };
+  }
+
+  /** What the owners hold for the address. */
+  async rowsOf(address: string): Promise<{ token: string; name: string }[]> {
+    const rows: { token: string; name: string }[] = [];
+    for (const { node } of this.cluster.owners.values()) {
+      const answer = await node.brain.rowsSince(0, 10_000);
+      rows.push(...answer.rows.filter((row) => row.address === address).map(({ token, holder }) => ({ token, name: holder.name })));
+    }
+    return rows;
+  }
+
+  /** A new Service whose row its owner has lost, as repair proposes it. */
+  async withoutRow(name: string, address: string): Promise<HeldAddress> {
+    const { uid = "" } = objectOf(await this.api.create(name, { clusterIP: address })).metadata ?? {};
+    for (const { token } of await this.rowsOf(address))
+      for (const { node } of this.cluster.owners.values()) await this.api.run(node.brain.release([{ address, token }]));
+    if ((await this.rowsOf(address)).length > 0) throw new Error(`${address} still has a row`);
+    return { namespace: "default", name, uid, address, object: "", isRight: true };
   }
 
   parentOf(address: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Names of events: the same report has the same name, so that repeating a write is harmless and a repeated problem is found again. */
+/** Names of events. Equal reports have equal names: a write can be repeated, and a repeated problem finds its event. */
 
 const FNV64_OFFSET = 0xcbf29ce484222325n;
 const FNV64_PRIME = 0x100000001b3n;
@@ -6,7 +6,7 @@ const FNV64_PRIME = 0x100000001b3n;
 const NAME_LENGTH_MAX = 253;
 const SUFFIX_LENGTH = 17;
 
-/** `web.3f2a…`: what the event is about, as far as a name can say it, and 16 hexadecimal digits that stand for `identity`. */
+/** `web.3f2a…`: the name of the event's object in the form of a name, and 16 hexadecimal digits that stand for `identity`. */
 export function eventName(regardingName: string, identity: readonly string[]): string {
   const base = regardingName
     .toLowerCase()
@@ -19,7 +19,7 @@ export function eventName(regardingName: string, identity: readonly string[]): s
   return `${base || "event"}.${fnv64(JSON.stringify(identity))}`;
 }
 
-/** FNV-1a over the UTF-8 bytes: nobody gains by forging it. */
+/** FNV-1a over the UTF-8 bytes. A forged collision would gain nothing. */
 function fnv64(text: string): string {
   let hash = FNV64_OFFSET;
   for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * FNV64_PRIME);

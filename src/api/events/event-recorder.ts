@@ -1,6 +1,6 @@
 /**
- * Tells operators what a controller saw and did: Events in the stored (core) form with the meaning of events.k8s.io/v1, for
- * `kubectl events` and `kubectl describe`.
+ * Reports to operators what a controller saw and did. The Events have the stored (core) form and the meaning of events.k8s.io/v1;
+ * `kubectl events` and `kubectl describe` show them.
  *
  *   const events = new EventRecorder(
  *     { controller: "ipallocator-repair-controller", instance: "ipallocator-repair-controller-default" },
@@ -10,11 +10,11 @@
  *     action: "ClusterIPAllocation", note: "Cluster IP [IPv4]: 10.96.0.9 is not allocated; repairing" });
  *   await events.flush();   // at the end of a pass, where the object would otherwise sleep; optional
  *
- * - `report` only takes note and returns: it belongs on no write's path, and neither throws nor waits. An event that cannot be written is
- *   logged and given up; nothing depends on it.
- * - A repeated report (same object, controller, type, reason, action, note, related object) is one event: its series counts and says when
- *   it was last seen. The name comes from exactly these, so an event is found again by whoever reports next, also after a restart.
- * - Retries change nothing: a report's time, strictly growing in one recorder, tells whether it has been written.
+ * - `report` notes the event and returns; it neither throws nor waits. An event that cannot be written is logged and given up: nothing
+ *   depends on it.
+ * - Reports with equal object, controller, type, reason, action, note and related object are one event. Its series has their number and
+ *   the time of the last one. The name comes from exactly these members, so the next report finds the event, also after a restart.
+ * - Retries change nothing: the time of a report, which strictly grows in one recorder, shows whether it has been written.
  * - The event lives in the namespace of the object, `default` where it has none, as upstream.
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
@@ -29,11 +29,11 @@ import { eventName } from "./event-name";
 export interface EventReporter {
   /** a qualified name; what `kubectl describe` shows under From */
   controller: string;
-  /** which of them; at most 128 characters */
+  /** the instance of the controller; at most 128 characters */
   instance: string;
 }
 
-/** Which object; taken by `referenceTo` from one that is stored. */
+/** A reference to an object; `referenceTo` makes it from a stored one. */
 export type EventSubject = Partial<CoreEvent["involvedObject"]>;
 
 export interface EventReport {
@@ -67,7 +67,7 @@ interface Pending {
 /** Distinct events that wait to be written; beyond it new ones are dropped, and that is logged. */
 const EVENTS_PENDING_MAX = 1_000;
 const WRITTEN_TOGETHER = 32;
-/** Of one event: its creation or update meets one of another writer, or the store's object was reset. */
+/** Attempts to write one event: another writer can be faster, and the store's object can be reset. */
 const ATTEMPTS_MAX = 4;
 const NOTE_LENGTH_MAX = 1024;
 const NAMESPACE_OF_CLUSTER_SCOPED = "default";
@@ -83,7 +83,7 @@ export class EventRecorder {
     private readonly ports: EventRecorderPorts,
   ) {}
 
-  /** Takes note of what happened now; written soon. */
+  /** Notes an event that happens now; it is written soon. */
   report(report: EventReport): void {
     const at = this.#microTime();
     const event = this.#eventOf(report, at);
@@ -106,7 +106,7 @@ export class EventRecorder {
     while (this.#writing) await this.#writing;
   }
 
-  /** Rounds follow one another, so one event is never written twice at the same time by this recorder. */
+  /** Rounds run one after another, so this recorder never writes one event twice at the same time. */
   async #writeAll(): Promise<void> {
     while (this.#pending.size > 0) {
       const round = [...this.#pending].slice(0, WRITTEN_TOGETHER);
@@ -126,7 +126,7 @@ export class EventRecorder {
         const refusal = await this.#attempt(pending, (call) => withTimeout(clock, RPC_TIMEOUT_MS, call));
         if (!refusal) return;
         why = refusal.message ?? "";
-        // Only a conflict with another writer looks different the next time.
+        // Only a conflict with another writer can end differently the next time.
         if (refusal.code !== 409 && refusal.code !== 404) break;
       } catch (error) {
         why = String(error);
@@ -135,7 +135,7 @@ export class EventRecorder {
     recorder.log("warn", "an event could not be written", { reason: reason ?? "", error: why });
   }
 
-  /** Creates the event or, where there is one of that name, counts it on; undefined = written. */
+  /** Creates the event, or adds to the series of the one that exists; undefined = written. */
   async #attempt(pending: Pending, answered: <T>(call: Promise<T>) => Promise<T>): Promise<Status | undefined> {
     const { events } = this.ports;
     const key = { namespace: pending.event.metadata.namespace ?? "", name: pending.event.metadata.name ?? "" };
@@ -209,7 +209,7 @@ export function referenceTo(
   };
 }
 
-/** Without the resourceVersion: a problem that goes on is the same one after a change of the object. */
+/** Leaves out the resourceVersion: a problem stays the same problem when its object changes. */
 function identityOf({ apiVersion = "", kind = "", namespace = "", name = "", uid = "", fieldPath = "" }: EventSubject): string[] {
   return [apiVersion, kind, namespace, name, uid, fieldPath];
 }
@@ -218,7 +218,7 @@ function firstEvent({ event, first, last, times }: Pending): CoreEvent {
   return { ...event, eventTime: first, ...(times > 1 ? { series: { count: times, lastObservedTime: last } } : {}) };
 }
 
-/** The stored event with what is pending counted in; undefined = it has been counted already: an earlier attempt's answer was lost. */
+/** The stored event with the pending reports added; undefined = they are already in it: the answer of an earlier attempt was lost. */
 function countedOn(stored: CoreEvent, { last, times }: Pending): CoreEvent | undefined {
   if ((stored.series?.lastObservedTime ?? stored.eventTime) === last) return undefined;
   return { ...stored, series: { count: (stored.series?.count ?? 1) + times, lastObservedTime: last } };

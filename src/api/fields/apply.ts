@@ -28,7 +28,7 @@ import { reconciled } from "./reconcile";
 import { withoutNulls } from "./remove";
 import { updatedManagers } from "./update";
 
-/** Who owns an object that was never tracked when it is applied to for the first time. */
+/** The manager of a whole object that nobody tracked before its first apply. */
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 export interface ApplyRequest extends FieldContext {
@@ -36,9 +36,9 @@ export interface ApplyRequest extends FieldContext {
   live: KubeObject | undefined;
   /** the parsed body, kind and apiVersion included */
   config: JsonObject;
-  /** kind of the request's URL */
+  /** kind that the URL of the request names */
   kind: string;
-  /** never empty: the Worker has refused that */
+  /** never empty: the Worker refuses an empty one */
   manager: string;
   force: boolean;
   /** milliseconds since the epoch */
@@ -48,14 +48,14 @@ export interface ApplyRequest extends FieldContext {
 export interface Applied {
   /** neither decoded nor defaulted yet; without kind, apiVersion and managedFields */
   object: KubeObject;
-  /** what metadata.managedFields has to be; undefined = nobody owns anything */
+  /** the new metadata.managedFields; undefined = nobody owns anything */
   managedFields: ManagedFieldsEntry[] | undefined;
 }
 
 /**
- * The live object with the configuration merged in, fields that the manager has dropped removed, and who owns what now. Errors:
- * 400 for a configuration of another type or with managedFields, 500 for one that does not fit the schema, 409 with a cause for
- * every field of others that it would change. Changes none of its inputs.
+ * Merges the configuration into the live object, removes fields that the manager has dropped, and computes the new owners. Errors:
+ * 400 for a configuration of another type or with managedFields, 500 for one that does not fit the schema, 409 with one cause for
+ * each field of others that it would change. Changes none of its inputs.
  */
 export function applyConfiguration(request: ApplyRequest): Result<Applied, Status> {
   const refused = checkType(request);
@@ -97,12 +97,12 @@ function untyped({ config, apiVersion, kind }: ApplyRequest, why: string): Statu
   return internal(`failed to create typed patch object (${name}; ${typeText(apiVersion, kind)}): ${why}`);
 }
 
-/** An error that upstream does not turn into a reason: clients see its text alone. */
+/** An error for which upstream has no reason: clients see only its text. */
 function internal(message: string): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 };
 }
 
-/** Who owned what before this apply; an untracked object belongs to one manager as a whole. */
+/** The owners before this apply; an untracked object belongs to one manager as a whole. */
 function managersBefore(request: ApplyRequest, live: JsonObject): Managers {
   const managers = decodeManagedFields(request.live?.metadata?.managedFields);
   if (managers && managers.size > 0) return managers;
@@ -113,7 +113,7 @@ function managersBefore(request: ApplyRequest, live: JsonObject): Managers {
 interface Attempt {
   object: JsonObject;
   managers: Managers;
-  /** what would have to be forced */
+  /** the conflicts that only `force` overcomes */
   conflicts: Conflict[];
 }
 
@@ -138,7 +138,7 @@ function attemptApply(request: ApplyRequest, live: JsonObject, config: JsonObjec
   return { object: withoutNulls(object), managers: taken.managers, conflicts: conflictsOf(taken.conflicts, managers) };
 }
 
-/** The conflicts of `kubectl` that do not come from its own client-side apply. */
+/** The conflicts of `kubectl`, except for those with its own client-side apply. */
 function unexplained(conflicts: readonly Conflict[], request: ApplyRequest, live: JsonObject): readonly Conflict[] {
   if (conflicts.length === 0) return conflicts;
   const explained = fieldsLastApplied(live, request.schema, request.apiVersion);

@@ -1,5 +1,5 @@
 /**
- * Whether an apply configuration fits its schema. Unlike elsewhere an unknown field is an error whatever fieldValidation says.
+ * Whether an apply configuration fits its schema. Here an unknown field is an error whatever fieldValidation says.
  * Texts: structured-merge-diff typed/validate.go, where values print as Go prints them.
  */
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
@@ -7,7 +7,7 @@ import type { FieldType, MessageSchema } from "../schema/types";
 import { itemElement, type ListShape, rootShape, type Shape, type StructPlan } from "./field-plan";
 import { elementText, type PathElement } from "./path-element";
 
-/** Errors reported for one configuration; the rest would only repeat the lesson. */
+/** Errors reported for one configuration, so that a hostile one cannot make a huge answer. */
 const ERRORS_MAX = 100;
 
 /** Every error as `.spec.foo: field not declared in schema`, in the order of the document; empty = it fits. */
@@ -17,7 +17,7 @@ export function checkConfig(config: JsonObject, schema: MessageSchema): string[]
   return check.errors;
 }
 
-/** One error as it is, several as a list below `errors:`. */
+/** One error stands alone, several are a list below `errors:`. */
 export function joinedErrors(errors: readonly string[]): string {
   return errors.length === 1 ? (errors[0] ?? "") : ["errors:", ...errors.map((error) => `  ${error}`)].join("\n");
 }
@@ -74,7 +74,7 @@ class ConfigCheck {
     }
   }
 
-  /** A value of which the schema says more than its shape does. */
+  /** A value whose schema demands more than its shape. */
   private typed(value: JsonValue, type: FieldType, path: string): void {
     switch (type.kind) {
       case "string":

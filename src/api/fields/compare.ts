@@ -6,7 +6,7 @@ import { FREE, itemElement, type ListShape, planOf, type Shape, type StructPlan 
 import { fieldElement, type PathElement } from "./path-element";
 import { PathSet } from "./path-set";
 
-/** No path is in two of the sets. A list, map or struct that comes or goes is in a set itself, with everything in it. */
+/** No path is in two of the sets. An added or removed list, map or struct is in its set itself, with everything in it. */
 export interface Comparison {
   added: PathSet;
   modified: PathSet;
@@ -19,7 +19,7 @@ export function isSame(comparison: Comparison): boolean {
 
 /**
  * Compares two objects of one schema, neither with kind or apiVersion. `ignored` names top-level members to leave out.
- * undefined = an item of an associative list has none of its keys, so that nothing can be said.
+ * undefined = an item of an associative list has none of its keys, so the objects cannot be compared.
  */
 export function compareObjects(
   before: JsonObject,
@@ -39,7 +39,7 @@ class CompareWalk {
   failed = false;
   private readonly path: PathElement[] = [];
 
-  /** Members of a struct of which at least one side is there. */
+  /** Members of a struct that at least one side has. */
   members(before: JsonObject | undefined, after: JsonObject | undefined, plan: StructPlan, ignored: readonly string[] = []): void {
     for (const { name, element, shape, implied } of plan.members) {
       const left = before && memberOf(before, name, implied);
@@ -59,7 +59,7 @@ class CompareWalk {
     this.path.pop();
   }
 
-  /** At least one side is there. */
+  /** Compares two values; at least one of them is there. */
   private values(before: Value, after: Value, shape: Shape): void {
     if (before === after) return;
     switch (shape.kind) {
@@ -107,7 +107,7 @@ class CompareWalk {
     for (const [element, values] of right) if (!left.has(element)) this.item(element, [], values, shape);
   }
 
-  /** An item that stands several times is one leaf: its parts cannot be told apart. */
+  /** An item that a list has several times is one leaf: its parts cannot be told apart. */
   private item(element: PathElement, before: readonly JsonValue[], after: readonly JsonValue[], shape: ListShape): void {
     const wasRepeated = before.length > 1;
     const isRepeated = after.length > 1;

@@ -1,6 +1,6 @@
 /**
- * FieldsV1 of everything that a create sets, in one walk over the object: the same tree as comparing it with an empty object,
- * which every create would have to pay for.
+ * FieldsV1 of everything that a create sets, in one walk over the object. A comparison with an empty object gives the same tree and costs
+ * more.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
 import { semanticEqual } from "../meta/equality";
@@ -33,7 +33,7 @@ class CreateWalk {
     return this.grown(value, shape.plan(), UNTRACKED_METADATA);
   }
 
-  /** What a value owns that was `implied` before (undefined = absent); undefined = nothing. */
+  /** The tree that is owned by setting a value that was `implied` before (undefined = absent); undefined = nothing. */
   sinceImplied(value: JsonValue, shape: Shape, implied: JsonValue | undefined): JsonObject | undefined {
     if (implied === undefined) return this.whole(value, shape);
     switch (shape.kind) {
@@ -54,7 +54,7 @@ class CreateWalk {
     }
   }
 
-  /** A struct that was there, empty, before: it is not owned itself. */
+  /** A struct that was there before, though empty: it is not owned itself. */
   private grown(object: JsonObject, plan: StructPlan, except: ReadonlySet<string> | undefined): JsonObject | undefined {
     const tree: JsonObject = {};
     let isEmpty = true;
@@ -75,7 +75,7 @@ class CreateWalk {
     return isEmpty ? undefined : tree;
   }
 
-  /** A value that was not there before: owned itself, with everything in it. */
+  /** A value that was absent before: it is owned itself, with everything in it. */
   private whole(value: JsonValue, shape: Shape): JsonObject {
     const tree: JsonObject = {};
     if (shape.kind === "scalar" || shape.kind === "atomic") return tree;
@@ -127,7 +127,7 @@ class CreateWalk {
     for (const item of list) {
       const element = itemElement(shape, item);
       if (element === undefined) this.failed = true;
-      // an item that stands several times is one leaf
+      // an item that the list has several times is one leaf
       else items.set(element, items.has(element) ? undefined : item);
     }
     for (const element of sortedElements(items.keys())) {

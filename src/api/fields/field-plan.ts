@@ -1,6 +1,6 @@
 /**
- * Schemas as field management sees them, compiled once per message: which values are one leaf, which lists have items with an
- * identity, and what an absent member of a Go struct stands for.
+ * Schemas as field management needs them, compiled once for each message: which values are one leaf, which lists have items with
+ * an identity, and the value of an absent member of a Go struct.
  * Source: structured-merge-diff schema, kube-openapi schemaconv, and how Go encodes the members of a struct.
  */
 import type { JsonObject, JsonValue } from "../schema/json-value";
@@ -8,18 +8,18 @@ import { isJsonObject } from "../schema/json-value";
 import type { Field, FieldType, MessageSchema } from "../schema/types";
 import { fieldElement, type PathElement, valueElement } from "./path-element";
 
-/** How a value is taken apart. */
+/** How field management divides a value into fields. */
 export type Shape =
   | { kind: "scalar"; type: FieldType }
   /** list, map or struct that is owned and replaced as a whole */
   | { kind: "atomic"; type: FieldType }
   | { kind: "struct"; plan(): StructPlan }
   | { kind: "map"; of: Shape }
-  /** list whose items are known by some of their members */
+  /** list whose items are identified by some of their members */
   | { kind: "keyed"; keys: readonly KeyPlan[]; of: Shape }
-  /** list whose items are known by their value */
+  /** list whose items are identified by their value */
   | { kind: "set"; of: Shape }
-  /** any JSON: objects are taken apart, everything else is one leaf */
+  /** any JSON: objects are divided, everything else is one leaf */
   | { kind: "free" };
 
 export type ListShape = Shape & { kind: "keyed" | "set" };
@@ -28,7 +28,7 @@ interface KeyPlan {
   name: string;
   /** `"port":` */
   prefix: string;
-  /** JSON text of what an absent key stands for; undefined = the key is left out */
+  /** JSON text of the value of an absent key; undefined = the key is left out */
   fallback: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface MemberPlan {
   name: string;
   element: PathElement;
   shape: Shape;
-  /** what an absent member of a present struct is worth, because Go always writes it; undefined = absent */
+  /** the value of an absent member of a present struct that Go always writes; undefined = absent */
   implied: JsonValue | undefined;
 }
 
@@ -65,7 +65,7 @@ export function planOf(schema: MessageSchema): StructPlan {
   return plan;
 }
 
-/** A whole object, taken apart even where values of its type are atomic elsewhere. */
+/** A whole object, divided even where values of its type are atomic elsewhere. */
 export function rootShape(schema: MessageSchema): Shape {
   return { kind: "struct", plan: () => planOf(schema) };
 }
@@ -105,7 +105,7 @@ function listShape(type: FieldType & { kind: "list" }): Shape {
 }
 
 /**
- * Structs that are no pointers are there even when empty, and fields without omitempty even when zero: a new container owns
+ * Structs that are no pointers exist even when empty, and fields without omitempty even when zero: a new container owns
  * `resources`, a new Pod does not own `spec` itself. Times, quantities and IntOrString are structs to Go.
  */
 function impliedValue({ type, presence }: Field): JsonValue | undefined {
@@ -139,7 +139,7 @@ function zeroOf(type: FieldType): JsonValue {
   }
 }
 
-/** The step to an item of a list; undefined when the item has nothing to be known by. */
+/** The step to an item of a list; undefined when the item has no identity. */
 export function itemElement(shape: ListShape, item: JsonValue | undefined): PathElement | undefined {
   if (item === undefined || item === null) return undefined;
   if (shape.kind === "set") return typeof item === "object" ? undefined : valueElement(item);
@@ -156,7 +156,7 @@ function keyedElement(keys: readonly KeyPlan[], item: JsonObject): PathElement |
   return text === "" ? undefined : `k:{${text}}`;
 }
 
-/** The shape below one step, for walks over path sets; undefined = nothing is known to be there. */
+/** The shape below one step, for walks over path sets; undefined = the schema has nothing there. */
 export function shapeBelow(shape: Shape, element: PathElement): Shape | undefined {
   switch (shape.kind) {
     case "struct": {

@@ -5,7 +5,7 @@ import { FREE, itemElement, type ListShape, rootShape, type Shape, type StructPl
 import { fieldElement, type PathElement } from "./path-element";
 import { PathSet } from "./path-set";
 
-/** Members of metadata that belong to the server or identify the object: nobody owns them (fieldmanager stripmeta). */
+/** Members of metadata that the server sets or that identify the object; nobody owns them (fieldmanager stripmeta). */
 const SERVER_METADATA = [
   "name",
   "namespace",
@@ -34,7 +34,7 @@ export function tracked(set: PathSet): PathSet {
 
 /**
  * Every leaf of `object`, every item of a map or associative list, and members that are null or an empty map. `ignored` names
- * top-level members to leave out. What nobody owns is still part of the result: see `tracked`.
+ * top-level members to leave out. The result still has the members that nobody owns: see `tracked`.
  */
 export function fieldSetOf(object: JsonObject, schema: MessageSchema, ignored: readonly string[] = []): PathSet {
   const set = new PathSet();
@@ -84,7 +84,7 @@ function collectMap(set: PathSet, map: JsonObject, of: Shape): void {
   }
 }
 
-/** Items that stand several times are owned as one; items without identity by nobody. */
+/** Equal items are owned as one; nobody owns items without identity. */
 function collectItems(set: PathSet, list: readonly JsonValue[], shape: ListShape): void {
   const repeated = new Set<PathElement>();
   for (const item of list) {

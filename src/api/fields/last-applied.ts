@@ -1,6 +1,6 @@
 /**
- * The annotation in which client-side `kubectl apply` keeps its configuration, as server-side apply by the manager `kubectl`
- * treats it. Source: apimachinery pkg/util/managedfields/internal (lastapplied.go, lastappliedmanager.go, lastappliedupdater.go).
+ * The annotation in which client-side `kubectl apply` keeps its configuration, and its part in a server-side apply by the manager
+ * `kubectl`. Source: apimachinery pkg/util/managedfields/internal (lastapplied.go, lastappliedmanager.go, lastappliedupdater.go).
  */
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json-value";
 import type { MessageSchema } from "../schema/types";
@@ -26,7 +26,7 @@ function lastApplied(object: JsonObject): string | undefined {
   return typeof text === "string" && text !== "" ? text : undefined;
 }
 
-/** The fields that client-side apply set and that nobody has changed since; undefined = it never did, or cannot be read. */
+/** The fields that client-side apply set and nobody has changed since; undefined = no annotation, or an unreadable one. */
 export function fieldsLastApplied(live: JsonObject, schema: MessageSchema, apiVersion: string): PathSet | undefined {
   const text = lastApplied(live);
   if (text === undefined) return undefined;
@@ -45,8 +45,8 @@ export function fieldsLastApplied(live: JsonObject, schema: MessageSchema, apiVe
 }
 
 /**
- * `object` with the annotation, where it has one, saying `config`: so client-side apply can go on from here. Nobody comes to own
- * it by that. Annotations that would become too large lose it.
+ * `object` with `config` in its annotation, if it has the annotation, so that client-side apply can continue. Nobody becomes the owner
+ * of the annotation. It is dropped when the annotations would become too large.
  */
 export function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   const annotations = annotationsOf(object);
@@ -79,7 +79,7 @@ const HTML: Readonly<Record<string, string>> = {
   "\u2029": "\\u2029",
 };
 
-/** JSON as Go writes a map: keys sorted, characters of HTML escaped. */
+/** JSON as Go writes a map: keys sorted, HTML characters escaped. */
 function goJson(value: JsonValue): string {
   return JSON.stringify(sorted(value)).replace(/[<>&\u2028\u2029]/g, (character) => HTML[character] ?? character);
 }

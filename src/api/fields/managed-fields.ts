@@ -20,14 +20,14 @@ export interface Manager {
   /** RFC 3339; undefined = unknown */
   time: string | undefined;
   fields: PathSet;
-  /** FieldsV1 of `fields` as it was read, so that an unchanged set is not written anew */
+  /** FieldsV1 of `fields` as read, so that an unchanged set is not encoded again */
   encoded?: object;
 }
 
 /** By identity, see `identityOf`. */
 export type Managers = Map<string, Manager>;
 
-/** Which entry a write continues. Appliers are the same whatever version they apply, updaters are not; time never counts. */
+/** The identity of the entry that a write continues. It has the version for updaters, not for appliers, and never the time. */
 export function identityOf(manager: string, operation: Operation, apiVersion: string, subresource: string): string {
   return JSON.stringify({
     ...(manager ? { manager } : {}),
@@ -37,19 +37,19 @@ export function identityOf(manager: string, operation: Operation, apiVersion: st
   });
 }
 
-/** Name under which writes without a field manager and without a client's name are tracked. */
+/** Manager of writes without a field manager and without a client's name. */
 export function managerName(manager: string): string {
   return manager === "" ? "unknown" : manager;
 }
 
-/** Whether a client asks to forget all managers: an empty list, or a list of one empty entry. `list` is the client's value. */
+/** Whether a client resets all managers: an empty list, or a list of one empty entry. `list` is the client's value. */
 export function isReset(list: readonly unknown[] | undefined): boolean {
   if (list === undefined) return false;
   const [only] = list;
   return list.length === 0 || (list.length === 1 && typeof only === "object" && only !== null && Object.keys(only).length === 0);
 }
 
-/** undefined = malformed: then the whole list is as good as absent. */
+/** undefined = malformed; the whole list then counts as absent. */
 export function decodeManagedFields(list: readonly ManagedFieldsEntry[] | undefined): Managers | undefined {
   const managers: Managers = new Map();
   for (const entry of list ?? []) {
@@ -106,7 +106,7 @@ export function withFields(manager: Manager, fields: PathSet): Manager {
 }
 
 /**
- * Whether two lists say the same but for their times. A write that changes nothing else keeps the stored list, and with it the
+ * Whether two lists are equal but for their times. A write that changes nothing else keeps the stored list and the
  * resourceVersion (apiserver fieldmanager IgnoreManagedFieldsTimestampsTransformer).
  */
 export function onlyTimesDiffer(a: readonly ManagedFieldsEntry[] | undefined, b: readonly ManagedFieldsEntry[] | undefined): boolean {

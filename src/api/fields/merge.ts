@@ -32,7 +32,7 @@ function mergeValues(live: Value, config: Value, shape: Shape): Value {
   }
 }
 
-/** null instead of a map says that its members are none of the manager's business: those that are there stay. */
+/** null in place of a map: the manager makes no statement about its members, so the live ones stay. */
 function mergeMembers(live: Value, config: Value, shapeOf: (name: string) => Shape): Value {
   const left = isJsonObject(live) ? live : {};
   const right = isJsonObject(config) ? config : {};
@@ -56,15 +56,15 @@ interface Item {
   value: JsonValue;
 }
 
-/** Live items without identity get one of their own, so that they stay. */
+/** Live items without identity get an identity of their own, so that they stay. */
 function itemsOf(value: Value, shape: ListShape): Item[] {
   if (!Array.isArray(value)) return [];
   return value.map((item, at) => ({ element: itemElement(shape, item) ?? `i:${at}`, value: item }));
 }
 
 /**
- * Items that both have stand in the order of the configuration; live items keep their place among those around them.
- * An item that live has several times is replaced by that of the configuration.
+ * Items of both lists stand in the order of the configuration; items that only the live list has keep their place among their
+ * neighbours. An item that the live list has several times is replaced by that of the configuration.
  */
 function mergeItems(live: Value, config: Value, shape: ListShape): Value {
   const left = itemsOf(live, shape);
@@ -75,7 +75,7 @@ function mergeItems(live: Value, config: Value, shape: ListShape): Value {
   const shared = right.filter((item) => known.has(item.element)).map((item) => item.element);
   const done = new Set<PathElement>();
   const merged: JsonValue[] = [];
-  // by index: taking the first of a long array moves all others
+  // by index: removing the first of a long array moves all others
   let nextShared = 0;
   const take = ({ element, value }: Item): void => {
     done.add(element);
@@ -95,7 +95,7 @@ function mergeItems(live: Value, config: Value, shape: ListShape): Value {
       merged.push(own.value);
       l++;
     } else if (own && next && nextShared < shared.length && own.element !== shared[nextShared]) {
-      // its turn comes where the configuration has it
+      // it is placed where the configuration has it
       l++;
     } else {
       if (own && done.has(own.element)) l++;

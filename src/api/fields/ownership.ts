@@ -1,30 +1,30 @@
-/** What a change of an object does to the fields that its managers own (structured-merge-diff merge/update.go). */
+/** How a change of an object changes the fields that its managers own (structured-merge-diff merge/update.go). */
 import type { JsonObject } from "../schema/json-value";
 import type { MessageSchema } from "../schema/types";
 import { type Comparison, compareObjects } from "./compare";
 import { type Managers, withFields } from "./managed-fields";
 import type { PathSet } from "./path-set";
 
-/** The objects of a resource as another version or group shows them. */
+/** Conversion of a resource's objects to the form of another version or group. */
 export interface ServedForm {
   schema: MessageSchema;
   /** from the form of the request, and back; absent = the same form */
   convert?: { from(object: JsonObject): JsonObject; to(object: JsonObject): JsonObject };
 }
 
-/** What is fixed for one request. */
+/** The facts that stay the same during one request. */
 export interface FieldContext {
   schema: MessageSchema;
   /** of the request, `v1` or `group/version` */
   apiVersion: string;
   subresource: string;
-  /** the kind has a status endpoint: the main one then does not own status, and the status endpoint not spec */
+  /** the kind has a status endpoint: writes to the main one do not own status, writes to status do not own spec */
   hasStatus: boolean;
   /** forms of other versions in which managers may have written; undefined = no such version, its managers are forgotten */
   otherForm?(apiVersion: string): ServedForm | undefined;
 }
 
-/** Top-level members that this endpoint does not write, so that nobody owns them by it (upstream: GetResetFields). */
+/** Top-level members that this endpoint does not write, so a write to it does not own them (upstream: GetResetFields). */
 export function ignoredMembers({ hasStatus, subresource }: FieldContext): readonly string[] {
   if (!hasStatus) return [];
   return subresource === "status" ? ["spec"] : ["status"];
@@ -34,7 +34,7 @@ export function formOf(context: FieldContext, apiVersion: string): ServedForm | 
   return apiVersion === context.apiVersion ? { schema: context.schema } : context.otherForm?.(apiVersion);
 }
 
-/** Compares two states in each version that managers speak, each once; undefined = a list cannot be taken apart. */
+/** Compares two states in each version that managers use, each version once; undefined = a list has items without keys. */
 export class VersionedComparison {
   private readonly known = new Map<string, Comparison | undefined>();
 
@@ -66,11 +66,11 @@ export class VersionedComparison {
 export interface Taken {
   /** what each other manager owns of the fields that were added or changed, by identity */
   conflicts: Map<string, PathSet>;
-  /** the managers after they have lost these fields and those that are gone */
+  /** the managers without these fields and without removed ones */
   managers: Managers;
 }
 
-/** The managers other than `except` after a change; undefined = the change cannot be told. */
+/** The managers other than `except` after a change; undefined = the change cannot be computed. */
 export function takeFields(managers: Managers, comparison: VersionedComparison, except: string | undefined): Taken | undefined {
   const conflicts = new Map<string, PathSet>();
   const left: Managers = new Map();

@@ -10,7 +10,7 @@ import { type ParsedYaml, parseYamlText } from "../schema/yaml-text";
 
 export interface ParsedConfig {
   config: JsonObject;
-  /** texts of Warning headers: keys that stand twice */
+  /** texts of Warning headers: repeated keys */
   warnings: string[];
 }
 
@@ -18,8 +18,8 @@ export interface ParsedConfig {
 const DEPTH_MAX = 1000;
 
 /**
- * Parses `text`. A key that stands twice counts with its last value: "Strict" refuses it with 400, "Warn" warns of it. 400 too
- * for what is neither YAML nor JSON, or no object. An empty document is an empty object.
+ * Parses `text`. A repeated key has its last value: "Strict" refuses it with 400, "Warn" adds a warning. A text that is neither YAML
+ * nor JSON, and a value that is no object, are 400 too. An empty document is an empty object.
  */
 export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "Ignore"): Result<ParsedConfig, Status> {
   const parsed = parseJson(text) ?? parseYamlText(text);
@@ -36,7 +36,7 @@ export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "I
   return err(badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines}`));
 }
 
-/** What most clients send; undefined = not JSON, or JSON with repeated keys, whose lines only the YAML parser knows. */
+/** The JSON that most clients send; undefined = not JSON, or JSON with repeated keys: only the YAML parser knows their lines. */
 function parseJson(text: string): Result<ParsedYaml, string> | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   let value: JsonValue;
@@ -50,7 +50,7 @@ function parseJson(text: string): Result<ParsedYaml, string> | undefined {
   return members === countMembers(text) ? ok({ value, repeated: [] }) : undefined;
 }
 
-/** Members of all objects in `value`; undefined = it is nested too deeply. */
+/** Number of members of all objects in `value`; undefined = nested too deeply. */
 function measure(value: JsonValue, depth: number): number | undefined {
   if (typeof value !== "object" || value === null) return 0;
   if (depth > DEPTH_MAX) return undefined;

@@ -15,10 +15,10 @@ export function valueElement(value: JsonValue): PathElement {
   return `v:${JSON.stringify(value)}`;
 }
 
-/** What a key of FieldsV1 that this server does not know reads as: such keys are skipped. */
+/** Stands for a key of FieldsV1 of a kind that this server does not know; such keys are skipped. */
 export const UNKNOWN_ELEMENT: PathElement = "";
 
-/** The one spelling of a key of FieldsV1, UNKNOWN_ELEMENT for a kind of step nobody knows, undefined when it is malformed. */
+/** The canonical spelling of a key of FieldsV1; UNKNOWN_ELEMENT for an unknown kind of step; undefined when malformed. */
 export function canonicalElement(text: string): PathElement | undefined {
   if (text.length < 2 || text.charCodeAt(1) !== 0x3a) return undefined;
   const rest = text.slice(2);
@@ -81,7 +81,7 @@ function isMember(element: PathElement): boolean {
 interface ParsedElement {
   element: PathElement;
   kind: number;
-  /** of an item of a keyed list: its keys; of a value or an index: itself, without a name */
+  /** keys of an item of a keyed list; a value or an index stands here without a name */
   keys: [name: string, value: JsonValue][];
 }
 
@@ -118,7 +118,7 @@ function compareValues(a: JsonValue, b: JsonValue): number {
 
 const RANKS = ["number", "string", "boolean", "object"];
 
-/** How a step reads in conflicts and errors: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
+/** A step as conflicts and errors print it: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
 export function elementText(element: PathElement): string {
   const rest = element.slice(2);
   switch (element.charAt(0)) {

@@ -1,20 +1,20 @@
 /**
- * Sets of field paths as a tree: what a manager owns, what a write changed. A path may belong to the set without the paths
+ * Sets of field paths as a tree: the fields that a manager owns, or that a write changed. A path may belong to the set without the paths
  * above or below it. FieldsV1 is the same tree in JSON. Source of format and order: structured-merge-diff fieldpath.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
 import { canonicalElement, type PathElement, sortedElements, UNKNOWN_ELEMENT } from "./path-element";
 
 /**
- * A node of the tree, and with it the set of the paths below. Complete sets are never changed: operations share subtrees.
+ * A node of the tree, which is also the set of the paths below. A complete set never changes: operations share subtrees.
  * Only the functions that build a new set call `insert` and `attach` on it.
  */
 export class PathSet {
-  /** the path that leads here belongs to the set; never so for the root, as nobody owns a whole object */
+  /** the path to this node belongs to the set; false for the root, because nobody owns a whole object */
   owned = false;
   private children: Map<PathElement, PathSet> | undefined;
 
-  /** The set that a FieldsV1 tree means; undefined when it is malformed. Steps of unknown kinds are skipped. */
+  /** The set of a FieldsV1 tree; undefined when it is malformed. Steps of unknown kinds are skipped. */
   static fromFieldsV1(tree: JsonValue | undefined): PathSet | undefined {
     const set = PathSet.parse(tree);
     if (set) set.owned = false;
@@ -38,7 +38,7 @@ export class PathSet {
       const known = set.child(element);
       set.attach(element, known ? known.union(child) : child);
     }
-    // nothing below: it can only stand here because it is owned itself
+    // nothing below: the tree has this node only because the node is owned itself
     if (set.children === undefined) set.owned = true;
     return set;
   }
@@ -59,7 +59,7 @@ export class PathSet {
     return !this.owned && this.children === undefined;
   }
 
-  /** The paths below `element` without it; undefined = there are none and `element` does not belong either. */
+  /** The set below `element`; undefined = `element` and all paths below are not in this set. */
   child(element: PathElement): PathSet | undefined {
     return this.children?.get(element);
   }
@@ -121,7 +121,7 @@ export class PathSet {
     return result;
   }
 
-  /** The paths that belong here and not to `other`; what is above or below a path of `other` stays. */
+  /** The paths of this set that are not in `other`; paths above and below those of `other` stay. */
   difference(other: PathSet): PathSet {
     if (other.isEmpty()) return this;
     const result = new PathSet();
@@ -143,7 +143,7 @@ export class PathSet {
     return true;
   }
 
-  /** All paths: of each item first those directly below it, then those deeper, each in the order of steps. */
+  /** All paths: for each node first those directly below it, then those deeper, each in the order of steps. */
   *paths(): Generator<PathElement[]> {
     yield* this.pathsBelow([]);
   }

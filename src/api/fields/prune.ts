@@ -1,4 +1,4 @@
-/** Removes what a manager applied last time and does not apply any more (structured-merge-diff merge/update.go prune). */
+/** Removes the fields that a manager applied last time and no longer applies (structured-merge-diff merge/update.go prune). */
 import type { JsonObject } from "../schema/json-value";
 import type { MessageSchema } from "../schema/types";
 import { fieldSetOf } from "./field-set-of";
@@ -8,8 +8,8 @@ import { PathSet } from "./path-set";
 import { removeItems, withNamedMembers } from "./remove";
 
 /**
- * `merged` without the fields of `last` that nobody owns any more. `managers` have the applier's new fields already. A list, map
- * or struct goes as a whole only when nobody owns anything in it; what in it nobody ever owned stays while it stays.
+ * `merged` without the fields of `last` that nobody owns any more. `managers` already have the applier's new fields. A list, map or
+ * struct is removed as a whole only when nobody owns anything in it; until then its unowned members stay.
  */
 export function prune(merged: JsonObject, last: Manager | undefined, managers: Managers, context: FieldContext): JsonObject {
   if (!last || last.fields.isEmpty()) return merged;
@@ -21,13 +21,13 @@ export function prune(merged: JsonObject, last: Manager | undefined, managers: M
   const bare = removeItems(whole, lastNamed, schema);
   const pruned = convert ? convert.to(bare) : bare;
   const owned = addBackOwned(merged, pruned, managers, last.apiVersion, context);
-  // what went with a list or struct although this manager never owned it comes back
+  // members of a removed list or struct that this manager never owned come back
   const gone = membersOf(whole, schema).difference(membersOf(convert ? convert.from(owned) : owned, schema));
   const rest = removeItems(whole, gone.intersection(lastNamed), schema);
   return convert ? convert.to(rest) : rest;
 }
 
-/** The version of the last apply comes first, so that the others find what they need to be converted. */
+/** The version of the last apply comes first, because the others are converted from its result. */
 function addBackOwned(merged: JsonObject, pruned: JsonObject, managers: Managers, first: string, context: FieldContext): JsonObject {
   const owned = new Map<string, PathSet>([[first, new PathSet()]]);
   for (const { apiVersion, fields } of managers.values()) owned.set(apiVersion, owned.get(apiVersion)?.union(fields) ?? fields);

@@ -1,10 +1,10 @@
-/** Path sets that were written when the schema was another one (structured-merge-diff typed/reconcile_schema). */
+/** Path sets that were written under an older schema (structured-merge-diff typed/reconcile_schema). */
 import type { MessageSchema } from "../schema/types";
 import { type Managers, withFields } from "./managed-fields";
 import { rootShape, type Shape, shapeBelow } from "./field-plan";
 import { PathSet } from "./path-set";
 
-/** The managers with every set such that what is one leaf now is owned as one leaf: parts of it become the whole. */
+/** The managers with sets of the present schema: an owned part of a value that is now one leaf becomes the whole leaf. */
 export function reconciled(managers: Managers, schemaOf: (apiVersion: string) => MessageSchema | undefined): Managers {
   const result: Managers = new Map();
   for (const [identity, manager] of managers) {

@@ -24,14 +24,14 @@ import {
 import { type FieldContext, formOf, takeFields, VersionedComparison } from "./ownership";
 import { reconciled } from "./reconcile";
 
-/** Entries of updates kept at most; the oldest become one entry. */
+/** Most entries of updates that are kept; the oldest are merged into one entry. */
 const UPDATE_MANAGERS_MAX = 10;
 const OLD_CHANGES = "ancient-changes";
 
 export interface TrackedUpdate extends FieldContext {
   /** the stored object; undefined on a create */
   before: KubeObject | undefined;
-  /** the wanted object, decoded and defaulted, before the strategy prepares it; its managedFields are the client's */
+  /** the wanted object, decoded and defaulted, not yet prepared by the strategy; its managedFields are the client's */
   after: KubeObject;
   /** field manager or client name; "" is tracked as `unknown` */
   manager: string;
@@ -40,8 +40,8 @@ export interface TrackedUpdate extends FieldContext {
 }
 
 /**
- * The managedFields that `after` has to be stored with (undefined = none): what changed belongs to `manager`, everybody else
- * keeps the rest. Objects that exist and are not tracked stay so until they are applied to. Changes neither object.
+ * The managedFields to store with `after` (undefined = none): `manager` owns the changed fields, all others keep the rest. An existing
+ * untracked object stays untracked until its first apply. Changes neither object.
  */
 export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undefined {
   const { before, after } = update;
@@ -53,7 +53,7 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
   return next ? encodeManagedFields(next) : stored;
 }
 
-/** A create that says nothing of managers: the manager owns all there is, read off in one walk. */
+/** A create without managedFields: the manager owns the whole object, which takes one walk. */
 function trackCreate(update: TrackedUpdate): ManagedFieldsEntry[] | undefined {
   const fieldsV1 = createdFields(update.after as unknown as JsonObject, update);
   if (fieldsV1 === undefined) return undefined;
@@ -69,7 +69,7 @@ function trackCreate(update: TrackedUpdate): ManagedFieldsEntry[] | undefined {
   return [entry];
 }
 
-/** Clients may write managedFields; what they leave out or what is malformed is as stored. A subresource takes the stored ones. */
+/** Clients may write managedFields. Absent or malformed ones are replaced by the stored ones; a subresource always takes the stored ones. */
 function managersOfRequest({ before, after, subresource }: TrackedUpdate): Managers {
   const sent = after.metadata?.managedFields;
   if (subresource === "") {
@@ -80,7 +80,7 @@ function managersOfRequest({ before, after, subresource }: TrackedUpdate): Manag
   return decodeManagedFields(before?.metadata?.managedFields) ?? new Map<string, Manager>();
 }
 
-/** The managers after `update.manager` has made `after` of `before`; undefined = the change cannot be told, nothing moves. */
+/** The managers after `update.manager` has changed `before` to `after`; undefined = the change cannot be computed and owners stay. */
 export function updatedManagers(
   managers: Managers,
   update: FieldContext & Pick<TrackedUpdate, "manager" | "nowMs">,
@@ -109,7 +109,7 @@ export function updatedManagers(
   return capped(taken.managers);
 }
 
-/** Merges the oldest updaters of each version into one until there are no more than the limit. */
+/** Merges the oldest updaters of each version into one until the limit holds. */
 function capped(managers: Managers): Managers {
   const updaters = [...managers].filter(([, manager]) => manager.operation === "Update");
   let surplus = updaters.length - UPDATE_MANAGERS_MAX;

@@ -1,4 +1,4 @@
-/** Ages as the server prints them in tables (api-machinery §5; upstream apimachinery pkg/util/duration.HumanDuration). */
+/** Ages as the server prints them in tables (upstream apimachinery pkg/util/duration.HumanDuration). */
 import { parseTime } from "./time";
 
 const SECOND = 1000;
@@ -13,7 +13,7 @@ function twoParts(durationMs: number, unit: number, letter: string, subunit: num
   return `${Math.floor(durationMs / unit)}${letter}${rest === 0 ? "" : `${rest}${subletter}`}`;
 }
 
-/** A duration in milliseconds with at most two units. Negative ones (skewed clocks) print as `0s`, far ones as `<invalid>`. */
+/** A duration in milliseconds with at most two units. Slightly negative ones (skewed clocks) print as `0s`, others as `<invalid>`. */
 export function humanDuration(durationMs: number): string {
   const seconds = Math.trunc(durationMs / SECOND);
   if (seconds < -1) return "<invalid>";

@@ -27,7 +27,7 @@ export function encodeBase64Url(text: string): string {
   return encode(new TextEncoder().encode(text), URL_SAFE, "");
 }
 
-/** Text of an unpadded base64url form; undefined when it is none. */
+/** Text of an unpadded base64url form; undefined when `encoded` is not one. */
 export function decodeBase64Url(encoded: string): string | undefined {
   const bytes = decode(encoded, URL_SAFE);
   if (!bytes) return undefined;

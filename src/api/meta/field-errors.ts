@@ -1,6 +1,6 @@
 /**
- * Path-carrying validation errors with upstream's wording (apimachinery pkg/util/validation/field).
- * Validation collects all of them; it never stops at the first.
+ * Validation errors with the path of their field, in upstream's words (apimachinery pkg/util/validation/field).
+ * Validation collects all errors; it does not stop at the first.
  */
 
 /** `body` is the text after `field: `; `reason` is the cause's reason on the wire. */

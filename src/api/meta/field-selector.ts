@@ -1,6 +1,6 @@
 /**
  * Field selectors: `field=value`, `==`, `!=`, joined by commas; `\` escapes `\`, `,` and `=` in values
- * (api-machinery §4.3; upstream apimachinery pkg/fields/selector.go).
+ * (upstream apimachinery pkg/fields/selector.go).
  */
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
@@ -37,7 +37,7 @@ function splitTerms(text: string): string[] {
   return terms;
 }
 
-/** The first operator decides; == before =, as = is its prefix. */
+/** The first operator in the term counts; == is tried before =, which is its prefix. */
 function splitTerm(term: string): FieldTerm | undefined {
   for (let i = 0; i < term.length; i++) {
     for (const operator of ["!=", "==", "="]) {
@@ -63,7 +63,7 @@ function unescapeValue(value: string): Result<string, string> {
   return ok(out);
 }
 
-/** The selector of a `fieldSelector` parameter; the error is the whole text of the 400. Unknown fields are the caller's check. */
+/** The selector of a `fieldSelector` parameter; the error is the whole text of the 400. The caller checks for unknown fields. */
 export function parseFieldSelector(text: string): Result<FieldSelector, string> {
   const terms: FieldTerm[] = [];
   if (text !== "") {

@@ -1,5 +1,5 @@
 /**
- * What DELETE does to an object (api-machinery §3.4; upstream apiserver registry/rest/delete.go and generic/registry/store.go).
+ * What DELETE does to an object (upstream apiserver registry/rest/delete.go and generic/registry/store.go).
  *
  *   nothing holds it and its grace is over   -> remove
  *   finalizers, a kind's own hold, or grace  -> mark: deletionTimestamp is set, the object stays
@@ -21,7 +21,7 @@ export interface DeletionRequest {
   now: number;
 }
 
-/** What a marked object's metadata gets. */
+/** The changes of metadata when an object is marked. */
 export interface DeletionMark {
   finalizers: string[];
   deletionTimestamp: string;
@@ -31,7 +31,7 @@ export interface DeletionMark {
 
 export type DeletionPlan = { action: "remove" } | { action: "keep" } | { action: "mark"; mark: DeletionMark };
 
-/** The finalizers once the policy's are in and the others' are out; no policy keeps what is there. */
+/** The finalizers with the policy's own added and those of other policies removed; without a policy they stay as they are. */
 function finalizersForPolicy(finalizers: readonly string[], policy: PropagationPolicy): string[] {
   if (policy === "") return [...finalizers];
   const others = finalizers.filter((finalizer) => finalizer !== FINALIZER_ORPHAN && finalizer !== FINALIZER_FOREGROUND);
@@ -40,7 +40,7 @@ function finalizersForPolicy(finalizers: readonly string[], policy: PropagationP
   return others;
 }
 
-/** Decides; changes nothing. */
+/** Decides what DELETE does to the object; changes nothing. */
 export function planDeletion(metadata: ObjectMeta, request: DeletionRequest): DeletionPlan {
   const existing = metadata.finalizers ?? [];
   const finalizers = finalizersForPolicy(existing, request.propagationPolicy);
@@ -67,7 +67,7 @@ export function applyDeletionMark(metadata: ObjectMeta, mark: DeletionMark): voi
   if (mark.generation !== undefined) metadata.generation = mark.generation;
 }
 
-/** After an update: a marked object that nothing holds any more is removed. */
+/** After an update: whether a marked object has nothing left that holds it. */
 export function isDeletionComplete(metadata: ObjectMeta, held: boolean): boolean {
   return Boolean(metadata.deletionTimestamp) && !metadata.finalizers?.length && !metadata.deletionGracePeriodSeconds && !held;
 }

@@ -1,6 +1,6 @@
 /**
- * Kubernetes object types as they travel in JSON, derived from the official JavaScript client's definitions
- * (types only, nothing of the client is bundled). The client types times as Date; on the wire they are strings.
+ * Kubernetes object types as they travel in JSON, derived from the types of the official JavaScript client. Nothing of the client is
+ * bundled. The client types times as Date; on the wire they are strings.
  */
 import type {
   CoreV1Event,
@@ -31,7 +31,7 @@ export type OwnerReference = Wire<V1OwnerReference>;
 export type Condition = Wire<V1Condition>;
 export type DeleteOptions = Wire<V1DeleteOptions>;
 
-/** Any API object: what generic code may rely on. Stored objects carry neither kind nor apiVersion. */
+/** Any API object: the members that generic code relies on. Stored objects carry neither kind nor apiVersion. */
 export interface KubeObject {
   kind?: string;
   apiVersion?: string;

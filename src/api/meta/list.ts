@@ -1,4 +1,4 @@
-/** Lists as text: an envelope around stored rows, and the tokens that continue them (api-machinery §4.1). */
+/** Lists as text: an envelope around stored rows, and the tokens that continue them (upstream apiserver storage/continue.go). */
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { decodeBase64Url, encodeBase64Url } from "./base64";
@@ -31,13 +31,13 @@ export function listEnvelope(kind: string, apiVersion: string, meta: ListMeta): 
   return { head: `${typeHead(`${kind}List`, apiVersion)},"metadata":${listMetaText(meta)},"items":[`, tail: "]}" };
 }
 
-/** Where a list goes on. Opaque to clients. */
+/** The place where a list goes on; opaque to clients. */
 export interface ContinueToken {
-  /** revision of the first page's snapshot; -1 = list on at the newest revision (the token of a 410 answer) */
+  /** revision of the first page's snapshot; -1 = go on at the newest revision (the token of a 410 answer) */
   revision: number;
   /** the last key that was sent: `namespace/name` (or the name of a cluster-scoped object); the next page starts after it */
   start: string;
-  /** the store's incarnation: a token of another one is expired (PROTOCOL rule 22) */
+  /** the store's incarnation: a token of another incarnation is expired (rule 22) */
   incarnation: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Name rules of the API: each function answers the messages why `value` is not valid, without a field; empty = valid.
- * Rules and texts: upstream apimachinery pkg/util/validation and pkg/api/validation/path. The loops are by hand because
- * every name, label and annotation of every write passes through them.
+ * Name rules of the API. Each function returns the messages why `value` is not valid, without a field; empty = valid.
+ * Rules and texts: upstream apimachinery pkg/util/validation and pkg/api/validation/path. They are loops and no regular
+ * expressions, because every name, label and annotation of every write passes through them.
  */
 import type { Random } from "../../core/base/ports";
 
@@ -156,7 +156,7 @@ export function validatePathSegmentName(value: string): string[] {
   return messages;
 }
 
-/** What `validateName` must be asked for a generateName: a trailing dash is fine, as a suffix follows (upstream maskTrailingDash). */
+/** The text to validate for a generateName: a trailing dash is fine, because a suffix follows (upstream maskTrailingDash). */
 export function maskTrailingDash(value: string): string {
   return value.length > 1 && value.endsWith("-") ? `${value.slice(0, -2)}a` : value;
 }

@@ -1,6 +1,6 @@
 /**
- * Rules of metadata that hold for every kind (api-machinery §3.2; upstream apimachinery pkg/api/validation/objectmeta.go and
- * apiserver pkg/registry/rest/meta.go).
+ * Rules of metadata that hold for every kind (upstream apimachinery pkg/api/validation/objectmeta.go and apiserver
+ * pkg/registry/rest/meta.go).
  */
 import { FIELD_IMMUTABLE, forbiddenField, invalidValue, required, tooLong } from "./field-errors";
 import type { FieldError } from "./field-errors";
@@ -19,7 +19,7 @@ export interface ObjectMetaRules {
   namespaced: boolean;
   /** messages why a name is not valid for the kind */
   validateName(name: string): string[];
-  /** generateName is used verbatim (IPAddress), so it is not judged as a prefix */
+  /** generateName is used verbatim (IPAddress), so it is not validated as a prefix */
   generatesNameSuffix?: boolean;
 }
 
@@ -71,7 +71,7 @@ function validateOwnerReferences(references: readonly OwnerReference[] | undefin
     const name = `${reference.kind}/${reference.name}`;
     if (controller === "") controller = name;
     else {
-      // upstream says so of each one more; every time with the whole list in the text, which grows with its square
+      // upstream repeats the error for each further one, with the whole list in each text: quadratic in the list's length
       told = true;
       const text = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
       errors.push(invalidValue("metadata.ownerReferences", references, text));
@@ -129,7 +129,7 @@ function goStrings(list: readonly string[]): string {
   return `[]string{${list.map((item) => JSON.stringify(item)).join(", ")}}`;
 }
 
-/** The rules that need both objects; `validateObjectMeta(after)` is called besides. Upstream ValidateObjectMetaAccessorUpdate. */
+/** The rules that need both objects; The caller also runs `validateObjectMeta(after)`. Upstream ValidateObjectMetaAccessorUpdate. */
 export function validateObjectMetaUpdate(change: { after: ObjectMeta; before: ObjectMeta }): FieldError[] {
   const { after, before } = change;
   const errors: FieldError[] = [];
@@ -149,7 +149,7 @@ export function validateObjectMetaUpdate(change: { after: ObjectMeta; before: Ob
   return errors;
 }
 
-/** Clears what only the server sets and stamps identity and birth. `now` in milliseconds since the epoch. */
+/** Clears the members that only the server sets, then sets uid and creationTimestamp. `now` in milliseconds since the epoch. */
 export function stampCreate(metadata: ObjectMeta, stamp: { now: number; uid: string }): void {
   metadata.uid = stamp.uid;
   metadata.creationTimestamp = rfc3339Seconds(stamp.now);
@@ -159,7 +159,7 @@ export function stampCreate(metadata: ObjectMeta, stamp: { now: number; uid: str
   if (metadata.resourceVersion !== undefined) delete metadata.resourceVersion;
 }
 
-/** On update: what the client may leave out or cannot change is taken from the stored object (upstream rest.BeforeUpdate). */
+/** On update: takes from the stored object the members that a client may leave out or cannot change (upstream rest.BeforeUpdate). */
 export function stampUpdate(change: { after: ObjectMeta; before: ObjectMeta }): void {
   const { after, before } = change;
   if (!after.uid) after.uid = before.uid;
@@ -172,7 +172,7 @@ export function stampUpdate(change: { after: ObjectMeta; before: ObjectMeta }): 
 }
 
 /**
- * Drops exact duplicates among the owner references in place; answers the warning for it (upstream
+ * Drops exact duplicates among the owner references, in place; returns the warning about them (upstream
  * apiserver pkg/endpoints/handlers DedupOwnerReferencesAndAddWarning).
  */
 export function dropDuplicateOwners(metadata: ObjectMeta): string[] {

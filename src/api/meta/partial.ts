@@ -1,4 +1,4 @@
-/** PartialObjectMetadata and its list (api-machinery §5): metadata alone, from stored text. `version` is of meta.k8s.io. */
+/** PartialObjectMetadata and its list (upstream apimachinery pkg/apis/meta/v1): metadata alone, from stored text. `version` is of meta.k8s.io. */
 import { listMetaText } from "./list";
 import type { Envelope, ListMeta } from "./list";
 import { typeHead } from "./type-meta";
@@ -16,7 +16,7 @@ export function partialOfStored(version: string, stored: string): string {
   return partialText(version, metadata ?? {});
 }
 
-/** Rows are partialText, joined by ",". Unlike rows of other lists they carry kind and apiVersion. */
+/** Rows are results of partialText, joined by ",". Unlike rows of other lists they carry kind and apiVersion. */
 export function partialListEnvelope(version: string, meta: ListMeta): Envelope {
   const head = typeHead("PartialObjectMetadataList", `${GROUP}/${version}`);
   return { head: `${head},"metadata":${listMetaText(meta)},"items":[`, tail: "]}" };

@@ -1,4 +1,4 @@
-/** Optimistic concurrency: what a write may demand of the stored object, and the refusals (api-machinery §3.3). */
+/** Optimistic concurrency: what a write demands of the stored object, and the refusals (upstream apiserver registry/generic/registry/store.go). */
 import { invalidValue } from "./field-errors";
 import type { ObjectMeta } from "./kubernetes";
 import { conflict, invalid } from "./status";
@@ -25,7 +25,7 @@ export function checkDeletePreconditions(
   return undefined;
 }
 
-/** PUT of a body whose uid is not the stored one's (`storedUid` "" = there is no object: a stale copy of a deleted one). */
+/** PUT of a body whose uid differs from the stored one. `storedUid` "" = there is no object: the body is a stale copy of a deleted one. */
 export function uidConflict(of: ResourceName, metadata: ObjectMeta, storedUid: string): Status {
   const name = metadata.name ?? "";
   const key = `/${[of.resource, metadata.namespace, name].filter(Boolean).join("/")}`;
@@ -33,12 +33,12 @@ export function uidConflict(of: ResourceName, metadata: ObjectMeta, storedUid: s
   return conflict(of, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`);
 }
 
-/** Apply of a configuration with a uid to an object that is not there. */
+/** Apply of a configuration with a uid where no object exists. */
 export function appliedUidConflict(of: ResourceName, { name = "", uid = "" }: ObjectMeta): Status {
   return conflict(of, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
 }
 
-/** PUT without a resourceVersion of a kind that demands one (Lease). Upstream names the resource where the kind belongs. */
+/** PUT without a resourceVersion of a kind that demands one (Lease). Upstream's text names the resource in place of the kind. */
 export function resourceVersionRequired(of: ResourceName, name: string): Status {
   return invalid({ ...of, kind: of.resource }, name, [invalidValue("metadata.resourceVersion", 0, "must be specified for an update")]);
 }

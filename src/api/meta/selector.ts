@@ -1,5 +1,5 @@
 /**
- * Label selectors: the whole grammar of `labelSelector=` (api-machinery §4.3; upstream apimachinery pkg/labels/selector.go).
+ * Label selectors: the whole grammar of `labelSelector=` (upstream apimachinery pkg/labels/selector.go).
  *
  *   a=b  a==b  a!=b  a in (b,c)  a notin (b,c)  a  !a  a>1  a<1, joined by commas (AND)
  *
@@ -63,7 +63,7 @@ function tokenize(text: string): Token[] {
 
 const END: Token = { kind: "end", text: "" };
 
-/** Thrown inside this file only; the message is the text after `unable to parse requirement: `. */
+/** Thrown and caught in this file; the message is the text after `unable to parse requirement: `. */
 class SyntaxRefusal extends Error {}
 
 class Parser {

@@ -19,7 +19,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** A failure (or, for deletions, a success) as clients read it. `code` is also the HTTP status. */
+/** A failure, or the success of a deletion, as clients read it. `code` is also the HTTP status. */
 export interface Status {
   kind: "Status";
   apiVersion: "v1";
@@ -31,7 +31,7 @@ export interface Status {
   code: number;
 }
 
-/** Which resource and kind a Status speaks of. `group` is "" for core. */
+/** The resource and kind that a Status is about. `group` is "" for core. */
 export interface ResourceName {
   group: string;
   resource: string;
@@ -71,10 +71,10 @@ export function conflict(of: ResourceName, name: string, why: string = OBJECT_MO
   return failure(409, "Conflict", `Operation cannot be fulfilled on ${text} "${name}": ${why}`, detailsOf(of, name));
 }
 
-/** Errors told of one object. A body of 3 MiB can hold so many that their texts would not fit into one answer between objects (32 MiB). */
+/** Errors reported for one object. A body of 3 MiB can have so many that their texts exceed one answer between objects (32 MiB). */
 const ERRORS_TOLD_MAX = 1_000;
 
-/** 422 with every field error as a cause; identical texts stand once in the message. */
+/** 422 with every field error as a cause; the message has identical texts once. */
 export function invalid(of: ResourceName, name: string, errors: readonly FieldError[]): Status {
   const told = errors.length > ERRORS_TOLD_MAX ? errors.slice(0, ERRORS_TOLD_MAX) : errors;
   const texts = [...new Set(told.map((e) => `${e.field}: ${e.body}`))];
@@ -128,7 +128,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Sta
   return failure(429, "TooManyRequests", message, { retryAfterSeconds });
 }
 
-/** The server has as much to do as it takes on. Text and seconds: upstream apiserver server/filters/maxinflight.go, which has no Status around them. */
+/** The server is at its limit of requests. Text and seconds: upstream apiserver server/filters/maxinflight.go, which sends them without a Status. */
 export function overloaded(): Status {
   return tooManyRequests("Too many requests, please try again later.", 1);
 }
@@ -141,7 +141,7 @@ export function internalError(message: string): Status {
   return failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
-/** List, get or watch from a revision that the store has not reached; `wanted` in digits, as it may be more than a number holds. */
+/** List, get or watch from a revision that the store has not reached; `wanted` in digits, because it may exceed a safe integer. */
 export function revisionTooLarge(wanted: string, current: number): Status {
   return failure(504, "Timeout", `Timeout: Too large resource version: ${wanted.replace(/^0+/, "")}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
@@ -153,7 +153,7 @@ export function timeout(message: string): Status {
   return failure(504, "Timeout", `Timeout: ${message}`, {});
 }
 
-/** The time that a request has is over; what it began may still happen. Text: upstream apiserver server/filters/timeout.go. */
+/** The time of a request is over; its effects may still happen. Text: upstream apiserver server/filters/timeout.go. */
 export function requestTimedOut(): Status {
   return timeout("request did not complete within the allotted timeout");
 }
@@ -163,17 +163,17 @@ export function deleted(of: ResourceName, name: string, uid: string): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { ...detailsOf(of, name), uid }, code: 200 };
 }
 
-/** The answer to a document that was carried out and is not stored. */
+/** The answer to a document that took effect and is not stored. */
 export function created(): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 }
 
-/** The answer to a request of this server's own that was carried out, or (202) begun, and that no object tells of. */
+/** The answer to a request of this server's own API that has been carried out, or (202) begun, and has no object to return. */
 export function succeeded(code: number, message: string, details?: StatusDetails): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", message, ...(details ? { details } : {}), code };
 }
 
-/** An error that upstream gives no reason. */
+/** An error for which upstream sends no reason. */
 export function unclassified(message: string): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 };
 }

@@ -1,6 +1,6 @@
 /**
- * Tables (api-machinery §5): what `kubectl get` asks for. Every column is always sent; the client hides those of priority > 0.
- * All functions answer JSON text, so that lists stream row by row and watchers share one encoding.
+ * Tables, which `kubectl get` asks for (upstream apimachinery pkg/apis/meta/v1 Table). Every column is always sent; the client hides those of priority > 0.
+ * All functions return JSON text: lists stream row by row, and watchers share one encoding.
  */
 import type { KubeObject } from "./kubernetes";
 import { listMetaText } from "./list";
@@ -28,7 +28,7 @@ export interface TableForm {
   objectHead: string;
 }
 
-/** The rows' object choice of a request; the error is the whole text of the 400. */
+/** The `includeObject` of a request; the error is the whole text of the 400. */
 export function parseIncludeObject(value: string): { ok: true; value: IncludeObject } | { ok: false; error: string } {
   if (value === "" || value === "Metadata") return { ok: true, value: "Metadata" };
   if (value === "Object" || value === "None") return { ok: true, value };
@@ -51,7 +51,7 @@ export function tableRow(form: TableForm, cells: readonly unknown[], object: Kub
   return `{"cells":${JSON.stringify(cells)},"object":${shown}}`;
 }
 
-/** Around rows joined by ",". */
+/** The text around rows that are joined by ",". */
 export function tableEnvelope(form: TableForm, meta: ListMeta): Envelope {
   return envelope(form.version, listMetaText(meta), columnsText(form.columns));
 }
@@ -62,8 +62,8 @@ function envelope(version: string, metadata: string, columns: string): Envelope 
 }
 
 /**
- * The one-row table of a watch event. The column definitions stand in the first event of a stream only (`first`), null afterwards:
- * a watcher that shares encodings needs two texts per event at most.
+ * The one-row table of a watch event. The first event of a stream (`first`) has the column definitions; later ones have null.
+ * So watchers that share encodings need at most two texts of each event.
  */
 export function eventTable(form: TableForm, row: string, resourceVersion: string, first: boolean): string {
   const { head, tail } = envelope(form.version, listMetaText({ resourceVersion }), first ? columnsText(form.columns) : "null");

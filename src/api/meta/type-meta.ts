@@ -1,6 +1,6 @@
-/** Objects are stored without kind and apiVersion; a served form is the stored text with the two members spliced in front. */
+/** Objects are stored without kind and apiVersion. The served form is the stored text with the two members in front. */
 
-/** `{"kind":"Service","apiVersion":"v1"`: what a served object begins with. Make it once per response, not per object. */
+/** `{"kind":"Service","apiVersion":"v1"`: the beginning of a served object. Make it once for each response, not for each object. */
 export function typeHead(kind: string, apiVersion: string): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)}`;
 }

@@ -1,4 +1,4 @@
-/** Frames of a watch stream: one JSON document `{"type":T,"object":O}` per line (api-machinery §4.2). */
+/** Frames of a watch stream: one JSON document `{"type":T,"object":O}` per line (upstream apiserver pkg/endpoints/handlers/watch.go). */
 import { encodeBase64 } from "./base64";
 import type { Status } from "./status";
 import { spliceTypeMeta, typeHead } from "./type-meta";
@@ -6,7 +6,7 @@ import { spliceTypeMeta, typeHead } from "./type-meta";
 export type ChangeType = "ADDED" | "MODIFIED" | "DELETED";
 export type EventType = ChangeType | "BOOKMARK" | "ERROR";
 
-/** A frame around an object that is served text already (a Table, a PartialObjectMetadata). */
+/** A frame around the served text of an object (a Table, a PartialObjectMetadata). */
 export function eventFrame(type: EventType, object: string): string {
   return `{"type":"${type}","object":${object}}\n`;
 }
@@ -20,11 +20,11 @@ export interface Bookmark {
   kind: string;
   apiVersion: string;
   resourceVersion: string;
-  /** the bookmark that ends the initial events of a watch-list: it also names the shape of the list */
+  /** the bookmark that ends the initial events of a streaming list also carries the shape of the list */
   initialEventsEnd?: boolean;
 }
 
-/** base64 of an empty list of the kind: clients that list through a watch decode it instead of guessing the list type. */
+/** base64 of an empty list of the kind: clients that list through a watch learn the type of the list from it. */
 function initialEventsListBlueprint(kind: string, apiVersion: string): string {
   return encodeBase64(`${typeHead(`${kind}List`, apiVersion)},"metadata":{},"items":null}`);
 }

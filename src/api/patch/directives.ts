@@ -1,4 +1,4 @@
-/** The `$` members that steer a strategic merge (api-machinery §6.3; upstream apimachinery pkg/util/strategicpatch). */
+/** The `$` members that steer a strategic merge (upstream apimachinery pkg/util/strategicpatch). */
 import { getMember, isJsonObject, setMember } from "../schema/json-value";
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import type { PatchError } from "./patch-error";
@@ -23,7 +23,7 @@ export function isDirective(key: string): boolean {
   return key.startsWith("$") && (key === PATCH || key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_PRIMITIVES));
 }
 
-/** `merge` is also what no directive means. */
+/** Without a directive the strategy is `merge`. */
 export function patchDirective(patch: JsonObject): "merge" | "replace" | "delete" {
   const directive = getMember(patch, PATCH);
   if (directive === undefined) return "merge";
@@ -38,7 +38,7 @@ export function directiveList(patch: JsonObject, key: string): JsonValue[] | und
   return refuse("malformed", `invalid patch format of ${key.split("/", 1)[0] ?? key}`);
 }
 
-/** `$retainKeys`: all other members of the object go; a member that is set must be named. */
+/** `$retainKeys`: members that it does not name are removed; it must name every member that the patch sets. */
 export function retained(current: JsonObject, patch: JsonObject): JsonObject {
   const list = directiveList(patch, RETAIN_KEYS);
   if (!list) return current;
@@ -51,7 +51,7 @@ export function retained(current: JsonObject, patch: JsonObject): JsonObject {
   return next;
 }
 
-/** A patch value where there is nothing to merge with: without directives, without nulls, without elements to delete. */
+/** The value of a patch where nothing is stored: without directives, nulls and elements to delete. */
 export function withoutDirectives(value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     const kept = value.filter((item) => !isJsonObject(item) || !Object.hasOwn(item, PATCH) || patchDirective(item) === "merge");

@@ -8,7 +8,7 @@
  */
 import type { JsonValue } from "../schema/json-value";
 
-/** What makes two elements the same one: the merge key's value, or the primitive itself. */
+/** The identity of an element: the value of its merge key, or the primitive itself. */
 export type Identity = (element: JsonValue) => JsonValue | undefined;
 
 /** Index of each identity in a list; the first counts. */

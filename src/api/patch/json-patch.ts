@@ -1,8 +1,8 @@
 /**
- * JSON patch (RFC 6902) by fast-json-patch, with the server's limits and refusals (api-machinery §6.1).
+ * JSON patch (RFC 6902) by fast-json-patch, with the server's limits and refusals.
  *
- * The library reads members through the prototype (`/metadata/constructor`, `/spec/ports/length`) and copies without bound, so
- * every pointer is resolved here first over own members only, and copies are counted.
+ * The library reads members through the prototype (`/metadata/constructor`, `/spec/ports/length`) and copies without bound. So this
+ * file first resolves every pointer over own members only, and counts copies.
  */
 import fastJsonPatch from "fast-json-patch";
 import type { Operation } from "fast-json-patch";
@@ -12,7 +12,7 @@ import { getMember, isJsonObject, parsePatch, wrongForm } from "../schema/json-v
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import type { PatchError } from "./patch-error";
 
-/** As upstream: beyond it a patch costs more than it can be worth. */
+/** Operations of one patch; upstream's limit. */
 const JSON_PATCH_OPERATIONS_MAX = 10_000;
 
 /** All copies of one patch together, in characters of JSON: each copy could double the object. Upstream: the body limit. */
@@ -20,7 +20,7 @@ const COPIED_CHARACTERS_MAX = 3 * 1024 * 1024;
 
 const OPERATIONS: readonly JsonValue[] = ["add", "remove", "replace", "move", "copy", "test"];
 
-/** Whether a value is a well-formed operation; RFC 6902 lets unknown members be. */
+/** Whether a value is a well-formed operation; RFC 6902 ignores unknown members. */
 function isOperation(value: JsonValue): value is JsonObject {
   if (!isJsonObject(value) || !OPERATIONS.includes(value.op ?? null)) return false;
   if (!isPointer(value.path)) return false;
@@ -56,7 +56,7 @@ function resolve(document: JsonValue, segments: readonly string[]): JsonValue | 
 
 const NO_PATH = (pointer: string): PatchError => ({ reason: "unprocessable", message: `the path "${pointer}" does not exist` });
 
-/** Whether the pointers of one operation stand on something; undefined = they do. */
+/** The error when a pointer of the operation leads to nothing; undefined = all lead to something. */
 function checkPointers(document: JsonValue, operation: JsonObject): PatchError | undefined {
   const path = String(operation.path);
   if (operation.op === "move" || operation.op === "copy") {
@@ -122,7 +122,7 @@ export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonO
   return isJsonObject(document) ? ok(document) : err({ reason: "unprocessable", message: "the result is not an object" });
 }
 
-/** The library's messages go on with a dump of the document. */
+/** The first line of the library's message; a dump of the document follows. */
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }

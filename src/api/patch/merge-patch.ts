@@ -1,8 +1,8 @@
 /**
  * JSON merge patch (RFC 7386): null deletes, objects merge, everything else replaces.
  *
- * Written here although npm has it: json-merge-patch 1.0.2 stops at the first member named `constructor` or `prototype`
- * (both are legal label keys) and silently drops the rest of the patch, calls the target's own `hasOwnProperty` and changes its input.
+ * Not from npm: json-merge-patch 1.0.2 stops at the first member named `constructor` or `prototype`, both legal label keys, and drops
+ * the rest of the patch silently. It also calls the target's own `hasOwnProperty` and changes its input.
  */
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";

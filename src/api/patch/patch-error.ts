@@ -1,9 +1,9 @@
-/** Why a patch cannot be applied, before it becomes a Status (api-machinery §6). */
+/** Why a patch cannot be applied, before it becomes a Status (upstream apiserver pkg/endpoints/handlers/patch.go). */
 import { badRequest, internalError, requestTooLarge } from "../meta/status";
 import type { Status } from "../meta/status";
 
 export type PatchError =
-  /** 400: the patch is not one, or a directive makes no sense */
+  /** 400: the body is no patch, or a directive makes no sense */
   | { reason: "malformed"; message: string }
   /** 413: too many operations */
   | { reason: "tooLarge"; message: string }
@@ -12,7 +12,7 @@ export type PatchError =
   /** 500: a list element without its merge key, as upstream answers it */
   | { reason: "internal"; message: string };
 
-/** The Status of a refused patch. `message` of "unprocessable" stays inside: upstream answers one fixed sentence and no details. */
+/** The Status of a refused patch. The `message` of "unprocessable" is not sent: upstream answers one fixed sentence without details. */
 export function patchErrorStatus(error: PatchError): Status {
   switch (error.reason) {
     case "malformed":

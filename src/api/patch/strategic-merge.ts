@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch (api-machinery §6.3; upstream apimachinery pkg/util/strategicpatch), driven by the field schema:
+ * Strategic merge patch (upstream apimachinery pkg/util/strategicpatch), driven by the field schema:
  *
  *   map or message       merge member by member, null deletes
  *   list with mergeKey   merge element by element; `{"$patch":"delete",key}` removes one, `{"$patch":"replace"}` replaces the list
@@ -19,7 +19,7 @@ import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "../sc
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import type { PatchError } from "./patch-error";
 
-/** What the schema says of an object's members: a message, a map of one type, or nothing. */
+/** The schema of an object's members: a message, a map of one type, or unknown. */
 type Shape = (member: string) => FieldType | undefined;
 
 type ListType = Extract<FieldType, { kind: "list" }>;
@@ -70,7 +70,7 @@ function mergeObject(current: JsonObject, patch: JsonObject, shape: Shape): Json
   return next;
 }
 
-/** Names that a patch speaks of, directly or by a list directive. */
+/** The member names that a patch addresses, directly or by a list directive. */
 function membersOf(patch: JsonObject): Set<string> {
   const names = new Set<string>();
   for (const key of Object.keys(patch)) {

@@ -35,7 +35,7 @@ export function definitionOf(group: string, resource: string): ResourceDefinitio
   return byName.get(`${group}/${resource}`);
 }
 
-/** The same stored objects as they are served under other groups. */
+/** The definitions that serve the same stored objects under other groups. */
 export function representationsOf(definition: ResourceDefinition): readonly ResourceDefinition[] {
   return definitions.filter((other) => {
     const of = other.representationOf;

@@ -1,4 +1,4 @@
-/** What every cluster has from the start: the Service `default/kubernetes` and the ServiceCIDR `kubernetes`. */
+/** The objects that every cluster has from the start: the Service `default/kubernetes` and the ServiceCIDR `kubernetes`. */
 import { keyOf } from "../meta/object-key";
 
 export const DEFAULT_NAMESPACE = "default";

@@ -1,4 +1,4 @@
-/** A DELETE of one stored object: the kind's own rules around the plan of meta/finalizers.ts. */
+/** A DELETE of one stored object: the rules of its kind around the plan of meta/finalizers.ts. */
 import { applyDeletionMark, isDeletionComplete, planDeletion } from "../meta/finalizers";
 import type { PropagationPolicy } from "../meta/finalizers";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
@@ -47,12 +47,12 @@ export function planDelete(definition: ResourceDefinition, object: KubeObject, i
   return { action: plan.action };
 }
 
-/** Something besides metadata.finalizers keeps the object from going. */
+/** Whether something besides metadata.finalizers holds the object. */
 function isHeld(definition: ResourceDefinition, object: KubeObject): boolean {
   return definition.strategy.deletion?.held?.(object) ?? false;
 }
 
-/** Whether an object that an update has just changed is now to be removed. */
+/** Whether an update has released the last hold of an object, which is then removed. */
 export function isGone(definition: ResourceDefinition, object: KubeObject): boolean {
   return isDeletionComplete(object.metadata ?? {}, isHeld(definition, object));
 }

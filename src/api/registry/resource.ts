@@ -1,6 +1,6 @@
 /**
- * What a served resource is. One ResourceDefinition per resource is everything that routes, discovery, OpenAPI, stores,
- * tables and selectors need to know; a new resource costs one entry in `all.ts` and its strategy.
+ * What a served resource is. Routes, discovery, OpenAPI, stores, tables and selectors read one ResourceDefinition for each resource.
+ * A new resource is one entry in `all.ts` and its strategy.
  */
 import type { FieldError } from "../meta/field-errors";
 import type { DeleteOptions, KubeObject } from "../meta/kubernetes";
@@ -25,11 +25,11 @@ export interface StrategyContext {
   now: number;
   /** configured Service families, primary first */
   serviceFamilies: readonly ("IPv4" | "IPv6")[];
-  /** API group of the request: that of the kind, or of another representation of it. Absent = the server's own write */
+  /** API group of the request: the kind's own, or that of another representation. Absent = a write of the server itself */
   requestGroup?: string;
 }
 
-/** Before (stored) and after (wanted) of one change: named, so that they cannot be swapped. */
+/** Stored and wanted object of one change, named so that they cannot be swapped. */
 export interface Change<T> {
   after: T;
   before: T;
@@ -38,53 +38,53 @@ export interface Change<T> {
 /**
  * A resource's own rules. Order of calls (upstream: registry/rest BeforeCreate, BeforeUpdate):
  * create: defaults -> prepareForCreate -> validate; update: defaults -> prepareForUpdate -> validate + validateUpdate.
- * Every method may change the `after` object it is given and nothing else. Metadata rules common to all kinds are not here.
+ * A method may change its `after` object and nothing else. Rules of metadata that all kinds share are in meta/object-meta.ts.
  */
 export interface Strategy<T extends KubeObject> {
   /** messages (without field) why `name` is not a valid name; empty = valid */
   validateName(name: string): string[];
   /** upstream static defaulting of the versioned type, applied to every decoded object */
   defaults(object: T): void;
-  /** drops what clients may not set (status), sets what the server owns */
+  /** drops members that clients may not set (status), sets those that the server owns */
   prepareForCreate(object: T, context: StrategyContext): void;
-  /** `before` is given on an update: what was stored already is not judged again */
+  /** `before` is given on an update: members that are stored already are not validated again */
   validate(object: T, context: StrategyContext, before?: T): FieldError[];
   prepareForUpdate(change: Change<T>, context: StrategyContext): void;
-  /** only the rules that need both objects; `validate(after)` is called besides */
+  /** only the rules that need both objects; the caller also runs `validate(after)` */
   validateUpdate(change: Change<T>, context: StrategyContext): FieldError[];
-  /** status endpoint: keep everything but status (and what 3.1 of the reference allows) as stored */
+  /** status endpoint: keeps everything but metadata and status as stored */
   prepareForStatusUpdate(change: Change<T>, context: StrategyContext): void;
   validateStatusUpdate(change: Change<T>, context: StrategyContext): FieldError[];
   /** texts of HTTP Warning headers */
   warnings(object: T, before?: T): string[];
   /** read-time defaulting of stored objects (Service families written by old versions) */
   defaultsOnRead?(object: T): void;
-  /** what is special about deleting the kind; absent = nothing */
+  /** rules of the kind for DELETE; absent = none */
   deletion?: DeletionRules<T>;
 }
 
-/** Each rule may be absent; see `planDelete` in delete-order.ts for their order. */
+/** Each rule may be absent; `planDelete` in delete-order.ts has their order. */
 export interface DeletionRules<T extends KubeObject> {
   /** why this object may never be deleted (text of the 403), undefined = it may */
   refuse?(object: T): string | undefined;
   /** seconds that the object stays after DELETE; absent = 0. `requested` undefined = the client named none */
   graceSeconds?(object: T, requested: number | undefined): number;
-  /** what an object shows once its deletion has begun */
+  /** marks an object whose deletion has begun */
   mark?(object: T): void;
-  /** something besides metadata.finalizers still holds the object */
+  /** whether something besides metadata.finalizers holds the object */
   held?(object: T): boolean;
 }
 
-/** What a document that is created under an object does to it. */
+/** The effect on an object of a document that is created under it. */
 export type ActionEffect<T extends KubeObject, D extends KubeObject> =
   /** deletes the object */
   | { does: "delete"; options(document: D): DeleteOptions }
-  /** changes the object around the rules of its strategy; `change` answers why it cannot (the reason of a 409) */
+  /** changes the object past the rules of its strategy; `change` returns why it cannot (the reason of a 409) */
   | { does: "change"; validate(document: D): FieldError[]; change(object: T, document: D, now: number): string | undefined };
 
 /** A create-only subresource: a document of a kind of its own, never stored. */
 export interface ActionDefinition<T extends KubeObject = KubeObject, D extends KubeObject = KubeObject> {
-  /** of the subresource: binding, eviction */
+  /** name of the subresource: binding, eviction */
   name: string;
   /** group, version and kind of the document; documents in other versions of the group are taken too */
   group: string;
@@ -105,7 +105,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** served versions, preferred first; they differ in nothing but apiVersion */
   versions: readonly string[];
   resource: string;
-  /** served while this feature gate is on; the store and its objects are there in any case */
+  /** served while this feature gate is on; the store and its objects exist in any case */
   gate?: "MultiCIDRServiceAllocator";
   singular: string;
   kind: string;
@@ -117,11 +117,11 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   actions?: readonly ActionDefinition[];
   schema: MessageSchema;
   columns: readonly ColumnDefinition[];
-  /** exactly one cell per column (IPAddress upstream prints one more; see docs/compatibility.md) */
+  /** exactly one cell for each column (upstream's IPAddress has one more; see docs/compatibility.md) */
   cells(object: T, now: number): Cell[];
   /** values of the selectable fields other than metadata.name and metadata.namespace; a missing key = unsupported label */
   selectableFields(object: T): Record<string, string>;
-  /** the labels selectableFields can have, known without an object */
+  /** the labels that selectableFields can return */
   fieldLabels: readonly string[];
   /** text of the 400 for an unknown field label */
   unknownFieldLabel(label: string): string;
@@ -138,7 +138,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   generatesNameSuffix: boolean;
   /** objects that exist from the store's first moment (namespaces default, kube-system, …) */
   initialObjects: readonly T[];
-  /** set when this is another representation of a resource that has the store (events.k8s.io events are core events) */
+  /** set when the objects are stored as those of another resource (events.k8s.io events are core events) */
   representationOf?: {
     resource: string;
     group: string;
@@ -148,14 +148,14 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
 }
 
 /**
- * A definition of one kind as a definition of any kind, so that all fit one list. Sound as long as a definition is only
- * given objects that its own schema decoded, which is what routes and stores do.
+ * A definition of one kind as a definition of any kind, so that all fit one list. Sound as long as a definition only gets
+ * objects that its own schema decoded; routes and stores ensure that.
  */
 export function defineResource<T extends KubeObject>(definition: ResourceDefinition<T>): ResourceDefinition {
   return definition as unknown as ResourceDefinition;
 }
 
-/** The same for an action, whose objects and documents its own schemas decoded. */
+/** The same for an action: its own schemas decode its objects and documents. */
 export function defineAction<T extends KubeObject, D extends KubeObject>(action: ActionDefinition<T, D>): ActionDefinition {
   return action as unknown as ActionDefinition;
 }

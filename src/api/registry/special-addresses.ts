@@ -1,4 +1,4 @@
-/** Addresses behind which no endpoint can be (upstream pkg/apis/core/validation ValidateEndpointIP / ValidateNonSpecialIP). */
+/** Addresses that no endpoint can have (upstream pkg/apis/core/validation ValidateEndpointIP / ValidateNonSpecialIP). */
 import { containsAddress, parsePrefix } from "../../core/net/prefix";
 import type { Prefix } from "../../core/net/prefix";
 import type { Address } from "../../core/net/address";
@@ -19,7 +19,7 @@ const SPECIAL: readonly { prefixes: readonly Prefix[]; message: string }[] = [
   },
 ];
 
-/** Messages why traffic cannot be sent to the address; `text` is how the client wrote it. */
+/** Messages why no endpoint can have the address; `text` is the client's spelling. */
 export function specialAddressMessages({ family, value }: Address, text: string): string[] {
   if (value === 0n) return [`may not be unspecified (${text})`];
   return SPECIAL.filter(({ prefixes }) => prefixes.some((prefix) => containsAddress(prefix, family, value))).map(({ message }) => message);

@@ -1,4 +1,4 @@
-/** Thrown when the program itself is wrong; the Durable Object that sees it drops its memory and reloads. */
+/** Thrown when the program itself is wrong. The Durable Object that catches it drops its memory and reloads. */
 export class InvariantError extends Error {
   override name = "InvariantError";
 }

@@ -1,10 +1,10 @@
 /**
- * Group commit for one object: everything that is submitted within one turn of the event loop shares one transaction, hence one disk
- * sync. The first submission of a turn arms a drain by `clock.nextTurn()`. That must be a macrotask: microtasks run before the next
- * request is delivered and so group nothing. A request alone waits one empty turn, never for company.
+ * Group commit for one object: all submissions of one turn of the event loop share one transaction, hence one disk
+ * sync. The first submission of a turn arms a drain by `clock.nextTurn()`. The next turn must be a macrotask: microtasks run before the next
+ * request is delivered, so they would group nothing. A single request waits one empty turn and no longer.
  *
- * What the caller's `apply` has to keep to, because many waiters share it:
- * - it is synchronous and runs all operations in *one* transaction, in order, one result for each;
+ * Rules of the caller's `apply`, because many waiters share it:
+ * - it is synchronous, runs all operations in *one* transaction, in order, and returns one result for each;
  * - refusals are results; it throws only when the whole transaction is lost (storage fault, broken invariant). Then every waiter of the
  *   drain is rejected, and `onFailure` makes memory equal to storage again, because only storage was rolled back;
  * - it keeps no operation for later: the queue is empty when it is called.
@@ -14,7 +14,7 @@ import type { Clock } from "./ports";
 
 export interface BatchOptions<Op, Out> {
   clock: Pick<Clock, "nextTurn">;
-  /** Applies all of `operations` in one transaction; answers one result each, in the same order. Never async. */
+  /** Applies all of `operations` in one transaction; returns one result for each, in the same order. Never async. */
   apply(operations: readonly Op[]): readonly Out[];
   /** The answer to an operation that found the queue full: a refusal, or a throw, which rejects that one submission. */
   refuse(operation: Op): Out;
@@ -23,7 +23,7 @@ export interface BatchOptions<Op, Out> {
    * again before the next drain, and drains fail until it succeeds.
    */
   onFailure(error: unknown): void;
-  /** Bound of the queue in units of `weigh`; an operation heavier than that is taken only by an empty queue. */
+  /** Bound of the queue in units of `weigh`; only an empty queue takes a heavier operation. */
   queueWeightMax: number;
   /** Weight of one operation, for example its number of items; 1 when absent. */
   weigh?(operation: Op): number;
@@ -73,8 +73,8 @@ export class Batcher<Op, Out> {
   }
 
   /**
-   * Queues one operation. Resolves to its result once the transaction of its drain was applied (whether that is durable yet is the
-   * output gate's matter), or at once to `refuse(operation)`. Rejects with what `apply` threw.
+   * Queues one operation. Resolves to its result after the transaction of its drain; the output gate waits for the disk.
+   * Resolves at once to `refuse(operation)` when the queue is full. Rejects with the error of `apply`.
    */
   submit(operation: Op): Promise<Out> {
     const weight = this.#options.weigh?.(operation) ?? 1;

@@ -1,8 +1,8 @@
-/** An object has one alarm; whoever needs one asks here, and the earliest wish counts. */
+/** An object has one alarm and several users of it; the earliest requested time counts. */
 import type { Clock } from "./ports";
 
 export class EarliestAlarm {
-  /** when the alarm stands as far as is known; 0 = not known */
+  /** known time of the alarm; 0 = not known */
   #at = 0;
 
   /** `set` replaces the object's alarm by one at the given time (ms since the epoch), durable with the writes of its turn. */
@@ -11,7 +11,7 @@ export class EarliestAlarm {
     private readonly set: (atMs: number) => void,
   ) {}
 
-  /** The object wakes at `atMs` or earlier; an earlier alarm is left and has to ask for this one. */
+  /** The object wakes at `atMs` or earlier. An earlier alarm stays; its user requests this time again. */
   by(atMs: number): void {
     if (this.#at > this.clock.now() && this.#at <= atMs) return;
     this.#at = atMs;
@@ -19,8 +19,8 @@ export class EarliestAlarm {
   }
 
   /**
-   * The same inside a transaction that may be lost, and the wish with it: what is asked for afterwards is set in any case, so whoever uses
-   * this has to ask for all that it waits for once the transaction is kept.
+   * The same inside a transaction that may roll back, and the alarm with it. The next request is set in any case, so the caller requests
+   * all its times again after the commit.
    */
   byWithTransaction(atMs: number): void {
     this.by(atMs);
@@ -28,8 +28,8 @@ export class EarliestAlarm {
   }
 
   /**
-   * To be called when the alarm goes off: none stands any more. The time does not tell, because whoever keeps alarms has a clock of its own
-   * and may ring before the object's clock has come to the moment.
+   * Must be called when the alarm goes off: no alarm is set any more. The time does not show it, because the platform's clock may be ahead
+   * of the object's.
    */
   rang(): void {
     this.#at = 0;

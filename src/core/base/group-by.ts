@@ -1,4 +1,4 @@
-/** The items by key, in the order in which they and their keys come. */
+/** The items by key. Keys and items keep the order in which they come. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

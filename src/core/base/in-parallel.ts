@@ -1,4 +1,4 @@
-/** Does `work` for each item, for at most `atOnce` of them side by side. Rejects with the first rejection; what runs then runs on. */
+/** Runs `work` for each item, at most `atOnce` side by side. Rejects with the first rejection; running work continues. */
 export async function inParallel<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   const worker = async (): Promise<void> => {

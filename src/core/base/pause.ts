@@ -1,23 +1,23 @@
 import type { Clock } from "./ports";
 
 /**
- * Leaves the thread to others for `ms` milliseconds, one at least. Objects may share a thread whose loop takes no request and fires no timer
- * as long as calls between objects answer one another, however short each of them is: work that calls in a loop stops everybody until it
- * waits for a timer.
+ * Leaves the thread to others for `ms` milliseconds, at least one. Objects may share a thread. While calls between objects answer one
+ * another, its loop takes no request and fires no timer, however short each call is. So a loop of calls stops everybody until it waits
+ * for a timer.
  */
 export function pause(clock: Pick<Clock, "after">, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.after(Math.max(1, ms), resolve));
 }
 
-/** The longest rest: a step that took longer waited for somebody, which is no work. */
+/** The longest rest: a step that took much longer was waiting and not working. */
 const REST_MAX_MS = 250;
 
-/** A tenth of a thread: several such works may run at once beside those who write. */
+/** A tenth of a thread: several such loops may run beside writers. */
 export const REST_GENTLY = 9;
-/** For what somebody waits for. */
+/** Half of a thread: for work that somebody waits for. */
 export const REST_URGENTLY = 1;
 
-/** Paces background work: after each step it rests so many times as long as the step took. */
+/** Paces background work: after each step it rests `ratio` times as long as the step took. */
 export class Pace {
   #since: number;
 
@@ -28,7 +28,7 @@ export class Pace {
     this.#since = clock.now();
   }
 
-  /** Rests for what was done since the last rest ended. */
+  /** Rests for the time worked since the last rest. */
   async rest(): Promise<void> {
     await pause(this.clock, Math.min(REST_MAX_MS, (this.clock.now() - this.#since) * this.ratio));
     this.#since = this.clock.now();

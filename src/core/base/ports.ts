@@ -1,6 +1,6 @@
 /**
- * What pure code may ask of the platform. Everything nondeterministic goes through one of these, so that the
- * simulation can replay a history from its seed; lint forbids the ambient forms in src/ outside src/worker.
+ * The platform as pure code sees it. Everything nondeterministic goes through these ports, so that the simulation
+ * can replay a history from its seed. Lint forbids the ambient forms in src/ outside src/worker.
  */
 
 /** Wall clock and waiting. */
@@ -11,7 +11,7 @@ export interface Clock {
   sleep(durationMs: number): Promise<void>;
   /** Calls `work` after at least `delayMs` unless the returned function is called first. */
   after(delayMs: number, work: () => void): () => void;
-  /** Resolves in a later turn of the event loop (a macrotask), after everything that already waits for its turn. */
+  /** Resolves in a later turn of the event loop (a macrotask), after all tasks that already wait. */
   nextTurn(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface Random {
   uuid(): string;
 }
 
-/** One structured line per remarkable event, and counters. */
+/** Structured log lines, one for each event. */
 export interface Recorder {
   log(level: "info" | "warn" | "error", event: string, fields?: Record<string, string | number | boolean>): void;
 }

@@ -1,4 +1,4 @@
-/** Text that travels through a place that may damage it: with a digest in front, so that what was damaged is not taken for text. */
+/** Text for a place that may damage it: a digest in front shows whether it is intact. */
 import type { Digest } from "./ports";
 
 /** Hexadecimal digits of the digest. */
@@ -12,7 +12,7 @@ export async function seal(text: string, digest: Digest): Promise<Uint8Array> {
   return bytes;
 }
 
-/** The text that `seal` got; undefined for every other bytes. */
+/** The text that was sealed; undefined for bytes that are not a sealed text. */
 export async function unseal(bytes: Uint8Array, digest: Digest): Promise<string | undefined> {
   const decoder = new TextDecoder();
   const content = bytes.subarray(DIGEST_CHARS);

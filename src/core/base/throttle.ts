@@ -1,7 +1,7 @@
-/** Work that may be asked for often and is done seldom: at once when the last time is long ago, else once at the end of the interval. */
+/** Work that is requested often and done seldom: at once when the interval is over, else once at its end. */
 import type { Clock } from "./ports";
 
-/** A function that asks for `work`, which runs at least `intervalMs` apart. What was asked for before a restart is lost. */
+/** Returns a function that requests `work`. Runs of `work` are at least `intervalMs` apart. A restart loses a pending request. */
 export function throttled(clock: Clock, intervalMs: number, work: () => void): () => void {
   let lastAt = -Infinity;
   let waiting = false;

@@ -1,4 +1,4 @@
-/** Every call to a peer has a timeout: the callee may still run, the caller must be able to go on. */
+/** Every call to a peer has a timeout. Afterwards the callee may still run, and the caller goes on. */
 import type { Clock } from "./ports";
 
 const NAME = "TimeoutError";
@@ -7,12 +7,12 @@ class TimeoutError extends Error {
   override name = NAME;
 }
 
-/** Whether that is what a call ended with: its callee neither answered nor failed. */
+/** Whether an error of a call is its own timeout: the callee neither answered nor failed. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof TimeoutError;
 }
 
-/** The same, or the callee's own wait for another one ended so: errors cross RPC without their class, but with their name. */
+/** The same, or a timeout inside the callee: errors cross RPC without their class and with their name. */
 export function isTimeoutOfAny(error: unknown): boolean {
   return error instanceof Error && error.name === NAME;
 }

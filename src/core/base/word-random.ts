@@ -2,12 +2,12 @@ import { assert } from "./assert";
 import type { Random } from "./ports";
 
 const WORD = 2 ** 32;
-/** Number of values that a Number can tell apart as integers from 0. */
+/** Number of the integers from 0 that a Number represents exactly. */
 const SAFE = 2 ** 53;
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /**
- * The Random port over any source of uniform 32-bit words: the platform's cryptographic one in production, a seeded one in tests.
+ * The Random port over a source of uniform 32-bit words: the platform's cryptographic one in production, a seeded one in tests.
  * `below` and `belowBig` draw and reject instead of taking a remainder, so every value is exactly equally likely.
  */
 export class WordRandom implements Random {

@@ -1,6 +1,6 @@
 /**
- * The variables of wrangler.toml as one checked value. Every mistake of every variable is told at once, each text begins with the
- * variable's name, so that whoever starts the server mends them in one go.
+ * The variables of wrangler.toml as one checked value. All mistakes of all variables are reported together, and each text begins with
+ * the variable's name.
  */
 import { assert } from "../base/assert";
 import { err, ok, type Result } from "../base/result";
@@ -14,7 +14,7 @@ export interface Config {
   serviceFamilies: readonly Family[];
   /** canonical CIDR texts in the order of `serviceFamilies` */
   serviceRanges: readonly string[];
-  /** with the gate MultiCIDRServiceAllocator off: all that gives out addresses, the configured ranges as far as the old allocator reaches */
+  /** with the gate MultiCIDRServiceAllocator off: the only ranges, each cut to the reach of the old allocator */
   onlyRanges: readonly string[] | undefined;
   /** first usable address of the primary range: the ClusterIP of the Service default/kubernetes */
   apiServerServiceIP: string;
@@ -22,9 +22,9 @@ export interface Config {
   apiServerLeaseDurationSeconds: number;
   apiServerLeaseRenewSeconds: number;
   maxEndpointsPerSlice: number;
-  /** reads under way at once, per isolate; more are refused. 0 = no limit */
+  /** reads under way at once in one isolate; more are refused. 0 = no limit */
   maxRequestsInFlight: number;
-  /** the same of writes */
+  /** the same for writes */
   maxMutatingRequestsInFlight: number;
 }
 
@@ -39,21 +39,21 @@ const LEGACY_IPV6_HOST_BITS = 16;
 const INT32_MAX = 2 ** 31 - 1;
 const MAX_ENDPOINTS_PER_SLICE_LIMIT = 1000;
 /**
- * Upstream's flags of these names have 200 and 400, and behind them requests wait in queues of priority and fairness. Nothing waits in front of
- * these limits, so what waits for an object counts as well: 1,000 creates at 2,000 a second are half of the second that upstream promises.
+ * Upstream's flags of these names have 200 and 400; further requests wait in queues of priority and fairness. Here no queue stands in front,
+ * so requests that wait for an object count too: 1,000 creates at 2,000 a second take half of the second that upstream promises.
  */
 const MAX_MUTATING_REQUESTS_INFLIGHT = 1000;
 const MAX_REQUESTS_INFLIGHT = 2000;
 
 /**
  * Text of variables -> Config, or all errors. A variable that is absent or blank has upstream's default; variables of other names
- * are not looked at.
+ * are ignored.
  */
 export function parseConfig(vars: Readonly<Record<string, string | undefined>>): Result<Config, string[]> {
   const errors: string[] = [];
   const gates = parseFeatureGates(vars.FEATURE_GATES ?? "");
   if (!gates.ok) errors.push(...gates.error.map((text) => `FEATURE_GATES: ${text}`));
-  // with a broken gate list the stricter limits would only add noise
+  // with a broken list of gates, errors about the stricter limits would mislead
   const legacy = gates.ok && !(gates.value.MultiCIDRServiceAllocator && gates.value.DisableAllocatorDualWrite);
   const prefixes = parseRanges(textOf(vars, "SERVICE_CLUSTER_IP_RANGE", DEFAULT_RANGE), legacy, errors);
   const durationSeconds = parseInteger(vars, "APISERVER_LEASE_DURATION_SECONDS", 3600, INT32_MAX, errors);
@@ -96,7 +96,7 @@ function textOf(vars: Readonly<Record<string, string | undefined>>, name: string
   return text === "" ? byDefault : text;
 }
 
-/** Answers the ranges that could be read; texts as upstream's flag of the same meaning. */
+/** Returns the readable ranges; texts as those of upstream's flag. */
 function parseRanges(text: string, legacy: boolean, errors: string[]): Prefix[] {
   const variable = "SERVICE_CLUSTER_IP_RANGE";
   const parts = text.split(",");
@@ -121,7 +121,7 @@ function parseRanges(text: string, legacy: boolean, errors: string[]): Prefix[] 
   return prefixes;
 }
 
-/** A CIDR that is right but for its spelling (`FD00::/112`) is taken as meant. */
+/** A CIDR in another spelling (`FD00::/112`) is accepted. */
 function parseRange(text: string, where: string, errors: string[]): Prefix | undefined {
   const parsed = parsePrefix(text);
   if (parsed.ok) return parsed.value;
@@ -130,7 +130,7 @@ function parseRange(text: string, where: string, errors: string[]): Prefix | und
   return undefined;
 }
 
-/** What the bitmap allocator of older releases gives out of a range (upstream: ipallocator, `min(RangeSize, 65536)`). */
+/** The part of a range that the bitmap allocator of older releases uses (upstream: ipallocator, `min(RangeSize, 65536)`). */
 function legacyPart(prefix: Prefix): Prefix {
   if (prefix.family === "IPv4") return prefix;
   return { ...prefix, length: Math.max(prefix.length, 128 - LEGACY_IPV6_HOST_BITS) };
@@ -143,7 +143,7 @@ function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: strin
   }
 }
 
-/** A whole number in `min`..`max`; a refused one is 0, and its error has been told. */
+/** A whole number in `min`..`max`; a refused one is 0, with its error in `errors`. */
 function parseInteger(
   vars: Readonly<Record<string, string | undefined>>,
   name: string,

@@ -9,11 +9,11 @@ export interface FeatureGates {
   MultiCIDRServiceAllocator: boolean;
   /** the bitmaps of older releases are no longer written */
   DisableAllocatorDualWrite: boolean;
-  /** every range keeps a lower band for addresses that clients ask for by name */
+  /** every range has a lower band for addresses that clients request */
   ServiceIPStaticSubrange: boolean;
   /** each server renews an identity Lease in kube-system */
   APIServerIdentity: boolean;
-  /** health checks of load balancers tell draining nodes apart */
+  /** health checks of load balancers distinguish draining nodes */
   KubeProxyDrainingTerminatingNodes: boolean;
 }
 
@@ -27,10 +27,10 @@ const DEFAULTS: Readonly<FeatureGates> = {
   KubeProxyDrainingTerminatingNodes: true,
 };
 
-/** gate -> the gate that it cannot do without */
+/** gate -> the gate that it requires */
 const DEPENDS_ON: Partial<Record<Gate, Gate>> = { DisableAllocatorDualWrite: "MultiCIDRServiceAllocator" };
 
-/** What Go's strconv.ParseBool takes. */
+/** The texts that Go's strconv.ParseBool accepts. */
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...["1", "t", "T", "true", "TRUE", "True"].map((text) => [text, true] as const),
   ...["0", "f", "F", "false", "FALSE", "False"].map((text) => [text, false] as const),
@@ -40,7 +40,7 @@ function isGate(name: string): name is Gate {
   return Object.hasOwn(DEFAULTS, name);
 }
 
-/** "A=true,B=false" -> every gate's value; gates not named keep their default. All mistakes are told, in the order they stand in. */
+/** "A=true,B=false" -> every gate's value; gates not named keep their default. All mistakes are reported, in the order of the text. */
 export function parseFeatureGates(text: string): Result<FeatureGates, string[]> {
   const gates: FeatureGates = { ...DEFAULTS };
   const errors: string[] = [];

@@ -1,18 +1,18 @@
-/** A configuration as texts by name, as an operator knows them: to be compared, kept and told. */
+/** A configuration as texts by the names that operators know: for comparing, storing and reporting. */
 import type { Config } from "./config";
 import { GIT_VERSION } from "./version";
 
-/** `SERVICE_CLUSTER_IP_RANGE` and the other variables; of FEATURE_GATES each gate by its own name; the `version` of the software. */
+/** `SERVICE_CLUSTER_IP_RANGE` and the other variables, each gate of FEATURE_GATES by its own name, and the `version` of the software. */
 export type Settings = Readonly<Record<string, string>>;
 
 export interface SettingDifference {
   name: string;
-  /** "" = not known there */
+  /** "" = that side does not have it */
   here: string;
   there: string;
 }
 
-/** Only what a cluster's objects go by: two Workers that differ in one of these would not answer alike. */
+/** Only the settings that the objects of a cluster use: two Workers that differ in one of them would answer differently. */
 export function settingsOf(config: Config): Settings {
   return {
     version: GIT_VERSION,
@@ -24,7 +24,7 @@ export function settingsOf(config: Config): Settings {
   };
 }
 
-/** What is not the same, by name. */
+/** The settings that differ, in the order of their names. */
 export function differencesOf(here: Settings, there: Settings): SettingDifference[] {
   const names = [...new Set([...Object.keys(here), ...Object.keys(there)])].sort();
   return names.flatMap((name) => {

@@ -7,7 +7,7 @@ import { endpointSliceStrategy } from "./strategy";
 
 const SHOWN = 3;
 
-/** The first three, and how many more. */
+/** The first three items and the number of the others. */
 function shortList(items: readonly string[]): string {
   if (items.length === 0) return "<unset>";
   const more = items.length > SHOWN ? ` + ${items.length - SHOWN} more...` : "";

@@ -1,4 +1,4 @@
-/** EndpointSlices: endpointslices.md §1-§2, upstream pkg/registry/discovery/endpointslice/strategy.go. */
+/** EndpointSlices (upstream pkg/registry/discovery/endpointslice/strategy.go). */
 import { semanticEqual } from "../../meta/equality";
 import { FIELD_IMMUTABLE, invalidValue } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
@@ -12,10 +12,10 @@ type Endpoint = EndpointSlice["endpoints"][number];
 
 const HOSTNAME_KEY = "kubernetes.io/hostname";
 const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
-/** controllers that write addresses of their own making: not worth a warning */
+/** controllers of the cluster itself: the addresses in their slices get no warnings */
 const BUILT_IN: readonly string[] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 
-/** Both lists are always shown; storage does not keep an empty list apart from an absent one. */
+/** Answers always have both lists; storage does not distinguish an empty list from an absent one. */
 type Lists = { endpoints?: EndpointSlice["endpoints"] | null; ports?: EndpointSlice["ports"] | null };
 
 function defaults(slice: EndpointSlice): void {
@@ -37,7 +37,7 @@ function endpointsOf(slice: EndpointSlice): readonly Endpoint[] {
   return lists.endpoints ?? [];
 }
 
-/** v1 writes cannot set deprecatedTopology; on an update the node's name may move out of it. */
+/** v1 writes cannot set deprecatedTopology; an update may move the node's name out of it. */
 function dropDeprecatedTopology(change: { after: EndpointSlice; before?: EndpointSlice }): void {
   const { after, before } = change;
   if (before && semanticEqual(after.endpoints, before.endpoints)) return;
@@ -75,7 +75,7 @@ export const endpointSliceStrategy: Strategy<EndpointSlice> = {
   validate: (slice, _context, before) => validateEndpointSlice(slice, before),
   validateUpdate,
   warnings(slice, before) {
-    // upstream's path really says spec
+    // upstream's path has spec, although slices have none
     const deprecated = !before && slice.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
     return deprecated.concat(addressWarnings(slice));
   },

@@ -1,4 +1,4 @@
-/** Validation of EndpointSlices: endpointslices.md §4, upstream pkg/apis/discovery/validation. */
+/** Validation of EndpointSlices (upstream pkg/apis/discovery/validation). */
 import { semanticEqual } from "../../meta/equality";
 import { duplicate, invalidValue, notSupported, required, tooMany } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
@@ -17,7 +17,7 @@ const HINTS_MAX = 8;
 const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-/** `before` is the stored slice of an update: endpoints that stay as they are are not judged again. */
+/** `before` is the stored slice of an update: unchanged endpoints are not validated again. */
 export function validateEndpointSlice(slice: EndpointSlice, before?: EndpointSlice): FieldError[] {
   const errors: FieldError[] = [];
   if (!slice.addressType) errors.push(required("addressType"));
@@ -66,7 +66,7 @@ function validateEndpointAddress(list: string, index: number, text: string, addr
   if (addressType === "IPv6" && address.canonical !== text) {
     errors.push(invalidValue(field, text, `must be in canonical form ("${address.canonical}")`));
   }
-  // the family's error stands at the list, without an index
+  // the error of the family has the path of the list, without an index
   if (address.family !== addressType) errors.push(invalidValue(list, text, `must be an ${addressType} address`));
   else pushAll(field, text, specialAddressMessages(address, text), errors);
 }

@@ -1,4 +1,4 @@
-/** Columns of events; upstream prints them in the table of `kubectl get events`. */
+/** Columns of events (upstream pkg/printers/internalversion/printers.go). */
 import { ageSince } from "../../meta/age";
 import type { CoreEvent } from "../../meta/kubernetes";
 import { column } from "../common-columns";
@@ -21,7 +21,7 @@ export function sourceOf(event: CoreEvent): string {
   return event.source?.component || event.reportingComponent || "";
 }
 
-/** A series overrides last seen and count. */
+/** A series overrides the time last seen and the count. */
 export function eventCells(event: CoreEvent, now: number): Cell[] {
   const first = event.firstTimestamp || event.eventTime;
   const last = event.series ? event.series.lastObservedTime : event.lastTimestamp || event.eventTime || first;

@@ -15,7 +15,7 @@ const RENAMED: readonly (readonly [string, string])[] = [
 const TO_CORE: ReadonlyMap<string, string> = new Map(RENAMED);
 const FROM_CORE: ReadonlyMap<string, string> = new Map(RENAMED.map(([events, core]) => [core, events]));
 
-/** Members that a form always shows (not omitempty upstream). */
+/** Members that a form always has (no omitempty upstream). */
 const ALWAYS_IN_CORE: readonly (readonly [string, unknown])[] = [
   ["involvedObject", {}],
   ["source", {}],
@@ -43,7 +43,7 @@ export function toCoreEvent(object: KubeObject): KubeObject {
   return withAlways(renamed(object, TO_CORE), ALWAYS_IN_CORE);
 }
 
-/** A core event gets the members that are never left out (structs and members without omitempty upstream). */
+/** Adds the members that a core event always has (structs and members without omitempty upstream). */
 export function completeCoreEvent(event: KubeObject): void {
   withAlways(event as unknown as Record<string, unknown>, ALWAYS_IN_CORE);
 }

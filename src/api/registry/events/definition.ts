@@ -1,6 +1,6 @@
 /**
- * Events under both their names. Core events are the stored form; `events.k8s.io` is another representation of the same objects
- * (reference §8: what is created there is visible in core, with the fields mapped).
+ * Events of both groups. Core events are the stored form; `events.k8s.io` is another representation of the same objects (upstream
+ * pkg/apis/events/v1): an event created there is visible in core, with its fields mapped.
  */
 import type { CoreEvent, EventsEvent, KubeObject } from "../../meta/kubernetes";
 import { CoreEventSchema } from "../../schema/core-events";
@@ -71,7 +71,7 @@ export const eventsGroupEventsDefinition = defineResource<EventsEvent>({
     type: event.type ?? "",
   }),
   fieldLabels: [...REFERENCE_FIELDS.map((key) => `regarding.${key}`), "reason", "reportingController", "type"],
-  // what is written here is stored, and judged, as a core event
+  // a write here is stored and validated as a core event
   strategy: BASE_STRATEGY,
   representationOf: { group: "", resource: "events", toStored: toCoreEvent, fromStored: fromCoreEvent },
 });

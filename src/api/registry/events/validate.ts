@@ -1,6 +1,6 @@
 /**
- * Validation of events: upstream pkg/apis/core/validation/events.go. Both representations are judged in the stored, core form and errors
- * name its fields, save the reporter, whose name there is that of events.k8s.io.
+ * Validation of events: upstream pkg/apis/core/validation/events.go. Both representations are validated in the stored, core form. Errors
+ * name its fields, except for the reporter: its field is named as in events.k8s.io.
  */
 import { semanticEqual } from "../../meta/equality";
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
@@ -14,7 +14,7 @@ const TYPES = ["Normal", "Warning"];
 const SERIES_COUNT_MIN = 2;
 const MUST_BE_UNSET = "needs to be unset";
 
-/** Fields that no update through events.k8s.io changes, in the order of upstream's errors. */
+/** Fields that an update through events.k8s.io cannot change, in the order of upstream's errors. */
 const IMMUTABLE = [
   ["involvedObject", "involvedObject"],
   ["reason", "reason"],
@@ -36,7 +36,7 @@ function shortText(field: string, value: string | undefined, errors: FieldError[
   else if (utf8Length(value) > TEXT_LENGTH_MAX) errors.push(invalidValue(field, "", `can have at most ${TEXT_LENGTH_MAX} characters`));
 }
 
-/** Whether the event's namespace may hold an event about the object: that of the object, or one for objects without a namespace. */
+/** Whether the namespace may hold an event about the object: the object's own, or the one for objects without a namespace. */
 function namespaceAgrees(event: CoreEvent): boolean {
   const namespace = event.metadata?.namespace ?? "";
   const involved = event.involvedObject?.namespace ?? "";
@@ -44,7 +44,7 @@ function namespaceAgrees(event: CoreEvent): boolean {
   return involved === "" ? outside.includes(namespace) : Boolean(event.eventTime) || involved === namespace;
 }
 
-/** The rules that every event keeps, whoever writes it; those with an eventTime keep more. */
+/** The rules of every event; an event with an eventTime has more. */
 export function validateEvent(event: CoreEvent): FieldError[] {
   const errors: FieldError[] = [];
   if (!namespaceAgrees(event)) {
@@ -63,7 +63,7 @@ export function validateEvent(event: CoreEvent): FieldError[] {
   return errors;
 }
 
-/** What an event that is created through events.k8s.io keeps besides: the new fields are there and none of the old ones. */
+/** Further rules of a create through events.k8s.io: the new fields are set and the deprecated ones are not. */
 export function validateStrictCreate(event: CoreEvent): FieldError[] {
   const errors = validateSeries(event);
   const { type = "", count = 0, source } = event;
@@ -76,7 +76,7 @@ export function validateStrictCreate(event: CoreEvent): FieldError[] {
   return errors;
 }
 
-/** What an update through events.k8s.io may not do: only metadata and the series change. */
+/** Rule of an update through events.k8s.io: only metadata and the series may change. */
 export function validateStrictUpdate({ after, before }: { after: CoreEvent; before: CoreEvent }): FieldError[] {
   const errors = semanticEqual(after.series, before.series) ? [] : validateSeries(after);
   for (const [member, field] of IMMUTABLE) {

@@ -1,4 +1,4 @@
-/** IPAddresses: services-and-addresses §4, upstream pkg/apis/networking/validation and pkg/registry/networking/ipaddress. */
+/** IPAddresses (KEP-1880; upstream pkg/apis/networking/validation, pkg/registry/networking/ipaddress). */
 import { semanticEqual } from "../../meta/equality";
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";

@@ -1,4 +1,4 @@
-/** Leases: leases.md §1, upstream pkg/apis/coordination/validation and pkg/registry/coordination/lease. */
+/** Leases (upstream pkg/apis/coordination/validation, pkg/registry/coordination/lease). */
 import { forbiddenField, invalidValue, notSupported } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Lease } from "../../meta/kubernetes";
@@ -8,7 +8,7 @@ import type { Strategy } from "../resource";
 
 const STRATEGIES = ["OldestEmulationVersion"];
 
-/** Coordinated leader election is off (its gate's default), so its two fields are dropped on write. */
+/** Coordinated leader election is off, its gate's default: writes drop its two fields. */
 function dropCoordinatedElection(lease: Lease): void {
   if (!lease.spec) return;
   if (lease.spec.strategy !== undefined) delete lease.spec.strategy;
@@ -24,7 +24,7 @@ function validateLease(lease: Lease): FieldError[] {
   if (typeof leaseTransitions === "number" && leaseTransitions < 0) {
     errors.push(invalidValue("spec.leaseTransitions", leaseTransitions, "must be greater than or equal to 0"));
   }
-  // upstream repeats the last segment of the path
+  // upstream's path has its last segment twice
   if (strategy?.includes("/")) {
     for (const message of validateQualifiedName(strategy)) errors.push(invalidValue("spec.strategy.strategy", strategy, message));
   } else if (strategy !== undefined && strategy !== null && !STRATEGIES.includes(strategy)) {

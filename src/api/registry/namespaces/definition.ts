@@ -22,7 +22,7 @@ export const namespacesDefinition = defineResource<Namespace>({
   kind: "Namespace",
   shortNames: ["ns"],
   namespaced: false,
-  // deleting namespaces by the dozen is refused upstream too
+  // no deletecollection, as upstream
   verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
   subresources: ["status", "finalize"],
   schema: NamespaceSchema,

@@ -1,4 +1,4 @@
-/** Namespaces: api-machinery §3.4, upstream pkg/registry/core/namespace and plugin namespace/lifecycle. */
+/** Namespaces (upstream pkg/registry/core/namespace, plugin/pkg/admission namespace/lifecycle). */
 import { invalidValue } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Namespace } from "../../meta/kubernetes";
@@ -7,11 +7,11 @@ import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { keepMembers } from "../base-strategy";
 
-/** In spec.finalizers: held until the namespace's content is gone, removed by PUT /finalize. */
+/** In spec.finalizers: holds the namespace until its content is gone; PUT /finalize removes it. */
 export const NAMESPACE_FINALIZER = "kubernetes";
 export const NAME_LABEL = "kubernetes.io/metadata.name";
 
-/** kube-node-lease may be deleted upstream too */
+/** kube-node-lease may be deleted, as upstream */
 const PROTECTED: readonly string[] = ["default", "kube-system", "kube-public"];
 
 function labelWithName(namespace: Namespace): void {
@@ -57,7 +57,7 @@ export const namespaceStrategy: Strategy<Namespace> = {
   validateName: validateDNS1123Label,
   defaults: labelWithName,
   prepareForCreate,
-  // the main endpoint changes metadata alone: spec.finalizers have an endpoint of their own
+  // the main endpoint changes metadata only: spec.finalizers have an endpoint of their own
   prepareForUpdate: (change) => keepMembers(change, (key) => key !== "metadata"),
   validate,
   validateStatusUpdate,

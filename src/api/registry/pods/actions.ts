@@ -1,4 +1,4 @@
-/** What can be asked of a Pod besides reading and writing it: upstream pkg/registry/core/pod/storage (BindingREST, EvictionREST). */
+/** The create-only subresources of a Pod (upstream pkg/registry/core/pod/storage BindingREST, EvictionREST). */
 import { notSupported, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Binding, Eviction, Pod } from "../../meta/kubernetes";
@@ -17,7 +17,7 @@ function validateBinding({ target }: Binding): FieldError[] {
   return errors;
 }
 
-/** Binds the Pod; answers why it cannot be bound. */
+/** Binds the Pod; returns why it cannot be bound. */
 function bind(pod: Pod, binding: Binding, now: number): string | undefined {
   const metadata = (pod.metadata ??= {});
   const name = metadata.name ?? "";
@@ -46,7 +46,7 @@ export const bindingAction = defineAction<Pod, Binding>({
   otherVersions: [],
   schema: BindingSchema,
   says: "Puts a Pod on a node.",
-  // the form that came before the subresource
+  // the form that preceded the subresource
   collection: { resource: "bindings", singular: "binding" },
   effect: { does: "change", validate: validateBinding, change: bind },
 });

@@ -19,7 +19,7 @@ export const POD_COLUMNS: readonly ColumnDefinition[] = [
   column("Readiness Gates", "Readiness gates that are met, of all.", "wide"),
 ];
 
-/** Why a container does not run: its waiting or termination reason, "" while it runs. */
+/** The reason why a container does not run: of its waiting or its end; "" while it runs. */
 function reasonOf(status: ContainerStatus): string {
   const { waiting, terminated } = status.state ?? {};
   if (waiting?.reason) return waiting.reason;
@@ -27,7 +27,7 @@ function reasonOf(status: ContainerStatus): string {
   return terminated.reason || (terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode}`);
 }
 
-/** `Init:1/3`, `Init:Error`, or "" when the init containers are through. */
+/** `Init:1/3`, `Init:Error`, or "" when the init containers have ended. */
 function initReason(pod: Pod): string {
   const statuses = pod.status?.initContainerStatuses ?? [];
   const total = pod.spec?.initContainers?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Static defaulting of pods: upstream pkg/apis/core/v1/defaults.go. What admission plugins add (service accounts, tolerations) is not here. */
+/** Static defaulting of pods: upstream pkg/apis/core/v1/defaults.go. The additions of admission plugins (service accounts, tolerations) are not made. */
 import type { Pod } from "../../meta/kubernetes";
 
 type PodSpec = NonNullable<Pod["spec"]>;
@@ -8,7 +8,7 @@ type Volume = NonNullable<PodSpec["volumes"]>[number];
 
 const FILE_MODE = 0o644;
 
-/** A tag of `latest`, or none, may move; anything else (a digest too) may not. */
+/** Always for the tag `latest`, and for an image without tag and digest; IfNotPresent for all others. */
 function defaultPullPolicy(image: string): string {
   if (image.includes("@")) return "IfNotPresent";
   const tag = image.slice(image.lastIndexOf("/") + 1).split(":")[1] ?? "latest";

@@ -40,7 +40,7 @@ function oneOf(field: string, value: string | undefined, supported: readonly str
   else if (!supported.includes(value)) errors.push(notSupported(field, value, supported));
 }
 
-/** empty is fine */
+/** Checks a name that may be absent. */
 function validateName(field: string, value: string | undefined, rule: (name: string) => string[], errors: FieldError[]): void {
   if (value) for (const message of rule(value)) errors.push(invalidValue(field, value, message));
 }
@@ -62,7 +62,7 @@ function validateContainer(field: string, container: Container, names: Set<strin
   });
 }
 
-/** The spec with the members that may change taken from the stored one: what is left must be equal. */
+/** The new spec with its changeable members taken from the stored one; the result must equal the stored spec. */
 function withStoredMutables(after: PodSpec, before: PodSpec): PodSpec {
   const images = (wanted: Container[] | undefined, stored: Container[] | undefined): Container[] | undefined =>
     wanted?.map((container, i) => ({ ...container, image: stored?.[i]?.image }));

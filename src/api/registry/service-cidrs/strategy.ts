@@ -1,4 +1,4 @@
-/** ServiceCIDRs: services-and-addresses §3, upstream pkg/apis/networking/validation and pkg/registry/networking/servicecidr. */
+/** ServiceCIDRs (KEP-1880; upstream pkg/apis/networking/validation, pkg/registry/networking/servicecidr). */
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { ObjectMeta, ServiceCIDR } from "../../meta/kubernetes";
@@ -32,7 +32,7 @@ function validateServiceCIDR(serviceCIDR: ServiceCIDR): FieldError[] {
   return errors;
 }
 
-/** The ranges stay as they are; a second one of the other family may be added. The create rules are checked besides. */
+/** The ranges cannot change; a second one of the other family may be added. The rules of a create hold too. */
 function validateServiceCIDRUpdate({ after, before }: Change<ServiceCIDR>): FieldError[] {
   const wanted = cidrsOf(after);
   const stored = cidrsOf(before);
@@ -42,7 +42,7 @@ function validateServiceCIDRUpdate({ after, before }: Change<ServiceCIDR>): Fiel
   return [invalidValue("spec.cidrs", wanted, FIELD_IMMUTABLE)];
 }
 
-/** What of metadata the status endpoint leaves as stored. */
+/** Members of metadata that the status endpoint keeps as stored. */
 const KEPT_METADATA = ["labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"] as const;
 
 function keepMetadata({ after, before }: Change<ServiceCIDR>): void {

@@ -1,4 +1,4 @@
-/** What a Service holds, by what any API server shows of it or has dumped: nothing is filled in, nothing was validated here. */
+/** The addresses and node ports that a Service holds, read from a dump or an answer of any API server. Nothing is filled in or validated. */
 export interface HoldingService {
   spec?: {
     type?: string;
@@ -9,20 +9,20 @@ export interface HoldingService {
   };
 }
 
-/** A port of the nodes; numbers of several protocols have nothing to do with each other. */
+/** A port of the nodes. The same number of two protocols is two ports. */
 export interface HeldNodePort {
   protocol: string;
   port: number;
 }
 
-/** The ClusterIPs as they are spelled, or whatever stands in their place: none when the Service is headless or an ExternalName. */
+/** The ClusterIPs as spelled; a headless Service and an ExternalName have none. */
 export function clusterIPTextsOf({ spec }: HoldingService): string[] {
   if (spec?.type === "ExternalName") return [];
   const texts = spec?.clusterIPs?.length ? spec.clusterIPs : spec?.clusterIP ? [spec.clusterIP] : [];
   return texts.filter((text) => text !== "None" && text !== "");
 }
 
-/** The node ports, each once, and the one for health checks, which are HTTP. */
+/** The node ports, each once, and the port for health checks, which counts as TCP. */
 export function nodePortsOf({ spec }: HoldingService): HeldNodePort[] {
   const ports = [...(spec?.ports ?? []), { nodePort: spec?.healthCheckNodePort }] as { protocol?: string; nodePort?: number }[];
   const held = new Map<string, HeldNodePort>();

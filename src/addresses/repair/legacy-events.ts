@@ -1,25 +1,26 @@
 /**
- * What is told of Services' addresses while MultiCIDRServiceAllocator is off: the texts of upstream's repair of the old allocator
- * (pkg/registry/core/service/ipallocator/controller/repair.go). Its "full" cannot happen: the address that a Service has is taken again by name.
+ * The events about Services' addresses while MultiCIDRServiceAllocator is off. The texts are those of upstream's repair of the old allocator
+ * (pkg/registry/core/service/ipallocator/controller/repair.go). Its "full" cannot happen: a Service's address is taken again by name.
  */
 import type { Service } from "../../api/meta/kubernetes";
 import { formatPrefix, type Prefix } from "../../core/net/prefix";
-import { type ClusterIP, type ServiceFinding, serviceEvent, type Told } from "./rules";
+import { type RepairEvent, serviceEvent } from "./repair-events";
+import type { ClusterIP, ServiceFinding } from "./rules";
 
-/** Whether the cluster was configured for the address's family once, and is no more. */
+/** Whether the cluster is no longer configured for the address's family. */
 export function isFamilyGone(finding: ServiceFinding | "unknown", ip: ClusterIP | undefined, ranges: readonly Prefix[]): boolean {
   return finding === "outOfRange" && ip !== undefined && !ranges.some(({ family }) => family === ip.family);
 }
 
-/** `ranges`: as they are configured. */
+/** The event about a finding; undefined = none. `ranges`: the configured ones. */
 export function legacyServiceEvent(
   finding: ServiceFinding | "unknown",
   { service, ip, ranges }: { service: Service; ip: ClusterIP | undefined; ranges: readonly Prefix[] },
-): Told | undefined {
+): RepairEvent | undefined {
   const { address = "", family = "" } = ip ?? {};
   const shown = `[${family}]:${address}`;
-  const allocation = (reason: string, note: string): Told => ({ reason, action: "ClusterIPAllocation", note });
-  const notValid = (note: string): Told => ({ reason: "ClusterIPNotValid", action: "ClusterIPValidation", note });
+  const allocation = (reason: string, note: string): RepairEvent => ({ reason, action: "ClusterIPAllocation", note });
+  const notValid = (note: string): RepairEvent => ({ reason: "ClusterIPNotValid", action: "ClusterIPValidation", note });
   if (isFamilyGone(finding, ip, ranges)) {
     return notValid(`Cluster IP ${address}(${family}) is of ip family that is no longer configured on cluster; please recreate service`);
   }

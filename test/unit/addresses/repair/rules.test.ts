@@ -1,13 +1,7 @@
 /** Each rule of upstream's repair controller: what is found, and what is told (reference: repairip.go, in the order of its rules). */
 import { describe, expect, it } from "vitest";
-import {
-  addressEvent,
-  clusterIPsOf,
-  judgeClusterIP,
-  judgeIPAddress,
-  readClusterIP,
-  serviceEvent,
-} from "../../../../src/addresses/repair/rules";
+import { addressEvent, serviceEvent } from "../../../../src/addresses/repair/repair-events";
+import { clusterIPsOf, judgeClusterIP, judgeIPAddress, readClusterIP } from "../../../../src/addresses/repair/rules";
 import type { IPAddress, Service } from "../../../../src/api/meta/kubernetes";
 import { aService, anIPAddress } from "../../../support/worlds/repair-world";
 

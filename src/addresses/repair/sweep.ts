@@ -1,0 +1,166 @@
+/**
+ * How far repair has read the two stores. It follows their histories, and sweeps everything in slices: at most one slice a minute, so that what
+ * no change announces is found too.
+ *
+ * A full sweep does not wait between its slices. It makes up for a history that was lost (rule 23) or never read, follows a change of the
+ * configuration, and can be asked for.
+ *
+ * At a crash: `saveMoved` comes after the proposals of what was read, so what was read since is read again.
+ */
+import { PAGE } from "./lookup";
+import { type Followed, type Progress, type RepairPorts, SLICED_MARK, SWEEP_MARK } from "./repair-ports";
+import type { RepairReports } from "./repair-reports";
+import { noteAddressChange, noteServiceChange, noteSweptAddress, noteSweptService, type Round } from "./round";
+
+export const STORES: readonly Followed[] = ["services", "ipaddresses"];
+
+/** Changes read by one call. Most are of healthy objects, and they must not come faster than they are read. */
+const CHANGES = 400;
+/** Objects of one slice of the sweep, per store: 10,000 Services are swept in five minutes. */
+export const SLICE = 2_000;
+const SLICE_INTERVAL_MS = 50_000;
+
+/** Since when a full sweep is under way (milliseconds since the epoch); 0 = none is. */
+const SWEEPING_MARK = "sweeping";
+/** Somebody waits for the full sweep. */
+const AWAITED_MARK = "sweepAwaited";
+/** Full sweeps that came to their end. */
+export const SWEEPS_MARK = "sweeps";
+
+/** One read of a store: where reading goes on if the round succeeds. */
+export interface ReadPage {
+  what: Followed;
+  progress: Progress;
+  /** `progress` differs from the saved one */
+  moved: boolean;
+  more: boolean;
+}
+
+export class Sweep {
+  /** during a pass: how far it has come, and which stores' progress is not saved */
+  readonly #progress = new Map<Followed, Progress>();
+  readonly #moved = new Set<Followed>();
+
+  constructor(
+    private readonly ports: Pick<RepairPorts, "clock" | "ipAddresses" | "recorder" | "services" | "storage">,
+    private readonly reports: Pick<RepairReports, "ofUnreadable">,
+    /** called when a full sweep begins */
+    private readonly begun: () => void,
+  ) {}
+
+  /** Loads what earlier passes have read. */
+  load(): void {
+    for (const what of STORES) this.#progress.set(what, this.ports.storage.progressLoad(what));
+  }
+
+  /**
+   * Begins a full sweep if one was asked for, or if a history is to be made up for. A full sweep that is under way comes to its end first: asking
+   * again and again does not keep it from that.
+   */
+  begin(): void {
+    const { storage } = this.ports;
+    if (this.isFull) return;
+    const asked = this.isAsked;
+    if (!asked && !STORES.some((what) => this.#progressOf(what).urgent)) return;
+    if (asked) {
+      // Before anything else: a sweep that a crash ends begins with these again.
+      for (const what of STORES) {
+        const progress = { ...this.#progressOf(what), sweptTo: "", urgent: true };
+        this.#progress.set(what, progress);
+        storage.progressSave(what, progress);
+      }
+      storage.markSet(AWAITED_MARK, 1);
+      storage.markSet(SWEEP_MARK, 0);
+    }
+    this.#startFull();
+  }
+
+  #startFull(): void {
+    const { clock, storage } = this.ports;
+    storage.markSet(SWEEPING_MARK, clock.now());
+    this.begun();
+  }
+
+  /** Everything was looked at: the full sweep ends. */
+  end(): void {
+    const { clock, recorder, storage } = this.ports;
+    recorder.log("info", "repair looked at everything", { durationMs: clock.now() - storage.markGet(SWEEPING_MARK) });
+    storage.markSet(SWEEPING_MARK, 0);
+    storage.markSet(AWAITED_MARK, 0);
+    storage.markSet(SWEEPS_MARK, storage.markGet(SWEEPS_MARK) + 1);
+  }
+
+  get isFull(): boolean {
+    return this.ports.storage.markGet(SWEEPING_MARK) !== 0;
+  }
+
+  /** Another full sweep is to begin. */
+  get isAsked(): boolean {
+    return this.ports.storage.markGet(SWEEP_MARK) !== 0;
+  }
+
+  get isAwaited(): boolean {
+    return this.ports.storage.markGet(AWAITED_MARK) !== 0;
+  }
+
+  /** The sweep stands somewhere between its beginning and its end. */
+  get isUnderWay(): boolean {
+    return STORES.some((what) => this.#progressOf(what).sweptTo !== "");
+  }
+
+  /** Whether the next slice is due; if so, the interval to the one after begins now. */
+  takeSlice(): boolean {
+    const { clock, storage } = this.ports;
+    const sinceMs = clock.now() - storage.markGet(SLICED_MARK);
+    // A clock that was set back must not stop the sweep.
+    const isDue = sinceMs >= SLICE_INTERVAL_MS || sinceMs < 0;
+    if (isDue) storage.markSet(SLICED_MARK, clock.now());
+    return isDue;
+  }
+
+  /** Reads the changes since the cursor, and with `slice` a page of the sweep. A store whose history was lost or never read is swept at once. */
+  async read(what: Followed, round: Round, slice: boolean): Promise<ReadPage> {
+    const store = what === "services" ? this.ports.services : this.ports.ipAddresses;
+    const [noteChange, noteSwept] =
+      what === "services" ? ([noteServiceChange, noteSweptService] as const) : ([noteAddressChange, noteSweptAddress] as const);
+    const progress = { ...this.#progressOf(what) };
+    let moved = false;
+    let more = false;
+    const changes = progress.cursor ? await store.objectsSince(progress.cursor, CHANGES) : { kind: "expired" as const };
+    if (changes.kind === "expired") {
+      if (!progress.urgent) this.#startFull();
+      Object.assign(progress, { cursor: undefined, sweptTo: "", urgent: true });
+    } else {
+      for (const change of changes.changes) if (!noteChange(round, change)) this.reports.ofUnreadable(what, change.object);
+      moved = changes.cursor.revision !== progress.cursor?.revision;
+      more = changes.more;
+      progress.cursor = changes.cursor;
+    }
+    if (!slice && !progress.urgent) return { what, progress, moved, more };
+    const page = await store.objectsAfter(progress.sweptTo, PAGE);
+    for (const object of page.objects) if (!noteSwept(round, object)) this.reports.ofUnreadable(what, object);
+    // The history after the first page has what changes while the sweep goes on.
+    progress.cursor ??= page.cursor;
+    moved ||= progress.urgent || page.next !== progress.sweptTo;
+    progress.sweptTo = page.next;
+    if (page.next === "") progress.urgent = false;
+    return { what, progress, moved, more: more || progress.urgent };
+  }
+
+  /** The proposals of what was read are made: the next round reads on behind it. */
+  advance({ what, progress, moved }: ReadPage): void {
+    if (!moved) return;
+    this.#progress.set(what, progress);
+    this.#moved.add(what);
+  }
+
+  /** Saves how far the pass has come, once. */
+  saveMoved(): void {
+    for (const what of this.#moved) this.ports.storage.progressSave(what, this.#progressOf(what));
+    this.#moved.clear();
+  }
+
+  #progressOf(what: Followed): Progress {
+    return this.#progress.get(what) ?? { cursor: undefined, sweptTo: "", urgent: true };
+  }
+}

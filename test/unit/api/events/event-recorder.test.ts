@@ -20,7 +20,7 @@ const report: EventReport = {
 };
 
 let world: StoreWorld;
-/** what happens to a write instead of, or after, being carried out */
+/** the fault of a write: before it, or after it took effect */
 let fault: (request: WriteRequest) => "fail" | "loseAnswer" | undefined;
 let writes: number;
 
@@ -57,7 +57,7 @@ beforeEach(() => {
 });
 
 describe("EventRecorder", () => {
-  it("writes an event that events.k8s.io would take", async () => {
+  it("writes an event that is valid for events.k8s.io", async () => {
     const events = recorder();
     events.report({ ...report, related: { kind: "IPAddress", name: "10.96.0.9" } });
     await world.scheduler.run(events.flush());
@@ -81,7 +81,7 @@ describe("EventRecorder", () => {
     expect(stored()[0]?.series).toBeUndefined();
   });
 
-  it("a thousand reports of one problem are one event and few writes", async () => {
+  it("a thousand reports of one problem: one event and few writes", async () => {
     const events = recorder();
     for (let i = 0; i < 1000; i++) {
       events.report(report);
@@ -93,7 +93,7 @@ describe("EventRecorder", () => {
     expect(writes).toBeLessThan(12);
   });
 
-  it("a recorder of a restarted object, and a Service that changed, go on with the same event", async () => {
+  it("after a restart and a change of the Service: the same event continues", async () => {
     for (const resourceVersion of ["7", "8", "9"]) {
       const events = recorder();
       events.report({ ...report, regarding: { ...report.regarding, resourceVersion } });
@@ -118,7 +118,7 @@ describe("EventRecorder", () => {
     expect(stored()).toHaveLength(2);
   });
 
-  it("another controller's report is another event", async () => {
+  it("the same report of another controller: another event", async () => {
     for (const events of [recorder("a"), recorder("b")]) {
       events.report(report);
       await world.scheduler.run(events.flush());
@@ -126,7 +126,7 @@ describe("EventRecorder", () => {
     expect(stored()).toHaveLength(2);
   });
 
-  it("an answer that is lost does not count the report twice, at creation and in the series", async () => {
+  it("a lost answer: the report counts once, at creation and in the series", async () => {
     const events = recorder();
     for (let round = 0; round < 2; round++) {
       const seen = new Set<string>();
@@ -141,7 +141,7 @@ describe("EventRecorder", () => {
     expect(stored().map(({ series }) => series?.count)).toEqual([2]);
   });
 
-  it("an event that cannot be written is logged and given up", async () => {
+  it("an event that cannot be written: logged and given up", async () => {
     fault = () => "fail";
     const events = recorder();
     events.report(report);
@@ -154,7 +154,7 @@ describe("EventRecorder", () => {
     expect(stored()).toHaveLength(1);
   });
 
-  it("more than can wait is dropped with a line in the log", async () => {
+  it("more events than may wait: dropped with a log line", async () => {
     const events = recorder();
     for (let i = 0; i < 1500; i++) events.report({ ...report, note: `note ${i}` });
     await world.scheduler.run(events.flush());
@@ -162,7 +162,7 @@ describe("EventRecorder", () => {
     expect(world.logged).toEqual([{ level: "warn", event: "events were dropped" }]);
   });
 
-  it("objects without a namespace have their events in default; a note is at most 1,024 bytes", async () => {
+  it("an object without a namespace: its event is in default; a long note is cut at 1,024 bytes", async () => {
     const events = recorder();
     const regarding = referenceTo(serviceCIDRsDefinition, { metadata: { name: "kubernetes", uid: "u" } });
     events.report({ ...report, regarding, note: "é".repeat(1000) });
@@ -178,7 +178,10 @@ describe("EventRecorder", () => {
 });
 
 describe("eventName", () => {
-  it.each(["web", "fd00::1", "::1", "10.96.0.9", "", "a".repeat(300), "x.-.y", `${"a".repeat(235)}.b`])("of %s is a name", (regarding) => {
-    expect(validateDNS1123Subdomain(eventName(regarding, ["x"]))).toEqual([]);
-  });
+  it.each(["web", "fd00::1", "::1", "10.96.0.9", "", "a".repeat(300), "x.-.y", `${"a".repeat(235)}.b`])(
+    "of %s: a valid name",
+    (regarding) => {
+      expect(validateDNS1123Subdomain(eventName(regarding, ["x"]))).toEqual([]);
+    },
+  );
 });

@@ -55,8 +55,8 @@ function randomValue(random: Random, keys: readonly string[], depth: number): Js
 
 const service = { metadata: { name: "web", uid: "u" }, spec: { type: "ClusterIP", ports: [{ port: 80, protocol: "TCP" }] } } as KubeObject;
 
-describe(`whatever clients send is refused or harmless (seed ${SEED})`, () => {
-  it("configurations", () => {
+describe(`random hostile input: refused or harmless (seed ${SEED})`, () => {
+  it("a hostile configuration: refused or applied, no crash", () => {
     const random = seededRandom(SEED);
     let refused = 0;
     for (let round = 0; round < 3000; round++) {
@@ -80,7 +80,7 @@ describe(`whatever clients send is refused or harmless (seed ${SEED})`, () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it("managedFields", () => {
+  it("hostile managedFields: read or ignored, no crash", () => {
     const random = seededRandom(SEED);
     for (let round = 0; round < 3000; round++) {
       const entry = {
@@ -102,7 +102,7 @@ describe(`whatever clients send is refused or harmless (seed ${SEED})`, () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it("bodies", () => {
+  it("a hostile body: refused or parsed, no crash", () => {
     const random = seededRandom(SEED);
     const pieces = [
       "a",

@@ -7,7 +7,7 @@ import { ServiceSchema } from "../../../../src/api/schema/core-services";
 
 const context = { schema: ServiceSchema, apiVersion: "v1", kind: "Service", subresource: "", hasStatus: true, nowMs: 0 };
 
-/** Not in order, so that sorting has work to do. */
+/** Out of order, so that sorting has work. */
 function scrambled<T>(n: number, itemAt: (i: number) => T): T[] {
   return Array.from({ length: n }, (_, i) => itemAt((i * 7919) % n));
 }
@@ -17,7 +17,7 @@ const objects = {
   "a keyed list": (n: number) => ({ metadata: { name: "a" }, spec: { ports: scrambled(n, (i) => ({ port: i + 1, protocol: "TCP" })) } }),
 };
 
-/** How many texts are parsed while `work` runs. */
+/** The number of texts that `work` parses. */
 function parsesOf(work: () => unknown): number {
   const parsing = vi.spyOn(JSON, "parse");
   work();
@@ -29,11 +29,11 @@ function parsesOf(work: () => unknown): number {
 afterEach(() => vi.restoreAllMocks());
 
 describe.each(Object.entries(objects))("%s of many items", (_, objectOf) => {
-  it("a create parses the key of each item at most once", () => {
+  it("create: parses the key of each item at most once", () => {
     for (const n of [100, 1_000, 10_000]) expect(parsesOf(() => createdFields(objectOf(n), context))).toBeLessThanOrEqual(n);
   });
 
-  it("an apply parses the key of each item a few times, however many there are", () => {
+  it("apply: parses the key of each item a few times, for any number of items", () => {
     const perItem = [500, 1_000, 4_000].map((n) => {
       const apply = (manager: string, live?: KubeObject) =>
         applyConfiguration({ ...context, live, config: { apiVersion: "v1", kind: "Service", ...objectOf(n) }, manager, force: false });
@@ -46,7 +46,7 @@ describe.each(Object.entries(objects))("%s of many items", (_, objectOf) => {
     for (const parses of perItem) expect(parses).toBeLessThanOrEqual(4);
   });
 
-  it("a conflict over all of them names each, in order, and parses each a few times", () => {
+  it("a conflict over all items: names each in order, and parses each a few times", () => {
     const n = 2_000;
     const owner = applyConfiguration({
       ...context,
@@ -73,7 +73,7 @@ function portsTo(n: number, targetPort: number) {
   return { metadata: { name: "a" }, spec: { ports: scrambled(n, (i) => ({ port: i + 1, protocol: "TCP", targetPort })) } };
 }
 
-it("merging takes each item once and moves no other", () => {
+it("merge: takes each item once and moves no other", () => {
   const live = objects["a set"](5_000);
   const shifts = vi.spyOn(Array.prototype, "shift");
   const merged = mergeObjects(live, { metadata: { finalizers: [...live.metadata.finalizers].reverse() } }, ServiceSchema);

@@ -1,6 +1,6 @@
 /**
- * What server-side apply does to a Service, slowly and obviously: an object is a map from field names to values, and every field
- * has a set of owners. It knows nothing of schemas, trees or FieldsV1; names are those that texts of conflicts use.
+ * A slow and obvious model of server-side apply to a Service: an object is a map from field names to values, and every field has a set
+ * of owners. It has no schemas, trees or FieldsV1. Names of fields are those of the texts of conflicts.
  */
 import type { Random } from "../../../../src/core/base/ports";
 
@@ -43,7 +43,7 @@ export class ApplyModel {
   readonly values: Fields = new Map();
   readonly owners = new Map<string, Set<string>>();
 
-  /** `manager field` of every conflict; without force nothing has happened when there are some. */
+  /** `manager field` of every conflict. With conflicts and without force nothing changes. */
   apply(manager: string, config: Fields, force: boolean): string[] {
     const conflicts: string[] = [];
     for (const [field, value] of config) {
@@ -73,7 +73,7 @@ export class ApplyModel {
   }
 }
 
-/** A configuration with a few of a few fields, so that managers meet. */
+/** A configuration with some of a few fields, so that managers conflict. */
 export function randomConfig(random: Random): ServiceLike {
   const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T;
   const maybe = (chance = 0.4): boolean => random.next() < chance;

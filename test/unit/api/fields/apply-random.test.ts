@@ -33,7 +33,7 @@ function ownedBy(object: KubeObject | undefined, manager: string): string[] {
 }
 
 describe(`three managers that apply in any order (seed ${SEED})`, () => {
-  it("do what the model does", () => {
+  it("equal the model", () => {
     const random = seededRandom(SEED);
     const seen = { conflicts: 0, forced: 0, removed: 0, shared: 0 };
     for (let history = 0; history < 120; history++) {
@@ -82,7 +82,7 @@ const CONTAINERS = new Set([
 const sortedEntries = (fields: Map<string, string>): [string, string][] => [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe(`applies and updates in any order (seed ${SEED})`, () => {
-  it("leave no field without an owner, and no owner of a field that is not there", () => {
+  it("every field has an owner, and no absent field has one", () => {
     const random = seededRandom(SEED);
     for (let history = 0; history < 80; history++) {
       let live: KubeObject | undefined;
@@ -106,7 +106,7 @@ describe(`applies and updates in any order (seed ${SEED})`, () => {
         const known = compareObjects({}, asJson(live), ServiceSchema);
         const everything = known ? present.union(known.added).union(known.modified) : present;
         const stale = [...all.difference(everything).paths()].map(pathText);
-        // as upstream: a list, map or struct that the apply of another manager has emptied is still owned
+        // as upstream: a list, map or struct that another manager's apply emptied keeps its owner
         expect(
           stale.filter((path) => !CONTAINERS.has(path)),
           where,
@@ -116,7 +116,7 @@ describe(`applies and updates in any order (seed ${SEED})`, () => {
   });
 });
 
-describe("an apply to nothing is the configuration itself (seed 5)", () => {
+describe("the first apply stores the configuration itself (seed 5)", () => {
   it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s", (_kind, definition) => {
     const random = seededRandom(5);
     const values = new RandomValues(random);
@@ -150,7 +150,7 @@ describe("an apply to nothing is the configuration itself (seed 5)", () => {
   });
 });
 
-/** Without members that are null, {} or []: storage does not keep them either. */
+/** Without members that are null, {} or []: storage drops them too. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => withoutEmpty(item) ?? null);
   if (typeof value !== "object" || value === null) return value ?? undefined;

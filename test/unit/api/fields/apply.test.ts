@@ -49,8 +49,8 @@ const fieldsOf = (object: KubeObject, manager: string, subresource = ""): unknow
   object.metadata?.managedFields?.find((entry) => entry.manager === manager && (entry.subresource ?? "") === subresource)?.fieldsV1;
 const specOf = (object: KubeObject): Record<string, unknown> => (object as unknown as { spec: Record<string, unknown> }).spec;
 
-describe("† apply (ServerSideApply)", () => {
-  it("creates when absent, and the result is the configuration", () => {
+describe("apply", () => {
+  it("to an absent object: creates the configuration", () => {
     const config = web({ ports: [port80], type: "ClusterIP" }, { labels: { app: "web" } });
     const object = applied(undefined, "a", config);
     const { managedFields, ...rest } = object.metadata ?? {};
@@ -75,7 +75,7 @@ describe("† apply (ServerSideApply)", () => {
     );
   });
 
-  it("works on /status with its own entry", () => {
+  it("through /status: has an entry of its own", () => {
     const live = applied(undefined, "a", web({ ports: [port80] }));
     const status = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } };
     const object = applied(live, "a", { metadata, status }, { subresource: "status" });
@@ -84,13 +84,13 @@ describe("† apply (ServerSideApply)", () => {
     expect((object as unknown as { status: object }).status).toEqual(status);
   });
 
-  it("drops a field that the manager stopped applying", () => {
+  it("without a field of the last apply: removes the field", () => {
     const live = applied(undefined, "a", web({ ports: [port80], type: "NodePort", sessionAffinity: "None" }));
     const object = applied(live, "a", web({ ports: [port80], sessionAffinity: "None" }));
     expect(specOf(object)).toEqual({ ports: [port80], sessionAffinity: "None" });
   });
 
-  it("keeps it while another manager owns it", () => {
+  it("without a field that another manager owns too: keeps the field", () => {
     const first = applied(undefined, "a", web({ ports: [port80], type: "NodePort" }));
     const shared = applied(first, "b", web({ type: "NodePort" }));
     const object = applied(shared, "a", web({ ports: [port80] }));
@@ -100,13 +100,13 @@ describe("† apply (ServerSideApply)", () => {
     expect(specOf(applied(object, "b", { metadata: { ...metadata, labels: { x: "y" } } }))).toEqual({ ports: [port80] });
   });
 
-  it("force ignores conflicts, and the taker removes the ownership of the other", () => {
+  it("with force: changes the field and takes it from its owner", () => {
     const live = applied(undefined, "a", web({ ports: [port80], type: "NodePort" }));
     const object = applied(live, "b", web({ type: "ClusterIP" }), { force: true });
     expect(specOf(object).type).toBe("ClusterIP");
     expect(fieldsOf(object, "b")).toEqual({ "f:spec": { "f:type": {} } });
     expect(JSON.stringify(fieldsOf(object, "a"))).not.toContain("f:type");
-    // what was taken away is not removed by the one who lost it
+    // a manager that lost a field does not remove it
     expect(specOf(applied(object, "a", web({ ports: [port80] }))).type).toBe("ClusterIP");
   });
 });
@@ -114,7 +114,7 @@ describe("† apply (ServerSideApply)", () => {
 describe("conflicts", () => {
   const live = applied(undefined, "a", web({ ports: [{ ...port80, name: "http" }], type: "NodePort" }));
 
-  it("one", () => {
+  it("one field of one manager: 409 that names both", () => {
     expect(refusal(live, "b", web({ type: "ClusterIP" }))).toEqual({
       kind: "Status",
       apiVersion: "v1",
@@ -127,7 +127,7 @@ describe("conflicts", () => {
     });
   });
 
-  it("several, of appliers and updaters, by manager", () => {
+  it("several managers, appliers and updaters: listed by manager", () => {
     const labelled = { ...live, metadata: { ...live.metadata, labels: { x: "1" } } };
     const managedFields = trackUpdate({ ...context, before: live, after: labelled, manager: "u", nowMs: T0 });
     const mixed = { ...labelled, metadata: { ...labelled.metadata, managedFields } };
@@ -147,7 +147,7 @@ describe("conflicts", () => {
     );
   });
 
-  it("with a subresource", () => {
+  it("an owner through a subresource: the text names the subresource", () => {
     const before = created(web({ ports: [port80] }), "u");
     const after = { ...before, status: { conditions: [{ type: "Ready", status: "True" }] } } as KubeObject;
     const managedFields = trackUpdate({ ...context, subresource: "status", before, after, manager: "lb", nowMs: T0 });
@@ -156,22 +156,22 @@ describe("conflicts", () => {
     expect(refusal(reported, "b", config, { subresource: "status" }).message).toBe(
       'Apply failed with 1 conflict: conflict with "lb" with subresource "status" using v1: .status.conditions[type="Ready"].status',
     );
-    // the same through the main endpoint owns nothing, so it meets nobody
+    // the same write through the main endpoint owns nothing, so there is no conflict
     expect(attempt(reported, "b", config).ok).toBe(true);
   });
 
-  it("none for the same value, a new field, or oneself", () => {
+  it("the same value, a new field and the manager's own field: no conflict", () => {
     expect(attempt(live, "b", web({ type: "NodePort", sessionAffinity: "None" })).ok).toBe(true);
     expect(attempt(live, "a", web({ type: "ClusterIP" })).ok).toBe(true);
   });
 
-  it("atomic maps and lists are one field", () => {
+  it("an atomic map or list: one conflict for the whole field", () => {
     const one = applied(undefined, "a", web({ selector: { app: "x" }, externalIPs: ["192.0.2.1"] }));
     const status = refusal(one, "b", web({ selector: { tier: "y" }, externalIPs: ["192.0.2.2"] }));
     expect(status.details?.causes?.map((cause) => cause.field)).toEqual([".spec.externalIPs", ".spec.selector"]);
   });
 
-  it("null counts as another value", () => {
+  it("null for a field of another manager: a conflict", () => {
     expect(refusal(live, "b", web({ type: null })).message).toBe('Apply failed with 1 conflict: conflict with "a": .spec.type');
   });
 });
@@ -219,7 +219,7 @@ describe("refused configurations", () => {
     });
   });
 
-  it("an item without any of its keys", () => {
+  it("an item without any of its keys: refused", () => {
     const status = refusal(undefined, "a", { metadata, spec: { containers: [{ image: "x" }] } }, { schema: PodSchema, kind: "Pod" });
     expect(status.message).toBe(
       'failed to create typed patch object (default/web; /v1, Kind=Pod): .spec.containers: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
@@ -237,14 +237,14 @@ describe("refused configurations", () => {
   });
 });
 
-describe("fields that go", () => {
-  it("unowned fields stay when the manager drops others beside them", () => {
+describe("removed fields", () => {
+  it("a manager drops its fields: unowned fields beside them stay", () => {
     const live = applied(undefined, "a", web({ ports: [port80], type: "ClusterIP" }));
     const defaulted = { ...live, spec: { ...specOf(live), clusterIP: "10.0.0.1" } } as KubeObject;
     expect(specOf(applied(defaulted, "a", web({ type: "ClusterIP" })))).toEqual({ type: "ClusterIP", clusterIP: "10.0.0.1" });
   });
 
-  it("an item of a list goes with what others left in it, unless they own it", () => {
+  it("an item of a list: removed with its unowned members, kept with members that others own", () => {
     const live = applied(undefined, "a", web({ ports: [port80, { port: 443 }] }));
     const [first, second] = specOf(live).ports as object[];
     const defaulted = {
@@ -261,24 +261,24 @@ describe("fields that go", () => {
     expect(specOf(applied(named, "a", web({ ports: [port80] })))).toEqual({
       ports: [
         { ...port80, protocol: "TCP" },
-        // nobody ever owned the protocol, so it stays with the item
+        // nobody owned the protocol, so it stays with the item
         { port: 443, protocol: "TCP", name: "https" },
       ],
     });
   });
 
-  it("a map that is empty then is gone", () => {
+  it("a map without members left: removed", () => {
     const live = applied(undefined, "a", web({ ports: [port80] }, { labels: { a: "1" }, finalizers: ["x/y"] }));
     const object = applied(live, "a", web({ ports: [port80] }));
     expect(object.metadata).toEqual({ ...metadata, managedFields: object.metadata?.managedFields });
   });
 
-  it("null in place of a map leaves what is in it", () => {
+  it("null in place of a map: its members stay", () => {
     const live = applied(undefined, "a", web({}, { labels: { a: "1" } }));
     expect(applied(live, "b", web({}, { labels: null })).metadata?.labels).toEqual({ a: "1" });
   });
 
-  it("items keep their order: the manager's among themselves, others around them", () => {
+  it("items of a list: the manager's keep its order, others keep their neighbours", () => {
     const live = created(web({}, { finalizers: ["d/4", "a/1", "c/3", "b/2"] }), "u");
     expect(applied(live, "m", web({}, { finalizers: ["b/2", "x/0", "a/1"] })).metadata?.finalizers).toEqual([
       "d/4",
@@ -290,8 +290,8 @@ describe("fields that go", () => {
   });
 });
 
-describe("objects that were not tracked", () => {
-  it("belong to before-first-apply", () => {
+describe("untracked objects", () => {
+  it("the first apply: the object belongs to before-first-apply", () => {
     const live = { ...web({ ports: [{ ...port80, protocol: "TCP" }], type: "NodePort" }) } as KubeObject;
     const untracked = { ...live, metadata: { ...live.metadata, uid: "u" } };
     const status = refusal(untracked, "a", web({ type: "ClusterIP" }));
@@ -305,8 +305,8 @@ describe("objects that were not tracked", () => {
   });
 });
 
-describe("times", () => {
-  it("move when something changes, and not otherwise", () => {
+describe("times of entries", () => {
+  it("an apply that changes something: a new time; any other: the old one", () => {
     const timeOf = (object: KubeObject): string | undefined => object.metadata?.managedFields?.[0]?.time;
     const first = applied(undefined, "a", web({ type: "NodePort" }));
     const again = applied(first, "a", web({ type: "NodePort" }), { nowMs: T0 + 5000 });
@@ -316,7 +316,7 @@ describe("times", () => {
     expect(shared.metadata?.managedFields?.map((entry) => entry.time)).toEqual(["2026-01-01T00:00:00Z", "2026-01-01T00:00:05Z"]);
   });
 
-  it("of a configuration with nulls of the server differ at most", () => {
+  it("a configuration with nulls: at most the time changes", () => {
     const first = applied(undefined, "a", web({ type: "NodePort" }));
     const live = { ...first, metadata: { ...first.metadata, creationTimestamp: "2026-01-01T00:00:00Z" } };
     const again = applied(live, "a", web({ type: "NodePort" }, { creationTimestamp: null }), { nowMs: T0 + 5000 });
@@ -324,7 +324,7 @@ describe("times", () => {
   });
 });
 
-describe("client-side apply before", () => {
+describe("apply after a client-side apply", () => {
   const annotation = "kubectl.kubernetes.io/last-applied-configuration";
   const config = { apiVersion: "v1", kind: "Service", ...web({ ports: [port80], type: "NodePort" }) };
   const live = created(
@@ -332,7 +332,7 @@ describe("client-side apply before", () => {
     "kubectl-client-side-apply",
   );
 
-  it("its conflicts are forced for kubectl, and the annotation goes on", () => {
+  it("by kubectl: overcomes the conflicts with its own client-side apply, and updates the annotation", () => {
     const object = applied(live, "kubectl", web({ ports: [port80], type: "ClusterIP" }));
     expect(specOf(object).type).toBe("ClusterIP");
     expect(object.metadata?.annotations?.[annotation]).toBe(
@@ -341,7 +341,7 @@ describe("client-side apply before", () => {
     expect(JSON.stringify(fieldsOf(object, "kubectl"))).not.toContain("last-applied");
   });
 
-  it("other managers get the conflict, and leave the annotation", () => {
+  it("by another manager: gets the conflict, and leaves the annotation", () => {
     expect(refusal(live, "helm", web({ type: "ClusterIP" })).message).toBe(
       'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using v1: .spec.type',
     );
@@ -349,7 +349,7 @@ describe("client-side apply before", () => {
     expect(object.metadata?.annotations).toEqual(live.metadata?.annotations);
   });
 
-  it("what others changed since is a conflict for kubectl too", () => {
+  it("by kubectl, with fields that others have changed since: a conflict", () => {
     const after = { ...live, spec: { ...specOf(live), type: "LoadBalancer" } } as KubeObject;
     const managedFields = trackUpdate({ ...context, before: live, after, manager: "ui", nowMs: T0 });
     const changed = { ...after, metadata: { ...after.metadata, managedFields } };
@@ -357,7 +357,7 @@ describe("client-side apply before", () => {
     expect(status.message).toBe('Apply failed with 1 conflict: conflict with "ui" using v1: .spec.type');
   });
 
-  it("an annotation of another version explains nothing", () => {
+  it("by kubectl, with an annotation of another version: a conflict", () => {
     const other = {
       ...live,
       metadata: { ...live.metadata, annotations: { [annotation]: JSON.stringify({ ...config, apiVersion: "v9" }) } },
@@ -365,14 +365,14 @@ describe("client-side apply before", () => {
     expect(refusal(other, "kubectl", web({ type: "ClusterIP" })).code).toBe(409);
   });
 
-  it("an annotation that would be too large is dropped", () => {
+  it("with an annotation that would be too large: drops it", () => {
     const object = applied(live, "kubectl", web({ type: "NodePort" }, { annotations: { big: "x".repeat(200_000) } }));
     expect(Object.keys(object.metadata?.annotations ?? {})).toEqual(["big"]);
   });
 });
 
-describe("names like members of Object", () => {
-  it("are labels like others", () => {
+describe("names of Object.prototype", () => {
+  it("as labels: stored and owned like others", () => {
     const labels = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}') as JsonObject;
     const object = applied(undefined, "a", web({}, { labels }));
     expect(Object.entries(object.metadata?.labels ?? {}).sort()).toEqual(Object.entries(labels).sort());
@@ -385,17 +385,17 @@ describe("names like members of Object", () => {
     expect(({} as Record<string, unknown>).a).toBeUndefined();
   });
 
-  it("are unknown fields like others", () => {
+  it("as fields: unknown fields like others", () => {
     const config = JSON.parse('{"metadata":{"name":"x"},"spec":{"__proto__":{"type":"x"},"constructor":1}}') as object;
     expect(refusal(undefined, "a", config).message).toContain(".spec.__proto__: field not declared in schema");
   });
 });
 
-describe("managers that write in another form", () => {
+describe("managers of other versions and groups", () => {
   const managers = (entries: ManagedFieldsEntry[] | undefined): string[] =>
     (entries ?? []).map((entry) => `${entry.manager} ${entry.apiVersion}`);
 
-  it("the same schema in two versions is one field", () => {
+  it("two versions with one schema: a field is the same field in both", () => {
     const schema = IPAddressSchema;
     const otherForm = (apiVersion: string) => (apiVersion.startsWith("networking.k8s.io/") ? { schema } : undefined);
     const options = { schema, kind: "IPAddress", otherForm, hasStatus: false };
@@ -409,7 +409,7 @@ describe("managers that write in another form", () => {
     expect(managers(again.metadata?.managedFields)).toEqual(["a networking.k8s.io/v1"]);
   });
 
-  it("converted forms: what was applied as one group is dropped as the other", () => {
+  it("two groups: a field applied through one can be dropped through the other", () => {
     const rename = (object: JsonObject, from: string, to: string): JsonObject => {
       const { [from]: value, ...rest } = object;
       return value === undefined ? rest : { ...rest, [to]: value };
@@ -418,7 +418,7 @@ describe("managers that write in another form", () => {
     const otherForm = () => ({ schema: CoreEventSchema, convert: reversed });
     const options = { schema: CoreEventSchema, kind: "Event", hasStatus: false, otherForm };
     const first = applied(undefined, "a", { metadata, reason: "Old", message: "m" }, { ...options, apiVersion: "v1" });
-    // seen through the other version, reason is called action
+    // in the other version reason is called action
     const seen = { ...reversed.from(first as unknown as JsonObject) } as unknown as KubeObject;
     const back = { from: (o: JsonObject) => reversed.to(o), to: (o: JsonObject) => reversed.from(o) };
     const request = { ...options, otherForm: () => ({ schema: CoreEventSchema, convert: back }), apiVersion: "v9" };

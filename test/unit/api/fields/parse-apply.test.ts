@@ -21,7 +21,7 @@ describe("the body of an apply", () => {
     });
   });
 
-  it("nothing is an empty object", () => {
+  it("an empty text: an empty object", () => {
     expect(parseApply("", "Strict")).toEqual({ ok: true, value: { config: {}, warnings: [] } });
   });
 
@@ -67,7 +67,7 @@ describe("the body of an apply", () => {
     );
   });
 
-  it("large texts are read in a time that grows with their length", () => {
+  it("large texts: the time of reading grows with their length", () => {
     const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join("\n");
     const begin = performance.now();
     expect(parseApply(keys, "Strict").ok).toBe(true);
@@ -77,7 +77,7 @@ describe("the body of an apply", () => {
     expect(performance.now() - begin).toBeLessThan(20_000);
   });
 
-  it("__proto__ is a key like others", () => {
+  it("a key __proto__: an ordinary key", () => {
     for (const text of ['{"__proto__":{"x":1}}', "__proto__: {x: 1}"]) {
       const parsed = parseApply(text, "Strict");
       expect(parsed.ok && Object.keys(parsed.value.config)).toEqual(["__proto__"]);

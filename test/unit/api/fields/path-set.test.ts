@@ -16,7 +16,7 @@ function parsed(tree: JsonValue): PathSet {
 }
 
 describe("FieldsV1", () => {
-  it("prints what it read, keys in upstream's order", () => {
+  it("read and printed: the same tree, keys in upstream's order", () => {
     const tree = {
       "f:spec": {
         "f:type": {},
@@ -45,7 +45,7 @@ describe("FieldsV1", () => {
     );
   });
 
-  it("paths read as in texts of conflicts, the items of a level before what is in them", () => {
+  it("paths: printed as in conflicts, the items of a level before their members", () => {
     const set = parsed({
       "f:spec": { "f:ports": { ".": {}, 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:targetPort": {} } }, "f:type": {} },
       "f:metadata": { "f:finalizers": { 'v:"x/y"': {} }, "f:annotations": { "f:a.b/c": {} } },
@@ -79,13 +79,13 @@ describe("FieldsV1", () => {
     expect(PathSet.fromFieldsV1(tree)).toBeUndefined();
   });
 
-  it("steps of kinds nobody knows are skipped; null is a leaf", () => {
+  it("steps of unknown kinds: skipped; null: a leaf", () => {
     expect(texts(parsed({ "x:new": { "f:a": {} }, "f:b": null }))).toEqual([".b"]);
     expect(parsed({}).isEmpty()).toBe(true);
     expect(parsed({ ".": {} }).isEmpty()).toBe(true);
   });
 
-  it("names like members of Object are names", () => {
+  it("names of Object.prototype: names like others", () => {
     const set = parsed({ "f:__proto__": { "f:constructor": {} } });
     expect(texts(set)).toEqual([".__proto__.constructor"]);
     expect(JSON.stringify(set.toFieldsV1())).toBe('{"f:__proto__":{"f:constructor":{}}}');
@@ -106,7 +106,7 @@ const sortedKeys = (set: PathSet): string[] => [...keysOf(set.paths())].sort();
 
 describe(`operations on sets of paths agree with sets of their texts (seed ${SEED})`, () => {
   const random = seededRandom(SEED);
-  it("union, intersection, difference, has, equals, round trip", () => {
+  it("union, intersection, difference, has, equals and the round trip agree", () => {
     for (let round = 0; round < 400; round++) {
       const a = randomPaths(random);
       const b = randomPaths(random);

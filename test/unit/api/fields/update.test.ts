@@ -62,16 +62,16 @@ const fieldsOf = (entries: ManagedFieldsEntry[] | undefined, manager: string): u
   entries?.find((entry) => entry.manager === manager)?.fieldsV1;
 
 describe("a create", () => {
-  it("belongs to its manager, as upstream writes it", () => {
+  it("the object belongs to its manager, in upstream's form", () => {
     const entries = track(undefined, service);
     expect(JSON.stringify(entries)).toBe(JSON.stringify([created]));
   });
 
-  it("with a nameless client is tracked as unknown", () => {
+  it("by a client without a name: tracked as unknown", () => {
     expect(track(undefined, service, { manager: "" })?.[0]?.manager).toBe("unknown");
   });
 
-  it("of a Pod owns structs that Go always writes, and not those that were there before", () => {
+  it("of a Pod: owns structs that Go adds, not structs that always exist", () => {
     const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", emptyDir: {} }] } };
     expect(track(undefined, pod, { schema: PodSchema })?.[0]?.fieldsV1).toEqual({
       "f:spec": {
@@ -81,19 +81,19 @@ describe("a create", () => {
     });
   });
 
-  it("that brings entries keeps them beside its own", () => {
+  it("with managedFields: keeps its entries beside the creator's", () => {
     const other = { ...created, manager: "other", fieldsV1: { "f:spec": { "f:type": {} } } };
     const entries = track(undefined, { ...service, metadata: { ...service.metadata, managedFields: [other] } });
-    // what other claimed is new, so it goes to the creator
+    // the field that `other` claims is new, so the creator owns it
     expect(entries?.map((entry) => entry.manager)).toEqual(["m"]);
   });
 
-  it("with malformed entries is tracked as if there were none", () => {
+  it("with malformed entries: tracked as without entries", () => {
     const bad = { ...created, operation: "Delete" };
     expect(track(undefined, { ...service, metadata: { ...service.metadata, managedFields: [bad] } })).toEqual([created]);
   });
 
-  it("of an object without anything to own has no entries", () => {
+  it("of an object without fields to own: no entries", () => {
     expect(track(undefined, { metadata: { name: "x" } })).toBeUndefined();
   });
 });
@@ -101,7 +101,7 @@ describe("a create", () => {
 describe("an update", () => {
   const changed = { ...stored, spec: { ...service.spec, type: "NodePort" } };
 
-  it("takes what it changed, with a new time, and leaves the rest", () => {
+  it("owns the changed fields, with a new time, and leaves the rest", () => {
     const entries = track(stored, changed, { manager: "n", nowMs: T0 + 5000 });
     expect(entries?.map(({ manager, time }) => [manager, time])).toEqual([
       ["m", "2026-01-01T00:00:00Z"],
@@ -111,16 +111,16 @@ describe("an update", () => {
     expect(JSON.stringify(fieldsOf(entries, "m"))).not.toContain("f:type");
   });
 
-  it("by the same manager keeps one entry and moves its time", () => {
+  it("by the same manager: keeps one entry with a new time", () => {
     const entries = track(stored, changed, { nowMs: T0 + 5000 });
     expect(entries).toEqual([{ ...created, time: "2026-01-01T00:00:05Z" }]);
   });
 
-  it("that changes nothing changes no entry", () => {
+  it("without a change: changes no entry", () => {
     expect(track(stored, stored, { manager: "n", nowMs: T0 + 5000 })).toEqual([created]);
   });
 
-  it("removes what it removed from every entry", () => {
+  it("that removes fields: removes them from every entry", () => {
     const { sessionAffinity: _gone, ...spec } = service.spec;
     const entries = track(stored, { ...stored, spec: { ...spec, ports: [] } }, { manager: "n", nowMs: T0 + 5000 });
     expect(entries?.length).toBe(1);
@@ -131,18 +131,18 @@ describe("an update", () => {
     });
   });
 
-  it("of another version of the same schema is another entry, and keeps the first", () => {
+  it("in another version of the same schema: another entry beside the first", () => {
     const otherForm = (): { schema: typeof ServiceSchema } => ({ schema: ServiceSchema });
     const entries = track(stored, changed, { apiVersion: "v2", otherForm, nowMs: T0 + 5000 });
     expect(entries?.map(({ manager, apiVersion }) => `${manager} ${apiVersion}`)).toEqual(["m v1", "m v2"]);
   });
 
-  it("forgets managers of versions that are not served", () => {
+  it("managers of versions that are not served: forgotten", () => {
     const entries = track(stored, changed, { apiVersion: "v2", manager: "n" });
     expect(entries?.map((entry) => entry.manager)).toEqual(["n"]);
   });
 
-  it("without managedFields keeps those that are stored; malformed ones too", () => {
+  it("without managedFields, or with malformed ones: keeps the stored ones", () => {
     const { managedFields: _omitted, ...metadata } = stored.metadata;
     expect(track(stored, { ...stored, metadata })).toEqual([created]);
     const bad = { ...stored.metadata, managedFields: [{ ...created, fieldsV1: { nonsense: {} } }] };
@@ -151,13 +151,13 @@ describe("an update", () => {
     expect(track(stored, { ...stored, metadata: { ...metadata, managedFields: [{ ...created, apiVersion: "" }] } })).toEqual([created]);
   });
 
-  it.each([[[]], [[{}]]])("with managedFields %j forgets all managers, and an untracked object stays untracked", (managedFields) => {
+  it.each([[[]], [[{}]]])("with managedFields %j: forgets all managers, and an untracked object stays untracked", (managedFields) => {
     expect(track(stored, { ...changed, metadata: { ...stored.metadata, managedFields } })).toBeUndefined();
     expect(track(service, changed)).toEqual([{ ...created, time: "2026-01-01T00:00:00Z" }]);
     expect(track(service, { ...service, spec: { ...service.spec, type: "NodePort" } })).toBeUndefined();
   });
 
-  it("through a subresource takes the stored entries whatever the body says", () => {
+  it("through a subresource: keeps the stored entries, whatever the body has", () => {
     const after = { ...stored, status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } } };
     const body = { ...after, metadata: { ...stored.metadata, managedFields: [] } };
     const entries = track(stored, body, { subresource: "status", manager: "lb", nowMs: T0 + 1000 });
@@ -165,7 +165,7 @@ describe("an update", () => {
     expect(fieldsOf(entries, "lb")).toEqual({ "f:status": { "f:loadBalancer": { "f:ingress": {} } } });
   });
 
-  it("of spec through the status endpoint, or of status through the main one, owns nothing", () => {
+  it("of spec through the status endpoint, or of status through the main one: owns nothing", () => {
     const status = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } };
     expect(track(stored, { ...stored, status }, { manager: "n" })).toEqual([created]);
     expect(track(stored, changed, { manager: "n", subresource: "status" })).toEqual([created]);
@@ -173,7 +173,7 @@ describe("an update", () => {
     expect(track(stored, { ...stored, status }, { manager: "n", hasStatus: false })?.length).toBe(2);
   });
 
-  it("keeps ten updaters; the oldest become ancient-changes", () => {
+  it("more than ten updaters: the oldest become ancient-changes", () => {
     let object: JsonObject = { metadata: { name: "x", uid: "u", labels: {} } };
     for (let i = 0; i < 15; i++) {
       const labels = Object.fromEntries(Array.from({ length: i + 1 }, (_, at) => [`l${at}`, "v"]));
@@ -195,19 +195,19 @@ describe("an update", () => {
     ]);
   });
 
-  it("sets that were written before a list or map became one leaf become that leaf", () => {
+  it("sets from before a list or map became one leaf: own that leaf", () => {
     const old = { ...created, fieldsV1: { "f:spec": { "f:selector": { ".": {}, "f:app": {} } } } };
     const before = { ...service, metadata: { ...service.metadata, managedFields: [old] } };
     expect(fieldsOf(track(before, before), "m")).toEqual({ "f:spec": { "f:selector": {} } });
   });
 
-  it("items that stand twice are owned as one", () => {
+  it("equal items of a list: owned as one", () => {
     const twice = { ...stored, metadata: { ...stored.metadata, finalizers: ["a/b", "c/d", "c/d"] } };
     const entries = track(stored, twice, { manager: "n" });
     expect(fieldsOf(entries, "n")).toEqual({ "f:metadata": { "f:finalizers": { 'v:"c/d"': {} } } });
   });
 
-  it("does not change its inputs", () => {
+  it("its inputs: unchanged", () => {
     const [before, after] = [structuredClone(stored), structuredClone(changed)];
     track(before, after, { manager: "n" });
     expect([before, after]).toEqual([stored, changed]);
@@ -215,7 +215,7 @@ describe("an update", () => {
 });
 
 describe("entries", () => {
-  it("are sorted by operation, time, manager, version and subresource", () => {
+  it("their order: operation, time, manager, version, subresource", () => {
     const entry = (
       manager: string,
       operation: string,
@@ -243,7 +243,7 @@ describe("entries", () => {
     expect(managers && encodeManagedFields(managers)).toEqual(sorted);
   });
 
-  it("that differ in their times alone are told from others", () => {
+  it("lists that differ only in times: recognised", () => {
     const later = { ...created, time: "2027-01-01T00:00:00Z" };
     expect(onlyTimesDiffer([created], [later])).toBe(true);
     expect(onlyTimesDiffer([created], [{ ...later, fieldsV1: {} }])).toBe(false);
@@ -253,7 +253,7 @@ describe("entries", () => {
   });
 });
 
-describe("what a create owns is what changes from nothing to it (seed 7)", () => {
+describe("a create owns the fields that an update from an empty object would own (seed 7)", () => {
   it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s", (_kind, definition) => {
     const random = seededRandom(7);
     const values = new RandomValues(random);

@@ -35,12 +35,12 @@ describe("humanDuration", () => {
 });
 
 describe("ageSince", () => {
-  it("measures from the text to now", () => {
+  it("the time between the text and now", () => {
     expect(ageSince("2026-01-02T03:04:05Z", Date.UTC(2026, 0, 2, 3, 5, 5))).toBe("60s");
     expect(ageSince("2026-01-02T03:04:05.000000Z", Date.UTC(2026, 0, 2, 3, 5, 5))).toBe("60s");
   });
 
-  it.each([undefined, null, "", "yesterday"])("is unknown for %j", (text) => {
+  it.each([undefined, null, "", "yesterday"])("of %j: <unknown>", (text) => {
     expect(ageSince(text, 0)).toBe("<unknown>");
   });
 });

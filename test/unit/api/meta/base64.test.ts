@@ -12,11 +12,11 @@ it.each([
   expect(encodeBase64(text)).toBe(want);
 });
 
-it.each(["", "a", "ab", "abc", "é?>~", "\u{1f600}", "\ufeffx"])("decodeBase64Url takes back %j", (text) => {
+it.each(["", "a", "ab", "abc", "é?>~", "\u{1f600}", "\ufeffx"])("decodeBase64Url: returns the encoded text %j", (text) => {
   expect(decodeBase64Url(encodeBase64Url(text))).toBe(text);
 });
 
-it.each(["a", "ab=", "a+b/", "_w"])("decodeBase64Url refuses %j", (text) => {
+it.each(["a", "ab=", "a+b/", "_w"])("decodeBase64Url of %j: undefined", (text) => {
   expect(decodeBase64Url(text)).toBeUndefined();
 });
 
@@ -29,6 +29,6 @@ it.each([
   expect([...(decodeBase64(encoded) ?? [])]).toEqual(want);
 });
 
-it.each(["AQ", "A===", "AQ=", "-_8A", "AQ==AQ=="])("decodeBase64 refuses %j", (encoded) => {
+it.each(["AQ", "A===", "AQ=", "-_8A", "AQ==AQ=="])("decodeBase64 of %j: undefined", (encoded) => {
   expect(decodeBase64(encoded)).toBeUndefined();
 });

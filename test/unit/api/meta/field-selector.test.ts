@@ -22,7 +22,7 @@ describe("matching", () => {
     expect(parse(text).matches(fields)).toBe(want);
   });
 
-  it("tells the name that is asked for", () => {
+  it("exact: the value that the selector demands of a field, or undefined", () => {
     expect(parse("metadata.namespace!=x,metadata.name=foo").exact("metadata.name")).toBe("foo");
     expect(parse("metadata.name!=foo").exact("metadata.name")).toBeUndefined();
   });

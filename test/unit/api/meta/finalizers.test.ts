@@ -74,7 +74,7 @@ describe("planDeletion", () => {
   });
 });
 
-it("applyDeletionMark: writes what was planned, and no empty list", () => {
+it("applyDeletionMark: writes the planned members, and no empty list", () => {
   const metadata: ObjectMeta = { name: "n", finalizers: ["orphan"] };
   applyDeletionMark(metadata, { finalizers: [], deletionTimestamp: NOW, deletionGracePeriodSeconds: 0, generation: undefined });
   expect(metadata).toEqual({ name: "n", deletionTimestamp: NOW, deletionGracePeriodSeconds: 0 });

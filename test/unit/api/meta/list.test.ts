@@ -9,7 +9,7 @@ describe("listEnvelope", () => {
     expect(JSON.parse(head + tail)).toEqual({ kind: "ServiceList", apiVersion: "v1", metadata: { resourceVersion: "12" }, items: [] });
   });
 
-  it("carries the token and the count of what is left", () => {
+  it("has the token and the count of the remaining items", () => {
     const { head, tail } = listEnvelope("Lease", "coordination.k8s.io/v1", {
       resourceVersion: "3",
       continue: 'a"b',

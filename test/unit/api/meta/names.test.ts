@@ -101,17 +101,17 @@ describe("validatePathSegmentName", () => {
 });
 
 describe("generateName", () => {
-  it("adds five characters of the alphabet without vowels", () => {
+  it("adds five characters, none of them a vowel", () => {
     expect(generateName("foo-", seededRandom(1))).toMatch(/^foo-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it("cuts the base so that the name still is a label", () => {
+  it("a long base: cut so that the name is a label", () => {
     const name = generateName("a".repeat(80), seededRandom(1));
     expect(name).toHaveLength(63);
     expect(validateDNS1123Label(name)).toEqual([]);
   });
 
-  it("masks the dash that only the suffix makes legal", () => {
+  it("a trailing dash: valid, because a suffix follows", () => {
     expect(validateDNS1123Label(maskTrailingDash("foo-"))).toEqual([]);
     expect(maskTrailingDash("-")).toBe("-");
   });

@@ -109,7 +109,7 @@ describe("validateObjectMeta", () => {
 describe("validateObjectMetaUpdate", () => {
   const before: ObjectMeta = { name: "foo", namespace: "ns", uid: "u", creationTimestamp: "2026-01-01T00:00:00Z", finalizers: ["a/b"] };
 
-  it("accepts what did not change", () => {
+  it("unchanged metadata: no errors", () => {
     expect(validateObjectMetaUpdate({ after: { ...before }, before })).toEqual([]);
   });
 
@@ -126,7 +126,7 @@ describe("validateObjectMetaUpdate", () => {
     expect(texts(validateObjectMetaUpdate({ after: { ...before, ...changed }, before }))).toEqual([want]);
   });
 
-  it("lets finalizers go but not come while the object is being deleted", () => {
+  it("finalizers of an object in deletion: may be removed, not added", () => {
     const deleting = { ...before, deletionTimestamp: "2026-01-02T00:00:00Z" };
     expect(validateObjectMetaUpdate({ after: { ...deleting, finalizers: [] }, before: deleting })).toEqual([]);
     expect(texts(validateObjectMetaUpdate({ after: { ...deleting, finalizers: ["a/b", "x"] }, before: deleting }))).toEqual([
@@ -136,7 +136,7 @@ describe("validateObjectMetaUpdate", () => {
 });
 
 describe("stamps", () => {
-  it("stampCreate: the server's fields are the server's", () => {
+  it("stampCreate: replaces the fields that only the server sets", () => {
     const metadata: ObjectMeta = {
       name: "foo",
       uid: "mine",
@@ -150,7 +150,7 @@ describe("stamps", () => {
     expect(metadata).toEqual({ name: "foo", uid: "u", creationTimestamp: "2026-01-01T00:00:00Z", labels: { a: "b" } });
   });
 
-  it("stampUpdate: what the client left out or cannot change comes from the stored object", () => {
+  it("stampUpdate: absent and unchangeable members come from the stored object", () => {
     const before: ObjectMeta = {
       uid: "u",
       creationTimestamp: "2026-01-01T00:00:00Z",
@@ -164,7 +164,7 @@ describe("stamps", () => {
 });
 
 describe("many controllers", () => {
-  it("are refused once, so that the text does not grow with their square", () => {
+  it("one error for all of them: its text does not grow with their square", () => {
     const ownerReferences = Array.from({ length: 1000 }, (_, i) => ({ ...owner, uid: `u${i}`, controller: true }));
     const errors = check({ ownerReferences });
     expect(errors).toHaveLength(1);
@@ -173,7 +173,7 @@ describe("many controllers", () => {
 });
 
 describe("dropDuplicateOwners", () => {
-  it("keeps the first of equal references and warns once", () => {
+  it("equal references: the first stays, one warning", () => {
     const metadata: ObjectMeta = { ownerReferences: [owner, { ...owner, uid: "v" }, { ...owner }] };
     const warnings = dropDuplicateOwners(metadata);
     expect(metadata.ownerReferences).toEqual([owner, { ...owner, uid: "v" }]);
@@ -181,7 +181,7 @@ describe("dropDuplicateOwners", () => {
     expect(warnings[0]).toMatch(/duplicate UID\(s\) observed: u$/);
   });
 
-  it("looks at each of many references once", () => {
+  it("many references: each is compared once", () => {
     let reads = 0;
     const counted = (i: number) => ({
       ...owner,
@@ -195,12 +195,12 @@ describe("dropDuplicateOwners", () => {
     expect(reads).toBeLessThan(10_000);
   });
 
-  it("references that differ in one member are different", () => {
+  it("references that differ in one member: all stay", () => {
     const ownerReferences = [owner, { ...owner, controller: false }, { ...owner, blockOwnerDeletion: true }, { ...owner, name: "m" }];
     expect(dropDuplicateOwners({ ownerReferences })).toEqual([]);
   });
 
-  it("says nothing when there are none", () => {
+  it("no duplicates: no warning", () => {
     expect(dropDuplicateOwners({ ownerReferences: [owner] })).toEqual([]);
     expect(dropDuplicateOwners({})).toEqual([]);
   });

@@ -5,11 +5,11 @@ const lease = { group: "coordination.k8s.io", resource: "leases", kind: "Lease" 
 const metadata = { name: "n", namespace: "ns", uid: "B", resourceVersion: "7" };
 
 describe("checkDeletePreconditions", () => {
-  it.each([{}, { uid: "B" }, { resourceVersion: "7" }, { uid: "B", resourceVersion: "7" }])("%j holds", (preconditions) => {
+  it.each([{}, { uid: "B" }, { resourceVersion: "7" }, { uid: "B", resourceVersion: "7" }])("%j: holds", (preconditions) => {
     expect(checkDeletePreconditions(lease, metadata, preconditions)).toBeUndefined();
   });
 
-  it("names the kind, not the resource", () => {
+  it("another uid: a conflict whose text names the kind", () => {
     const status = checkDeletePreconditions(lease, metadata, { uid: "A" });
     expect(status).toMatchObject({ code: 409, reason: "Conflict", details: { name: "n", group: "coordination.k8s.io", kind: "Lease" } });
     expect(status?.message).toBe(
@@ -17,14 +17,14 @@ describe("checkDeletePreconditions", () => {
     );
   });
 
-  it("compares the resourceVersion", () => {
+  it("another resourceVersion: a conflict", () => {
     expect(checkDeletePreconditions(lease, metadata, { resourceVersion: "6" })?.message).toBe(
       'Operation cannot be fulfilled on Lease.coordination.k8s.io "n": the ResourceVersion in the precondition (6) does not match the ResourceVersion in record (7). The object might have been modified',
     );
   });
 });
 
-it("uidConflict: a stale copy of a deleted object is a conflict, with upstream's words", () => {
+it("uidConflict: a stale copy of a deleted object is a conflict in upstream's words", () => {
   const status = uidConflict(lease, { ...metadata, uid: "A" }, "");
   expect(status.code).toBe(409);
   expect(status.message).toMatch(/^Operation cannot be fulfilled on leases\.coordination\.k8s\.io "n": StorageError: invalid object/);

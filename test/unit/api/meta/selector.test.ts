@@ -82,7 +82,7 @@ describe("errors", () => {
   });
 });
 
-it("says what it demands", () => {
+it("requirements: key, operator and sorted values of each term", () => {
   const parsed = parseLabelSelector("a in (c,b,c),d");
   expect(parsed.ok && parsed.value.requirements).toEqual([
     { key: "a", operator: "in", values: ["b", "c"] },

@@ -5,7 +5,7 @@ import * as status from "../../../../src/api/meta/status";
 const services = { group: "", resource: "services", kind: "Service" };
 const leases = { group: "coordination.k8s.io", resource: "leases", kind: "Lease" };
 
-describe("code, reason and message of each refusal (api-machinery §3.3)", () => {
+describe("code, reason and message of each refusal", () => {
   it.each<[status.Status, number, string, string]>([
     [status.notFound(services, "n"), 404, "NotFound", 'services "n" not found'],
     [status.notFound(leases, "n"), 404, "NotFound", 'leases.coordination.k8s.io "n" not found'],
@@ -34,7 +34,7 @@ describe("code, reason and message of each refusal (api-machinery §3.3)", () =>
     expect(given).toMatchObject({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code, reason, message });
   });
 
-  it("details name the resource, Invalid alone the kind", () => {
+  it("details: name the resource; those of Invalid the kind", () => {
     expect(status.notFound(leases, "n").details).toEqual({ name: "n", group: "coordination.k8s.io", kind: "leases" });
     expect(status.invalid(leases, "n", [required("spec")]).details).toMatchObject({
       name: "n",
@@ -46,18 +46,18 @@ describe("code, reason and message of each refusal (api-machinery §3.3)", () =>
 });
 
 describe("invalid", () => {
-  it("tells of at most a thousand errors and counts the rest", () => {
+  it("many errors: a thousand are reported and the rest is counted", () => {
     const errors = Array.from({ length: 150_000 }, (_, i) => required(`spec.ports[${i}]`));
     const { message = "", details } = status.invalid(services, "n", errors);
     expect(details?.causes).toHaveLength(1_000);
     expect(message.endsWith("spec.ports[999]: Required value, 149000 more errors]")).toBe(true);
   });
 
-  it("one error stands alone", () => {
+  it("one error: its text without brackets", () => {
     expect(status.invalid(services, "n", [required("spec.ports")]).message).toBe('Service "n" is invalid: spec.ports: Required value');
   });
 
-  it("several are listed, equal texts once, causes all of them", () => {
+  it("several errors: a list with equal texts once, and a cause for each error", () => {
     const errors = [invalidValue("a", "x", "bad"), invalidValue("a", "x", "bad"), notSupported("b", "y", ["p", "q"])];
     const given = status.invalid(leases, "n", errors);
     expect(given.message).toBe(
@@ -70,7 +70,7 @@ describe("invalid", () => {
     ]);
   });
 
-  it("counts items as upstream does", () => {
+  it("too many items: counted as upstream counts", () => {
     expect(tooMany("x", 2, 1).body).toBe("Too many: 2: must have at most 1 item");
     expect(tooMany("x", 9, 8).body).toBe("Too many: 9: must have at most 8 items");
   });

@@ -53,7 +53,7 @@ describe("parseIncludeObject", () => {
     expect(parseIncludeObject(text)).toEqual({ ok: true, value: want });
   });
 
-  it("refuses everything else", () => {
+  it("any other value: 400", () => {
     expect(parseIncludeObject("x")).toEqual({
       ok: false,
       error: `Unable to convert to Table as requested: includeObject: Invalid value: "x": must be 'Metadata', 'Object', 'None', or empty`,

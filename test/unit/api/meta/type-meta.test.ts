@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { apiVersionOf, spliceTypeMeta, typeHead } from "../../../../src/api/meta/type-meta";
 
-it("spliceTypeMeta: kind and apiVersion come first, the rest is untouched", () => {
+it("spliceTypeMeta: kind and apiVersion come first, the stored text follows unchanged", () => {
   const head = typeHead("Lease", apiVersionOf("coordination.k8s.io", "v1"));
   expect(spliceTypeMeta(head, '{"metadata":{"name":"a"}}')).toBe(
     '{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a"}}',
@@ -9,6 +9,6 @@ it("spliceTypeMeta: kind and apiVersion come first, the rest is untouched", () =
   expect(spliceTypeMeta(head, "{}")).toBe('{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}');
 });
 
-it("apiVersionOf: the core group has no name", () => {
+it("apiVersionOf: the version alone for the core group", () => {
   expect(apiVersionOf("", "v1")).toBe("v1");
 });

@@ -25,7 +25,7 @@ it("bookmarkFrame: the end of the initial events, with the shape of the list", (
   expect(blueprint).toEqual({ kind: "ServiceList", apiVersion: "v1", metadata: {}, items: null });
 });
 
-it("errorFrame: the Status as it is", () => {
+it("errorFrame: the unchanged Status", () => {
   const status = expired("too old resource version: 1 (5)");
   expect(JSON.parse(errorFrame(status))).toEqual({ type: "ERROR", object: status });
 });

@@ -17,7 +17,7 @@ it.each([
   expect(order(merged, wanted, stored)).toBe(want);
 });
 
-it("random lists: nothing is lost, both orders are kept", () => {
+it("random lists: no element is lost, and both orders are kept", () => {
   for (let seed = 1; seed <= 300; seed++) {
     const random = seededRandom(seed);
     const shuffled = (letters: string[]): string[] =>

@@ -91,13 +91,13 @@ describe("refusals", () => {
     expect(applyJsonPatch({}, patch)).toMatchObject({ ok: false, error: { reason: "malformed" } });
   });
 
-  it("what is no list of operations is refused in the words of Go's decoder; null is the empty list", () => {
+  it("a body that is no list of operations: refused in Go's words; null: the empty list", () => {
     const message = "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
     expect(applyJsonPatch({}, "{}")).toEqual({ ok: false, error: { reason: "malformed", message } });
     expect(applyJsonPatch({ a: 1 }, "null")).toEqual({ ok: true, value: { a: 1 } });
   });
 
-  it("more than 10000 operations", () => {
+  it("more than 10000 operations: refused", () => {
     const ops = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/a", value: null }));
     expect(apply({}, ops)).toEqual({
       ok: false,
@@ -106,14 +106,14 @@ describe("refusals", () => {
     expect(apply({}, ops.slice(1))).toEqual({ ok: true, value: {} });
   });
 
-  it("copies that double the object end at the limit", () => {
+  it("copies that double the object: refused at the limit", () => {
     const ops: Record<string, unknown>[] = [{ op: "add", path: "/a", value: { x: "y".repeat(1000) } }];
     for (let i = 0; i < 60; i++) ops.push({ op: "copy", from: "/a", path: `/a/c${String(i)}` });
     expect(apply({}, ops)).toMatchObject({ ok: false, error: { reason: "tooLarge" } });
   });
 });
 
-it("patchErrorStatus: each reason has its code", () => {
+it("patchErrorStatus: the code of each reason", () => {
   const code = (reason: "malformed" | "tooLarge" | "unprocessable" | "internal") => patchErrorStatus({ reason, message: "m" });
   expect(code("malformed")).toMatchObject({ code: 400, reason: "BadRequest", message: "m" });
   expect(code("tooLarge")).toMatchObject({ code: 413, reason: "RequestEntityTooLarge", message: "m" });

@@ -8,7 +8,7 @@ function apply(current: JsonObject, patch: string): unknown {
   return result.ok ? result.value : result.error;
 }
 
-describe("the examples of RFC 7386, appendix A, whose documents are objects", () => {
+describe("the examples of RFC 7386, appendix A, with objects as documents", () => {
   it.each<[JsonObject, string, JsonObject]>([
     [{ a: "b" }, '{"a":"c"}', { a: "c" }],
     [{ a: "b" }, '{"b":"c"}', { a: "b", b: "c" }],
@@ -25,13 +25,13 @@ describe("the examples of RFC 7386, appendix A, whose documents are objects", ()
   });
 });
 
-it("names of Object.prototype are names like any other", () => {
+it("names of Object.prototype: names like others", () => {
   expect(apply({ labels: { a: "1" } }, '{"labels":{"constructor":"x","hasOwnProperty":"y","b":"2","toString":null}}')).toEqual({
     labels: { a: "1", constructor: "x", hasOwnProperty: "y", b: "2" },
   });
 });
 
-it("__proto__ is a member and never a prototype", () => {
+it("__proto__: a member, never a prototype", () => {
   const next = apply({ a: {} }, '{"a":{"__proto__":{"polluted":true}}}') as { a: object };
   expect(Object.hasOwn(next.a, "__proto__")).toBe(true);
   expect((next.a as { polluted?: boolean }).polluted).toBeUndefined();

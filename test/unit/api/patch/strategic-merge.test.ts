@@ -258,7 +258,7 @@ rows("refusals", [
   },
 ]);
 
-it("the order of the patch must be the order that it declares", () => {
+it("a patch in another order than $setElementOrder declares: refused", () => {
   const patch = { spec: { "$setElementOrder/ports": [{ port: 443 }, { port: 80 }], ports: [http, https] } };
   expect(apply({ spec: {} }, patch)).toMatchObject({ reason: "malformed" });
 });
@@ -271,7 +271,7 @@ it.each([
   expect(applyStrategicMerge({}, patch, ServiceSchema)).toEqual({ ok: false, error: { reason: "malformed", message } });
 });
 
-it("a stored element is looked at a few times, however many the patch names", () => {
+it("a large patch: each stored element is read a few times", () => {
   const LENGTH = 200;
   let looks = 0;
   const watched = (element: JsonObject): JsonObject =>
@@ -319,11 +319,11 @@ rows("elements that stand twice", [
   },
 ]);
 
-it("null is the empty patch", () => {
+it("a null patch: changes nothing", () => {
   expect(applyStrategicMerge({ a: 1 }, "null", ServiceSchema)).toEqual({ ok: true, value: { a: 1 } });
 });
 
-it("__proto__ never becomes a prototype", () => {
+it("__proto__ in a patch: never becomes a prototype", () => {
   const result = applyStrategicMerge(
     { metadata: { labels: {} } },
     '{"metadata":{"labels":{"__proto__":{"polluted":true}}}}',

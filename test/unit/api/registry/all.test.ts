@@ -12,7 +12,7 @@ describe.each(definitions.map((definition) => [`${definition.group}/${definition
       expect(definition.columns.filter((column) => column.format === "name").map((column) => column.name)).toEqual(["Name"]);
     });
 
-    it("knows its selectable fields without an object", () => {
+    it("lists the labels of its selectable fields", () => {
       expect(Object.keys(definition.selectableFields({})).sort()).toEqual([...definition.fieldLabels].sort());
     });
 
@@ -26,17 +26,17 @@ describe.each(definitions.map((definition) => [`${definition.group}/${definition
       expect(definitionOf(definition.group, definition.resource)).toBe(definition);
     });
 
-    it("has a kind and a singular that clients can derive from each other", () => {
+    it("has the singular that clients derive from its kind", () => {
       expect(definition.singular).toBe(definition.kind.toLowerCase());
     });
   },
 );
 
-it("no two resources share a group and name", () => {
+it("resources: no two with one group and name", () => {
   expect(new Set(definitions.map(({ group, resource }) => `${group}/${resource}`)).size).toBe(definitions.length);
 });
 
-it("upstream's switches per kind", () => {
+it("upstream's flags of each kind", () => {
   const row = (name: string) => {
     const definition = definitions.find(({ resource, group }) => resource === name && group !== "events.k8s.io");
     if (!definition) throw new Error(name);
@@ -55,11 +55,11 @@ it("upstream's switches per kind", () => {
   expect(row("endpoints")).toEqual(["none", true, true, false, true, "ep"]);
 });
 
-it("namespaces alone have no deletecollection", () => {
+it("deletecollection: every resource but namespaces", () => {
   expect(definitions.filter(({ verbs }) => !verbs.includes("deletecollection")).map(({ resource }) => resource)).toEqual(["namespaces"]);
 });
 
-it("events of events.k8s.io are core events", () => {
+it("events of events.k8s.io: a representation of core events", () => {
   const core = definitionOf("", "events");
   expect(core && representationsOf(core).map(({ group }) => group)).toEqual(["events.k8s.io"]);
 });

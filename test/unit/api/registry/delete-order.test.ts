@@ -11,16 +11,16 @@ function remove(group: string, resource: string, object: KubeObject, input: Part
 }
 
 describe("most kinds", () => {
-  it("go at once, whatever grace the client asks for", () => {
+  it("without a hold: removed at once, whatever grace the client names", () => {
     expect(remove("", "services", { metadata: { name: "a" } }, { gracePeriodSeconds: 30 })).toEqual({ action: "remove" });
   });
 
-  it("a failed precondition comes before everything else", () => {
+  it("with a failed precondition: refused before all other rules", () => {
     const outcome = remove("", "services", { metadata: { name: "a", uid: "B" } }, { preconditions: { uid: "A" } });
     expect(outcome).toMatchObject({ action: "refused", status: { code: 409 } });
   });
 
-  it("finalizers mark it, a repeat keeps it", () => {
+  it("with finalizers: marked, and kept by a second DELETE", () => {
     const object: KubeObject = { metadata: { name: "a", finalizers: ["x/y"] } };
     expect(remove("", "services", object)).toEqual({ action: "mark" });
     expect(object.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T12:00:00Z", deletionGracePeriodSeconds: 0 });
@@ -31,14 +31,14 @@ describe("most kinds", () => {
 });
 
 describe("namespaces", () => {
-  it.each(["default", "kube-system", "kube-public"])("%s may not be deleted", (name) => {
+  it.each(["default", "kube-system", "kube-public"])("%s: refused", (name) => {
     expect(remove("", "namespaces", { metadata: { name } })).toMatchObject({
       action: "refused",
       status: { code: 403, message: `namespaces "${name}" is forbidden: this namespace may not be deleted` },
     });
   });
 
-  it("stay Terminating until spec.finalizers are empty", () => {
+  it("with spec.finalizers: Terminating until they are empty", () => {
     const namespace: Namespace = { metadata: { name: "x" }, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
     expect(remove("", "namespaces", namespace)).toEqual({ action: "mark" });
     expect(namespace.status?.phase).toBe("Terminating");
@@ -57,7 +57,7 @@ describe("pods", () => {
     status: { phase: "Running" },
   });
 
-  it("on a node get their grace, which may only shrink", () => {
+  it("on a node: get their grace, which a later DELETE can only shorten", () => {
     const pod = running();
     expect(remove("", "pods", pod)).toEqual({ action: "mark" });
     expect(pod.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T12:00:20Z", deletionGracePeriodSeconds: 20 });
@@ -67,7 +67,7 @@ describe("pods", () => {
     expect(remove("", "pods", pod, { gracePeriodSeconds: 0 })).toEqual({ action: "remove" });
   });
 
-  it("negative grace counts as one second", () => {
+  it("negative grace: counts as one second", () => {
     const pod = running();
     remove("", "pods", pod, { gracePeriodSeconds: -5 });
     expect(pod.metadata?.deletionGracePeriodSeconds).toBe(1);

@@ -1,4 +1,4 @@
-/** What a write comes to, in the words of a table row. */
+/** The outcome of a write in the words of a table row. */
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import type { ResourceDefinition, StrategyContext } from "../../../../src/api/registry/resource";
 import { beforeCreate, beforeStatusUpdate, beforeUpdate, type Verdict } from "../../../../src/api/store/strategy-order";
@@ -7,14 +7,14 @@ import { deepFreeze } from "./services/a-service";
 export const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 export const CONTEXT: StrategyContext = { now: NOW, serviceFamilies: ["IPv4"] };
 
-/** `field: body` of every cause of a refusal; the message of one without causes; nothing when the write may go on. */
+/** `field: body` of every cause of a refusal, or its message when it has no causes; empty when the write is accepted. */
 export function refusals(verdict: Verdict): string[] {
   if (verdict.ok) return [];
   const causes = verdict.error.details?.causes;
   return causes ? causes.map((cause) => `${cause.field ?? ""}: ${cause.message ?? ""}`) : [verdict.error.message ?? ""];
 }
 
-/** The object as it would be stored, and why it would not be. */
+/** The object to store, and the errors that refuse it. */
 export function create<T extends KubeObject>(
   definition: ResourceDefinition,
   sent: T,

@@ -100,7 +100,7 @@ describe("decodeJson: values", () => {
     expect(valueOf(given)).toEqual(want);
   });
 
-  it("keeps empty always lists, drops null ones", () => {
+  it("a list without omitempty: kept when empty, dropped when null", () => {
     expect(valueOf({ endpoints: [], ports: null, addressType: "IPv4" }, EndpointSliceSchema)).toEqual({
       endpoints: [],
       addressType: "IPv4",
@@ -117,7 +117,7 @@ describe("decodeJson: values", () => {
     expect(valueOf({ metadata: { deletionTimestamp: given } })).toEqual({ metadata: { deletionTimestamp: want } });
   });
 
-  it("micro times have six digits", () => {
+  it("a MicroTime gets six digits", () => {
     expect(valueOf({ spec: { renewTime: "0001-01-01T00:00:00Z", acquireTime: "2024-05-06T07:08:09.1234567+01:00" } }, LeaseSchema)).toEqual(
       {
         spec: { renewTime: "0001-01-01T00:00:00.000000Z", acquireTime: "2024-05-06T06:08:09.123456Z" },
@@ -125,7 +125,7 @@ describe("decodeJson: values", () => {
     );
   });
 
-  it("quantities may be numbers and become text", () => {
+  it("a quantity that is a number becomes text", () => {
     expect(valueOf({ status: { capacity: { cpu: 2, memory: "1.5Gi" } } }, NodeSchema)).toEqual({
       status: { capacity: { cpu: "2", memory: "1.5Gi" } },
     });
@@ -186,7 +186,7 @@ describe("decodeJson: errors", () => {
     expect(causeOf(given)).toBe(want);
   });
 
-  it("a type error still tells the kind", () => {
+  it("a type error still reports the kind", () => {
     const result = decode({ kind: "Service", apiVersion: "v1", spec: 1 });
     expect(result).toMatchObject({ ok: false, error: { reason: "type", typeMeta: { kind: "Service", apiVersion: "v1" } } });
   });
@@ -233,14 +233,14 @@ describe("decodeJson: errors", () => {
     expect(causeOf(text)).toContain(`couldn't get version/kind; json parse error: ${want}`);
   });
 
-  it("bytes that are not UTF-8 are refused", () => {
+  it("a body that is not UTF-8: refused", () => {
     expect(decodeUtf8(new Uint8Array([0x7b, 0xff, 0x7d])).ok).toBe(false);
     expect(decodeUtf8(new TextEncoder().encode("{}"))).toEqual({ ok: true, value: "{}" });
   });
 });
 
 describe("decodeJson: unknown and duplicate fields", () => {
-  it("removes and names unknown fields", () => {
+  it("unknown fields: removed and named", () => {
     const given = {
       spec: {
         foo: { a: 1 },
@@ -260,11 +260,11 @@ describe("decodeJson: unknown and duplicate fields", () => {
     expect(valueOf(given)).toEqual({ spec: { ports: [{ port: 80 }, { port: 81 }] } });
   });
 
-  it("names are case-sensitive", () => {
+  it("a field name in another case: unknown", () => {
     expect(problemsOf({ Spec: {}, spec: { clusterIp: "x" } })).toEqual(['unknown field "Spec"', 'unknown field "spec.clusterIp"']);
   });
 
-  it("names duplicate fields in document order, the last one stays", () => {
+  it("duplicate fields: named in document order, the last one stays", () => {
     const text = '{"spec":{"foo":1,"type":"NodePort","type":"ClusterIP","ports":[{"port":1,"port":2}]},"kind":"Service","kind":"Service"}';
     expect(problemsOf(text)).toEqual([
       'unknown field "spec.foo"',
@@ -275,21 +275,21 @@ describe("decodeJson: unknown and duplicate fields", () => {
     expect(valueOf(text)).toEqual({ spec: { type: "ClusterIP", ports: [{ port: 2 }] } });
   });
 
-  it("finds duplicates behind escapes, in maps and beside colons in strings", () => {
+  it("duplicates are found behind escapes, in maps and beside colons in strings", () => {
     expect(problemsOf('{"metadata":{"labels":{"a":"x:y","\\u0061":"{\\":\\"}"}}}')).toEqual(['duplicate field "metadata.labels.a"']);
     expect(problemsOf('{"metadata":{"annotations":{"a:b":"\\\\","c":"\\":\\""}}}')).toEqual([]);
   });
 
-  it("says nothing of what lies below an unknown field", () => {
+  it("fields below an unknown field: not reported", () => {
     expect(problemsOf('{"foo":{"a":1,"a":2}}')).toEqual(['unknown field "foo"']);
   });
 
-  it("a hundred problems at most", () => {
+  it("many problems: at most a hundred are reported", () => {
     const spec = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`x${i}`, 1]));
     expect(problemsOf({ spec })).toHaveLength(100);
   });
 
-  it("keeps unknown fields where the schema passes them through", () => {
+  it("a message that preserves unknown fields: keeps them", () => {
     const open = message("t.Open", { known: plain(1, string) }, { preserveUnknown: true });
     expect(decodeJson('{"known":"a","other":{"x":[1,null]}}', open)).toMatchObject({
       ok: true,
@@ -299,7 +299,7 @@ describe("decodeJson: unknown and duplicate fields", () => {
 });
 
 describe("decodeJson: hostile input", () => {
-  it("members named after Object.prototype are inert", () => {
+  it("members named after Object.prototype: plain members", () => {
     const text =
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"metadata":{"__proto__":{"polluted":1},"labels":{"__proto__":"p","constructor":"c"}}}';
     const value = valueOf(text) as { metadata: { labels: object } };
@@ -317,7 +317,7 @@ describe("decodeJson: hostile input", () => {
     });
   });
 
-  it.each([900, 1_100, 9_999, 10_001, 200_000])("nesting of %i does not crash", (depth) => {
+  it.each([900, 1_100, 9_999, 10_001, 200_000])("nesting of %i: decoded or refused, no crash", (depth) => {
     const inside = "[".repeat(depth) + "]".repeat(depth);
     const result = decode(`{"foo":${inside}}`);
     expect(result.ok).toBe(depth < 1000);
@@ -330,7 +330,7 @@ describe("decodeJson: hostile input", () => {
 });
 
 describe("validateValue", () => {
-  it("checks a parsed value like a document", () => {
+  it("a parsed value: checked like a document", () => {
     expect(validateValue({ kind: "Service", apiVersion: "v1", spec: { foo: 1, clusterIP: "" } }, ServiceSchema)).toEqual({
       ok: true,
       value: { typeMeta: { kind: "Service", apiVersion: "v1" }, value: { spec: {} }, problems: ['unknown field "spec.foo"'] },

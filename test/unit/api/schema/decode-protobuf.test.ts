@@ -63,7 +63,7 @@ function frame(objectHex: string): Uint8Array {
 }
 
 describe("decodeProtobuf: golden bodies", () => {
-  it("kubectl create namespace foo", () => {
+  it("kubectl create namespace foo: decodes to the Namespace", () => {
     expect(decodeProtobuf(fromHex(NAMESPACE_FOO), NamespaceSchema)).toEqual({
       ok: true,
       value: {
@@ -74,7 +74,7 @@ describe("decodeProtobuf: golden bodies", () => {
     });
   });
 
-  it("kubectl create service clusterip cip", () => {
+  it("kubectl create service clusterip cip: decodes to the Service", () => {
     expect(decoded(fromHex(SERVICE_CIP), ServiceSchema)).toEqual({
       metadata: { name: "cip", labels: { app: "cip" } },
       spec: {
@@ -169,12 +169,12 @@ describe("decodeProtobuf: rules", () => {
     expect(decoded(frame(hex), schema)).toEqual(want);
   });
 
-  it("repeated scalars may be packed or not", () => {
+  it("repeated scalars: decoded packed and unpacked", () => {
     const numbers = message("t.Numbers", { list: plain(1, listOf(int32)) });
     expect(decoded(frame("0a0301020308040a0105"), numbers)).toEqual({ list: [1, 2, 3, 4, 5] });
   });
 
-  it("a key named __proto__ is a key", () => {
+  it("a map key __proto__: an ordinary key", () => {
     const value = { metadata: { labels: JSON.parse('{"__proto__":"x"}') as object }, spec: {}, status: { loadBalancer: {} } };
     const body = encodeProtobuf(value, ServiceSchema, { apiVersion: "v1", kind: "Service" });
     const labels = (decoded(body, ServiceSchema) as typeof value).metadata.labels;
@@ -182,7 +182,7 @@ describe("decodeProtobuf: rules", () => {
     expect(Object.getPrototypeOf(labels)).toBe(Object.prototype);
   });
 
-  it("fieldsV1 is JSON", () => {
+  it("fieldsV1: decoded as JSON", () => {
     const meta = { managedFields: [{ manager: "m", fieldsV1: { "f:spec": {} } }] };
     const body = encodeProtobuf(meta, ObjectMeta, { apiVersion: "v1", kind: "X" });
     expect(decoded(body, ObjectMeta)).toEqual(meta);
@@ -212,14 +212,14 @@ describe("decodeProtobuf: bad input", () => {
     expect(result.ok ? "decoded" : result.error.cause).toContain(want);
   });
 
-  it("every truncation of a body decodes or fails, never throws", () => {
+  it("a body cut at any byte: decodes or fails, never throws", () => {
     const body = fromHex(SERVICE_CIP);
     for (let length = 0; length < body.length; length++) decodeProtobuf(body.subarray(0, length), ServiceSchema);
-    // the object is the second of four fields: cut within it and the length is wrong
+    // the object is the second of four fields: a cut inside it makes its length wrong
     expect(decodeProtobuf(body.subarray(0, 60), ServiceSchema).ok).toBe(false);
   });
 
-  it("flipped bits decode or fail, never throw", () => {
+  it("a body with flipped bits: decodes or fails, never throws", () => {
     const seed = 20240501;
     const random = seededRandom(seed);
     const values = new RandomValues(random);
@@ -237,7 +237,7 @@ describe("decodeProtobuf: bad input", () => {
 });
 
 describe("decodeProtobuf: round trip", () => {
-  it.each(ALL_KINDS.map((schema) => [schema.name, schema] as const))("%s", (_, schema) => {
+  it.each(ALL_KINDS.map((schema) => [schema.name, schema] as const))("%s: encoded and decoded, the value is the same", (_, schema) => {
     const seed = 7;
     const values = new RandomValues(seededRandom(seed));
     for (let round = 0; round < 40; round++) {

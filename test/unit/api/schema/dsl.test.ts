@@ -3,7 +3,7 @@ import { InvariantError } from "../../../../src/core/base/assert";
 import { bool, inline, int32, message, plain, required, string } from "../../../../src/api/schema/dsl";
 
 describe("message", () => {
-  it("indexes by name and by number, inlined members by name only", () => {
+  it("has an index by name and one by number; inlined members are in the first only", () => {
     const source = message("t.Source", { path: plain(1, string), readOnly: plain(2, bool) });
     const volume = message("t.Volume", { name: required(1, string), source: inline(2, source) });
     expect([...volume.byName.keys()]).toEqual(["name", "path", "readOnly"]);
@@ -11,11 +11,11 @@ describe("message", () => {
     expect(volume.fields.map((field) => field.name)).toEqual(["name", "source"]);
   });
 
-  it("number 0 is on no wire", () => {
+  it("a field of number 0: not in the index by number", () => {
     expect(message("t.Zero", { a: plain(0, string), b: plain(0, string) }).byNumber.size).toBe(0);
   });
 
-  it("refuses a repeated number or name", () => {
+  it("a repeated number or name: InvariantError", () => {
     expect(() => message("t.Twice", { a: plain(1, string), b: plain(1, int32) })).toThrow(InvariantError);
     const inner = message("t.Inner", { a: plain(1, string) });
     expect(() => message("t.Outer", { a: plain(1, string), inner: inline(2, inner) })).toThrow(InvariantError);

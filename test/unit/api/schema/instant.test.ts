@@ -14,7 +14,7 @@ describe("parseTime", () => {
     expect(parseTime(text)).toEqual({ seconds, nanos });
   });
 
-  it("reads back what is written, years 1 to 9999", () => {
+  it("a written time reads back equal, years 1 to 9999", () => {
     const seed = 11;
     const random = seededRandom(seed);
     for (let round = 0; round < 2000; round++) {

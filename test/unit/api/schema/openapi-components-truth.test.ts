@@ -1,4 +1,4 @@
-/** The published schemas against what decoding takes: random values of every kind, whole and with one member spoilt. */
+/** The published schemas agree with decoding: random values of every kind, whole and with one member spoilt. */
 import { describe, expect, it } from "vitest";
 import { decodeJson } from "../../../../src/api/schema/decode-json";
 import { openApiComponents } from "../../../../src/api/schema/openapi-components";
@@ -36,7 +36,7 @@ function takenByDecoding(schema: MessageSchema, value: unknown): boolean {
 
 describe(`published schemas, from seed ${String(SEED)}`, () => {
   it.each(ALL_KINDS.map((schema): [string, MessageSchema] => [schema.name, schema]))(
-    "%s says what decoding takes, and refuses the rest",
+    "%s: accepts the values that decoding accepts, and refuses the others",
     (name, schema) => {
       const random = seededRandom(SEED);
       const values = new RandomValues(random);
@@ -57,7 +57,7 @@ describe(`published schemas, from seed ${String(SEED)}`, () => {
   );
 });
 
-describe("published schemas hold together", () => {
+describe("published schemas", () => {
   it.each(Object.entries(components))("%s: keys of lists are members, defaults fit, required members exist", (name, component) => {
     const properties = (component["properties"] ?? {}) as Record<string, Json>;
     for (const required of (component["required"] ?? []) as string[]) expect(Object.keys(properties)).toContain(required);
@@ -77,7 +77,7 @@ describe("published schemas hold together", () => {
     }
   });
 
-  it("knows enums", () => {
+  it("the validator of these tests refuses a value outside an enum and a missing member", () => {
     const type: FieldType | undefined = ALL_KINDS[0]?.byName.get("spec")?.type;
     expect(type?.kind).toBe("message");
     expect(strict.errors("io.k8s.api.core.v1.ServiceSpec", { type: "ClusterIP" })).toEqual([]);

@@ -63,7 +63,7 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(at(patch, "requestBody", "content")).toHaveProperty(["application/strategic-merge-patch+json"]);
   });
 
-  it("components carry kinds, lists included", () => {
+  it("components and lists carry their kinds", () => {
     const schemas = document.components.schemas;
     expect(at(schemas, "io.k8s.api.core.v1.Service", "x-kubernetes-group-version-kind")).toEqual([
       { group: "", version: "v1", kind: "Service" },
@@ -102,13 +102,13 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(finalizers).not.toHaveProperty(["x-kubernetes-patch-merge-key"]);
   });
 
-  it("inlined messages show their members", () => {
+  it("inlined messages: their members stand in the enclosing component", () => {
     const volume = at(document.components.schemas, "io.k8s.api.core.v1.Volume", "properties") as object;
     expect(Object.keys(volume)).toContain("hostPath");
     expect(Object.keys(volume)).not.toContain("volumeSource");
   });
 
-  it("has the paths of the resources and no others", () => {
+  it("has exactly the paths of the resources", () => {
     expect(Object.keys(documentOf(SERVICES, NAMESPACES).paths)).toEqual([
       "/api/v1/namespaces",
       "/api/v1/namespaces/{namespace}/services",
@@ -123,7 +123,7 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(Object.keys(at(document.paths, "/api/v1/namespaces/{name}/finalize") as object).sort()).toEqual(["parameters", "put"]);
   });
 
-  it("every reference leads to a component", () => {
+  it("every reference names a component", () => {
     const names = new Set(Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`));
     expect([...references(document)].filter((target) => !names.has(target))).toEqual([]);
   });
@@ -137,7 +137,7 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(named).toContain("replaceCoreV1NamespacedServiceStatus");
   });
 
-  it("is the same text every time, in whatever order the resources come", () => {
+  it("is the same text for any order of the resources", () => {
     expect(JSON.stringify(documentOf(PODS, NAMESPACES, SERVICES))).toBe(JSON.stringify(document));
   });
 
@@ -147,7 +147,7 @@ describe("openApiDocument: what kubectl reads", () => {
 });
 
 describe("openApiDocument: other groups", () => {
-  it("describes the version that is served", () => {
+  it("describes each served version", () => {
     const document = documentOf({
       group: "networking.k8s.io",
       version: "v1beta1",
@@ -172,7 +172,7 @@ describe("openApiDocument: other groups", () => {
     });
   });
 
-  it("create-only kinds have one operation and no list", () => {
+  it("create-only kinds: one operation and no list", () => {
     const document = documentOf({
       group: "authorization.k8s.io",
       version: "v1",
@@ -191,14 +191,14 @@ describe("openApiDocument: other groups", () => {
 });
 
 describe("openApiComponents", () => {
-  it("closes over every kind", () => {
+  it("has every message that a kind reaches", () => {
     const components = openApiComponents(ALL_KINDS);
     const names = new Set(Object.keys(components).map((name) => `#/components/schemas/${name}`));
     expect([...references(components)].filter((target) => !names.has(target))).toEqual([]);
     expect(Object.keys(components)).toEqual(Object.keys(components).sort());
   });
 
-  it("every component and every property is described", () => {
+  it("every component and property has a description", () => {
     const components = openApiComponents(ALL_KINDS);
     const missing = Object.entries(components).flatMap(([name, schema]) => [
       ...(schema["description"] ? [] : [name]),

@@ -19,7 +19,7 @@ export class RandomValues {
   }
 
   private field(field: Field, out: Record<string, unknown>): void {
-    // Go writes plain messages even when they are empty; everything else may be absent
+    // Go writes plain messages even when empty; every other member may be absent
     const isStruct = field.type.kind === "message" && field.presence !== "pointer";
     const isAlwaysScalar = field.presence === "always" && !["list", "map", "time", "microTime"].includes(field.type.kind);
     if (!isStruct && !isAlwaysScalar && this.random.next() < 0.6) return;

@@ -1,10 +1,10 @@
 /**
  * Upstream's facts about the served messages: the tables of test/fixtures/upstream, which scripts/upstream extracts, and the same
- * facts about the schemas of src/api/schema. Both are read into one form, so that a comparison needs no rule of its own.
+ * facts about the schemas of src/api/schema. Both are read into one form, so that the comparison is plain equality.
  */
 import type { Field, FieldType, MessageSchema } from "../../../../src/api/schema/types";
 
-/** One message: what holds of itself, and the facts about each field as `name: value`. */
+/** One message: its own marks, and the facts about each field as `name: value`. */
 export interface MessageFacts {
   self: readonly string[];
   fields: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -40,7 +40,7 @@ function pair(fact: string): [string, string] {
 }
 
 /**
- * Says what the generators of upstream conclude where a marker is missing (kube-openapi pkg/schemaconv): a list without +listType is
+ * Adds what upstream's generators conclude from a missing marker (kube-openapi pkg/schemaconv): a list without +listType is
  * keyed by its merge key, a set when it merges without one, and atomic otherwise.
  */
 function normalized(facts: Map<string, string>): Map<string, string> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseYamlText } from "../../../../src/api/schema/yaml-text";
 
 describe("YAML by way of JSON", () => {
-  it("repeats what an alias names", () => {
+  it("an alias: replaced by the value that it names", () => {
     expect(parseYamlText("a: &x [1, 2]\nb: *x\nc: *x\n")).toEqual({
       ok: true,
       value: { value: { a: [1, 2], b: [1, 2], c: [1, 2] }, repeated: [] },
@@ -28,7 +28,7 @@ describe("YAML by way of JSON", () => {
     expect(parseYamlText(`a: ${text}\n`)).toEqual({ ok: true, value: { value: { a: value }, repeated: [] } });
   });
 
-  it("names members by what a plain scalar means", () => {
+  it("a plain scalar as a key: its value is the member's name", () => {
     expect(parseYamlText("on: 1\n8: 2\n")).toMatchObject({ ok: true, value: { value: { true: 1, 8: 2 } } });
   });
 
@@ -52,7 +52,7 @@ describe("YAML by way of JSON", () => {
     expect(parseYamlText(text)).toEqual({ ok: false, error: `error converting YAML to JSON: yaml: ${cause}` });
   });
 
-  it("refuses aliases of aliases that multiply", () => {
+  it("aliases of aliases that multiply: refused", () => {
     const lines = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (const [from, to] of ["ab", "bc", "cd", "de"]) lines.push(`${to}: &${to} [${`*${from},`.repeat(9)}]`);
     expect(parseYamlText(lines.join("\n"))).toMatchObject({ ok: false, error: expect.stringMatching(/alias/i) as unknown });

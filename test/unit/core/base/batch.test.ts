@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Batcher } from "../../../../src/core/base/batch";
 
-/** A clock whose turns the test ends by hand. */
+/** A clock whose turns end when the test says so. */
 function manualClock() {
   let waiting: (() => void)[] = [];
   return {
@@ -41,7 +41,7 @@ function doubling(overrides: { queueWeightMax?: number; weigh?: (n: number) => n
 }
 
 describe("submit", () => {
-  it("one turn: one drain for all, each gets its own result", async () => {
+  it("submissions of one turn: one drain, each gets its own result", async () => {
     const { clock, batcher, drained } = doubling();
     const answers = Promise.all([1, 2, 3].map((n) => batcher.submit(n)));
     expect(clock.armed()).toBe(1);
@@ -52,7 +52,7 @@ describe("submit", () => {
     expect(batcher.counters).toEqual({ drains: 1, operations: 3, weight: 3, failures: 0, refused: 0 });
   });
 
-  it("nothing is applied before the turn ends", async () => {
+  it("before the turn ends: nothing is applied", async () => {
     const { clock, batcher, drained } = doubling();
     const answer = batcher.submit(1);
     await Promise.resolve();
@@ -61,7 +61,7 @@ describe("submit", () => {
     expect(await answer).toBe(2);
   });
 
-  it("the next turn: a drain of its own", async () => {
+  it("a submission of the next turn: a drain of its own", async () => {
     const { clock, batcher, drained } = doubling();
     const first = batcher.submit(1);
     await clock.turn();
@@ -71,7 +71,7 @@ describe("submit", () => {
     expect(drained).toEqual([[1], [2]]);
   });
 
-  it("full queue: refused at once, the queued ones are kept", async () => {
+  it("a full queue: refuses at once and keeps what it has", async () => {
     const { clock, batcher } = doubling({ queueWeightMax: 2 });
     const answers = [batcher.submit(1), batcher.submit(2)];
     expect(await batcher.submit(3)).toBe("full");
@@ -80,7 +80,7 @@ describe("submit", () => {
     expect(batcher.counters.refused).toBe(1);
   });
 
-  it("weight: counts items, and one heavy operation passes alone", async () => {
+  it("weights: the queue counts them, and an empty queue takes a heavy operation", async () => {
     const { clock, batcher } = doubling({ queueWeightMax: 10, weigh: (n) => n });
     const heavy = batcher.submit(50);
     expect(await batcher.submit(1)).toBe("full");
@@ -91,7 +91,7 @@ describe("submit", () => {
 });
 
 describe("a lost transaction", () => {
-  it("rejects every waiter, rebuilds memory first, and the next drain works", async () => {
+  it("memory is rebuilt, then every waiter is rejected, and the next drain works", async () => {
     const { clock, batcher, failures, state } = doubling();
     state.poison = 2;
     const answers = Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
@@ -105,7 +105,7 @@ describe("a lost transaction", () => {
     expect(batcher.counters.failures).toBe(1);
   });
 
-  it("failed rebuild: nothing is applied until a rebuild succeeds", async () => {
+  it("a failed rebuild: nothing is applied until a rebuild succeeds", async () => {
     const { clock, batcher, drained, failures, state } = doubling();
     state.poison = 1;
     state.recoveryBroken = true;

@@ -8,13 +8,13 @@ function setting() {
 }
 
 describe("EarliestAlarm", () => {
-  it("sets the first and every earlier wish", () => {
+  it("the first time and every earlier one: set", () => {
     const { alarm, set } = setting();
     for (const atMs of [5_000, 6_000, 5_000, 3_000, 4_000]) alarm.by(atMs);
     expect(set).toEqual([5_000, 3_000]);
   });
 
-  it("sets the next one once the last has passed", () => {
+  it("a time after the last one has passed: set", () => {
     const { alarm, clock, set } = setting();
     alarm.by(3_000);
     clock.ms = 3_000;
@@ -22,7 +22,7 @@ describe("EarliestAlarm", () => {
     expect(set).toEqual([3_000, 9_000]);
   });
 
-  it("sets the next one after an alarm that rang before its time by this clock", () => {
+  it("a time after an alarm that rang early by this clock: set", () => {
     const { alarm, clock, set } = setting();
     alarm.by(3_000);
     clock.ms = 2_990;
@@ -31,7 +31,7 @@ describe("EarliestAlarm", () => {
     expect(set).toEqual([3_000, 3_090]);
   });
 
-  it("sets the next one after a wish that may be lost with its transaction", () => {
+  it("a time after one inside a transaction that may roll back: set", () => {
     const { alarm, set } = setting();
     alarm.byWithTransaction(3_000);
     alarm.by(9_000);

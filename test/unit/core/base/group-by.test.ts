@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { groupBy } from "../../../../src/core/base/group-by";
 
-it("groupBy: keys and items in their order, each key asked for once", () => {
+it("groupBy: keys and items keep their order, and each key is computed once", () => {
   const asked: string[] = [];
   const groups = groupBy(["pear", "apple", "plum", "avocado", "fig"], (word) => {
     asked.push(word);

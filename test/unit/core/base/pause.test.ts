@@ -17,7 +17,7 @@ describe("pause", () => {
 });
 
 describe("Pace", () => {
-  it("rests in proportion to what was done since it rested last, its own rest not counted, and never longer than a quarter of a second", async () => {
+  it("rests in proportion to the work since its last rest, at most a quarter of a second", async () => {
     const scheduler = new SimScheduler();
     const clock = scheduler.clock();
     const pace = new Pace(clock, 3);

@@ -3,11 +3,11 @@ import { seal, unseal } from "../../../../src/core/base/sealed-text";
 import { fakeDigest } from "../../../support/sim/fake-digest";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
-it.each(["", "a", "zwölf\n\0", "𝒳".repeat(1_000)])("a sealed text opens to itself: %j", async (text) => {
+it.each(["", "a", "zwölf\n\0", "𝒳".repeat(1_000)])("unseal of a sealed text: the text %j", async (text) => {
   expect(await unseal(await seal(text, fakeDigest), fakeDigest)).toBe(text);
 });
 
-it("no bit of it can change, and no byte be missing (seed 7)", async () => {
+it("unseal after a changed bit or a missing byte: undefined (seed 7)", async () => {
   const random = seededRandom(7);
   const sealed = await seal("the text", fakeDigest);
   for (let i = 0; i < 500; i++) {

@@ -3,7 +3,7 @@ import { throttled } from "../../../../src/core/base/throttle";
 import { SimScheduler } from "../../../support/sim/scheduler";
 
 describe("throttled", () => {
-  it("runs at once, then at most once per interval, and forgets no request", async () => {
+  it("requests: the first runs at once, later ones once per interval, none is lost", async () => {
     const scheduler = new SimScheduler();
     const start = scheduler.now;
     const ran: number[] = [];
@@ -22,7 +22,7 @@ describe("throttled", () => {
     expect(ran).toEqual([0, 100, 1_100]);
   });
 
-  it("a clock that is set back does not make anybody wait longer than the interval", async () => {
+  it("a clock that is set back: nobody waits longer than the interval", async () => {
     const scheduler = new SimScheduler();
     let back = 0;
     const clock = { ...scheduler.clock(), now: () => scheduler.now - back };

@@ -51,7 +51,7 @@ describe(`draws, seed ${SEED}`, () => {
 });
 
 describe("rejection", () => {
-  it("words past the last whole multiple of the bound are drawn again", () => {
+  it("words past the last whole multiple of the bound: drawn again", () => {
     // 2^32 = 3 * 1431655765 + 1: the highest word would make 0 more likely.
     const words = [2 ** 32 - 1, 2 ** 32 - 2];
     expect(new WordRandom(() => words.shift() ?? 0).below(3)).toBe(2);
@@ -63,7 +63,7 @@ describe("rejection", () => {
 });
 
 describe("uuid", () => {
-  it("version 4, variant 1, every other bit from the words", () => {
+  it("a uuid: version 4, variant 1, every other bit from the words", () => {
     expect(new WordRandom(() => 0).uuid()).toBe("00000000-0000-4000-8000-000000000000");
     expect(new WordRandom(() => 2 ** 32 - 1).uuid()).toBe("ffffffff-ffff-4fff-bfff-ffffffffffff");
     const random = seededRandom(SEED);

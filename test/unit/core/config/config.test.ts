@@ -28,7 +28,7 @@ describe("parseConfig: defaults and accepted values", () => {
     expect(configOf({ FEATURE_GATES: gates, SERVICE_CLUSTER_IP_RANGE: range }).onlyRanges).toEqual(want);
   });
 
-  it("takes upstream's defaults for absent and blank variables", () => {
+  it("absent and blank variables: upstream's defaults", () => {
     for (const vars of [{}, { SERVICE_CLUSTER_IP_RANGE: " ", FEATURE_GATES: "", MAX_ENDPOINTS_PER_SLICE: "" }]) {
       expect(configOf(vars)).toEqual({
         serviceFamilies: ["IPv4"],
@@ -70,7 +70,7 @@ describe("parseConfig: defaults and accepted values", () => {
     { range: "2001:db8::/64", families: ["IPv6"], ranges: ["2001:db8::/64"], first: "2001:db8::1" },
     { range: "10.0.0.8/29", families: ["IPv4"], ranges: ["10.0.0.8/29"], first: "10.0.0.9" },
     { range: "2001:db8::/125", families: ["IPv6"], ranges: ["2001:db8::/125"], first: "2001:db8::1" },
-    // upstream asks the least size of the primary range alone
+    // upstream demands a least size of the primary range only
     { range: "10.0.0.0/24,2001:db8::/127", families: ["IPv4", "IPv6"], ranges: ["10.0.0.0/24", "2001:db8::/127"], first: "10.0.0.1" },
   ])("range $range", ({ range, families, ranges, first }) => {
     const config = configOf({ SERVICE_CLUSTER_IP_RANGE: range });
@@ -79,7 +79,7 @@ describe("parseConfig: defaults and accepted values", () => {
     expect(config.apiServerServiceIP).toBe(first);
   });
 
-  it("reads numbers and gates", () => {
+  it("numbers and gates: read", () => {
     const config = configOf({
       FEATURE_GATES: "MultiCIDRServiceAllocator=true, DisableAllocatorDualWrite=F,APIServerIdentity=0,",
       APISERVER_LEASE_DURATION_SECONDS: "1",
@@ -169,7 +169,7 @@ describe("parseConfig: refusals", () => {
     expect(errorsOf({ FEATURE_GATES: gates })).toEqual(want);
   });
 
-  it.each(["0", "-1", "1.5", "ten", "0x10", "99999999999", "1e3"])("number %s", (text) => {
+  it.each(["0", "-1", "1.5", "ten", "0x10", "99999999999", "1e3"])("number %s: refused", (text) => {
     for (const [name, max] of [
       ["APISERVER_LEASE_DURATION_SECONDS", 2147483647],
       ["APISERVER_LEASE_RENEW_SECONDS", 2147483647],
@@ -179,25 +179,25 @@ describe("parseConfig: refusals", () => {
     }
   });
 
-  it.each(["-1", "1.5", "many"])("limit of requests %s", (text) => {
+  it.each(["-1", "1.5", "many"])("limit of requests %s: refused", (text) => {
     for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT"]) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
     }
   });
 
-  it("refuses more endpoints per slice than the API allows", () => {
+  it("more endpoints per slice than the API allows: refused", () => {
     expect(errorsOf({ MAX_ENDPOINTS_PER_SLICE: "1001" })).toEqual([
       'MAX_ENDPOINTS_PER_SLICE must be a whole number between 1 and 1000, got "1001"',
     ]);
   });
 
-  it("refuses a Lease that would expire before it is renewed", () => {
+  it("a Lease that would expire before it is renewed: refused", () => {
     const errors = errorsOf({ APISERVER_LEASE_DURATION_SECONDS: "5", APISERVER_LEASE_RENEW_SECONDS: "6" });
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatch(/^APISERVER_LEASE_RENEW_SECONDS must not be greater than APISERVER_LEASE_DURATION_SECONDS \(5\), got 6/);
   });
 
-  it("tells every mistake of every variable at once", () => {
+  it("several mistakes in several variables: all are reported", () => {
     const errors = errorsOf({
       SERVICE_CLUSTER_IP_RANGE: "10.0.0.0/33",
       FEATURE_GATES: "A=true,B=false",

@@ -11,20 +11,20 @@ const sent: EndpointSlice = {
 };
 
 describe("defaults", () => {
-  it("ports have a name and a protocol, endpoints have conditions", () => {
+  it("ports get a name and a protocol, endpoints get conditions", () => {
     const { object } = create(definition, sent);
     expect(object.ports).toEqual([{ name: "", protocol: "TCP", port: 80 }]);
     expect(object.endpoints).toEqual([{ addresses: ["10.0.0.1"], conditions: {} }]);
   });
 
-  it("both lists are always there, null when empty", () => {
+  it("both lists are always present, null when empty", () => {
     const bare = { metadata: { name: "a" }, addressType: "IPv4" } as EndpointSlice;
     expect(create(definition, bare).object).toMatchObject({ endpoints: null, ports: null });
     expect(create(definition, { ...sent, endpoints: [], ports: [] }).object).toMatchObject({ endpoints: null, ports: null });
   });
 });
 
-it("addressType cannot change", () => {
+it("update of addressType: refused", () => {
   const before = create(definition, sent).object;
   const after = { ...sent, addressType: "FQDN", endpoints: [] };
   expect(update(definition, { after, before }).errors).toEqual(['addressType: Invalid value: "FQDN": field is immutable']);
@@ -36,11 +36,11 @@ describe("deprecatedTopology", () => {
     endpoints: [{ addresses: ["10.0.0.2"], deprecatedTopology: { "kubernetes.io/hostname": hostname, x: "y" } }],
   });
 
-  it("is dropped on create", () => {
+  it("create: dropped", () => {
     expect(create(definition, withTopology("n")).object.endpoints).toEqual([{ addresses: ["10.0.0.2"], conditions: {} }]);
   });
 
-  it("moves a node's name that the stored object knows into nodeName", () => {
+  it("update: the node's name of the stored object moves into nodeName", () => {
     const before: EndpointSlice = {
       ...withTopology("n"),
       endpoints: [{ addresses: ["10.0.0.9"], deprecatedTopology: { "kubernetes.io/hostname": "n" } }],
@@ -53,21 +53,21 @@ describe("deprecatedTopology", () => {
     ]);
   });
 
-  it("stays while the endpoints stay", () => {
+  it("update without a change of the endpoints: kept", () => {
     const before = withTopology("n");
     expect(update(definition, { after: withTopology("n"), before }).object.endpoints[0]).toHaveProperty("deprecatedTopology");
   });
 });
 
 describe("warnings", () => {
-  it("FQDN is deprecated, said on create only", () => {
+  it("FQDN: a warning on create only", () => {
     const slice: EndpointSlice = { ...sent, addressType: "FQDN", endpoints: [{ addresses: ["example.com"] }] };
     const created = create(definition, slice);
     expect(created.warnings).toEqual(["spec.addressType: FQDN endpoints are deprecated"]);
     expect(update(definition, { after: slice, before: created.object }).warnings).toEqual([]);
   });
 
-  it("a slice of a built-in controller is not warned about", () => {
+  it("a slice of a built-in controller: no warning", () => {
     const slice = (managedBy: string): EndpointSlice => ({
       metadata: { name: "a", labels: { "endpointslice.kubernetes.io/managed-by": managedBy } },
       addressType: "IPv6",

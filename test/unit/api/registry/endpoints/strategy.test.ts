@@ -44,7 +44,7 @@ describe("validation", () => {
   });
 });
 
-it("every write warns of the deprecation, protocols default to TCP", () => {
+it("a write: warns of the deprecation, and sets the protocol TCP", () => {
   const { object, warnings } = create<Endpoints>(definition, { metadata: { name: "a" }, subsets: [{ addresses, ports: [{ port: 80 }] }] });
   expect(warnings).toEqual(["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]);
   expect(object.subsets?.[0]?.ports).toEqual([{ port: 80, protocol: "TCP" }]);

@@ -69,12 +69,12 @@ describe("core events", () => {
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
   });
 
-  it("a cluster-scoped object's event lives in default", () => {
+  it("an event of a cluster-scoped object: in default", () => {
     const event: CoreEvent = { ...core, metadata: { name: "e", namespace: "default" }, involvedObject: { kind: "Node", name: "n" } };
     expect(create(eventsDefinition, event, "default").errors).toEqual([]);
   });
 
-  it("shows the members that upstream always shows", () => {
+  it("the members that upstream always has: present", () => {
     const { source, firstTimestamp, lastTimestamp, ...bare } = core;
     expect([source, firstTimestamp, lastTimestamp].every(Boolean)).toBe(true);
     expect(create(eventsDefinition, bare as CoreEvent).object).toMatchObject({
@@ -88,7 +88,7 @@ describe("core events", () => {
     expect(create(eventsDefinition, core).object).toMatchObject(core);
   });
 
-  it("source is the component, or the reporting one", () => {
+  it("selectable field source: the component, else the reporting controller", () => {
     expect(eventsDefinition.selectableFields(core)).toMatchObject({
       source: "me",
       "involvedObject.kind": "Service",
@@ -106,7 +106,7 @@ describe("events.k8s.io", () => {
   const { representationOf } = eventsGroupEventsDefinition;
   if (!representationOf) throw new Error("events.k8s.io events are core events");
 
-  it("is stored as a core event", () => {
+  it("a new event: stored as a core event", () => {
     expect(representationOf.toStored({ ...newer, deprecatedCount: 2, deprecatedSource: { component: "c" } } as EventsEvent)).toEqual({
       metadata: newer.metadata,
       involvedObject: newer.regarding,
@@ -124,7 +124,7 @@ describe("events.k8s.io", () => {
     });
   });
 
-  it("a core event is served with the new names, and back without loss", () => {
+  it("a core event: served with the new names, and converted back without loss", () => {
     const served = representationOf.fromStored(core);
     expect(served).toEqual({
       metadata: core.metadata,
@@ -141,7 +141,7 @@ describe("events.k8s.io", () => {
     expect(representationOf.toStored(served)).toMatchObject(core);
   });
 
-  it("does not show a reporter that a core event has not", () => {
+  it("a core event without a reporter: served without one", () => {
     const silent: CoreEvent = { ...core, reportingComponent: "", reportingInstance: "" };
     const served = representationOf.fromStored(silent);
     expect(Object.keys(served)).not.toContain("reportingController");
@@ -216,11 +216,11 @@ describe("events.k8s.io", () => {
     } as EventsEvent);
     if (changes.metadata) after.metadata = { ...before.metadata, ...changes.metadata };
     expect(update(eventsDefinition, { after, before }, context).errors).toEqual(want);
-    // the core group keeps to the rules of old
+    // the core group keeps its older rules
     expect(update(eventsDefinition, { after, before }).errors).toEqual([]);
   });
 
-  it("selects by its own names", () => {
+  it("selectable fields: the names of events.k8s.io", () => {
     expect(eventsGroupEventsDefinition.selectableFields(newer)).toMatchObject({
       reportingController: "example.com/me",
       "regarding.name": "foo",
@@ -231,11 +231,11 @@ describe("events.k8s.io", () => {
 describe("cells", () => {
   const now = Date.UTC(2026, 0, 1, 0, 6);
 
-  it("of a core event", () => {
+  it("a core event", () => {
     expect(eventsDefinition.cells(core, now)).toEqual(["60s", "Normal", "R", "service/foo", "", "me, h", "something", "6m", 3, "e"]);
   });
 
-  it("a series overrides last seen and count", () => {
+  it("a series: its time and count replace those of the event", () => {
     const series = { count: 9, lastObservedTime: "2026-01-01T00:05:30.000000Z" };
     expect(eventsDefinition.cells({ ...core, series } as CoreEvent, now)).toEqual([
       "30s",
@@ -251,7 +251,7 @@ describe("cells", () => {
     ]);
   });
 
-  it("a new event has been seen once, when it happened", () => {
+  it("a new event: seen once, at its eventTime", () => {
     expect(eventsGroupEventsDefinition.cells(newer, now)).toEqual([
       "6m",
       "Normal",

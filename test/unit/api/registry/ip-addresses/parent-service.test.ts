@@ -24,6 +24,6 @@ it.each([
   expect(isDerived({ metadata: { labels: { "ipaddress.kubernetes.io/managed-by": manager } }, spec: { parentRef } })).toBe(want);
 });
 
-it("isDerived: nothing at all", () => {
+it("isDerived: false for an empty object", () => {
   expect(isDerived({})).toBe(false);
 });

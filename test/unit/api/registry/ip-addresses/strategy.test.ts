@@ -54,7 +54,7 @@ upstreamRow("TestDeclarativeValidateIPAddress(+Update)", () => {
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
   });
 
-  it("no spec at all", () => {
+  it("without spec: parentRef is required", () => {
     expect(texts(ipAddressStrategy.validate({}, CONTEXT))).toEqual(["spec.parentRef: Required value"]);
   });
 });
@@ -66,17 +66,17 @@ upstreamRow("TestDeclarativeValidateIPAddress(+Update)", () => {
     spec: { parentRef: changed as ParentRef },
   });
 
-  it("update: labels may change", () => {
+  it("update of labels: accepted", () => {
     expect(update(ipAddressesDefinition, { after: after({ ...parentRef }), before }).errors).toEqual([]);
   });
 
-  it("update: the parent may not", () => {
+  it("update of the parent: refused", () => {
     expect(update(ipAddressesDefinition, { after: after({ ...parentRef, name: "bar" }), before }).errors).toEqual([
       'spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"ns","Name":"bar"}: field is immutable',
     ]);
   });
 
-  it("update: taking it away is Required besides", () => {
+  it("update without the parent: refused, and Required besides", () => {
     expect(update(ipAddressesDefinition, { after: after(undefined), before }).errors).toEqual([
       "spec.parentRef: Invalid value: null: field is immutable",
       "spec.parentRef: Required value",
@@ -84,7 +84,7 @@ upstreamRow("TestDeclarativeValidateIPAddress(+Update)", () => {
   });
 });
 
-it("create: nothing is added, generateName is judged as the name that it is", () => {
+it("create: adds nothing; generateName is validated as a whole name", () => {
   expect(create<IPAddress>(ipAddressesDefinition, { metadata: { name: "10.0.0.1" }, spec: { parentRef } }).object.spec).toEqual({
     parentRef,
   });

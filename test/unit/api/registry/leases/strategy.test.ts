@@ -32,11 +32,11 @@ it.each<{ name: string; spec: Lease["spec"]; want: string[] }>([
   expect(texts(leaseStrategy.validate({ spec }, CONTEXT))).toEqual(want);
 });
 
-it("validate: no spec at all is fine", () => {
+it("validate: a Lease without spec is valid", () => {
   expect(leaseStrategy.validate({}, CONTEXT)).toEqual([]);
 });
 
-it("the fields of coordinated election are dropped on every write", () => {
+it("fields of coordinated election: dropped by every write", () => {
   const lease: Lease = { metadata: { name: "a" }, spec: { holderIdentity: "h", strategy: "x", preferredHolder: "b" } };
   const created = create(leasesDefinition, lease);
   expect(created.errors).toEqual([]);
@@ -44,12 +44,12 @@ it("the fields of coordinated election are dropped on every write", () => {
   expect(update(leasesDefinition, { after: lease, before: created.object }).object.spec).toEqual({ holderIdentity: "h" });
 });
 
-it("times of the year 1 and a transition count of 0 pass untouched", () => {
+it("times of the year 1 and a transition count of 0: kept", () => {
   const spec = { acquireTime: "0001-01-01T00:00:02.000000Z", renewTime: "0001-01-01T00:00:05.000000Z", leaseTransitions: 0 };
   expect(create<Lease>(leasesDefinition, { metadata: { name: "a" }, spec }).object.spec).toEqual(spec);
 });
 
-it("cells", () => {
+it("cells: holder and age", () => {
   const lease: Lease = { metadata: { name: "a", creationTimestamp: "2026-01-01T00:00:00Z" }, spec: { holderIdentity: "me" } };
   expect(leasesDefinition.cells(lease, Date.UTC(2026, 0, 1, 0, 1))).toEqual(["a", "me", "60s"]);
 });

@@ -4,7 +4,7 @@ import { namespacesDefinition as definition } from "../../../../../src/api/regis
 import { create, update, updateStatus } from "../outcomes";
 
 describe("create", () => {
-  it("is Active, finalized by kubernetes and labelled with its name", () => {
+  it("a new Namespace: Active, with the finalizer kubernetes and its name as a label", () => {
     const { object, errors } = create<Namespace>(definition, {
       metadata: { name: "x", labels: { a: "b" } },
       status: { phase: "Terminating" },
@@ -17,14 +17,14 @@ describe("create", () => {
     });
   });
 
-  it("keeps the client's own finalizers and adds kubernetes once", () => {
+  it("the client's finalizers: kept, with kubernetes added once", () => {
     const created = (finalizers: string[]) =>
       create<Namespace>(definition, { metadata: { name: "x" }, spec: { finalizers } }).object.spec?.finalizers;
     expect(created(["a/b"])).toEqual(["a/b", "kubernetes"]);
     expect(created(["kubernetes"])).toEqual(["kubernetes"]);
   });
 
-  it("wants a DNS label as its name", () => {
+  it("a name that is no DNS label: refused", () => {
     expect(create(definition, { metadata: { name: "a.b" } }).errors).toEqual([
       'metadata.name: Invalid value: "a.b": must not contain dots',
     ]);
@@ -34,14 +34,14 @@ describe("create", () => {
 describe("update", () => {
   const before = create<Namespace>(definition, { metadata: { name: "x" } }).object;
 
-  it("changes metadata alone, and the name's label comes back", () => {
+  it("the main endpoint: changes metadata only, and restores the label of the name", () => {
     const after: Namespace = { metadata: { name: "x", labels: { c: "d" } }, spec: { finalizers: [] }, status: { phase: "Terminating" } };
     const { object } = update(definition, { after, before });
     expect(object.metadata?.labels).toEqual({ c: "d", "kubernetes.io/metadata.name": "x" });
     expect(object).toMatchObject({ spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } });
   });
 
-  it("the status endpoint takes conditions and annotations, and only the phase that fits", () => {
+  it("the status endpoint: changes conditions and annotations, and refuses a phase that does not fit", () => {
     const conditions = [{ type: "T", status: "True" }];
     const after: Namespace = { metadata: { name: "x", annotations: { a: "b" } }, status: { phase: "Active", conditions } };
     const { object, errors } = updateStatus(definition, { after, before });
@@ -65,7 +65,7 @@ describe("update", () => {
   });
 });
 
-it("four namespaces exist from the first moment", () => {
+it("initial objects: the four namespaces", () => {
   expect(definition.initialObjects.map((namespace) => namespace.metadata?.name)).toEqual([
     "default",
     "kube-system",
@@ -81,7 +81,7 @@ it("four namespaces exist from the first moment", () => {
   }
 });
 
-it("fields and cells", () => {
+it("selectable fields and cells", () => {
   const namespace: Namespace = { metadata: { name: "x" }, status: { phase: "Active" } };
   expect(definition.selectableFields(namespace)).toEqual({ "status.phase": "Active" });
   expect(definition.cells(namespace, 0)).toEqual(["x", "Active", "<unknown>"]);

@@ -4,7 +4,7 @@ import { nodesDefinition as definition } from "../../../../../src/api/registry/n
 import { create, update } from "../outcomes";
 
 describe("defaults", () => {
-  it("podCIDR and podCIDRs agree", () => {
+  it("podCIDR and podCIDRs: each fills in the other", () => {
     expect(create<Node>(definition, { metadata: { name: "n" }, spec: { podCIDR: "10.0.0.0/24" } }).object.spec?.podCIDRs).toEqual([
       "10.0.0.0/24",
     ]);
@@ -13,7 +13,7 @@ describe("defaults", () => {
     ).toBe("10.0.0.0/24");
   });
 
-  it("a create keeps its status, and what is allocatable is the capacity", () => {
+  it("a create: keeps its status, and allocatable is the capacity", () => {
     const capacity = { cpu: "2" };
     expect(create<Node>(definition, { metadata: { name: "n" }, status: { capacity } }).object.status).toEqual({
       capacity,
@@ -58,7 +58,7 @@ describe("validation", () => {
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
   });
 
-  it("podCIDRs and providerID stay once they are set", () => {
+  it("podCIDRs and providerID: cannot change once set", () => {
     const node = (spec: Node["spec"]): Node => ({ metadata: { name: "n" }, spec });
     const before = node({ podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"], providerID: "p" });
     expect(update(definition, { after: node({ podCIDR: "10.0.1.0/24", providerID: "q" }), before }).errors).toEqual([
@@ -102,7 +102,7 @@ it.each<{ name: string; node: Node; want: (string | null)[] }>([
   expect(definition.cells(node, 0)).toEqual(want);
 });
 
-it("selects by spec.unschedulable, false when absent", () => {
+it("selectable field spec.unschedulable: false when absent", () => {
   expect(definition.selectableFields({})).toEqual({ "spec.unschedulable": "false" });
   expect(definition.selectableFields({ spec: { unschedulable: true } } as Node)).toEqual({ "spec.unschedulable": "true" });
 });

@@ -19,7 +19,7 @@ function bind(pod: Pod, binding: Partial<Binding> = {}): string | undefined {
 }
 
 describe("binding", () => {
-  it("sets the node and the condition, and adds labels and annotations", () => {
+  it("a Pod without a node: gets the node, the condition, labels and annotations", () => {
     const pod = aPod({ metadata: { name: "p", labels: { a: "1", b: "1" } }, status: { phase: "Pending", nominatedNodeName: "m" } });
     expect(bind(pod, { metadata: { name: "p", labels: { b: "2" }, annotations: { x: "y" } } })).toBeUndefined();
     expect(pod).toEqual({
@@ -56,7 +56,7 @@ describe("binding", () => {
 });
 
 describe("eviction", () => {
-  it("is a deletion with the options of the document", () => {
+  it("an eviction: a deletion with the options of the document", () => {
     if (evictionAction.effect.does !== "delete") throw new Error("an eviction deletes the Pod");
     const { options } = evictionAction.effect;
     expect(options({ deleteOptions: { gracePeriodSeconds: 0 } } as Eviction)).toEqual({ gracePeriodSeconds: 0 });

@@ -10,7 +10,7 @@ function pod(spec: Partial<PodSpec> = {}, rest: Omit<Pod, "spec"> = {}): Pod {
 }
 
 describe("create", () => {
-  it("fills in the static defaults", () => {
+  it("static defaults: filled in", () => {
     const { object, errors } = create(definition, pod({ containers: [{ name: "c", image: "nginx", ports: [{ containerPort: 80 }] }] }));
     expect(errors).toEqual([]);
     expect(object.spec).toEqual({
@@ -45,7 +45,7 @@ describe("create", () => {
     expect(create(definition, pod({ containers: [{ name: "c", image }] })).object.spec?.containers[0]?.imagePullPolicy).toBe(want);
   });
 
-  it("is Pending, with its quality of service", () => {
+  it("a new Pod: Pending, with its quality of service", () => {
     const withResources = (resources: PodSpec["containers"][number]["resources"]) =>
       pod({ containers: [{ name: "c", image: "i", resources }] }, { status: { phase: "Running" } });
     const status = (given: Pod) => create(definition, given).object.status;
@@ -54,7 +54,7 @@ describe("create", () => {
     expect(status(withResources({ limits: { cpu: "1", memory: "1Gi" } }))).toEqual({ phase: "Pending", qosClass: "Guaranteed" });
   });
 
-  it("probes and volumes", () => {
+  it("defaults of probes and volumes: filled in", () => {
     const given = pod({
       containers: [{ name: "c", image: "i", readinessProbe: { httpGet: { port: 80 } } }],
       volumes: [{ name: "v" }, { name: "s", secret: { secretName: "x" } }],
@@ -118,7 +118,7 @@ describe("update", () => {
     update(definition, { after: { metadata: { name: "p" }, spec: { ...structuredClone(before.spec), ...changes } as PodSpec }, before })
       .errors;
 
-  it("images, tolerations that come, and deadlines may change", () => {
+  it("images, added tolerations and deadlines: may change", () => {
     expect(changed({ containers: [{ ...before.spec?.containers[0], name: "c", image: "nginx:2" }] })).toEqual([]);
     expect(changed({ tolerations: [{ key: "a", operator: "Exists" }], activeDeadlineSeconds: 5 })).toEqual([]);
   });
@@ -130,7 +130,7 @@ describe("update", () => {
     },
   );
 
-  it("the status endpoint keeps spec and owners, and makes podIP and podIPs agree", () => {
+  it("the status endpoint: keeps spec and owners, and fills in podIP and podIPs from each other", () => {
     const owned: Pod = {
       ...before,
       metadata: { ...before.metadata, ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n", uid: "u" }] },
@@ -146,7 +146,7 @@ describe("update", () => {
   });
 });
 
-it("selectable fields", () => {
+it("selectable fields: upstream's, with their values", () => {
   const given = pod(
     { nodeName: "n", hostNetwork: true },
     { status: { phase: "Running", podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] } },

@@ -36,7 +36,7 @@ upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", 
     expect(validate(...cidrs)).toEqual(want);
   });
 
-  it("no spec at all", () => {
+  it("without spec: cidrs is required", () => {
     expect(texts(serviceCIDRStrategy.validate({}, CONTEXT))).toEqual(["spec.cidrs: Required value: at least one CIDR required"]);
   });
 });
@@ -75,13 +75,13 @@ describe("status", () => {
     status: {},
   };
 
-  it("is dropped on create and kept by the main endpoint", () => {
+  it("create drops it, the main endpoint keeps it", () => {
     const sent: ServiceCIDR = { ...before, metadata: { name: "a" }, status: { conditions: [condition] } };
     expect(create(serviceCIDRsDefinition, sent).object).not.toHaveProperty("status");
     expect(update(serviceCIDRsDefinition, { after: sent, before }).object.status).toEqual({});
   });
 
-  it("its endpoint changes neither spec nor labels, annotations, finalizers, owners", () => {
+  it("the status endpoint: changes neither spec nor labels, annotations, finalizers, owners", () => {
     const after: ServiceCIDR = {
       metadata: { name: "a", labels: { c: "d" }, annotations: { e: "f" }, finalizers: [] },
       spec: { cidrs: ["fd00::/64"] },

@@ -1,4 +1,4 @@
-/** Upstream's assertions about allocators of addresses, held against the pool of one owner and the supply that asks owners. */
+/** Upstream's assertions about allocators of addresses, run against the pool of one owner and the supply that asks owners. */
 import { expect, it } from "vitest";
 import { AllocationMetrics } from "../../src/addresses/alloc/allocation-metrics";
 import { RangeAllocator } from "../../src/addresses/client/allocator";
@@ -13,7 +13,7 @@ import { seededRandom } from "../support/sim/seeded-random";
 import { LedgerWorld, aTopology } from "../support/worlds/ledger-world";
 import { upstreamRow } from "./upstream-row";
 
-/** A pool that owns `owned` and gives addresses out of `ranges`. */
+/** A pool that owns `owned` and gives out addresses of `ranges`. */
 function poolOf(owned: string[], ranges = owned): Pool {
   const pool = new Pool(seededRandom(7301));
   pool.configure(owned.map(prefixOf), ranges.map(prefixOf));
@@ -26,7 +26,7 @@ function at(text: string): [Family, bigint] {
   return [parsed.value.family, parsed.value.value];
 }
 
-/** Dynamic addresses until there are no more. */
+/** Takes dynamic addresses until none is left. */
 function drained(pool: Pool, family: Family, most = Infinity): string[] {
   const all: string[] = [];
   while (all.length < most) {
@@ -73,7 +73,7 @@ upstreamRow("TestAllocateTiny/Small/Reserved", () => {
     for (let i = 0; i < 100; i++) expect(pool.allocateDynamic("IPv4")).toBeUndefined();
   });
 
-  it("reserved: a /25 fills .17 to .126 first, the 16 low ones are left to be named, then used all the same", () => {
+  it("reserved: a /25 gives .17 to .126 first, and the 16 addresses of the static band last", () => {
     const pool = poolOf(["192.168.1.0/25"]);
     const low = (text: string) => Number(text.split(".")[3]) <= 16;
     expect(drained(pool, "IPv4", 110).filter(low)).toEqual([]);
@@ -111,13 +111,13 @@ upstreamRow("TestIPAllocatorClusterIPMetrics", () => {
 });
 
 upstreamRow("TestCIDRAllocateMultiple/Shadow/Grow/Shrink", () => {
-  it("multiple: a second /28 adds its 14", () => {
+  it("multiple: a second /28 adds its 14 addresses", () => {
     expect(freeIn(poolOf(["192.168.0.0/28"]), "IPv4")).toBe(14);
     const pool = poolOf(["192.168.0.0/28", "10.0.0.0/28"]);
     expect([freeIn(pool, "IPv4"), new Set(drained(pool, "IPv4")).size]).toEqual([28, 28]);
   });
 
-  it("shadow: the network address of an inner range is given out through an outer one only", () => {
+  it("shadow: only the outer range gives out the network address of an inner range", () => {
     const pool = poolOf(["192.168.0.0/24"], ["192.168.1.0/24"]);
     pool.configure(["192.168.0.0/23"].map(prefixOf), ["192.168.1.0/24"].map(prefixOf));
     expect(pool.isAllocatable(...at("192.168.1.0"))).toBe(false);
@@ -125,7 +125,7 @@ upstreamRow("TestCIDRAllocateMultiple/Shadow/Grow/Shrink", () => {
     expect(pool.isAllocatable(...at("192.168.1.0"))).toBe(true);
   });
 
-  it("grow and shrink: a /28 inside a /24 is 254 altogether, and 14 again without it", () => {
+  it("grow and shrink: a /28 inside a /24 has 254 addresses, and 14 again without the /24", () => {
     const pool = poolOf(["192.168.0.0/24"], ["192.168.0.0/28"]);
     expect(freeIn(pool, "IPv4")).toBe(14);
     pool.configure(["192.168.0.0/24"].map(prefixOf), ["192.168.0.0/28", "192.168.0.0/24"].map(prefixOf));
@@ -139,13 +139,13 @@ upstreamRow("TestCIDRAllocateMultiple/Shadow/Grow/Shrink", () => {
 });
 
 upstreamRow("TestUsedWithCIDRFiltering, TestUsedWithInvalidIPs, TestFreeWithOverflowProtection", () => {
-  it("what is taken outside a range does not count in it, and the network address never does", () => {
+  it("used: addresses outside the range and network addresses do not count", () => {
     const pool = poolOf(["10.0.0.0/24", "10.0.1.0/24"], ["10.0.0.0/24"]);
     for (const address of ["10.0.0.0", "10.0.0.7", "10.0.1.7"]) expect(pool.take(...at(address))).toBe(true);
     expect([pool.takenCount(), freeIn(pool, "IPv4")]).toEqual([3, 253]);
   });
 
-  it("the free count of a /64 does not overflow, and that of a full range is 0", () => {
+  it("free: of a /64 without overflow, of a full range 0", () => {
     const large = poolOf(["2001:db8::/64"]);
     drained(large, "IPv6", 100);
     const { dynamic } = large.free("IPv6");
@@ -167,7 +167,7 @@ upstreamRow("TestAllocateNextStopOnError / _Collision; TestCIDRAllocateNextStopO
     return result.ok ? result.taken.address : result.reason;
   }
 
-  it("a range that is full or gives nothing out: 200 of 200 come from the other", async () => {
+  it("a range that is full or closed: 200 of 200 addresses come from the other", async () => {
     for (let i = 0; i < 200; i++) {
       const world = new LedgerWorld();
       world.topology = aTopology(1, ranges);
@@ -176,7 +176,7 @@ upstreamRow("TestAllocateNextStopOnError / _Collision; TestCIDRAllocateNextStopO
     }
   });
 
-  it("an address that is taken is final: one call, no other owner", async () => {
+  it("a requested address that is taken: one call, no other owner is asked", async () => {
     const world = new LedgerWorld();
     world.topology = aTopology(1, ranges);
     world.allocate = () => refused("taken");

@@ -1,7 +1,7 @@
 /**
- * The conventions of the Kubernetes API that every served resource is held to: rows of the matrix in docs/compatibility.md.
- * test/e2e/conformance/matrix.test.ts runs each of them over each resource of the registry. A resource to which one does not
- * apply says why; the reason follows from its definition, so that a new resource needs no line here.
+ * The conventions of the Kubernetes API that every served resource follows: rows of the matrix in docs/compatibility.md.
+ * test/e2e/conformance/matrix.test.ts runs each convention over each resource of the registry. An exemption has a reason, which
+ * follows from the definition of the resource: a new resource needs no line here.
  */
 import type { ResourceDefinition, Verb } from "../../src/api/registry/resource";
 

@@ -1,4 +1,4 @@
-/** Upstream's assertions about the default ServiceCIDR and the flags that it is made from, held against the Coordinator. */
+/** Upstream's assertions about the default ServiceCIDR and its flags, run against the Coordinator. */
 import { expect, it } from "vitest";
 import { SERVICE_CIDR_FINALIZER, TERMINATING } from "../../src/addresses/coordinator/service-cidr-object";
 import { CoordinatorWorld } from "../support/worlds/coordinator-world";
@@ -16,7 +16,7 @@ async function started(ranges: string[]): Promise<CoordinatorWorld> {
   return world;
 }
 
-/** What is left of the stored object when a server with other flags has looked at it. */
+/** The world of a later server with other flags on the same storage. */
 async function restarted(world: CoordinatorWorld, ranges: string[]): Promise<CoordinatorWorld> {
   const later = new CoordinatorWorld({ ranges });
   later.storage.contents = world.storage.contents;
@@ -26,14 +26,17 @@ async function restarted(world: CoordinatorWorld, ranges: string[]): Promise<Coo
 }
 
 upstreamRow("TestControllerSync(+Conversions)", () => {
-  it.each([[[PRIMARY]], [[V6]], [[PRIMARY, V6]], [[V6, PRIMARY]]])("%j: made with its condition when it is missing", async (ranges) => {
-    const world = await started(ranges);
-    expect(world.object("kubernetes")).toMatchObject({
-      metadata: { name: "kubernetes", finalizers: [SERVICE_CIDR_FINALIZER] },
-      spec: { cidrs: ranges },
-      status: { conditions: [{ type: "Ready", status: "True" }] },
-    });
-  });
+  it.each([[[PRIMARY]], [[V6]], [[PRIMARY, V6]], [[V6, PRIMARY]]])(
+    "%j without a default ServiceCIDR: made, with its condition",
+    async (ranges) => {
+      const world = await started(ranges);
+      expect(world.object("kubernetes")).toMatchObject({
+        metadata: { name: "kubernetes", finalizers: [SERVICE_CIDR_FINALIZER] },
+        spec: { cidrs: ranges },
+        status: { conditions: [{ type: "Ready", status: "True" }] },
+      });
+    },
+  );
 
   it.each([
     { name: "the same", from: [PRIMARY], to: [PRIMARY] },
@@ -47,19 +50,19 @@ upstreamRow("TestControllerSync(+Conversions)", () => {
     expect((await restarted(world, to)).object("kubernetes")).toEqual(before);
   });
 
-  it("one to two with the same primary: updated", async () => {
+  it("from one family to two with the same primary: updated", async () => {
     const later = await restarted(await started([PRIMARY]), [PRIMARY, V6]);
     expect(later.object("kubernetes")?.spec?.cidrs).toEqual([PRIMARY, V6]);
   });
 
-  it("while it is being deleted: left alone", async () => {
+  it("a default ServiceCIDR in deletion: not changed", async () => {
     const world = await started([PRIMARY]);
     world.userAddresses.clear();
     const owner = world.storage.load().claims[0]?.ownerUid ?? "";
     expect((await world.allocate(owner)).ok).toBe(true);
     await world.run(world.remove("kubernetes"));
     await world.until(() => world.readyOf("kubernetes")?.reason === TERMINATING.reason);
-    // Its rows are not in the other world; here it keeps them by saying nothing.
+    // The other world does not have the owner's rows. A silent owner keeps its segments.
     world.deaf.add(owner);
     expect((await restarted(world, [PRIMARY, V6])).object("kubernetes")?.spec?.cidrs).toEqual([PRIMARY]);
   });
@@ -81,14 +84,14 @@ upstreamRow("TestServiceCIDRMigrationScenarios", () => {
     ["v4, v6 to v6", [PRIMARY, V6], [V6], [PRIMARY, V6]],
     ["v4, v6 to v6, v4", [PRIMARY, V6], [V6, PRIMARY], [PRIMARY, V6]],
     ["v4, v6 to v4 and another v6", [PRIMARY, V6], [PRIMARY, OTHER_V6], [PRIMARY, V6]],
-  ])("%s", async (_name, from, to, want) => {
+  ])("%s: the ranges of the default ServiceCIDR", async (_name, from, to, want) => {
     const world = await started(from);
     const owner = world.storage.load().claims[0]?.ownerUid ?? "";
     const held = await world.allocate(owner, from[0] === V6 ? "fd00:10:96::9" : "10.96.0.9");
     const later = await restarted(world, to);
     expect(later.object("kubernetes")?.spec?.cidrs).toEqual(want);
     expect(later.readyOf("kubernetes")?.status).toBe("True");
-    // whoever has an address keeps it: its range stays claimed by the same owner
+    // a Service keeps its address: the same owner still claims its range
     expect([held.ok, later.storage.load().claims[0]?.ownerUid]).toEqual([true, owner]);
   });
 });

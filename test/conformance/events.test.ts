@@ -1,6 +1,6 @@
 /**
- * What the controllers of Services' addresses tell operators, each event provoked by a state or by a write that fails, with the metric that it is
- * counted under. The list is upstream's: repairip.go, repair.go of the old allocator, and the two controllers of ServiceCIDRs.
+ * The events of the controllers of Services' addresses, each provoked by a state or a failing write, with its metric. The list is
+ * upstream's: repairip.go, repair.go of the old allocator, and the two controllers of ServiceCIDRs.
  */
 import { describe, expect, it } from "vitest";
 import type { EventReport } from "../../src/api/events/event-recorder";
@@ -11,7 +11,7 @@ import { NO_FAULTS } from "../support/sim/network";
 
 const RANGES = ["10.0.0.0/16", "2001:db8::/64"];
 const IP = "10.0.1.1";
-/** of Services and IPAddresses, longer ago than every grace */
+/** age of Services and IPAddresses: longer than every grace */
 const AGE_MS = 300_000;
 
 type Told = Pick<EventReport, "type" | "reason" | "action" | "note"> & { about: string };
@@ -26,9 +26,9 @@ interface Case {
   rule: string;
   /** [name, its addresses] */
   services?: readonly (readonly [string, readonly string[]])[];
-  /** [address, the Service that it refers to, what its parentRef has instead] */
+  /** [address, the Service that it refers to, other members of its parentRef] */
   addresses?: readonly (readonly [string, string, object?])[];
-  /** the services store reaches nobody while it is asked to make the Service whole */
+  /** the services store reaches no peer during `makeWhole` */
   unreachable?: boolean;
   /** the old allocator */
   legacy?: boolean;
@@ -51,7 +51,7 @@ const CASES: readonly Case[] = [
     counted: "invalid",
   },
   {
-    rule: "it is in no ServiceCIDR",
+    rule: "the ClusterIP is in no ServiceCIDR",
     services: [["web", ["192.168.1.1"]]],
     addresses: [["192.168.1.1", "default/web"]],
     about: "Service web",
@@ -198,7 +198,7 @@ describe("repair", () => {
       const { network } = world.cluster;
       world.fails = (call) => {
         network.faults = NO_FAULTS;
-        // Not this call, but those that follow from it.
+        // The calls that follow from this one fail, not this one.
         if (unreachable && call === "services.makeWhole") queueMicrotask(() => (network.faults = { ...NO_FAULTS, lost: 1 }));
         return false;
       };
@@ -214,7 +214,7 @@ describe("ServiceCIDRs", () => {
   const V4 = "10.96.0.0/16";
   const V6 = "fd00:10:96::/112";
 
-  /** A server with these ranges on what another one left; its store commits nothing of its own as long as `refuses` says why. */
+  /** A server with these ranges on the storage of another one. With `refuses` its store commits no write of its own. */
   async function visited(before: CoordinatorWorld | undefined, ranges: string[], refuses = ""): Promise<CoordinatorWorld> {
     const world = new CoordinatorWorld({ ranges });
     if (before) world.storage.contents = before.storage.contents;
@@ -224,7 +224,7 @@ describe("ServiceCIDRs", () => {
     return world;
   }
 
-  /** A server whose ServiceCIDRs have lost their condition and whose store commits nothing. */
+  /** A server whose ServiceCIDRs have lost their condition and whose store commits no write. */
   async function withoutConditions(...names: string[]): Promise<CoordinatorWorld> {
     const world = await visited(undefined, [V4]);
     for (const name of names) if (name !== "kubernetes") await world.run(world.create(name, ["10.7.0.0/24"]));
@@ -237,35 +237,35 @@ describe("ServiceCIDRs", () => {
 
   it.each<[string, () => Promise<CoordinatorWorld>, string, string, string]>([
     [
-      "the default one cannot be made",
+      "the default ServiceCIDR cannot be made",
       () => visited(undefined, [V4], "disk is full"),
       "kubernetes",
       "KubernetesDefaultServiceCIDRError",
       "The default ServiceCIDR can not be created",
     ],
     [
-      "it cannot be given its second family",
+      "the default ServiceCIDR cannot get its second family",
       async () => visited(await visited(undefined, [V4]), [V4, V6], "disk is full"),
       "kubernetes",
       "KubernetesDefaultServiceCIDRError",
       `The default ServiceCIDR can not be upgraded from ${V4} to dual stack [${V4} ${V6}] : Error: disk is full`,
     ],
     [
-      "it is not the configured one",
+      "the default ServiceCIDR is not the configured one",
       async () => visited(await visited(undefined, [V4]), [V6]),
       "kubernetes",
       "KubernetesDefaultServiceCIDRInconsistent",
       `The default ServiceCIDR [${V4}] does not match the controller flag configurations [${V6}]`,
     ],
     [
-      "its condition cannot be written",
+      "the condition of the default ServiceCIDR cannot be written",
       () => withoutConditions("kubernetes"),
       "kubernetes",
       "KubernetesDefaultServiceCIDRError",
       "The default ServiceCIDR Status can not be set to Ready=True",
     ],
     [
-      "somebody said that it is not ready",
+      "a user has set the default ServiceCIDR to not ready",
       async () => {
         const first = await visited(undefined, [V4]);
         await first.run(first.setReady("kubernetes", "False"));
@@ -276,13 +276,13 @@ describe("ServiceCIDRs", () => {
       "Configuration matches, but ",
     ],
     [
-      "the condition of another one cannot be written",
+      "the condition of another ServiceCIDR cannot be written",
       () => withoutConditions("more"),
       "more",
       "KubernetesServiceCIDRError",
       "The ServiceCIDR Status can not be set to Ready=True",
     ],
-  ])("%s", async (_, provoked, name, reason, note) => {
+  ])("%s: event and reason", async (_, provoked, name, reason, note) => {
     const world = await provoked();
     const action = name === "kubernetes" ? "DefaultServiceCIDRSync" : "ServiceCIDRSync";
     expect(told(world.reported)).toEqual([{ type: "Warning", reason, action, note, about: `ServiceCIDR ${name}` }]);

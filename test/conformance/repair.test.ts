@@ -1,4 +1,4 @@
-/** Upstream's assertions about the repair of ClusterIPs, held against the repair controller with the real stores and owners in virtual time. */
+/** Upstream's assertions about the repair of ClusterIPs, run against the repair controller with the real stores and owners in virtual time. */
 import { describe, expect, it } from "vitest";
 import type { IPAddress, Service } from "../../src/api/meta/kubernetes";
 import { aService, anIPAddress, RepairWorld } from "../support/worlds/repair-world";
@@ -193,7 +193,7 @@ const CASES: readonly Case[] = [
 ];
 
 upstreamRow("TestRepairServiceIP", () => {
-  it.each(CASES)("$name", async ({ services = [], addresses = [], custom, at = 0, left, told = [] }) => {
+  it.each(CASES)("$name: the expected addresses and events", async ({ services = [], addresses = [], custom, at = 0, left, told = [] }) => {
     const world = await RepairWorld.of(RANGES, ["IPv4", "IPv6"]);
     if (custom) await world.createRange("custom", ...custom);
     const made = Math.ceil(world.now / 1000) * 1000 + 2_000;
@@ -208,8 +208,8 @@ upstreamRow("TestRepairServiceIP", () => {
     expect(world.told()).toEqual(told);
     const before = world.cluster.network.calls;
     await world.pass();
-    expect(world.told(), "another pass at once has nothing to say").toEqual(told);
-    expect(world.cluster.network.calls - before, "and asks for what changed").toBeLessThan(20);
+    expect(world.told(), "a second pass reports nothing more").toEqual(told);
+    expect(world.cluster.network.calls - before, "a second pass asks only for changes").toBeLessThan(20);
   });
 });
 
@@ -223,10 +223,10 @@ upstreamRow("TestRepairIPAddress_syncIPAddress", () => {
     { name: "not managed by this controller", address: "2001:db8::11", foreign: true, stays: true },
     { name: "out of range", address: "fd00:db8::11", stays: true },
     { name: "leaked ip", address: "10.0.1.1", service: "noexist", at: 90, stays: false },
-  ])("$name", async ({ address, foreign = false, service = "foo", at = 0, stays }) => {
+  ])("$name: stays $stays", async ({ address, foreign = false, service = "foo", at = 0, stays }) => {
     const world = await RepairWorld.of(RANGES, ["IPv4", "IPv6"]);
     const made = world.now;
-    // A Service at the address of somebody else's IPAddress is another case.
+    // A Service at the address of another controller's IPAddress is another case.
     if (!foreign) await world.plant("services", aService("foo", [address], made));
     await world.plant(
       "ipaddresses",
@@ -238,7 +238,7 @@ upstreamRow("TestRepairIPAddress_syncIPAddress", () => {
     else expect(world.parents()[address]).not.toBe(`default/${service}`);
   });
 
-  it("the IPAddress of a Service that became ExternalName is kept for 60 s", async () => {
+  it("the IPAddress of a Service that became ExternalName: kept for 60 s", async () => {
     const world = await RepairWorld.of(RANGES, ["IPv4", "IPv6"]);
     await world.plant("services", aService("foo", [], world.now, { type: "ExternalName", externalName: "example.com" }));
     await world.plant("ipaddresses", anIPAddress("10.0.1.1", "default/foo", world.now));
@@ -255,7 +255,7 @@ upstreamRow("TestRepairIPAddress_syncIPAddress", () => {
 
 upstreamRow("TestRepairIPAddress_runOnce", () => {
   it.each(["services.makeWhole", "ipaddresses.objectsNamed", "ranges", "services.objectsAfter"])(
-    "a pass that fails at %s is counted and tried again, and loses nothing",
+    "a pass that fails at %s: counted, repeated, and nothing is lost",
     async (call) => {
       const world = await RepairWorld.of(RANGES, ["IPv4", "IPv6"]);
       await world.plant("services", aService("test-svc", ["10.0.1.1"], world.now));
@@ -268,11 +268,11 @@ upstreamRow("TestRepairIPAddress_runOnce", () => {
     },
   );
 
-  it("a leaked IPAddress whose Service cannot be read stays, with an event, until it can", async () => {
+  it("a leaked IPAddress whose Service cannot be read: stays, with an event, until the Service is read", async () => {
     const world = await RepairWorld.of(RANGES, ["IPv4", "IPv6"]);
     await world.plant("ipaddresses", anIPAddress("10.0.1.1", SVC, world.now - 90_000));
     let reads = 0;
-    // The first read finds no Service; the second one, before anything goes, fails.
+    // The first read finds no Service; the second one, before the deletion, fails.
     world.fails = (call) => call === "services.objectsNamed" && ++reads === 2;
     await expect(world.pass()).rejects.toThrow("services.objectsNamed failed");
     expect(Object.keys(world.parents())).toEqual(["10.0.1.1"]);
@@ -289,7 +289,7 @@ upstreamRow("TestRepairIPAddress_runOnce", () => {
 });
 
 upstreamRow("TestRepairLeak, TestRepairWithExisting (+DualStack)", () => {
-  it("two Services without a row are repaired, one is out of range, one a duplicate: 252 of 254 stay free", async () => {
+  it("Services without rows, out of range and doubled: two rows are made, so 252 of 254 addresses stay free", async () => {
     const world = await RepairWorld.of(["192.168.1.0/24"]);
     const made = world.now;
     await world.plant(
@@ -315,7 +315,7 @@ upstreamRow("TestRepairLeak, TestRepairWithExisting (+DualStack)", () => {
   });
 
   describe("a leak", () => {
-    it("of an IPAddress gives its address back to the range", async () => {
+    it("of an IPAddress: its address becomes free", async () => {
       const world = await RepairWorld.of(["192.168.1.0/29"]);
       const made = await world.create("ipaddresses", anIPAddress("192.168.1.3", "default/gone", world.now));
       expect(made.ok).toBe(true);

@@ -1,12 +1,12 @@
 /**
- * What upstream's own tests hold a server to, as far as it concerns a served resource or the addresses of Services. Each row that is
- * not `open` has a test of its name (`upstreamRow`); docs/compatibility.md is generated from this list and those tests.
- * Names are upstream's: file and test, or the function.
+ * The assertions of upstream's own tests about the served resources and the addresses of Services. Each row that is not `open` has a
+ * test of its name (`upstreamRow`); docs/compatibility.md is generated from this list and those tests. Names are upstream's: file and
+ * test, or the function.
  */
 export interface UpstreamRow {
-  /** what must hold, in short */
+  /** the assertion, in short */
   holds: string;
-  /** why no test carries the name yet, or never will; absent = a test does */
+  /** why no test has the name; absent = a test has it */
   open?: string;
 }
 
@@ -38,7 +38,7 @@ export const machineryRows = {
   "events (events.k8s.io): lifecycle": {
     holds: "made there, seen in core with the fields mapped; selectors, patch, update without resourceVersion, delete",
   },
-  "events: delete collection (events.k8s.io; core)": { holds: "a label decides what goes, through either group" },
+  "events: delete collection (events.k8s.io; core)": { holds: "a label selects the deleted events, through either group" },
   "table_conversion: pod, nodes, 406 (paging)": { holds: "columns and cells agree, pages are Tables too, a kind without Table is 406" },
   "chunking: chunks": { holds: "400 objects in pages of 17: one resourceVersion, exact remaining counts, name order" },
   "chunking: compacted": { holds: "an expired token is 410 with a fresh one, which lists on at a newer resourceVersion" },
@@ -61,14 +61,14 @@ export const machineryRows = {
 
 /** Tests of Services, ServiceCIDRs, IPAddresses and their allocators: upstream pkg/registry/core/service and test/integration. */
 export const serviceRows = {
-  TestAllocateIPAllocator: { holds: "every address of a range once, then full; what is released is what comes back" },
+  TestAllocateIPAllocator: { holds: "every address of a range once, then full; a released address comes back" },
   "TestAllocateTiny/Small/Reserved": { holds: "/32 gives none, /30 two, a /25 its dynamic band before the static one" },
   "Test_hostsPerNetwork, Test_calculateRangeOffset": { holds: "sizes and static bands of every prefix length" },
   "Test_ipIterator, Test_ipIterator_Number": {
     holds: "the scan visits each address once from any start",
-    open: "addresses are drawn, not scanned; that each is given out once is shown by TestAllocateIPAllocator",
+    open: "addresses are drawn, not scanned; TestAllocateIPAllocator shows that each is given out once",
   },
-  TestIPAllocatorClusterIPMetrics: { holds: "what is held and free, given and refused, by range and scope" },
+  TestIPAllocatorClusterIPMetrics: { holds: "held and free addresses, allocations and refusals, by range and scope" },
   "TestAllocateNextStopOnError / _Collision; TestCIDRAllocateNextStopOnError / DontStopOnNot": {
     holds: "a range that is full or closed leads to the next one, an address that is taken is final",
   },
@@ -81,7 +81,7 @@ export const serviceRows = {
   },
   TestRepairServiceIP: { holds: "IPAddresses that are missing, wrong or doubled are put right" },
   TestRepairIPAddress_syncIPAddress: { holds: "orphaned IPAddresses go after their grace" },
-  TestRepairIPAddress_runOnce: { holds: "which errors are tried again" },
+  TestRepairIPAddress_runOnce: { holds: "errors that are tried again" },
   "TestRepairLeak, TestRepairWithExisting (+DualStack)": { holds: "leaked bits are freed, Services without a row get theirs" },
   "TestControllerSync, canDeleteCIDR, ipToCidrs, cidrToCidrs": {
     holds: "finalizer and conditions; which ServiceCIDRs may go while addresses live",
@@ -97,10 +97,10 @@ export const serviceRows = {
   TestServiceAllocIPAddressLargeCIDR: { holds: "a /64 gives dynamic addresses and its last one" },
   TestServiceCIDRDeletion: { holds: "duplicates and covered ranges go at once, the last cover waits for its Services" },
   TestMigrateServiceCIDR: { holds: "Services move to another range while the default one goes and comes back with another prefix" },
-  TestServiceCIDRMigrationScenarios: { holds: "of changed flags only a second family is applied; Services keep their addresses" },
+  TestServiceCIDRMigrationScenarios: { holds: "changed flags only add a second family; Services keep their addresses" },
   TestSkewAllocatorsRollout: { holds: "100 addresses, each asked for twice at once: 100 of 200 creates fail" },
   "TestMigrateService, TestEnableDisableServiceCIDR": {
-    holds: "Services made with the gate off get their IPAddresses; off, on, off, on keeps everything and goes on",
+    holds: "Services made with the gate off get their IPAddresses; the gate off, on, off, on loses nothing",
   },
   TestInvalidService: { holds: "a Service without a name is Invalid at once" },
   TestValidationAdmissionPolicyServiceCIDR: {
@@ -113,22 +113,22 @@ export const serviceRows = {
   'e2e "should create Services and serve on different Service CIDRs"': {
     holds: "a NodePort Service with a fixed address of a new range, of either family",
   },
-  TestCreateInvalidClusterIPInputs: { holds: "each mistake in families and addresses is told" },
+  TestCreateInvalidClusterIPInputs: { holds: "each mistake in families and addresses is reported" },
   "TestCreateDeleteReuse, TestDeleteWithFinalizer, TestCreate/Update/DeleteDryRun": {
     holds: "freed addresses and ports are usable at once, finalizers keep them, a dry run takes and frees nothing",
   },
   "TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead": {
-    holds: "what an update leaves out is what was allocated; old objects read complete",
+    holds: "an update keeps the allocated values that it leaves out; old objects read complete",
   },
   "TestFeatureType (18), FeatureClusterIPs, FeatureExternalTrafficPolicy, FeatureInternalTrafficPolicy": {
-    holds: "every change of type keeps, takes and gives back what it must",
+    holds: "every change of type keeps, takes and releases the right addresses and ports",
   },
   "dualstack_test.go": { holds: "up to two families and down to one, to ExternalName and back" },
   "test/integration/network: FinalizersRepairLoop, FinalizersPatchStatus, ServiceCIDR28bits": {
     holds: "the last finalizer frees address and port whichever endpoint took it; a /28 works",
   },
   "test/integration/service: ExternalName internalTrafficPolicy (3), externalIPs drop, ClusterIPSelector": {
-    holds: "fields that the type does not have are not shown; `spec.clusterIP!=None` selects",
+    holds: "fields that the type does not have are absent; `spec.clusterIP!=None` selects",
   },
 } as const satisfies Record<string, UpstreamRow>;
 

@@ -1,5 +1,5 @@
 /**
- * How far observed counts are from equal expected counts, as a standard normal deviate: Pearson's statistic through the Wilson-Hilferty
+ * The distance of observed counts from equal expected counts, as a standard normal deviate: Pearson's statistic through the Wilson-Hilferty
  * cube-root approximation. Far above 0: not uniform; far below: too even to be random. Each cell should expect 5 and more.
  */
 export function chiSquareDeviation(counts: readonly number[]): number {
@@ -11,5 +11,5 @@ export function chiSquareDeviation(counts: readonly number[]): number {
   return (Math.cbrt(statistic / degrees) - (1 - spread)) / Math.sqrt(spread);
 }
 
-/** Beyond this a draw is one in 15,000; seeds are fixed, so a test that has passed stays passed. */
+/** A draw exceeds this once in 15,000. Seeds are fixed, so a test that has passed keeps passing. */
 export const DEVIATION_MAX = 4;

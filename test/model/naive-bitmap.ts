@@ -1,4 +1,4 @@
-/** Flat twin of the bitmaps: a set of taken offsets, every question answered by walking the interval or the set. */
+/** A naive model of the bitmaps: a set of taken offsets, where every query walks the interval or the set. */
 export class NaiveBitmap {
   readonly #taken = new Set<bigint>();
   #ascending: bigint[] | undefined;
@@ -31,7 +31,7 @@ export class NaiveBitmap {
     return last - first + 1n - BigInt(this.takenIn(first, last));
   }
 
-  /** The k-th free offset: k steps right, and one more for each taken offset on the way. */
+  /** The k-th free offset: k steps up, and one more for each taken offset on the way. */
   kthFree(first: bigint, last: bigint, k: bigint): bigint | undefined {
     let offset = first + k;
     for (const taken of this.#sorted()) {

@@ -3,7 +3,7 @@ import type { Prefix } from "../../src/core/net/prefix";
 import { lastOf } from "../../src/core/net/prefix";
 import { isUsableIn } from "../../src/core/net/usable";
 
-/** Flat twin of the pool for small IPv4 segments: each question is answered address by address, from the definitions. */
+/** A naive model of the pool for small IPv4 segments: every query goes address by address, by the definitions. */
 export class NaivePool {
   #owned: readonly Prefix[] = [];
   #ranges: readonly Prefix[] = [];

@@ -1,6 +1,6 @@
 import { parsePrefix, type Prefix } from "../../src/core/net/prefix";
 
-/** The prefix that a literal of a test means. */
+/** The prefix of a literal in a test. */
 export function prefixOf(text: string): Prefix {
   const parsed = parsePrefix(text);
   if (!parsed.ok) throw new Error(`${text}: ${parsed.error.reason}`);

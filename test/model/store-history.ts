@@ -1,4 +1,4 @@
-/** A store's past as whole copies of every revision: what lists and watches have to agree with. */
+/** A store's past as whole copies of every revision, against which tests compare lists and watches. */
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 
 /** Stored text by key. */
@@ -13,7 +13,7 @@ export interface ModelEvent {
 export class StoreHistory {
   readonly #snapshots = new Map<number, Snapshot>();
 
-  /** Remembers what the store held once `revision` was its newest. */
+  /** Remembers the content of the store at `revision`, its newest one. */
   remember(revision: number, rows: Iterable<{ key: string; data: string }>): void {
     this.#snapshots.set(revision, new Map([...rows].map(({ key, data }) => [key, data])));
   }
@@ -22,13 +22,13 @@ export class StoreHistory {
     return [...this.#snapshots.keys()];
   }
 
-  /** The rows that a list at `revision` shows, in key order. */
+  /** The rows of a list at `revision`, in key order. */
   list(revision: number, sees: (key: string, object: KubeObject) => boolean): { key: string; data: string }[] {
     const rows = [...(this.#snapshots.get(revision) ?? [])].map(([key, data]) => ({ key, data }));
     return rows.filter(({ key, data }) => sees(key, JSON.parse(data) as KubeObject)).sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** What a watch from `since` delivers up to `until`, found by comparing neighbouring snapshots. */
+  /** The events of a watch from `since` up to `until`, computed from neighbouring snapshots. */
   events(since: number, until: number, sees: (key: string, object: KubeObject) => boolean): ModelEvent[] {
     const events: ModelEvent[] = [];
     for (let revision = since + 1; revision <= until; revision++) {

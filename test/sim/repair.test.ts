@@ -61,12 +61,12 @@ async function runRepairHistory(seed: number, repairs = true): Promise<Report> {
   return report;
 }
 
-/** The IPAddress of some Service; how many were asked to go. */
+/** Deletes the IPAddress of some Service, this very one however late: a successor may be a client's. Answers how many were asked to go. */
 function deleteByHand(cluster: SimCluster, pick: number): number {
   const managed = ipAddressesOf(cluster).filter(({ spec }) => spec?.parentRef?.resource === "services");
-  const name = managed[pick % Math.max(1, managed.length)]?.metadata?.name;
+  const { name, uid = "" } = managed[pick % Math.max(1, managed.length)]?.metadata ?? {};
   if (name === undefined) return 0;
-  const request = { verb: "delete", key: { namespace: "", name }, options: DELETE } as const;
+  const request = { verb: "delete", key: { namespace: "", name }, options: { ...DELETE, preconditions: { uid } } } as const;
   void cluster.network.call(CLIENT, cluster.ipAddresses, ({ store }) => store.write(request)).catch(() => undefined);
   return 1;
 }

@@ -42,9 +42,13 @@ export class DefaultService {
 
   /** Makes the Service unless it is there; where that fails it asks to be called again. Never rejects. */
   ensure(): Promise<void> {
-    this.#making ??= this.#make().finally(() => {
-      this.#making = undefined;
-    });
+    this.#making ??= this.#make()
+      .catch((error: unknown) =>
+        this.ports.recorder.log("warn", "the Service default/kubernetes could not be looked at", { error: String(error) }),
+      )
+      .finally(() => {
+        this.#making = undefined;
+      });
     return this.#making;
   }
 

@@ -2,6 +2,7 @@
 import { ClusterStore } from "../../api/store/cluster-store";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../rpc/ip-addresses";
 import type { AuditedStore, HeldAddress, IPAddressRestore, RepairedAddresses, WholeResult, WrittenAddress } from "../rpc/repair";
+import type { AddressLedger } from "./address-ledger";
 import { IPAddressExtension, type IPAddressStorage, type IPAddressSupply } from "./ip-address-extension";
 import { IPAddressRepair } from "./ip-address-repair";
 import { type LedgerParts, ledgerParts, type LedgerStorePorts } from "./ledger-store";
@@ -40,6 +41,10 @@ export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements I
     ledger.releases.rearm();
   }
 
+  get ledger(): AddressLedger {
+    return this.#parts.ledger;
+  }
+
   async createMany(writes: IPAddressWrite[]): Promise<void> {
     await this.store.internally((turn) => {
       for (const write of writes) this.#extension.writeManaged(turn, write);
@@ -69,18 +74,18 @@ export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements I
   }
 
   auditAll(): Promise<void> {
-    void this.#parts.ledger.auditAll();
+    void this.ledger.auditAll();
     return Promise.resolve();
   }
 
   override async maintain(): Promise<void> {
-    await this.#parts.ledger.releases.drain();
-    await this.#parts.ledger.audit();
+    await this.ledger.releases.drain();
+    await this.ledger.audit();
   }
 
   /** The object's alarm went off. Never rejects. */
   alarm(): Promise<void> {
     this.#parts.alarm.rang();
-    return this.#parts.ledger.releases.drain();
+    return this.ledger.releases.drain();
   }
 }

@@ -28,6 +28,7 @@ import { NodePorts } from "./node-ports";
 import { Pairing } from "./pairing";
 import { ServiceExtension, type ServiceSupply } from "./service-extension";
 import { ServiceRepair } from "./service-repair";
+import type { TopologySource } from "./topology-source";
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
 const BOOTSTRAP_WAIT_MS = 10_000;
@@ -129,6 +130,10 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
 
   get ledger(): AddressLedger {
     return this.#parts.ledger;
+  }
+
+  get topology(): TopologySource {
+    return this.#parts.topology;
   }
 
   ensureBootstrapped(): Promise<void> {

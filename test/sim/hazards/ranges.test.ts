@@ -95,7 +95,7 @@ describe("hazards", () => {
     scenario.meet("countTaken", "answerHeld", { skip: nth - 1 });
     await api.run(scenario.startRangeRemoval("c"));
     await scenario.until("countTaken");
-    const retaken = cluster.services.brain.repair.makeWhole([item]);
+    const retaken = cluster.services.brain.makeWhole([item]);
     await scenario.pass(1_000);
     await scenario.deliver("countTaken");
     const [result] = await api.run(retaken);

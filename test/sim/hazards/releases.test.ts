@@ -11,11 +11,11 @@ describe("hazards", () => {
     const { api } = scenario;
     await api.create("s", { clusterIP: FIVE });
     scenario.meet("release", "replyLost");
+    scenario.meet("release", "held", { times: 10 });
     const retype = api.start(api.change("s", { spec: { type: "ExternalName", externalName: "a.example.com" } }));
     await scenario.pass(1_000);
     // The owner has freed it, and nobody but the owner knows.
     expect(await scenario.rowsOf(FIVE)).toEqual([]);
-    scenario.meet("release", "held", { times: 10 });
     await api.run(retype);
     const created = await api.create("t", { clusterIP: FIVE });
     expect(created.ok, "T takes what is free").toBe(true);

@@ -85,12 +85,16 @@ export class MemoryLedgerStorage implements LedgerStorage {
   }
 }
 
-/** FreeCountStorage in memory: what a restart finds is what was saved. */
+/** FreeCountStorage in memory, on the same journal as the rest of its object. */
 export class MemoryFreeCountStorage implements FreeCountStorage {
-  readonly saved = new Map<string, TakenCounts>();
+  readonly saved: JournaledMap<TakenCounts>;
+
+  constructor(journal = new Journal()) {
+    this.saved = new JournaledMap(journal);
+  }
 
   takenCountsLoad(): TakenCounts[] {
-    return structuredClone([...this.saved.values()]);
+    return structuredClone(this.saved.values());
   }
 
   takenCountsSave(counts: TakenCounts): void {

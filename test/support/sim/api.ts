@@ -30,7 +30,7 @@ export class SimApi {
 
   /** Until the default ServiceCIDR gives out addresses. */
   async ready(): Promise<this> {
-    await this.run(this.cluster.coordinator.brain.brain.readyTopology(10_000));
+    await this.run(this.cluster.services.brain.ensureBootstrapped());
     await this.run(this.cluster.services.brain.maintain());
     return this;
   }

@@ -19,7 +19,7 @@ export function ipAddressesOf(cluster: SimCluster): IPAddress[] {
 }
 
 function serviceCIDRsOf(cluster: SimCluster): ServiceCIDR[] {
-  return cluster.coordinatorTables.objectScan("", "").map(({ data }) => JSON.parse(data) as ServiceCIDR);
+  return cluster.tables.coordinator.store.objectScan("", "").map(({ data }) => JSON.parse(data) as ServiceCIDR);
 }
 
 /** The Services without the addresses that may lie in no ServiceCIDR: given out in one that was later taken away by force (PROTOCOL rules 9, 12, 14). */

@@ -57,16 +57,17 @@ export class SimClients {
     return true;
   }
 
-  /** What breaks pairs, for a cluster with a repair controller: IPAddresses are deleted under their Services, or name one that is not theirs. */
+  /** What breaks pairs, for a cluster with a repair controller: IPAddresses are deleted under their Services, or name one that is not theirs; the Service of the API goes. */
   meddle(): void {
     const all = ipAddressesOf(this.cluster);
     const managed = all.filter(({ spec }) => spec?.parentRef?.resource === "services");
-    const dice = this.random.below(10);
+    const dice = this.random.below(11);
     const { name, uid = "" } = managed[this.random.below(Math.max(1, managed.length))]?.metadata ?? {};
     if (dice < 2 || name === undefined) void this.#send(this.cluster.ipAddresses, this.#orphan());
     else if (dice < 6) void this.#replace(name, uid);
     else if (dice < 8) void this.#deleteByHand(name, uid);
-    else void this.#send(this.cluster.ipAddresses, this.#finalizers(name));
+    else if (dice < 10) void this.#send(this.cluster.ipAddresses, this.#finalizers(name));
+    else void this.#send(this.cluster.services, { verb: "delete", key: { namespace: "default", name: "kubernetes" }, options: DELETE });
   }
 
   /** Only this very one, however late: its successor may be a client's. */
@@ -251,9 +252,7 @@ export class SimClients {
     };
     const request: WriteRequest = this.random.below(2) === 0 ? create : { verb: "delete", key: { namespace: "", name }, options: DELETE };
     const { network } = this.cluster;
-    void network
-      .call(CLIENT, coordinator, ({ brain, store }) => brain.bootstrapped().then(() => store.write(request)))
-      .catch(() => undefined);
+    void network.call(CLIENT, coordinator, (store) => store.write(request)).catch(() => undefined);
   }
 
   #address(family: string): string {

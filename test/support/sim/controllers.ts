@@ -20,6 +20,7 @@ export class SimControllers {
     private readonly random: WordRandom,
   ) {
     this.#informers = [new SimInformer(world.cluster, "services"), new SimInformer(world.cluster, "ipaddresses")];
+    world.cluster.repairPoked = () => this.#repair();
   }
 
   /** Starts what its turn it is; does not wait for it. */

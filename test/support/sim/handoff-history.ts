@@ -135,9 +135,7 @@ async function write(cluster: SimCluster, request: WriteRequest): Promise<void> 
 
 /** The Status of a refusal; a call that is lost says nothing. */
 async function send(cluster: SimCluster, request: WriteRequest): Promise<Status | undefined> {
-  const call = cluster.network.call(CLIENT, cluster.coordinator, ({ brain, store }) =>
-    brain.bootstrapped().then(() => store.write(request)),
-  );
+  const call = cluster.network.call(CLIENT, cluster.coordinator, (store) => store.write(request));
   return call.then(
     (result) => (result.ok ? undefined : result.status),
     () => undefined,

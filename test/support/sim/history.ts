@@ -70,6 +70,7 @@ export function drawFaults(random: WordRandom): FaultRates {
     lostTransaction: some(0.1),
     clockJump: 0,
     messageCrash: some(0.06),
+    kv: some(1),
   };
 }
 

@@ -65,6 +65,11 @@ export class Journal {
     this.#steps.add(step);
   }
 
+  /** Whether somebody has said that the open transaction does this. */
+  does(step: ProtocolStep): boolean {
+    return this.#steps.has(step);
+  }
+
   /** To be called with each write, which outside a transaction is one by itself. */
   wrote(undo: () => void): void {
     this.#undo?.push(undo);

@@ -2,16 +2,10 @@
 import { deleteNamespaces } from "../../../src/controllers/namespaces/namespace-deletion";
 import { notFound } from "../../../src/api/meta/status";
 import type { Namespace } from "../../../src/api/meta/kubernetes";
-import type { GetResult, MaintainedStore } from "../../../src/api/rpc/store";
+import type { GetResult } from "../../../src/api/rpc/store";
 import { withTimeout } from "../../../src/core/base/timeout";
-import type { NamespaceGuard } from "../../../src/api/store/namespace-guard";
-import type { ResourceStore } from "../../../src/api/store/resource-store";
-import type { StoredObject } from "../../../src/api/store/store-storage";
 import type { SimCluster } from "./cluster";
-import type { Journal } from "./journal";
 import { type Caller, SimNode } from "./network";
-import type { SimStoreStorage } from "./store-storage";
-import { DELETE } from "../worlds/store-world";
 
 const RESOURCE = { group: "", resource: "namespaces", kind: "Namespace" };
 const CALL_TIMEOUT_MS = 20_000;
@@ -114,31 +108,4 @@ export class SimNamespaces {
     this.#life++;
     this.#running = false;
   }
-}
-
-/** What a namespaced store does for that controller; as in durable-objects/store-object.ts. */
-export function namespaceContent<Supply>(
-  store: ResourceStore<Supply>,
-  guard: NamespaceGuard,
-  rows: SimStoreStorage,
-  journal: Journal,
-): Pick<MaintainedStore, "closeNamespace" | "emptyNamespace"> {
-  return {
-    async closeNamespace(name, uid) {
-      if (!(await guard.learn(name))) throw new Error("whose name it is now is unknown");
-      await store.internally(() => {
-        journal.note("closeNamespace");
-        guard.close(name, uid);
-      });
-    },
-    async emptyNamespace(namespace, uid) {
-      const left = (): StoredObject[] => rows.objectScan(`${namespace}/`, `${namespace}0`);
-      for (const { key } of guard.isClosed(namespace, uid) ? left() : []) {
-        if (!guard.isClosed(namespace, uid)) break;
-        const name = key.slice(namespace.length + 1);
-        await store.write({ verb: "delete", key: { namespace, name }, options: DELETE });
-      }
-      return guard.isClosed(namespace, uid) ? { objects: left().length, finalizers: [] } : "notClosed";
-    },
-  };
 }

@@ -2,7 +2,7 @@
 import type { Clock } from "../../../src/core/base/ports";
 import type { WordRandom } from "../../../src/core/base/word-random";
 import { plainCopy } from "./plain-copy";
-import { type FaultKind, isRareStep, type ProtocolStep } from "./protocol-steps";
+import { type FaultKind, isRareStep, type Occurrence, type ProtocolStep } from "./protocol-steps";
 import { type CommitGate, type CommitSteps, SimulatedCrash } from "./journal";
 import type { SimScheduler } from "./scheduler";
 
@@ -25,6 +25,8 @@ export interface FaultRates {
   clockJump: number;
   /** who is called dies before or after the call has had its effect, or who calls when it has left, if that can die: each equally often */
   messageCrash: number;
+  /** of a read of KV: it is wrong in a way of FaultyKv, or fails */
+  kv: number;
 }
 
 export const NO_FAULTS: FaultRates = {
@@ -37,6 +39,7 @@ export const NO_FAULTS: FaultRates = {
   lostTransaction: 0,
   clockJump: 0,
   messageCrash: 0,
+  kv: 0,
 };
 
 /** Whoever makes calls: an object in one of its lives, or a client. */
@@ -109,6 +112,11 @@ export class SimNetwork {
 
   chance(probability: number): boolean {
     return probability > 0 && this.random.next() < probability;
+  }
+
+  /** Something happened that a history should come to (protocol-steps.ts). */
+  occurred(what: Occurrence): void {
+    this.marks.add(what);
   }
 
   /** Whether a fault of this rate happens now. */

@@ -40,9 +40,7 @@ export class SimOperator {
   /** Resolves when the write has been answered or is known to be lost. */
   async send(request: WriteRequest): Promise<void> {
     const { network, coordinator } = this.cluster;
-    await network
-      .call(CLIENT, coordinator, ({ brain, store }) => brain.bootstrapped().then(() => store.write(request)))
-      .catch(() => undefined);
+    await network.call(CLIENT, coordinator, (store) => store.write(request)).catch(() => undefined);
   }
 
   creation(name: string, cidrs: readonly string[]): WriteRequest {
@@ -56,7 +54,7 @@ export class SimOperator {
   #change(): WriteRequest {
     // The default one comes back by itself.
     const name = this.random.below(20) === 0 ? DEFAULT : `range-${this.random.below(NAMES)}`;
-    const stored = this.cluster.coordinatorTables.objectGet(name);
+    const stored = this.cluster.tables.coordinator.store.objectGet(name);
     if (!stored) return this.creation(name, (name === DEFAULT && this.configured) || this.#cidrs());
     const object = JSON.parse(stored.data) as ServiceCIDR;
     const dice = this.random.below(20);

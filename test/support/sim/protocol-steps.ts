@@ -1,6 +1,7 @@
 /** Which fault met which step of the protocol: a simulation that never loses the answer of an activation shows nothing about it. */
 import type { HandoffRow } from "../../../src/addresses/coordinator/coordinator-storage";
 import type { CopyChunk, OwnerConfig } from "../../../src/addresses/rpc/service-cidr";
+import { KV_FAULTS } from "./faulty-kv";
 import type { Contents } from "../memory/coordinator-storage";
 
 /** What happens to a message, to the clock of who gets it, or to an object at a message. */
@@ -13,10 +14,11 @@ export type FaultKind = (typeof MESSAGE_FAULTS)[number] | (typeof COMMIT_FAULTS)
 /** Calls that only read: nothing is committed in them. */
 const READ_STEPS = {
   create: ["topology", "countedTopology", "countFree"],
+  bootstrap: ["readyTopology"],
   release: ["audit"],
   topology: ["countTaken"],
   handoff: ["cut", "copyOut"],
-  repair: ["feed", "writers", "rowsOf", "checkBitmap", "makeWhole", "makeHeld", "giveUp"],
+  repair: ["feed", "writers", "rowsOf", "checkBitmap", "makeWhole", "makeHeld", "giveUp", "pokeRepair"],
   namespace: ["learnNamespace", "emptyNamespace"],
 } as const;
 /** Calls that write. */
@@ -37,7 +39,16 @@ const COMMIT_STEPS = {
   seeding: ["intendSeed", "seeded"],
   handoff: ["begin", "commit", "end", "rest"],
   repair: ["repairTurn"],
+  namespace: ["emptyBatch"],
 } as const;
+/** What no fault has to meet, and what histories have to come to all the same. */
+export const OCCURRENCES = [
+  "topology copy used",
+  "free counts loaded",
+  "default Service made again",
+  ...KV_FAULTS.map((fault) => `KV ${fault}` as const),
+] as const;
+export type Occurrence = (typeof OCCURRENCES)[number];
 
 type StepsOf<T extends Record<string, readonly string[]>> = T[keyof T][number];
 export type ProtocolStep = StepsOf<typeof READ_STEPS> | StepsOf<typeof WRITE_STEPS> | StepsOf<typeof COMMIT_STEPS>;
@@ -53,6 +64,9 @@ const RARE_STEPS: ReadonlySet<ProtocolStep> = new Set<ProtocolStep>([
   "repairTurn",
   "closeNamespace",
   "emptyNamespace",
+  "emptyBatch",
+  "pokeRepair",
+  "readyTopology",
   "close",
   "reopen",
   "thaw",
@@ -63,7 +77,7 @@ export function isRareStep(step: ProtocolStep | undefined): boolean {
   return step !== undefined && RARE_STEPS.has(step);
 }
 
-/** Every pair `fault step` that has to be met. */
+/** Every pair `fault step` that has to be met, and every occurrence. */
 export function wantedMarks(): string[] {
   const pairs = (faults: readonly FaultKind[], steps: Readonly<Record<string, readonly ProtocolStep[]>>): string[] =>
     Object.values(steps).flatMap((of) => of.flatMap((step) => faults.map((fault) => `${fault} ${step}`)));
@@ -71,6 +85,7 @@ export function wantedMarks(): string[] {
     ...pairs(MESSAGE_FAULTS, READ_STEPS),
     ...pairs([...MESSAGE_FAULTS, ...COMMIT_FAULTS], WRITE_STEPS),
     ...pairs(COMMIT_FAULTS, COMMIT_STEPS),
+    ...OCCURRENCES,
   ];
 }
 

@@ -1,6 +1,6 @@
 /** Switches that take one protection each out of a simulated cluster, to show that its absence is noticed. */
 import type { Clock } from "../../../src/core/base/ports";
-import { ServiceRepair } from "../../../src/addresses/clusterip/service-repair";
+import { ServiceRepair, type ServiceRepairPorts } from "../../../src/addresses/clusterip/service-repair";
 import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
 import { relation } from "../../../src/core/net/prefix";
 import { storedPrefix } from "../../../src/addresses/topology/stored-prefix";
@@ -49,15 +49,20 @@ function noHolderKind(): Sabotage {
 /** The services store releases whatever repair proposes, whoever holds it or is about to. */
 function noSecondLook(): Sabotage {
   return {
-    repaired: (repair, ports) => {
-      const { ledger, storage } = ports;
+    services: (store, rows) => {
+      const { ledger } = store;
       const dropOrphaned = (address: string): boolean => {
-        const allocation = storage.allocationGet(address);
+        const allocation = rows.allocationGet(address);
         if (allocation) ledger.drop(allocation.key, address);
         return allocation !== undefined;
       };
-      const blind = new ServiceRepair({ ...ports, ledger: overriding(ledger, { isInFlight: () => false, dropOrphaned }) });
-      return overriding(repair, { giveUp: (items) => blind.giveUp(items) });
+      const ports: Pick<ServiceRepairPorts, "ledger" | "storage" | "internally"> = {
+        ledger: overriding(ledger, { isInFlight: () => false, dropOrphaned }),
+        storage: rows,
+        internally: (work) => store.store.internally(work),
+      };
+      const blind = new ServiceRepair(ports as ServiceRepairPorts);
+      store.giveUp = (items) => blind.giveUp(items);
     },
   };
 }

@@ -101,12 +101,12 @@ export class Scenario {
 
   /** ServiceCIDRs that exist, in whatever state. */
   ranges(): string[] {
-    return this.cluster.coordinatorTables.objectScan("", "").map(({ key }) => key);
+    return this.cluster.tables.coordinator.store.objectScan("", "").map(({ key }) => key);
   }
 
   /** uid of the ServiceCIDR of this name; throws when there is none. */
   uidOf(name: string): string {
-    const stored = this.cluster.coordinatorTables.objectGet(name);
+    const stored = this.cluster.tables.coordinator.store.objectGet(name);
     if (!stored) throw new Error(`no ServiceCIDR ${name}`);
     return stored.uid;
   }

@@ -44,6 +44,7 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   }
 
   objectDelete(key: string): void {
+    if (this.#closed.has(key.slice(0, Math.max(0, key.indexOf("/"))))) this.#journal.note("emptyBatch");
     this.#objects.delete(key);
   }
 
@@ -80,6 +81,7 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   }
 
   namespaceClose(name: string, uid: string): void {
+    this.#journal.note("closeNamespace");
     this.#closed.set(name, uid);
   }
 

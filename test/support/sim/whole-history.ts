@@ -9,7 +9,7 @@ import { SimControllers } from "./controllers";
 import { SimCluster, type Sabotage } from "./cluster";
 import { RepairWorld } from "../worlds/repair-world";
 import { crashSomeone, drawFaults, isExpected } from "./history";
-import { type FaultRates, NO_FAULTS } from "./network";
+import { CLIENT, type FaultRates, NO_FAULTS } from "./network";
 import { SimOperator } from "./operator";
 import { pick, seededRandom } from "./seeded-random";
 
@@ -50,6 +50,7 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     seed,
     ranges,
     families: isDual ? ["IPv4", "IPv6"] : ["IPv4"],
+    apiServerServiceIP: "10.0.0.1",
     handoff: { rowsMax: 3, chunkRowsMax: 2 },
     ...(sabotage ? { sabotage } : {}),
   });
@@ -75,6 +76,8 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     else if (random.below(50) === 0) cluster.namespaces.toggle(PASSING_NAMESPACE);
     else while (!clients.act()) await scheduler.pass(100);
     controllers.act();
+    // The Worker does so before the first request that it has for a cluster.
+    if (random.below(20) === 0) void network.call(CLIENT, cluster.services, (store) => store.ensureBootstrapped()).catch(() => undefined);
     await scheduler.pass(random.below(gapMs));
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }

@@ -1,6 +1,9 @@
 /** A whole cluster in virtual time with its repair controller: the brains of all stores and owners, and a pass whenever a test wants one. */
 import type { RepairPorts } from "../../../src/addresses/repair/repair-ports";
 import { heldAddresses } from "../../../src/addresses/clusterip/address-plan";
+import type { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-store";
+import type { ServicesStore } from "../../../src/addresses/clusterip/services-store";
+import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
 import { Repairer } from "../../../src/addresses/repair/repairer";
 import { readIPAddress } from "../../../src/addresses/repair/round";
 import { withTimeout } from "../../../src/core/base/timeout";
@@ -16,7 +19,7 @@ import type { ResourceStore } from "../../../src/api/store/resource-store";
 import { prefixOf } from "../../model/prefix-of";
 import type { ProtocolStep } from "../sim/protocol-steps";
 import { MemoryRepairStorage } from "../memory/repair-storage";
-import { type CoordinatorBrain, type IPAddressesBrain, type ServicesBrain, SimCluster } from "../sim/cluster";
+import { SimCluster } from "../sim/cluster";
 import { ALWAYS, type Caller } from "../sim/network";
 import { createRequest, DELETE, WRITE } from "./store-world";
 
@@ -170,8 +173,8 @@ export class RepairWorld {
     await this.cluster.scheduler.pass(10_000);
   }
 
-  coordinator<T>(work: (brain: CoordinatorBrain["brain"]) => Promise<T>): Promise<T> {
-    return this.cluster.network.call(ALWAYS, this.cluster.coordinator, ({ brain }) => work(brain));
+  coordinator<T>(work: (brain: CoordinatorStore) => Promise<T>): Promise<T> {
+    return this.cluster.network.call(ALWAYS, this.cluster.coordinator, work);
   }
 
   #inStore<T>(
@@ -206,7 +209,7 @@ export class RepairWorld {
   }
 
   /** Of what the services store has just agreed to release: nobody holds it, and no operation under way may still commit it. */
-  #judgeRelease({ ledger }: ServicesBrain, { address, token }: WrittenAddress): void {
+  #judgeRelease({ ledger }: ServicesStore, { address, token }: WrittenAddress): void {
     if (ledger.isInFlight(token)) this.harm.push(`repair: ${address} was released under an operation that may commit it`);
     const allocation = this.cluster.tables.services.ledger.allocationGet(address);
     if (allocation && allocation.token !== token) return;
@@ -234,9 +237,9 @@ export class RepairWorld {
         called(`${store}.${call}`, () =>
           this.#inStore(store, (target) => Promise.resolve(work(new ObjectFeedReader(target))), caller, "feed"),
         );
-      const services = <T>(call: ProtocolStep, work: (brain: ServicesBrain) => Promise<T>): Promise<T> =>
+      const services = <T>(call: ProtocolStep, work: (brain: ServicesStore) => Promise<T>): Promise<T> =>
         called(`services.${call}`, () => cluster.network.call(caller, cluster.services, work, () => call));
-      const addresses = <T>(call: string, work: (brain: IPAddressesBrain) => Promise<T>, step?: ProtocolStep): Promise<T> =>
+      const addresses = <T>(call: string, work: (brain: IPAddressesStore) => Promise<T>, step?: ProtocolStep): Promise<T> =>
         called(`ipaddresses.${call}`, () => cluster.network.call(caller, cluster.ipAddresses, work, () => step));
       return {
         objectsSince: (cursor, limit) => read("objectsSince", (reader) => reader.objectsSince(cursor, limit)),
@@ -246,14 +249,14 @@ export class RepairWorld {
           if (store === "ipaddresses") this.#note(found);
           return found;
         },
-        makeWhole: (items) => services("makeWhole", ({ repair }) => repair.makeWhole(items)),
+        makeWhole: (items) => services("makeWhole", (brain) => brain.makeWhole(items)),
         giveUp: (items) => {
           for (const { address, token } of items) {
             const seen = this.#seen.get(address);
             if (seen && cluster.tables.ipAddresses.addresses.genGet(address)?.token === token) this.#judge(address, seen);
           }
           return services("giveUp", async (brain) => {
-            const results = await brain.repair.giveUp(items);
+            const results = await brain.giveUp(items);
             for (const [i, item] of items.entries()) if (results[i] === "released") this.#judgeRelease(brain, item);
             return results;
           });
@@ -285,8 +288,8 @@ export class RepairWorld {
       ranges: () =>
         called("ranges", () =>
           Promise.resolve(
-            (cluster.onlyRanges ?? objectsOf<ServiceCIDR>(cluster.coordinatorTables).flatMap(({ spec }) => spec?.cidrs ?? [])).map((cidr) =>
-              prefixOf(cidr),
+            (cluster.onlyRanges ?? objectsOf<ServiceCIDR>(cluster.tables.coordinator.store).flatMap(({ spec }) => spec?.cidrs ?? [])).map(
+              (cidr) => prefixOf(cidr),
             ),
           ),
         ),

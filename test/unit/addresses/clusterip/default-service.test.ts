@@ -14,6 +14,8 @@ class World {
   /** "" = the write is done */
   refusal = "";
   breaks = false;
+  /** reading the stored Services fails */
+  unreadable = false;
   readonly service = new DefaultService(
     {
       clock: {
@@ -23,7 +25,10 @@ class World {
         nextTurn: () => Promise.resolve(),
       },
       recorder: { log: (level, event, fields) => void this.logged.push(`${level} ${event} ${String(fields?.["message"])}`) },
-      exists: ({ namespace, name }) => this.exists && namespace === "default" && name === "kubernetes",
+      exists: ({ namespace, name }) => {
+        if (this.unreadable) throw new Error("the storage fails");
+        return this.exists && namespace === "default" && name === "kubernetes";
+      },
       write: (request) => this.#write(request),
       wakeAt: (time) => void this.wishes.push(time - this.nowMs),
     },
@@ -69,6 +74,16 @@ describe("default/kubernetes", () => {
     });
     expect(world.logged).toEqual([]);
     expect(world.wishes, "before the attempt, for the case of a crash in it").toEqual([10_000]);
+  });
+
+  it("a storage that fails: ensure does not reject, and the next call makes the Service", async () => {
+    const world = new World();
+    world.unreadable = true;
+    await world.service.ensure();
+    expect(world.logged).toHaveLength(1);
+    world.unreadable = false;
+    await world.service.ensure();
+    expect(world.exists).toBe(true);
   });
 
   it("comes back right after its deletion is committed; a lost transaction deleted nothing; other Services do not matter", async () => {

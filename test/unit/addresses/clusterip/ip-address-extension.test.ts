@@ -36,7 +36,8 @@ describe("writes of the services store", () => {
 
   it("a newer row replaces the object, an equal or older one changes nothing", async () => {
     const api = new SimApi();
-    const { createMany } = api.cluster.ipAddresses.brain;
+    const store = api.cluster.ipAddresses.brain;
+    const createMany = (writes: Parameters<typeof store.createMany>[0]): Promise<void> => store.createMany(writes);
     await api.run(createMany([aWrite(5)]));
     const uid = ipAddressesOf(api.cluster)[0]?.metadata?.uid;
     await api.run(createMany([aWrite(5, "again"), aWrite(4)]));
@@ -72,7 +73,9 @@ describe("writes of the services store", () => {
 
   it("a delete acts on its own token only", async () => {
     const api = new SimApi();
-    const { createMany, deleteMany } = api.cluster.ipAddresses.brain;
+    const store = api.cluster.ipAddresses.brain;
+    const createMany = (writes: Parameters<typeof store.createMany>[0]): Promise<void> => store.createMany(writes);
+    const deleteMany = (items: Parameters<typeof store.deleteMany>[0]): Promise<void> => store.deleteMany(items);
     await api.run(createMany([aWrite(5)]));
     await api.run(deleteMany([{ ...aDelete(5), token: "another" }, aDelete(4)]));
     expect(api.parents).toEqual({ "10.9.0.5": "default/web-5" });

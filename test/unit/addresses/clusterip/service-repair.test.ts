@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { HeldAddress, WrittenAddress } from "../../../../src/addresses/rpc/repair";
 import { aService, anIPAddress, RepairWorld } from "../../../support/worlds/repair-world";
-import type { ServicesBrain } from "../../../support/sim/cluster";
+import type { ServicesStore } from "../../../../src/addresses/clusterip/services-store";
 
 const ALWAYS = { isAlive: () => true };
 const RANGE = ["10.0.0.0/24"];
 
-function inServices<T>(world: RepairWorld, work: (brain: ServicesBrain) => Promise<T>): Promise<T> {
+function inServices<T>(world: RepairWorld, work: (brain: ServicesStore) => Promise<T>): Promise<T> {
   return world.cluster.network.call(ALWAYS, world.cluster.services, work);
 }
 
@@ -32,7 +32,7 @@ describe("giveUp", () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
     const writers = await writersOf(world, address);
-    expect(await world.run(inServices(world, ({ repair }) => repair.giveUp(writers)))).toEqual(["held"]);
+    expect(await world.run(inServices(world, (store) => store.giveUp(writers)))).toEqual(["held"]);
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
   });
 
@@ -42,7 +42,7 @@ describe("giveUp", () => {
     const before = await writersOf(world, address);
     await world.remove("services", "web");
     await world.createService("next", { clusterIP: address });
-    expect(await world.run(inServices(world, ({ repair }) => repair.giveUp(before)))).toEqual(["released"]);
+    expect(await world.run(inServices(world, (store) => store.giveUp(before)))).toEqual(["released"]);
     await world.cluster.scheduler.pass(10_000);
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/next" }, { [address]: "service" }]);
   });
@@ -53,7 +53,7 @@ describe("giveUp", () => {
     const writers = await writersOf(world, address);
     const { ledger } = world.cluster.tables.services;
     ledger.releaseAdd({ ...writers[0]!, attempts: 9, dueAt: world.now + 60_000 });
-    expect(await world.run(inServices(world, ({ repair }) => repair.giveUp(writers)))).toEqual(["pending"]);
+    expect(await world.run(inServices(world, (store) => store.giveUp(writers)))).toEqual(["pending"]);
     expect(ledger.releaseCount()).toBe(1);
     // Nobody is told of a leak that is none.
     ledger.allocationDelete(address);
@@ -68,7 +68,7 @@ describe("giveUp", () => {
     const address = await world.createService("web");
     const writers = await writersOf(world, address);
     world.cluster.tables.services.store.objectDelete("default/web");
-    expect(await world.run(inServices(world, ({ repair }) => repair.giveUp(writers)))).toEqual(["released"]);
+    expect(await world.run(inServices(world, (store) => store.giveUp(writers)))).toEqual(["released"]);
     await world.cluster.scheduler.pass(10_000);
     expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
   });
@@ -83,7 +83,7 @@ describe("giveUp", () => {
       seen = rows.map(({ token, gen }) => ({ address: "10.0.0.1", token, gen }));
     }
     expect([seen.length, world.services()]).toEqual([1, []]);
-    const answer = world.cluster.services.brain.repair.giveUp(seen);
+    const answer = world.cluster.services.brain.giveUp(seen);
     expect(await world.run(answer)).toEqual(["busy"]);
     const address = await create;
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
@@ -100,7 +100,7 @@ describe("makeWhole", () => {
     const address = await world.createService("web");
     const { uid = "" } = world.services()[0]?.metadata ?? {};
     const item = { namespace: "default", name: "web", uid, address, object: "", isRight: false, ...other };
-    expect(await world.run(inServices(world, ({ repair }) => repair.makeWhole([item])))).toEqual(["gone"]);
+    expect(await world.run(inServices(world, (store) => store.makeWhole([item])))).toEqual(["gone"]);
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
   });
 
@@ -127,7 +127,7 @@ describe("makeWhole", () => {
     const address = await world.createService("first");
     await world.plant("services", aService("second", [address], world.now));
     const item = { namespace: "default", name: "second", uid: "uid of second", address, object: "", isRight: false };
-    expect(await world.run(inServices(world, ({ repair }) => repair.makeWhole([item])))).toEqual(["duplicate"]);
+    expect(await world.run(inServices(world, (store) => store.makeWhole([item])))).toEqual(["duplicate"]);
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/first" }, { [address]: "service" }]);
   });
 
@@ -140,7 +140,7 @@ describe("makeWhole", () => {
       await world.run(world.cluster.network.call(ALWAYS, node, (owner) => owner.release(writers.map(({ token }) => ({ address, token })))));
     }
     const item = { namespace: "default", name: "web", uid, address, object: "", isRight: false };
-    const answer = world.cluster.services.brain.repair.makeWhole([item]);
+    const answer = world.cluster.services.brain.makeWhole([item]);
     await world.remove("services", "web");
     expect(["gone", "restored"]).toContain((await world.run(answer))[0]);
     await world.cluster.scheduler.pass(10_000);

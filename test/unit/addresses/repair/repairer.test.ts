@@ -47,7 +47,7 @@ describe("a force-deleted IPAddress of a live Service", () => {
     await world.remove("ipaddresses", address);
     await world.remove("services", "web");
     const item = { namespace: "default", name: "web", uid, address, object: "", isRight: false };
-    expect(await world.run(world.cluster.network.call(ALWAYS, services, ({ repair }) => repair.makeWhole([item])))).toEqual(["gone"]);
+    expect(await world.run(world.cluster.network.call(ALWAYS, services, (store) => store.makeWhole([item])))).toEqual(["gone"]);
     const late = writer.flatMap((known) =>
       known ? [{ ...known, family: "IPv4" as const, namespace: "default", name: "web", object: "", isRight: false }] : [],
     );

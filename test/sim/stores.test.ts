@@ -1,0 +1,128 @@
+/** What a store's object does besides its writes, through crashes and with a KV that may be wrong: one interleaving each. */
+import { describe, expect, it } from "vitest";
+import { OCCURRENCES } from "../support/sim/protocol-steps";
+import { servicesOf } from "../support/sim/checks";
+import { SimulatedCrash } from "../support/sim/journal";
+import { PASSING_NAMESPACE } from "../support/sim/clients";
+import { Scenario } from "../support/sim/scenario";
+import { DELETE } from "../support/worlds/store-world";
+import { runWholeHistory } from "../support/sim/whole-history";
+
+/** Within so many histories each of the occurrences is met; most are within a few. */
+const MET_WITHIN = 100;
+/** Longer than a copy takes from its demand until readers see it. */
+const PUBLISHED_MS = 5_000;
+
+function namesOf({ cluster }: Scenario): string[] {
+  return servicesOf(cluster).map(({ metadata }) => `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`);
+}
+
+describe("services store", () => {
+  it("start while the Coordinator is silent: addresses are given out by the published topology", async () => {
+    const scenario = await Scenario.ready();
+    await scenario.api.create("before");
+    await scenario.pass(PUBLISHED_MS);
+    scenario.cluster.services.crash();
+    scenario.meet("topology", "held", { times: Infinity });
+    expect((await scenario.api.create("after")).ok).toBe(true);
+    expect(scenario.cluster.network.marks).toContain("topology copy used");
+    await scenario.deliver("topology");
+    scenario.clear();
+    expect(await scenario.rest()).toEqual([]);
+  });
+
+  it("start with a lost copy and a silent Coordinator: a create answers 503, never that a range is full", async () => {
+    const scenario = await Scenario.ready();
+    scenario.cluster.services.crash();
+    scenario.cluster.directory.forget();
+    scenario.meet("topology", "lost", { times: Infinity });
+    const created = await scenario.api.create("after");
+    expect(created.ok ? created.code : created.status.code).toBe(503);
+    scenario.clear();
+    expect(await scenario.rest()).toEqual([]);
+  });
+
+  it("start after commits: the free counts of owners are those that were saved", async () => {
+    const scenario = await Scenario.ready();
+    await scenario.api.create("a");
+    const [saved] = scenario.cluster.tables.services.freeCounts.takenCountsLoad();
+    expect(saved && saved.IPv4.dynamic + saved.IPv4.static).toBe(1);
+    scenario.cluster.services.crash();
+    expect((await scenario.api.create("b")).ok).toBe(true);
+    expect(scenario.cluster.network.marks).toContain("free counts loaded");
+    expect(await scenario.rest()).toEqual([]);
+  });
+
+  it.each(["beforeCommit", "afterCommit"] as const)("crash %s of a batch of a namespace: the next pass empties the rest", async (gate) => {
+    const scenario = await Scenario.ready();
+    const { cluster, api } = scenario;
+    const { namespaces, network } = cluster;
+    namespaces.toggle(PASSING_NAMESPACE);
+    await api.create("stays");
+    for (const name of ["a", "b", "c", "d", "e"]) await api.write(creationIn(api.creation(name)));
+    namespaces.toggle(PASSING_NAMESPACE);
+    const { journal } = cluster.tables.services;
+    const real = journal.gate;
+    let batches = 0;
+    journal.gate = {
+      ...real,
+      [gate]: (steps: { all(): Iterable<string> }) => {
+        if (![...steps.all()].includes("emptyBatch") || ++batches !== 2) return;
+        cluster.services.crash();
+        throw new SimulatedCrash("services");
+      },
+    };
+    await api.run(namespaces.pass().catch(() => undefined));
+    expect(batches).toBe(2);
+    expect(namesOf(scenario)).toHaveLength(gate === "beforeCommit" ? 4 : 2);
+    expect(namespaces.has(PASSING_NAMESPACE)).toBe(true);
+    journal.gate = real;
+    await api.run(namespaces.pass());
+    await api.run(namespaces.pass());
+    expect([namesOf(scenario), namespaces.has(PASSING_NAMESPACE)]).toEqual([["default/stays"], false]);
+    expect(network.held).toEqual([]);
+    expect(await scenario.rest()).toEqual([]);
+  });
+
+  it("crash right after default/kubernetes was deleted: cron makes the Service again, at its address", async () => {
+    const scenario = await Scenario.ready({ apiServerServiceIP: "10.0.0.1" });
+    const { cluster, api } = scenario;
+    expect(namesOf(scenario)).toEqual(["default/kubernetes"]);
+    const { journal } = cluster.tables.services;
+    const real = journal.gate;
+    journal.gate = {
+      ...real,
+      afterCommit: () => {
+        journal.gate = real;
+        cluster.services.crash();
+        throw new SimulatedCrash("services");
+      },
+    };
+    const removal = { verb: "delete", key: { namespace: "default", name: "kubernetes" }, options: DELETE } as const;
+    await api.write(removal).catch(() => undefined);
+    expect(namesOf(scenario)).toEqual([]);
+    expect(await scenario.rest()).toEqual([]);
+    expect(servicesOf(cluster).map(({ spec }) => spec?.clusterIP)).toEqual(["10.0.0.1"]);
+    expect(cluster.network.marks).toContain("default Service made again");
+  });
+});
+
+it(`${MET_WITHIN} random histories: each occurrence is met, and a fault meets pokes of repair and batches of a namespace`, async () => {
+  const missing = new Set<string>([...OCCURRENCES, "pokeRepair", "emptyBatch"]);
+  for (let seed = 1; seed <= MET_WITHIN && missing.size > 0; seed++) {
+    const { marks } = await runWholeHistory({ seed });
+    for (const mark of marks) {
+      missing.delete(mark);
+      missing.delete(mark.slice(mark.lastIndexOf(" ") + 1));
+    }
+  }
+  expect([...missing]).toEqual([]);
+}, 240_000);
+
+/** The same request in the namespace that passes. */
+function creationIn(request: ReturnType<Scenario["api"]["creation"]>): ReturnType<Scenario["api"]["creation"]> {
+  if (request.verb !== "create") throw new Error("not a creation");
+  const object = JSON.parse(request.object) as { metadata?: object };
+  const metadata = { ...object.metadata, namespace: PASSING_NAMESPACE };
+  return { ...request, namespace: PASSING_NAMESPACE, object: JSON.stringify({ ...object, metadata }) };
+}

@@ -1,0 +1,168 @@
+/** The owners of a simulated cluster: the real class on gated tables, and how peers call it. */
+import { Owner } from "../../../src/addresses/alloc/owner";
+import type { OwnerStorage, StoredRow } from "../../../src/addresses/alloc/owner-storage";
+import type { Random, Recorder } from "../../../src/core/base/ports";
+import type { RepairedOwner } from "../../../src/addresses/rpc/repair";
+import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
+import { MemoryOwnerStorage } from "../memory/owner-storage";
+import { overriding } from "../worlds/overriding";
+import type { SimCluster } from "./cluster";
+import { type CommitGate, commitStepsOf } from "./journal";
+import { type Caller, type Life, whileAlive } from "./network";
+import { plainCopy } from "./plain-copy";
+import { type ProtocolStep, stepOfConfigure, stepOfReceive } from "./protocol-steps";
+
+/** An owner in one of its lives. `copyRowsMax`: of one chunk of a hand-off. */
+export function makeOwner(
+  life: Life,
+  storage: GatedOwnerStorage,
+  ports: { random: Random; recorder: Recorder; copyRowsMax: number | undefined },
+): Owner {
+  const { random, recorder, copyRowsMax } = ports;
+  const owner = new Owner({
+    storage: whileAlive<OwnerStorage>(storage, life),
+    clock: life.clock,
+    random,
+    recorder,
+    ...(copyRowsMax === undefined ? {} : { copyRowsMax }),
+  });
+  return overriding(owner, {
+    seed: (epoch, items) => {
+      for (const { token } of items) storage.seeds.add(token);
+      return owner.seed(epoch, items);
+    },
+  });
+}
+
+/** The owner of this uid, as `caller` reaches it over the network. */
+export function ownerOf(cluster: SimCluster, caller: Caller, uid: string): ServiceCIDRRpc & Pick<RepairedOwner, "rowsOf"> {
+  const { node, storage } = cluster.owner(uid);
+  const { sabotage } = cluster;
+  const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>, step?: () => ProtocolStep | undefined): Promise<T> =>
+    cluster.network.call(caller, node, (owner) => effect(sabotage.owner?.(owner, uid) ?? owner), step);
+  const config = (): Omit<OwnerConfig, "epoch"> | undefined => {
+    const stored = storage.configLoad();
+    return stored && (JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">);
+  };
+  return {
+    configure: (next) =>
+      call(
+        (owner) => owner.configure(plainCopy(next)),
+        () => stepOfConfigure(config(), next),
+      ),
+    allocate: (items) =>
+      call(
+        (owner) => owner.allocate(plainCopy(items)),
+        () => "allocate",
+      ),
+    release: (items) =>
+      call(
+        (owner) => owner.release(plainCopy(items)),
+        () => "release",
+      ),
+    seed: (epoch, items) =>
+      call(
+        (owner) => owner.seed(epoch, plainCopy(items)),
+        () => "seed",
+      ),
+    rowsSince: (after, limit) =>
+      call(
+        (owner) => owner.rowsSince(after, limit),
+        () => "audit",
+      ),
+    countTaken: (intervals) =>
+      call(
+        (owner) => owner.countTaken(plainCopy(intervals)),
+        () => "countTaken",
+      ),
+    free: () =>
+      call(
+        (owner) => owner.free(),
+        () => "countFree",
+      ),
+    partition: (prefixes, rowsMax) =>
+      call(
+        (owner) => owner.partition([...prefixes], rowsMax),
+        () => "cut",
+      ),
+    rowsOf: (addresses) =>
+      cluster.network.call(
+        caller,
+        node,
+        (owner) => owner.rowsOf(addresses),
+        () => "rowsOf",
+      ),
+    copyOut: (handoff, after) =>
+      call(
+        (owner) => owner.copyOut(plainCopy(handoff), after),
+        () => "copyOut",
+      ),
+    receive: (handoff, chunk) =>
+      call(
+        (owner) => owner.receive(handoff, plainCopy(chunk)),
+        () => stepOfReceive(chunk),
+      ),
+  };
+}
+
+export class GatedOwnerStorage extends MemoryOwnerStorage {
+  gate: CommitGate = {};
+  /** tokens that seeding has brought */
+  readonly seeds = new Set<string>();
+  #steps = new Set<ProtocolStep>();
+  #given: StoredRow[] = [];
+  #isOpen = false;
+
+  /** `step`: what the call on the stack does; `given`: a row was kept that is neither seeded nor received */
+  constructor(
+    private readonly step: () => ProtocolStep | undefined,
+    private readonly given: (row: StoredRow) => void,
+  ) {
+    super();
+  }
+
+  override rowInsert(...[row]: Parameters<MemoryOwnerStorage["rowInsert"]>): void {
+    const step = this.step() ?? (this.seeds.has(row.token) ? "seed" : "allocate");
+    this.#steps.add(step);
+    super.rowInsert(row);
+    if (step === "allocate") this.#given.push(row);
+  }
+
+  override releasedSave(token: string, expiresMs: number): void {
+    this.#steps.add("release");
+    super.releasedSave(token, expiresMs);
+  }
+
+  override configSave(...[config]: Parameters<MemoryOwnerStorage["configSave"]>): void {
+    const step = this.step();
+    if (step) this.#steps.add(step);
+    super.configSave(config);
+  }
+
+  override receivingSave(...[handoff, state]: Parameters<MemoryOwnerStorage["receivingSave"]>): void {
+    const step = this.step();
+    if (step) this.#steps.add(step);
+    super.receivingSave(handoff, state);
+  }
+
+  override transaction<T>(body: () => T): T {
+    if (this.#isOpen) return super.transaction(body);
+    const writes = this.writes;
+    this.#steps = new Set();
+    this.#given = [];
+    this.#isOpen = true;
+    let result: T;
+    try {
+      result = super.transaction(() => {
+        const inner = body();
+        if (this.writes > writes) this.gate.beforeCommit?.(commitStepsOf(this.#steps));
+        return inner;
+      });
+    } finally {
+      this.#isOpen = false;
+    }
+    for (const row of this.#given) this.given(row);
+    if (this.writes > writes) this.gate.afterCommit?.(commitStepsOf(this.#steps));
+    return result;
+  }
+}

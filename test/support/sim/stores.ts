@@ -1,0 +1,239 @@
+/** The stores of a simulated cluster: the real classes on simulated ports. */
+import { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-store";
+import type { LedgerPeers } from "../../../src/addresses/clusterip/ledger-store";
+import { ServicesStore } from "../../../src/addresses/clusterip/services-store";
+import { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
+import type { CoordinatorRpc } from "../../../src/addresses/rpc/coordinator";
+import type { IPAddressesRpc } from "../../../src/addresses/rpc/ip-addresses";
+import type { RepairedAddresses } from "../../../src/addresses/rpc/repair";
+import { topologyCopyKey } from "../../../src/addresses/topology/topology-copy";
+import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
+import { definitionOf } from "../../../src/api/registry/all";
+import type { ClusterStorePorts } from "../../../src/api/store/cluster-store";
+import type { StoreExtension } from "../../../src/api/store/extension";
+import type { ResourceStore } from "../../../src/api/store/resource-store";
+import type { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
+import { overriding } from "../worlds/overriding";
+import type { SimCluster } from "./cluster";
+import { fakeDigest } from "./fake-digest";
+import type { Journal } from "./journal";
+import { type Life, whileAlive } from "./network";
+import { ownerOf } from "./owner";
+import { plainCopy } from "./plain-copy";
+import type { ProtocolStep } from "./protocol-steps";
+import type { StoreTables } from "./tables";
+
+/** The id of the one cluster that is simulated. */
+const CLUSTER = "sim";
+/** Small, so that a few Services make several batches. */
+const DELETED_TOGETHER = 2;
+const DEFAULT_SERVICE = "default/kubernetes";
+
+export function makeServices(cluster: SimCluster, life: Life): ServicesStore {
+  const tables = cluster.tables.services;
+  const { freeCounts } = tables;
+  if (freeCounts.saved.size > 0) cluster.network.occurred("free counts loaded");
+  const peers = ledgerPeers(cluster, life);
+  const brain: ServicesStore = new ServicesStore({
+    ...storePorts(cluster, life, { group: "", resource: "services", tables }),
+    ...ledgerPorts(cluster, life, cluster.services, tables),
+    peers: {
+      ...peers,
+      owner: (uid) => {
+        const owner = peers.owner(uid);
+        const allocate: typeof owner.allocate = (items) => {
+          // A published copy opens under epoch 0.
+          if (brain.topology.cached?.epoch === 0) cluster.network.occurred("topology copy used");
+          return owner.allocate(items);
+        };
+        return { ...owner, allocate };
+      },
+      coordinator: () => coordinatorOf(cluster, life),
+      ipAddresses: () => ipAddressesOf(cluster, life),
+    },
+    apiServerServiceIP: cluster.options.apiServerServiceIP ?? "",
+    nodePorts: (cluster.sabotage.nodePorts ?? same)(whileAlive(tables.nodePorts, life)),
+    freeCounts: whileAlive(freeCounts, life),
+    allocationCounts: whileAlive(tables.allocationCounts, life),
+    directory: {
+      has: async (key) => (await cluster.directory.get(life, key)) !== undefined,
+      add: (key) => cluster.directory.put(life, key, new Uint8Array([1])),
+    },
+  });
+  if (cluster.options.apiServerServiceIP === undefined) brain.defaultService.ensure = () => Promise.resolve();
+  noteTurns(brain.store, tables.journal, () => "repairTurn");
+  cluster.sabotage.services?.(brain, tables.ledger);
+  return brain;
+}
+
+export function makeIPAddresses(cluster: SimCluster, life: Life): IPAddressesStore {
+  const tables = cluster.tables.ipAddresses;
+  const brain = new IPAddressesStore({
+    ...storePorts(cluster, life, { group: "networking.k8s.io", resource: "ipaddresses", tables }),
+    ...ledgerPorts(cluster, life, cluster.ipAddresses, tables),
+    peers: ledgerPeers(cluster, life),
+    ipAddresses: (cluster.sabotage.addresses ?? same)(whileAlive(tables.addresses, life)),
+  });
+  noteTurns(brain.store, tables.journal, () => cluster.network.step);
+  return brain;
+}
+
+export function makeCoordinator(cluster: SimCluster, life: Life, storage: MemoryCoordinatorStorage): CoordinatorStore {
+  const { handoff, ranges } = cluster.options;
+  const { onlyRanges } = cluster;
+  const ports = storePorts(cluster, life, { group: "networking.k8s.io", resource: "servicecidrs", tables: cluster.tables.coordinator });
+  return new CoordinatorStore({
+    ...ports,
+    topology: whileAlive(storage, life),
+    settings: { defaultRanges: ranges, staticBands: true, ...(onlyRanges ? { onlyRanges } : {}) },
+    peers: {
+      ...ports.peers,
+      owner: (uid) => ownerOf(cluster, life, uid),
+      ipAddresses: () => ({
+        claimPrefixes: (epoch, prefixes, page) =>
+          cluster.network.call(
+            life,
+            cluster.ipAddresses,
+            (peer) => peer.claimPrefixes(epoch, [...prefixes], page),
+            () => "claimPrefixes",
+          ),
+      }),
+      // There is no store of Events: nothing depends on them.
+      events: () => ({ write: noEvents, get: noEvents }),
+    },
+    setAlarm: (atMs) => void (life.isAlive() && cluster.coordinator.setAlarm(atMs)),
+    ...(handoff ? { handoffRowsMax: handoff.rowsMax } : {}),
+  });
+}
+
+function storePorts(
+  cluster: SimCluster,
+  life: Life,
+  { group, resource, tables }: { group: string; resource: string; tables: StoreTables },
+): ClusterStorePorts {
+  const definition = definitionOf(group, resource);
+  if (!definition) throw new Error(`no resource ${resource}`);
+  const { store, publications } = tables;
+  return {
+    cluster: CLUSTER,
+    definition,
+    serviceFamilies: cluster.options.families,
+    clock: life.clock,
+    random: cluster.random,
+    recorder: cluster.recorder(life),
+    digest: fakeDigest,
+    storage: whileAlive(store, life),
+    closedNamespaces: whileAlive(store, life),
+    publications: {
+      markLoad: (key) => publications.get(key),
+      markSave: (key, mark) => void (life.isAlive() && publications.set(key, mark)),
+      put: (key, bytes) => cluster.directory.put(life, key, bytes),
+    },
+    peers: {
+      namespace: (name) => cluster.namespaces.lookUp(life, name),
+      garbageCollector: () => ({ poke: () => Promise.resolve() }),
+    },
+    noteBusy: () => undefined,
+    end: () => Promise.reject(new Error("no simulated cluster is deleted")),
+    deletedTogether: DELETED_TOGETHER,
+    extended: (extension) => watched(cluster, life, resource, extension),
+  };
+}
+
+function ledgerPorts(
+  cluster: SimCluster,
+  life: Life,
+  node: { setAlarm(atMs: number): void },
+  { ledger }: SimCluster["tables"]["services"],
+) {
+  return {
+    ledger: (cluster.sabotage.ledger ?? same)(whileAlive(ledger, life)),
+    topologyCopy: () => cluster.directory.get(life, topologyCopyKey(CLUSTER)),
+    setAlarm: (atMs: number) => void (life.isAlive() && node.setAlarm(atMs)),
+  };
+}
+
+function ledgerPeers(cluster: SimCluster, life: Life): LedgerPeers {
+  return {
+    namespace: (name) => cluster.namespaces.lookUp(life, name),
+    garbageCollector: () => ({ poke: () => Promise.resolve() }),
+    coordinator: () => coordinatorOf(cluster, life),
+    owner: (uid) => ownerOf(cluster, life, uid),
+    repair: () => ({
+      poke: () =>
+        cluster.network.call(
+          life,
+          cluster.repairController,
+          (controller) => controller.poke(),
+          () => "pokeRepair",
+        ),
+    }),
+  };
+}
+
+function coordinatorOf(cluster: SimCluster, life: Life): Pick<CoordinatorRpc, "topology" | "countedTopology" | "readyTopology"> {
+  const call = <T>(step: ProtocolStep, effect: (coordinator: CoordinatorStore) => Promise<T>): Promise<T> =>
+    cluster.network.call(life, cluster.coordinator, effect, () => step);
+  return {
+    topology: () => call("topology", (coordinator) => coordinator.topology()),
+    countedTopology: () => call("countedTopology", (coordinator) => coordinator.countedTopology()),
+    readyTopology: (waitMs) => call("readyTopology", (coordinator) => coordinator.readyTopology(waitMs)),
+  };
+}
+
+function ipAddressesOf(
+  cluster: SimCluster,
+  life: Life,
+): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "restoreMany"> {
+  const call = <T>(step: ProtocolStep, effect: (store: IPAddressesStore) => Promise<T>): Promise<T> =>
+    cluster.network.call(life, cluster.ipAddresses, effect, () => step);
+  return {
+    restoreMany: (writes) => call("restore", (store) => store.restoreMany(plainCopy(writes))),
+    createMany: (writes) => call("createAddresses", (store) => store.createMany(plainCopy(writes))),
+    deleteMany: (items) => call("deleteAddresses", (store) => store.deleteMany(plainCopy(items))),
+  };
+}
+
+/** Has the journal note which step each of the server's own turns of the store is; `step` is asked when the turn is asked for. */
+function noteTurns<Supply>(store: ResourceStore<Supply>, journal: Journal, step: () => ProtocolStep | undefined): void {
+  const internally = store.internally.bind(store) as typeof store.internally;
+  store.internally = (work) => {
+    const asked = step();
+    return internally((turn) => {
+      const value = work(turn);
+      if (asked && !journal.does("closeNamespace")) journal.note(asked);
+      return value;
+    });
+  };
+}
+
+function noEvents(): Promise<never> {
+  return Promise.reject(new Error("there is no store of Events"));
+}
+
+function same<T>(port: T): T {
+  return port;
+}
+
+/** The extension, with a look at what becomes of its writes. */
+function watched<Supply>(cluster: SimCluster, life: Life, resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply> {
+  const deadlines = new WeakMap<object, number>();
+  const inner = (resource !== "servicecidrs" && cluster.sabotage.extension?.(extension)) || extension;
+  return overriding(inner, {
+    admit: (change, operation) => {
+      if (!deadlines.has(operation)) deadlines.set(operation, operation.deadline);
+      return inner.admit?.(change, operation) ?? { kind: "go" };
+    },
+    committed: (change, operation) => {
+      inner.committed?.(change, operation);
+      const lateMs = operation ? life.clock.now() - (deadlines.get(operation) ?? Infinity) : 0;
+      if (lateMs > 0) cluster.overdue.push(`rule 7: ${change.key} of ${resource} was written ${lateMs} ms after its deadline`);
+      if (resource === "services" && change.type === "ADDED" && change.key === DEFAULT_SERVICE && cluster.goneAt.has(DEFAULT_SERVICE)) {
+        cluster.network.occurred("default Service made again");
+      }
+      if (resource === "services" && change.type === "DELETED") cluster.goneAt.set(change.key, cluster.scheduler.now);
+      if (resource !== "servicecidrs" || change.type !== "DELETED" || !operation) return;
+      cluster.forced.push({ cidrs: (change.before as ServiceCIDR).spec?.cidrs ?? [], epoch: cluster.coordinatorStorage.contents.epoch });
+    },
+  });
+}

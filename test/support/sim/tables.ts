@@ -1,0 +1,61 @@
+/** What survives the crashes of a simulated store: its tables, in one database. */
+import type { PublicationMark } from "../../../src/api/store/publisher";
+import { MemoryAllocationCountStorage } from "../memory/allocation-count-storage";
+import type { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
+import { MemoryFreeCountStorage, MemoryIPAddressStorage, MemoryLedgerStorage } from "../memory/ledger-storage";
+import { MemoryNodePortStorage } from "../memory/node-port-storage";
+import { Journal } from "./journal";
+import { SimStoreStorage } from "./store-storage";
+
+/** The tables of the Coordinator's store, in one transaction with its other rows. */
+export class JointJournal extends Journal {
+  constructor(private readonly other: MemoryCoordinatorStorage) {
+    super();
+  }
+
+  override transaction<T>(work: () => T): T {
+    return this.other.together(() => super.transaction(() => this.other.transaction(work)));
+  }
+}
+
+/** Notes what the rows mean: one is taken for a token, and one that is dropped is settled. */
+class SimLedgerStorage extends MemoryLedgerStorage {
+  constructor(private readonly noted: Journal) {
+    super(noted);
+  }
+
+  override allocationAdd(...[allocation]: Parameters<MemoryLedgerStorage["allocationAdd"]>): void {
+    this.noted.note("take");
+    super.allocationAdd(allocation);
+  }
+
+  override releaseAdd(...[release]: Parameters<MemoryLedgerStorage["releaseAdd"]>): void {
+    this.noted.note("pend");
+    super.releaseAdd(release);
+  }
+
+  override releaseDelete(token: string): void {
+    this.noted.note("settle");
+    super.releaseDelete(token);
+  }
+}
+
+/** Those of every store. */
+export class StoreTables {
+  readonly store: SimStoreStorage;
+  /** when what was published last, by key */
+  readonly publications = new Map<string, PublicationMark>();
+
+  constructor(readonly journal = new Journal()) {
+    this.store = new SimStoreStorage(journal);
+  }
+}
+
+/** Those of the services store and the ipaddresses store. */
+export class Tables extends StoreTables {
+  readonly ledger = new SimLedgerStorage(this.journal);
+  readonly nodePorts = new MemoryNodePortStorage(this.journal);
+  readonly addresses = new MemoryIPAddressStorage(this.journal);
+  readonly freeCounts = new MemoryFreeCountStorage(this.journal);
+  readonly allocationCounts = new MemoryAllocationCountStorage(this.journal);
+}

@@ -59,8 +59,6 @@ export const ALWAYS: Caller = { isAlive: () => true };
 /** What one life of an object gets: when the object dies, clock and peers fall silent. */
 export interface Life extends Caller {
   clock: Clock;
-  /** sets the object's alarm unless it stands earlier already */
-  wakeAt(time: number): void;
 }
 
 /** How much more often something befalls RARE_STEPS, up to every second time. */
@@ -232,7 +230,6 @@ export class SimNode<Brain> {
   clockOffMs = 0;
   #life = 0;
   #brain: Brain | undefined;
-  #alarmAt: number | undefined;
   #cancelAlarm: () => void = () => undefined;
   readonly #callers = new Set<(error: Error) => void>();
 
@@ -316,10 +313,8 @@ export class SimNode<Brain> {
   /** The alarm, whenever it stood before. */
   setAlarm(time: number): void {
     this.#cancelAlarm();
-    this.#alarmAt = time;
     const { scheduler } = this.network;
     this.#cancelAlarm = scheduler.after(time - scheduler.now - this.clockOffMs, () => {
-      this.#alarmAt = undefined;
       this.serve(
         (brain) => this.onAlarm(brain),
         () => undefined,
@@ -334,9 +329,6 @@ export class SimNode<Brain> {
       isAlive,
       die: () => void (isAlive() && this.crash()),
       clock: { ...this.network.scheduler.clock(isAlive), now: () => this.network.scheduler.now + this.clockOffMs },
-      wakeAt: (time) => {
-        if (isAlive() && (this.#alarmAt === undefined || time < this.#alarmAt)) this.setAlarm(time);
-      },
     };
   }
 }

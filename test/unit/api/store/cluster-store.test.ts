@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
+import { ClusterStore, type ClusterStorePorts } from "../../../../src/api/store/cluster-store";
+import type { StoreExtension } from "../../../../src/api/store/extension";
+import { MemoryStoreStorage } from "../../../support/memory/store-storage";
+import { fakeDigest } from "../../../support/sim/fake-digest";
+import { SimScheduler } from "../../../support/sim/scheduler";
+import { seededRandom } from "../../../support/sim/seeded-random";
+import { aLease, aNamespace, collectionRequest, createRequest, DELETE } from "../../../support/worlds/store-world";
+
+const UID = "uid of ns";
+
+class World {
+  readonly scheduler = new SimScheduler();
+  readonly storage = new MemoryStoreStorage();
+  readonly busy: string[] = [];
+  readonly published: string[] = [];
+  pokes = 0;
+  /** what the namespaces store answers; false = it does not */
+  namespace: ReturnType<typeof aNamespace> | false = aNamespace("ns");
+  readonly store: ClusterStore;
+
+  constructor(extension?: StoreExtension<undefined>) {
+    const ports: ClusterStorePorts = {
+      cluster: "default",
+      definition: leasesDefinition,
+      serviceFamilies: ["IPv4"],
+      clock: this.scheduler.clock(),
+      random: seededRandom(1),
+      recorder: { log: () => undefined },
+      digest: fakeDigest,
+      storage: this.storage,
+      closedNamespaces: this.storage,
+      publications: {
+        markLoad: () => undefined,
+        markSave: () => undefined,
+        put: (key) => Promise.resolve(void this.published.push(key)),
+      },
+      peers: {
+        namespace: () => (this.namespace ? Promise.resolve(this.namespace) : Promise.reject(new Error("no answer"))),
+        garbageCollector: () => ({ poke: () => Promise.resolve(void this.pokes++) }),
+      },
+      noteBusy: (rhythm) => void this.busy.push(rhythm),
+      end: () => Promise.reject(new Error("gone")),
+      deletedTogether: 2,
+    };
+    this.store = new ClusterStore(ports, extension);
+  }
+
+  run<T>(promise: Promise<T>): Promise<T> {
+    return this.scheduler.run(promise);
+  }
+
+  async create(...names: string[]): Promise<void> {
+    for (const name of names) {
+      const result = await this.run(this.store.write(createRequest(aLease(name))));
+      expect(result.ok, name).toBe(true);
+    }
+  }
+
+  delete(name: string): ReturnType<ClusterStore["write"]> {
+    return this.run(this.store.write({ verb: "delete", key: { namespace: "ns", name }, options: DELETE }));
+  }
+
+  get names(): string[] {
+    return [...this.storage.objectScan("", "")].map(({ key }) => key);
+  }
+}
+
+describe("a namespace that is deleted", () => {
+  it("emptyNamespace deletes in batches, and answers what finalizers hold back", async () => {
+    const world = new World();
+    await world.create("a", "b", "c", "d");
+    await world.run(world.store.write(createRequest(aLease("held", {}, { finalizers: ["example.com/x"] }))));
+    await world.run(world.store.closeNamespace("ns", UID));
+    const { drains } = await world.store.counters();
+    expect(await world.run(world.store.emptyNamespace("ns", UID))).toEqual({ objects: 1, finalizers: [["example.com/x", 1]] });
+    expect((await world.store.counters()).drains - drains, "five objects, two at a time").toBe(3);
+    expect(world.names).toEqual(["ns/held"]);
+  });
+
+  it("emptyNamespace of a namespace that is not closed: changes nothing", async () => {
+    const world = new World();
+    await world.create("a");
+    expect(await world.run(world.store.emptyNamespace("ns", UID))).toBe("notClosed");
+    expect(world.names).toEqual(["ns/a"]);
+  });
+
+  it("a successor that opens between two batches: the batches that follow leave its objects alone", async () => {
+    const world = new World();
+    await world.create("a", "b", "c", "d");
+    await world.run(world.store.closeNamespace("ns", UID));
+    const emptying = world.store.emptyNamespace("ns", UID);
+    // The first batch is on its way when the name gets another namespace.
+    world.storage.namespaceOpen("ns");
+    expect(await world.run(emptying)).toBe("notClosed");
+    expect(world.names).toEqual(["ns/c", "ns/d"]);
+  });
+
+  it("closeNamespace without an answer of the namespaces store: throws and closes nothing", async () => {
+    const world = new World();
+    world.namespace = false;
+    await expect(world.run(world.store.closeNamespace("ns", UID))).rejects.toThrow("did not answer");
+    expect(world.storage.namespaceClosedUid("ns")).toBeUndefined();
+  });
+});
+
+describe("deleteCollection", () => {
+  it("deletes what the list shows, in batches, and answers the list", async () => {
+    const world = new World();
+    await world.create("a", "b", "c");
+    const answer = await world.run(world.store.deleteCollection(collectionRequest(leasesDefinition, { verb: "deletecollection" })));
+    expect(answer.ok && answer.value.rows).toHaveLength(3);
+    expect(world.names).toEqual([]);
+  });
+
+  it("with a precondition that an object does not meet: answers the refusal", async () => {
+    const world = new World();
+    await world.create("a");
+    const deleteOptions = { ...DELETE, preconditions: { uid: "another" } };
+    const request = collectionRequest(leasesDefinition, { verb: "deletecollection", deleteOptions });
+    const answer = await world.run(world.store.deleteCollection(request));
+    expect(answer.ok ? 200 : answer.error.code).toBe(409);
+    expect(world.names).toEqual(["ns/a"]);
+  });
+});
+
+describe("what others hear of writes", () => {
+  it("a burst of deletions pokes the garbage collector at once and once more after the interval", async () => {
+    const world = new World();
+    await world.create("a", "b", "c");
+    expect(world.pokes).toBe(0);
+    for (const name of ["a", "b", "c"]) await world.delete(name);
+    expect(world.pokes).toBe(1);
+    await world.scheduler.pass(1_000);
+    expect(world.pokes).toBe(2);
+  });
+
+  it("a write of a plain store is work for the hourly jobs, a deletion for those of the minute too", async () => {
+    const world = new World();
+    await world.create("a");
+    expect(world.busy).toEqual(["hour"]);
+    await world.delete("a");
+    expect(world.busy).toEqual(["hour", "hour", "minute"]);
+  });
+
+  it("every write of a store with an extension is work for the jobs of the minute", async () => {
+    const world = new World({});
+    await world.create("a");
+    expect(world.busy).toEqual(["hour", "minute"]);
+  });
+
+  it("a list of any version asks for a published copy, any other list does not", async () => {
+    const world = new World();
+    await world.create("a");
+    expect(world.store.list(collectionRequest(leasesDefinition)).ok).toBe(true);
+    await world.scheduler.pass(1_000);
+    expect(world.published).toEqual([]);
+    expect(world.store.list(collectionRequest(leasesDefinition, { resourceVersion: "0" })).ok).toBe(true);
+    await world.scheduler.pass(1_000);
+    expect(world.published).toEqual(["list/default/leases.coordination.k8s.io"]);
+  });
+});

@@ -185,6 +185,18 @@ describe("counters of allocations", () => {
     expect(await countsOf(cluster)).toMatchObject({ failed: 7 });
   });
 
+  it("a refusal that no commit followed: is kept over the sleep of the object, by itself", async () => {
+    const cluster = await new ObjectCluster().ready();
+    const kept = () =>
+      runInDurableObject(cluster.servicesObject, (_, { storage }) =>
+        storage.sql.exec<{ static_errors: number }>("SELECT static_errors FROM allocation_counts WHERE cidr = ?", RANGE).one(),
+      );
+    expect(messageOf(await cluster.create("clash", { clusterIP: "10.96.0.1" }))).toContain("422");
+    await vi.waitFor(async () => expect(await kept()).toEqual({ static_errors: 1 }), { timeout: 20_000, interval: 50 });
+    await abortAllDurableObjects();
+    expect(await countsOf(cluster)).toMatchObject({ failed: 1 });
+  });
+
   it("cost no commit and no turn of their own; a look at what is kept writes nothing", async () => {
     const cluster = await new ObjectCluster().ready();
     await cluster.create("warm");

@@ -2,8 +2,8 @@
  * The metrics of allocators by CIDR, with upstream's names and labels (pkg/registry/core/service/ipallocator/metrics.go). Counters are kept
  * where addresses are asked for; gauges come from whoever has the bitmap at the moment of reading.
  *
- * Counters outlive the object that counts: what has changed is written with its commits, and before it is shown. So a crash may lose
- * what nobody has seen, and no counter ever goes back.
+ * Counters outlive the object that counts: what has changed is written with its commits, before it is shown, and by the keeper
+ * (clusterip/count-keeper.ts). So a crash may lose what nobody has seen, and no counter ever goes back.
  */
 import type { Scope } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
@@ -44,8 +44,11 @@ export class AllocationMetrics {
   /** CIDRs of the last `save`, whose transaction may still be lost */
   #saved: string[] = [];
 
-  /** Without `storage` counting starts at 0. */
-  constructor(private readonly storage?: AllocationCountStorage) {
+  /** Without `storage` counting starts at 0. `changed` is called before each change of a counter. */
+  constructor(
+    private readonly storage?: AllocationCountStorage,
+    private readonly changed: () => void = () => undefined,
+  ) {
     for (const { cidr, total, errors, durations } of storage?.allocationCountsLoad() ?? []) {
       this.#byCidr.set(cidr, { total, errors, durations: new Histogram(DURATION_BOUNDS, durations) });
     }
@@ -64,6 +67,11 @@ export class AllocationMetrics {
 
   values(): CidrAllocations[] {
     return [...this.#byCidr].map(([cidr, counted]) => valueOf(cidr, counted));
+  }
+
+  /** Whether `save` would write anything. */
+  get unsaved(): boolean {
+    return this.#unsaved.size > 0;
   }
 
   /** Writes what has changed; inside a transaction, after which `lost` is called if it did not take place. */
@@ -88,6 +96,7 @@ export class AllocationMetrics {
   /** The counters of a CIDR, which are about to change. */
   #of(cidr: string): Counted {
     this.#unsaved.add(cidr);
+    this.changed();
     let counted = this.#byCidr.get(cidr);
     if (!counted) {
       const [oldest] = this.#byCidr.keys();

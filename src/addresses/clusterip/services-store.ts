@@ -19,6 +19,7 @@ import type {
   WrittenAddress,
 } from "../rpc/repair";
 import type { AddressLedger } from "./address-ledger";
+import { CountKeeper } from "./count-keeper";
 import { isHeldByStored } from "./address-plan";
 import { DefaultService } from "./default-service";
 import type { FreeCountStorage } from "./free-counts";
@@ -63,12 +64,13 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
   readonly #parts: LedgerParts;
   readonly #repair: ServiceRepair;
   readonly #metrics: AllocationMetrics;
+  readonly #counts: CountKeeper;
   #bootstrapping: Promise<void> | undefined;
   #recovered: Promise<void> | undefined;
 
   constructor(ports: ServicesStorePorts) {
     const { clock, recorder, peers } = ports;
-    const metrics = new AllocationMetrics(ports.allocationCounts);
+    const metrics = new AllocationMetrics(ports.allocationCounts, () => this.#counts.changed());
     const stored = (key: string): string | undefined => this.store.storage.objectGet(key)?.data;
     const parts = ledgerParts(ports, {
       kind: "service",
@@ -111,6 +113,7 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
     this.#extension = extension;
     this.#parts = parts;
     this.#metrics = metrics;
+    this.#counts = new CountKeeper({ clock, recorder, metrics, marks: ports.ledger });
     this.#repair = new ServiceRepair({
       clock,
       recorder,
@@ -146,7 +149,7 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
 
   /** Kept before they are shown: the answer leaves when the write is durable. */
   async allocations(): Promise<CidrAllocations[]> {
-    this.#keepCounters();
+    this.#counts.keep();
     return this.#metrics.values();
   }
 
@@ -164,7 +167,7 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
   }
 
   override async maintain(): Promise<void> {
-    this.#keepCounters();
+    this.#counts.keep();
     await this.#recovered;
     await this.#extension.maintain();
     await this.defaultService.ensure();
@@ -174,16 +177,6 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
   async alarm(): Promise<void> {
     this.#parts.alarm.rang();
     await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure()]);
-  }
-
-  /** What no commit has kept: refused writes make none. */
-  #keepCounters(): void {
-    try {
-      this.#ports.ledger.transaction(() => this.#metrics.save());
-    } catch (error) {
-      this.#metrics.lost();
-      this.#ports.recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });
-    }
   }
 
   /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */

@@ -1,0 +1,60 @@
+/**
+ * Keeps the counters of allocations that no commit keeps: a refused create changes no row, and its object may sleep after ten idle seconds. A timer
+ * keeps the object awake until the counters are written, at most once a minute.
+ */
+import type { Clock, Recorder } from "../../core/base/ports";
+import type { AllocationMetrics } from "../alloc/allocation-metrics";
+import type { LedgerStorage } from "./ledger-storage";
+
+/** From the first change to the write: the commit of an allocation keeps its count by then. */
+const SOON_MS = 1_000;
+/** Between two writes, over the lives of the object. */
+const INTERVAL_MS = 60_000;
+/** The mark that holds the time of the last write, in milliseconds since the epoch. */
+const KEPT_AT = "countsKeptAt";
+
+export interface CountKeeperPorts {
+  clock: Pick<Clock, "now" | "after">;
+  recorder: Recorder;
+  metrics: Pick<AllocationMetrics, "unsaved" | "save" | "lost">;
+  /** in the database of the counters */
+  marks: Pick<LedgerStorage, "markGet" | "markSet" | "transaction">;
+}
+
+export class CountKeeper {
+  #waiting = false;
+
+  constructor(private readonly ports: CountKeeperPorts) {}
+
+  /** To be called after each change of a counter. */
+  changed(): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    this.ports.clock.after(this.#untilDue(), () => {
+      this.#waiting = false;
+      this.keep();
+    });
+  }
+
+  /** Writes what has changed, if anything has. A write that fails is logged, and its counters go with the next one. Never throws. */
+  keep(): void {
+    const { clock, recorder, metrics, marks } = this.ports;
+    if (!metrics.unsaved) return;
+    try {
+      marks.transaction(() => {
+        metrics.save();
+        marks.markSet(KEPT_AT, clock.now());
+      });
+    } catch (error) {
+      metrics.lost();
+      recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });
+    }
+  }
+
+  /** A clock that was set back counts as one that has gone on for long. */
+  #untilDue(): number {
+    const { clock, marks } = this.ports;
+    const since = clock.now() - marks.markGet(KEPT_AT);
+    return since < 0 ? SOON_MS : Math.max(SOON_MS, INTERVAL_MS - since);
+  }
+}

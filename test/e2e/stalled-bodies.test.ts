@@ -80,6 +80,13 @@ it("a body that stops coming is answered 504 in time, and its place is free agai
     "504 PUT services": 2,
     "504 DELETE services": 2,
   });
+  expect(await metric(api, "apiserver_request_total", "code", "verb", "resource")).toEqual({
+    "201 POST services": 1 + LIMIT,
+    "429 POST services": 1,
+    "504 POST services": 2,
+    "504 PUT services": 2,
+    "504 DELETE services": 2,
+  });
   expect(await inFlight(api)).toEqual({ mutating: 0, readOnly: 0 });
   expect((await api.get(`${SERVICES}/web-0`)).code, "nothing was done").toBe(200);
 });

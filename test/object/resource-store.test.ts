@@ -228,7 +228,10 @@ describe("watches", () => {
       ["", "2"].map(async (resourceVersion) => new FrameReader(await collect(stub, GROUP, "leases", { verb: "watch", resourceVersion }))),
     );
     if (!first || !second) throw new Error("two watches");
-    expect((await stub.counters()).watchers).toBe(2);
+    expect(await stub.counters()).toMatchObject({
+      watchers: 2,
+      watches: [{ group: GROUP, version: "v1", resource: "leases", scope: "cluster", count: 2 }],
+    });
     await createIn(stub, aLease("b"));
     await deleteFrom(stub, "default", "a");
     expect([await first.brief(), await first.brief(), await first.brief()]).toEqual(["ADDED a@2", "ADDED b@3", "DELETED a@4"]);

@@ -118,10 +118,24 @@ export interface MaintainedStore {
   counters(): Promise<StoreCounters>;
 }
 
+/** What a watch watches; the scope as in upstream's metrics. */
+export interface WatchedCollection {
+  group: string;
+  version: string;
+  resource: string;
+  scope: "resource" | "namespace" | "cluster";
+}
+
+export interface OpenWatches extends WatchedCollection {
+  count: number;
+}
+
 export interface StoreCounters {
   drains: number;
   operations: number;
   watchers: number;
+  /** the same watches, by what they watch */
+  watches: OpenWatches[];
   revision: number;
 }
 

@@ -222,7 +222,13 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
 
   counters(): Promise<StoreCounters> {
     const { drains, operations } = this.store.counters;
-    return Promise.resolve({ drains, operations, watchers: this.store.hub.size, revision: this.store.revision });
+    return Promise.resolve({
+      drains,
+      operations,
+      watchers: this.store.hub.size,
+      watches: this.store.hub.open,
+      revision: this.store.revision,
+    });
   }
 
   /** The end of the store with its cluster: see Wipeable in tenancy/rpc. */

@@ -7,7 +7,7 @@ import { decodeContinue, encodeContinue, type Envelope, type ListMeta } from "..
 import { parseLabelSelector } from "../meta/selector";
 import { badRequest, expired, revisionTooLarge, type Status } from "../meta/status";
 import type { ResourceDefinition } from "../registry/resource";
-import type { CollectionRequest } from "../rpc/store";
+import type { CollectionRequest, WatchedCollection } from "../rpc/store";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import { historyAfter } from "./history";
 import { type KeyRange, namespaceRange, storageKey } from "./keys";
@@ -66,6 +66,12 @@ function rangeOf(namespace: string, name: string | undefined, definition: Resour
   if (!name || (definition.namespaced && !namespace)) return namespaceRange(namespace);
   const key = storageKey({ namespace, name });
   return { from: key, to: `${key}\0` };
+}
+
+/** As upstream's CleanScope: a watch of one name has the scope of an object. */
+function scopeOf({ namespace }: Pick<CollectionRequest, "namespace">, range: KeyRange): WatchedCollection["scope"] {
+  if (range.to === `${range.from}\0`) return "resource";
+  return namespace === "" ? "cluster" : "namespace";
 }
 
 /** One page of a list. */
@@ -229,7 +235,9 @@ export function startWatch(
   const { clock, random } = store;
   const wantedMs = request.timeoutSeconds * 1000;
   const durationMs = wantedMs > 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
+  const { group, version, resource } = request;
   const watch = {
+    asked: { group, version, resource, scope: scopeOf(request, filter.value.range) },
     filter: filter.value,
     view,
     sink,

@@ -9,6 +9,7 @@
 import type { Clock } from "../../core/base/ports";
 import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TICK_MS } from "../../core/base/limits";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
+import type { OpenWatches, WatchedCollection } from "../rpc/store";
 import type { HistoryEntry } from "./store-storage";
 import type { View } from "./view";
 
@@ -26,6 +27,8 @@ export interface WatchSink {
 }
 
 export interface WatchRequest {
+  /** what the client asked for */
+  asked: WatchedCollection;
   filter: Filter;
   view: View;
   sink: WatchSink;
@@ -64,6 +67,18 @@ export class WatchHub {
 
   get size(): number {
     return this.#watchers.size;
+  }
+
+  /** How many watches are open, by what they watch. */
+  get open(): OpenWatches[] {
+    const counts = new Map<string, OpenWatches>();
+    for (const { asked } of this.#watchers) {
+      const key = Object.values(asked).join(" ");
+      const count = counts.get(key);
+      if (count) count.count++;
+      else counts.set(key, { ...asked, count: 1 });
+    }
+    return [...counts.values()];
   }
 
   /** The newest revision that watchers may know of. */

@@ -15,7 +15,10 @@ import { type Handler, type ResourceRequest, shapeOf } from "./resource-request"
 import { renderingOf, statusResponse } from "../http/respond";
 import type { ServedVersion } from "../routing/served";
 import { createReview } from "./reviews";
-import { type Asked, terminations } from "../http/terminations";
+import { type Asked, dryRunLabel } from "../http/asked";
+import { nowNoted } from "../http/process-start";
+import { requestMetrics } from "../http/request-metrics";
+import { terminations } from "../http/terminations";
 import { act } from "./act";
 import { create } from "./create";
 import { get } from "./get";
@@ -70,30 +73,28 @@ export async function dispatch({
   const query = parseQuery(rawQuery);
   const target = requestTarget(cluster, served, rest, request.method, queryBool(query, "watch"));
   if (target.kind === "refused") return statusResponse(target.status);
+  const asked = target.kind === "review" ? askedReview(target, served, request) : askedFor(target, request);
+  const count = counting({ cluster, asked, dryRun: dryRunLabel(query), begunMs: nowNoted() });
   if (target.kind === "review") {
-    const { namespace, resource } = target;
-    const review = served.reviews.get(resource);
+    const review = served.reviews.get(target.resource);
     if (!review) return statusResponse(unknownResource());
-    const { group, version } = served;
-    const asked = { verb: "create", group, version, resource, subresource: "", namespace, name: "", headers: request.headers } as const;
     const timeout = parseTimeout(query);
-    if (!timeout.ok) return statusResponse(timeout.error);
+    if (!timeout.ok) return count(statusResponse(timeout.error));
     const place = beginRequest("create", request.headers, configured(env));
-    if (!place) return counted(cluster, asked, statusResponse(overloaded()));
+    if (!place) return count(statusResponse(overloaded()));
     const body = { request, place, timeoutMs: timeout.value };
-    return until(createReview(body, review, namespace, query), { cluster, asked, place, waitUntil });
+    return until(createReview(body, review, target.namespace, query), { count, place, waitUntil });
   }
   const { info } = target;
   const accepted = negotiate(request.headers.get("Accept"), shapeOf(info));
-  if (!accepted) return statusResponse(notAcceptable(info.verb === "watch" ? ["application/json;stream=watch"] : ANSWER_TYPES));
+  if (!accepted) return count(statusResponse(notAcceptable(info.verb === "watch" ? ["application/json;stream=watch"] : ANSWER_TYPES)));
   const userAgent = request.headers.get("User-Agent") ?? "";
   const rendering = renderingOf(accepted.encoding, query, userAgent);
   // A watch ends by its timeoutSeconds; upstream ignores `timeout` there.
   const timeout = info.verb === "watch" ? undefined : parseTimeout(query);
-  if (timeout && !timeout.ok) return statusResponse(timeout.error, rendering);
-  const asked = askedFor(target, request);
+  if (timeout && !timeout.ok) return count(statusResponse(timeout.error, rendering));
   const place = beginRequest(info.verb, request.headers, configured(env));
-  if (!place) return counted(cluster, asked, statusResponse(overloaded(), rendering));
+  if (!place) return count(statusResponse(overloaded(), rendering));
   const timeoutMs = timeout?.value ?? 0;
   const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering };
   const answer = inCluster(
@@ -103,7 +104,15 @@ export async function dispatch({
       return target.kind === "action" ? act(inside, target.action) : HANDLERS[info.verb](inside);
     },
   );
-  return until(answer, { cluster, asked, place, waitUntil });
+  return until(answer, { count, place, waitUntil });
+}
+
+function askedReview(
+  { resource, namespace }: Extract<RequestTarget, { kind: "review" }>,
+  { group, version }: ServedVersion,
+  { headers }: Request,
+): Asked {
+  return { verb: "create", group, version, resource, subresource: "", namespace, name: "", headers };
 }
 
 function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { headers }: Request): Asked {
@@ -113,21 +122,33 @@ function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { heade
   return { verb, group, version, resource, subresource: under, namespace, name, headers };
 }
 
-/** The answer, which is counted if it ends the request in self-defense. */
-function counted(cluster: string, asked: Asked, response: Response): Response {
-  terminations.note(cluster, asked, response);
-  return response;
+interface Begun {
+  cluster: string;
+  asked: Asked;
+  dryRun: string;
+  begunMs: number;
 }
 
-interface UnderWay extends Pick<GroupVersionRequest, "cluster" | "waitUntil"> {
-  asked: Asked;
+/** Counts the answer of the request, and hands it on. */
+type Count = (response: Response) => Response;
+
+function counting({ cluster, asked, dryRun, begunMs }: Begun): Count {
+  return (response) => {
+    requestMetrics.note(cluster, asked, dryRun, response.status, Math.max(0, Date.now() - begunMs) / 1000);
+    terminations.note(cluster, asked, response);
+    return response;
+  };
+}
+
+interface UnderWay extends Pick<GroupVersionRequest, "waitUntil"> {
+  count: Count;
   place: Place;
 }
 
 /** The answer, whose place ends with it. */
-function until(answer: Promise<Response>, { cluster, asked, place, waitUntil }: UnderWay): Promise<Response> {
+function until(answer: Promise<Response>, { count, place, waitUntil }: UnderWay): Promise<Response> {
   const ended = () => place.end();
-  const answered = answer.then((response) => counted(cluster, asked, response));
+  const answered = answer.then(count);
   // Without this the platform would drop the request of a client that left, and nobody would hear of its end.
   waitUntil(answered.then(ended, ended));
   return answered;

@@ -57,6 +57,9 @@ export const KNOWN_CLUSTERS_MAX = 10_000;
 /** Clusters for which an isolate counts the requests that it ended; beyond it the counters start over. */
 export const TERMINATIONS_CLUSTERS_MAX = 1_000;
 
+/** Series of request metrics per isolate, of 0.5 KB each; beyond it the counters start over, as in a new isolate. */
+export const REQUEST_SERIES_MAX = 10_000;
+
 /** Parsed Accept headers remembered per isolate; clients send a handful of distinct ones. */
 export const ACCEPT_CACHE_MAX_ENTRIES = 64;
 

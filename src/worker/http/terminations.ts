@@ -1,38 +1,13 @@
 /**
  * Requests that were ended in self-defense: refused with 429 because too much was under way, or not answered in the time that they had. Counted per
  * cluster by the isolate that answered them, since it began, with the labels of upstream's counter.
- * Upstream: apiserver endpoints/metrics/metrics.go (RecordRequestTermination, CleanScope).
+ * Upstream: apiserver endpoints/metrics/metrics.go (RecordRequestTermination).
  */
-import type { Verb } from "../../api/registry/resource";
 import type { MetricFamily } from "../../core/telemetry/metrics";
+import { type Asked, type AskedLabels, labelsOf } from "./asked";
 import { TERMINATIONS_CLUSTERS_MAX } from "./limits";
-import { patchTypeOf } from "./negotiate";
 
-/** What a request asks for. */
-export interface Asked {
-  verb: Verb;
-  group: string;
-  version: string;
-  resource: string;
-  /** "" = the object or collection itself */
-  subresource: string;
-  namespace: string;
-  name: string;
-  headers: Headers;
-}
-
-type Labels = Readonly<Record<string, string>>;
-
-const METHODS: Readonly<Record<Verb, string>> = {
-  create: "POST",
-  get: "GET",
-  list: "LIST",
-  watch: "WATCH",
-  update: "PUT",
-  patch: "PATCH",
-  delete: "DELETE",
-  deletecollection: "DELETE",
-};
+type Labels = AskedLabels & { code: string };
 
 export class Terminations {
   /** by cluster, by the text of the labels */
@@ -47,7 +22,7 @@ export class Terminations {
       if (this.#counts.size >= TERMINATIONS_CLUSTERS_MAX) this.#counts.clear();
       this.#counts.set(cluster, (counts = new Map()));
     }
-    const labels = labelsOf(asked, response.status);
+    const labels = { ...labelsOf(asked), code: String(response.status) };
     const key = Object.values(labels).join(" ");
     const count = counts.get(key) ?? { labels, value: 0 };
     count.value++;
@@ -59,7 +34,7 @@ export class Terminations {
       name: "apiserver_request_terminations_total",
       type: "counter",
       help: "[ALPHA] Number of requests which apiserver terminated in self-defense.",
-      samples: [...(this.#counts.get(cluster)?.values() ?? [])].map(({ labels, value }) => ({ labels, value })),
+      samples: [...(this.#counts.get(cluster)?.values() ?? [])].map(({ labels, value }) => ({ labels: { ...labels }, value })),
     };
   }
 }
@@ -67,20 +42,6 @@ export class Terminations {
 /** A list of a revision that is still to come is a 504 as well, and says when to come back. */
 function isTermination({ status, headers }: Pick<Response, "status" | "headers">): boolean {
   return status === 429 || (status === 504 && !headers.has("Retry-After"));
-}
-
-function labelsOf({ verb, group, version, resource, subresource, namespace, name, headers }: Asked, code: number): Labels {
-  const isApply = verb === "patch" && patchTypeOf(headers.get("Content-Type")) === "apply";
-  return {
-    verb: isApply ? "APPLY" : METHODS[verb],
-    group,
-    version,
-    resource,
-    subresource,
-    scope: name !== "" || verb === "create" ? "resource" : namespace !== "" ? "namespace" : "cluster",
-    component: "apiserver",
-    code: String(code),
-  };
 }
 
 /** Of the isolate that this code runs in. */

@@ -10,24 +10,23 @@ import { allocatorFamilies, type CidrUsage } from "../../addresses/alloc/allocat
 import { inParallel } from "../../core/base/in-parallel";
 import { pause } from "../../core/base/pause";
 import { definitions } from "../../api/registry/all";
+import type { StoreCounters } from "../../api/rpc/store";
 import type { RepairCounts } from "../../addresses/rpc/repair";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
 import { partsOfRanges } from "../../addresses/topology/range-parts";
-import { clusterName } from "../../tenancy/cluster-id";
+import { clusterName, DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import { READY_TIMEOUT_MS } from "../http/limits";
 import { log } from "../http/log";
 import { call } from "../routing/call";
 import { inFlightFamily } from "../http/in-flight";
+import { processStartFamily } from "../http/process-start";
+import { requestMetrics } from "../http/request-metrics";
 import { terminations } from "../http/terminations";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-interface Reading {
+interface Reading extends StoreCounters {
   store: string;
-  drains: number;
-  operations: number;
-  watchers: number;
-  revision: number;
 }
 
 /** Owners asked side by side: a scrape among a thousand ranges keeps nobody from a thread that may be everybody's. */
@@ -119,6 +118,34 @@ function repairFamilies(counts: RepairCounts | undefined): MetricFamily[] {
   ];
 }
 
+/** Name, labels and help: upstream apiserver endpoints/metrics/metrics.go. The stores count, so it is all watches of the cluster. */
+function longRunningFamily(stores: readonly Reading[]): MetricFamily {
+  return {
+    name: "apiserver_longrunning_requests",
+    type: "gauge",
+    help:
+      "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. " +
+      "Not all requests are tracked this way.",
+    samples: stores.flatMap(({ watches }) =>
+      watches.map(({ group, version, resource, scope, count }) => ({
+        labels: { verb: "WATCH", group, version, resource, subresource: "", scope, component: "apiserver" },
+        value: count,
+      })),
+    ),
+  };
+}
+
+/** The families with a label `cluster`, without which those of several clusters could not be told apart. */
+function ofCluster(families: readonly MetricFamily[], cluster: string): readonly MetricFamily[] {
+  if (cluster === DEFAULT_CLUSTER) return families;
+  const labelled = <T extends { labels: object }>(sample: T): T => ({ ...sample, labels: { ...sample.labels, cluster } });
+  return families.map((family) =>
+    family.type === "histogram"
+      ? { ...family, samples: family.samples.map(labelled) }
+      : { ...family, samples: family.samples.map(labelled) },
+  );
+}
+
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
   const [stores, { owners, usage }, allocations, repair] = await Promise.all([
     storeReadings(env, cluster),
@@ -132,7 +159,8 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     help,
     samples: stores.map((reading) => ({ labels: { store: reading.store }, value: value(reading) })),
   });
-  const families = [
+  const name = clusterName(cluster);
+  const families: MetricFamily[] = [
     perStore(
       "servicenet_store_drains_total",
       "counter",
@@ -161,8 +189,11 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     },
     ...allocatorFamilies(usage, allocations ?? []),
     ...repairFamilies(repair),
-    terminations.family(clusterName(cluster)),
+    ...requestMetrics.families(name),
+    longRunningFamily(stores),
+    terminations.family(name),
     inFlightFamily(),
+    processStartFamily(),
   ];
-  return new Response(metricsText(families), { headers: { "Content-Type": CONTENT_TYPE } });
+  return new Response(metricsText(ofCluster(families, name)), { headers: { "Content-Type": CONTENT_TYPE } });
 }

@@ -49,6 +49,24 @@ describe("probes", () => {
   });
 });
 
+describe("open watches", () => {
+  it("are counted by resource, version and scope", () => {
+    const world = new StoreWorld();
+    world.watch();
+    world.watch();
+    world.watch({ namespace: "a" });
+    world.watch({ namespace: "a", fieldSelector: "metadata.name=b" }).stop();
+    world.watch({ namespace: "a", fieldSelector: "metadata.name=b" });
+    const { group, version, resource } = world.store.hub.open[0] ?? {};
+    expect({ group, resource }).toEqual({ group: "coordination.k8s.io", resource: "leases" });
+    expect(world.store.hub.open).toEqual([
+      { group, version, resource, scope: "cluster", count: 2 },
+      { group, version, resource, scope: "namespace", count: 1 },
+      { group, version, resource, scope: "resource", count: 1 },
+    ]);
+  });
+});
+
 describe("the end", () => {
   it("comes after timeoutSeconds, properly; the watcher is forgotten", async () => {
     const world = new StoreWorld();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { metricsText } from "../../../../src/core/telemetry/metrics";
 import { TERMINATIONS_CLUSTERS_MAX } from "../../../../src/worker/http/limits";
-import { type Asked, Terminations } from "../../../../src/worker/http/terminations";
+import type { Asked } from "../../../../src/worker/http/asked";
+import { Terminations } from "../../../../src/worker/http/terminations";
 
 const REFUSED = { status: 429, headers: new Headers({ "Retry-After": "1" }) };
 const LATE = { status: 504, headers: new Headers() };

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Answers } from "../fake-env";
+import type { OpenWatches } from "../../../../src/api/rpc/store";
 import { parsePrometheus } from "../../../support/values/prometheus";
-import { get } from "../client";
+import { get, send } from "../client";
+import { type Answers, fakeEnv } from "../fake-env";
 
 const TOPOLOGY = {
   epoch: 2,
@@ -25,6 +26,21 @@ const ALLOCATIONS = [
   },
 ];
 
+/** The open watches of a store. */
+function watchesOf(object: string): OpenWatches[] {
+  if (!object.startsWith("SERVICES_STORE")) return [];
+  return [{ group: "", version: "v1", resource: "services", scope: "namespace", count: 4 }];
+}
+
+/** What the objects of a cluster answer in which nothing was allocated. */
+function quiet(method: string): unknown {
+  if (method === "topology") return { epoch: 1, claims: [], ranges: [], owners: [], free: [] };
+  if (method === "allocations") return [];
+  if (method === "counters") return { drains: 0, operations: 0, watchers: 0, watches: [], revision: 0 };
+  if (method === "repairCounts") return { sweeps: 0, differingSettings: [], ipErrors: {}, reconcileErrors: 0 };
+  return undefined;
+}
+
 describe("/metrics", () => {
   it("counts per store and per owner of the cluster in the path", async () => {
     const seen: string[] = [];
@@ -38,7 +54,7 @@ describe("/metrics", () => {
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
         return object.startsWith("SERVICE_CIDR")
           ? { drains: 1, weight: 4, taken: [7] }
-          : { drains: 1, operations: 2, watchers: 4, revision: 5 };
+          : { drains: 1, operations: 2, watchers: 4, watches: watchesOf(object), revision: 5 };
       },
     };
     const response = await get("/clusters/east/metrics", {}, answers);
@@ -46,15 +62,15 @@ describe("/metrics", () => {
     expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     const text = await response.text();
     const lines = text.split("\n");
-    expect(lines).toContain('servicenet_store_operations_total{store="services"} 2');
-    expect(lines).toContain('servicenet_store_watchers{store="leases"} 4');
-    expect(lines).toContain('servicenet_owner_operations_total{owner="uid-1"} 40');
+    expect(lines).toContain('servicenet_store_operations_total{store="services",cluster="east"} 2');
+    expect(lines).toContain('servicenet_store_watchers{store="leases",cluster="east"} 4');
+    expect(lines).toContain('servicenet_owner_operations_total{owner="uid-1",cluster="east"} 40');
     expect(seen).toContain("SERVICE_CIDR east/uid-1 usage");
     const families = parsePrometheus(text);
     const samples = (name: string): unknown[] => families.get(`kube_apiserver_clusterip_allocator_${name}`)?.samples ?? [];
     const sample = (name: string, labels: object, value: number): object => ({
       name: `kube_apiserver_clusterip_allocator_${name}`,
-      labels,
+      labels: { ...labels, cluster: "east" },
       value,
     });
     expect(samples("allocated_ips")).toEqual([
@@ -67,17 +83,83 @@ describe("/metrics", () => {
     ]);
     expect(samples("allocation_total")).toEqual([sample("allocation_total", { cidr: "10.96.0.0/24", scope: "static" }, 2)]);
     expect(samples("allocation_errors_total")).toEqual([sample("allocation_errors_total", { cidr: "10.96.0.0/24", scope: "dynamic" }, 3)]);
-    expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="leak"} 2');
-    expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="duplicate"} 0');
-    expect(lines).toContain("apiserver_clusterip_repair_reconcile_errors_total 3");
-    expect(lines).toContain("servicenet_repair_sweeps_total 4");
-    expect(lines).toContain('servicenet_configuration_differs{setting="version"} 1');
+    expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="leak",cluster="east"} 2');
+    expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="duplicate",cluster="east"} 0');
+    expect(lines).toContain('apiserver_clusterip_repair_reconcile_errors_total{cluster="east"} 3');
+    expect(lines).toContain('servicenet_repair_sweeps_total{cluster="east"} 4');
+    expect(lines).toContain('servicenet_configuration_differs{setting="version",cluster="east"} 1');
+    expect(families.get("apiserver_longrunning_requests")?.samples).toEqual([
+      {
+        name: "apiserver_longrunning_requests",
+        labels: {
+          verb: "WATCH",
+          group: "",
+          version: "v1",
+          resource: "services",
+          subresource: "",
+          scope: "namespace",
+          component: "apiserver",
+          cluster: "east",
+        },
+        value: 4,
+      },
+    ]);
     expect(samples("allocation_duration_seconds")).toContainEqual(
       sample("allocation_duration_seconds_bucket", { cidr: "10.96.0.0/24", le: "0.05" }, 2),
     );
     expect(samples("allocation_duration_seconds")).toContainEqual(
       sample("allocation_duration_seconds_sum", { cidr: "10.96.0.0/24" }, 0.045),
     );
+  });
+
+  it("requests of the cluster, and no other's: counted by verb and code, and timed", async () => {
+    const { env } = fakeEnv({ other: quiet });
+    const path = "/api/v1/namespaces/default/services";
+    const ask = (cluster: string, method: string, rest: string, init: RequestInit = {}) =>
+      send(`http://h/clusters/${cluster}${path}${rest}`, { method, ...init }, env);
+    const body = { body: JSON.stringify({ metadata: { name: "a" }, spec: { ports: [{ port: 80 }] } }) };
+    const json = { "Content-Type": "application/json" };
+    await ask("counted", "POST", "", { ...body, headers: json });
+    await ask("counted", "POST", "", { ...body, headers: json });
+    await ask("counted", "POST", "", { ...body, headers: { "Content-Type": "text/plain" } });
+    await ask("counted", "POST", "?dryRun=All", { ...body, headers: json });
+    await ask("counted", "GET", "", { headers: { Accept: "text/html" } });
+    await ask("counted", "GET", "/a");
+    await ask("other", "GET", "/a");
+    const families = parsePrometheus(await (await send("http://h/clusters/counted/metrics", {}, env)).text());
+    const common = { group: "", version: "v1", resource: "services", subresource: "", component: "apiserver", cluster: "counted" };
+    const labels = (verb: string, scope: string, dryRun = "") => ({ ...common, verb, scope, dry_run: dryRun });
+    const total = (verb: string, scope: string, code: string, value: number, dryRun = "") => ({
+      name: "apiserver_request_total",
+      labels: { ...labels(verb, scope, dryRun), code },
+      value,
+    });
+    expect(families.get("apiserver_request_total")?.samples).toEqual([
+      total("POST", "resource", "201", 2),
+      total("POST", "resource", "415", 1),
+      total("POST", "resource", "201", 1, "All"),
+      total("LIST", "namespace", "406", 1),
+      total("GET", "resource", "200", 1),
+    ]);
+    const durations = families.get("apiserver_request_duration_seconds")?.samples ?? [];
+    expect(durations.filter(({ labels: { verb, dry_run: dryRun } }) => verb === "POST" && dryRun === "")).toEqual(
+      expect.arrayContaining([
+        { name: "apiserver_request_duration_seconds_bucket", labels: { ...labels("POST", "resource"), le: "60" }, value: 3 },
+        { name: "apiserver_request_duration_seconds_count", labels: labels("POST", "resource"), value: 3 },
+      ]),
+    );
+    expect(durations.filter(({ labels: { le, verb } }) => le !== undefined && verb === "LIST").map(({ labels: { le } }) => le)).toEqual(
+      "0.005 0.025 0.05 0.1 0.2 0.4 0.6 0.8 1 1.25 1.5 2 3 4 5 6 8 10 15 20 30 45 60 +Inf".split(" "),
+    );
+    const [start] = families.get("process_start_time_seconds")?.samples ?? [];
+    expect(start?.labels).toEqual({ cluster: "counted" });
+    expect(Date.now() / 1000 - (start?.value ?? 0)).toBeLessThan(3_600);
+  });
+
+  it("the default cluster: no label of it, so that its series are upstream's", async () => {
+    const text = await (await get("/metrics", {}, { other: quiet })).text();
+    expect(text).not.toContain("cluster=");
+    expect(text).toMatch(/^process_start_time_seconds \d/m);
   });
 
   it("an object that does not answer is left out and logged", async () => {

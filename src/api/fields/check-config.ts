@@ -56,7 +56,7 @@ class ConfigCheck {
     for (const name of Object.keys(value)) {
       const member = plan.byName.get(name);
       if (member) this.value(getMember(value, name) ?? null, member.shape, `${path}.${name}`);
-      else if (!plan.preserveUnknown) this.report(`${path}.${name}: field not declared in schema`);
+      else this.report(`${path}.${name}: field not declared in schema`);
     }
   }
 
@@ -104,7 +104,6 @@ class ConfigCheck {
       case "quantity":
         if (typeof value === "object") this.report(`${path}: expected any scalar, got &{${goText(value)}}`);
         return;
-      case "any":
       case "fieldsV1":
     }
   }

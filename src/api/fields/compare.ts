@@ -2,7 +2,7 @@
 import { semanticEqual } from "../meta/equality";
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
 import type { MessageSchema } from "../schema/types";
-import { FREE, itemElement, type ListShape, planOf, type Shape, type StructPlan } from "./field-plan";
+import { itemElement, type ListShape, planOf, type Shape, type StructPlan } from "./field-plan";
 import { fieldElement, type PathElement } from "./path-element";
 import { PathSet } from "./path-set";
 
@@ -47,10 +47,6 @@ class CompareWalk {
       if (left === right || ignored.includes(name)) continue;
       this.below(element, left, right, shape);
     }
-    if (!plan.preserveUnknown) return;
-    for (const key of keysOf(before, after)) {
-      if (!plan.byName.has(key)) this.below(fieldElement(key), before && getMember(before, key), after && getMember(after, key), FREE);
-    }
   }
 
   private below(element: PathElement, before: Value, after: Value, shape: Shape): void {
@@ -65,6 +61,7 @@ class CompareWalk {
     switch (shape.kind) {
       case "scalar":
       case "atomic":
+      case "free":
         this.leaf(before, after);
         return;
       case "struct":
@@ -76,13 +73,6 @@ class CompareWalk {
       case "keyed":
       case "set":
         this.items(listOf(before), listOf(after), shape);
-        break;
-      case "free":
-        if (!isMapOrAbsent(before) || !isMapOrAbsent(after)) {
-          this.leaf(before, after);
-          return;
-        }
-        this.entries(objectOf(before), objectOf(after), FREE);
     }
     if (before === undefined) this.comparison.added.insert(this.path);
     else if (after === undefined) this.comparison.removed.insert(this.path);
@@ -154,10 +144,6 @@ function objectOf(value: Value): JsonObject | undefined {
 
 function listOf(value: Value): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isMapOrAbsent(value: Value): boolean {
-  return value === undefined || isJsonObject(value);
 }
 
 function keysOf(before: JsonObject | undefined, after: JsonObject | undefined): string[] {

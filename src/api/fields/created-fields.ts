@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
 import { semanticEqual } from "../meta/equality";
 import { UNTRACKED_METADATA } from "./field-set-of";
-import { type ListShape, FREE, itemElement, planOf, type Shape, type StructPlan } from "./field-plan";
+import { type ListShape, itemElement, planOf, type Shape, type StructPlan } from "./field-plan";
 import { fieldElement, type PathElement, sortedElements } from "./path-element";
 import { type FieldContext, ignoredMembers } from "./ownership";
 
@@ -66,12 +66,6 @@ class CreateWalk {
       tree[element] = below;
       isEmpty = false;
     }
-    if (plan.preserveUnknown) {
-      for (const name of unknownMembers(object, plan)) {
-        tree[fieldElement(name)] = this.whole(object[name] ?? null, FREE);
-        isEmpty = false;
-      }
-    }
     return isEmpty ? undefined : tree;
   }
 
@@ -95,15 +89,13 @@ class CreateWalk {
       case "map":
         if (isJsonObject(value)) this.fillMap(tree, value, shape.of);
         return;
-      case "free":
-        if (isJsonObject(value)) this.fillMap(tree, value, FREE);
-        return;
       case "keyed":
       case "set":
         if (Array.isArray(value)) this.fillList(tree, value, shape);
         return;
       case "scalar":
       case "atomic":
+      case "free":
     }
   }
 
@@ -112,8 +104,6 @@ class CreateWalk {
       const value = object[name] ?? implied;
       if (value !== undefined) tree[element] = this.whole(value, shape);
     }
-    if (!plan.preserveUnknown) return;
-    for (const name of unknownMembers(object, plan)) tree[fieldElement(name)] = this.whole(object[name] ?? null, FREE);
   }
 
   private fillMap(tree: JsonObject, map: JsonObject, of: Shape): void {
@@ -135,10 +125,4 @@ class CreateWalk {
       tree[element] = item === undefined ? {} : this.whole(item, shape.of);
     }
   }
-}
-
-function unknownMembers(object: JsonObject, plan: StructPlan): string[] {
-  return Object.keys(object)
-    .filter((name) => !plan.byName.has(name))
-    .sort();
 }

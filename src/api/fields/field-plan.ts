@@ -19,7 +19,7 @@ export type Shape =
   | { kind: "keyed"; keys: readonly KeyPlan[]; of: Shape }
   /** list whose items are identified by their value */
   | { kind: "set"; of: Shape }
-  /** any JSON: objects are divided, everything else is one leaf */
+  /** a member that the schema does not name: objects are divided, everything else is one leaf */
   | { kind: "free" };
 
 export type ListShape = Shape & { kind: "keyed" | "set" };
@@ -44,8 +44,6 @@ export interface StructPlan {
   /** in the order of their names */
   members: readonly MemberPlan[];
   byName: ReadonlyMap<string, MemberPlan>;
-  /** members that the schema does not name are kept, as free values */
-  preserveUnknown: boolean;
 }
 
 export const FREE: Shape = { kind: "free" };
@@ -59,7 +57,6 @@ export function planOf(schema: MessageSchema): StructPlan {
   const plan: StructPlan = {
     members,
     byName: new Map(members.map((member) => [member.name, member])),
-    preserveUnknown: schema.preserveUnknown ?? false,
   };
   plans.set(schema, plan);
   return plan;
@@ -82,8 +79,6 @@ function shapeOf(type: FieldType): Shape {
       return type.atomic ? { kind: "atomic", type } : { kind: "map", of: shapeOf(type.of) };
     case "list":
       return listShape(type);
-    case "any":
-      return FREE;
     case "fieldsV1":
       return { kind: "atomic", type };
     default:
@@ -159,10 +154,8 @@ function keyedElement(keys: readonly KeyPlan[], item: JsonObject): PathElement |
 /** The shape below one step, for walks over path sets; undefined = the schema has nothing there. */
 export function shapeBelow(shape: Shape, element: PathElement): Shape | undefined {
   switch (shape.kind) {
-    case "struct": {
-      const plan = shape.plan();
-      return plan.byName.get(element.slice(2))?.shape ?? (plan.preserveUnknown ? FREE : undefined);
-    }
+    case "struct":
+      return shape.plan().byName.get(element.slice(2))?.shape;
     case "map":
     case "keyed":
     case "set":

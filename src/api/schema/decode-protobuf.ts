@@ -174,7 +174,6 @@ function readScalar(reader: WireReader, type: FieldType, wire: number, name: str
     case "quantity":
       return readWrappedText(reader) || "0";
     case "fieldsV1":
-    case "any":
       return readJson(reader, name);
     default:
       return reader.fail(`field ${name} cannot be nested`);
@@ -187,7 +186,7 @@ function readSafeInteger(reader: WireReader, name: string): number {
   return value;
 }
 
-/** The text in field 1 of a message (Quantity, FieldsV1, RawExtension). */
+/** The text in field 1 of a message (Quantity, FieldsV1). */
 function readWrappedText(reader: WireReader): string {
   const end = reader.delimited();
   let text = "";

@@ -22,8 +22,6 @@ export const microTime: FieldType = { kind: "microTime" };
 export const intOrString: FieldType = { kind: "intOrString" };
 export const quantity: FieldType = { kind: "quantity" };
 export const fieldsV1: FieldType = { kind: "fieldsV1" };
-/** Any JSON value. */
-export const anyValue: FieldType = { kind: "any" };
 
 /** A string of a closed set. Decoding takes other strings too; validation refuses them. */
 export function enumOf(...values: readonly string[]): FieldType {
@@ -89,7 +87,6 @@ export function inline(number: number, schema: MessageSchema): FieldSpec {
 
 export interface MessageOptions {
   description?: string;
-  preserveUnknown?: boolean;
   isKind?: boolean;
   atomic?: boolean;
 }

@@ -76,7 +76,6 @@ function content(type: FieldType, value: unknown): Iterable<number> & { length: 
       delimited(out, 1, UTF8.encode(text || "0"));
       return out;
     case "fieldsV1":
-    case "any":
       if (value !== undefined) delimited(out, 1, UTF8.encode(JSON.stringify(value)));
       return out;
     case "intOrString":

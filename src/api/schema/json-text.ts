@@ -94,8 +94,7 @@ class DuplicateReader {
     if (isRoot && (name === "kind" || name === "apiVersion")) return { kind: "string" };
     if (type.kind === "map") return type.of;
     if (type.kind !== "message") return undefined;
-    const schema = type.message();
-    return schema.byName.get(name)?.type ?? (schema.preserveUnknown ? undefined : "unknown");
+    return type.message().byName.get(name)?.type ?? "unknown";
   }
 
   private string(): string {

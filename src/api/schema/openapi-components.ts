@@ -104,7 +104,6 @@ function messageSchema(schema: MessageSchema, kinds: readonly GroupVersionKind[]
     ...(required.length > 0 ? { required: required.sort() } : {}),
     ...(properties.size > 0 ? { properties: sorted(properties) } : {}),
     ...(schema.atomic ? { "x-kubernetes-map-type": "atomic" } : {}),
-    ...(schema.preserveUnknown ? { "x-kubernetes-preserve-unknown-fields": true } : {}),
     ...(kinds ? { "x-kubernetes-group-version-kind": kinds } : {}),
   };
 }
@@ -126,8 +125,6 @@ function typeSchema(type: FieldType): OpenApiSchema {
       return { type: "integer", format: type.kind };
     case "bool":
       return { type: "boolean" };
-    case "any":
-      return { "x-kubernetes-preserve-unknown-fields": true };
     case "message":
       return { allOf: [refTo(type.message().name)] };
     case "list":

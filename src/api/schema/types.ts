@@ -25,8 +25,6 @@ export type FieldType =
   | { kind: "quantity" }
   /** FieldsV1: any JSON object, JSON bytes in protobuf */
   | { kind: "fieldsV1" }
-  /** any JSON value, stored as sent */
-  | { kind: "any" }
   | { kind: "message"; message: () => MessageSchema }
   | { kind: "list"; of: FieldType; list?: ListSemantics }
   | { kind: "map"; of: FieldType; atomic?: boolean };
@@ -66,8 +64,6 @@ export interface MessageSchema {
   byNumber: ReadonlyMap<number, Field>;
   /** scalars that stand in JSON even when nobody set them, with their zero value */
   zeros: readonly (readonly [name: string, zero: unknown])[];
-  /** unknown fields below this message are kept as sent and not reported */
-  preserveUnknown?: boolean;
   /** the message also carries kind and apiVersion (API kinds and their lists); they are never among `fields` */
   isKind?: boolean;
   /** server-side apply treats the whole message as one leaf (`x-kubernetes-map-type: atomic`) */

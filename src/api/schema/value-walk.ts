@@ -56,8 +56,6 @@ function goType(type: FieldType): string {
       return "intstr.IntOrString";
     case "quantity":
       return "resource.Quantity";
-    case "any":
-      return "interface {}";
     default:
       return type.kind;
   }
@@ -104,7 +102,6 @@ export class ValueWalk {
   private unknown(object: JsonObject, name: string, schema: MessageSchema, depth: number): void {
     // A dropped member counts too: the comparison with the text needs every member.
     this.free(object[name], depth + 1);
-    if (schema.preserveUnknown) return;
     delete object[name];
     // A kind inside another one may name itself (the options in an Eviction).
     if (schema.isKind && (name === "kind" || name === "apiVersion")) return;
@@ -149,9 +146,6 @@ export class ValueWalk {
         return this.quantity(value, dropZero);
       case "fieldsV1":
         if (!isObject(value)) return this.fail(`json: cannot unmarshal ${goValue(value, false)} into Go value of type v1.FieldsV1`);
-        this.free(value, depth + 1);
-        return value;
-      case "any":
         this.free(value, depth + 1);
         return value;
       default:

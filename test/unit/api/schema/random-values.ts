@@ -46,7 +46,6 @@ export class RandomValues {
       case "quantity":
         return QUANTITIES[this.random.below(QUANTITIES.length)];
       case "fieldsV1":
-      case "any":
         return { "f:spec": { "f:x": {}, [`k:{"port":${this.random.below(9)}}`]: { ".": {} } } };
       case "message":
         return this.message(type.message());

@@ -78,7 +78,7 @@ export class OpenApiValidator {
       const property = properties && Object.hasOwn(properties, name) ? properties[name] : others;
       if (property) this.#check(property, member, `${path}.${name}`, found);
       // a schema of an object without members lets all through
-      else if (properties && !schema["x-kubernetes-preserve-unknown-fields"]) found.push(`${path}.${name}: not described`);
+      else if (properties) found.push(`${path}.${name}: not described`);
     }
     if (!this.options.strict) return;
     for (const name of (schema["required"] ?? []) as string[]) {

@@ -1,7 +1,7 @@
 /** The Kubernetes API of a cluster, as far as programs of an operator need it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
-import { decodeContinue } from "../../src/api/meta/list";
+import { decodeContinue } from "../../src/api/meta/continue-token";
 import { UserError } from "../terminal/user-error";
 import { type Reply, send } from "./send";
 import type { Target } from "./target";

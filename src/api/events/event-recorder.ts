@@ -21,7 +21,7 @@ import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { CoreEvent, KubeObject } from "../meta/kubernetes";
-import { utf8Length } from "../meta/names";
+import { utf8Length } from "../../core/base/utf8-length";
 import type { Status } from "../meta/status";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../rpc/store";
 import { eventName } from "./event-name";

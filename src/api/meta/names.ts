@@ -3,9 +3,9 @@
  * Rules and texts: upstream apimachinery pkg/util/validation and pkg/api/validation/path. They are loops and no regular
  * expressions, because every name, label and annotation of every write passes through them.
  */
-import type { Random } from "../../core/base/ports";
+import { utf8Length } from "../../core/base/utf8-length";
 
-const LABEL_LENGTH_MAX = 63;
+export const LABEL_LENGTH_MAX = 63;
 const SUBDOMAIN_LENGTH_MAX = 253;
 
 const NONE: string[] = [];
@@ -47,18 +47,6 @@ const LABEL_VALUE_MESSAGE = patternMessage(
 
 function tooLongMessage(lengthMax: number): string {
   return `must be no more than ${lengthMax} characters`;
-}
-
-/** Bytes of the UTF-8 form: what Go's len() counts. */
-export function utf8Length(text: string): number {
-  let length = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 0x80) continue;
-    // a surrogate pair is two units and four bytes: two bytes more per pair, counted one per unit
-    length += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
-  }
-  return length;
 }
 
 function isLowerAlphanumeric(code: number): boolean {
@@ -154,21 +142,4 @@ export function validatePathSegmentName(value: string): string[] {
   if (value.includes("/")) messages.push("may not contain '/'");
   if (value.includes("%")) messages.push("may not contain '%'");
   return messages;
-}
-
-/** The text to validate for a generateName: a trailing dash is fine, because a suffix follows (upstream maskTrailingDash). */
-export function maskTrailingDash(value: string): string {
-  return value.length > 1 && value.endsWith("-") ? `${value.slice(0, -2)}a` : value;
-}
-
-/** No vowels and no 0, 1, 3: no bad words, no look-alikes. */
-const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
-const SUFFIX_LENGTH = 5;
-const GENERATED_BASE_LENGTH_MAX = LABEL_LENGTH_MAX - SUFFIX_LENGTH;
-
-/** `base` cut to 58 characters plus five random ones, so that the result fits a label. */
-export function generateName(base: string, random: Random): string {
-  let name = base.length > GENERATED_BASE_LENGTH_MAX ? base.slice(0, GENERATED_BASE_LENGTH_MAX) : base;
-  for (let i = 0; i < SUFFIX_LENGTH; i++) name += SUFFIX_ALPHABET.charAt(random.below(SUFFIX_ALPHABET.length));
-  return name;
 }

@@ -8,7 +8,8 @@ import fastJsonPatch from "fast-json-patch";
 import type { Operation } from "fast-json-patch";
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
-import { getMember, isJsonObject, parsePatch, wrongForm } from "../schema/json-value";
+import { parsePatch, wrongForm } from "./patch-body";
+import { getMember, isJsonObject } from "../schema/json-value";
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import type { PatchError } from "./patch-error";
 

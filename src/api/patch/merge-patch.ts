@@ -6,7 +6,8 @@
  */
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
-import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "../schema/json-value";
+import { parsePatch, wrongForm } from "./patch-body";
+import { getMember, isJsonObject, setMember } from "../schema/json-value";
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import type { PatchError } from "./patch-error";
 

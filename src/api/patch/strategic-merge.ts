@@ -15,7 +15,8 @@ import { DELETE_PRIMITIVES, PATCH, PatchRefusal, SET_ORDER } from "./directives"
 import { directiveList, isDirective, patchDirective, refuse, retained, withoutDirectives } from "./directives";
 import { firstPlaces, orderElements } from "./element-order";
 import type { Identity } from "./element-order";
-import { getMember, isJsonObject, parsePatch, setMember, wrongForm } from "../schema/json-value";
+import { parsePatch, wrongForm } from "./patch-body";
+import { getMember, isJsonObject, setMember } from "../schema/json-value";
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import type { PatchError } from "./patch-error";
 

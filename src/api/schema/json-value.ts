@@ -1,7 +1,4 @@
-/** JSON values and the parsing of patch bodies. */
-import { err, ok } from "../../core/base/result";
-import type { Result } from "../../core/base/result";
-import { syntaxError } from "./json-syntax";
+/** JSON values, and access to their own members only. */
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };
@@ -19,37 +16,4 @@ export function setMember(object: JsonObject, key: string, value: JsonValue): vo
 /** An own member, undefined when absent. */
 export function getMember(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-/** Nesting beyond this is refused before anything recurses over it; no API object comes near. */
-const DEPTH_MAX = 1000;
-
-/** Whether containers nest deeper than DEPTH_MAX; strings are skipped, as they may hold brackets. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x22) {
-      for (i++; i < text.length && text.charCodeAt(i) !== 0x22; i++) if (text.charCodeAt(i) === 0x5c) i++;
-    } else if (code === 0x7b || code === 0x5b) {
-      if (++depth > DEPTH_MAX) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return false;
-}
-
-/** The parsed body of a patch; the error is in Go's words. */
-export function parsePatch(text: string): Result<JsonValue, string> {
-  if (isTooDeep(text)) return err("exceeded max depth");
-  try {
-    return ok(JSON.parse(text) as JsonValue);
-  } catch {
-    return err(syntaxError(text));
-  }
-}
-
-/** Go's error for a body that does not fit the patch; `type` is the Go type that it should have. */
-export function wrongForm(value: JsonValue, type: string): string {
-  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-  return `json: cannot unmarshal ${found} into Go value of type ${type}`;
 }

@@ -16,7 +16,7 @@ import type { Result } from "../../core/base/result";
 import { semanticEqual } from "../meta/equality";
 import type { FieldError } from "../meta/field-errors";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
-import { generateName } from "../meta/names";
+import { generateName } from "../meta/generate-name";
 import type { Random } from "../../core/base/ports";
 import { dropDuplicateOwners, stampCreate, stampUpdate, validateObjectMeta, validateObjectMetaUpdate } from "../meta/object-meta";
 import { badRequest, invalid } from "../meta/status";

@@ -6,7 +6,8 @@ import { semanticEqual } from "../../meta/equality";
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { CoreEvent } from "../../meta/kubernetes";
-import { utf8Length, validateQualifiedName } from "../../meta/names";
+import { validateQualifiedName } from "../../meta/names";
+import { utf8Length } from "../../../core/base/utf8-length";
 
 const TEXT_LENGTH_MAX = 128;
 const NOTE_LENGTH_MAX = 1024;

@@ -1,15 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
-  generateName,
-  maskTrailingDash,
-  utf8Length,
   validateDNS1123Label,
   validateDNS1123Subdomain,
   validateLabelValue,
   validatePathSegmentName,
   validateQualifiedName,
 } from "../../../../src/api/meta/names";
-import { seededRandom } from "../../../support/sim/seeded-random";
 
 const LABEL =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -97,28 +93,5 @@ describe("validatePathSegmentName", () => {
     { value: "a/b%c", want: ["may not contain '/'", "may not contain '%'"] },
   ])("$value", ({ value, want }) => {
     expect(validatePathSegmentName(value)).toEqual(want);
-  });
-});
-
-describe("generateName", () => {
-  it("adds five characters, none of them a vowel", () => {
-    expect(generateName("foo-", seededRandom(1))).toMatch(/^foo-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-  });
-
-  it("a long base: cut so that the name is a label", () => {
-    const name = generateName("a".repeat(80), seededRandom(1));
-    expect(name).toHaveLength(63);
-    expect(validateDNS1123Label(name)).toEqual([]);
-  });
-
-  it("a trailing dash: valid, because a suffix follows", () => {
-    expect(validateDNS1123Label(maskTrailingDash("foo-"))).toEqual([]);
-    expect(maskTrailingDash("-")).toBe("-");
-  });
-});
-
-describe("utf8Length", () => {
-  it.each(["", "abc", "äöü", "€", "😀x", "\u{10ffff}"])("counts the bytes of %j", (text) => {
-    expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import { decodeContinue, encodeContinue } from "../../../../src/api/meta/list";
+import { decodeContinue, encodeContinue } from "../../../../src/api/meta/continue-token";
 import type { Status } from "../../../../src/api/meta/status";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";

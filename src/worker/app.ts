@@ -11,7 +11,7 @@ import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
 import { drainUnread } from "./http/drain";
 import { log } from "./http/log";
-import { parseTimeout, queryBool } from "./http/options";
+import { parseTimeout, queryBool } from "./http/query";
 import { parseQuery, splitRequestUrl } from "./http/request-url";
 import { pageNotFound, statusResponse } from "./http/respond";
 import { unservedTarget } from "./routing/request-info";

@@ -7,9 +7,11 @@ import { badRequest, created, type Status, unclassified } from "../../api/meta/s
 import type { ActionDefinition } from "../../api/registry/resource";
 import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
 import { err, ok, type Result } from "../../core/base/result";
-import { namespaceMismatch, readObject } from "../http/body";
+import { namespaceMismatch } from "../http/body-names";
+import { readObject } from "../http/read-object";
 import { rawDeleteOptions } from "./delete-options";
-import { parseWriteOptions, validateDeleteOptions } from "../http/options";
+import { validateDeleteOptions } from "../http/raw-delete-options";
+import { parseWriteOptions } from "../http/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 

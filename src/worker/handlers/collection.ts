@@ -6,11 +6,11 @@ import { parseIncludeObject } from "../../api/meta/table";
 import type { CollectionRequest, Representation } from "../../api/rpc/store";
 import { compressed } from "../http/compress";
 import { answerOfCopy, noteSource } from "../routing/list-copies";
-import type { CollectionOptions } from "../http/options";
+import type { CollectionOptions } from "../http/collection-options";
 import { call } from "../routing/call";
 import { socketHeaders } from "../http/web-socket";
 import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
-import { rerendered } from "../http/respond";
+import { rerendered } from "../http/rerender";
 
 const COLLECTION_URL = "http://store/collection";
 

@@ -1,7 +1,8 @@
 /** POST of a collection. Upstream: apiserver endpoints/handlers/create.go. */
 import { objectResponse, storedForm } from "./answer";
-import { namespaceMismatch, readObject } from "../http/body";
-import { parseWriteOptions } from "../http/options";
+import { namespaceMismatch } from "../http/body-names";
+import { readObject } from "../http/read-object";
+import { parseWriteOptions } from "../http/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 

@@ -4,9 +4,10 @@ import type { DeleteOptions } from "../../api/meta/kubernetes";
 import { badRequest, type Status, unsupportedMediaType } from "../../api/meta/status";
 import type { DeleteOptionsRequest } from "../../api/rpc/store";
 import { DeleteOptionsSchema } from "../../api/schema/meta";
-import { decodeDocument, readBody, undecodable } from "../http/body";
-import { BODY_TYPES, bodyTypeOf } from "../http/negotiate";
-import { queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/options";
+import { decodeDocument, undecodable } from "../http/decode-body";
+import { readBody } from "../http/read-body";
+import { BODY_TYPES, bodyTypeOf } from "../http/content-type";
+import { queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/raw-delete-options";
 import type { ResourceRequest } from "./resource-request";
 
 const KIND = "DeleteOptions";

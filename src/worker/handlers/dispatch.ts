@@ -8,7 +8,7 @@ import { inCluster } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
 import { beginRequest, type Place } from "../http/in-flight";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
-import { parseTimeout, queryBool } from "../http/options";
+import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
 import { parseQuery } from "../http/request-url";
 import { type Handler, type ResourceRequest, shapeOf } from "./resource-request";

@@ -1,6 +1,6 @@
 /** GET of one object or its status. Upstream: apiserver endpoints/handlers/get.go. */
 import { objectResponse, shownStatus } from "./answer";
-import { invalidResourceVersion, resourceVersionProblem } from "../http/options";
+import { invalidResourceVersion, resourceVersionProblem } from "../http/collection-options";
 import { call } from "../routing/call";
 import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
 

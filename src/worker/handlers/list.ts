@@ -1,5 +1,5 @@
 /** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
-import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/options";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 

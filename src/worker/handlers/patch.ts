@@ -8,9 +8,9 @@ import type { Status } from "../../api/meta/status";
 import { unsupportedMediaType } from "../../api/meta/status";
 import type { FieldValidation, PatchType, WriteRequest } from "../../api/rpc/store";
 import { objectResponse } from "./answer";
-import { readText } from "../http/body";
-import { PATCH_TYPES, patchTypeOf } from "../http/negotiate";
-import { parseWriteOptions } from "../http/options";
+import { readText } from "../http/read-body";
+import { PATCH_TYPES, patchTypeOf } from "../http/content-type";
+import { parseWriteOptions } from "../http/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 

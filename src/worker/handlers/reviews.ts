@@ -6,9 +6,10 @@ import type { KubeObject } from "../../api/meta/kubernetes";
 import { badRequest, invalid, notAcceptable, type Status } from "../../api/meta/status";
 import { required } from "../../api/meta/field-errors";
 import { apiVersionOf } from "../../api/meta/type-meta";
-import { type BodyRequest, readObject } from "../http/body";
+import type { BodyRequest } from "../http/read-body";
+import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
-import { parseWriteOptions } from "../http/options";
+import { parseWriteOptions } from "../http/write-options";
 import { jsonResponse, renderingOf, statusResponse } from "../http/respond";
 import type { Review } from "../routing/review-kinds";
 

@@ -3,7 +3,7 @@
  * Upstream: apiserver endpoints/handlers/get.go and watch.go.
  */
 import { invalid, notAcceptable } from "../../api/meta/status";
-import { parseCollectionOptions, resourceVersionProblem } from "../http/options";
+import { parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { endedWatch, isStopping, openWatch } from "../routing/watched-stores";
 import { askCollection, representationOf } from "./collection";

@@ -3,7 +3,7 @@
  * Upstream: apiserver endpoints/metrics/metrics.go (cleanVerb, CleanScope, cleanDryRun).
  */
 import type { Verb } from "../../api/registry/resource";
-import { patchTypeOf } from "./negotiate";
+import { patchTypeOf } from "./content-type";
 
 export interface Asked {
   verb: Verb;

@@ -1,22 +1,14 @@
 /**
- * Content negotiation: which form an answer takes (Accept) and which form a body has (Content-Type).
+ * Which form an answer takes, by the request's Accept.
  * Source: upstream apiserver endpoints/handlers/negotiation and endpoints/handlers/response.go.
  */
-import type { PatchType } from "../../api/rpc/store";
 import { ACCEPT_CACHE_MAX_ENTRIES } from "./limits";
 
 /** Answers are JSON or YAML; a protobuf clause is skipped (clients that send one offer JSON beside it). */
 export const ANSWER_TYPES = ["application/json", "application/yaml"] as const;
-/** The texts of 415 as upstream prints them. */
-export const BODY_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
-export const PATCH_TYPES = [
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-  "application/apply-patch+yaml",
-] as const;
 
 export type Encoding = "json" | "yaml";
+
 /** What an endpoint can turn its answer into, besides the object itself. */
 export type Shape = "object" | "list" | "watch" | "none";
 
@@ -37,7 +29,9 @@ interface Clause {
 }
 
 const OBJECT: Transform = { as: "object" };
+
 const ANYTHING: Accepted = { encoding: "json", transform: OBJECT };
+
 const cache = new Map<string, readonly Clause[]>();
 
 /**
@@ -142,43 +136,4 @@ function applyParameter(clause: Clause, parameter: string): void {
       clause.version = value;
       return;
   }
-}
-
-export type BodyType = "json" | "yaml" | "protobuf";
-
-/** The form of a POST, PUT or DELETE body; undefined = 415. No header means JSON, as upstream. */
-export function bodyTypeOf(contentType: string | null): BodyType | undefined {
-  switch (mediaType(contentType)) {
-    case "":
-    case "application/json":
-      return "json";
-    case "application/yaml":
-      return "yaml";
-    case "application/vnd.kubernetes.protobuf":
-      return "protobuf";
-    default:
-      return undefined;
-  }
-}
-
-/** The kind of a PATCH body; undefined = 415. */
-export function patchTypeOf(contentType: string | null): PatchType | undefined {
-  switch (mediaType(contentType)) {
-    case "application/json-patch+json":
-      return "json";
-    case "application/merge-patch+json":
-      return "merge";
-    case "application/strategic-merge-patch+json":
-      return "strategic";
-    case "application/apply-patch+yaml":
-      return "apply";
-    default:
-      return undefined;
-  }
-}
-
-function mediaType(contentType: string | null): string {
-  if (contentType === null) return "";
-  const end = contentType.indexOf(";");
-  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }

@@ -3,15 +3,18 @@
  */
 import { stringify as yamlText } from "yaml";
 import type { Status } from "../../api/meta/status";
+import { WARNING_CUT_CHARACTERS, WARNINGS_MAX_CHARACTERS } from "./limits";
 import type { Encoding } from "./negotiate";
-import { RENDER_MAX_BYTES, WARNING_CUT_CHARACTERS, WARNINGS_MAX_CHARACTERS } from "./limits";
 
 /** How JSON text leaves the server. */
 export type Rendering = "compact" | "pretty" | "yaml";
 
-const JSON_TYPE = "application/json";
-const YAML_TYPE = "application/yaml";
+export const JSON_TYPE = "application/json";
+
+export const YAML_TYPE = "application/yaml";
+
 const NO_CACHE = "no-cache, private";
+
 const PRETTY_AGENTS = ["curl", "Wget", "Mozilla/5.0"];
 
 /** Source: upstream apiserver endpoints/handlers/negotiation isPrettyPrint. */
@@ -52,42 +55,7 @@ export function textResponse(code: number, text: string): Response {
   });
 }
 
-/**
- * A store's list in another form than it streams. Everything the store says (code, headers) stays; lists too large to hold stay compact, which is
- * YAML as well. Rejects where the store's stream breaks off.
- */
-export async function rerendered(response: Response, rendering: Rendering): Promise<Response> {
-  const { status, body } = response;
-  if (rendering === "compact" || !body || !response.headers.get("Content-Type")?.startsWith(JSON_TYPE)) return response;
-  const headers = new Headers(response.headers);
-  headers.delete("Content-Length");
-  if (rendering === "yaml") headers.set("Content-Type", YAML_TYPE);
-  const reader = body.getReader();
-  const begun: Uint8Array[] = [];
-  let size = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    begun.push(read.value);
-    size += read.value.length;
-    if (size > RENDER_MAX_BYTES[rendering]) return new Response(goneOn(begun, reader), { status, headers });
-  }
-  return new Response(render(await new Blob(begun).text(), rendering), { status, headers });
-}
-
-/** What was read of a stream already, and then the rest of it. */
-function goneOn(begun: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const held = begun.shift();
-      if (held) return controller.enqueue(held);
-      const read = await reader.read();
-      if (read.done) controller.close();
-      else controller.enqueue(read.value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}
-
-function render(text: string, rendering: Rendering): string {
+export function render(text: string, rendering: Rendering): string {
   switch (rendering) {
     case "compact":
       return text;

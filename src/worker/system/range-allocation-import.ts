@@ -22,9 +22,9 @@ import { badRequest, conflict, overloaded, type Status, succeeded } from "../../
 import { formatAddress } from "../../core/net/address";
 import { type FedPage, pagesOf } from "../../api/rpc/object-feed";
 import { storedPrefix } from "../../addresses/topology/stored-prefix";
-import { type BodyRequest, readText } from "../http/body";
+import { type BodyRequest, readText } from "../http/read-body";
 import { configOf } from "../routing/config-guard";
-import { parseWriteOptions } from "../http/options";
+import { parseWriteOptions } from "../http/write-options";
 import { call } from "../routing/call";
 import { beginRequest } from "../http/in-flight";
 import { parseQuery, splitRequestUrl } from "../http/request-url";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aggregatedDiscoveryVersion, bodyTypeOf, negotiate, patchTypeOf, type Shape } from "../../../../src/worker/http/negotiate";
+import { aggregatedDiscoveryVersion, negotiate, type Shape } from "../../../../src/worker/http/negotiate";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -62,33 +62,5 @@ describe("aggregatedDiscoveryVersion", () => {
     { accept: null, want: undefined },
   ])("$accept", ({ accept, want }) => {
     expect(aggregatedDiscoveryVersion(accept)).toBe(want);
-  });
-});
-
-describe("bodyTypeOf", () => {
-  it.each([
-    { type: null, want: "json" },
-    { type: "", want: "json" },
-    { type: "application/json", want: "json" },
-    { type: "application/json; charset=utf-8", want: "json" },
-    { type: "application/yaml", want: "yaml" },
-    { type: "application/vnd.kubernetes.protobuf", want: "protobuf" },
-    { type: "text/plain", want: undefined },
-    { type: "application/x-www-form-urlencoded", want: undefined },
-  ])("$type is $want", ({ type, want }) => {
-    expect(bodyTypeOf(type)).toBe(want);
-  });
-});
-
-describe("patchTypeOf", () => {
-  it.each([
-    { type: "application/json-patch+json", want: "json" },
-    { type: "application/merge-patch+json; charset=utf-8", want: "merge" },
-    { type: "application/strategic-merge-patch+json", want: "strategic" },
-    { type: "application/apply-patch+yaml", want: "apply" },
-    { type: "application/json", want: undefined },
-    { type: null, want: undefined },
-  ])("$type is $want", ({ type, want }) => {
-    expect(patchTypeOf(type)).toBe(want);
   });
 });

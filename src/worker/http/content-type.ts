@@ -1,0 +1,51 @@
+/** Which form a body has, by its Content-Type. Source: upstream apiserver endpoints/handlers/negotiation. */
+import type { PatchType } from "../../api/rpc/store";
+
+/** The texts of 415 as upstream prints them. */
+export const BODY_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
+
+export const PATCH_TYPES = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+] as const;
+
+export type BodyType = "json" | "yaml" | "protobuf";
+
+/** The form of a POST, PUT or DELETE body; undefined = 415. No header means JSON, as upstream. */
+export function bodyTypeOf(contentType: string | null): BodyType | undefined {
+  switch (mediaType(contentType)) {
+    case "":
+    case "application/json":
+      return "json";
+    case "application/yaml":
+      return "yaml";
+    case "application/vnd.kubernetes.protobuf":
+      return "protobuf";
+    default:
+      return undefined;
+  }
+}
+
+/** The kind of a PATCH body; undefined = 415. */
+export function patchTypeOf(contentType: string | null): PatchType | undefined {
+  switch (mediaType(contentType)) {
+    case "application/json-patch+json":
+      return "json";
+    case "application/merge-patch+json":
+      return "merge";
+    case "application/strategic-merge-patch+json":
+      return "strategic";
+    case "application/apply-patch+yaml":
+      return "apply";
+    default:
+      return undefined;
+  }
+}
+
+function mediaType(contentType: string | null): string {
+  if (contentType === null) return "";
+  const end = contentType.indexOf(";");
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}

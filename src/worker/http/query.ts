@@ -1,0 +1,29 @@
+/** Values of a query. Source: apimachinery pkg/conversion/queryparams and pkg/runtime/conversion.go. */
+import { badRequest, type Status } from "../../api/meta/status";
+import { err, ok, type Result } from "../../core/base/result";
+import { parseDuration } from "./duration";
+
+/** Go's conversion of a query value: everything but "false" and "0" is true, the empty value too; absence is false. */
+export function queryBool(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name);
+  return value !== null && value !== "0" && value.toLowerCase() !== "false";
+}
+
+/** A query integer; absent or empty = 0. The error is Go's. */
+export function queryInt(query: URLSearchParams, name: string): Result<number, Status> {
+  const text = query.get(name) ?? "";
+  if (text === "") return ok(0);
+  if (!/^[-+]?\d+$/.test(text)) return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`));
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`));
+  return ok(value);
+}
+
+/** The `timeout` parameter that --request-timeout adds: its milliseconds, 0 when absent. Source: filters/request_deadline.go. */
+export function parseTimeout(query: URLSearchParams): Result<number, Status> {
+  const text = query.get("timeout");
+  if (!text) return ok(0);
+  const duration = parseDuration(text);
+  if (!duration.ok) return err(badRequest(`invalid timeout specified in the request URL - ${duration.message}`));
+  return ok(Math.max(0, duration.ms));
+}

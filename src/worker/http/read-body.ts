@@ -1,0 +1,80 @@
+/** Request body -> bytes or text, within its limits of size and time. Source: upstream apiserver endpoints/handlers/rest.go (limitedReadBody). */
+import { systemClock } from "../../../durable-objects/ports";
+import { badRequest, overloaded, requestTimedOut, requestTooLarge, type Status } from "../../api/meta/status";
+import { decodeUtf8 } from "../../api/schema/decode-json";
+import { err, ok, type Result } from "../../core/base/result";
+import { isTimeout, withTimeout } from "../../core/base/timeout";
+import { drain } from "./drain";
+import { type Place, weightOfBody } from "./in-flight";
+import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS } from "./limits";
+
+/** A request whose body is not read yet, and its place among those under way. */
+export interface BodyRequest {
+  request: Request;
+  place: Pick<Place, "grow">;
+  /** the request's own `timeout` in milliseconds; 0 or absent = none */
+  timeoutMs?: number;
+}
+
+function tooLarge(): Status {
+  return requestTooLarge(`Request entity too large: limit is ${BODY_MAX_BYTES}`);
+}
+
+/**
+ * The whole body; at most one byte more than the limit is kept, whatever the client claims. What was not announced takes its weight as it comes, and
+ * is refused with 429 where there is no room for it. What is not there in time is a 504, what breaks off a 400, and nothing of it is kept.
+ */
+export async function readBody({ request, place, timeoutMs }: BodyRequest): Promise<Result<Uint8Array, Status>> {
+  const announced = request.headers.get("Content-Length");
+  if (announced !== null && Number(announced) > BODY_MAX_BYTES) return err(tooLarge());
+  if (announced === null && !request.body) return ok(new Uint8Array(0));
+  const reader = announced === null ? (request.body as ReadableStream<Uint8Array>).getReader() : undefined;
+  try {
+    const limitMs = Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS);
+    const read = await withTimeout(systemClock, limitMs, reader ? readChunks(reader, place) : readWhole(request));
+    if (reader && !read.ok) await drain(reader);
+    return read;
+  } catch (error) {
+    // The connection broke off, or the body is no HTTP: nothing that is wrong here.
+    if (!isTimeout(error)) return err(badRequest("the body of the request could not be read"));
+    reader?.cancel(error).catch(() => undefined);
+    return err(requestTimedOut());
+  }
+}
+
+async function readWhole(request: Request): Promise<Result<Uint8Array, Status>> {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  return bytes.length > BODY_MAX_BYTES ? err(tooLarge()) : ok(bytes);
+}
+
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  place: BodyRequest["place"],
+): Promise<Result<Uint8Array, Status>> {
+  // Not the chunks themselves: small ones may be parts of large buffers.
+  let bytes = new Uint8Array(BODY_BYTES_PER_REQUEST);
+  let size = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const at = size;
+    size += read.value.length;
+    const problem = size > BODY_MAX_BYTES ? tooLarge() : place.grow(weightOfBody(size), Date.now()) ? undefined : overloaded();
+    if (problem) return err(problem);
+    if (size > bytes.length) bytes = enlarged(bytes, Math.min(Math.max(size, 2 * bytes.length), BODY_MAX_BYTES));
+    bytes.set(read.value, at);
+  }
+  return ok(bytes.subarray(0, size));
+}
+
+function enlarged(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
+}
+
+/** Body of a PATCH: text, whatever patch it is. */
+export async function readText(request: BodyRequest): Promise<Result<string, Status>> {
+  const bytes = await readBody(request);
+  if (!bytes.ok) return bytes;
+  const text = decodeUtf8(bytes.value);
+  return text.ok ? text : err(badRequest(`error decoding patch: ${text.error.cause}`));
+}

@@ -1,0 +1,20 @@
+/** Body of a POST or PUT -> object of the expected kind. */
+import { type Status, unsupportedMediaType } from "../../api/meta/status";
+import type { FieldValidation } from "../../api/rpc/store";
+import { err, type Result } from "../../core/base/result";
+import { BODY_TYPES, bodyTypeOf } from "./content-type";
+import { decodeBody, type DecodedBody, type Expected } from "./decode-body";
+import { type BodyRequest, readBody } from "./read-body";
+
+/** Body of a POST or PUT. */
+export async function readObject(
+  request: BodyRequest,
+  expected: Expected,
+  fieldValidation: FieldValidation,
+): Promise<Result<DecodedBody, Status>> {
+  const type = bodyTypeOf(request.request.headers.get("Content-Type"));
+  if (!type) return err(unsupportedMediaType(BODY_TYPES));
+  const bytes = await readBody(request);
+  if (!bytes.ok) return bytes;
+  return decodeBody(bytes.value, type, expected, fieldValidation);
+}

@@ -1,0 +1,67 @@
+/** Families of /metrics that are made of what a cluster's objects counted. */
+import type { RepairCounts } from "../../addresses/rpc/repair";
+import type { MetricFamily } from "../../core/telemetry/metrics";
+import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import type { Reading } from "./metric-readings";
+
+/** Names, labels and help as upstream's; every type is there from the beginning. */
+const REPAIR_TYPES = ["leak", "repair", "full", "outOfRange", "duplicate", "unknown", "invalid"] as const;
+
+export function repairFamilies(counts: RepairCounts | undefined): MetricFamily[] {
+  return [
+    {
+      name: "apiserver_clusterip_repair_ip_errors_total",
+      type: "counter",
+      help:
+        "[ALPHA] Number of errors detected on clusterips by the repair loop broken down by type of error: " +
+        "leak, repair, full, outOfRange, duplicate, unknown, invalid",
+      samples: counts ? REPAIR_TYPES.map((type) => ({ labels: { type }, value: counts.ipErrors[type] ?? 0 })) : [],
+    },
+    {
+      name: "apiserver_clusterip_repair_reconcile_errors_total",
+      type: "counter",
+      help: "[ALPHA] Number of reconciliation failures on the clusterip repair reconcile loop",
+      samples: counts ? [{ labels: {}, value: counts.reconcileErrors }] : [],
+    },
+    {
+      name: "servicenet_configuration_differs",
+      type: "gauge",
+      help: "1 for each setting in which a Worker differed from this cluster's objects in the last minutes.",
+      samples: (counts?.differingSettings ?? []).map((setting) => ({ labels: { setting }, value: 1 })),
+    },
+    {
+      name: "servicenet_repair_sweeps_total",
+      type: "counter",
+      help: "Full sweeps of repair that came to their end: every Service, IPAddress and owner of addresses was looked at.",
+      samples: counts ? [{ labels: {}, value: counts.sweeps }] : [],
+    },
+  ];
+}
+
+/** Name, labels and help: upstream apiserver endpoints/metrics/metrics.go. The stores count, so it is all watches of the cluster. */
+export function longRunningFamily(stores: readonly Reading[]): MetricFamily {
+  return {
+    name: "apiserver_longrunning_requests",
+    type: "gauge",
+    help:
+      "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. " +
+      "Not all requests are tracked this way.",
+    samples: stores.flatMap(({ watches }) =>
+      watches.map(({ group, version, resource, scope, count }) => ({
+        labels: { verb: "WATCH", group, version, resource, subresource: "", scope, component: "apiserver" },
+        value: count,
+      })),
+    ),
+  };
+}
+
+/** The families with a label `cluster`, without which those of several clusters could not be told apart. */
+export function ofCluster(families: readonly MetricFamily[], cluster: string): readonly MetricFamily[] {
+  if (cluster === DEFAULT_CLUSTER) return families;
+  const labelled = <T extends { labels: object }>(sample: T): T => ({ ...sample, labels: { ...sample.labels, cluster } });
+  return families.map((family) =>
+    family.type === "histogram"
+      ? { ...family, samples: family.samples.map(labelled) }
+      : { ...family, samples: family.samples.map(labelled) },
+  );
+}

@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { nameMismatch, namespaceMismatch } from "../../../../src/worker/http/body-names";
+
+describe("names in body and URL", () => {
+  it("another namespace is refused, none or the same is fine", () => {
+    expect(namespaceMismatch({ metadata: { namespace: "b" } }, "a")?.message).toBe(
+      "the namespace of the provided object does not match the namespace sent on the request",
+    );
+    expect(namespaceMismatch({ metadata: {} }, "a")).toBeUndefined();
+    expect(namespaceMismatch({ metadata: { namespace: "a" } }, "a")).toBeUndefined();
+    expect(namespaceMismatch({ metadata: { namespace: "b" } }, "")).toBeUndefined();
+  });
+
+  it("a PUT must name its object", () => {
+    expect(nameMismatch({ metadata: { name: "a" } }, "b")?.message).toBe(
+      "the name of the object (a) does not match the name on the URL (b)",
+    );
+    expect(nameMismatch({}, "b")?.message).toBe("the name of the object (b based on URL) was undeterminable: name must be provided");
+    expect(nameMismatch({ metadata: { name: "b" } }, "b")).toBeUndefined();
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { parseTimeout, queryBool } from "../../../../src/worker/http/query";
+
+describe("parseTimeout", () => {
+  it("absent = none; readable = milliseconds; unreadable = 400 with Go's words", () => {
+    expect(parseTimeout(new URLSearchParams())).toEqual({ ok: true, value: 0 });
+    expect(parseTimeout(new URLSearchParams("timeout=32s"))).toEqual({ ok: true, value: 32_000 });
+    const refused = parseTimeout(new URLSearchParams("timeout=invalid"));
+    expect(refused).toMatchObject({
+      error: { code: 400, message: 'invalid timeout specified in the request URL - time: invalid duration "invalid"' },
+    });
+  });
+});
+
+describe("queryBool", () => {
+  it.each([
+    ["watch=true", true],
+    ["watch=1", true],
+    ["watch=", true],
+    ["watch=yes", true],
+    ["watch=false", false],
+    ["watch=False", false],
+    ["watch=0", false],
+    ["", false],
+  ])("%s is %s", (query, want) => {
+    expect(queryBool(new URLSearchParams(query), "watch")).toBe(want);
+  });
+});

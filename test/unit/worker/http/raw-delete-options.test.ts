@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { queryDeleteOptions, validateDeleteOptions } from "../../../../src/worker/http/raw-delete-options";
+
+describe("validateDeleteOptions", () => {
+  const DELETE = '422 DeleteOptions.meta.k8s.io "" is invalid:';
+  function check(raw: Parameters<typeof validateDeleteOptions>[0]): unknown {
+    const options = validateDeleteOptions(raw);
+    return options.ok ? options.value : `${options.error.code} ${options.error.message ?? ""}`;
+  }
+  const none = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined };
+
+  it.each([
+    { raw: {}, want: none },
+    { raw: { propagationPolicy: "Background" }, want: { ...none, propagationPolicy: "Background" } },
+    { raw: { orphanDependents: true }, want: { ...none, propagationPolicy: "Orphan" } },
+    { raw: { orphanDependents: false }, want: { ...none, propagationPolicy: "Background" } },
+    { raw: { gracePeriodSeconds: -5 }, want: { ...none, gracePeriodSeconds: 1 } },
+    { raw: { gracePeriodSeconds: 0 }, want: { ...none, gracePeriodSeconds: 0 } },
+    { raw: { dryRun: ["All"] }, want: { ...none, dryRun: true } },
+    {
+      raw: { propagationPolicy: "x" },
+      want: `${DELETE} propagationPolicy: Unsupported value: "x": supported values: "Foreground", "Background", "Orphan", "nil"`,
+    },
+    {
+      raw: { propagationPolicy: "Orphan", orphanDependents: true },
+      want: `${DELETE} propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set`,
+    },
+    { raw: { dryRun: ["x"] }, want: `${DELETE} dryRun: Unsupported value: []string{"x"}: supported values: "All"` },
+  ])("$raw", ({ raw, want }) => {
+    expect(check(raw)).toEqual(want);
+  });
+
+  it("reads the query", () => {
+    const query = new URLSearchParams("gracePeriodSeconds=3&propagationPolicy=Orphan&dryRun=All");
+    expect(queryDeleteOptions(query)).toEqual({ ok: true, value: { gracePeriodSeconds: 3, propagationPolicy: "Orphan", dryRun: ["All"] } });
+  });
+});

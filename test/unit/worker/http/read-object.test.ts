@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { ServiceSchema } from "../../../../src/api/schema/core-services";
+import { readObject } from "../../../../src/worker/http/read-object";
+
+const SERVICE = { kind: "Service", group: "", version: "v1", schema: ServiceSchema };
+
+describe("readObject", () => {
+  it("a body of an unknown content type: 415, which names the known ones", async () => {
+    const request = {
+      request: new Request("http://h/", { method: "POST", body: "{}", headers: { "Content-Type": "text/plain" } }),
+      place: { grow: () => true },
+    };
+    expect(await readObject(request, SERVICE, "Warn")).toMatchObject({
+      error: {
+        code: 415,
+        message:
+          "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+      },
+    });
+  });
+});

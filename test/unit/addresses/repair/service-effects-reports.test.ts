@@ -1,4 +1,4 @@
-/** What repair tells of a Service is true of the Service as it is now, not of one that the history still shows. */
+/** What repair reports about a Service is true of the Service as it is now, not as the history still shows it. */
 import { describe, expect, it } from "vitest";
 import type { Service } from "../../../../src/api/meta/kubernetes";
 import { aService, RepairWorld } from "../../../support/worlds/repair-world";
@@ -6,7 +6,7 @@ import { WRITE } from "../../../support/worlds/store-world";
 
 const ALWAYS = { isAlive: () => true };
 const RANGE = ["10.0.0.0/24"];
-/** More than repair reads of a history at once. */
+/** More changes than repair reads in one call. */
 const MANY_CHANGES = 410;
 
 async function annotate(world: RepairWorld, name: string, value: string): Promise<void> {
@@ -27,7 +27,7 @@ async function makeManyChanges(world: RepairWorld): Promise<void> {
   for (let i = 0; i < MANY_CHANGES; i++) await annotate(world, "busy", String(i));
 }
 
-/** The reads of Services by name, from now on; `at` is asked before each of them. */
+/** Calls `at` before each read of Services by name from now on, with its number. */
 function atNamedReads(world: RepairWorld, at: (read: number) => void): void {
   let reads = 0;
   world.fails = (call) => {
@@ -43,8 +43,8 @@ function change(world: RepairWorld, name: string, changed: (service: Service) =>
   store.objectPut({ ...stored, data: JSON.stringify(changed(JSON.parse(stored.data) as Service)) });
 }
 
-describe("of a Service that the history shows and that is gone", () => {
-  it("no other one is said to have its address", async () => {
+describe("Service that the history shows and that is gone", () => {
+  it("another Service with its address: no duplicate is reported", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.createService("busy");
     const address = await world.createService("a");
@@ -57,7 +57,7 @@ describe("of a Service that the history shows and that is gone", () => {
     expect([world.told(), world.storage.countsLoad().ipErrors, world.parents()[address]]).toEqual([[], {}, "default/b"]);
   });
 
-  it.each(["10.0.0.256", "10.9.0.5"])("nothing is told of what was its ClusterIP (%s)", async (wrong) => {
+  it.each(["10.0.0.256", "10.9.0.5"])("wrong ClusterIP %s: nothing is reported", async (wrong) => {
     const world = await RepairWorld.of(RANGE);
     await world.createService("busy");
     await world.pass();
@@ -69,8 +69,8 @@ describe("of a Service that the history shows and that is gone", () => {
   });
 });
 
-describe("of a Service that is wrong", () => {
-  it("what was told is told again with each look at it, once", async () => {
+describe("wrong Service", () => {
+  it("each sweep: reported once more", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.plant("services", aService("a", ["10.9.0.5"], world.now), aService("b", ["10.0.0.256"], world.now));
     await world.pass();
@@ -81,7 +81,7 @@ describe("of a Service that is wrong", () => {
     expect([world.storage.countsLoad().ipErrors, world.storage.suspects.size]).toEqual([{ outOfRange: 2, invalid: 2 }, 0]);
   });
 
-  it("the one of two with the same address that did not get it first is told of", async () => {
+  it("two Services with one address: the second to get it is reported", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("a");
     await world.plant("services", aService("b", [address], world.now));
@@ -91,7 +91,7 @@ describe("of a Service that is wrong", () => {
     ]);
   });
 
-  it("nothing is told while it changes, and it is looked at again", async () => {
+  it("while it changes: nothing is reported, and it is looked at again", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.createService("busy");
     await world.pass();
@@ -108,7 +108,7 @@ describe("of a Service that is wrong", () => {
     expect([world.told().length, world.storage.suspects.size]).toEqual([1, 0]);
   });
 
-  it("nothing is told when it has got another address meanwhile, and that one is looked at", async () => {
+  it("another address meanwhile: nothing is reported, and the new address is looked at", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.plant("services", aService("a", ["10.9.0.5"], world.now));
     const spec = { type: "ClusterIP", clusterIP: "10.0.0.7", clusterIPs: ["10.0.0.7"], ports: [{ port: 80 }] } as Service["spec"];
@@ -122,8 +122,8 @@ describe("of a Service that is wrong", () => {
   });
 });
 
-describe("a Service of which nothing is told", () => {
-  it("is read once, however it is repaired", async () => {
+describe("Service whose repair needs no report", () => {
+  it("pass: the Service is read once", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("a");
     await world.pass();

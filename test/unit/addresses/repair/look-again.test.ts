@@ -1,13 +1,13 @@
-/** What repair cannot put right it looks at again, less and less often, and it says so once a minute at most. */
+/** Suspects: repair looks at them again less and less often, and reports each at most once a minute. */
 import { describe, expect, it } from "vitest";
 import { aService, anIPAddress, RepairWorld } from "../../../support/worlds/repair-world";
 
 const RANGE = ["10.0.0.0/24"];
 const MINUTES = 10;
-/** 1, 2, 4, … 32 s, then every minute; and the slices of the sweep, which come by once a minute. */
+/** 1, 2, 4, … 32 s, then every minute; and the slices of the sweep, once a minute. */
 const LOOKS_MAX = 2 * (6 + MINUTES);
 
-/** Calls of that name in ten minutes, with the passes that repair itself asks for and those of every minute. */
+/** Calls of that name in ten minutes of passes: those that repair asks for, and one every minute. */
 async function callsInTenMinutes(world: RepairWorld, call: string): Promise<number> {
   world.calls.length = 0;
   for (let minute = 0; minute < MINUTES; minute++) {
@@ -26,8 +26,8 @@ function mendOwners(world: RepairWorld): void {
   world.cluster.network.fate = () => undefined;
 }
 
-describe("an owner that does not answer", () => {
-  it("is asked less and less often, and each address is told of once a minute at most", async () => {
+describe("owner that does not answer", () => {
+  it("ten minutes: asked less and less often, and each address is reported at most once a minute", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.plant("services", aService("a", ["10.0.0.9"], world.now), aService("b", ["10.0.0.10"], world.now));
     breakOwners(world);
@@ -46,7 +46,7 @@ describe("an owner that does not answer", () => {
     expect([world.parents(), world.storage.suspects.size]).toEqual([{ "10.0.0.9": "default/a", "10.0.0.10": "default/b" }, 0]);
   });
 
-  it("is asked again soon when it has answered in between", async () => {
+  it("an answer in between: the next failure is looked at again soon", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.plant("services", aService("a", ["10.0.0.9"], world.now));
     for (let round = 0; round < 3; round++) {
@@ -61,7 +61,7 @@ describe("an owner that does not answer", () => {
     }
   });
 
-  it("is told of for both addresses of a Service", async () => {
+  it("Service with two addresses: both are reported", async () => {
     const world = await RepairWorld.of([...RANGE, "2001:db8::/64"], ["IPv4", "IPv6"]);
     await world.plant("services", aService("a", ["10.0.0.9", "2001:db8::9"], world.now));
     breakOwners(world);
@@ -72,27 +72,30 @@ describe("an owner that does not answer", () => {
   });
 });
 
-describe("a lost row, of which the objects do not tell", () => {
-  it.each(["a Service", "an IPAddress that a client made"])("of %s is compared again soon when its owner did not answer", async (what) => {
-    const world = await RepairWorld.of(RANGE);
-    const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
-    if (what === "a Service") await world.createService("web", { clusterIP: "10.0.0.9" });
-    else await world.create("ipaddresses", anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} }));
-    await world.pass();
-    const rows = await world.rows();
-    await world.loseRows();
-    expect([Object.keys(rows), await world.rows()]).toEqual([["10.0.0.9"], {}]);
-    breakOwners(world);
-    await world.wait(60_000);
-    await world.pass();
-    mendOwners(world);
-    await world.wait(10_000);
-    expect([await world.rows(), world.storage.suspects.size]).toEqual([rows, 0]);
-  });
+describe("lost row that no change announces", () => {
+  it.each(["a Service", "an IPAddress that a client made"])(
+    "%s whose owner did not answer: the row is compared again soon",
+    async (what) => {
+      const world = await RepairWorld.of(RANGE);
+      const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
+      if (what === "a Service") await world.createService("web", { clusterIP: "10.0.0.9" });
+      else await world.create("ipaddresses", anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} }));
+      await world.pass();
+      const rows = await world.rows();
+      await world.loseRows();
+      expect([Object.keys(rows), await world.rows()]).toEqual([["10.0.0.9"], {}]);
+      breakOwners(world);
+      await world.wait(60_000);
+      await world.pass();
+      mendOwners(world);
+      await world.wait(10_000);
+      expect([await world.rows(), world.storage.suspects.size]).toEqual([rows, 0]);
+    },
+  );
 });
 
-describe("an IPAddress that does not go", () => {
-  it("because of its finalizer, and has the address of a Service, is deleted again less and less often", async () => {
+describe("IPAddress behind a finalizer", () => {
+  it("wrong and with the address of a Service: deleted again less and less often", async () => {
     const world = await RepairWorld.of(RANGE);
     const object = anIPAddress("10.0.0.7", "default/other", world.now);
     await world.create("ipaddresses", { ...object, metadata: { ...object.metadata, finalizers: ["example.com/hold"] } });
@@ -103,7 +106,7 @@ describe("an IPAddress that does not go", () => {
     expect(calls).toBeLessThanOrEqual(2 * LOOKS_MAX);
   });
 
-  it("because of its finalizer, and has leaked, too", async () => {
+  it("leaked: deleted again less and less often", async () => {
     const world = await RepairWorld.of(RANGE);
     const object = anIPAddress("10.0.0.7", "default/gone", world.now);
     await world.create("ipaddresses", { ...object, metadata: { ...object.metadata, finalizers: ["example.com/hold"] } });
@@ -114,8 +117,8 @@ describe("an IPAddress that does not go", () => {
   });
 });
 
-describe("an IPAddress whose Service cannot be read", () => {
-  it("is told of once a minute at most", async () => {
+describe("IPAddress whose Service cannot be asked for", () => {
+  it("five minutes: reported once a minute", async () => {
     const world = await RepairWorld.of(RANGE);
     const parentRef = { group: "example.com", resource: "foos" };
     await world.create("ipaddresses", anIPAddress("10.0.0.9", "default/web", world.now, { parentRef }));

@@ -1,17 +1,17 @@
-/** A row that something has damaged: repair tells of it, concludes nothing from it, and goes on with the others. */
+/** A damaged object: repair reports it, concludes nothing from it, and goes on with the others. */
 import { describe, expect, it } from "vitest";
 import { SLICED_MARK } from "../../../../src/addresses/repair/repair-ports";
 import { aService, anIPAddress, RepairWorld } from "../../../support/worlds/repair-world";
 
 const RANGE = ["10.0.0.0/24"];
 const DAMAGES: readonly [what: string, damaged: (text: string) => string][] = [
-  ["cut off", (text) => text.slice(0, 60)],
-  ["no object", () => "null"],
-  ["without a name", () => "{}"],
-  ["with addresses that are no texts", (text) => text.replace(/"clusterIPs":\[[^\]]*\]/u, '"clusterIPs":[5]')],
+  ["a text cut off", (text) => text.slice(0, 60)],
+  ["null", () => "null"],
+  ["an object without a name", () => "{}"],
+  ["one with addresses that are no texts", (text) => text.replace(/"clusterIPs":\[[^\]]*\]/u, '"clusterIPs":[5]')],
 ];
 
-/** What a store has under that key is replaced; its history stays as it is. */
+/** Replaces what a store has under that key; the history stays as it is. */
 function damage(world: RepairWorld, store: "services" | "ipAddresses", key: string, damaged: (text: string) => string): void {
   const table = world.cluster.tables[store].store;
   const stored = table.objectGet(key);
@@ -26,8 +26,8 @@ async function sweep(world: RepairWorld): Promise<void> {
   await world.pass();
 }
 
-describe.each(DAMAGES)("a Service that is %s", (_, damaged) => {
-  it("keeps its address, and the others are repaired", async () => {
+describe.each(DAMAGES)("Service that is %s", (_, damaged) => {
+  it("sweep: it keeps its address, and the others are repaired", async () => {
     const world = await RepairWorld.of(RANGE);
     const [, broken = "", lost = ""] = [await world.createService("a"), await world.createService("b"), await world.createService("c")];
     await world.pass();
@@ -46,8 +46,8 @@ describe.each(DAMAGES)("a Service that is %s", (_, damaged) => {
   });
 });
 
-describe.each(DAMAGES.slice(0, 3))("an IPAddress that is %s", (_, damaged) => {
-  it("is left alone with its Service, and the others are repaired", async () => {
+describe.each(DAMAGES.slice(0, 3))("IPAddress that is %s", (_, damaged) => {
+  it("sweep: it is left alone with its Service, and the others are repaired", async () => {
     const world = await RepairWorld.of(RANGE);
     const [broken, lost] = [await world.createService("a"), await world.createService("b")];
     await world.pass();
@@ -64,8 +64,8 @@ describe.each(DAMAGES.slice(0, 3))("an IPAddress that is %s", (_, damaged) => {
   });
 });
 
-describe("an entry of the history that cannot be read", () => {
-  it("is passed by", async () => {
+describe("history entry that cannot be read", () => {
+  it("pass: reported once and passed over", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.createService("a");
     const lost = await world.createService("b");
@@ -86,8 +86,8 @@ describe("an entry of the history that cannot be read", () => {
   });
 });
 
-describe("a Service whose IPAddress names one that cannot be read", () => {
-  it("is left alone: the other may hold the address", async () => {
+describe("Service whose IPAddress names a Service that cannot be read", () => {
+  it("sweep: left alone, because the other may hold the address", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.plant("services", aService("mine", ["10.0.0.9"], world.now), aService("other", ["10.0.0.9"], world.now));
     await world.plant("ipaddresses", anIPAddress("10.0.0.9", "default/other", world.now));

@@ -1,0 +1,165 @@
+/** What repair reads: the histories, a slice of everything each minute, and full sweeps. */
+import { describe, expect, it } from "vitest";
+import { SWEEP_MARK } from "../../../../src/addresses/repair/repair-ports";
+import { RepairWorld } from "../../../support/worlds/repair-world";
+
+const RANGE = ["10.0.0.0/24"];
+
+/** The newest revisions of both stores: a healthy pass leaves them as they were. */
+function revisions(world: RepairWorld): (number | undefined)[] {
+  const { services, ipAddresses } = world.cluster.tables;
+  return [services, ipAddresses].map(({ store }) => store.stateLoad()?.revision);
+}
+
+describe("healthy cluster", () => {
+  it("pass: reads only what changed, and writes nothing", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (let i = 0; i < 30; i++) await world.createService(`web-${i}`);
+    await world.pass();
+    const before = revisions(world);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "services.objectsSince"]);
+    await world.createService("one-more");
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "ranges", "services.objectsSince"]);
+    await world.wait(60_000);
+    await world.pass();
+    expect(revisions(world)).toEqual(before.map((revision) => (revision ?? 0) + 1));
+    expect([world.told(), world.storage.countsLoad()]).toEqual([[], { ipErrors: {}, reconcileErrors: 0 }]);
+  });
+
+  it("poked passes: sweep nothing; the next pass of cron sweeps", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.createService("web");
+    await world.pass();
+    await world.wait(60_000);
+    for (let poke = 0; poke < 3; poke++) {
+      world.calls.length = 0;
+      await world.run(world.repairer.run({ sweeps: false }));
+      expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "services.objectsSince"]);
+    }
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls).toContain("services.objectsAfter");
+  });
+});
+
+describe("lost history", () => {
+  it.each([
+    ["another incarnation", { incarnation: "of a store that is gone", revision: 3 }],
+    ["a revision of the future", { incarnation: "", revision: 1e9 }],
+  ])("%s: a sweep makes up for it", async (_, cursor) => {
+    const world = await RepairWorld.of(["10.0.0.0/22"]);
+    for (let i = 0; i < 600; i++) await world.createService(`web-${i}`);
+    await world.pass();
+    for (const what of ["services", "ipaddresses"] as const) {
+      const progress = world.storage.progressLoad(what);
+      const incarnation = cursor.incarnation || (progress.cursor?.incarnation ?? "");
+      world.storage.progressSave(what, { ...progress, cursor: { ...cursor, incarnation } });
+    }
+    const gone = world.addresses().filter((_, i) => i % 100 === 0);
+    for (const { metadata } of gone) await world.remove("ipaddresses", metadata?.name ?? "");
+    await world.pass();
+    expect(Object.keys(world.parents())).toHaveLength(600);
+    expect(world.told()).toHaveLength(gone.length);
+  });
+});
+
+describe("full sweep that was asked for", () => {
+  const ranges = Array.from({ length: 30 }, (_, i) => `10.1.${String(i)}.0/28`);
+
+  it("healthy cluster: looks at every Service, IPAddress and owner in few calls, and writes nothing", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (const [i, cidr] of ranges.entries()) await world.createRange(`range-${String(i)}`, cidr);
+    for (const i of ranges.keys()) {
+      for (const host of [3, 5])
+        await world.createService(`s-${String(i)}-${String(host)}`, { clusterIP: `10.1.${String(i)}.${String(host)}` });
+    }
+    await world.pass();
+    const before = revisions(world);
+    const sweeps = world.storage.markGet("sweeps");
+    const writes = [...world.cluster.owners.values()].map(({ storage }) => storage.commits);
+    world.storage.markSet(SWEEP_MARK, 1);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.storage.markGet("sweeps")).toBe(sweeps + 1);
+    expect(world.calls.filter((call) => call === "owner.checkBitmap")).toHaveLength(world.cluster.owners.size);
+    expect(world.calls.filter((call) => call === "services.makeWhole").length).toBeLessThan(4);
+    expect([revisions(world), [...world.cluster.owners.values()].map(({ storage }) => storage.commits)]).toEqual([before, writes]);
+    expect([world.told(), world.storage.countsLoad()]).toEqual([[], { ipErrors: {}, reconcileErrors: 0 }]);
+  });
+
+  it("owner that does not answer: the sweep goes on and counts an error", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (const [i, cidr] of ranges.slice(0, 3).entries()) await world.createRange(`range-${String(i)}`, cidr);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    let failures = 1;
+    world.fails = (call) => call === "owner.checkBitmap" && failures-- > 0;
+    world.storage.markSet(SWEEP_MARK, 1);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls.filter((call) => call === "owner.checkBitmap")).toHaveLength(world.cluster.owners.size);
+    expect([world.storage.markGet("sweeps"), world.storage.countsLoad().reconcileErrors]).toEqual([sweeps + 1, 1]);
+  });
+
+  it("asked for again and again: comes to its end, and then begins anew once", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    // Every pass ends behind its first page.
+    let pages = 0;
+    world.fails = (call) => call === "services.objectsAfter" && ++pages % 2 === 0;
+    let passes = 0;
+    while (world.storage.markGet("sweeps") === sweeps && ++passes < 20) {
+      world.storage.markSet(SWEEP_MARK, 1);
+      await world.pass().catch(() => undefined);
+    }
+    expect([world.storage.markGet("sweeps"), pages < 20]).toEqual([sweeps + 1, true]);
+    world.fails = () => false;
+    world.calls.length = 0;
+    await world.pass();
+    expect([world.storage.markGet("sweeps"), world.storage.markGet(SWEEP_MARK)]).toEqual([sweeps + 2, 0]);
+    expect(world.calls.filter((call) => call === "services.objectsAfter")).toHaveLength(3);
+    await world.pass();
+    expect(world.storage.markGet("sweeps")).toBe(sweeps + 2);
+  });
+
+  it("crash at the first page: begins with that page, and counts when it has read every page", async () => {
+    const world = await RepairWorld.of(RANGE);
+    for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    world.storage.markSet(SWEEP_MARK, 1);
+    let crashes = 0;
+    world.fails = (call) => {
+      if (call === "services.objectsAfter" && crashes++ === 0) world.crash();
+      return false;
+    };
+    // Of the life that ends nobody learns anything any more.
+    void world.repairer.run();
+    await world.cluster.scheduler.pass(1_000);
+    expect([crashes, world.storage.markGet("sweeps")]).toEqual([1, sweeps]);
+    world.calls.length = 0;
+    await world.run(world.repairer.run({ sweeps: false }));
+    const pages = ["services", "ipaddresses"].map((what) => world.calls.filter((call) => call === `${what}.objectsAfter`).length);
+    expect([world.storage.markGet("sweeps"), pages]).toEqual([sweeps + 1, [3, 3]]);
+  });
+
+  it("asked for during a sweep: follows without another poke", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.pass();
+    const sweeps = world.storage.markGet("sweeps");
+    world.storage.markSet(SWEEP_MARK, 1);
+    let asked = 0;
+    world.fails = (call) => {
+      if (call === "owner.checkBitmap" && asked++ === 0) world.storage.markSet(SWEEP_MARK, 1);
+      return false;
+    };
+    await world.pass();
+    expect(world.storage.markGet("sweeps")).toBe(sweeps + 2);
+  });
+});

@@ -127,6 +127,11 @@ export class CoordinatorWorld {
     });
   }
 
+  /** Removes the object's finalizers, as somebody would who removes it by force. */
+  dropFinalizers(name: string): Promise<Status | undefined> {
+    return this.edit(name, (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }));
+  }
+
   setReady(name: string, status: "True" | "False"): Promise<Status | undefined> {
     const ready = { type: "Ready", status, reason: "ByUser", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
     return this.edit(name, (object) => ({ ...object, status: { conditions: [ready] } }));
@@ -452,6 +457,11 @@ export async function startedWorld(options: WorldOptions = {}): Promise<Coordina
   world.check = checkOwnership;
   await world.run(world.coordinator.readyTopology(10_000));
   return world;
+}
+
+/** An IPAddress object that a client made, as the ipaddresses store lists it for seeding. */
+export function seedRow(address: string): SeedRow {
+  return { address, token: `seed-${address}`, holder: { kind: "ipaddress", namespace: "", name: address, uid: `uid of ${address}` } };
 }
 
 function isInside(prefix: string, address: string): boolean {

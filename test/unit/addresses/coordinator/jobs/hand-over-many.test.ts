@@ -140,7 +140,7 @@ describe("what is left of a ServiceCIDR removed by force", () => {
     const { world, source, inner } = await withInner(OUTER_V6, [1, 2, 3].map(scattered));
     const between = await world.allocate(source, BETWEEN);
     await world.run(world.remove("outer"));
-    await world.run(world.edit("outer", (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } })));
+    await world.run(world.dropFinalizers("outer"));
     await world.until(() => world.configOf(source)?.owned.length === 1);
     expect(await world.run(world.owner(source).release([{ address: BETWEEN, token: between.token }]))).toEqual(["released"]);
     await expectMoved(world, source, inner);

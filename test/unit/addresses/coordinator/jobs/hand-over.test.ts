@@ -24,7 +24,7 @@ async function aboutToMove(options: WorldOptions = {}) {
 }
 
 async function forceAway(world: CoordinatorWorld, name: string): Promise<void> {
-  await world.run(world.edit(name, (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } })));
+  await world.run(world.dropFinalizers(name));
 }
 
 const isOver = (world: CoordinatorWorld) => (): boolean => Object.keys(world.storage.contents.handoffs).length === 0;

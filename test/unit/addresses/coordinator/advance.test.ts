@@ -1,4 +1,4 @@
-/** When a committed hand-off is over, whatever has become of its segments at the target meanwhile. */
+/** When a committed hand-off ends, whatever has happened to its segments at the target meanwhile. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { OWNER_PREFIXES_MAX } from "../../../../src/core/base/limits";
 import { advance } from "../../../../src/addresses/coordinator/advance";
@@ -11,7 +11,7 @@ const NOW_MS = 1_000;
 const LOW = "10.0.1.0/25";
 const HIGH = "10.0.1.128/25";
 const WHOLE = "10.0.1.0/24";
-/** From as many segments on an owner's neighbours are joined although more are to come. */
+/** An owner of so many segments has neighbours joined although more are to come. */
 const MANY = OWNER_PREFIXES_MAX / 2;
 
 let memory: MemoryCoordinatorStorage;
@@ -30,7 +30,7 @@ function filler(count: number): Record<string, ClaimRow> {
   return Object.fromEntries(rows);
 }
 
-/** `old` hands a half over to `new`, which has the other one and `others`; the copy is complete. */
+/** `old` hands one half over to `new`, which has the other half and `others`; the rows are copied. */
 function begin(others: Record<string, ClaimRow>): HandoffRow {
   memory = new MemoryCoordinatorStorage();
   const halves = {
@@ -68,7 +68,7 @@ function step(work: () => void): void {
   });
 }
 
-/** All owners confirm what they are to have. */
+/** All owners confirm their newest configuration. */
 function confirm(): void {
   step(() => storage.load().owners.forEach((owner) => storage.ownerSave({ ...owner, ackedEpoch: owner.epoch })));
 }
@@ -88,16 +88,16 @@ function ownedBy(uid: string): string[] {
   return (content.owned ?? []).filter((prefix) => prefix.startsWith("10.0."));
 }
 
-describe("a committed hand-off", () => {
+describe("committed hand-off", () => {
   let row: HandoffRow;
 
-  describe("to an owner of too many segments", () => {
+  describe("target with too many segments", () => {
     beforeEach(() => {
       row = begin(filler(MANY));
       commit(row);
     });
 
-    it("is told to it as the very segment that it received, and joined with its neighbour only afterwards", () => {
+    it("target's content: has the received segment alone, and joins it with its neighbour after the confirmation", () => {
       expect(ownedBy("new")).toEqual([LOW, HIGH]);
       expect(ownedBy("old"), "frozen until the other is active").toEqual([HIGH]);
       confirm();
@@ -106,7 +106,7 @@ describe("a committed hand-off", () => {
     });
   });
 
-  describe("to an owner that hands it on in pieces before its confirmation is here", () => {
+  describe("target that hands the segment on in pieces before it confirms", () => {
     beforeEach(() => {
       row = begin({});
       commit(row);
@@ -116,7 +116,7 @@ describe("a committed hand-off", () => {
       });
     });
 
-    it("is over with that confirmation", () => {
+    it("confirmation: ends the hand-off", () => {
       expect(storage.load().handoffs).toHaveLength(1);
       confirm();
       expect(storage.load().handoffs).toEqual([]);

@@ -7,7 +7,7 @@ const EXTRA = "10.97.0.0/24";
 
 let visits = 0;
 
-/** A server with these settings goes on with what another one left. */
+/** A server with these settings goes on where another one stopped. */
 async function visited(before: CoordinatorWorld | undefined, options: WorldOptions): Promise<CoordinatorWorld> {
   const world = opened(before, options);
   await world.run(world.coordinator.readyTopology(10_000));
@@ -45,7 +45,7 @@ async function heldIn(world: CoordinatorWorld): Promise<string[]> {
 }
 
 describe("MultiCIDRServiceAllocator=false", () => {
-  it("off, on, off, on: the configured ranges alone give out addresses while it is off; nobody loses one; objects stay as they are", async () => {
+  it("off, on, off, on: while off only the configured ranges give out addresses; no address is lost; objects stay", async () => {
     let world = await visited(undefined, {});
     await world.run(world.create("extra", [EXTRA]));
     await world.until(() => world.readyOf("extra")?.status === "True");
@@ -67,7 +67,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
     }
   });
 
-  it("a range that no ServiceCIDR names gives out addresses while it is off; what is taken stays taken, and goes to a ServiceCIDR that covers it", async () => {
+  it("range that no ServiceCIDR names: gives out addresses while off; then a ServiceCIDR that covers it takes over what is taken", async () => {
     const before = await visited(undefined, {});
     before.userAddresses.set("10.99.0.7", {
       address: "10.99.0.7",
@@ -86,7 +86,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
     expect(await heldIn(on)).toContain("10.99.0.9");
   });
 
-  it("a new cluster gets no ServiceCIDR before the gate is on", async () => {
+  it("new cluster: gets no ServiceCIDR before the gate is on", async () => {
     const legacy = await visited(undefined, off);
     expect([await take(legacy, "10.96.0.9"), legacy.storage.contents.objects]).toEqual(["10.96.0.9", {}]);
     const on = await visited(legacy, {});
@@ -94,7 +94,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
     expect([await take(on, "10.96.0.9"), await heldIn(on)]).toEqual(["taken", ["10.96.0.9"]]);
   });
 
-  it("another configured range while it is off: the new one alone", async () => {
+  it("another configured range while off: only the new one counts", async () => {
     const legacy = await visited(await visited(undefined, off), { onlyRanges: [EXTRA] });
     await legacy.until(() => legacy.storage.load().owners.length === 1);
     expect(await rangesOf(legacy)).toEqual([EXTRA]);
@@ -102,7 +102,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
 });
 
 describe("ServiceIPStaticSubrange=false", () => {
-  it("off: the low addresses are given out as the others; on: they are kept back again", async () => {
+  it("off: low addresses are given out like the others; on: they are kept back again", async () => {
     const counts = async (world: CoordinatorWorld) => {
       const { free, withoutBands } = await world.run(world.coordinator.countedTopology());
       return [free[0]?.IPv4, withoutBands];
@@ -115,17 +115,17 @@ describe("ServiceIPStaticSubrange=false", () => {
   });
 });
 
-describe("a crash at every point of switching", () => {
+describe("crash at every point of switching MultiCIDRServiceAllocator", () => {
   it.each<[string, WorldOptions, WorldOptions]>([
     ["off", {}, { ranges: [EXTRA], onlyRanges: [EXTRA] }],
     ["on", { ranges: [EXTRA], onlyRanges: [EXTRA] }, {}],
-  ])("%s: ends as it does without", async (_name, from, to) => {
+  ])("%s: ends as without a crash", async (_name, from, to) => {
     const settle = async (crashAt: number) => {
       const before = await visited(undefined, from);
       const owner = before.storage.load().claims[0]?.ownerUid ?? "";
       const held = await before.allocate(owner);
       const world = opened(before, { ...to, crashAt });
-      // An object that starts looks at once; one that died is started by whoever calls it next.
+      // An object that starts kicks at once; the next caller starts one that died.
       for (let start = 0; start < 3; start++) {
         world.coordinator.kick();
         await world.pass(20_000);

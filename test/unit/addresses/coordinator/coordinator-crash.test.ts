@@ -1,6 +1,6 @@
 /**
  * The whole life of a ServiceCIDR with the Coordinator's object dying at every point in turn, and random lives with random deaths. Clients
- * do what clients do: repeat until they see what they want. All the while the owners' own configurations are looked at.
+ * repeat their requests until they see what they want. The owners' own configurations are checked after each event.
  */
 import { describe, expect, it } from "vitest";
 import type { OwnerConfig } from "../../../../src/addresses/rpc/service-cidr";
@@ -10,7 +10,7 @@ import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
 import { checkOwnership, CoordinatorWorld } from "../../../support/worlds/coordinator-world";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
-/** Repeats a client's request, which a crash may swallow, until the wanted state is seen. */
+/** Repeats a client's request, which a crash may lose, until the wanted state is there. */
 async function persist(world: CoordinatorWorld, request: () => Promise<unknown>, isDone: () => boolean): Promise<void> {
   for (let attempt = 0; attempt < 50 && !isDone(); attempt++) {
     void request();
@@ -20,7 +20,7 @@ async function persist(world: CoordinatorWorld, request: () => Promise<unknown>,
   expect(isDone(), String(isDone)).toBe(true);
 }
 
-/** Ready only after the owners know, deletion shown only after they do not, epochs growing, one content per epoch. */
+/** Checks: Ready shows after the owners know the range, deletion shows after they have lost it, epochs grow, one epoch has one content. */
 function watch(world: CoordinatorWorld): void {
   const epochs = new Map<string, { epoch: number; text: string }>();
   let seen = 0;
@@ -126,7 +126,7 @@ async function life(crashAt: number): Promise<CoordinatorWorld> {
 }
 
 describe("crash at every point of a ServiceCIDR's life", () => {
-  it("ends as it does without a crash", { timeout: 120_000 }, async () => {
+  it("each crash: ends as without a crash", { timeout: 120_000 }, async () => {
     const { points } = await life(0);
     expect(points.length).toBeGreaterThan(40);
 
@@ -138,7 +138,7 @@ describe("crash at every point of a ServiceCIDR's life", () => {
   });
 });
 
-/** Random ServiceCIDRs come and go while Services take and give back addresses through topologies of any age. */
+/** Random ServiceCIDRs come and go while Services take and release addresses through topologies of any age. */
 async function randomLife(seed: number): Promise<void> {
   const world = new CoordinatorWorld({ ranges: ["10.0.0.0/27"], seed, crashRate: 0.01 });
   const random = seededRandom(seed * 7 + 1);
@@ -183,7 +183,7 @@ async function randomLife(seed: number): Promise<void> {
       `${address} is covered`,
     ).toBe(false);
   }
-  // A hand-off under way has its rows at either end.
+  // During a hand-off both ends have its rows.
   await world.pass(400_000);
   const rows = (await world.held()).map((row) => row.address);
   expect(rows.sort()).toEqual([...held.keys()].sort());
@@ -217,12 +217,16 @@ function inGap(gap: { first: string; last: string }, address: string): boolean {
 }
 
 describe("random lives with random deaths", () => {
-  it("never give an address out twice, never lose a cover, always come to rest", { timeout: 120_000 }, async () => {
-    const seeds = Array.from({ length: 25 }, (_, i) => 1_000 + i);
-    for (const seed of seeds) {
-      await randomLife(seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
-      });
-    }
-  });
+  it(
+    "each seed: no address is given out twice, no address loses its cover, and everything comes to rest",
+    { timeout: 120_000 },
+    async () => {
+      const seeds = Array.from({ length: 25 }, (_, i) => 1_000 + i);
+      for (const seed of seeds) {
+        await randomLife(seed).catch((error: unknown) => {
+          throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
+        });
+      }
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** The default ServiceCIDR against the configuration: what is written, what is only told, and that the first writer wins. */
+/** The default ServiceCIDR against the configuration: what is written, what is only reported, and that the first writer wins. */
 import { describe, expect, it } from "vitest";
 import { compareDefault, upgraded } from "../../../../src/addresses/coordinator/default-range";
 import type { EventReport } from "../../../../src/api/events/event-recorder";
@@ -9,7 +9,7 @@ const V4 = "10.96.0.0/16";
 const OTHER = "10.1.0.0/16";
 const V6 = "fd00:10:96::/112";
 
-/** A server with these ranges looks at what another one left. */
+/** A server with these ranges starts where another one stopped. */
 async function visited(before: CoordinatorWorld | undefined, ranges: string[]): Promise<CoordinatorWorld> {
   const world = new CoordinatorWorld({ ranges });
   if (before) world.storage.contents = before.storage.contents;
@@ -49,26 +49,26 @@ it.each<[string[], string[], ReturnType<typeof compareDefault>]>([
   expect(compareDefault(stored, configured)).toBe(want);
 });
 
-it("is given a second family as long as it lacks it and is not being deleted", () => {
+it("upgraded: adds a missing second family, unless the object is being deleted", () => {
   const object: ServiceCIDR = { metadata: { name: "kubernetes" }, spec: { cidrs: [V4] } };
   expect(upgraded(object, [V4, V6])?.spec).toEqual({ cidrs: [V4, V6] });
   expect(upgraded(object, [V4])).toBeUndefined();
   expect(upgraded({ ...object, metadata: { ...object.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }, [V4, V6])).toBeUndefined();
 });
 
-describe("what operators are told", () => {
+describe("reports", () => {
   it.each<[string, string[], string[], ReturnType<typeof told>]>([
-    ["the same", [V4], [V4], []],
-    ["a second family, which is added", [V4], [V4, V6], []],
-    ["another range", [V4], [OTHER], [inconsistent(V4, OTHER)]],
-    ["fewer", [V4, V6], [V4], [inconsistent(`${V4} ${V6}`, V4)]],
-    ["the other order", [V4, V6], [V6, V4], [inconsistent(`${V4} ${V6}`, `${V6} ${V4}`)]],
+    ["configured ranges unchanged: none", [V4], [V4], []],
+    ["second family added: none", [V4], [V4, V6], []],
+    ["another range: inconsistent", [V4], [OTHER], [inconsistent(V4, OTHER)]],
+    ["fewer ranges: inconsistent", [V4, V6], [V4], [inconsistent(`${V4} ${V6}`, V4)]],
+    ["other order: inconsistent", [V4, V6], [V6, V4], [inconsistent(`${V4} ${V6}`, `${V6} ${V4}`)]],
   ])("%s", async (_name, from, to, want) => {
     const world = await visited(await visited(undefined, from), to);
     expect(told(world)).toEqual(want);
   });
 
-  it("once by each server, again after half an hour, no more when it has been set right", async () => {
+  it("lasting difference: once by each server, again after half an hour, no more when it is gone", async () => {
     const world = await visited(await visited(undefined, [V4]), [OTHER]);
     for (let minute = 0; minute < 70; minute++) {
       await world.pass(60_000);
@@ -79,7 +79,7 @@ describe("what operators are told", () => {
     expect(told(await visited(world, [V4]))).toEqual([]);
   });
 
-  it("a Ready=False that a client set stays, and is told with its reason", async () => {
+  it("Ready=False set by a client: stays, and is reported with its reason", async () => {
     const first = await visited(undefined, [V4]);
     await first.run(first.setReady("kubernetes", "False"));
     const world = await visited(first, [V4]);
@@ -87,14 +87,14 @@ describe("what operators are told", () => {
     expect(told(world)).toEqual([{ type: "Warning", reason: "ByUser", note: "Configuration matches, but ", name: "kubernetes" }]);
   });
 
-  it("nothing while it is being deleted", async () => {
+  it("object that is being deleted: none", async () => {
     const first = await visited(undefined, [V4]);
     await first.allocate(first.storage.load().claims[0]?.ownerUid ?? "");
     await first.run(first.remove("kubernetes"));
     expect(told(await visited(first, [OTHER]))).toEqual([]);
   });
 
-  it("a create and an upgrade that fail, which are tried again", async () => {
+  it("create and upgrade that fail: reported, and tried again", async () => {
     const world = new CoordinatorWorld({ ranges: [V4] });
     world.refuses = "disk is full";
     await world.run(world.coordinator.readyTopology(1_000));
@@ -119,7 +119,7 @@ describe("what operators are told", () => {
     await later.until(() => later.object("kubernetes")?.spec?.cidrs?.length === 2);
   });
 
-  it("a condition that cannot be written, of the default range and of another one, once each while it is tried again", async () => {
+  it("conditions that cannot be written: each reported once while it is tried again", async () => {
     const world = await visited(undefined, [V4]);
     await world.run(world.create("more", ["10.7.0.0/24"]));
     await world.until(() => world.readyOf("more")?.status === "True");
@@ -140,7 +140,7 @@ describe("what operators are told", () => {
 });
 
 describe("many servers", () => {
-  it("of different configurations: the first one decides, whoever comes after it and how often", async () => {
+  it("different configurations: the first server decides, whichever come later", async () => {
     let world = await visited(undefined, [V4]);
     const uid = world.object("kubernetes")?.metadata?.uid;
     for (const ranges of [[OTHER], [V6], [V4], [V6, V4], [OTHER, V6], [V4]]) {
@@ -153,22 +153,19 @@ describe("many servers", () => {
     }
   });
 
-  it.each([[[V4, "fd00::/112"]], [[V4, V6]]])(
-    "a client that writes %j while the second family is being added has its way",
-    async (want) => {
-      const first = await visited(undefined, [V4]);
-      const world = new CoordinatorWorld({ ranges: [V4, V6], uidsFrom: 1_000 });
-      world.storage.contents = first.storage.contents;
-      world.coordinator.kick();
-      const written = world.edit("kubernetes", withRanges(want));
-      await world.run(written);
-      await world.run(world.coordinator.maintain());
-      expect(world.object("kubernetes")?.spec?.cidrs).toEqual(want);
-      expect(world.logged.filter(({ level }) => level !== "info")).toEqual([]);
-    },
-  );
+  it.each([[[V4, "fd00::/112"]], [[V4, V6]]])("client that writes %j while the second family is added: its write stays", async (want) => {
+    const first = await visited(undefined, [V4]);
+    const world = new CoordinatorWorld({ ranges: [V4, V6], uidsFrom: 1_000 });
+    world.storage.contents = first.storage.contents;
+    world.coordinator.kick();
+    const written = world.edit("kubernetes", withRanges(want));
+    await world.run(written);
+    await world.run(world.coordinator.maintain());
+    expect(world.object("kubernetes")?.spec?.cidrs).toEqual(want);
+    expect(world.logged.filter(({ level }) => level !== "info")).toEqual([]);
+  });
 
-  it("a default that is removed comes back from the configuration of the server that sees it go, within a second", async () => {
+  it("deleted default: created again within a second, by the configuration of the server that sees it go", async () => {
     const world = await visited(await visited(undefined, [V4]), [OTHER, V6]);
     await world.run(world.remove("kubernetes"));
     const at = world.nowMs;

@@ -28,7 +28,7 @@ class HintsWorld {
     }),
   } as unknown as CoordinatorPeers);
 
-  /** Looks at the owners as a call for the topology does; answers which of them were asked since the last look. */
+  /** Looks at the owners as a call for the topology does; answers those that were asked since the last look. */
   async look(uids: readonly string[], waitMs = 1_000): Promise<string[]> {
     this.hints.renew(uids);
     await this.scheduler.pass(waitMs);
@@ -43,7 +43,7 @@ class HintsWorld {
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `owner-${i}`);
 
 describe("FreeHints", () => {
-  it("asks owners that were never asked, then those asked longest ago, and none twice in ten minutes", async () => {
+  it("order of questions: owners never asked, then those asked longest ago, none twice in ten minutes", async () => {
     const world = new HintsWorld();
     expect(await world.look(["b"])).toEqual(["b"]);
     await world.scheduler.pass(MINUTE_MS);
@@ -58,7 +58,7 @@ describe("FreeHints", () => {
     expect(await world.look(["a", "b"])).toEqual(["b"]);
   });
 
-  it("what was answered before the owner was forgotten is not kept, also when it is asked again in the same millisecond", async () => {
+  it("answer from before the owner was forgotten: not kept, even when it is asked again in the same millisecond", async () => {
     const world = new HintsWorld();
     const answers: (() => void)[] = [];
     world.answer = () => new Promise((resolve) => answers.push(resolve));
@@ -74,7 +74,7 @@ describe("FreeHints", () => {
     expect(world.known(["a"])).toEqual({ a: 2 });
   });
 
-  it("of a thousand owners asks a few behind each look, one after the other, with a rest between any two", async () => {
+  it("thousand owners: a few are asked after each look, one after the other, with rests", async () => {
     const world = new HintsWorld();
     const all = numbered(1_000);
     world.answer = () => world.clock.sleep(2);
@@ -91,7 +91,7 @@ describe("FreeHints", () => {
     expect(new Set(seen).size).toBe(1_000);
   });
 
-  it("an owner that does not answer keeps what is known of it, and holds up the others for one call only", async () => {
+  it("owner that does not answer: its known count stays, and it holds up the others for one call only", async () => {
     const world = new HintsWorld();
     await world.look(["a", "b"]);
     await world.scheduler.pass(20 * MINUTE_MS);
@@ -102,7 +102,7 @@ describe("FreeHints", () => {
     expect(await world.look(["a", "b", "c"])).toEqual([]);
   });
 
-  it("an owner that failed is asked again within seconds, then ever later, and once it has answered every ten minutes", async () => {
+  it("owner that fails: asked again within seconds, then later each time; after an answer every ten minutes", async () => {
     const world = new HintsWorld();
     world.answer = () => Promise.reject(new Error("reset"));
     const asked: number[] = [];
@@ -132,7 +132,7 @@ describe("FreeHints", () => {
     expect(world.known(["a"]), "what was known stays").toEqual({ a: 1 });
   });
 
-  it("an owner that failed when it was asked with all others is asked again soon, too", async () => {
+  it("owner that fails when all are asked: asked again soon", async () => {
     const world = new HintsWorld();
     world.answer = (uid) => (uid === "owner-1" ? Promise.reject(new Error("reset")) : Promise.resolve());
     await world.scheduler.run(world.hints.ask(numbered(3)));
@@ -143,7 +143,7 @@ describe("FreeHints", () => {
     expect(world.known(numbered(3))).toEqual({ "owner-0": 1, "owner-1": 1, "owner-2": 1 });
   });
 
-  it("what was forgotten is asked again soon, and an answer from before is not kept", async () => {
+  it("forgotten owner: asked again soon, and an answer from before is not kept", async () => {
     const world = new HintsWorld();
     world.answer = () => world.clock.sleep(50);
     world.hints.renew(["a"]);
@@ -155,7 +155,7 @@ describe("FreeHints", () => {
     expect(world.known(["a"])).toEqual({ a: 1 });
   });
 
-  it("asked for all of a thousand, has few of them side by side and lets others come in between", async () => {
+  it("ask for a thousand owners: few side by side, with rests for others", async () => {
     const world = new HintsWorld();
     let open = 0;
     let most = 0;
@@ -169,7 +169,7 @@ describe("FreeHints", () => {
     expect(new Set(world.asked.map(({ at }) => at)).size).toBeGreaterThan(30);
   });
 
-  it("asked for all, answers what came in time, and waits less for one that left its last question open", async () => {
+  it("ask for all: has the answers that came in time, and waits less for an owner that left its last question open", async () => {
     const world = new HintsWorld();
     const late = numbered(5).filter((uid) => uid !== "owner-3");
     const took: number[] = [];
@@ -184,15 +184,15 @@ describe("FreeHints", () => {
     for (const ms of took.slice(3)) expect(ms).toBeLessThan(100);
   });
 
-  it("asked for all, has the answers of those that take seconds each time", async () => {
+  it("ask for all: has the answers of owners that always take seconds", async () => {
     const world = new HintsWorld();
     world.answer = (uid) => world.clock.sleep(uid === "owner-700" ? 3_500 : 0);
     for (let round = 0; round < 3; round++) expect(await world.scheduler.run(world.hints.ask(numbered(1_000)))).toHaveLength(1_000);
   });
 });
 
-describe("full", () => {
-  /** A store among a thousand owners that have nothing left. */
+describe("take from a thousand full owners", () => {
+  /** A store with a thousand owners that have nothing left. */
   function fullWorld(answer: (uid: string, clock: Clock) => Promise<unknown>) {
     const world = new LedgerWorld();
     const uids = numbered(1_000);
@@ -218,15 +218,15 @@ describe("full", () => {
   }
 
   it.each([
-    ["all answer at once", () => Promise.resolve(), "full", 1_000],
-    ["one takes 3 s each time", (uid: string, clock: Clock) => clock.sleep(uid === "owner-500" ? 3_000 : 0), "full", 10_000],
+    ["that answer at once", () => Promise.resolve(), "full", 1_000],
+    ["of which one takes 3 s each time", (uid: string, clock: Clock) => clock.sleep(uid === "owner-500" ? 3_000 : 0), "full", 10_000],
     [
-      "one does not answer, so nobody can say so",
+      "of which one does not answer",
       (uid: string) => (uid === "owner-500" ? new Promise(() => undefined) : Promise.resolve()),
       "unavailable",
       OPERATION_DEADLINE_MS + RPC_TIMEOUT_MS,
     ],
-  ])("of a thousand owners %s", async (_, answer, reason, withinMs) => {
+  ])("%s: refused in time", async (_, answer, reason, withinMs) => {
     const { world, take } = fullWorld(answer);
     const alone = await world.scheduler.run(take());
     const together = await world.scheduler.run(
@@ -241,7 +241,7 @@ describe("full", () => {
   it.each([
     [100, 5_000],
     [300, 12_000],
-  ])("of a thousand objects that have to wake, which takes each of them %s ms once", async (wakeMs, withinMs) => {
+  ])("that each take %s ms to wake: full in time", async (wakeMs, withinMs) => {
     const awake = new Set<string>();
     const wake = async (uid: string): Promise<void> => {
       if (!awake.has(uid)) await world.clock.sleep(wakeMs);

@@ -16,7 +16,7 @@ function sorted(state: CoordinatorState): unknown {
 }
 
 describe("MirroredStorage", () => {
-  it.each([1, 2, 3, 4])("answers what is stored, whatever is written and undone (seed %i)", (seed) => {
+  it.each([1, 2, 3, 4])("random writes and rollbacks: load answers what is stored (seed %i)", (seed) => {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[random.below(from.length)] as T;
     const below = new MemoryCoordinatorStorage();
@@ -35,7 +35,7 @@ describe("MirroredStorage", () => {
         }),
       (storage) => storage.cidrDelete(pick(UIDS)),
       (storage) => storage.rangeSave({ uid: pick(UIDS), prefix: pick(PREFIXES), ready: random.below(2) === 0 }),
-      // Throws for a claim that is there: the transaction around it is undone.
+      // Throws for a claim that exists: the transaction around it is rolled back.
       (storage) => storage.claimInsert({ prefix: pick(PREFIXES), ownerUid: pick(UIDS), seeded: false }),
       (storage) => storage.claimSeeded(pick(PREFIXES)),
       (storage) => storage.claimDelete(pick(PREFIXES)),
@@ -65,7 +65,7 @@ describe("MirroredStorage", () => {
       });
     };
     for (let round = 0; round < 400; round++) {
-      // A transaction of somebody else around ours, undone after ours was done.
+      // A transaction around the mirror's is rolled back after the mirror's has ended.
       if (random.below(5) === 0) {
         attempt(() =>
           below.transaction(() => {
@@ -79,7 +79,7 @@ describe("MirroredStorage", () => {
     }
   });
 
-  it("answers the same state until something is written", () => {
+  it("load without a write: answers the same state", () => {
     const mirror = new MirroredStorage(new MemoryCoordinatorStorage());
     const before = mirror.load();
     expect(mirror.load()).toBe(before);
@@ -89,7 +89,7 @@ describe("MirroredStorage", () => {
   });
 });
 
-/** Runs what may be undone. */
+/** Runs work that may be rolled back. */
 function attempt(work: () => void): void {
   try {
     work();

@@ -14,7 +14,7 @@ const row = (uid: string, changes: Partial<CidrRow> = {}): CidrRow => ({
   ...changes,
 });
 
-it("a ServiceCIDR is ready as its object shows it, and gives all its prefixes", () => {
+it("ServiceCIDR: ready as its object shows it, with all its prefixes", () => {
   const state: CoordinatorState = {
     epoch: 7,
     cidrs: [
@@ -50,7 +50,7 @@ it("a ServiceCIDR is ready as its object shows it, and gives all its prefixes", 
   });
 });
 
-it("while the configured ranges alone count, no object is ready", () => {
+it("configured ranges alone count: no object is ready", () => {
   const state: CoordinatorState = {
     epoch: 7,
     cidrs: [row("object"), row("configured", { name: "" })],

@@ -1,4 +1,4 @@
-/** A view takes over what the one before it has worked out; it must say what a view says that works out everything by itself. */
+/** A view takes over facts of the view before it. It must answer as a view that works out everything itself. */
 import { expect, it } from "vitest";
 import type { CoordinatorState } from "../../../../src/addresses/coordinator/coordinator-storage";
 import { MirroredStorage } from "../../../../src/addresses/coordinator/mirrored-storage";
@@ -107,7 +107,7 @@ const STEPS_OF_A_COORDINATOR: readonly Step[] = [
   },
 ];
 
-/** As JSON, whose comparison costs little. */
+/** All answers of a view, as JSON, which is cheap to compare. */
 function said(view: TopologyView): string {
   return JSON.stringify({
     contents: [...view.desiredContents()],
@@ -119,7 +119,7 @@ function said(view: TopologyView): string {
   });
 }
 
-it("says after any change what a view says that has nothing to take over", () => {
+it("view after any change: answers as a view without a predecessor", () => {
   for (let history = 0; history < HISTORIES; history++) {
     const seed = 20_261_122 + history;
     const random = seededRandom(seed);
@@ -129,7 +129,7 @@ it("says after any change what a view says that has nothing to take over", () =>
       const changes = 1 + random.below(3);
       const work = (): void => {
         for (let i = 0; i < changes; i++) one(random, STEPS_OF_A_COORDINATOR)?.(storage, storage.load(), random);
-        // Those that ask in between are another reader, who may have looked at only a part.
+        // Another reader may have asked only a part in between.
         if (random.below(2) === 0) viewOf(storage.load(), settings).desiredContents();
         if (random.below(10) === 0) throw new Error("the transaction is lost");
       };
@@ -145,7 +145,7 @@ it("says after any change what a view says that has nothing to take over", () =>
   }
 });
 
-it("a view that others have taken over from says what it said before", () => {
+it("view whose facts were taken over: answers as before", () => {
   const settings = { staticBands: true };
   const storage = new MirroredStorage(new MemoryCoordinatorStorage());
   storage.cidrSave({ uid: "a", name: "a", deleting: false, suspended: false, fencedUntil: 0, finalizer: true, condition: undefined });

@@ -1,4 +1,4 @@
-/** The end of a ServiceCIDR that many others lie inside of: all of them take over what is theirs, side by side. */
+/** The end of a ServiceCIDR with many others inside: each of them takes over its part, side by side. */
 import { describe, expect, it } from "vitest";
 import { HANDOFF_TIMEOUT_MS } from "../../../../../src/core/base/limits";
 import { delayed, TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
@@ -8,7 +8,7 @@ const RANGES = ["10.9.0.0/28"];
 const OUTER_V6 = "fd00:0:0:1::/64";
 const BETWEEN = "fd00::1:ffff:0:0:9";
 
-/** The n-th of prefixes that lie far from each other, so that there are some 40 segments between each two. */
+/** The n-th of prefixes that lie far apart: between any two there are some 40 segments. */
 function scattered(n: number): string {
   return `fd00::1:${hex(n * 40_503)}:${hex(n * 7_919)}:${hex(n)}:0/112`;
 }
@@ -23,7 +23,7 @@ interface Inner {
   token: string;
 }
 
-/** `outer` owns everything, and each of the inner ones has an address there. */
+/** `outer` owns everything, and there is an address in each of the inner ones. */
 async function withInner(outer: string, prefixes: readonly string[]) {
   const world = await startedWorld({ ranges: RANGES });
   const source = await world.created("outer", [outer]);
@@ -52,15 +52,15 @@ async function expectMoved(world: CoordinatorWorld, source: string, inner: reado
 
 function countCalls(world: CoordinatorWorld): (method: string) => number {
   const from = world.points.length;
-  // Each call is a point before it has its effect, and one after.
+  // Each call has one point before its effect and one after it.
   return (method) => world.points.slice(from).filter((point) => point.startsWith(method)).length / 2;
 }
 
-describe("a ServiceCIDR around many others goes", () => {
+describe("deleted ServiceCIDR around many others", () => {
   it.each([
     { name: "120 × /24 in a /16", outer: "10.64.0.0/16", prefixes: Array.from({ length: 120 }, (_, i) => `10.64.${i}.0/24`) },
     { name: "120 × /112 all over a /64", outer: OUTER_V6, prefixes: Array.from({ length: 120 }, (_, i) => scattered(i + 1)) },
-  ])("$name: in a few rounds, with no more segments than there are parts, each freeze short", { timeout: 60_000 }, async (shape) => {
+  ])("$name: moved in a few rounds, with one segment per part and short freezes", { timeout: 60_000 }, async (shape) => {
     const { world, source, inner } = await withInner(shape.outer, shape.prefixes);
     const calls = countCalls(world);
     let [segments, frozen] = [0, 0];
@@ -80,7 +80,7 @@ describe("a ServiceCIDR around many others goes", () => {
     await expectMoved(world, source, inner);
   });
 
-  it("one of them does not answer: it alone comes later, and the object says whom it waits for", { timeout: 60_000 }, async () => {
+  it("target that does not answer: it alone comes later, and the object names it", { timeout: 60_000 }, async () => {
     const { world, source, inner } = await withInner(
       "10.64.0.0/16",
       Array.from({ length: 70 }, (_, i) => `10.64.${i}.0/24`),
@@ -101,27 +101,23 @@ describe("a ServiceCIDR around many others goes", () => {
     await expectMoved(world, source, inner);
   });
 
-  it(
-    "one stops answering after its part is committed: the others come, and the object says whom it waits for",
-    { timeout: 60_000 },
-    async () => {
-      const { world, source, inner } = await withInner(
-        "10.64.0.0/16",
-        Array.from({ length: 70 }, (_, i) => `10.64.${i}.0/24`),
-      );
-      const deaf = inner[10]?.uid ?? "";
-      await world.run(world.remove("outer"));
-      await world.until(() => world.storage.load().handoffs.some((row) => row.targetUid === deaf && row.phase === "activating"));
-      world.deaf.add(deaf);
-      await world.until(() => world.configOf(source)?.owned.length === 1, 10_000);
-      await world.until(() => world.readyOf("outer")?.message === delayed(["inner-10"]).message);
-      world.deaf.delete(deaf);
-      await world.until(() => world.object("outer") === undefined);
-      await expectMoved(world, source, inner);
-    },
-  );
+  it("target that stops answering after the commit: the others come, and the object names it", { timeout: 60_000 }, async () => {
+    const { world, source, inner } = await withInner(
+      "10.64.0.0/16",
+      Array.from({ length: 70 }, (_, i) => `10.64.${i}.0/24`),
+    );
+    const deaf = inner[10]?.uid ?? "";
+    await world.run(world.remove("outer"));
+    await world.until(() => world.storage.load().handoffs.some((row) => row.targetUid === deaf && row.phase === "activating"));
+    world.deaf.add(deaf);
+    await world.until(() => world.configOf(source)?.owned.length === 1, 10_000);
+    await world.until(() => world.readyOf("outer")?.message === delayed(["inner-10"]).message);
+    world.deaf.delete(deaf);
+    await world.until(() => world.object("outer") === undefined);
+    await expectMoved(world, source, inner);
+  });
 
-  it("an address between them keeps it, and then nothing moves; a new ServiceCIDR around takes it all", { timeout: 60_000 }, async () => {
+  it("address between the others: nothing moves; a new ServiceCIDR around takes everything", { timeout: 60_000 }, async () => {
     const { world, source, inner } = await withInner(OUTER_V6, [1, 2, 3].map(scattered));
     await world.allocate(source, BETWEEN);
     await world.run(world.remove("outer"));
@@ -135,18 +131,22 @@ describe("a ServiceCIDR around many others goes", () => {
   });
 });
 
-describe("what is left of a ServiceCIDR removed by force", () => {
-  it("the parts of others move, a part with an address stays until it is free, all else is dropped", { timeout: 60_000 }, async () => {
-    const { world, source, inner } = await withInner(OUTER_V6, [1, 2, 3].map(scattered));
-    const between = await world.allocate(source, BETWEEN);
-    await world.run(world.remove("outer"));
-    await world.run(world.dropFinalizers("outer"));
-    await world.until(() => world.configOf(source)?.owned.length === 1);
-    expect(await world.run(world.owner(source).release([{ address: BETWEEN, token: between.token }]))).toEqual(["released"]);
-    await expectMoved(world, source, inner);
-  });
+describe("segments left by a deleted ServiceCIDR", () => {
+  it(
+    "removed by force: parts of others move, a part with an address stays until it is free, the rest is dropped",
+    { timeout: 60_000 },
+    async () => {
+      const { world, source, inner } = await withInner(OUTER_V6, [1, 2, 3].map(scattered));
+      const between = await world.allocate(source, BETWEEN);
+      await world.run(world.remove("outer"));
+      await world.run(world.dropFinalizers("outer"));
+      await world.until(() => world.configOf(source)?.owned.length === 1);
+      expect(await world.run(world.owner(source).release([{ address: BETWEEN, token: between.token }]))).toEqual(["released"]);
+      await expectMoved(world, source, inner);
+    },
+  );
 
-  it("what somebody names who is not Ready stays for them", async () => {
+  it("part that a ServiceCIDR names that is not Ready: stays for it", async () => {
     const { world, source } = await withInner("10.64.0.0/16", ["10.64.1.0/24"]);
     await world.created("suspended", ["10.64.2.0/24"]);
     await world.run(world.setReady("suspended", "False"));
@@ -159,7 +159,7 @@ describe("what is left of a ServiceCIDR removed by force", () => {
     expect(world.storage.load().claims.find(({ prefix }) => prefix === "10.64.2.0/24")?.ownerUid).toBe(world.uidOf("suspended"));
   });
 
-  it("a ServiceCIDR that comes between the count and the drop keeps its part", async () => {
+  it("ServiceCIDR created between count and drop: keeps its part", async () => {
     const { world, source } = await withInner("10.64.0.0/16", ["10.64.1.0/24"]);
     let coming: Promise<unknown> | undefined;
     let counts = 0;

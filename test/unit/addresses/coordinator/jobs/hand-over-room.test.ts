@@ -1,4 +1,4 @@
-/** What becomes of a hand-off where an owner can be told of no more segments. */
+/** Hand-offs when an owner can be told of few more segments, or of none. */
 import { expect, it } from "vitest";
 import { OWNER_PREFIXES_MAX } from "../../../../../src/core/base/limits";
 import type { JobContext } from "../../../../../src/addresses/coordinator/job-context";
@@ -10,7 +10,7 @@ import { SimScheduler } from "../../../../support/sim/scheduler";
 const PREFIX = "10.0.1.0/24";
 const PIECES = ["10.0.1.0/25", "10.0.1.128/25"];
 
-/** Segments that no two of are neighbours. */
+/** Segments of which no two are neighbours. */
 function filler(ownerUid: string, count: number): ClaimRow[] {
   return Array.from({ length: count }, (_, i) => {
     const prefix = `10.${128 + (i >> 15)}.${(i >> 7) & 255}.${(i & 127) * 2}/32`;
@@ -18,7 +18,7 @@ function filler(ownerUid: string, count: number): ClaimRow[] {
   });
 }
 
-/** `old` goes, its segment is cut into two pieces for `new`; `full` has room for `room` segments more. */
+/** `old` is being deleted, and its segment is cut into two pieces for `new`. `full` can be told of `room` more segments. */
 async function begin(full: "old" | "new", room: number) {
   const scheduler = new SimScheduler();
   const cidr = { suspended: false, fencedUntil: 0 };
@@ -66,6 +66,6 @@ it.each([
   { full: "new", room: 0, claims: CUT, rows: [RESTING], logged: ["handoff.noRoom"] },
   { full: "old", room: 1, claims: CUT, rows: [{ targetUid: "new", phase: "copying", prefixes: PIECES }], logged: [] },
   { full: "old", room: 0, claims: [], rows: [RESTING], logged: ["handoff.noRoom"] },
-] as const)("room for $room more at $full", async ({ full, room, ...expected }) => {
+] as const)("room for $room more at $full: $rows.0.phase with $rows.0.prefixes", async ({ full, room, ...expected }) => {
   expect(await begin(full, room)).toEqual({ outcome: "done", ...expected });
 });

@@ -1,13 +1,14 @@
+/** Hand-offs from the owner of a ServiceCIDR that goes to the owners of those that cover its segments. */
 import { describe, expect, it } from "vitest";
 import { HANDOFF_TIMEOUT_MS } from "../../../../../src/core/base/limits";
 import { TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
 import { ownerOf } from "../../../../../src/addresses/topology/route";
 import { checkOwnership, CoordinatorWorld, startedWorld, type WorldOptions } from "../../../../support/worlds/coordinator-world";
 
-/** Far from everything that moves. */
+/** The default range lies far from everything that moves. */
 const RANGES = ["10.9.0.0/28"];
 
-/** Owner by segment, as the Coordinator has it, without the default range. */
+/** The Coordinator's claims, owner by segment, without the default range. */
 function claims(world: CoordinatorWorld): Record<string, string> {
   const names = new Map(Object.values(world.storage.contents.cidrs).map(({ uid, name }) => [uid, name]));
   const rows = world.storage.load().claims.filter(({ prefix }) => prefix !== "10.9.0.0/28");
@@ -29,10 +30,10 @@ async function forceAway(world: CoordinatorWorld, name: string): Promise<void> {
 
 const isOver = (world: CoordinatorWorld) => (): boolean => Object.keys(world.storage.contents.handoffs).length === 0;
 
-describe("what moves where", () => {
+describe("targets of a hand-off", () => {
   it.each<{ name: string; before: [string, string[]][]; remove: string; after: Record<string, string> }>([
     {
-      name: "the same prefix",
+      name: "same prefix: the segment moves",
       before: [
         ["a", ["10.0.0.0/24"]],
         ["b", ["10.0.0.0/24"]],
@@ -41,7 +42,7 @@ describe("what moves where", () => {
       after: { "10.0.0.0/24": "b" },
     },
     {
-      name: "one inside another inside a third, the innermost goes: to the largest, in one piece with what that has",
+      name: "innermost of three nested: its segment goes to the largest",
       before: [
         ["small", ["10.0.0.0/24"]],
         ["middle", ["10.0.0.0/13"]],
@@ -51,7 +52,7 @@ describe("what moves where", () => {
       after: { "10.0.0.0/24": "large", "10.0.1.0/24": "middle", "10.0.2.0/23": "middle" },
     },
     {
-      name: "a half is covered: it goes, the other half goes away",
+      name: "half of a segment covered: this half moves, the other is dropped",
       before: [
         ["whole", ["10.0.0.0/24"]],
         ["half", ["10.0.0.128/25"]],
@@ -60,7 +61,7 @@ describe("what moves where", () => {
       after: { "10.0.0.128/25": "half" },
     },
     {
-      name: "parts go to several, neighbours of one owner are joined",
+      name: "parts for several owners: each gets its own, and neighbours of one owner are joined",
       before: [
         ["whole", ["10.0.0.0/22"]],
         ["low", ["10.0.0.0/24"]],
@@ -71,7 +72,7 @@ describe("what moves where", () => {
       after: { "10.0.0.0/24": "low", "10.0.2.0/23": "high" },
     },
     {
-      name: "both families",
+      name: "both families: both segments move",
       before: [
         ["a", ["10.0.0.0/24", "fd00::/64"]],
         ["b", ["fd00::/48", "10.0.0.0/23"]],
@@ -80,7 +81,7 @@ describe("what moves where", () => {
       after: { "10.0.0.0/23": "b", "fd00::/48": "b" },
     },
     {
-      name: "a segment that came from another and is cut once more",
+      name: "outer of two nested: its inner part moves",
       before: [
         ["outer", ["10.0.0.0/23"]],
         ["inner", ["10.0.0.0/24"]],
@@ -101,7 +102,7 @@ describe("what moves where", () => {
     expect(world.storage.contents.alarmAt, "nothing is left to do").toBe(0);
   });
 
-  it("goes on while addresses are given out and back, of everything that is not on the move", async () => {
+  it("addresses that are not on the move: given out during the hand-off", async () => {
     const { world, source, target } = await aboutToMove();
     await world.created("other", ["10.0.2.0/24"]);
     const other = world.uidOf("other");
@@ -136,7 +137,7 @@ describe("/24 inside /16 inside /8", () => {
   ];
 
   it.each(ORDERS.flatMap((made) => ORDERS.map((removed) => ({ made: made.join(), removed: removed.join() }))))(
-    "made $made, deleted $removed: every address has one owner until it is given back, and its last cover waits for that",
+    "made $made, deleted $removed: each address has one owner until it is released, and its last cover waits",
     async ({ made, removed }) => {
       const world = await startedWorld({ ranges: ["192.168.9.0/28"] });
       world.check = checkOwnership;
@@ -177,8 +178,8 @@ describe("/24 inside /16 inside /8", () => {
   );
 });
 
-describe("hazards of PROTOCOL", () => {
-  it("hazard 5: a copy that times out is given up under a new epoch, the addresses thaw, and a later attempt ends it", async () => {
+describe("hand-off in trouble", () => {
+  it("hazard 5, copy that times out: given up under a new epoch, thawed, and ended by a later attempt", async () => {
     const { world, source, target, held } = await aboutToMove();
     await world.run(world.remove("old"));
     world.intercept = (call) => (call.startsWith("receive") ? new Promise<void>(() => undefined) : undefined);
@@ -193,7 +194,7 @@ describe("hazards of PROTOCOL", () => {
     expect((await world.held()).map(({ uid, address }) => [uid, address])).toEqual([[target, "10.0.1.10"]]);
   });
 
-  it("hazard 5: what an abandoned attempt still sends is refused by owners and Coordinator", async () => {
+  it("hazard 5, late calls of an abandoned attempt: refused by owners and Coordinator", async () => {
     const { world, source, target } = await aboutToMove();
     await world.run(world.remove("old"));
     const late: (() => void)[] = [];
@@ -214,7 +215,7 @@ describe("hazards of PROTOCOL", () => {
     { lost: 1, withinMs: 500 },
     { lost: 3, withinMs: 1_500 },
     { lost: 12, withinMs: 600_000 },
-  ])("$lost first calls to the target in a row are lost: again soon, and ever later", async ({ lost, withinMs }) => {
+  ])("$lost lost first calls to the target: tried again soon, and later each time", async ({ lost, withinMs }) => {
     const { world, source, target } = await aboutToMove();
     const from = world.nowMs;
     const at: number[] = [];
@@ -231,7 +232,7 @@ describe("hazards of PROTOCOL", () => {
     gaps.forEach((gap, i) => expect(gap, `rest ${i}`).toBeGreaterThanOrEqual(rests[i] ?? 0));
   });
 
-  it("hazard 10: a target that starts deleting ends the hand-off; source and target wait for the addresses", async () => {
+  it("hazard 10, target that starts deleting: the hand-off ends, and both wait for the addresses", async () => {
     const { world, source, target, held } = await aboutToMove();
     await world.run(world.remove("old"));
     let stop: (() => void) | undefined;
@@ -250,7 +251,7 @@ describe("hazards of PROTOCOL", () => {
     await world.until(() => world.object("old") === undefined && world.object("new") === undefined);
   });
 
-  it("hazard 10: neither end retires before it is over", async () => {
+  it("hazard 10, removed by force: neither end retires before the hand-off is over", async () => {
     const { world, source, target } = await aboutToMove();
     world.check = (w) => {
       checkOwnership(w);
@@ -268,7 +269,7 @@ describe("hazards of PROTOCOL", () => {
   });
 
   it.each(["partition", "configure", "copyOut", "receive"])(
-    "hazard 11: finalizers removed by force at the first %s of a hand-off: it runs on",
+    "hazard 11, finalizers removed by force at the first %s: the hand-off goes on",
     async (method) => {
       const { world, source, target, held } = await aboutToMove();
       await world.run(world.remove("old"));
@@ -284,7 +285,7 @@ describe("hazards of PROTOCOL", () => {
     },
   );
 
-  it("hazard 11: a target removed by force is a source in its turn", async () => {
+  it("hazard 11, target removed by force: becomes a source in its turn", async () => {
     const { world, source, target } = await aboutToMove();
     await world.run(world.remove("old"));
     await world.until(() => world.storage.load().handoffs[0]?.phase === "activating");
@@ -298,7 +299,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.held()).toMatchObject([{ uid: third, address: "10.0.1.9" }]);
   });
 
-  it("hazard 12: what turns out not to be Ready takes nothing over", async () => {
+  it("hazard 12, cover that is not Ready: takes nothing over", async () => {
     const { world, source } = await aboutToMove();
     await world.run(world.setReady("new", "False"));
     await world.run(world.remove("old"));
@@ -309,7 +310,7 @@ describe("hazards of PROTOCOL", () => {
     await world.until(() => world.configOf(source)?.retired === true);
   });
 
-  it("hazard 17: releases that come to the old owner are stale all the while, and the new one has the row", async () => {
+  it("hazard 17, releases sent to the old owner: stale all the while, and the new owner has the row", async () => {
     const { world, source, target, held } = await aboutToMove();
     const release = { address: "10.0.1.9", token: held.token };
     await world.run(world.remove("old"));
@@ -325,7 +326,7 @@ describe("hazards of PROTOCOL", () => {
     expect(await world.run(world.owner(target).release([release]))).toEqual(["released"]);
   });
 
-  it("hazard 19: a target that hangs holds up neither other hand-offs nor other ServiceCIDRs", async () => {
+  it("hazard 19, target that hangs: holds up neither other hand-offs nor other ServiceCIDRs", async () => {
     const { world, target } = await aboutToMove();
     const source = await world.created("old-2", ["10.0.2.0/24"]);
     await world.created("new-2", ["10.0.2.0/24"]);
@@ -339,8 +340,8 @@ describe("hazards of PROTOCOL", () => {
   });
 });
 
-describe("a hand-off of many addresses", () => {
-  it("goes in lots that are frozen one after the other", async () => {
+describe("hand-off of many addresses", () => {
+  it("lots: frozen one after the other", async () => {
     const world = await startedWorld({ ranges: RANGES });
     const source = await world.created("old", ["10.64.0.0/18"]);
     const holder = { kind: "service", namespace: "", name: "", uid: "" } as const;
@@ -400,7 +401,7 @@ describe("crash at every point of a hand-off", () => {
     return world;
   }
 
-  it("ends as it does without a crash", { timeout: 120_000 }, async () => {
+  it("each crash: ends as without a crash", { timeout: 120_000 }, async () => {
     const { points } = await life(0);
     for (const step of ["partition", "copyOut", "receive"]) expect(points.some((point) => point.startsWith(step))).toBe(true);
     for (let at = 1; at <= points.length; at++) {

@@ -1,5 +1,5 @@
 /**
- * The configuration of an owner: when one is accepted (the fence of DESIGN §4, PROTOCOL rules 9 and 11) and what it means.
+ * The configuration of an owner: when the owner accepts one (the fence, rules 9 and 11) and what it means.
  *
  * | stored             | offered                 | answer                                  |
  * |--------------------|-------------------------|-----------------------------------------|
@@ -9,7 +9,7 @@
  * | any                | equal epoch and content | repeat: acknowledged, changes nothing   |
  * | any                | equal epoch, other content | contentDiffers: an epoch was used twice |
  * | any                | greater epoch           | accept                                  |
- * | receiving P        | owns P, not all rows of it have come | unsealed                   |
+ * | receiving P        | owns P, some of its rows are missing | unsealed                   |
  */
 import { assert } from "../../core/base/assert";
 import { OWNER_PREFIXES_MAX } from "../../core/base/limits";
@@ -27,17 +27,17 @@ export interface ActiveConfig {
   /** those of `owned` that allocate and release now; with `frozen` they make up `owned` */
   active: Prefix[];
   frozen: Prefix[];
-  /** on their way here from other owners; disjoint from `owned` */
+  /** segments on their way here from other owners; disjoint from `owned` */
   receiving: { handoff: number; prefixes: Prefix[] }[];
   /** Ready ranges that intersect `owned` */
   ranges: Prefix[];
   /** the ranges have no static bands */
   withoutBands: boolean;
-  /** no row comes by `seed` for a Service */
+  /** `seed` takes no row for a Service */
   closed: boolean;
 }
 
-/** What a never configured object has. */
+/** The configuration of an object that was never configured. */
 const UNCONFIGURED: ActiveConfig = {
   epoch: 0,
   retired: false,
@@ -52,10 +52,7 @@ const UNCONFIGURED: ActiveConfig = {
 
 export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind: "repeat" } | { kind: "refuse"; result: ConfigureResult };
 
-/**
- * Everything but the epoch, as text that is equal exactly when the content is: the lists are sets, so they are sorted, and
- * a retired owner keeps none.
- */
+/** Everything but the epoch, as text: equal contents have equal texts. The lists are sets, so they are sorted; a retired owner keeps none. */
 function canonicalContent(config: OwnerConfig): string {
   const set = (prefixes: readonly string[]): string[] => (config.retired ? [] : [...prefixes].sort());
   const receiving = (config.retired ? [] : [...config.receiving]).sort((a, b) => a.handoff - b.handoff);
@@ -71,8 +68,10 @@ function canonicalContent(config: OwnerConfig): string {
 }
 
 /**
- * Applies the table above; `isSealed` tells whether all rows of a hand-off have come. Throws InvariantError on a configuration that no
- * coordinator may send.
+ * Applies the table above.
+ *
+ * @param isSealed whether all rows of a hand-off have come
+ * @throws InvariantError for a configuration that no Coordinator may send
  */
 export function decideConfigure(
   stored: StoredConfig | undefined,
@@ -99,7 +98,7 @@ export function decideConfigure(
 export function parseConfig(stored: StoredConfig | undefined): ActiveConfig {
   if (stored === undefined) return UNCONFIGURED;
   assert(Number.isSafeInteger(stored.epoch) && stored.epoch > 0, "an epoch is a positive safe integer");
-  // Configurations stored before there were hand-offs say nothing of them.
+  // Configurations that were stored before hand-offs existed do not name any.
   const content = { receiving: [], ...(JSON.parse(stored.content) as object) } as unknown as Omit<OwnerConfig, "epoch">;
   for (const list of [content.owned, content.ranges, content.frozen, content.receiving.flatMap(({ prefixes }) => prefixes)]) {
     assert(list.length <= OWNER_PREFIXES_MAX, "an owner's configuration is bounded");
@@ -136,7 +135,7 @@ export function parseCanonical(text: string): Prefix {
   return parsed.value;
 }
 
-/** Sorted by base, two prefixes that intersect have one between them and their container that intersects it too: neighbours suffice. */
+/** Compares neighbours by base only: when two prefixes intersect, two neighbours among the sorted ones do too. */
 function assertDisjoint(prefixes: readonly Prefix[]): void {
   const sorted = [...prefixes].sort(byBase);
   sorted.slice(1).forEach((prefix, index) => {

@@ -1,9 +1,9 @@
 /**
- * The metrics of allocators by CIDR, with upstream's names and labels (pkg/registry/core/service/ipallocator/metrics.go). Counters are kept
- * where addresses are asked for; gauges come from whoever has the bitmap at the moment of reading.
+ * The metrics of allocators by CIDR, with upstream's names and labels (pkg/registry/core/service/ipallocator/metrics.go). The object that asks
+ * for addresses keeps the counters; the object that has the bitmap answers the gauges when they are read.
  *
- * Counters outlive the object that counts: what has changed is written with its commits, before it is shown, and by the keeper
- * (clusterip/count-keeper.ts). So a crash may lose what nobody has seen, and no counter ever goes back.
+ * Counters outlive the object that counts: changes are written with its commits, before they are shown, and by the keeper
+ * (clusterip/count-keeper.ts). So a crash loses only counts that nobody has seen, and no counter ever goes back.
  */
 import type { Scope } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
@@ -12,7 +12,7 @@ import type { MetricFamily } from "../../core/telemetry/metrics";
 
 /** Seconds. */
 const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** CIDRs counted; beyond it, after so many came and went, the one that has been counted for the longest time is forgotten. */
+/** CIDRs counted. Beyond it, the one that has been counted for the longest time is forgotten. */
 const CIDRS_MAX = 10_000;
 const PREFIX = "kube_apiserver_clusterip_allocator_";
 
@@ -23,7 +23,7 @@ export interface CidrUsage {
   available: number;
 }
 
-/** Where counters are kept from one life of the object to the next. */
+/** Keeps counters from one life of the object to the next. */
 export interface AllocationCountStorage {
   allocationCountsLoad(): CidrAllocations[];
   /** replaces what is kept of the CIDR */
@@ -87,13 +87,13 @@ export class AllocationMetrics {
     }
   }
 
-  /** What the last `save` wrote is gone: the next one writes it again. */
+  /** The writes of the last `save` are lost: the next one repeats them. */
   lost(): void {
     for (const cidr of this.#saved) this.#unsaved.add(cidr);
     this.#saved = [];
   }
 
-  /** The counters of a CIDR, which are about to change. */
+  /** The counters of a CIDR, for a change. */
   #of(cidr: string): Counted {
     this.#unsaved.add(cidr);
     this.changed();

@@ -20,7 +20,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: Span[] = [];
   readonly #free: Record<Scope, number> = { dynamic: 0, static: 0 };
-  /** pages were loaded since the counts were made: counting once at the end costs one pass instead of one per page */
+  /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
   constructor(prefix: Prefix) {

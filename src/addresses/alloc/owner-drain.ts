@@ -1,8 +1,8 @@
 /**
- * What one operation does to an owner: the rules for allocate, release and seed (PROTOCOL rules 1–3, 13). Runs inside the drain's
- * transaction; refusals are results, and a throw means that the whole drain is undone and memory reloaded.
+ * What one operation does to an owner: the rules for allocate, release and seed (rules 1–3 and 13). It runs inside the drain's transaction.
+ * Refusals are results; a throw undoes the whole drain and has memory reloaded.
  *
- * An address that an operation names is looked at in this order:
+ * The first row that matches the named address decides:
  *
  * | the address is                                   | allocate       | release            |
  * |--------------------------------------------------|----------------|--------------------|
@@ -12,7 +12,7 @@
  * | held by a row with this token                    | the same again | row deleted        |
  * | held by another token, or by nobody              | see below      | nothing, remembered|
  *
- * Every release leaves its token remembered, also one that deleted a row: an allocate call that was delayed on its way is refused.
+ * Every release has its token remembered, even when it deleted a row: an allocate call that arrives late is refused.
  */
 import { assert } from "../../core/base/assert";
 import { RELEASED_TOKEN_LIFETIME_MS } from "../../core/base/limits";
@@ -26,7 +26,7 @@ import { addressKey, parseAddressKey } from "./owner-key";
 import type { OwnerMemory } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
 
-/** An address asked to be taken because an object has it already: an IPAddress, or a Service that lost its row. */
+/** An address that an object has already: an IPAddress, or a Service that lost its row. */
 export interface SeedItem {
   address: string;
   holder: Holder;
@@ -66,8 +66,8 @@ export class OwnerDrain {
   }
 
   /**
-   * Frees the address if its row carries the token. Address "" stands for "whatever this token holds": the reply of a dynamic
-   * allocation was lost, so its address is not known.
+   * Frees the address if its row carries the token. Address "" stands for the address that the token holds: the answer of a dynamic allocation
+   * was lost, so its caller does not know the address.
    */
   release(item: ReleaseItem): ReleaseResult {
     if (this.#memory.config.owned.length === 0) return "stale";
@@ -81,7 +81,7 @@ export class OwnerDrain {
     return "released";
   }
 
-  /** Whether the seed may be tried in this configuration; a frozen segment takes nothing, and a closed owner nothing for Services. */
+  /** Whether this configuration allows the seed: a frozen segment takes nothing, and a closed owner takes nothing for Services. */
   maySeed(epoch: number, items: readonly SeedItem[]): boolean {
     const { config } = this.#memory;
     if (config.retired || epoch !== config.epoch) return false;
@@ -89,7 +89,7 @@ export class OwnerDrain {
     return !items.some(({ address }) => this.#isFrozen(this.#placeOf(address)));
   }
 
-  /** Takes the address unless it lies outside, is held already, or its token was seen before (held, or released meanwhile). */
+  /** Takes the address, unless it lies outside, is held already, or its token holds a row or was released. */
   seed(item: SeedItem): void {
     const place = this.#placeOf(item.address);
     const { pool } = this.#memory;
@@ -116,11 +116,11 @@ export class OwnerDrain {
     return this.#insert({ family: item.family, address: pick.address }, pick.scope, item);
   }
 
-  /** The answer to a token that has a row already: the same address, unless the row may not be spoken for now. */
+  /** The answer to a token that has a row already: the same address, unless this owner may not speak for the row now. */
   #again(item: AllocateItem, row: StoredRow): AllocateResult {
     const place = parseAddressKey(row.key);
     assert(place.family === item.family, "a token belongs to one allocation, of one family");
-    // In a frozen segment, or in one that is still being received.
+    // The row lies in a frozen segment, or in one that is still being received.
     if (!this.#memory.pool.isOwned(place.family, place.address)) return { ok: false, reason: "frozen" };
     const address = formatAddress(place.family, place.address);
     assert(item.address === "" || item.address === address, "a token belongs to one allocation, of one address");
@@ -151,7 +151,7 @@ export class OwnerDrain {
     return someContains(this.#memory.config.frozen, place.family, place.address);
   }
 
-  /** Whether a frozen segment of the family is (partly) allocatable: then "full" would be a premature answer. */
+  /** Whether a part of a frozen segment of the family is allocatable: then "full" would be premature. */
   #mayThaw(family: Family): boolean {
     const { frozen, ranges } = this.#memory.config;
     return frozen.some((segment) => segment.family === family && ranges.some((range) => relation(range, segment) !== "disjoint"));

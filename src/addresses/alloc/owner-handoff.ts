@@ -1,10 +1,9 @@
 /**
- * The two ends of a hand-off (DESIGN §4, PROTOCOL rules 12 and 13). The source has the segments frozen, so its rows stand still; the target
- * is told which hand-off it receives, and takes the rows of that one only, in address order, into segments that are empty when it begins.
- * Where they end is checked against number and checksum of what the source has, so that nothing that was lost, repeated or reordered on the
- * way can be taken for the whole.
+ * The two ends of a hand-off (rules 12 and 13). At the source the segments are frozen, so their rows do not change. The target knows which
+ * hand-off it receives, and takes the rows of that one only, in address order, into segments that are empty at the beginning. The last chunk
+ * carries number and checksum of the source's rows, so lost, repeated or reordered rows are noticed.
  *
- * A row keeps its gen: whoever holds the address knows it by that. It gets a position of its own here, so that a store that reads the rows
+ * A row keeps its gen, by which the holder of the address knows it. It gets a new position at the target, so that a store that reads the rows
  * since its last look finds it again.
  */
 import { COPY_ROWS_MAX } from "../../core/base/limits";
@@ -17,7 +16,7 @@ import { type AddressKey, addressKey, KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, par
 import type { OwnerMemory } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
 
-/** The rows of a hand-off cannot be taken; the transaction has to be undone. */
+/** The rows of a hand-off cannot be taken; the transaction is to be rolled back. */
 export class HandoffConflict extends Error {
   override name = "HandoffConflict";
 }
@@ -25,7 +24,7 @@ export class HandoffConflict extends Error {
 /** Halves prefixes until each has at most `rowsMax` rows or is a single address; in address order. */
 export function partition(storage: OwnerStorage, prefixes: readonly Prefix[], rowsMax: number): { prefix: string; rows: number }[] {
   return inKeyOrder(prefixes).flatMap((prefix) => {
-    // Without a text, so never given out: it moves with nobody.
+    // These addresses have no text, so they are never given out and need not move.
     if (containsPrefix(IPV4_MAPPED, prefix)) return [];
     const rows = storage.rowCount(...keysOf(prefix));
     if (rows <= rowsMax || hostBitsOf(prefix) === 0) return [{ prefix: formatPrefix(prefix), rows }];
@@ -33,7 +32,7 @@ export function partition(storage: OwnerStorage, prefixes: readonly Prefix[], ro
   });
 }
 
-/** The next rows of a hand-off at its source. `stale` unless the segments are frozen by a configuration that is not older than it. */
+/** The next rows of a hand-off at its source. `stale` unless a configuration of its epoch or a later one freezes the segments. */
 export function copyOut(
   storage: OwnerStorage,
   config: ActiveConfig,
@@ -46,12 +45,12 @@ export function copyOut(
   const last = rows.at(-1);
   const chunk = { after, rows: rows.map(toCopied) };
   if (rows.length === rowsMax && last) return { ok: true, chunk: { ...chunk, through: last.key } };
-  // Nearly always one chunk is all there is, and need not be read twice.
+  // Nearly always one chunk has all rows, which then need not be read twice.
   const seal = after === KEY_BEFORE_ALL ? digestOf(rows) : digest(storage, segments);
   return { ok: true, chunk: { ...chunk, through: KEY_AFTER_ALL, seal } };
 }
 
-/** Takes a chunk at the target; inside a transaction. Throws HandoffConflict when it, or the whole of it, cannot be right. */
+/** Takes a chunk at the target; to be called in a transaction. Throws HandoffConflict when a row, or all rows together, cannot be right. */
 export function receive(storage: OwnerStorage, memory: OwnerMemory, handoff: number, chunk: CopyChunk): ReceiveResult {
   const receiving = memory.config.receiving.find((each) => each.handoff === handoff);
   if (!receiving) return { ok: false, reason: "stale" };
@@ -73,7 +72,7 @@ export function receive(storage: OwnerStorage, memory: OwnerMemory, handoff: num
 function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly Prefix[], { address, ...row }: CopiedRow): StoredRow {
   const parsed = parseAddress(address);
   assert(parsed.ok && someContains(prefixes, parsed.value.family, parsed.value.value), "a chunk has rows of its hand-off only");
-  // A row that a lost answer left here under the same token: who asked gives one of the two back, then the next attempt passes.
+  // A lost answer left a row here under the same token. The store that asked releases one of the two; then the next attempt passes.
   if (storage.rowByToken(row.token)) throw new HandoffConflict(`the token of ${address} has a row here already`);
   const stored = { key: addressKey(parsed.value.family, parsed.value.value), position: ++memory.counter, ...row };
   storage.rowInsert(stored);
@@ -119,7 +118,7 @@ function digest(storage: OwnerStorage, segments: readonly Prefix[]): { rows: num
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** 32-bit FNV-1a over UTF-16 units: it is to notice what went missing or differs, nobody forges it. */
+/** 32-bit FNV-1a over UTF-16 units: it notices missing and different rows; nobody forges them. */
 function fnv1a(hash: number, text: string): number {
   let result = hash;
   for (let i = 0; i < text.length; i++) result = Math.imul(result ^ text.charCodeAt(i), FNV_PRIME);

@@ -2,8 +2,8 @@ import type { Family } from "../../core/net/family";
 import { lastOf, type Prefix } from "../../core/net/prefix";
 
 /**
- * The storage key of an address: "4" and 8 hex digits, or "6" and 32. Fixed width per family, so text order is address order and
- * every interval of one family is one range of keys; unlike a 128-bit integer it is also something SQLite can compare.
+ * The storage key of an address: "4" and 8 hex digits, or "6" and 32. The width is fixed per family, so text order is address order, and every
+ * interval of one family is one range of keys. SQLite can compare it, unlike a 128-bit integer.
  */
 export type AddressKey = string;
 

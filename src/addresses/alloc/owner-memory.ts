@@ -1,7 +1,7 @@
 /**
- * What an owner keeps in memory: its configuration and the bitmap of its active segments. All of it can be rebuilt from storage at
- * any time: rows are the truth, stored pages only save reading every row at start. Frozen segments have rows but no bitmap, since
- * nothing may be decided in them; thawing builds it from the rows.
+ * An owner's memory: its configuration and the bitmap of its active segments. Storage can rebuild all of it at any time: rows are the truth, and
+ * stored pages only save reading every row at a start. Frozen segments have rows but no bitmap, because nothing is decided in them; thawing
+ * builds the bitmap from the rows.
  */
 import { InvariantError } from "../../core/base/assert";
 import type { Random, Recorder } from "../../core/base/ports";
@@ -20,8 +20,8 @@ export interface OwnerMemory {
 }
 
 /**
- * Reads memory from storage. The pages are taken only if `trustPages` and if they hold as many addresses as there are rows; else
- * they are rebuilt from the rows and stored again.
+ * Reads memory from storage. The stored pages count only with `trustPages`, and if they hold as many addresses as there are rows; else they are
+ * rebuilt from the rows and stored again.
  */
 export function loadMemory(storage: OwnerStorage, ports: { random: Random; recorder: Recorder }, trustPages: boolean): OwnerMemory {
   const config = parseConfig(storage.configLoad());
@@ -41,9 +41,9 @@ export function loadMemory(storage: OwnerStorage, ports: { random: Random; recor
 }
 
 /**
- * Puts an accepted configuration in force, in storage and in `memory`; call it inside a transaction, and reload memory when that fails.
- * Rows of segments that are neither owned nor received any longer go: whoever took the segment over has them, and should the segment ever
- * come back, old rows would stand against its new ones. A hand-off begins with an empty segment.
+ * Puts an accepted configuration in force, in storage and in `memory`; to be called in a transaction, and memory is to be reloaded when that
+ * fails. Rows of segments that are no longer owned or received are deleted: their new owner has them, and if the segment ever came back, old
+ * rows would stand against its new ones. A hand-off begins with an empty segment.
  */
 export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: StoredConfig): void {
   const before = memory.config;
@@ -52,7 +52,7 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
   const isActiveBefore = setOf(before.active);
   const isActive = setOf(config.active);
   const vanished = before.active.filter((segment) => !isActive.has(formatPrefix(segment)));
-  // What was active and is only cut differently is moved inside the pool.
+  // The pool itself moves what was active and is only cut differently.
   const wasCovered = coverOf(before.active);
   const appeared = config.active.filter((segment) => !isActiveBefore.has(formatPrefix(segment)) && !wasCovered(segment));
   const begun = new Set(before.receiving.map(({ handoff }) => handoff));
@@ -71,8 +71,9 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
 }
 
 /**
- * Throws an InvariantError where the bitmap contradicts itself, holds another number of addresses than there are rows, or has the address of
- * one of `rows` as free.
+ * Compares the bitmap with storage.
+ *
+ * @throws InvariantError when the bitmap contradicts itself, when its count is not the number of rows, or when the address of one of `rows` is free
  */
 export function verifyMemory(storage: OwnerStorage, memory: OwnerMemory, rows: readonly StoredRow[]): void {
   const { pool, config } = memory;
@@ -82,7 +83,7 @@ export function verifyMemory(storage: OwnerStorage, memory: OwnerMemory, rows: r
   verifyRows(memory, rows);
 }
 
-/** The part of it that costs as much as there are `rows`. */
+/** The part of verifyMemory whose cost grows with `rows` alone. */
 export function verifyRows({ pool }: OwnerMemory, rows: readonly StoredRow[]): void {
   for (const { key } of rows) {
     const { family, address } = parseAddressKey(key);
@@ -90,7 +91,7 @@ export function verifyRows({ pool }: OwnerMemory, rows: readonly StoredRow[]): v
   }
 }
 
-/** Stores the pages that changed since the last call; inside the transaction of the rows that changed them. */
+/** Stores the pages that changed since the last call; to be called in the transaction of the rows that changed them. */
 export function savePages(storage: OwnerStorage, pool: Pool): void {
   for (const page of pool.takeDirtyPages()) storage.pageSave(page);
 }
@@ -99,7 +100,7 @@ function configurePool(pool: Pool, config: ActiveConfig): void {
   pool.configure(config.active, config.ranges, !config.withoutBands);
 }
 
-/** False when the stored pages are of no use: damaged, or of a segment that is not active. */
+/** Answers false when a stored page is damaged, or belongs to a segment that is not active. */
 function loadPages(storage: OwnerStorage, { pool, config }: OwnerMemory): boolean {
   const active = setOf(config.active);
   try {

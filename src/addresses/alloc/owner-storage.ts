@@ -1,6 +1,6 @@
 /**
- * What the owner of addresses asks of its storage. Operations are synchronous. Outside `transaction` each is atomic by itself; inside, all
- * are kept or none. Implemented over SQLite in durable-objects/sql/owner-sql.ts and in memory, with crashes, for tests.
+ * What an owner asks of its storage. Operations are synchronous. Outside `transaction` each is atomic by itself; inside, all are kept or none.
+ * Implemented over SQLite in durable-objects/sql/owner-sql.ts, and in memory, with crashes, for tests.
  */
 import type { Scope } from "../../core/net/band";
 import type { Gen, Holder } from "../rpc/service-cidr";
@@ -10,14 +10,14 @@ import type { DirtyPage } from "./pool";
 /** The last accepted configuration. */
 export interface StoredConfig {
   epoch: number;
-  /** canonical JSON of everything but the epoch (owner-config.ts) */
+  /** canonical JSON of everything but the epoch (active-config.ts) */
   content: string;
 }
 
 /** One allocated address: the authority on who holds it. */
 export interface StoredRow {
   key: AddressKey;
-  /** of all rows ever written here; a row that was given out here has it as the counter of its gen */
+  /** number of the row among all rows ever written here; a row that was given out here has the same number in its gen */
   position: number;
   token: string;
   gen: Gen;
@@ -32,27 +32,27 @@ export interface StoredPage {
   bytes: Uint8Array;
 }
 
-/** How much of a hand-off has come. */
+/** How far a hand-off has been received. */
 export interface StoredReceiving {
-  /** the key of the last row; "" = none yet */
+  /** the key of the last received row; "" = none yet */
   through: AddressKey;
-  /** all of it, checked */
+  /** all rows have come, and were checked */
   sealed: boolean;
 }
 
 export interface OwnerStorage {
-  /** Runs `body` once, synchronously; everything it wrote is kept if it returns and undone if it throws. */
+  /** Runs `body` once, synchronously. Its writes are kept if it returns, and undone if it throws. */
   transaction<T>(body: () => T): T;
 
   /** undefined: never configured */
   configLoad(): StoredConfig | undefined;
   configSave(config: StoredConfig): void;
 
-  /** The position of the newest row ever written, rows since deleted included; 0 when there was none. */
+  /** The position of the newest row ever written, deleted rows included; 0 = none. */
   counterLoad(): number;
   counterSave(counter: number): void;
 
-  /** A plain insert: throws when the address or the token already has a row. This key is the guard of "one holder per address". */
+  /** A plain insert: throws when the address or the token already has a row. The key guards that an address has one holder (I1). */
   rowInsert(row: StoredRow): void;
   /** Deletes the row of this address if it carries this token; false when there is no such row. */
   rowDelete(key: AddressKey, token: string): boolean;
@@ -70,7 +70,7 @@ export interface OwnerStorage {
   /** The same, of rows that are held for Services. */
   serviceRowCount(first: AddressKey, last: AddressKey): number;
 
-  /** undefined: nothing was ever asked of this hand-off, or it is over */
+  /** undefined: no chunk of this hand-off has come, or it is over */
   receivingLoad(handoff: number): StoredReceiving | undefined;
   receivingSave(handoff: number, state: StoredReceiving): void;
   /** Forgets all hand-offs but these. */

@@ -2,18 +2,17 @@
  * The owner: brain of one ServiceCIDR object, the single writer of the addresses in its segments. It calls nobody.
  *
  * What holds after every transaction:
- * - an address has at most one row (its key), and it is taken in the bitmap exactly when it has one;
- * - a row's gen grows with every row ever written, whatever was deleted or restarted meanwhile;
- * - a token has at most one row, and none while it is remembered as released;
- * - rows exist only inside segments that are owned or being received; nothing is written at all by an owner that is retired or was never configured.
+ * - An address has at most one row (its key), and the bitmap has it taken exactly when it has one.
+ * - Each new row has a greater gen than every row before, whatever was deleted or restarted meanwhile.
+ * - A token has at most one row, and none while it is remembered as released.
+ * - Rows exist only inside segments that are owned or being received. An owner that is retired or was never configured writes nothing.
  *
- * Why this way: all allocate, release and seed calls of one turn of the event loop share one transaction (rows, changed pages and
- * counter together), because a commit costs more than everything else here. A call that is refused leaves nothing behind; a lost
- * transaction rejects every call of its drain, and memory, which has no undo, is read from storage again. A caller whose call was
- * rejected knows nothing: it repeats the call with the same token, or releases the token.
+ * All allocate, release and seed calls of one turn of the event loop share one transaction (rows, changed pages and counter together), because
+ * a commit costs more than everything else here. A refused call leaves nothing behind. A lost transaction rejects every call of its drain, and
+ * memory, which has no undo, is read from storage again. A caller whose call was rejected knows nothing: it repeats the call with the same
+ * token, or releases the token.
  *
- * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a
- * second owner (DESIGN §4).
+ * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a second owner.
  */
 import { assert, InvariantError } from "../../core/base/assert";
 import { type BatchCounters, Batcher } from "../../core/base/batch";
@@ -60,7 +59,7 @@ export interface OwnerPorts {
   clock: Clock;
   random: Random;
   recorder: Recorder;
-  /** rows of one chunk of a hand-off; COPY_ROWS_MAX unless a test wants many small ones */
+  /** rows of one chunk of a hand-off; COPY_ROWS_MAX unless a test wants many small chunks */
   copyRowsMax?: number;
 }
 
@@ -74,7 +73,7 @@ type Outcome =
   | { kind: "release"; results: ReleaseResult[] }
   | { kind: "seed"; result: "ok" | "stale" };
 
-/** Rejects a call that found the queue full; nothing of it was applied. Its name and message are all that survives RPC. */
+/** A call found the queue full; nothing of it was applied. Only name and message survive RPC. */
 class OwnerOverloadedError extends Error {
   override name = "OwnerOverloadedError";
 }
@@ -82,10 +81,10 @@ class OwnerOverloadedError extends Error {
 export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   readonly #ports: OwnerPorts;
   readonly #batcher: Batcher<Operation, Outcome>;
-  /** undefined: memory may differ from storage and is read again before its next use */
+  /** undefined: memory may differ from storage, and is read again before its next use */
   #memory: OwnerMemory | undefined;
 
-  /** Reads the object's state. Throws when storage does. */
+  /** Reads the object's state. Throws when storage throws. */
   constructor(ports: OwnerPorts) {
     this.#ports = ports;
     this.#memory = loadMemory(ports.storage, ports, true);
@@ -106,7 +105,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     return this.#batcher.counters;
   }
 
-  /** Accepts or refuses a configuration (owner-config.ts); persisted before it takes effect. Safe to repeat. */
+  /** Accepts or refuses a configuration (active-config.ts); it is persisted before it takes effect. Safe to repeat. */
   async configure(config: OwnerConfig): Promise<ConfigureResult> {
     const { storage, recorder } = this.#ports;
     const memory = this.#current();
@@ -150,8 +149,8 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   }
 
   /**
-   * Takes addresses of existing objects, allocatable or not. `stale` unless `epoch` is the one in force here, and allows it: an address
-   * outside is skipped, and only the caller that knows the owned segments may conclude that it was not meant for this owner.
+   * Takes addresses of existing objects, allocatable or not. `stale` unless `epoch` is in force here and its configuration allows the seed. An
+   * address outside is skipped: a caller that knows the owned segments may conclude that it was not meant for this owner.
    */
   async seed(epoch: number, items: SeedItem[]): Promise<"ok" | "stale"> {
     assertCall(items);
@@ -163,8 +162,8 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   }
 
   /**
-   * Rows written after `afterPosition`, at most `limit` and never more than OWNER_ROWS_PER_ANSWER_MAX; those of frozen and received segments
-   * as well, so that who asks misses none whatever becomes of the hand-off.
+   * Rows written after `afterPosition`, at most `limit` and never more than OWNER_ROWS_PER_ANSWER_MAX. Rows of frozen and received segments are
+   * included, so that the caller misses none, however the hand-off ends.
    */
   async rowsSince(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }> {
     const { config } = this.#current();
@@ -173,8 +172,8 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   }
 
   /**
-   * Counts the rows of Services in each interval, in frozen segments as well. As upstream, IPAddress objects that others made keep no
-   * ServiceCIDR: theirs go with the claim. Linear in what it counts: topology changes ask, not requests.
+   * Counts the rows of Services in each interval, frozen segments included. As upstream, IPAddress objects of clients keep no ServiceCIDR: their
+   * rows go with the claim. The cost is linear in the count: topology changes ask, not requests.
    */
   async countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number[] }> {
     assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
@@ -212,7 +211,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     }
   }
 
-  /** Commits and items so far, and the taken addresses of each interval: from the bitmap, which has no frozen segments; those count rows. */
+  /** Commits and items so far, and the taken addresses of each interval. With frozen segments, which have no bitmap, rows are counted. */
   async usage(intervals: { first: string; last: string }[]): Promise<{ drains: number; weight: number; taken: number[] }> {
     assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
     const { config, pool } = this.#current();
@@ -225,7 +224,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     return { drains, weight, taken };
   }
 
-  /** Of the rows, so that it is right for segments on their way to or from another owner too. */
+  /** Counts rows, so the answer is right for segments on their way to or from another owner, too. */
   async takenIn({ first, last }: { first: string; last: string }): Promise<{ epoch: number; offsets: Uint32Array }> {
     const [low, high] = [keyOf(first), keyOf(last)];
     const base = parseAddressKey(low).address;
@@ -235,7 +234,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     return { epoch: this.#current().config.epoch, offsets: Uint32Array.from(offsets) };
   }
 
-  /** The rows of addresses (canonical texts), as far as this owner may speak for them. */
+  /** The rows of addresses (canonical texts); `stale` where this owner may not speak for the address. */
   async rowsOf(addresses: string[]): Promise<(AddressRow | null | "stale")[]> {
     assert(addresses.length <= OWNER_CALL_ITEMS_MAX, "the items of one call are bounded");
     const { pool } = this.#current();
@@ -248,7 +247,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     });
   }
 
-  /** Compares the bitmap with the rows, which are the truth, and reads it anew from them when it differs. */
+  /** Compares the bitmap with the rows, which are the truth, and rebuilds it from them when it differs. */
   async checkBitmap(afterPosition: number, limit: number): Promise<BitmapCheck> {
     const { storage, recorder } = this.#ports;
     const memory = this.#current();
@@ -291,7 +290,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
       const outcomes = operations.map((operation) => applyOperation(drain, memory, operation));
       savePages(storage, memory.pool);
       if (memory.counter !== counterBefore) storage.counterSave(memory.counter);
-      // Looks at more than it added, so the remembered tokens shrink back after a burst, without ever costing one drain much.
+      // It looks at more tokens than it added, so their number shrinks after a burst, and no drain pays much.
       if (drain.tokensReleased > 0) storage.releasedTrim({ nowMs, lookAt: 2 * drain.tokensReleased + 64, keepMax: RELEASED_TOKENS_MAX });
       const free = operations.some(({ kind }) => kind === "allocate") ? freeOf(memory) : NOTHING_FREE;
       for (const outcome of outcomes) if (outcome.kind === "allocate") outcome.free = free;
@@ -300,7 +299,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   }
 
   #current(): OwnerMemory {
-    // After a failure the pages are not trusted: a row that stood where the bitmap was free may be what failed.
+    // After a failure the pages are not trusted: they may have had an address free that has a row, which made the transaction fail.
     this.#memory ??= loadMemory(this.#ports.storage, this.#ports, false);
     return this.#memory;
   }
@@ -311,7 +310,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   }
 }
 
-/** As many as a range of the old allocator can have. */
+/** The addresses of the largest range of the old allocator. */
 const TAKEN_SPAN_MAX = 2n ** 20n;
 const NOTHING_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
 

@@ -3,12 +3,12 @@ import type { Random } from "../../core/base/ports";
 import type { Scope } from "../../core/net/band";
 import type { Segment } from "./segment";
 
-/** The order in which a dynamic request is served (KEP-3070): the static band only when the dynamic one has nothing left anywhere. */
+/** The order of bands for a dynamic request (KEP-3070): the static band serves it only when no dynamic band has an address left. */
 const SCOPES: readonly Scope[] = ["dynamic", "static"];
 
 /**
- * Takes one address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over the
- * static band. undefined = full. Independent of every earlier pick, and of equal cost however full the segments are.
+ * Takes one address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over those
+ * of the static band. undefined = full. A pick is independent of every earlier pick, and costs the same however full the segments are.
  */
 export function allocateFrom(
   segments: readonly Segment[],
@@ -23,7 +23,7 @@ export function allocateFrom(
   return undefined;
 }
 
-/** A segment with a probability proportional to its free addresses of the band; undefined when there are none. */
+/** Draws a segment with a probability proportional to its free addresses of the band; undefined when there are none. */
 function drawSegment(segments: readonly Segment[], scope: Scope, random: Random): Segment | undefined {
   const only = segments[0];
   if (only === undefined) return undefined;
@@ -34,7 +34,7 @@ function drawSegment(segments: readonly Segment[], scope: Scope, random: Random)
     total = typeof total === "number" && typeof free === "number" ? total + free : BigInt(total) + BigInt(free);
   }
   if (total <= 0) return undefined;
-  // Dense segments hold at most 2^28 addresses each, so a number is exact; one sparse segment makes the sum a bigint.
+  // A dense segment has at most 2^28 addresses, so a number is exact. One sparse segment makes the sum a bigint.
   let rest: number | bigint = typeof total === "number" ? random.below(total) : random.belowBig(total);
   for (const segment of segments) {
     const free = segment.freeCount(scope);

@@ -1,6 +1,6 @@
 /**
- * What one ServiceCIDR object owns: disjoint segments with their bitmaps, and which of their addresses may be given out. Pure memory; the
- * owner (owner.ts) stores the pages that changed together with the rows of the addresses.
+ * The addresses that one ServiceCIDR object owns: disjoint segments with their bitmaps, and which of their addresses may be given out. Pure
+ * memory; the owner (owner.ts) stores changed pages together with the rows of the addresses.
  *
  * The Ready ranges need not equal the segments. For ranges 10.0.0.0/24 and 10.0.0.0/26 over one segment 10.0.0.0/24:
  *
@@ -27,11 +27,11 @@ export interface PoolFree {
   static: number;
 }
 
-/** A page of taken bits that changed; `segment` is the canonical CIDR text of the owned prefix, `page` the decimal page index. */
+/** A changed page of taken bits; `segment` is the canonical CIDR text of the owned prefix, `page` the decimal page index. */
 export interface DirtyPage {
   segment: string;
   page: string;
-  /** null: the page became all free, or its segment was cut or given away: delete the row */
+  /** null: delete the row, because the page became all free, or its segment was cut or given away */
   bytes: Uint8Array | null;
 }
 
@@ -39,9 +39,9 @@ export class Pool {
   readonly #random: Random;
   /** per family, ascending and disjoint */
   #segments: Record<Family, Segment[]> = { IPv4: [], IPv6: [] };
-  /** the same, by the canonical CIDR text */
+  /** the same segments by their canonical CIDR texts */
   #byKey = new Map<string, Segment>();
-  /** changes of pages whose segment is no more */
+  /** changed pages of segments that no longer exist */
   #dropped: DirtyPage[] = [];
 
   constructor(random: Random) {
@@ -49,8 +49,8 @@ export class Pool {
   }
 
   /**
-   * Sets the owned segments (disjoint) and the Ready ranges, of which those count that intersect them. An address that is owned before and
-   * after stays taken, also when the segments are cut differently; the pages of a segment that is gone come out of `takeDirtyPages` as null.
+   * Sets the owned segments (disjoint) and the Ready ranges; only ranges that intersect the segments count. An address that is owned before and
+   * after stays taken, even when the segments are cut differently. `takeDirtyPages` answers null for the pages of segments that are gone.
    */
   configure(owned: readonly Prefix[], ranges: readonly Prefix[], withStatic = true): void {
     for (const family of FAMILIES) {
@@ -74,7 +74,7 @@ export class Pool {
     return this.#segmentAt(family, address) !== undefined;
   }
 
-  /** Whether the address is owned and usable in some Ready range; taken or not. */
+  /** Whether the address, taken or not, is owned and usable in some Ready range. */
   isAllocatable(family: Family, address: bigint): boolean {
     return this.#segmentAt(family, address)?.scopeAt(address) !== undefined;
   }
@@ -89,14 +89,14 @@ export class Pool {
   }
 
   /**
-   * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then over the static band
-   * unless `dynamicOnly`, independent of earlier picks; undefined = full.
+   * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over those
+   * of the static band; undefined = full.
    */
   allocateDynamic(family: Family, dynamicOnly = false): { address: bigint; scope: Scope } | undefined {
     return allocateFrom(this.#segments[family], this.#random, dynamicOnly);
   }
 
-  /** Marks an owned address taken, allocatable or not; false when it is taken already. */
+  /** Marks an owned address, allocatable or not, as taken; false when it is taken already. */
   take(family: Family, address: bigint): boolean {
     return this.#ownedSegmentAt(family, address).take(address);
   }
@@ -110,7 +110,7 @@ export class Pool {
     return { dynamic: this.#freeCount(family, "dynamic"), static: this.#freeCount(family, "static") };
   }
 
-  /** Taken addresses in [first, last]; the parts of the interval that are not owned count nothing. */
+  /** Number of taken addresses in [first, last]; parts of the interval that are not owned have none. */
   takenIn(family: Family, first: bigint, last: bigint): number {
     assert(first <= last, "pool: the interval is empty");
     let count = 0;
@@ -135,7 +135,7 @@ export class Pool {
     return count;
   }
 
-  /** The pages changed since the last call, in their stored form; what was dropped comes first. */
+  /** The pages changed since the last call, in their stored form; pages of dropped segments come first. */
   takeDirtyPages(): DirtyPage[] {
     const pages = this.#dropped;
     this.#dropped = [];
@@ -147,10 +147,10 @@ export class Pool {
     return pages;
   }
 
-  /** Restores a stored page after `configure` and before any change. Bytes that are no page, and pages of no owned segment, fail an assertion. */
+  /** Restores a stored page after `configure` and before any change. Throws InvariantError for a damaged page, and for one of no owned segment. */
   loadPage(segment: string, page: string, bytes: Uint8Array): void {
     const decoded = decodePage(bytes);
-    // Messages are made only when they are needed: a start loads thousands of pages.
+    // The message is made only when needed: a start loads thousands of pages.
     if (!decoded.ok) throw new InvariantError(`pool: page ${page} of ${segment} is damaged: ${decoded.error}`);
     const target = this.#byKey.get(segment);
     if (target === undefined) throw new InvariantError(`pool: ${segment} is not owned`);
@@ -162,7 +162,7 @@ export class Pool {
     for (const segment of this.#all()) segment.verify();
   }
 
-  /** Keeps the segments that stay, makes the new ones, and moves what is taken from a cut segment into its parts. */
+  /** Keeps the segments that stay, makes the new ones, and moves the taken addresses of a cut segment into its parts. */
   #recut(family: Family, owned: readonly Prefix[]): Segment[] {
     const before = new Map(this.#segments[family].map((segment) => [segment.key, segment]));
     const segments = owned.map((prefix) => before.get(formatPrefix(prefix)) ?? newSegment(prefix));

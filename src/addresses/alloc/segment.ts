@@ -5,11 +5,11 @@ import type { Bands, Scope } from "../../core/net/band";
 import { formatPrefix, lastOf, type Prefix } from "../../core/net/prefix";
 
 /**
- * One owned prefix: its bitmap, and for each interval that may be given out the count of its taken addresses, kept up to date by `take`
- * and `release`, so that free counts and picks never count. An address that is owned but not allocatable may be taken too (an IPAddress
- * that was there first); it counts in no interval.
+ * One owned prefix: its bitmap, and the count of taken addresses of each interval that may be given out. `take` and `release` keep the counts up
+ * to date, so free counts and picks never count. An address that is owned but not allocatable may be taken, too (an IPAddress that was there
+ * first); it counts in no interval.
  *
- * Two kinds behind one shape, as for the bitmaps: `DenseSegment` computes with numbers, `SparseSegment` with bigint.
+ * There are two kinds of one shape, as for the bitmaps: `DenseSegment` computes with numbers, `SparseSegment` with bigint.
  */
 export interface Segment {
   readonly prefix: Prefix;
@@ -27,9 +27,9 @@ export interface Segment {
   release(address: bigint): boolean;
   /** free allocatable addresses of a band, exact; a dense segment answers with a number */
   freeCount(scope: Scope): number | bigint;
-  /** the address of a free offset of the band, drawn uniformly, marked taken; freeCount(scope) > 0 */
+  /** draws a free address of the band uniformly and marks it taken; freeCount(scope) must be positive */
   allocate(scope: Scope, random: Random): bigint;
-  /** taken addresses in [first, last], which meets the segment */
+  /** number of taken addresses in [first, last], which must intersect the segment */
   takenIn(first: bigint, last: bigint): number;
   taken(): Iterable<bigint>;
   loadPage(index: string, page: Page): void;
@@ -37,7 +37,7 @@ export interface Segment {
   verify(): void;
 }
 
-/** The prefix and the bitmap, which both kinds hold alike. */
+/** The prefix and the bitmap, which both kinds have. */
 export class SegmentCore<B extends Bitmap<number> | Bitmap<bigint>> {
   readonly prefix: Prefix;
   readonly key: string;

@@ -22,7 +22,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   /** ascending, disjoint */
   #spans: Span[] = [];
   readonly #free: Record<Scope, bigint> = { dynamic: 0n, static: 0n };
-  /** pages were loaded since the counts were made: counting once at the end costs one pass instead of one per page */
+  /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
   constructor(prefix: Prefix) {
@@ -101,7 +101,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
   }
 
-  /** An interval of the band with a probability proportional to its free addresses. */
+  /** Draws an interval of the band with a probability proportional to its free addresses. */
   #drawSpan(scope: Scope, random: Random): Span {
     const spans = this.#spans.filter((span) => span.scope === scope && span.free > 0n);
     const only = spans[0];
@@ -128,7 +128,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     this.#free.dynamic = 0n;
     this.#free.static = 0n;
     for (const span of this.#spans) span.free = span.last - span.first + 1n;
-    // One pass over the pages, however many intervals there are; nearly every page lies in one interval as a whole.
+    // One pass over the pages, however many intervals there are: nearly every page lies wholly in one interval.
     for (const { first, page } of this.bitmap.pages()) {
       const whole = memberAt(this.#spans, first);
       if (whole !== undefined && whole.last >= first + PAGE_LAST) {

@@ -1,7 +1,6 @@
 /**
- * Allocators of Service addresses as a library: the Interface of KEP-1880 over the same bitmaps that the server's owners use, in plain memory
- * and without a Worker. `RangeAllocator` serves one CIDR, `MetaAllocator` (meta-allocator.ts) the ServiceCIDRs of a family together.
- * docs/allocator.md has an example.
+ * Allocators of Service addresses as a library: the Interface of KEP-1880 over the bitmaps of the server's owners, in plain memory and without a
+ * Worker. `RangeAllocator` serves one CIDR, `MetaAllocator` (meta-allocator.ts) all ServiceCIDRs of a family. docs/allocator.md has an example.
  */
 import type { Clock, Random } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
@@ -18,12 +17,12 @@ import { Pool, type PoolFree } from "../alloc/pool";
 export type AllocatorError =
   | { readonly reason: "full" | "allocated" | "mismatchedNetwork" | "notReady" }
   | { readonly reason: "notInRange"; readonly address: string; readonly cidr: string }
-  /** no text of an IP address */
+  /** the text is no IP address */
   | { readonly reason: "invalid"; readonly address: string }
-  /** whoever keeps the records failed; its error as it was thrown */
+  /** the records failed; their error as it was thrown */
   | { readonly reason: "records"; readonly error: unknown };
 
-/** Upstream's text of an error (pkg/registry/core/service/ipallocator). */
+/** Upstream's text for an error (pkg/registry/core/service/ipallocator). */
 export function allocatorErrorText(error: AllocatorError): string {
   switch (error.reason) {
     case "full":
@@ -46,17 +45,17 @@ export function allocatorErrorText(error: AllocatorError): string {
 export interface AllocatedAddress {
   /** canonical text */
   readonly address: string;
-  /** the band that it is from */
+  /** the band of the address */
   readonly scope: Scope;
 }
 
 /**
- * Where the allocated addresses are written down, such as the IPAddress objects of an API server: its word decides whether an address was
- * free. `create` throws when it cannot tell.
+ * The records of allocated addresses, such as the IPAddress objects of an API server. They decide whether an address was free; `create` throws
+ * when it cannot tell.
  */
 export interface AddressRecords {
   create(address: string): "created" | "exists";
-  /** deleting what is not there is fine */
+  /** deleting a missing record is fine */
   delete(address: string): void;
 }
 
@@ -67,7 +66,7 @@ export interface AllocatorPorts {
   records?: AddressRecords;
 }
 
-/** What of an IPAddress object matters to an allocator. */
+/** The parts of an IPAddress object that an allocator reads. */
 export interface StoredAddress {
   readonly metadata?: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
 }
@@ -75,21 +74,21 @@ export interface StoredAddress {
 export interface Allocator {
   /** Takes this address, of either band. */
   allocate(address: string): Result<AllocatedAddress, AllocatorError>;
-  /** Takes any free address: uniform over those of the dynamic band, then over those of the static one. */
+  /** Takes any free address: uniform over those of the dynamic band, then over those of the static band. */
   allocateNext(): Result<AllocatedAddress, AllocatorError>;
-  /** Frees the address; one that is not allocated, or no address at all, is fine. */
+  /** Frees the address; a text that is not allocated, or is no address, is fine. */
   release(address: string): void;
   /** All taken addresses in canonical text, ascending. */
   forEach(visit: (address: string) => void): void;
-  /** canonical CIDR; "" when there is no single one */
+  /** canonical CIDR; "" when there are several or none */
   readonly cidr: string;
   readonly ipFamily: Family;
   has(address: string): boolean;
-  /** From now on nothing is given out, and what was taken is forgotten here; records stay as they are. */
+  /** From now on nothing is given out. Taken addresses are forgotten here; records stay as they are. */
   destroy(): void;
-  /** Counts into `metrics` from now on, under each address's CIDR. */
+  /** Counts into `metrics` from now on, by the CIDR of each address. */
   enableMetrics(metrics: AllocationMetrics): void;
-  /** The same without a trace: nothing is taken, released or counted, and a dynamic address shows as the range's network address (upstream). */
+  /** The same without effects: nothing is taken, released or counted. As upstream, a dynamic request answers the range's network address. */
   dryRun(): Allocator;
   /** Free addresses by band. */
   readonly free: PoolFree;
@@ -97,7 +96,7 @@ export interface Allocator {
   readonly used: number;
 }
 
-/** Both kinds of allocator: the bitmap, the records beside it, and the counting. */
+/** What both kinds of allocator share: the bitmap, the records beside it, and the counting. */
 export abstract class PoolAllocator implements Allocator {
   protected pool: Pool;
   protected destroyed = false;
@@ -111,7 +110,7 @@ export abstract class PoolAllocator implements Allocator {
   }
 
   abstract readonly cidr: string;
-  /** why a static request is refused before anything is asked for; undefined = it may be tried */
+  /** why a static request is refused before the records are asked; undefined = it may be tried */
   protected abstract refusalOf(address: Address): AllocatorError | undefined;
   /** the CIDR under which the address is counted */
   protected abstract cidrOf(address: bigint): string;
@@ -153,7 +152,7 @@ export abstract class PoolAllocator implements Allocator {
         return ok({ address, scope: pick.scope });
       }
       this.#metrics?.failed(this.cidrOf(pick.address), "dynamic");
-      // Somebody else has the address: its bit stays taken, so the next pick is another one.
+      // Somebody else has the address. Its bit stays taken, so the next pick is another address.
       if (refusal.reason !== "allocated") return err(refusal);
     }
   }
@@ -200,8 +199,8 @@ export abstract class PoolAllocator implements Allocator {
   }
 
   /**
-   * Takes the addresses of IPAddress objects that an allocator made (by their labels, as upstream counts them) and that lie inside; the number
-   * of those. To be called once at the start, when the records are there already.
+   * Takes the addresses of IPAddress objects that lie inside and that an allocator made (by their labels, as upstream). Answers their number. To
+   * be called once at the start, when there are records already.
    */
   load(objects: Iterable<StoredAddress>): number {
     let loaded = 0;
@@ -215,14 +214,14 @@ export abstract class PoolAllocator implements Allocator {
     return loaded;
   }
 
-  /** For gauges: what one CIDR has now; addresses in several CIDRs count in each. */
+  /** The gauges of one CIDR; an address in several CIDRs counts in each. */
   protected usageOf(prefix: Prefix): CidrUsage {
     const usable = usableOf(prefix);
     const allocated = usable ? this.pool.takenIn(this.ipFamily, usable.first, usable.last) : 0;
     return { cidr: formatPrefix(prefix), allocated, available: Number(usableSizeOf(prefix) - BigInt(allocated)) };
   }
 
-  /** Writes the address down, whose bit is taken; undefined = done. On a fault the bit is free again. */
+  /** Records an address whose bit is taken; undefined = done. After a fault the bit is free again. */
   #record(text: string, address: bigint): AllocatorError | undefined {
     try {
       return (this.ports.records?.create(text) ?? "created") === "created" ? undefined : { reason: "allocated" };
@@ -256,7 +255,7 @@ export class RangeAllocator extends PoolAllocator {
     this.pool.configure([prefix], [prefix]);
   }
 
-  /** What gauges show. */
+  /** The gauges. */
   usage(): CidrUsage[] {
     return this.destroyed ? [] : [this.usageOf(this.#prefix)];
   }
@@ -278,11 +277,11 @@ export class RangeAllocator extends PoolAllocator {
   }
 }
 
-/** Answers as `allocator` would and leaves it as it is; §2.3 of upstream's behaviour: only the range is looked at. */
+/** Answers as `allocator` would, without changing it. As upstream (ipallocator's dry run), it looks at the range only. */
 class DryRunAllocator implements Allocator {
   constructor(
     private readonly allocator: Allocator,
-    /** what the allocator itself knows at the time */
+    /** what the allocator knows at the time */
     private readonly ports: {
       shown(): Prefix | undefined;
       refusalOf(address: Address): AllocatorError | undefined;

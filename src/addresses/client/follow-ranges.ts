@@ -1,8 +1,8 @@
 /**
- * Follows the Service ranges of a cluster: lists and watches its ServiceCIDRs and merges them on the spot, so that a consumer (a DNS server,
- * a firewall) hears of a range as soon as the API server says it. Works on every API server; one that has `/ranges` adds to that what no
- * ServiceCIDR shows: the epoch, and ranges in use that lost their ServiceCIDR by force. Where it serves no ServiceCIDRs, because its ranges are
- * those of its configuration alone, that page is what is followed.
+ * Follows the Service ranges of a cluster: lists and watches its ServiceCIDRs and merges them, so that a consumer (a DNS server, a firewall) hears
+ * of a range as soon as the API server announces it. Works on every API server. The page `/ranges`, where the server has it, adds what no
+ * ServiceCIDR shows: the epoch, and ranges in use that lost their ServiceCIDR by force. A server whose ranges are only configured serves no
+ * ServiceCIDRs; then the page is followed alone.
  */
 import type { Clock } from "../../core/base/ports";
 import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
@@ -12,19 +12,19 @@ import { type RangesView, rangeSourceOf, type ServiceRanges, serviceRanges } fro
 const SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
 const VIEW = "/ranges";
 const WATCH_SECONDS = 300;
-/** The view is read at the end of each watch; soon, while it shows something that goes without an event, or could not be read. */
+/** The view is read at the end of each watch. Watches are short while it shows something that goes without an event, or cannot be read. */
 const SHORT_WATCH_SECONDS = 5;
-/** Ranges of a configuration change with a restart of the API server: the page is read again this often. */
+/** Configured ranges change with a restart of the API server: the page is read again this often. */
 const CONFIGURED_AGAIN_MS = 10_000;
 const VERY_SHORT_WATCH_MS = 1_000;
-/** Characters told of an answer that cannot be read. */
+/** Characters that an error shows of an answer that cannot be read. */
 const SHOWN_MAX = 100;
 const BACKOFF_MIN_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
 
 type Chunk = Uint8Array | string;
 
-/** The body of an answer as it comes: web streams, with or without an iterator, and streams of Node. */
+/** The body of an answer: a web stream, with or without an iterator, or a stream of Node. */
 type Body = AsyncIterable<Chunk> | { getReader(): Reader };
 
 interface Reader {
@@ -32,7 +32,7 @@ interface Reader {
   cancel(): Promise<void>;
 }
 
-/** What `fetch` answers, as far as it is needed. */
+/** The parts of an answer of `fetch` that are needed. */
 interface Answer {
   readonly status: number;
   readonly body: Body | null;
@@ -43,18 +43,18 @@ interface Answer {
 export type FetchLike = (path: string, init: { signal: AbortSignal }) => Promise<Answer>;
 
 export interface FollowedRanges extends ServiceRanges {
-  /** the newest change of a ServiceCIDR that is in it */
+  /** of the newest change of a ServiceCIDR that the ranges have */
   resourceVersion: string;
-  /** at least that of these ranges; undefined when the API server has no such thing or did not tell it */
+  /** the epoch of these ranges, or a later one; undefined when the API server has none or did not answer it */
   epoch: number | undefined;
 }
 
 export interface FollowOptions {
   fetch: FetchLike;
   clock: Pick<Clock, "now" | "after">;
-  /** Called first when the ranges are known, then whenever they are others. It must not throw. */
+  /** Called once with the first ranges, then after each change. It must not throw. */
   onRanges(ranges: FollowedRanges): void;
-  /** Called when the API server refuses or cannot be reached; the follower tries again, and the ranges it told stay valid meanwhile. */
+  /** Called when the API server refuses or cannot be reached. The follower tries again; meanwhile the last ranges stay valid. */
   onError?(error: Error): void;
 }
 
@@ -68,10 +68,10 @@ interface WatchEvent {
   object: ServiceCIDR & { code?: number; message?: string };
 }
 
-/** The history that a watch asks for is gone, or the resource is: everything is listed anew. */
+/** The history that a watch asks for is gone, or the resource is: the follower lists anew. */
 class Expired extends Error {}
 
-/** Begins to follow; the function that comes back ends it, after which nothing is called any more. */
+/** Begins to follow. The returned function ends it; after that nothing is called any more. */
 export function followRanges(options: FollowOptions): () => void {
   const follower = new RangesFollower(options);
   void follower.run();
@@ -84,12 +84,12 @@ class RangesFollower {
   #objects = new Map<string, ServiceCIDR>();
   #resourceVersion = "";
   #told = "";
-  /** the prefixes of the addresses in use that were told last */
+  /** the prefixes of addresses in use that were last reported */
   #serving: string[] = [];
   #hasOrphans = false;
-  /** the API server has the view: it could be read, and was not missing since */
+  /** the API server has the view: it was read once, and has not been missing since */
   #hasView = false;
-  /** reads of the view in a row that failed */
+  /** failed reads of the view in a row */
   #viewFailures = 0;
   #backoffMs = BACKOFF_MIN_MS;
   #wake: () => void = () => undefined;
@@ -121,7 +121,7 @@ class RangesFollower {
     return this.#connection.signal.aborted;
   }
 
-  /** False: the API server serves no ServiceCIDRs, and what its page says was told instead. */
+  /** Answers false when the API server serves no ServiceCIDRs; then the ranges of its page were reported. */
   async #list(): Promise<boolean> {
     const answer = await this.#get(SERVICE_CIDRS);
     const text = await answer.text();
@@ -154,7 +154,7 @@ class RangesFollower {
       this.#backoffMs = BACKOFF_MIN_MS;
       if (this.#watchSeconds < seconds) break;
     }
-    // A server that ends watches at once must not be asked in a circle.
+    // A server that ends watches at once must not be asked without a rest.
     if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#backOff();
     else this.#backoffMs = BACKOFF_MIN_MS;
     await this.#tell();
@@ -188,8 +188,8 @@ class RangesFollower {
   }
 
   /**
-   * The prefixes in use that perhaps no ServiceCIDR names. Read after the change that is to be told, so the view knows that change. While it
-   * cannot be read nothing that was told as in use is taken back, because a removal by force looks like any other.
+   * The prefixes in use that perhaps no ServiceCIDR names. The view is read after the change that is to be reported, so it knows that change.
+   * While it cannot be read, every prefix reported as in use stays, because a removal by force looks like any other.
    */
   async #held(): Promise<{ held: readonly string[]; epoch: number | undefined }> {
     try {
@@ -248,7 +248,7 @@ function refusal(code: number, text: string): Error {
   return new Error(`the API server answers ${code}: ${text.trim()}`);
 }
 
-/** The whole lines of each chunk, as long as there are any. */
+/** The whole lines of each chunk; chunks without one are skipped. */
 async function* linesOf(body: Body): AsyncGenerator<string[]> {
   const decoder = new TextDecoder();
   let rest = "";

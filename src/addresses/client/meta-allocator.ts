@@ -1,6 +1,6 @@
 /**
  * The ServiceCIDRs of one family as one allocator (upstream: MetaAllocator). Ranges may overlap, be equal or lie inside each other: an address
- * is one address, whichever of them gave it out, and counts once.
+ * counts once, whichever range gave it out.
  */
 import { ok, type Result } from "../../core/base/result";
 import type { Address } from "../../core/net/address";
@@ -11,11 +11,11 @@ import { isUsableIn } from "../../core/net/usable";
 import type { CidrUsage } from "../alloc/allocation-metrics";
 import { type AllocatorError, type AllocatorPorts, PoolAllocator } from "./allocator";
 
-/** A range as its ServiceCIDR object has it. */
+/** A range of a ServiceCIDR object. */
 export interface ServiceRange {
   /** canonical */
   readonly cidr: string;
-  /** gives out addresses; one that does not keeps what is taken in it */
+  /** the range gives out addresses; one that does not keeps its taken addresses */
   readonly ready: boolean;
 }
 
@@ -29,8 +29,8 @@ export class MetaAllocator extends PoolAllocator {
   }
 
   /**
-   * Replaces the ranges; those of the other family are passed over. Addresses that no range has any more stay taken until they are released, so
-   * that a range which comes back does not give them out a second time. Nothing changes when a CIDR is refused.
+   * Replaces the ranges; those of the other family are ignored. Addresses that no range has any more stay taken until they are released, so that
+   * a range that comes back does not give them out a second time. Nothing changes when a CIDR is refused.
    */
   setRanges(ranges: readonly ServiceRange[]): Result<void, PrefixError> {
     const all: Prefix[] = [];
@@ -51,7 +51,7 @@ export class MetaAllocator extends PoolAllocator {
     return ok(undefined);
   }
 
-  /** What gauges show, one entry for each distinct CIDR that is ready. */
+  /** The gauges: one entry for each distinct CIDR that is ready. */
   usage(): CidrUsage[] {
     return this.cidrs
       .flatMap((cidr) => this.#ready.filter((prefix) => formatPrefix(prefix) === cidr).slice(0, 1))

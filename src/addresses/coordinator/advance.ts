@@ -1,7 +1,7 @@
 /**
  * The part of the reconciliation that needs no peer: from the rows (objects, claims, fences) to the next epoch with every owner's configuration,
  * and to the ranges that are ready. It runs in the transaction of the change that made it necessary. So a crash leaves both or neither, and a
- * configuration is durable before it is pushed (PROTOCOL rule 11). Repeating it changes nothing.
+ * configuration is durable before it is pushed (rule 11). Repeating it changes nothing.
  */
 import { OWNER_PREFIXES_MAX } from "../../core/base/limits";
 import { mergeSiblings } from "../topology/claim";
@@ -47,7 +47,7 @@ function endClosings(view: TopologyView, storage: CoordinatorStorage, nowMs: num
   return over.length > 0;
 }
 
-/** An activated hand-off is over. One that is not committed in time, or has lost its reason, rests: its owners thaw and discard under the next epoch. */
+/** Ends activated hand-offs. One that is not committed in time, or has lost its reason, rests: its owners thaw and discard. */
 function endHandoffs(view: TopologyView, storage: CoordinatorStorage, nowMs: number): boolean {
   let changed = false;
   for (const row of view.handoffs) {

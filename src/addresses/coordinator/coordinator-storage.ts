@@ -1,6 +1,6 @@
 /**
  * The Coordinator's rows, behind a port: SQL in the Durable Object, plain maps in the simulation. Methods are synchronous. A transaction may be
- * nested in the store's, so a ServiceCIDR object and its claims are durable together (PROTOCOL rule 10).
+ * nested in the store's, so a ServiceCIDR object and its claims are durable together (rule 10).
  */
 
 /** The Ready condition as it stands on the object. */
@@ -32,7 +32,7 @@ export interface CidrRow {
 export interface RangeRow {
   uid: string;
   prefix: string;
-  /** the prefix gives out addresses and every owner concerned has acknowledged that, so it counts as cover (PROTOCOL rule 16) */
+  /** the prefix gives out addresses and every owner concerned has acknowledged that, so it counts as cover (rule 16) */
   ready: boolean;
 }
 
@@ -107,7 +107,7 @@ export interface CoordinatorStorage {
   /** deletes the row and its ranges */
   cidrDelete(uid: string): void;
   rangeSave(row: RangeRow): void;
-  /** a plain insert: throws when a claim with the same base address exists (PROTOCOL rule 10) */
+  /** a plain insert: throws when a claim with the same base address exists (rule 10) */
   claimInsert(row: ClaimRow): void;
   claimSeeded(prefix: string): void;
   claimDelete(prefix: string): void;

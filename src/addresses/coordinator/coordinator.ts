@@ -10,7 +10,7 @@
  *                                                      ^                                           |
  *                                                      +------------------ mutate -----------------+
  *
- * Calls go to owners and the ipaddresses store only, never upward (PROTOCOL rule 18); topology reads never wait for a job.
+ * Calls go to owners and the ipaddresses store only, never upward (rule 18); topology reads never wait for a job.
  */
 import type { EventRecorder } from "../../api/events/event-recorder";
 import { Batcher } from "../../core/base/batch";
@@ -154,7 +154,7 @@ export class Coordinator implements CoordinatorRpc {
     await this.#jobsDone();
   }
 
-  /** The object's alarm: never rejects, and leaves an alarm behind as long as there is something to do (PROTOCOL rule 19). */
+  /** The object's alarm: never rejects, and leaves an alarm behind as long as there is something to do (rule 19). */
   async alarm(): Promise<void> {
     this.#alarm.rang();
     this.kick();

@@ -1,7 +1,7 @@
 /**
- * The default ServiceCIDR against SERVICE_CLUSTER_IP_RANGE (upstream: pkg/controlplane/controller/defaultservicecidr). The object wins: of a
- * server with other ranges it only gets a second family that was missing. Everything else is told to the operator and left alone, so among
- * servers of different configurations the first one decides.
+ * The default ServiceCIDR against SERVICE_CLUSTER_IP_RANGE (upstream: pkg/controlplane/controller/defaultservicecidr). The object wins: a server
+ * with other ranges only adds a missing second family. Any other difference is reported and left alone, so among servers of different
+ * configurations the first one decides.
  */
 import type { EventReport } from "../../api/events/event-recorder";
 import { referenceTo } from "../../api/events/event-recorder";
@@ -20,13 +20,13 @@ export function compareDefault(stored: readonly string[], configured: readonly s
   return sameStart && stored.length === 1 && configured.length === 2 ? "lacksSecond" : "differs";
 }
 
-/** The object with its second family, or undefined when none is to be added to it as it is now. */
+/** The object with the second configured family; undefined when it does not lack one, or is being deleted. */
 export function upgraded(object: ServiceCIDR, configured: readonly string[]): ServiceCIDR | undefined {
   if (isDeleting(object) || compareDefault(object.spec?.cidrs ?? [], configured) !== "lacksSecond") return undefined;
   return { ...object, spec: { ...object.spec, cidrs: [...configured] } };
 }
 
-/** What an operator has to hear about the object as it is; undefined = nothing. */
+/** The report about an object that disagrees with the configuration, or is not ready; undefined = nothing to report. */
 export function defaultRangeReport(object: ServiceCIDR, configured: readonly string[]): EventReport | undefined {
   if (isDeleting(object)) return undefined;
   const stored = object.spec?.cidrs ?? [];
@@ -40,7 +40,7 @@ export function defaultRangeReport(object: ServiceCIDR, configured: readonly str
   return warning(object, ready.reason || "KubernetesDefaultServiceCIDRError", `Configuration matches, but ${ready.message}`);
 }
 
-/** The object could not be made. */
+/** The object could not be created. */
 export function createFailedReport(): EventReport {
   const object: ServiceCIDR = { metadata: { name: DEFAULT_SERVICE_CIDR } };
   return warning(object, "KubernetesDefaultServiceCIDRError", "The default ServiceCIDR can not be created");

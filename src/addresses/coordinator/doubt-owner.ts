@@ -2,7 +2,7 @@
 import type { JobContext } from "./job-context";
 
 /**
- * Has the owner told its configuration again (PROTOCOL rule 11). The rows here, or the owner's, are of another time (restored from a backup);
+ * Has the owner told its configuration again (rule 11). The rows here, or the owner's, are of another time (restored from a backup);
  * the owner's answer decides what follows. An answer older than the last confirmation only causes a repeat.
  */
 export function doubtOwner(

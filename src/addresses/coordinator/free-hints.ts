@@ -1,6 +1,6 @@
 /**
- * Last known free counts of owners: hints for a router's draw, never a decision. They live in memory and are asked for again when old, which is
- * seldom: a router knows better of every owner that has answered it once.
+ * Last known free counts of owners: hints for a router's draw, never a decision. They live in memory. Old ones are renewed seldom, because a
+ * router has newer counts of every owner that has answered it once.
  */
 import { inParallel } from "../../core/base/in-parallel";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
@@ -13,17 +13,18 @@ import type { CoordinatorPeers } from "./coordinator-ports";
 type Free = Topology["free"][number];
 
 const AGE_MAX_MS = 10 * 60_000;
-/** An owner that did not answer may only just have started anew; the wait doubles with each question in a row that it leaves open. */
+/** An owner that did not answer may have just restarted; the wait doubles with each question in a row that it leaves open. */
 const ASK_AGAIN_MIN_MS = 2_000;
 const ASK_AGAIN_MAX_MS = 60_000;
-/** Owners asked after one look, one after the other: to wake an object costs milliseconds of a thread that may be everybody's. */
+/** Owners asked after one look, one after the other: waking an object costs milliseconds of a thread that others may share. */
 const ASKED_AFTER_LOOK = 20;
-/** Owners asked side by side where the answer is waited for: together they take a few milliseconds of such a thread. */
+/** Owners asked side by side when a caller waits: together they take a few milliseconds of such a thread. */
 const ASKED_AT_ONCE = 32;
 
 /**
- * How long an owner may take to answer where that is waited for: a thousand objects have to wake, and one that always takes seconds is to count,
- * too. Less than a caller waits, so that one that hangs is only left out; and less where the last question was left open already.
+ * How long an owner may take to answer when a caller waits: a thousand objects may have to wake, and an owner that always takes seconds counts,
+ * too. It is less than the caller's own timeout, so that an owner that hangs is only left out. An owner that left its last question open has less
+ * time.
  */
 const ANSWER_WAIT_MS = 4_000;
 const SILENT_WAIT_MS = 2_000;
@@ -46,24 +47,24 @@ export class FreeHints {
   constructor(
     private readonly clock: Clock,
     private readonly peers: CoordinatorPeers,
-    /** told the epoch under which an owner answered */
+    /** called with the epoch under which an owner answered */
     private readonly heard: (ownerUid: string, epoch: number) => void = () => undefined,
   ) {}
 
-  /** The known counts of these owners; all others are forgotten. */
+  /** The known counts of these owners; forgets all other owners. */
   of(ownerUids: readonly string[]): Free[] {
     const wanted = new Set(ownerUids);
     for (const known of [this.#hints, this.#questions]) for (const uid of known.keys()) if (!wanted.has(uid)) known.delete(uid);
     return [...this.#hints.values()];
   }
 
-  /** What the owner has changed with its configuration: it is asked again soon, and until then counts as not known. */
+  /** The owner's configuration changes: its count is unknown until it is asked again, which is soon. */
   forget(ownerUid: string): void {
     this.#hints.delete(ownerUid);
     this.#questions.delete(ownerUid);
   }
 
-  /** Begins to ask some of these owners whose counts are unknown or old, those asked longest ago first, unless it is at that already. */
+  /** Begins to ask some owners with unknown or old counts, those asked longest ago first, unless such a round is under way. */
   renew(ownerUids: readonly string[]): void {
     if (this.#renewing) return;
     const some = this.#oldest(ownerUids);
@@ -88,8 +89,8 @@ export class FreeHints {
   }
 
   /**
-   * Asks all of these owners now, waits for them as long as it makes sense (ANSWER_WAIT_MS), and answers what came, with the epoch of the
-   * configuration under which each counted. Never rejects.
+   * Asks all of these owners now and waits for them for a limited time (ANSWER_WAIT_MS). Answers the counts that came, each with the epoch of the
+   * configuration under which it was made. Never rejects.
    */
   async ask(ownerUids: readonly string[]): Promise<{ epoch: number; free: Free }[]> {
     const answers: { epoch: number; free: Free }[] = [];
@@ -112,8 +113,8 @@ export class FreeHints {
   }
 
   /**
-   * When the owner does not answer, what is known of it stays, and it is asked again before long; what it said before it was forgotten is not
-   * kept.
+   * Asks one owner. Without an answer its known count stays, and it is asked again before long. An answer to a question from before the owner was
+   * forgotten is not kept.
    */
   async #refresh(ownerUid: string): Promise<{ epoch: number; free: Free }> {
     const at = this.clock.now();
@@ -139,7 +140,7 @@ export class FreeHints {
     }
   }
 
-  /** Questions in a row that the owner left open, the last one among them if it has been open for too long. */
+  /** Questions in a row that the owner left open. The last one counts if it has been open for too long. */
   #failuresOf(ownerUid: string): number {
     const last = this.#questions.get(ownerUid);
     const isOverdue = last?.isOpen && this.clock.now() - last.at >= ANSWER_WAIT_MS;

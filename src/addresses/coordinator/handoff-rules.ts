@@ -24,7 +24,7 @@ export function openMoves(view: TopologyView, sourceUid: string, nowMs: number):
   return view.movesOf(sourceUid).filter((move) => !busy.has(move.targetUid));
 }
 
-/** Whether a hand-off that is under way may go on: it is in time, and the target covers what comes (PROTOCOL rules 12 and 16). */
+/** Whether a hand-off that is under way may go on: it is in time, and the target covers what comes (rules 12 and 16). */
 export function isWorthIt(view: TopologyView, row: HandoffRow, nowMs: number): boolean {
   return nowMs < row.dueAt && row.prefixes.every((prefix) => view.covers(row.targetUid, prefix));
 }

@@ -1,5 +1,5 @@
 /**
- * What a write of a ServiceCIDR object means for the topology (PROTOCOL rules 10 and 14). As an extension of the `servicecidrs` store, it sees
+ * What a write of a ServiceCIDR object means for the topology (rules 10 and 14). As an extension of the `servicecidrs` store, it sees
  * every change in the transaction that commits it, whoever asked for the change:
  *
  * - A new prefix claims what nobody owns, in that transaction; seeding and Ready follow later, as jobs.

@@ -1,15 +1,15 @@
 /**
- * Runs keyed jobs side by side: one at a time per key, each failing alone with its own growing delay (PROTOCOL rules 17 and 19). It keeps
- * nothing durable: what has to be done is planned anew from storage, and after a restart everything is due at once.
+ * Runs keyed jobs side by side: one at a time per key, each failing alone with its own growing delay (rules 17 and 19). Nothing here is durable:
+ * the plan is made anew from storage, and after a restart every job is due at once.
  */
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 
-/** `waiting`: nothing failed, the world is not ready; looked at again later like a failure. */
+/** `waiting`: nothing failed, but the job has to wait for others; it is tried again later, like a failure. */
 export type JobOutcome = "done" | "failed" | "waiting";
 
 const DELAY_FIRST_MS = 250;
 const DELAY_MAX_MS = 30_000;
-/** What waits for others to act is looked at again within this time, or more seldom when a look takes long: one part in so many. */
+/** A job that waits for others is tried again within this time; one whose look takes long rests WAIT_SHARE times as long. */
 const WAIT_MAX_MS = 5_000;
 const WAIT_SHARE = 20;
 
@@ -38,7 +38,7 @@ export class JobRunner {
   }
 
   async #run(key: string, run: () => Promise<JobOutcome>): Promise<void> {
-    // In a turn of its own: `offer` stands in a loop over a plan that this job is about to change.
+    // In a turn of its own: the caller of `offer` loops over a plan that this job is about to change.
     await this.ports.clock.nextTurn();
     const begun = this.ports.clock.now();
     let outcome: JobOutcome;

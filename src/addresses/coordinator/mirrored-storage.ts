@@ -1,6 +1,6 @@
 /**
- * The Coordinator's rows kept in memory beside their storage: they are read at every step of every job, and a cluster has thousands. Every
- * write goes to the storage first. What a rollback undoes is read anew; a rollback around this object's own transactions has to be told.
+ * The Coordinator's rows in memory, beside their storage: every step of every job reads them, and a cluster has thousands. Every write goes to
+ * the storage first. After a rollback the rows are read anew; `forget` announces a rollback of a transaction around this object's own.
  */
 import type { CoordinatorState, CoordinatorStorage } from "./coordinator-storage";
 
@@ -19,14 +19,14 @@ export class MirroredStorage implements CoordinatorStorage {
   readonly #below: CoordinatorStorage;
   #tables: Tables | undefined;
   #state: CoordinatorState | undefined;
-  /** the tables that nothing was written to since they were last read */
+  /** the rows of the tables that have not been written since they were last read */
   #rows: Partial<Omit<CoordinatorState, "epoch">> = {};
 
   constructor(below: CoordinatorStorage) {
     this.#below = below;
   }
 
-  /** To be called when a transaction around this object's was rolled back. */
+  /** To be called when a transaction around this object's own was rolled back. */
   forget(): void {
     this.#tables = undefined;
     this.#state = undefined;
@@ -42,7 +42,7 @@ export class MirroredStorage implements CoordinatorStorage {
     }
   }
 
-  /** The same object until something is written, with the same array of each table that was not; it and its rows are never changed. */
+  /** Answers the same object until something is written, and the same array for each unwritten table. Neither ever changes. */
   load(): CoordinatorState {
     if (this.#state) return this.#state;
     const { epoch, ...tables } = (this.#tables ??= tablesOf(this.#below.load()));

@@ -1,4 +1,4 @@
-/** The rows of a table that have a prefix, by whom they belong to and by what they overlap with. */
+/** The rows of a table with prefixes, by the uid that they belong to and by overlap. */
 import { groupBy } from "../../core/base/group-by";
 import { PrefixIndex } from "../topology/prefix-index";
 import type { NamedPrefix } from "../topology/stored-prefix";
@@ -17,12 +17,12 @@ export class PrefixTable<T extends NamedPrefix> {
     if (before) this.#index = before.#indexAfter(changesOf(before.rows, rows));
   }
 
-  /** Made when it is first asked for: many views answer only what a row says. */
+  /** The index is made on first use: many views never need it. */
   get index(): PrefixIndex<T> {
     return (this.#index ??= new PrefixIndex(this.rows.map((row) => ({ prefix: row.parsed, value: row }))));
   }
 
-  /** This table's index, if it has one, with altered rows in the places of what they were; undefined when prefixes have come or gone. */
+  /** This table's index, if it has one, with altered rows in the places of the old ones; undefined when prefixes have come or gone. */
   #indexAfter({ gone, come }: Changes<T>): PrefixIndex<T> | undefined {
     if (!this.#index || gone.length !== come.length || gone.some(({ prefix }, i) => prefix !== come[i]?.prefix)) return undefined;
     const now = new Map(gone.map((row, i) => [row, come[i] ?? row]));

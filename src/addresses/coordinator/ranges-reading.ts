@@ -1,11 +1,13 @@
-/** What the Coordinator's rows say to consumers of the ranges. */
+/** The Coordinator's rows as consumers of the ranges read them. */
 import type { RangesReading } from "../rpc/coordinator";
 import { isConfiguredRow } from "./configured-ranges";
 import type { CidrRow, CoordinatorState } from "./coordinator-storage";
 
 /**
- * `revision` is the store's at the moment of `state`. Ready is what the object shows: any other reader of it comes to the same. While the
- * configured ranges alone count, no object is ready.
+ * A ServiceCIDR is ready when its object shows that, so that any other reader of the object agrees. While the configured ranges alone count, no
+ * object is ready.
+ *
+ * @param revision the store's at the moment of `state`
  */
 export function rangesReading({ epoch, cidrs, ranges, claims }: CoordinatorState, revision: number): RangesReading {
   const only = cidrs.find(isConfiguredRow);

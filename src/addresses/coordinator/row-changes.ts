@@ -1,12 +1,12 @@
-/** What is in one reading of a table and not in another. */
+/** The rows that differ between two readings of a table. */
 
 export interface Changes<Row> {
-  /** a row that was altered has gone, and come as it is now */
+  /** an altered row is here as it was, and in `come` as it is now */
   gone: Row[];
   come: Row[];
 }
 
-/** Rows are compared by identity: one that did not change is the same object in both readings. Both are in nearly the same order. */
+/** Compares rows by identity: an unchanged row is the same object in both readings. Both have nearly the same order. */
 export function changesOf<Row>(before: readonly Row[], after: readonly Row[]): Changes<Row> {
   if (before === after) return { gone: [], come: [] };
   let start = 0;

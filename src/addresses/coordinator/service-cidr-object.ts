@@ -19,7 +19,7 @@ export const TERMINATING: ReadyCondition = {
   message: "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR",
 };
 
-/** Nothing blocks the deletion, and it does not come to its end: `names` of those that are to take addresses over. */
+/** Nothing blocks the deletion, but it takes long: `names` are the ServiceCIDRs that are to take addresses over. */
 export function delayed(names: readonly string[]): ReadyCondition {
   const few = names.slice(0, DELAYED_NAMES_MAX).join(", ") + (names.length > DELAYED_NAMES_MAX ? ", …" : "");
   const message = `IPAddresses of this ServiceCIDR are being handed over to other ServiceCIDRs, which takes longer than usual and is tried again: ${few}`;
@@ -34,26 +34,26 @@ export function isDeleting(object: KubeObject): boolean {
   return object.metadata?.deletionTimestamp !== undefined;
 }
 
-/** Whether the Ready condition is False; an absent one, as upstream, is not. */
+/** Whether the Ready condition is False. As upstream, an absent condition is not. */
 export function isReadyFalse(object: ServiceCIDR): boolean {
   return readyConditionOf(object)?.status === "False";
 }
 
-/** Puts our finalizer on an object that is being created: the object must not disappear without the Coordinator. */
+/** Puts the Coordinator's finalizer on the object, which must not disappear without the Coordinator. Changes the object. */
 export function addFinalizer(object: KubeObject): void {
   const finalizers = object.metadata?.finalizers ?? [];
   if (finalizers.includes(SERVICE_CIDR_FINALIZER)) return;
   object.metadata = { ...object.metadata, finalizers: [...finalizers, SERVICE_CIDR_FINALIZER] };
 }
 
-/** The object without our finalizer; undefined when it does not carry it. */
+/** The object without the Coordinator's finalizer; undefined when the object does not have it. */
 export function withoutFinalizer(object: ServiceCIDR): ServiceCIDR | undefined {
   const finalizers = object.metadata?.finalizers ?? [];
   if (!finalizers.includes(SERVICE_CIDR_FINALIZER)) return undefined;
   return { ...object, metadata: { ...object.metadata, finalizers: finalizers.filter((name) => name !== SERVICE_CIDR_FINALIZER) } };
 }
 
-/** The object with its Ready condition set; undefined when it says the same already. The transition time moves with the status only. */
+/** The object with this Ready condition; undefined when it has the same already. Only a change of status changes the transition time. */
 export function withReadyCondition(object: ServiceCIDR, wanted: ReadyCondition, nowMs: number): ServiceCIDR | undefined {
   const conditions = object.status?.conditions ?? [];
   const existing = conditions.find((condition) => condition.type === "Ready");
@@ -67,7 +67,7 @@ export function sameCondition(a: ReadyCondition | undefined, b: ReadyCondition |
   return a?.status === b?.status && a?.reason === b?.reason && a?.message === b?.message;
 }
 
-/** What the Coordinator keeps of an object; a fence that the change makes real (deletion, Ready=False) is over. */
+/** The row of an object. The fence ends with the change that it was for (deletion, Ready=False). */
 export function cidrRowOf(object: ServiceCIDR, before: CidrRow | undefined): CidrRow {
   const deleting = isDeleting(object);
   const suspended = !deleting && isReadyFalse(object);
@@ -88,7 +88,7 @@ export function readyConditionOf(object: ServiceCIDR): ReadyCondition | undefine
   return ready && { status: ready.status, reason: ready.reason, message: ready.message };
 }
 
-/** The object was put in the place of one whose owner is no more. */
+/** The object replaced one whose owner is retired. */
 export function ownerLostReport(object: ServiceCIDR): EventReport {
   return {
     regarding: referenceTo(serviceCIDRsDefinition, object),

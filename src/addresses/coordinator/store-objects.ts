@@ -11,7 +11,7 @@ import { isDeleting } from "./service-cidr-object";
 
 type ServiceCIDRStore = Pick<ResourceStore<Fence>, "internally" | "clock" | "get"> & { random: Pick<Random, "uuid"> };
 
-/** `store` is asked for at each write, because the store and the Coordinator need each other. */
+/** `store` is called at each write, because the store and the Coordinator need each other. */
 export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects {
   const newborn = (object: ServiceCIDR): ServiceCIDR => {
     const { clock, random } = store();

@@ -1,4 +1,7 @@
-/** The rules of the topology over the Coordinator's rows: who is affected by what. A view is a value of one moment: take a new one after every await (viewOf). */
+/**
+ * The rules of the topology over the Coordinator's rows: who is affected by what. A view is a value of one moment: take a new one after every
+ * await (viewOf).
+ */
 import { groupBy } from "../../core/base/group-by";
 import { containsPrefix, type Prefix } from "../../core/net/prefix";
 import { onlyCoveredBy, splitByOwner, type AddressInterval } from "../topology/coverage";
@@ -25,7 +28,7 @@ export class TopologyView extends RowIndex {
     dropTouched(this.#facts, { before, after: this }, (range) => this.isAllocatable(range));
   }
 
-  /** Whether the range may give out addresses: seeded, and nothing takes it back (PROTOCOL rule 14). */
+  /** Whether the range may give out addresses: seeded, and nothing takes it back (rule 14). */
   isAllocatable(range: Range): boolean {
     return once(this.#facts.allocatable, range, () => this.#mayGiveOut(range));
   }
@@ -57,7 +60,7 @@ export class TopologyView extends RowIndex {
     return once(this.#facts.named, claim, () => this.rangesIn(claim.parsed).length > 0);
   }
 
-  /** The parts of the owner's segments that other ready ServiceCIDRs cover, and which of them takes each over (PROTOCOL rule 16). */
+  /** The parts of the owner's segments that other ready ServiceCIDRs cover, and which of them takes each over (rule 16). */
   movesOf(ownerUid: string): readonly Move[] {
     return once(this.#facts.moves, ownerUid, () => {
       const claims = this.claimsOf(ownerUid).filter((claim) => claim.seeded);

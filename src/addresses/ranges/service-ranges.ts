@@ -1,4 +1,4 @@
-/** From ServiceCIDRs to what their consumers want to know: which addresses are Service addresses, and which reverse zones those have. Pure. */
+/** From ServiceCIDRs to what their consumers need: which addresses are Service addresses, and their reverse zones. Pure. */
 import type { Family } from "../../core/net/family";
 import { formatPrefix, parsePrefix, type Prefix } from "../../core/net/prefix";
 import { normalizePrefixes, subtractPrefixes } from "../../core/net/prefix-set";
@@ -24,21 +24,21 @@ export interface RangeSource {
 export interface ServiceRanges {
   /** new addresses come from here */
   ready: MergedRanges;
-  /** addresses in use lie here: `ready`, ServiceCIDRs that are coming or going, and `orphaned` */
+  /** addresses in use lie here: `ready`, ServiceCIDRs that are not Ready or are being deleted, and `orphaned` */
   serving: MergedRanges;
-  /** in use although no ServiceCIDR names it any more, after a removal by force */
+  /** prefixes in use that no ServiceCIDR names any more, after a removal by force */
   orphaned: string[];
 }
 
 /** The body of `GET /ranges`. */
 export interface RangesView extends ServiceRanges {
-  /** of the newest change of any ServiceCIDR that is in it */
+  /** of the newest change of a ServiceCIDR that the view has */
   resourceVersion: string;
   /** grows with each change of the ranges or of who writes them */
   epoch: number;
 }
 
-/** `held` are prefixes with addresses in use, whether or not a source names them. Texts that are no prefixes count for nothing. */
+/** `held`: prefixes with addresses in use, whether or not a source names them. Texts that are no prefixes are ignored. */
 export function serviceRanges(sources: readonly RangeSource[], held: readonly string[] = []): ServiceRanges {
   const all = prefixesOf(sources.flatMap(({ cidrs }) => cidrs));
   const kept = prefixesOf(held);
@@ -55,12 +55,12 @@ export function rangeSourceOf({ metadata, spec, status }: ServiceCIDR): RangeSou
   return { cidrs: spec?.cidrs ?? [], ready: isReady && metadata?.deletionTimestamp === undefined };
 }
 
-/** Of those that give out addresses. */
+/** The CIDRs of the ServiceCIDRs that give out addresses. */
 export function readyCidrs(serviceCIDRs: readonly ServiceCIDR[]): string[] {
   return serviceCIDRs.map(rangeSourceOf).flatMap(({ ready, cidrs }) => (ready ? cidrs : []));
 }
 
-/** An API server may hold CIDRs from before they had to be canonical: what they mean counts. */
+/** An API server may hold CIDRs from before they had to be canonical; they count by their meaning. */
 function prefixesOf(texts: readonly string[]): Prefix[] {
   return texts.flatMap((text) => {
     const parsed = parsePrefix(text);

@@ -1,15 +1,15 @@
-/** Bitmaps against rows, some owners at a time and over and over; an owner builds a bitmap that differs anew by itself. */
+/** Compares bitmaps with rows, some owners at a time, over and over. An owner rebuilds a bitmap that differs by itself. */
 import type { Pace } from "../../core/base/pause";
 import type { RepairPorts } from "./repair-ports";
 
-/** Of one ordinary check, which also ends with a page of an owner that has more. */
+/** Owners of one ordinary check, which also ends after a page of an owner that has more rows. */
 const OWNERS = 20;
-/** Asked at the same time while everything is looked at: most of what a call takes is the way there and back. */
+/** Owners asked at once in a check of everything: most of the time of a call is the way there and back. */
 const OWNERS_TOGETHER = 4;
-/** Of one call. */
+/** Rows of one call. */
 const ROWS = 2_000;
 
-/** The owner that comes next, by its place among all of them, and how far its rows have been compared. */
+/** The next owner, by its place among all of them, and the row behind which its check goes on. */
 const OWNER_MARK = "owner";
 const ROW_MARK = "ownerRow";
 
@@ -21,7 +21,10 @@ export class OwnerCheck {
     this.#save(0, 0);
   }
 
-  /** All that are left until `endAt` (milliseconds since the epoch), or one ordinary check; answers whether the last owner has been through. */
+  /**
+   * Checks all owners that are left until `endAt` (milliseconds since the epoch), or makes one ordinary check. Answers whether the last owner is
+   * through.
+   */
   async run(everything: boolean, endAt: number, pace: Pace): Promise<boolean> {
     const { clock, storage } = this.ports;
     const uids = [...(await this.ports.owners())].sort();
@@ -32,19 +35,19 @@ export class OwnerCheck {
     for (let calls = 0; at < uids.length && !isEnough(calls); calls++) {
       const some = everything && row === 0 ? uids.slice(at, at + OWNERS_TOGETHER) : uids.slice(at, at + 1);
       const next = await Promise.all(some.map((uid) => this.#check(uid, row)));
-      // One that has more rows is gone on with before the others.
+      // An owner with more rows goes on before the others.
       const unfinished = next.findIndex((position) => position !== 0);
       row = next[unfinished] ?? 0;
       at += unfinished < 0 ? some.length : unfinished;
       await pace.rest();
     }
-    // Once for all of them: after a crash some are looked at again.
+    // Saved once for all of them: after a crash some are checked again.
     if (at < uids.length) this.#save(at, row);
     else this.restart();
     return at >= uids.length;
   }
 
-  /** Answers where the next call goes on; 0 = this owner is through, or does not answer: the others must not wait for it. */
+  /** Answers where the next call goes on. 0 = this owner is through, or does not answer: the others must not wait for it. */
   async #check(uid: string, after: number): Promise<number> {
     const { owner, recorder, storage } = this.ports;
     try {

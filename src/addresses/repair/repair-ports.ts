@@ -20,16 +20,16 @@ export interface Progress {
   urgent: boolean;
 }
 
-/** Set by whoever asks for a sweep of everything; the pass that begins it, after the one under way, takes it away. */
+/** Set by a caller that asks for a full sweep. The pass that begins that sweep, after the one under way, clears it. */
 export const SWEEP_MARK = "sweepAsked";
-/** When the last slice of the sweep was begun (milliseconds since the epoch). */
+/** When the last slice of the sweep began (milliseconds since the epoch). */
 export const SLICED_MARK = "slicedAt";
 
-/** What has become of something that is looked at again. */
+/** The past of a suspect. */
 export interface Tries {
-  /** how often it was left open, since it is looked at again */
+  /** how often it was left open since it became a suspect */
   attempts: number;
-  /** when that was told the last time, in milliseconds since the epoch; 0 = never */
+  /** when it was last reported, in milliseconds since the epoch; 0 = never */
   toldAt: number;
 }
 
@@ -40,16 +40,16 @@ export interface RepairStorage {
   /** small numbers by name: when the last slice was swept, how far an owner's bitmap was checked; 0 when unset */
   markGet(name: string): number;
   markSet(name: string, value: number): void;
-  /** something to look at again: `services/ns/name` or `ipaddresses/name`; the earlier time wins. Without `tries` they stay as they are */
+  /** adds a suspect (`services/ns/name` or `ipaddresses/name`); of two times the earlier counts. Without `tries` its tries stay as they are */
   suspectPut(id: string, dueAt: number, tries?: Tries): void;
-  /** none of what is not looked at again */
+  /** zeros when it is no suspect */
   suspectTries(id: string): Tries;
-  /** what is due, at most `limit`; it is due again at `leaseUntil` unless `suspectsDone` with the same time takes it away before */
+  /** at most `limit` suspects that are due; they are due again at `leaseUntil`, unless `suspectsDone` with the same time removes them before */
   suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[];
   suspectsDone(leaseUntil: number): void;
   suspectEarliest(): number | undefined;
   countsLoad(): Pick<RepairCounts, "ipErrors" | "reconcileErrors">;
-  /** type "" = a failure of the pass itself */
+  /** adds to a counter; type "" = a failure of the pass itself */
   count(type: string, by: number): void;
 }
 
@@ -60,9 +60,9 @@ export interface RepairPorts {
   events: { report(event: EventReport): void; flush(): Promise<void> };
   services: ObjectFeed & RepairedServices;
   ipAddresses: ObjectFeed & RepairedAddresses & { write(request: WriteRequest): Promise<WriteResult> };
-  /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator those that are configured. The same array as long as they are the same */
+  /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator the configured ones. The same array until they change */
   ranges(): Promise<readonly Prefix[]>;
-  /** with the old allocator: the ranges as they are configured, which its events name */
+  /** with the old allocator: the configured ranges, which its events name */
   legacyRanges?: readonly Prefix[] | undefined;
   /** the uids of the owners of addresses */
   owners(): Promise<readonly string[]>;

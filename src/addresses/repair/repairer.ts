@@ -1,6 +1,6 @@
 /**
  * The repair controller brings Services, IPAddresses and owners' rows together again wherever a crash, a forced deletion or a bug has parted
- * them (I2). It proposes, the stores dispose (PROTOCOL rules 5–8, 13): what it has read may be old by the time it acts.
+ * them (I2). It proposes, the stores dispose (rules 5–8, 13): what it has read may be old by the time it acts.
  *
  * A pass reads
  * - the changes since its cursors (sweep.ts),

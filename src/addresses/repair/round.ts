@@ -1,4 +1,4 @@
-/** What one round of a pass looks at: Services and IPAddresses as they were read, and what is still to be read. */
+/** What one round of a pass looks at: Services and IPAddresses as they were read, and the names of those still to be read. */
 import type { IPAddress, KubeObject, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
@@ -9,15 +9,15 @@ import { clusterIPsOf } from "./rules";
 export interface Round {
   /** by `namespace/name` */
   services: Map<string, Service>;
-  /** by name; undefined = it is to be read */
+  /** by name; undefined = still to be read */
   addresses: Map<string, IPAddress | undefined>;
-  /** names of IPAddresses that are swept, or looked at again: their rows are compared too */
+  /** names of IPAddresses that are swept or looked at again: their rows are compared, too */
   swept: Set<string>;
-  /** Services, by `namespace/name`, that are looked at again: so are the rows of their addresses */
+  /** Services, by `namespace/name`, that are looked at again: the rows of their addresses are compared, too */
   suspects: Set<string>;
-  /** Services that are to be read */
+  /** Services still to be read */
   wanted: Map<string, ObjectKey>;
-  /** `services/ns/name` or `ipaddresses/name` of what is there and cannot be read: nothing follows from it */
+  /** `services/ns/name` or `ipaddresses/name` of objects that exist and cannot be read: nothing is concluded from them */
   unreadable: Set<string>;
 }
 
@@ -25,7 +25,7 @@ export function emptyRound(): Round {
   return { services: new Map(), addresses: new Map(), swept: new Set(), suspects: new Set(), wanted: new Map(), unreadable: new Set() };
 }
 
-/** `services/ns/name` or `ipaddresses/name` */
+/** Has the object read and its rows compared. `id`: `services/ns/name` or `ipaddresses/name` */
 export function wantSuspect(round: Round, id: string): void {
   const [what = "", ...rest] = id.split("/");
   const name = rest.join("/");
@@ -38,7 +38,7 @@ export function wantSuspect(round: Round, id: string): void {
   }
 }
 
-/** This and the others that note answer whether the object could be read. */
+/** The functions that note answer whether the object could be read. */
 export function noteServiceChange(round: Round, { deleted, object }: FedChange): boolean {
   const service = readService(object);
   if (!service) return false;
@@ -47,7 +47,7 @@ export function noteServiceChange(round: Round, { deleted, object }: FedChange):
   return true;
 }
 
-/** Whether or not it is there: the Service that it is for is looked at. One that is gone may have a successor. */
+/** Has the Service looked at that the IPAddress names, even when the object is gone: it may have a successor. */
 export function noteAddressChange(round: Round, { deleted, object }: FedChange): boolean {
   const address = readIPAddress(object);
   if (!address) return false;
@@ -56,7 +56,7 @@ export function noteAddressChange(round: Round, { deleted, object }: FedChange):
   return true;
 }
 
-/** What a store has now wins over a change that came before. */
+/** The object that a store has now replaces one from an earlier change. */
 export function noteSweptService(round: Round, text: string): boolean {
   const service = readService(text);
   if (service) round.services.set(keyOf(service), service);
@@ -78,10 +78,10 @@ export function wantParent(round: Round, object: IPAddress): void {
   if (parent && !round.services.has(key) && !round.unreadable.has(serviceId(key))) round.wanted.set(key, parent);
 }
 
-/** The Service in a stored text; undefined = something has damaged it. */
+/** The Service in a stored text; undefined = the text is damaged. */
 export function readService(text: string): Service | undefined {
   const service = readObject<Service>(text);
-  // Texts in place of others are what the rules take them for; these they take apart.
+  // The rules read any text in the other fields; clusterIPs they take apart.
   const clusterIPs: unknown = service && clusterIPsOf(service);
   return Array.isArray(clusterIPs) && clusterIPs.every((ip) => typeof ip === "string") ? service : undefined;
 }
@@ -91,12 +91,12 @@ export function readIPAddress(text: string): IPAddress | undefined {
   return readObject<IPAddress>(text);
 }
 
-/** How a Service is called among what is looked at again, by its `namespace/name`. */
+/** The id of a Service among the suspects, from its `namespace/name`. */
 export function serviceId(key: string): string {
   return `services/${key}`;
 }
 
-/** As serviceId, by the name of an IPAddress. */
+/** As serviceId, from the name of an IPAddress. */
 export function addressId(name: string): string {
   return `ipaddresses/${name}`;
 }

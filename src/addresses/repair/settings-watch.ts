@@ -1,6 +1,6 @@
 /**
- * Says when a cluster is run under another configuration than before, or by Workers whose configurations differ: addresses are given out by the
- * objects, so theirs holds, but an operator has to know. After a change everything is looked at.
+ * Reports a cluster that runs under another configuration than before, or Workers whose configurations differ. The objects give out addresses, so
+ * their configuration counts, but an operator has to know. After a change everything is looked at.
  */
 import type { Recorder } from "../../core/base/ports";
 import { differencesOf, type SettingDifference, type Settings } from "../../core/config/settings";
@@ -11,18 +11,18 @@ export interface SeenDifference {
   name: string;
   /** the Worker's value */
   value: string;
-  /** when it was seen the last time, in milliseconds since the epoch */
+  /** when it was last seen, in milliseconds since the epoch */
   seenAt: number;
 }
 
 /** Rows of the controller's object. Every method is synchronous and atomic. */
 export interface SettingsStorage {
-  /** under which settings the cluster was opened the last time; none = never */
+  /** the settings under which the cluster was last opened; empty = never */
   openedLoad(): Settings;
   openedSave(settings: Settings): void;
   differencePut(seen: SeenDifference): void;
   differencesLoad(): SeenDifference[];
-  /** those that were put since the last time */
+  /** the differences that were put since the last call */
   differencesTake(): SeenDifference[];
   differencesTrim(seenBefore: number): void;
 }
@@ -31,16 +31,16 @@ export interface SettingsPorts {
   recorder: Recorder;
   storage: SettingsStorage;
   events: { report(event: EventReport): void };
-  /** what the events are about; undefined = it is not there yet */
+  /** the object that the events are about; undefined = it does not exist yet */
   subject(): Promise<EventSubject | undefined>;
   /** asks for a full sweep */
   sweep(): void;
 }
 
-/** A Worker that is still there has said so again by then: cron tells each minute. */
+/** By then a Worker that still runs has been seen again: cron pokes each minute. */
 const DIFFERENCE_LIFETIME_MS = 5 * 60_000;
 
-/** Takes note of what a Worker runs under, which is told with the next pass. */
+/** Notes the settings of a Worker; the next pass reports differences. */
 export function noteSettings(storage: SettingsStorage, own: Settings, theirs: Settings, nowMs: number): void {
   const differences = differencesOf(own, theirs);
   if (differences.length > 0) storage.differencesTrim(nowMs - DIFFERENCE_LIFETIME_MS);
@@ -55,7 +55,7 @@ export class SettingsWatch {
     private readonly ports: SettingsPorts,
   ) {}
 
-  /** With each pass: tells what was noted, and once in the object's life whether the cluster was opened under other settings before. */
+  /** With each pass: reports the noted differences, and once in the object's life a change of the settings since the cluster was last opened. */
   async run(): Promise<void> {
     const { recorder, storage } = this.ports;
     const changed = this.#isCompared ? [] : this.#compareOpened();
@@ -74,7 +74,7 @@ export class SettingsWatch {
     for (const difference of differing) this.#tell(regarding, "Warning", "ConfigurationDiffers", differsNote(difference));
   }
 
-  /** What has changed since the cluster was opened the last time. At a crash in between the sweep has been asked for. */
+  /** The settings that changed since the cluster was last opened. The sweep is asked for first, so that a crash does not lose it. */
   #compareOpened(): SettingDifference[] {
     const { storage, sweep } = this.ports;
     const before = storage.openedLoad();

@@ -1,4 +1,4 @@
-/** The prefixes of all ServiceCIDRs, Ready or not: a thousand of them are read again only when one has changed. */
+/** The prefixes of all ServiceCIDRs, Ready or not. They are read again only when one has changed: there may be a thousand. */
 import type { Recorder } from "../../core/base/ports";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { type Prefix, prefixesIn } from "../../core/net/prefix";
@@ -6,7 +6,7 @@ import { type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
 import type { StoreCursor } from "../../api/rpc/object-links";
 
 const PAGE = 500;
-/** A ServiceCIDR that cannot be read may have any address: then none is out of range. */
+/** A ServiceCIDR that cannot be read may contain any address, so no address is out of range. */
 const ANYTHING = prefixesIn(["0.0.0.0/0", "::/0"]);
 
 export class StoredRanges {
@@ -18,7 +18,7 @@ export class StoredRanges {
     private readonly recorder: Recorder,
   ) {}
 
-  /** As they are now; the same array as before when nothing has changed. Rejects when the store does not answer. */
+  /** The prefixes now; the same array as before when nothing has changed. Rejects when the store does not answer. */
   async current(): Promise<readonly Prefix[]> {
     if (this.#cursor) {
       const changes = await this.serviceCIDRs.objectsSince(this.#cursor, 1);
@@ -27,7 +27,7 @@ export class StoredRanges {
     const ranges: Prefix[] = [];
     let cursor: StoreCursor | undefined;
     for await (const page of pagesOf((after) => this.serviceCIDRs.objectsAfter(after, PAGE))) {
-      // What changes while it is read comes after the first page's revision.
+      // A change during the read comes after the first page's revision.
       cursor ??= page.cursor;
       for (const text of page.objects) ranges.push(...this.#prefixesOf(text));
     }

@@ -1,13 +1,13 @@
 /** What the Coordinator answers besides the StoreRpc of its `servicecidrs` store. */
 import type { FreeCount } from "./service-cidr";
 
-/** One prefix with the ServiceCIDR object (by uid) that alone writes it. */
+/** One prefix and the ServiceCIDR object (by uid) that alone writes it. */
 export interface Claim {
   prefix: string;
   ownerUid: string;
 }
 
-/** A router's view: what it needs to pick an owner. Old views lead to `stale`, never to a double allocation. */
+/** What a router needs to pick an owner. An old topology leads to `stale`, never to a double allocation. */
 export interface Topology {
   epoch: number;
   /** disjoint */
@@ -17,15 +17,15 @@ export interface Topology {
   /** the ranges have no static bands: the gate ServiceIPStaticSubrange is off */
   withoutBands?: true;
   /**
-   * The epoch of each owner's newest configuration, which it may not have yet: until then what it refuses says nothing about this topology
-   * (PROTOCOL rule 17).
+   * The epoch of each owner's newest configuration. The owner may not have it yet; until then its refusals do not count for this topology (rule
+   * 17).
    */
   owners: { uid: string; epoch: number }[];
-  /** last known free counts per owner uid; hints for the weighted draw, the owner's answer counts */
+  /** last known free counts per owner uid: hints for the weighted draw; only the owner's answer is a fact */
   free: { ownerUid: string; IPv4: FreeCount; IPv6: FreeCount }[];
 }
 
-/** What `GET /ranges` is made of, all of one moment. */
+/** What `GET /ranges` is made of; all of it is of one moment. */
 export interface RangesReading {
   /** revision of the `servicecidrs` store */
   revision: number;
@@ -37,16 +37,16 @@ export interface RangesReading {
 }
 
 export interface CoordinatorRpc {
-  /** never waits for a saga; bootstraps the default ServiceCIDR on first use */
+  /** never waits for a job; the first call creates the default ServiceCIDR */
   topology(): Promise<Topology>;
   /**
-   * The topology with what the owners answered when they were asked for it after this call began, and only that: an owner that did not answer
-   * in time or not under its newest configuration, or that has a frozen segment, is not among the counts.
+   * The topology with free counts that the owners answered after this call began. The counts lack owners that did not answer in time or under
+   * their newest configuration, and owners with a frozen segment.
    */
   countedTopology(): Promise<Topology>;
-  /** waits (at most `waitMs`) until the default ServiceCIDR gives out addresses; answers the topology either way */
+  /** waits until the default ServiceCIDR gives out addresses, at most `waitMs`; answers the topology either way */
   readyTopology(waitMs: number): Promise<Topology>;
-  /** resumes sagas and unacknowledged configurations; called by cron */
+  /** starts every job that is to be done, whatever its delay; called by cron */
   maintain(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What the ipaddresses store answers to peers besides StoreRpc: writes that carry the row's token and gen (PROTOCOL rule 4). */
+/** What the ipaddresses store answers to peers, besides StoreRpc: writes with the row's token and gen (rule 4). */
 import type { Gen, Holder } from "./service-cidr";
 
 export interface IPAddressWrite {
@@ -27,7 +27,7 @@ export interface SeedRow {
 }
 
 export interface SeedPageRequest {
-  /** canonical prefixes, some of those that are claimed */
+  /** canonical prefixes, all of them claimed */
   within: string[];
   /** "" for the first page, then the `next` of the one before */
   after: string;
@@ -46,7 +46,7 @@ export interface IPAddressesRpc {
   deleteMany(items: IPAddressDelete[]): Promise<void>;
   /**
    * From now on creates inside `prefixes` take the owner's row first (rule 15); acknowledged and persisted when it returns.
-   * Answers the objects not made by the allocator that already lie in `page.within`, a page of them.
+   * Answers one page of the objects that already lie in `page.within` and that the allocator did not make.
    */
   claimPrefixes(epoch: number, prefixes: string[], page: SeedPageRequest): Promise<SeedPage>;
 }

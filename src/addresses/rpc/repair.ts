@@ -1,6 +1,6 @@
 /**
- * What repair proposes, and who disposes (PROTOCOL rules 5–8, 13). Every proposal says what repair believed; the store that owns the
- * decision looks again in the turn that acts, and answers what it found.
+ * What repair proposes, and who disposes (rules 5–8, 13). Every proposal says what repair believed. The store that owns the decision looks again
+ * in the turn that acts, and answers what it found.
  */
 import type { Settings } from "../../core/config/settings";
 import type { IPAddressWrite } from "./ip-addresses";
@@ -14,26 +14,26 @@ export interface HeldAddress {
   uid: string;
   /** canonical text */
   address: string;
-  /** uid of the IPAddress that was seen; "" = there was none */
+  /** uid of the IPAddress that repair saw; "" = none */
   object: string;
-  /** that object is as it should be: only the owner's row is looked at */
+  /** that object is right: only the owner's row is looked at */
   isRight: boolean;
 }
 
 export type WholeResult =
-  /** row and IPAddress are, or meanwhile were, as they should be */
+  /** row and IPAddress are right, or became right meanwhile */
   | "whole"
-  /** the IPAddress was written, the row taken if there was none */
+  /** the IPAddress was written, and the row was taken if there was none */
   | "restored"
   /** no such Service holds the address any more */
   | "gone"
-  /** under way, or waiting for something else that is under way: look again later */
+  /** an operation is under way: look again later */
   | "busy"
   /** another Service holds it */
   | "duplicate"
-  /** the owner's row is held by an IPAddress object that somebody made */
+  /** an IPAddress object that a client made holds the owner's row */
   | "heldByObject"
-  /** nothing gives the address out now: its range is not Ready */
+  /** no Ready range gives the address out now */
   | "notReady"
   /** a peer did not answer */
   | "unavailable";
@@ -46,9 +46,9 @@ export interface WrittenAddress {
 }
 
 export type GiveUpResult =
-  /** it is on its way back because of this proposal: nobody holds it */
+  /** nobody holds it: this proposal releases it */
   | "released"
-  /** it was on its way back already, as after any delete: no leak */
+  /** its release is pending already, as after any delete: no leak */
   | "pending"
   /** a Service holds it, under this very token */
   | "held"
@@ -62,7 +62,7 @@ export interface RepairedServices {
   giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]>;
 }
 
-/** An IPAddress to be there for a Service; `object` and `isRight` as above. What is right stays, and is the new writer's from now on. */
+/** An IPAddress that a Service is to have; `object` and `isRight` as above. A right object stays, and belongs to the new writer from now on. */
 export interface IPAddressRestore extends IPAddressWrite {
   object: string;
   isRight: boolean;
@@ -74,13 +74,13 @@ export interface RepairedAddresses {
   /** under which token and gen the services store wrote the address; null = it did not, or has released it */
   writersOf(addresses: string[]): Promise<(WrittenAddress | null)[]>;
   /**
-   * Sees to it that objects which clients made inside a claim hold their rows; `object` is the uid that was seen. "whole" also of those that
-   * need none, "gone" of an object that is not there any more.
+   * Makes objects that clients made inside a claim hold their rows; `object` is the uid that repair saw. Answers "whole" also for an object that
+   * needs no row, and "gone" when the object no longer exists.
    */
   makeHeld(items: Pick<HeldAddress, "address" | "object">[]): Promise<WholeResult[]>;
 }
 
-/** How far the check of an owner has come, and whether it found its bitmap to differ from its rows (and built it anew). */
+/** How far the check of an owner has come, and whether its bitmap differed from its rows and was rebuilt. */
 export interface BitmapCheck {
   /** 0 = through */
   next: number;
@@ -90,33 +90,33 @@ export interface BitmapCheck {
 export interface RepairedOwner {
   /** null = nobody holds it; "stale" = not this owner's, or frozen (rule 13) */
   rowsOf(addresses: string[]): Promise<(AddressRow | null | "stale")[]>;
-  /** compares bitmap and rows: the bits of at most `limit` rows behind the position; behind 0, which is the first page, the counts too */
+  /** compares the bits of at most `limit` rows behind the position; behind 0, the first page, it compares the counts, too */
   checkBitmap(afterPosition: number, limit: number): Promise<BitmapCheck>;
 }
 
-/** Metrics of the repair loop, since the cluster began. */
+/** Counters of the repair loop since the cluster began. */
 export interface RepairCounts {
-  /** full sweeps that came to their end: every Service, IPAddress and owner was looked at */
+  /** full sweeps that ended: every Service, IPAddress and owner was looked at */
   sweeps: number;
   /** by type: leak, repair, full, outOfRange, duplicate, unknown, invalid */
   ipErrors: Record<string, number>;
   reconcileErrors: number;
-  /** names of the settings in which a Worker differed from the cluster lately */
+  /** names of the settings in which a Worker lately differed from the cluster */
   differingSettings: string[];
 }
 
 /** A store that takes addresses for its objects. */
 export interface AuditedStore {
-  /** looks through every row of every owner for those that it forgot, and releases them; answers at once, the work goes on behind it */
+  /** looks through every row of every owner for rows that the store forgot, and releases them; answers at once, the work goes on */
   auditAll(): Promise<void>;
 }
 
 export interface RepairControllerRpc {
-  /** A poke by a Worker, with the settings that it runs under: where the cluster's differ, it says so. Answers at once. */
+  /** A poke by a Worker, with its settings: differences from the cluster's are reported. Answers at once. */
   pokeFrom(settings: Settings): Promise<void>;
   /**
-   * A sweep of everything, bitmaps included, that does not wait between its slices. Answers at once, the work goes on behind it;
-   * `RepairCounts.sweeps` grows when it is through. While one is under way, another one begins after it, however often it is asked for.
+   * A full sweep of everything, bitmaps included, without waiting between slices. Answers at once, the work goes on; `RepairCounts.sweeps` grows
+   * at its end. While a sweep is under way, one more follows it, however often it is asked for.
    */
   sweep(): Promise<void>;
   repairCounts(): Promise<RepairCounts>;

@@ -1,4 +1,4 @@
-/** What a ServiceCIDR object (the owner of some prefixes) answers. Calls come from stores and the Coordinator; it calls nobody. */
+/** What a ServiceCIDR object, the owner of some prefixes, answers. Stores and the Coordinator call it; it calls nobody. */
 
 /** Growing number of one address: a later holder always has a greater gen. Compared by epoch, then counter. */
 export interface Gen {
@@ -8,7 +8,7 @@ export interface Gen {
 
 export type HolderKind = "service" | "ipaddress";
 
-/** Who asks: enough to name the holder in repair and in error texts. */
+/** The holder of an address, as repair and error texts name it. */
 export interface Holder {
   kind: HolderKind;
   namespace: string;
@@ -17,13 +17,13 @@ export interface Holder {
 }
 
 export interface AllocateItem {
-  /** fresh per attempt (PROTOCOL rule 1) */
+  /** fresh per attempt (rule 1) */
   token: string;
   holder: Holder;
   family: "IPv4" | "IPv6";
   /** canonical text for a static request; "" = dynamic */
   address: string;
-  /** dynamic: "full" when the dynamic bands are used up, because another owner may still have room in its own (DESIGN §3) */
+  /** dynamic: "full" as soon as the dynamic bands are used up, because another owner may still have room in its own */
   dynamicOnly?: true;
 }
 
@@ -31,7 +31,7 @@ export type AllocateRefusal =
   /** every allocatable address of the family that this owner has is taken */
   | "full"
   | "taken"
-  /** static: owned, but no Ready range makes it usable */
+  /** static: the address is owned, but no Ready range makes it usable */
   | "notAllocatable"
   /** outside the owned segments, retired, or never configured: compare with the Coordinator */
   | "stale"
@@ -41,7 +41,7 @@ export type AllocateRefusal =
 
 export type AllocateResult = { ok: true; address: string; gen: Gen; scope: "static" | "dynamic" } | { ok: false; reason: AllocateRefusal };
 
-/** Free allocatable addresses of one family; a number, so exact up to 2^53 and the nearest one above. */
+/** Free allocatable addresses of one family: exact up to 2^53, the nearest number above. */
 export interface FreeCount {
   dynamic: number;
   static: number;
@@ -54,43 +54,43 @@ export interface AllocateAnswer {
 }
 
 export interface ReleaseItem {
-  /** canonical text; "" = whatever this token holds here (the reply of a dynamic allocation was lost, so its address is unknown) */
+  /** canonical text; "" = the address that this token holds here (the answer of a dynamic allocation was lost) */
   address: string;
   token: string;
 }
 
-/** "released" covers "there was no such row": both leave nothing behind. */
+/** "released" also when there was no such row: nothing is left behind. */
 export type ReleaseResult = "released" | "stale";
 
-/** A Ready or not Ready view of what the owner may give out, with its epoch. Prefixes are canonical CIDR texts. */
+/** What the owner may do, under one epoch. Prefixes are canonical CIDR texts. */
 export interface OwnerConfig {
   epoch: number;
-  /** segments this object alone writes; disjoint */
+  /** segments that this object alone writes; disjoint */
   owned: string[];
-  /** prefixes of all ServiceCIDRs that may give out addresses now and intersect `owned`: their usable addresses are allocatable, their bands apply */
+  /** prefixes of ServiceCIDRs that give out addresses now and intersect `owned`: their usable addresses are allocatable, their bands apply */
   ranges: string[];
-  /** owned segments that take no allocate and no release now: they are being handed over, or were and the new owner is not known to be active */
+  /** owned segments that take no allocate and no release now: their hand-off is under way, or its target has not confirmed yet */
   frozen: string[];
-  /** segments that other owners hand over: they are filled by chunks of their hand-off, and nothing else is done in them before they are owned */
+  /** segments that other owners hand over: only chunks of their hand-off are taken before they are owned */
   receiving: Receiving[];
   /** the ranges have no static bands: the gate ServiceIPStaticSubrange is off */
   withoutBands?: true;
-  /** no lost row of a Service is taken back by `seed`: what Services hold is being counted, and what is counted as empty may be taken away */
+  /** `seed` takes back no lost row of a Service: what Services hold is being counted, and empty segments may be taken away */
   closed?: true;
-  /** for ever: answers `stale` to everything, keeps only its last epoch */
+  /** for ever: the owner answers `stale` to everything, and keeps only its last epoch */
   retired: boolean;
 }
 
 /** Segments on their way to a new owner. */
 export interface Receiving {
-  /** names one attempt to hand over, for ever: the epoch under which it began */
+  /** names one attempt to hand over for ever: the epoch under which it began */
   handoff: number;
   prefixes: string[];
 }
 
 export type ConfigureResult =
   | { ok: true }
-  /** unsealed: a segment may be owned only after all its rows have come */
+  /** unsealed: an owner may own a segment only after all its rows have come */
   | { ok: false; reason: "superseded" | "contentDiffers" | "retired" | "unsealed"; epoch: number };
 
 /** A row of the authority on who holds what. */
@@ -103,7 +103,7 @@ export interface AddressRow {
   position: number;
 }
 
-/** A row on its way to a new owner: it keeps its gen. */
+/** A row on its way to a new owner; it keeps its gen. */
 export interface CopiedRow {
   address: string;
   token: string;
@@ -117,14 +117,14 @@ export interface CopyChunk {
   after: string;
   through: string;
   rows: CopiedRow[];
-  /** with the last chunk: what all rows of the hand-off together have to be */
+  /** only in the last chunk: number and checksum of all rows of the hand-off */
   seal?: { rows: number; checksum: number };
 }
 
 export type CopyOutResult = { ok: true; chunk: CopyChunk } | { ok: false; reason: "stale" };
 
 export type ReceiveResult =
-  /** all rows up to `through` are here, durably; sealed: they are all there are */
+  /** all rows up to `through` are here, durably; sealed: the hand-off has no more rows */
   | { ok: true; through: string; sealed: boolean }
   /** stale: this hand-off is not being received. conflict: the rows cannot be taken; only a new attempt may end better */
   | { ok: false; reason: "stale" | "conflict" };
@@ -133,26 +133,29 @@ export interface ServiceCIDRRpc {
   configure(config: OwnerConfig): Promise<ConfigureResult>;
   allocate(items: AllocateItem[]): Promise<AllocateAnswer>;
   release(items: ReleaseItem[]): Promise<ReleaseResult[]>;
-  /** marks addresses taken for objects that have them already, IPAddresses or Services without their row; repeats and addresses outside are no-ops; answers the rows' gens */
+  /**
+   * Marks addresses taken for objects that have them already: IPAddresses, or Services that lost their row. Repeats and addresses outside are
+   * no-ops.
+   */
   seed(epoch: number, items: { address: string; holder: Holder; token: string }[]): Promise<"ok" | "stale">;
-  /** rows whose position is greater than `afterPosition`, in that order, at most `limit`: the asking store looks for its own lost ones */
+  /** at most `limit` rows with a position greater than `afterPosition`, in that order: a store looks for rows that it forgot */
   rowsSince(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }>;
   /** how many addresses of Services lie in each of the inclusive address intervals (canonical texts) */
   countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number[] }>;
   free(): Promise<{ epoch: number; free: AllocateAnswer["free"] }>;
   /** Cuts prefixes (canonical, disjoint) into pieces of at most `rowsMax` rows, in address order; a single address is not cut further. */
   partition(prefixes: string[], rowsMax: number): Promise<{ epoch: number; pieces: { prefix: string; rows: number }[] }>;
-  /** the rows after a position in the prefixes of a hand-off, which have to be frozen here since it began */
+  /** the rows after a position in the prefixes of a hand-off, which must have been frozen here since it began */
   copyOut(handoff: Receiving, after: string): Promise<CopyOutResult>;
-  /** takes a chunk that follows what was received; any other is a repeat and changes nothing */
+  /** takes the chunk that follows the received ones; any other is a repeat and changes nothing */
   receive(handoff: number, chunk: CopyChunk): Promise<ReceiveResult>;
 }
 
 /** For checks. */
 export interface InspectedOwner {
   /**
-   * A page of the rows behind a position, as `rowsSince`, and how the bitmap differs from them, as a sentence ("" = not at all); the first page
-   * compares the counts of all rows too. Changes nothing.
+   * A page of the rows behind a position, as `rowsSince`, and the difference of the bitmap from them, as a sentence ("" = none). The first page
+   * also compares the counts of all rows. Changes nothing.
    */
   inspect(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[]; differs: string }>;
 }
@@ -163,6 +166,6 @@ export interface CountedOwner {
   counters(): { drains: number; weight: number };
   /** the same, and how many addresses are taken in each of the inclusive intervals (canonical texts) */
   usage(intervals: { first: string; last: string }[]): Promise<{ drains: number; weight: number; taken: number[] }>;
-  /** which addresses of the inclusive interval are taken, as their distance from its first one, ascending; at most 2^20 addresses */
+  /** the taken addresses of the inclusive interval, as distances from its first one, ascending; at most 2^20 addresses */
   takenIn(interval: { first: string; last: string }): Promise<{ epoch: number; offsets: Uint32Array }>;
 }

@@ -1,17 +1,17 @@
-/** Sticky ownership (DESIGN §4): a new ServiceCIDR claims what nobody owns yet, and creation never moves an address. */
+/** Sticky ownership: a new ServiceCIDR claims what nobody owns yet, and creation never moves an address. */
 import { subtractPrefixes } from "../../core/net/prefix-set";
 import { containsPrefix, formatPrefix, hostBitsOf, IPV4_MAPPED, lastOf, type Prefix } from "../../core/net/prefix";
 import { byPosition } from "./prefix-index";
 import type { NamedPrefix } from "./stored-prefix";
 
 /**
- * The part of `wanted` that is in no claim, as few prefixes as possible, sorted and disjoint:
+ * The part of `wanted` that is in no claim, as the fewest prefixes, sorted and disjoint:
  *
  *     wanted  [------------------------------]   10.0.0.0/24
  *     claims         [------]                    10.0.0.64/26
  *     new     [-----]        [---------------]   10.0.0.0/26, 10.0.0.128/25
  *
- * What is left inside ::ffff:0:0/96 is claimed by nobody: nothing in there has a text that an API field accepts.
+ * Nobody claims what is left inside ::ffff:0:0/96: no API field accepts the text of an address in there.
  */
 export function claimUnowned(wanted: readonly Prefix[], claims: readonly Prefix[]): Prefix[] {
   return subtractPrefixes(wanted, claims)
@@ -20,8 +20,8 @@ export function claimUnowned(wanted: readonly Prefix[], claims: readonly Prefix[
 }
 
 /**
- * At most `max` of the prefixes, those with the most addresses, in address order: for an owner that cannot be told of more. What is left out is
- * claimed by nobody and gives out nothing; it is what lies closest to smaller ranges.
+ * At most `max` of the prefixes, those with the most addresses, in address order: for an owner that cannot be told of more. Nobody claims the
+ * others, so they give out nothing; they lie closest to smaller ranges.
  */
 export function largestOf(prefixes: readonly Prefix[], max: number): Prefix[] {
   if (prefixes.length <= max) return [...prefixes];
@@ -31,7 +31,7 @@ export function largestOf(prefixes: readonly Prefix[], max: number): Prefix[] {
     .sort(byPosition);
 }
 
-/** Each prefix that two or more of the disjoint `claims` make up together, as large as possible, with the texts of its parts. */
+/** The largest prefixes that two or more of the disjoint `claims` make up together, with the texts of their parts. */
 export function mergeSiblings(claims: readonly NamedPrefix[]): { merged: string; parts: string[] }[] {
   const stack: { parsed: Prefix; parts: string[] }[] = [];
   for (const { prefix, parsed } of [...claims].sort((a, b) => byPosition(a.parsed, b.parsed))) {
@@ -45,7 +45,7 @@ export function mergeSiblings(claims: readonly NamedPrefix[]): { merged: string;
   return stack.filter(({ parts }) => parts.length > 1).map(({ parsed, parts }) => ({ merged: formatPrefix(parsed), parts }));
 }
 
-/** The lower and the upper half of one prefix, in this order. */
+/** Whether the two are the lower and the upper half of one prefix. */
 function areSiblings(low: Prefix, high: Prefix): boolean {
   if (low.family !== high.family || low.length !== high.length || low.length === 0) return false;
   const whole: Prefix = { ...low, length: low.length - 1 };

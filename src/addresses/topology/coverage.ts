@@ -1,6 +1,7 @@
 /**
- * Which addresses a ServiceCIDR alone covers: those block its deletion while they are allocated. "Covers" means *usable in*: an outer range
- * covers the network and broadcast address of an inner one, and never the other way round (upstream: servicecidrs_controller.go).
+ * The addresses that a ServiceCIDR alone covers: they block its deletion while they are allocated. A range covers the addresses that are usable
+ * in it. So an outer range covers the network and broadcast address of an inner one, never the other way round (upstream:
+ * servicecidrs_controller.go).
  */
 import { assert } from "../../core/base/assert";
 import { formatAddress, parseAddress } from "../../core/net/address";
@@ -13,7 +14,7 @@ import type { Family } from "../../core/net/family";
 import { byPosition } from "./prefix-index";
 import type { NamedPrefix } from "./stored-prefix";
 
-/** A segment and who writes it. */
+/** A segment and its owner. */
 interface OwnedPrefix extends Pick<NamedPrefix, "parsed"> {
   ownerUid: string;
 }
@@ -34,7 +35,7 @@ export function onlyCoveredBy(prefixes: readonly Prefix[], others: readonly Pref
   );
 }
 
-/** What of the intervals (ascending, one family after the other) each owner of a segment has; owners that have nothing are left out. */
+/** Splits the intervals (ascending, one family after the other) by the owners of the segments; owners without a part are left out. */
 export function splitByOwner(intervals: readonly AddressInterval[], claims: readonly OwnedPrefix[]): Map<string, AddressInterval[]> {
   const byOwner = new Map<string, AddressInterval[]>();
   const parsed = intervals.map(parseInterval);

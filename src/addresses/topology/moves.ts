@@ -1,4 +1,4 @@
-/** Which ServiceCIDRs take over the segments of one that goes (DESIGN §4), and what is left of these. Pure. */
+/** Which ServiceCIDRs take over the segments of one that goes, and what is left of these. Pure. */
 import { formatAddress } from "../../core/net/address";
 import { subtract } from "../../core/net/interval";
 import { containsPrefix, lastOf, type Prefix } from "../../core/net/prefix";
@@ -11,16 +11,16 @@ export interface Cover extends NamedPrefix {
   uid: string;
 }
 
-/** A part of a segment, or all of it, and who takes it over. */
+/** A segment, or a part of it, and the ServiceCIDR that takes it over. */
 export interface Move {
-  /** the segment that it is, or is a part of */
+  /** the segment */
   claim: string;
   prefix: string;
   parsed: Prefix;
   targetUid: string;
 }
 
-/** What others name of a segment, and the addresses between that nobody else does. */
+/** The parts of a segment that others name, and the addresses between them that nobody else names. */
 export interface Remainder {
   claim: string;
   /** disjoint, in address order */
@@ -29,9 +29,10 @@ export interface Remainder {
 }
 
 /**
- * Each segment goes whole to the largest range around it; without one, its parts go to the largest ranges inside. What no range covers has no
- * move. `coversOf` answers the covering ranges of others that have an address in common with a prefix. In address order; of equal ranges the
- * one with the lower uid, so that the answer is the same every time.
+ * A segment goes whole to the largest range around it. Without one, its parts go to the largest ranges inside. What no range covers has no
+ * move. Moves are in address order; of equal ranges the one with the lower uid counts, so that the answer is the same every time.
+ *
+ * @param coversOf answers the covering ranges of others that share an address with a prefix
  */
 export function movesOf(claims: readonly NamedPrefix[], coversOf: (prefix: Prefix) => readonly Cover[]): Move[] {
   const moves = claims.flatMap(({ prefix: claim, parsed: segment }): Move[] => {
@@ -43,7 +44,7 @@ export function movesOf(claims: readonly NamedPrefix[], coversOf: (prefix: Prefi
   return moves.sort((a, b) => byPosition(a.parsed, b.parsed));
 }
 
-/** The segments that others name in part or not at all. `namesOf` answers the ranges of others that have an address in common with a prefix. */
+/** The segments that others name in part or not at all. `namesOf` answers the ranges of others that share an address with a prefix. */
 export function remaindersOf(claims: readonly NamedPrefix[], namesOf: (prefix: Prefix) => readonly Cover[]): Remainder[] {
   return claims.flatMap(({ prefix: claim, parsed: segment }): Remainder[] => {
     const names = outermost(namesOf(segment));
@@ -57,7 +58,7 @@ export function remaindersOf(claims: readonly NamedPrefix[], namesOf: (prefix: P
   });
 }
 
-/** Those that lie in none of the others, in address order: one that contains a segment comes first. */
+/** The covers that lie in none of the others, in address order. */
 function outermost(covers: readonly Cover[]): Cover[] {
   const sorted = [...covers].sort((a, b) => byPosition(a.parsed, b.parsed) || (a.uid < b.uid ? -1 : 1));
   const found: Cover[] = [];

@@ -1,4 +1,4 @@
-/** From claims and allocatable ranges to what each owner has to know. */
+/** From claims and allocatable ranges to the configurations of owners. */
 import type { Prefix } from "../../core/net/prefix";
 import type { OwnerConfig, Receiving } from "../rpc/service-cidr";
 import { byPosition } from "./prefix-index";
@@ -7,21 +7,21 @@ import type { NamedPrefix } from "./stored-prefix";
 /** A configuration without its epoch; equal contents have equal JSON text. */
 export type OwnerContent = Omit<OwnerConfig, "epoch">;
 
-/** What an owner that has nothing any more is told, for ever. */
+/** The content of an owner that has nothing any more. It is the last one. */
 export const RETIRED: OwnerContent = { owned: [], ranges: [], frozen: [], receiving: [], retired: true };
 
-/** What an owner has, and what is on its way to or from it. */
+/** The segments of an owner, and those on their way to or from it. */
 export interface Holdings {
-  /** disjoint; with the segments that it hands over until their new owner is active */
+  /** disjoint; includes segments that it hands over, until their new owner is active */
   owned: readonly NamedPrefix[];
-  /** those of `owned` that it hands over */
+  /** the segments of `owned` that it hands over */
   frozen: readonly string[];
   receiving: readonly Receiving[];
   /** the ranges have static bands */
   withStatic: boolean;
 }
 
-/** The content for an owner; `allocatableIn` answers the ranges that give out addresses now and have one in common with a prefix. */
+/** The content for an owner; `allocatableIn` answers the ranges that give out addresses now and share one with a prefix. */
 export function ownerContent(
   { owned, frozen, receiving, withStatic }: Holdings,
   allocatableIn: (prefix: Prefix) => readonly NamedPrefix[],
@@ -40,7 +40,7 @@ export function ownerContent(
   };
 }
 
-/** The same content, as JSON, for an owner that takes back no lost rows of Services. */
+/** The same content (JSON in and out) with the order to take back no lost rows of Services. */
 export function closedContent(content: string): string {
   const parsed = JSON.parse(content) as OwnerContent;
   return parsed.retired ? content : JSON.stringify({ ...parsed, closed: true });

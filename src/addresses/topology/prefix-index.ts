@@ -1,11 +1,11 @@
 /**
- * Prefixes with a value each, searchable by overlap. It lives on one fact: prefixes are nested or disjoint, never crossing. Sorted by base
- * and then by length, what lies inside a prefix follows it without gaps, and what contains it is on one chain of parents:
+ * Prefixes with a value each, searchable by overlap. Prefixes are nested or disjoint, never crossing. So, sorted by base and then by length,
+ * the prefixes inside one follow it without gaps, and those that contain it are its chain of parents:
  *
  *     sorted    10.0.0.0/8   10.0.0.0/16   10.0.4.0/24   10.1.0.0/16
  *     parent    -            10.0.0.0/8    10.0.0.0/16   10.0.0.0/8
  *
- * so a search costs O(log n + what it finds). The same prefix may be there several times.
+ * A search costs O(log n + results). The same prefix may be there several times.
  */
 import { FAMILIES, type Family, widthOf } from "../../core/net/family";
 import { containsPrefix, lastOf } from "../../core/net/prefix";
@@ -14,7 +14,7 @@ import type { Prefix } from "../../core/net/prefix";
 interface Entry<T> {
   prefix: Prefix;
   value: T;
-  /** index of the innermost entry before this one that contains it; -1 = none */
+  /** index of the innermost earlier entry that contains this one; -1 = none */
   parent: number;
 }
 
@@ -36,7 +36,7 @@ export class PrefixIndex<T> {
     return mapped;
   }
 
-  /** The values whose prefix has an address in common with `prefix`, in no particular order. */
+  /** The values whose prefixes share an address with `prefix`, in no particular order. */
   intersecting(prefix: Prefix): T[] {
     const entries = this.#entries[prefix.family];
     const last = lastOf(prefix);
@@ -56,7 +56,7 @@ export class PrefixIndex<T> {
     return found;
   }
 
-  /** The values whose prefix contains the address, network and broadcast address included. */
+  /** The values whose prefixes contain the address, be it their network or broadcast address. */
   containing(family: Family, address: bigint): T[] {
     return this.intersecting({ family, base: address, length: widthOf(family) });
   }

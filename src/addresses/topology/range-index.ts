@@ -1,4 +1,4 @@
-/** Ranges alone, searchable: which addresses they give out, and what lies inside them. */
+/** Ranges, searchable by the addresses that they give out and by the prefixes inside them. */
 import type { Address } from "../../core/net/address";
 import type { Prefix } from "../../core/net/prefix";
 import { isUsableIn } from "../../core/net/usable";
@@ -13,7 +13,7 @@ export function givesOut(ranges: PrefixIndex<Prefix>, { family, value }: Pick<Ad
   return ranges.containing(family, value).some((prefix) => isUsableIn(prefix, family, value));
 }
 
-/** Whether one of the ranges is this prefix or around it. */
+/** Whether one of the ranges contains the prefix or equals it. */
 export function isInside(ranges: PrefixIndex<Prefix>, { family, base, length }: Prefix): boolean {
   return ranges.containing(family, base).some((prefix) => prefix.length <= length);
 }

@@ -13,7 +13,7 @@ interface RangePart extends AddressInterval {
   cidr: string;
 }
 
-/** The distinct ranges that give out addresses, with the number of usable ones, and what of them each owner of a claim has. */
+/** The distinct ranges that give out addresses, with their numbers of usable addresses, and the parts of them by owner. */
 export function partsOfRanges(topology: Topology): { ranges: { cidr: string; size: bigint }[]; byOwner: Map<string, RangePart[]> } {
   const claims = topology.claims.map(({ prefix, ownerUid }) => ({ prefix: storedPrefix(prefix), ownerUid }));
   const index = new PrefixIndex(claims.map((claim) => ({ prefix: claim.prefix, value: claim })));

@@ -1,6 +1,6 @@
 /**
- * A router's decisions: which owner to ask. They are made on a copy of the topology that may be old; an owner refuses what its own
- * configuration does not allow, so a wrong decision here costs a round, never an address given out twice.
+ * A router's decisions: which owner to ask. A router decides on a copy of the topology that may be old. An owner refuses what its own
+ * configuration does not allow, so a wrong decision costs a round, never an address given out twice.
  */
 import type { Random } from "../../core/base/ports";
 import { parseAddress } from "../../core/net/address";
@@ -29,15 +29,15 @@ interface Routes {
   epochs: ReadonlyMap<string, number>;
 }
 
-/** A topology is a value: it is never changed after it has come. */
+/** A topology is a value: it never changes. */
 const routesOf = new WeakMap<Topology, Routes>();
 
 const NO_SIZE: FreeCount = { dynamic: 0, static: 0 };
 const NO_RANGES: ReadonlySet<Prefix> = new Set();
 
 /**
- * The owner of the segment with this address (canonical text); undefined when no claim has it or the text is no address.
- * Owned does not mean allocatable: the owner tells.
+ * The owner of the segment with this address (canonical text); undefined when no claim has it or the text is no address. An owned address need
+ * not be allocatable: the owner decides.
  */
 export function ownerOf(topology: Topology, address: string): string | undefined {
   const parsed = parseAddress(address);
@@ -45,12 +45,12 @@ export function ownerOf(topology: Topology, address: string): string | undefined
   return routes(topology).claims.containing(parsed.value.family, parsed.value.value)[0];
 }
 
-/** Whether an owner that answered under `epoch` had all that the topology says of it: only then what it refuses is refused by this topology. */
+/** Whether an owner that answered under `epoch` knew this topology. Only then does its refusal count for this topology. */
 export function knows(topology: Topology, ownerUid: string, epoch: number): boolean {
   return epoch >= (routes(topology).epochs.get(ownerUid) ?? 0);
 }
 
-/** Whether the owner answered under exactly the configuration that the topology is about. */
+/** Whether the owner answered under exactly the configuration that the topology describes. */
 export function isOf(topology: Topology, ownerUid: string, epoch: number): boolean {
   return epoch === routes(topology).epochs.get(ownerUid);
 }
@@ -72,7 +72,7 @@ export function scopeOf(topology: Topology, family: Family, address: bigint): Sc
   return memberAt(bands.static, address) ? "static" : undefined;
 }
 
-/** The range that stands for an address (canonical text) of this owner in metrics: the innermost that gives it out. */
+/** The range under which metrics count an address (canonical text) of this owner: the innermost that gives it out. */
 export function rangeOf(topology: Topology, ownerUid: string, family: Family, address: string): string | undefined {
   const { holdings, ranges: all } = routes(topology);
   const ranges = holdings[family].get(ownerUid)?.ranges ?? NO_RANGES;
@@ -99,13 +99,13 @@ export interface DrawChoice {
   random: Random;
   /** free addresses by band of an owner that may give out `size` */
   freeOf(ownerUid: string, family: Family, size: FreeCount): FreeCount;
-  /** owners that have said already that the band is full */
+  /** owners that have answered already that the band is full */
   full: Readonly<Record<Scope, ReadonlySet<string>>>;
 }
 
 /**
- * An owner for a dynamic pick: drawn with a probability proportional to its free addresses of the dynamic band; when none has any, of the
- * static band; undefined when the counts say that all are full. Counts are hints: only an owner's answer is a fact.
+ * Draws an owner for a dynamic pick, with a probability proportional to its free addresses of the dynamic band; when no owner has any, of the
+ * static band. undefined when the counts say that all are full. Counts are hints: only an owner's answer is a fact.
  */
 export function drawOwner(topology: Topology, family: Family, { random, freeOf, full }: DrawChoice): Draw | undefined {
   const holdings = routes(topology).holdings[family];
@@ -130,7 +130,7 @@ function drawWeighted(weights: readonly (readonly [string, number])[], random: R
     at -= weight;
     if (at < 0) return ownerUid;
   }
-  // Sums of large weights are rounded.
+  // Sums of large weights are rounded, so `at` may end above zero.
   return weights.at(-1)?.[0];
 }
 
@@ -171,7 +171,7 @@ function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>): Routes["ho
   return holdings;
 }
 
-/** How many addresses of the segment the ranges give out, by band: what `bandsOf` says of it, counted without making the bands. */
+/** How many addresses of the segment the ranges give out, by band: the sizes of `bandsOf`, counted without making the bands. */
 function sizeWithin(segment: Prefix, ranges: readonly Prefix[], withStatic: boolean): FreeCount {
   if (ranges.length === 0) return NO_SIZE;
   const inside = { first: segment.base, last: lastOf(segment) };
@@ -186,7 +186,7 @@ function sizeWithin(segment: Prefix, ranges: readonly Prefix[], withStatic: bool
   return { dynamic: Number(usable - inStaticBand), static: Number(inStaticBand) };
 }
 
-/** How many of the addresses of `inside` lie in what `partOf` answers of some of the ranges. */
+/** How many addresses of `inside` lie in the parts (`partOf`) of the ranges. */
 function unionSize(ranges: readonly Prefix[], partOf: (range: Prefix) => Interval | undefined, inside: Interval): bigint {
   const parts: Interval[] = [];
   for (const range of ranges) {

@@ -8,7 +8,7 @@ export interface NamedPrefix {
   parsed: Prefix;
 }
 
-/** The same few texts are read at every look at the topology; parsing IPv6 is what that would cost. */
+/** Every look at the topology reads the same few texts; parsing IPv6 each time would be its main cost. */
 const known = new Map<string, Prefix>();
 const KNOWN_MAX = 20_000;
 

@@ -1,8 +1,8 @@
 /**
  * The copy of a cluster's topology that its Coordinator publishes to KV: a first view for a store that has just started, until the Coordinator
- * answers. It may be of any age or wrong altogether. Owners refuse what their own configuration does not allow, so a choice made on it costs
- * a round at worst; and because it opens under epoch 0, no comparison with the Coordinator's epoch ever takes it for current: nothing is
- * refused on its word (PROTOCOL rule 17), and whatever the Coordinator answers replaces it.
+ * answers. The copy may be of any age, or wrong. Owners refuse what their own configuration does not allow, so a choice made on it costs a round
+ * at worst. It opens under epoch 0, which never equals the Coordinator's: nothing is refused because of the copy (rule 17), and any answer of
+ * the Coordinator replaces it.
  */
 import type { Digest } from "../../core/base/ports";
 import { seal, unseal } from "../../core/base/sealed-text";
@@ -21,7 +21,7 @@ export function topologyCopyKey(cluster: string): string {
   return `topology/${cluster}`;
 }
 
-/** Within one epoch claims and ranges only come or only go, so that equal versions have equal contents, or nearly: it is a hint. */
+/** Within one epoch claims and ranges only come or only go, so equal versions nearly always have equal contents: it is a hint. */
 export function topologyVersion({ epoch, claims, ranges }: Topology): string {
   return `${epoch}/${claims.length}/${ranges.length}`;
 }
@@ -31,7 +31,7 @@ export function sealTopology(cluster: string, { claims, ranges, withoutBands }: 
   return seal(JSON.stringify(copied), digest);
 }
 
-/** What `sealTopology` made for this cluster; undefined for everything else. */
+/** Opens what `sealTopology` made for this cluster; undefined for any other bytes. */
 export async function openTopology(bytes: Uint8Array, cluster: string, digest: Digest): Promise<Topology | undefined> {
   const text = await unseal(bytes, digest);
   if (text === undefined) return undefined;

@@ -2,9 +2,9 @@ import type { Random } from "../base/ports";
 import type { Page } from "./page";
 
 /**
- * Which offsets of a space of 2^bits are taken. Two kinds, one contract: `DenseBitmap` with number arithmetic and a rank/select summary,
- * for what can be counted (up to 2^28 offsets), `SparseBitmap` with bigint offsets for the rest (an IPv6 /64, up to 2^128).
- * A space smaller than a page is one page of which the upper part is never used. Offsets outside the space fail an assertion.
+ * Which offsets of a space of 2^bits are taken. Two kinds share one contract: `DenseBitmap` has number arithmetic and a rank/select summary, for
+ * up to 2^28 offsets; `SparseBitmap` has bigint offsets, for larger spaces (an IPv6 /64, up to 2^128). A space smaller than a page is one page
+ * whose upper part is never used. Offsets outside the space fail an assertion.
  */
 export interface Bitmap<Offset extends number | bigint> {
   /** log2 of the number of offsets */
@@ -26,9 +26,9 @@ export interface Bitmap<Offset extends number | bigint> {
   pickFree(first: Offset, last: Offset, free: Offset, random: Random): Offset;
   /** all taken offsets, ascending */
   taken(): Iterable<Offset>;
-  /** replaces a page that has had no taken offset yet by its stored content; the page does not count as changed */
+  /** replaces a page without taken offsets by its stored content; the page does not count as changed */
   loadPage(index: Offset, page: Page): void;
-  /** the pages changed since the last call, ascending; undefined = has become all free */
+  /** the pages changed since the last call, ascending; undefined = the page has become all free */
   takeDirtyPages(): { index: Offset; page: Page | undefined }[];
   /** compares every summary with the bits; linear, for tests and the rare self-check */
   verify(): void;

@@ -30,7 +30,7 @@ export function encodePage(page: Page): Uint8Array {
   return bytes;
 }
 
-/** Refuses whatever `encodePage` would not have written; the owner then rebuilds the page from its rows. */
+/** Refuses bytes that `encodePage` would not have written; the owner then rebuilds the page from its rows. */
 export function decodePage(bytes: Uint8Array): Result<Page, CodecError> {
   if (bytes.length < HEADER_BYTES) return err("length");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

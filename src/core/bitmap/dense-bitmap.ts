@@ -8,8 +8,8 @@ import { Page, PAGE_BITS, PAGE_SHIFT } from "./page";
 export const DENSE_BITS_MAX = 28;
 
 /**
- * Bitmap with a rank/select summary: the k-th free offset costs one descent in the tree of page counts and one pass over 128 words,
- * however full the space is. Nothing scans.
+ * Bitmap with a rank/select summary. Finding the k-th free offset costs one descent in the tree of page counts and one pass over 128 words,
+ * however full the space is.
  */
 export class DenseBitmap implements Bitmap<number> {
   readonly bits: number;

@@ -1,8 +1,8 @@
 import { assert } from "../base/assert";
 
 /**
- * Taken counts per page in a binary indexed tree (Fenwick 1994): change and prefix sum in log2(pages) steps, and the page of the k-th free
- * offset by one descent. It counts what is taken, not what is free, so an empty bitmap is all zeros and costs nothing to set up.
+ * Taken counts per page in a binary indexed tree (Fenwick 1994). A change and a prefix sum cost log2(pages) steps, the page of the k-th free
+ * offset one descent. It counts taken offsets, not free ones, so an empty bitmap is all zeros and costs nothing to set up.
  */
 export class TakenCounts {
   readonly #tree: Int32Array;
@@ -30,7 +30,7 @@ export class TakenCounts {
     return sum;
   }
 
-  /** The page that has the k-th free offset of the whole space, and how many free ones of that page come before it. */
+  /** The page of the k-th free offset of the whole space, and the number of free offsets of that page before it. */
   pageOfFree(k: number): { page: number; rest: number } {
     const tree = this.#tree;
     let page = 0;

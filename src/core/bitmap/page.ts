@@ -5,9 +5,9 @@
  *     bits   128 words of 32 bits            the usual form
  *     full   nothing but the count           all taken
  *
- * 4096 bits: a page is passed over once per pick and written whole when one of its bits changes. Measured on a /12 (scripts/bench/core.ts, 2-core
- * machine): 1.2 to 2.0 million picks a second from empty to full; with 8192 bits 0.8 to 2.3 million, and a commit of 100 random picks writes
- * 70 KiB instead of 42 KiB; with 2048 bits no faster, and twice the rows.
+ * Why 4096 bits: a pick passes over one page, and a change of one bit writes the whole page. Measured on a /12 (scripts/bench/core.ts, 2-core
+ * machine): 1.2 to 2.0 million picks a second from empty to full. With 8192 bits it is 0.8 to 2.3 million, and a commit of 100 random picks
+ * writes 70 KiB instead of 42 KiB. With 2048 bits it is no faster, and there are twice the rows.
  *
  * Rank and select, for example with 1, 2 and 6 taken: countBelow(2) = 1, countBelow(3) = 2; free are 0 3 4 5 7 ..., so selectFree(1) = 3.
  */
@@ -17,7 +17,7 @@ export const PAGE_BITS = 4096;
 /** offset = page * PAGE_BITS + index = (page << PAGE_SHIFT) | index */
 export const PAGE_SHIFT = 12;
 export const PAGE_WORDS = PAGE_BITS / 32;
-/** a list longer than this becomes bits; also the point where 2-byte indices are still far smaller than 512 bytes of bits */
+/** A longer list becomes bits; up to here 2-byte indices are far smaller than 512 bytes of bits. */
 export const LIST_LENGTH_MAX = 32;
 
 export type PageContent =
@@ -30,7 +30,7 @@ export class Page {
   #list: number[] | undefined = [];
   #words: Uint32Array | undefined;
 
-  /** Takes the arrays over; the caller has checked them (see codec.ts). */
+  /** Keeps the arrays; the caller has checked them (see codec.ts). */
   static of(content: PageContent): Page {
     const page = new Page();
     if (content.kind === "list") {
@@ -157,7 +157,7 @@ function word(words: Uint32Array, i: number): number {
   return words[i] ?? 0;
 }
 
-/** The free index that has k free ones before it. */
+/** The free index with k free ones before it. */
 function selectFromStart(words: Uint32Array, k: number): number {
   let left = k;
   for (let i = 0; i < PAGE_WORDS; i++) {
@@ -169,7 +169,7 @@ function selectFromStart(words: Uint32Array, k: number): number {
   throw new InvariantError("page: the count differs from the bits");
 }
 
-/** The free index that has k free ones after it: half the words to pass over, on average, when the nearer end is taken. */
+/** The free index with k free ones after it. Starting at the nearer end halves the words to pass over, on average. */
 function selectFromEnd(words: Uint32Array, k: number): number {
   let left = k;
   for (let i = PAGE_WORDS - 1; i >= 0; i--) {

@@ -4,15 +4,15 @@ import type { Bitmap } from "./bitmap";
 import { Page, PAGE_BITS, PAGE_SHIFT } from "./page";
 
 const SPARSE_BITS_MAX = 128;
-/** With half of an interval taken, 64 draws all fail once in 2^64 picks; fuller intervals are small ones, where counting is cheap. */
+/** With half of an interval taken, 64 draws all fail once in 2^64 picks. Fuller intervals are small, and counting them is cheap. */
 const DRAWS_MAX = 64;
 const SHIFT = BigInt(PAGE_SHIFT);
 const INDEX_MASK = BigInt(PAGE_BITS - 1);
 
 /**
- * Bitmap over a space too large to summarise. Memory bounds what is taken to a few million offsets, so nearly all of the space is free: a
- * pick draws until it hits a free offset. An interval that is small or well filled is counted page by page instead, so every pick is
- * exactly uniform: an accepted draw is uniform over the free offsets, and so is the counted one.
+ * Bitmap over a space too large to summarise. Memory bounds the taken offsets to a few million, so nearly all of the space is free: a pick draws
+ * until it hits a free offset. A small or well filled interval is counted page by page instead. Every pick is exactly uniform: an accepted draw
+ * is uniform over the free offsets, and so is the counted one.
  */
 export class SparseBitmap implements Bitmap<bigint> {
   readonly bits: number;
@@ -72,7 +72,7 @@ export class SparseBitmap implements Bitmap<bigint> {
     return last - first + 1n - BigInt(this.takenIn(first, last));
   }
 
-  /** Counted exactly; linear in the pages that have taken offsets. */
+  /** Exact; the cost is linear in the pages with taken offsets. */
   kthFree(first: bigint, last: bigint, k: bigint): bigint {
     this.#assertInterval(first, last);
     let rest = k;
@@ -112,7 +112,7 @@ export class SparseBitmap implements Bitmap<bigint> {
     }
   }
 
-  /** The pages that have taken offsets, each with its first offset, in no order. */
+  /** The pages with taken offsets, each with its first offset, in no order. */
   *pages(): Generator<{ first: bigint; page: Page }> {
     for (const [index, page] of this.#pages) yield { first: index << SHIFT, page };
   }
@@ -156,7 +156,7 @@ export class SparseBitmap implements Bitmap<bigint> {
     }
   }
 
-  /** Walks the interval's indices or the pages that there are, whichever are fewer. */
+  /** Walks the interval's indices or the existing pages, whichever are fewer. */
   *#indicesIn(first: bigint, last: bigint, order?: "ascending"): Generator<bigint> {
     if (last - first < BigInt(this.#pages.size)) {
       for (let index = first; index <= last; index++) yield index;
@@ -185,7 +185,7 @@ function inPage(offset: bigint): number {
   return Number(offset & INDEX_MASK);
 }
 
-/** Taken offsets of the page in [low, high], both of which lie in it. */
+/** Number of taken offsets in [low, high], which lies in the page. */
 function countBetween(page: Page, low: bigint, high: bigint): number {
   return page.countBelow(inPage(high) + 1) - page.countBelow(inPage(low));
 }

@@ -1,7 +1,7 @@
 /**
- * Text <-> value of an IP address. This is the only importer of ipaddr.js, which reads loosely: octal and hex parts, fewer than four
- * parts, zone ids, and `::1.2.3.4` as an IPv4-mapped address. So everything it is handed has passed a stricter look first.
- * The classes of refusal are those of upstream's strict validation (k8s.io/apimachinery/pkg/util/validation/ip.go).
+ * Text <-> value of an IP address. Only this file imports ipaddr.js, which reads loosely: octal and hex parts, fewer than four parts, zone ids,
+ * and `::1.2.3.4` as an IPv4-mapped address. So every text passes a stricter check before ipaddr.js reads it. The classes of refusal are those
+ * of upstream's strict validation (k8s.io/apimachinery/pkg/util/validation/ip.go).
  */
 import ipaddr from "ipaddr.js";
 import { assert } from "../base/assert";
@@ -32,7 +32,7 @@ export interface Address {
 /** The longest text of an IPv6 address has 45 characters, with a dotted-decimal tail. */
 const TEXT_LENGTH_MAX = 45;
 const IPV4_MAPPED = 0xffffn;
-/** Of an IPv6 address, 16 bits each. */
+/** Groups of an IPv6 address, 16 bits each. */
 const GROUPS = 8;
 
 /** Reads one IP address strictly. Accepts forms that are not canonical (`2001:DB8:0::1`); compare with `canonical` where that matters. */
@@ -45,7 +45,7 @@ export function parseAddress(text: string): Result<Address, AddressError> {
   return ok({ family: "IPv6", value: ipv6, canonical: formatIPv6(ipv6) });
 }
 
-/** The canonical text of an address; a text that is none stands for itself. */
+/** The canonical text of an address; a text that is no address is returned as it is. */
 export function canonicalAddress(text: string): string {
   const parsed = parseAddress(text);
   return parsed.ok ? parsed.value.canonical : text;
@@ -61,7 +61,7 @@ function formatIPv4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 }
 
-/** RFC 5952: lower-case groups without leading zeros, the first of the longest runs of zero groups as `::` unless it is one group alone. */
+/** RFC 5952: lower-case groups without leading zeros; the first of the longest runs of two or more zero groups is `::`. */
 function formatIPv6(value: bigint): string {
   const groups = groupsOf(value);
   let [start, length] = [0, 1];
@@ -89,7 +89,7 @@ function groupsOf(value: bigint): number[] {
   return groups;
 }
 
-/** The value of four decimal parts without leading zeros, or -1. By character codes: this runs for every create and release. */
+/** The value of four decimal parts without leading zeros, or -1. It reads character codes, because it runs for every create and release. */
 function parseIPv4(text: string): number {
   const length = text.length;
   if (length < 7 || length > 15) return -1;
@@ -139,7 +139,7 @@ function withoutDottedTail(text: string): string | undefined {
   return tail < 0 ? undefined : `${text.slice(0, start)}${(tail >>> 16).toString(16)}:${(tail & 0xffff).toString(16)}`;
 }
 
-/** Upstream parses loosely first and blames leading zeros for every difference to the strict parse; so: is it fine without them? */
+/** Whether the text is an address once leading zeros are gone: upstream blames them for every difference between its loose and strict parse. */
 function hasLeadingZerosOnly(text: string): boolean {
   const stripped = text.replace(/(^|[.:])0+(?=[0-9a-fA-F])/g, "$1");
   return stripped !== text && (parseIPv4(stripped) >= 0 || parseIPv6(stripped) !== undefined);

@@ -6,22 +6,22 @@ import { usableOf } from "./usable";
 const STATIC_SIZE_MIN = 16;
 const STATIC_SIZE_MAX = 256;
 
-/** Which band of a range an address is in, or was given out from. */
+/** The band of a range that an address is in, or was given out from. */
 export type Scope = "static" | "dynamic";
 
-/** The addresses that may be given out, by band; disjoint, each in normal form. */
+/** The addresses that may be given out, by band; the two are disjoint and in normal form. */
 export interface Bands {
   readonly dynamic: readonly Interval[];
   readonly static: readonly Interval[];
 }
 
-/** What is never given out, because nobody could name it. */
+/** Addresses that are never given out, because no client could name them. */
 const WITHOUT_TEXT: readonly Interval[] = [{ first: IPV4_MAPPED.base, last: lastOf(IPV4_MAPPED) }];
 
 /**
- * Number of addresses of the static band, counted from the first usable one: min(max(16, size / 16), 256), where size = 2^hostBits;
- * 0 for a size of 16 and less, and for IPv4 /0 and /1, where upstream's size overflows to 0. The same overflow of IPv6 /0 and /1 is not
- * followed: upstream builds no allocator below /64, so nobody can depend on it.
+ * Number of addresses of the static band, counted from the first usable one: min(max(16, size / 16), 256), where size = 2^hostBits. It is 0 for
+ * a size of 16 and less, and for IPv4 /0 and /1, where upstream's size overflows to 0. IPv6 /0 and /1 overflow upstream, too, but not here:
+ * upstream builds no allocator below /64, so nobody can depend on it.
  */
 export function bandOffset(prefix: Prefix): number {
   const hostBits = hostBitsOf(prefix);
@@ -30,7 +30,7 @@ export function bandOffset(prefix: Prefix): number {
   return Math.min(Math.max(STATIC_SIZE_MIN, 2 ** (hostBits - 4)), STATIC_SIZE_MAX);
 }
 
-/** The lower band, from which dynamic requests are served last; undefined when there is none. */
+/** The lower band, which serves dynamic requests last; undefined when there is none. */
 export function staticBandOf(prefix: Prefix): Interval | undefined {
   const usable = usableOf(prefix);
   const offset = bandOffset(prefix);
@@ -46,8 +46,8 @@ export function dynamicBandOf(prefix: Prefix): Interval | undefined {
 }
 
 /**
- * What several ranges of one family allow together, over all addresses: an address is in the static band if any range that contains it as
- * usable has it there (DESIGN §3), else in the dynamic one. Without static bands (ServiceIPStaticSubrange=false) all are in the dynamic one.
+ * The bands of several ranges of one family together. An address is in the static band if any range that contains it as usable has it there,
+ * else in the dynamic band. Without static bands (ServiceIPStaticSubrange=false) all are in the dynamic band.
  */
 export function bandsOf(ranges: readonly Prefix[], withStatic = true): Bands {
   const isInterval = (interval: Interval | undefined): interval is Interval => interval !== undefined;

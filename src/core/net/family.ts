@@ -3,7 +3,7 @@ export type Family = "IPv4" | "IPv6";
 
 export const FAMILIES: readonly Family[] = ["IPv4", "IPv6"];
 
-/** The family of an address or prefix that is known to be one. */
+/** The family of a text that is known to be an address or a prefix. */
 export function familyOfText(text: string): Family {
   return text.includes(":") ? "IPv6" : "IPv4";
 }

@@ -8,7 +8,7 @@ export interface Interval {
   readonly last: bigint;
 }
 
-/** Sorts, joins what overlaps or touches. */
+/** Sorts intervals, and joins those that overlap or touch. */
 export function normalize(intervals: readonly Interval[]): Interval[] {
   const sorted = [...intervals].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
   const result: Interval[] = [];
@@ -20,14 +20,14 @@ export function normalize(intervals: readonly Interval[]): Interval[] {
   return result;
 }
 
-/** What two single intervals have in common. */
+/** The common part of two intervals; undefined when there is none. */
 export function overlap(a: Interval, b: Interval): Interval | undefined {
   const first = a.first > b.first ? a.first : b.first;
   const last = a.last < b.last ? a.last : b.last;
   return first <= last ? { first, last } : undefined;
 }
 
-/** What lies in both. */
+/** The values in both sets. */
 export function intersect(a: readonly Interval[], b: readonly Interval[]): Interval[] {
   const result: Interval[] = [];
   let i = 0;
@@ -38,13 +38,13 @@ export function intersect(a: readonly Interval[], b: readonly Interval[]): Inter
     if (left === undefined || right === undefined) return result;
     const common = overlap(left, right);
     if (common) result.push(common);
-    // The one that ends first meets nothing more; the other may.
+    // The interval that ends first overlaps with nothing more; the other may.
     if (left.last < right.last) i++;
     else j++;
   }
 }
 
-/** What lies in both, for each of many intervals that are ascending and disjoint, in their order. */
+/** The values of the set in each of many intervals, which are ascending and disjoint; in their order. */
 export function intersectEach(a: readonly Interval[], parts: readonly Interval[]): Interval[][] {
   let start = 0;
   return parts.map((part) => {
@@ -60,7 +60,7 @@ export function intersectEach(a: readonly Interval[], parts: readonly Interval[]
 }
 
 /**
- * What lies in `a` and not in `b`. `rest` is the part of an interval of `a` that no hole has been cut from yet:
+ * The values in `a` and not in `b`. `rest` is the part of an interval of `a` that no hole has cut yet:
  *
  *     rest     [------------]      [-----]        [--------]      [------]
  *     hole  [-----]              [---------]         [--]                  [--]

@@ -1,6 +1,6 @@
 /**
- * Sets of addresses as lists of prefixes in *normal form*: IPv4 before IPv6, ascending, disjoint, as few and as short as possible (two
- * halves are written as their whole), so equal sets have equal lists. Any list of prefixes may be given; normal form comes back.
+ * Sets of addresses as lists of prefixes in *normal form*: IPv4 before IPv6, ascending, disjoint, and the fewest (two halves become their
+ * whole). So equal sets have equal lists. Arguments may be any lists of prefixes; results are in normal form.
  */
 import { FAMILIES, type Family, widthOf } from "./family";
 import { type Interval, intersect, memberAt, normalize, subtract } from "./interval";
@@ -14,17 +14,17 @@ export function unionPrefixes(a: readonly Prefix[], b: readonly Prefix[]): Prefi
   return normalizePrefixes([...a, ...b]);
 }
 
-/** What lies in `a` and not in `b`: for 10.0.0.0/24 without 10.0.0.0/26 that is 10.0.0.64/26 and 10.0.0.128/25. */
+/** The addresses in `a` and not in `b`: 10.0.0.0/24 without 10.0.0.0/26 is 10.0.0.64/26 and 10.0.0.128/25. */
 export function subtractPrefixes(a: readonly Prefix[], b: readonly Prefix[]): Prefix[] {
   return FAMILIES.flatMap((family) => toPrefixes(family, subtract(intervalsOf(family, a), intervalsOf(family, b))));
 }
 
-/** What lies in both. */
+/** The addresses in both sets. */
 export function intersectPrefixes(a: readonly Prefix[], b: readonly Prefix[]): Prefix[] {
   return FAMILIES.flatMap((family) => toPrefixes(family, intersect(intervalsOf(family, a), intervalsOf(family, b))));
 }
 
-/** Whether the set has every address of `prefix`; several of its members together may do it. */
+/** Whether the set has every address of `prefix`, be it in several members together. */
 export function coversPrefix(set: readonly Prefix[], prefix: Prefix): boolean {
   return coverOf(set)(prefix);
 }
@@ -43,7 +43,7 @@ function intervalsOf(family: Family, prefixes: readonly Prefix[]): Interval[] {
   return normalize(prefixes.filter((prefix) => prefix.family === family).map((prefix) => ({ first: prefix.base, last: lastOf(prefix) })));
 }
 
-/** Cuts intervals into as few aligned prefixes as possible: at each position the largest that is aligned there and still fits. */
+/** Cuts intervals into the fewest aligned prefixes: at each position the largest that is aligned there and fits. */
 function toPrefixes(family: Family, intervals: readonly Interval[]): Prefix[] {
   const width = widthOf(family);
   const result: Prefix[] = [];

@@ -11,7 +11,7 @@ export interface Prefix {
   readonly length: number;
 }
 
-/** ::ffff:0:0/96: prefixes and addresses in it have no text that an API field accepts. */
+/** ::ffff:0:0/96: no API field accepts the text of a prefix or an address in it. */
 export const IPV4_MAPPED: Prefix = { family: "IPv6", base: 0xffff_0000_0000n, length: 96 };
 
 /** Why a text is no prefix. `notCanonical` carries the prefix that was meant and its canonical text. */
@@ -35,7 +35,7 @@ export function prefixErrorText(error: PrefixError): string {
   }
 }
 
-/** Reads a canonical CIDR; at most one refusal is told, the first in upstream's order. */
+/** Reads a canonical CIDR; an error is the first refusal in upstream's order. */
 export function parsePrefix(text: string): Result<Prefix, PrefixError> {
   const slash = text.indexOf("/");
   const lengthText = text.slice(slash + 1);
@@ -54,7 +54,7 @@ export function parsePrefix(text: string): Result<Prefix, PrefixError> {
   return canonical === text ? ok(prefix) : err({ reason: "notCanonical", canonical, prefix });
 }
 
-/** Those of the texts that are canonical CIDRs; the others count for nothing. */
+/** The prefixes of the texts that are canonical CIDRs; other texts are ignored. */
 export function prefixesIn(texts: readonly string[]): Prefix[] {
   return texts.flatMap((text) => {
     const parsed = parsePrefix(text);
@@ -83,7 +83,7 @@ export function lastOf(prefix: Prefix): bigint {
   return prefix.base + hostMask(prefix.family, prefix.length);
 }
 
-/** Whether the address lies in the prefix, its first and last included; `usable.ts` knows which of them may be given out. */
+/** Whether the address lies in the prefix, its first and last address included; usable.ts says which of them may be given out. */
 export function containsAddress(prefix: Prefix, family: Family, address: bigint): boolean {
   return prefix.family === family && address >= prefix.base && address <= lastOf(prefix);
 }
@@ -93,7 +93,7 @@ export function containsPrefix(outer: Prefix, inner: Prefix): boolean {
   return outer.length <= inner.length && containsAddress(outer, inner.family, inner.base);
 }
 
-/** Prefixes are nested or disjoint, never crossing: what `a` is to `b`. */
+/** The relation of `a` to `b`. Prefixes are nested or disjoint, never crossing. */
 export function relation(a: Prefix, b: Prefix): "equal" | "contains" | "inside" | "disjoint" {
   const outer = containsPrefix(a, b);
   const inner = containsPrefix(b, a);
@@ -112,7 +112,7 @@ export function halves(prefix: Prefix): readonly [Prefix, Prefix] {
   ];
 }
 
-/** By the number of host bits, 0 to 128. */
+/** One entry for each number of host bits, 0 to 128. */
 const HOST_MASKS = Array.from({ length: 129 }, (_, bits) => (1n << BigInt(bits)) - 1n);
 
 function hostMask(family: Family, length: number): bigint {

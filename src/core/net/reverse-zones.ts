@@ -1,6 +1,6 @@
 /**
- * The zones of reverse DNS that a prefix has. A zone stands on a boundary between labels: 8 bits in IPv4 (RFC 1035 §3.5), 4 in IPv6
- * (RFC 3596 §2.5). Classless delegation (RFC 2317) needs records in the zone above, which the DNS of a cluster does not have.
+ * The zones of reverse DNS of a prefix. A zone stands on a boundary between labels: 8 bits in IPv4 (RFC 1035, section 3.5), 4 in IPv6 (RFC 3596,
+ * section 2.5). Classless delegation (RFC 2317) needs records in the zone above, which the DNS of a cluster does not have.
  */
 import { type Family, widthOf } from "./family";
 import type { Prefix } from "./prefix";
@@ -8,8 +8,8 @@ import type { Prefix } from "./prefix";
 const SUFFIX: Readonly<Record<Family, string>> = { IPv4: "in-addr.arpa", IPv6: "ip6.arpa" };
 
 /**
- * The fewest zones that have every address of the prefix and no other, in address order: one for a length on a boundary, else those of the
- * next longer boundary, at most 128 in IPv4 and 8 in IPv6. Without the final dot.
+ * The fewest zones that have every address of the prefix and no other, in address order, without the final dot. A length on a boundary has one
+ * zone; any other has those of the next longer boundary, at most 128 in IPv4 and 8 in IPv6.
  *
  *     10.96.0.0/16   96.10.in-addr.arpa
  *     10.96.0.0/15   96.10.in-addr.arpa 97.10.in-addr.arpa
@@ -23,7 +23,7 @@ export function reverseZonesOf(prefix: Prefix): string[] {
   return Array.from({ length: count }, (_, i) => zoneName(prefix.family, first + BigInt(i), labels, labelBits));
 }
 
-/** `leading` holds the bits of the labels, the most significant first; their names are written the other way round. */
+/** `leading` has the bits of the labels, the most significant first; a name has the labels in reverse order. */
 function zoneName(family: Family, leading: bigint, labels: number, labelBits: number): string {
   const radix = family === "IPv4" ? 10 : 16;
   const mask = (1n << BigInt(labelBits)) - 1n;

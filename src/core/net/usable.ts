@@ -1,12 +1,12 @@
 /**
  * Which addresses of a range may be given out (upstream: pkg/registry/core/service/ipallocator). The network address is reserved in both
- * families, the all-ones address in IPv4 only, where it is the broadcast address.
+ * families. The all-ones address is reserved in IPv4 only, where it is the broadcast address.
  */
 import type { Family } from "./family";
 import type { Interval } from "./interval";
 import { lastOf, type Prefix } from "./prefix";
 
-/** First and last usable address; undefined for /31, /32 and /128, which have none. Decides also what a ServiceCIDR contains. */
+/** First and last usable address; undefined for /31, /32 and /128, which have none. A ServiceCIDR contains exactly its usable addresses. */
 export function usableOf(prefix: Prefix): Interval | undefined {
   const first = prefix.base + 1n;
   const last = prefix.family === "IPv4" ? lastOf(prefix) - 1n : lastOf(prefix);
@@ -19,7 +19,7 @@ export function usableSizeOf(prefix: Prefix): bigint {
   return usable === undefined ? 0n : usable.last - usable.first + 1n;
 }
 
-/** Whether the range contains the address in the sense of allocation and of deletion: as a usable one. */
+/** Whether the range contains the address as a usable one, which is what counts for allocation and for deletion. */
 export function isUsableIn(prefix: Prefix, family: Family, address: bigint): boolean {
   if (prefix.family !== family) return false;
   const usable = usableOf(prefix);

@@ -1,4 +1,4 @@
-/** Pushes one configuration to one owner until the owner confirms it (PROTOCOL rules 9, 11 and 17). */
+/** Pushes one configuration to one owner until the owner confirms it (rules 9, 11 and 17). */
 import { assert } from "../../../core/base/assert";
 import { RPC_TIMEOUT_MS } from "../../../core/base/limits";
 import { withTimeout } from "../../../core/base/timeout";

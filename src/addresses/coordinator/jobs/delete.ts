@@ -1,5 +1,5 @@
 /**
- * The end of a ServiceCIDR (DESIGN §4). Nothing new can appear in what it alone covers: the owners have confirmed that before. Each step looks
+ * The end of a ServiceCIDR. Nothing new can appear in what it alone covers: the owners have confirmed that before. Each step looks
  * at the world again in the transaction that acts, because an await lies between the count and the decision.
  */
 import type { ServiceCIDR } from "../../../api/meta/kubernetes";

@@ -1,5 +1,5 @@
 /**
- * Begins the hand-offs of segments to new owners (DESIGN §4, PROTOCOL rules 12, 13 and 16). One attempt moves one lot, pieces of segments, to
+ * Begins the hand-offs of segments to new owners (rules 12, 13 and 16). One attempt moves one lot, pieces of segments, to
  * one target. A source begins attempts to many targets together, with no more addresses than can be frozen without anybody noticing.
  *
  *     trim:  empty parts that only the leaving ServiceCIDR names are dropped: they would be thousands of segments between the pieces

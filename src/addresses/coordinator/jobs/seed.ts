@@ -1,5 +1,5 @@
 /**
- * Seeds new segments: before they give out addresses, the IPAddress objects that already lie inside are marked taken at their owner (PROTOCOL
+ * Seeds new segments: before they give out addresses, the IPAddress objects that already lie inside are marked taken at their owner (
  * rule 15). The ipaddresses store first acknowledges the segments; from then on, creates go through the owner. Then list, mark and list again,
  * until a list brings nothing new and misses nothing that was marked: an object deleted in between is taken back by its token.
  */

@@ -252,7 +252,7 @@ function refusal(code: number, text: string): Error {
 async function* linesOf(body: Body): AsyncGenerator<string[]> {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of chunksOf(body)) {
+  for await (const chunk of readChunks(body)) {
     const lines = (rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }))).split("\n");
     rest = lines.pop() ?? "";
     const whole = lines.filter((line) => line.trim() !== "");
@@ -260,7 +260,7 @@ async function* linesOf(body: Body): AsyncGenerator<string[]> {
   }
 }
 
-async function* chunksOf(body: Body): AsyncGenerator<Chunk> {
+async function* readChunks(body: Body): AsyncGenerator<Chunk> {
   if (Symbol.asyncIterator in body) {
     yield* body;
     return;

@@ -25,8 +25,8 @@ class KeptCounts implements AllocationCountStorage {
 const A = "10.0.0.0/24";
 const B = "2001:db8::/64";
 
-describe("counters of allocations that are kept", () => {
-  it("go on where the last life of the object ended", () => {
+describe("stored counters of allocations", () => {
+  it("next life of the object: goes on where the last one ended", () => {
     const kept = new KeptCounts();
     const first = new AllocationMetrics(kept);
     first.allocated(A, "dynamic", 0.004);
@@ -41,7 +41,7 @@ describe("counters of allocations that are kept", () => {
     expect(second.values()[0]?.durations.sum).toBeCloseTo(7.304);
   });
 
-  it("only what has changed is written", () => {
+  it("save: writes only what has changed", () => {
     const kept = new KeptCounts();
     const metrics = new AllocationMetrics(kept);
     metrics.allocated(A, "dynamic", 0);
@@ -55,7 +55,7 @@ describe("counters of allocations that are kept", () => {
     expect(kept.writes).toBe(3);
   });
 
-  it("what a lost transaction wrote is written again, also when nothing was counted since", () => {
+  it("lost transaction: the next save repeats its writes, even when nothing was counted since", () => {
     const kept = new KeptCounts();
     const metrics = new AllocationMetrics(kept);
     metrics.allocated(A, "dynamic", 0);
@@ -69,7 +69,7 @@ describe("counters of allocations that are kept", () => {
     expect(new AllocationMetrics(kept).values()).toEqual(metrics.values());
   });
 
-  it("of 10,000 CIDRs and one more the one counted first is forgotten, here and where it is kept", () => {
+  it("one CIDR more than 10,000: the one counted first is forgotten, in memory and in storage", () => {
     const kept = new KeptCounts();
     const metrics = new AllocationMetrics(kept);
     const cidrOf = (i: number): string => `10.${String(i >> 8)}.${String(i & 255)}.0/24`;
@@ -83,7 +83,7 @@ describe("counters of allocations that are kept", () => {
     expect([kept.rows.size, kept.rows.has(cidrOf(0)), kept.rows.has(cidrOf(10_000))]).toEqual([10_000, false, true]);
   });
 
-  it("a histogram of other buckets starts anew, the counters beside it go on", () => {
+  it("stored histogram of other buckets: starts anew, and the counters beside it go on", () => {
     const kept = new KeptCounts();
     const row = { cidr: A, total: { static: 1, dynamic: 2 }, errors: { static: 3, dynamic: 4 }, durations: { counts: [1, 2], sum: 5 } };
     kept.rows.set(A, JSON.stringify(row));

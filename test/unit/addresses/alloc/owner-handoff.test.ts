@@ -48,8 +48,8 @@ async function activate(epoch: number): Promise<void> {
   expect(await source.owner.configure(aConfig(epoch + 1, [OTHER]))).toEqual({ ok: true });
 }
 
-describe("a hand-off", () => {
-  it("moves the rows with their tokens, holders and gens; what stays, stays", async () => {
+describe("hand-off", () => {
+  it("rows: move with their tokens, holders and gens; rows of other segments stay", async () => {
     const held = await source.allocate("10.0.0.9", { token: "nine", holder: aHolder({ name: "moved" }) });
     await source.allocate("10.0.1.9", { token: "stays" });
     await target.allocate("10.1.0.9", { token: "was here" });
@@ -69,7 +69,7 @@ describe("a hand-off", () => {
     expect(target.logged.map(({ event }) => event)).not.toContain("owner.pagesRebuilt");
   });
 
-  it("neither end gives out or takes back an address meanwhile (hazard 17)", async () => {
+  it("hazard 17, meanwhile: neither end gives out or takes back an address", async () => {
     await source.allocate("10.0.0.9", { token: "nine" });
     await begin(2);
     await copy(2);
@@ -83,7 +83,7 @@ describe("a hand-off", () => {
     expect(await target.release("10.0.0.9", "nine"), "a repeat").toBe("released");
   });
 
-  it("the gen of an address grows over it (hazard 8)", async () => {
+  it("hazard 8, gen of an address: grows across the hand-off", async () => {
     for (let i = 0; i < 5; i++) {
       await source.allocate("10.0.0.9", { token: `t${i}` });
       await source.release("10.0.0.9", `t${i}`);
@@ -98,7 +98,7 @@ describe("a hand-off", () => {
     expect(after).toMatchObject({ ok: true, gen: { epoch: 3 } });
   });
 
-  it("a repeated or reordered chunk changes nothing, and one after a restart goes on where it was", async () => {
+  it("repeated or reordered chunk: changes nothing; after a restart the next chunk is taken", async () => {
     for (let i = 0; i < 3; i++) await source.allocate(`10.0.0.${20 + i}`);
     await begin(2);
     const all = await chunk(2);
@@ -113,7 +113,7 @@ describe("a hand-off", () => {
     expect(await target.held()).toHaveLength(3);
   });
 
-  it("a lost transaction of a chunk leaves nothing behind, and the repeat passes", async () => {
+  it("lost transaction of a chunk: leaves nothing behind, and the repeat passes", async () => {
     await source.allocate("10.0.0.9", { token: "nine" });
     await begin(2);
     const all = await chunk(2);
@@ -127,7 +127,7 @@ describe("a hand-off", () => {
     expect(await target.allocate("10.0.0.10")).toMatchObject({ ok: true, gen: { epoch: 3, counter: 2 } });
   });
 
-  it("more rows than one chunk takes come in several", async () => {
+  it("more rows than one chunk takes: several chunks", async () => {
     const big = "10.64.0.0/19";
     await source.owner.configure(aConfig(2, [big]));
     const addresses = Array.from({ length: COPY_ROWS_MAX + 10 }, (_, i) => formatAddress("IPv4", 0x0a400000n + BigInt(i)));
@@ -149,8 +149,8 @@ describe("a hand-off", () => {
   });
 });
 
-describe("an abandoned hand-off (hazard 5)", () => {
-  it("its chunks are refused by the next one, which begins with an empty segment", async () => {
+describe("abandoned hand-off (hazard 5)", () => {
+  it("its chunks: refused by the next hand-off, which begins with an empty segment", async () => {
     await source.allocate("10.0.0.9", { token: "old" });
     await begin(2);
     const late = await chunk(2);
@@ -170,14 +170,14 @@ describe("an abandoned hand-off (hazard 5)", () => {
     expect(await target.owner.receive(4, late)).toEqual({ ok: false, reason: "stale" });
   });
 
-  it("a thaw that arrives after the next freeze is superseded", async () => {
+  it("thaw that arrives after the next freeze: superseded", async () => {
     await begin(2);
     await source.owner.configure(aConfig(4, [MOVING, OTHER], { frozen: [MOVING] }));
     expect(await source.owner.configure(aConfig(3, [MOVING, OTHER]))).toEqual({ ok: false, reason: "superseded", epoch: 4 });
     expect(await source.allocate("10.0.0.9")).toEqual({ ok: false, reason: "frozen" });
   });
 
-  it("what came is dropped when nothing is received any more", async () => {
+  it("received rows: deleted when nothing is received any more", async () => {
     await source.allocate("10.0.0.9");
     await begin(2);
     await copy(2);
@@ -187,7 +187,7 @@ describe("an abandoned hand-off (hazard 5)", () => {
     expect(await source.allocate("10.0.0.9"), "thawed, with its rows").toEqual({ ok: false, reason: "taken" });
   });
 
-  it("a source that is not frozen, or not yet, gives no rows", async () => {
+  it("source that is not frozen, or not yet: gives no rows", async () => {
     expect(await source.owner.copyOut({ handoff: 2, prefixes: [MOVING] }, "")).toEqual({ ok: false, reason: "stale" });
     await source.owner.configure(aConfig(2, [MOVING, OTHER], { frozen: [MOVING] }));
     expect(await source.owner.copyOut({ handoff: 3, prefixes: [MOVING] }, ""), "of a later attempt").toMatchObject({ ok: false });
@@ -195,14 +195,14 @@ describe("an abandoned hand-off (hazard 5)", () => {
   });
 });
 
-describe("the seal", () => {
+describe("seal", () => {
   beforeEach(async () => {
     await source.allocate("10.0.0.9", { token: "nine" });
     await source.allocate("10.0.0.10", { token: "ten" });
     await begin(2);
   });
 
-  it("no segment is owned before all its rows have come", async () => {
+  it("missing rows: the segment cannot be owned", async () => {
     const activation = aConfig(3, [OWN, MOVING]);
     expect(await target.owner.configure(activation)).toEqual({ ok: false, reason: "unsealed", epoch: 2 });
     await copy(2);
@@ -219,7 +219,7 @@ describe("the seal", () => {
     expect(await copy(2)).toMatchObject({ ok: true, sealed: true });
   });
 
-  it("a token that has a row at the target: refused until that row is released", async () => {
+  it("token that has a row at the target: refused until that row is released", async () => {
     await target.allocate("10.1.0.20", { token: "nine" });
     expect(await copy(2)).toEqual({ ok: false, reason: "conflict" });
     await target.release("10.1.0.20", "nine");
@@ -266,7 +266,7 @@ describe("partition", () => {
     expect(answer).toEqual({ epoch: 1, pieces: pieces.map(([prefix, rows]) => ({ prefix, rows })) });
   });
 
-  it("what is IPv4-mapped has no text and moves with nobody", async () => {
+  it("IPv4-mapped addresses: in no piece", async () => {
     await source.owner.configure(aConfig(2, ["::fffe:0:0/95"]));
     await source.allocate("::fffe:0:9");
     expect((await source.owner.partition(["::fffe:0:0/95"], 0)).pieces.map(({ prefix }) => prefix)).not.toContain("::ffff:0:0/96");

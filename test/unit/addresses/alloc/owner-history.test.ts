@@ -17,7 +17,7 @@ interface Row {
   counter: number;
 }
 
-describe("a random history", () => {
+describe("random history", () => {
   it.each(SEEDS)("seed %i: one holder per address, idempotent tokens, growing gens", async (seed) => {
     const world = new OwnerWorld(seed);
     const random = seededRandom(seed * 7919);

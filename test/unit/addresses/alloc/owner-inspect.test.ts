@@ -9,7 +9,7 @@ async function aWorld(addresses: number): Promise<OwnerWorld> {
 }
 
 describe("inspect", () => {
-  it("shows the rows page by page, and that the bitmap says the same", async () => {
+  it("healthy owner: the rows page by page, and no difference", async () => {
     const { owner } = await aWorld(5);
     const first = await owner.inspect(0, 3);
     expect(first).toMatchObject({ epoch: 1, differs: "" });
@@ -19,7 +19,7 @@ describe("inspect", () => {
     expect(second.rows[0]?.holder).toMatchObject({ kind: "service", name: "web" });
   });
 
-  it("says how they differ, and leaves both as they are", async () => {
+  it("bitmap that differs: says how, and changes nothing", async () => {
     const world = await aWorld(3);
     const [row] = world.storage.rowsSince(2, 1);
     if (!row) throw new Error("there are three rows");

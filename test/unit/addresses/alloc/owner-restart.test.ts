@@ -18,7 +18,7 @@ async function fill(): Promise<void> {
 const warnings = (): string[] => world.logged.filter(({ level }) => level === "warn").map(({ event }) => event);
 
 describe("restart", () => {
-  it("everything is as before, from the pages alone", async () => {
+  it("stored pages: give back everything without reading rows", async () => {
     await fill();
     const before = { held: await world.held(), free: await world.owner.free() };
     const { writes } = world.storage;
@@ -30,7 +30,7 @@ describe("restart", () => {
     expect(world.storage.writes).toBe(writes);
   });
 
-  it("the counter goes on, also when its newest row was released", async () => {
+  it("counter: goes on, even when its newest row was released", async () => {
     await world.allocate("10.0.0.5", { token: "t" });
     await world.release("10.0.0.5", "t");
     world.restart();
@@ -62,7 +62,7 @@ function insertRow(address: "10.0.0.77"): void {
   world.storage.rowInsert({ key, position: GEN.counter, token: `row ${address}`, gen: GEN, scope: "dynamic", holder: aHolder() });
 }
 
-describe("a lost transaction", () => {
+describe("lost transaction", () => {
   it("before its commit: every call of the drain is rejected, nothing is kept, memory is as before", async () => {
     await fill();
     const before = { held: await world.held(), free: await world.owner.free() };
@@ -89,7 +89,7 @@ describe("a lost transaction", () => {
     expect(await world.held()).toEqual(kept);
   });
 
-  it("a release whose reply is lost can be repeated", async () => {
+  it("release whose answer is lost: can be repeated", async () => {
     await world.allocate("10.0.0.5", { token: "t" });
     world.storage.crashNext = "afterCommit";
     await expect(world.release("10.0.0.5", "t")).rejects.toThrow();
@@ -112,7 +112,7 @@ describe("a lost transaction", () => {
     },
   );
 
-  it("the row's key, not the bitmap, refuses a second holder; then the bitmap is put right", async () => {
+  it("bitmap that has a held address free: the row's key refuses a second holder, and the bitmap is rebuilt", async () => {
     await fill();
     insertRow("10.0.0.77");
     await expect(world.allocate("10.0.0.77")).rejects.toThrow("UNIQUE");

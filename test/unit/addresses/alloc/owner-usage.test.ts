@@ -9,7 +9,7 @@ describe("usage, for metrics", () => {
     { first: "10.9.0.0", last: "10.9.0.255" },
   ];
 
-  it("counts each interval by itself, the same while a segment is frozen", async () => {
+  it("each interval: counted by itself, and the same while a segment is frozen", async () => {
     const world = new OwnerWorld();
     await world.owner.configure(aConfig(1, ["10.0.0.0/24", "fd00::/120"]));
     for (const address of ["10.0.0.9", "10.0.0.200", "fd00::1"]) await world.allocate(address);
@@ -21,8 +21,8 @@ describe("usage, for metrics", () => {
   });
 });
 
-describe("what is taken in an interval", () => {
-  it("by distance from its beginning, in order, the same while a segment is frozen; nothing of what is not owned", async () => {
+describe("takenIn", () => {
+  it("interval: distances from its first address in order, the same while frozen; nothing that is not owned", async () => {
     const world = new OwnerWorld();
     await world.owner.configure(aConfig(1, ["10.0.0.0/24", "fd00::/120"]));
     for (const address of ["10.0.0.200", "10.0.0.9", "10.0.0.1", "fd00::1"]) await world.allocate(address);
@@ -40,7 +40,7 @@ describe("what is taken in an interval", () => {
 });
 
 describe("dynamicOnly", () => {
-  it("leaves the static band alone: full when the dynamic one is used up", async () => {
+  it("dynamic band used up: full, and the static band is left alone", async () => {
     const world = new OwnerWorld();
     await world.owner.configure(aConfig(1, ["10.0.0.0/27"]));
     const scopes = [];
@@ -52,7 +52,7 @@ describe("dynamicOnly", () => {
     expect(await world.allocate()).toMatchObject({ ok: true, scope: "static" });
   });
 
-  it("is frozen, not full, while a segment with addresses of the family is handed over", async () => {
+  it("segment with addresses of the family frozen: frozen, not full", async () => {
     const world = new OwnerWorld();
     await world.owner.configure(aConfig(1, ["10.0.0.0/28", "10.0.1.0/28"], { frozen: ["10.0.0.0/28", "10.0.1.0/28"] }));
     expect(await world.allocate("", { dynamicOnly: true })).toEqual({ ok: false, reason: "frozen" });

@@ -52,7 +52,7 @@ describe("configure", () => {
     expect(world.storage.configLoad()).toBeUndefined();
   });
 
-  it("a segment that is taken away: its rows go, the others stay", async () => {
+  it("segment that is taken away: its rows are deleted, the others stay", async () => {
     await world.owner.configure(aConfig(1, [A, B]));
     await world.allocate("10.0.0.9");
     await world.allocate("10.0.1.9");
@@ -62,7 +62,7 @@ describe("configure", () => {
     expect(await world.allocate("10.0.0.9")).toMatchObject({ ok: true, gen: { epoch: 3, counter: 3 } });
   });
 
-  it("the same addresses cut differently: every row stays taken", async () => {
+  it("same addresses cut differently: every row stays taken", async () => {
     await world.owner.configure(aConfig(1, ["10.0.0.0/23"]));
     await world.allocate("10.0.0.9");
     await world.allocate("10.0.1.9");
@@ -75,7 +75,7 @@ describe("configure", () => {
 });
 
 describe("retired", () => {
-  it("for ever: rows and tokens are gone, every answer is stale, no epoch revives it", async () => {
+  it("retired: rows and tokens are gone, every answer is stale, no epoch revives it", async () => {
     await world.owner.configure(aConfig(1, [A]));
     await world.allocate("10.0.0.9", { token: "t" });
     await world.release("10.0.0.9", "unknown");
@@ -94,7 +94,7 @@ describe("retired", () => {
     expect(world.storage.pagesLoad()).toEqual([]);
   });
 
-  it("an object that was never configured: can be retired, so that a late configure finds the tombstone", async () => {
+  it("never configured: can be retired, so that a late configure finds the tombstone", async () => {
     expect(await world.allocate()).toEqual({ ok: false, reason: "stale" });
     expect(await world.release("10.0.0.9", "t")).toBe("stale");
     await world.owner.configure(aConfig(8, [], { retired: true }));
@@ -121,7 +121,7 @@ describe("allocate", () => {
     expect(await world.allocate(address)).toEqual({ ok: false, reason });
   });
 
-  it("the same token again: the same answer and no second row, static and dynamic, after a restart too", async () => {
+  it("same token again: same answer and no second row, static and dynamic, also after a restart", async () => {
     const first = await world.allocate("", { token: "d" });
     const second = await world.allocate("10.0.0.7", { token: "s" });
     world.restart();
@@ -132,13 +132,13 @@ describe("allocate", () => {
     expect(world.storage.writes).toBe(writes);
   });
 
-  it("the same parent with another token: another address", async () => {
+  it("same parent with another token: another address", async () => {
     const answer = await world.owner.allocate([world.item(), world.item()]);
     const [a, b] = answer.results;
     expect(a?.ok && b?.ok && a.address !== b.address).toBe(true);
   });
 
-  it("dynamic: every address of the range once, the static band last, then full; free counts down to nothing", async () => {
+  it("dynamic: every address of the range once, the static band last, then full; free counts down to 0", async () => {
     const items = Array.from({ length: 254 }, () => world.item());
     const answer = await world.owner.allocate(items);
     const given = answer.results.map((result) => (result.ok ? result.address : result.reason));
@@ -149,7 +149,7 @@ describe("allocate", () => {
     expect(await world.allocate()).toEqual({ ok: false, reason: "full" });
   });
 
-  it("one batch: results in order, a refusal in the middle harms nobody", async () => {
+  it("one batch: results in order, and a refusal in the middle affects no other", async () => {
     const answer = await world.owner.allocate([
       world.item("10.0.0.5"),
       world.item("10.0.0.5"),
@@ -173,7 +173,7 @@ describe("allocate", () => {
     expect(world.owner.counters).toMatchObject({ drains: 1, operations: 50 });
   });
 
-  it("refusals write nothing", async () => {
+  it("refusals: write nothing", async () => {
     await world.allocate("10.0.0.5");
     const { writes } = world.storage;
     await Promise.all([
@@ -212,7 +212,7 @@ describe("allocate", () => {
 });
 
 describe("frozen", () => {
-  it("takes no allocate and no release; thawed, everything is as before", async () => {
+  it("frozen segment: takes no allocate and no release; thawed, everything is as before", async () => {
     await world.owner.configure(aConfig(1, [A, B]));
     await world.allocate("10.0.0.9", { token: "t" });
     await world.owner.configure(aConfig(2, [A, B], { frozen: [A] }));
@@ -249,7 +249,7 @@ describe("release", () => {
     expect(before.ok && after.ok && after.gen.counter > before.gen.counter).toBe(true);
   });
 
-  it("a release repeated after the address went to somebody else frees nothing", async () => {
+  it("release repeated after the address has another holder: frees nothing", async () => {
     await world.allocate("10.0.0.5", { token: "of S" });
     expect(await world.release("10.0.0.5", "of S")).toBe("released");
     expect(await world.allocate("10.0.0.5", { token: "of T" })).toMatchObject({ ok: true });
@@ -257,7 +257,7 @@ describe("release", () => {
     expect(await world.allocate("10.0.0.5", { token: "of V" })).toEqual({ ok: false, reason: "taken" });
   });
 
-  it("the same parent, retyped back: the old release does not hit its new row", async () => {
+  it("same parent, retyped back: the old release does not free its new row", async () => {
     const holder = aHolder();
     await world.allocate("10.0.0.5", { token: "first", holder });
     await world.release("10.0.0.5", "first");
@@ -266,7 +266,7 @@ describe("release", () => {
     expect(await world.held()).toEqual(["10.0.0.5"]);
   });
 
-  it("an allocate that arrives after its release is refused, for 15 minutes and over a restart", async () => {
+  it("allocate that arrives after its release: refused for 15 minutes, also after a restart", async () => {
     expect(await world.release("10.0.0.5", "late")).toBe("released");
     world.restart();
     world.nowMs += RELEASED_TOKEN_LIFETIME_MS - 1;
@@ -282,7 +282,7 @@ describe("release", () => {
     expect([released, allocated]).toEqual(["released", { ok: false, reason: "released" }]);
   });
 
-  it("address unknown: what the token holds is freed, or the token is remembered", async () => {
+  it("unknown address: the address of the token is freed, or the token is remembered", async () => {
     await world.allocate("", { token: "held" });
     expect(await world.release("", "held")).toBe("released");
     expect(await world.release("", "never seen")).toBe("released");
@@ -295,7 +295,7 @@ describe("release", () => {
     expect(world.storage.releasedCount).toBe(0);
   });
 
-  it("expired tokens are forgotten by later releases", async () => {
+  it("expired tokens: forgotten by later releases", async () => {
     for (let i = 0; i < 20; i++) await world.release("10.0.0.5", `old ${i}`);
     world.nowMs += RELEASED_TOKEN_LIFETIME_MS;
     await world.release("10.0.0.5", "new");
@@ -308,7 +308,7 @@ describe("seed", () => {
     addresses.map((address) => ({ address, holder: aHolder({ kind: "ipaddress" }), token: `uid of ${address}` }));
   beforeEach(() => world.owner.configure(aConfig(4, [A], { ranges: [] })));
 
-  it("takes addresses that nothing may allocate yet, network address included; repeats and what is outside are no-ops", async () => {
+  it("addresses that are not allocatable yet: taken, the network address too; repeats and addresses outside are no-ops", async () => {
     expect(await world.owner.seed(4, seeds("10.0.0.0", "10.0.0.9", "10.7.7.7"))).toBe("ok");
     const { writes } = world.storage;
     expect(await world.owner.seed(4, seeds("10.0.0.9", "10.0.0.0"))).toBe("ok");
@@ -324,7 +324,7 @@ describe("seed", () => {
     expect(await world.held()).toEqual([]);
   });
 
-  it("closed: nothing for a Service, over a restart too, until a configuration opens it again", async () => {
+  it("closed owner: takes nothing for a Service, also after a restart, until a configuration opens it", async () => {
     const lost = [{ address: "10.0.0.9", holder: aHolder({ kind: "service" }), token: "lost" }];
     const closed = aConfig(5, [A], { ranges: [], closed: true });
     expect(await world.owner.configure(closed)).toEqual({ ok: true });
@@ -337,7 +337,7 @@ describe("seed", () => {
     expect(await world.held()).toEqual(["10.0.0.7", "10.0.0.9"]);
   });
 
-  it("an object deleted before its seed arrived leaves nothing", async () => {
+  it("object deleted before its seed arrives: leaves nothing", async () => {
     await world.release("10.0.0.9", "uid of 10.0.0.9");
     expect(await world.owner.seed(4, seeds("10.0.0.9"))).toBe("ok");
     expect(await world.held()).toEqual([]);
@@ -347,7 +347,7 @@ describe("seed", () => {
 describe("reads", () => {
   beforeEach(() => world.owner.configure(aConfig(1, [A, "fd00::/120"])));
 
-  it("rowsSince: in order of position, after one, at most the limit", async () => {
+  it("rowsSince: rows behind a position, in order, at most the limit", async () => {
     for (const address of ["10.0.0.9", "fd00::9", "10.0.0.7"]) await world.allocate(address, { token: `t ${address}` });
     const { epoch, rows } = await world.owner.rowsSince(1, 10);
     expect(epoch).toBe(1);

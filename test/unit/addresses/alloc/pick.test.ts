@@ -148,14 +148,14 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     expectUniform(lower, seed);
   });
 
-  it("several segments of different size and filling weigh by what is free (seed 5031)", () => {
+  it("several segments of different size and filling: weighed by their free addresses (seed 5031)", () => {
     const owned = ["10.0.0.0/24", "10.2.0.0/26", "10.4.0.0/28"];
     const pool = poolOf({ owned, seed: 5031 });
     const free = [0.9, 0.1, 0].flatMap((share, i) => takeShare(pool, "IPv4", bandOf(owned[i] ?? ""), share, "scattered", 6031 + i));
     expectUniform(picksPer(pool, "IPv4", free, 200), 5031);
   });
 
-  it("a small IPv6 segment beside a /64 is all but never drawn, until the /64 is no range any more (seed 5041)", () => {
+  it("small IPv6 segment beside a /64: hardly ever drawn while the /64 is a range (seed 5041)", () => {
     const owned = ["fd00::/64", "fd00:1::/118"];
     const pool = poolOf({ owned, seed: 5041 });
     for (let i = 0; i < 1000; i++) expect(pickAndReturn(pool, "IPv6") >> 64n).toBe(0xfd00_0000_0000_0000n);
@@ -163,7 +163,7 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     expectUniform(picksPer(pool, "IPv6", [...bandOf("fd00::/118"), ...bandOf("fd00:1::/118")], 20), 5041);
   });
 
-  it("the dynamic band cut by an inner static band (seed 5051)", () => {
+  it("dynamic band cut by an inner static band: uniform (seed 5051)", () => {
     const pool = poolOf({ owned: ["10.0.0.0/23"], ranges: ["10.0.0.0/23", "10.0.0.128/25"], seed: 5051 });
     const free = bandOf("10.0.0.0/23").filter((address) => pool.scopeOf("IPv4", address) === "dynamic");
     expect(free.length).toBe(510 - 32 - 16);
@@ -205,7 +205,7 @@ describe("dynamic picks: independent of the previous one", () => {
     );
   });
 
-  it("a pick that stays taken does not draw the next one near (seed 5081)", () => {
+  it("pick that stays taken: the next one is not near it more often (seed 5081)", () => {
     const pool = poolOf({ owned: ["10.0.0.0/12"], seed: 5081 });
     const { base } = prefixOf("10.0.0.0/12");
     const size = lastOf(prefixOf("10.0.0.0/12")) - base + 1n;
@@ -225,7 +225,7 @@ describe("dynamic picks: independent of the previous one", () => {
     expectUniform(distances, 5081);
   });
 
-  it("a /64 (seed 5091)", () => {
+  it("/64: the next pick is independent (seed 5091)", () => {
     const pool = poolOf({ owned: ["fd00::/64"], seed: 5091 });
     const { base } = prefixOf("fd00::/64");
     expectUniform(
@@ -240,7 +240,7 @@ describe("dynamic picks: independent of the previous one", () => {
 });
 
 describe("the test itself: chiSquareDeviation", () => {
-  it("tells a scan with wrap-around behind a run of taken addresses from a uniform pick", () => {
+  it("scan with wrap-around behind a run of taken addresses: noticed", () => {
     const random = seededRandom(5101);
     const counts = new Array<number>(50).fill(0);
     for (let i = 0; i < 5000; i++) {

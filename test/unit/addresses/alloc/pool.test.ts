@@ -70,7 +70,7 @@ describe("allocateDynamic: to the last address", () => {
     expect(pool.allocateDynamic(family)?.address).toBe(last);
   });
 
-  it("a freed dynamic address is used before the rest of the static band", () => {
+  it("freed dynamic address: used before the rest of the static band", () => {
     const pool = poolOf({ owned: ["10.0.0.0/26"] });
     for (let i = 0; i < 50; i++) pool.allocateDynamic("IPv4");
     pool.release(...at("10.0.0.40"));
@@ -78,7 +78,7 @@ describe("allocateDynamic: to the last address", () => {
     expect(pool.allocateDynamic("IPv4")?.scope).toBe("static");
   });
 
-  it("the static band of one range waits for the dynamic band of every other", () => {
+  it("static band of one range: used after the dynamic band of every other", () => {
     const pool = poolOf({ owned: ["10.0.0.0/27", "10.9.0.0/27"] });
     const scopes = drain(pool, "IPv4").map(({ scope }) => scope);
     expect(scopes).toEqual([...Array<string>(28).fill("dynamic"), ...Array<string>(32).fill("static")]);
@@ -89,14 +89,14 @@ describe("allocateDynamic: to the last address", () => {
     expect(poolOf({ owned: ["10.0.0.0/24"] }).allocateDynamic("IPv6")).toBeUndefined();
   });
 
-  it("two families in one pool do not meet", () => {
+  it("two families in one pool: independent", () => {
     const pool = poolOf({ owned: ["0.0.0.0/28", "::/112"], ranges: ["0.0.0.0/28", "::/112"] });
     expect(drain(pool, "IPv4").length).toBe(14);
     expect(pool.free("IPv6")).toEqual({ dynamic: 65279, static: 256 });
     expect([...pool.taken("IPv6")]).toEqual([]);
   });
 
-  it("an IPv6 /64: beyond the safe integers the free count is the nearest number, and the all-ones address can be taken", () => {
+  it("IPv6 /64: the free count is the nearest number, and the all-ones address can be taken", () => {
     const pool = poolOf({ owned: ["2001:db8::/64"] });
     expect(pool.free("IPv6")).toEqual({ dynamic: 2 ** 64 - 257, static: 256 });
     expect(pool.take(...at("2001:db8::ffff:ffff:ffff:ffff"))).toBe(true);
@@ -107,7 +107,7 @@ describe("allocateDynamic: to the last address", () => {
 });
 
 describe("take and release", () => {
-  it("answer whether something changed; only allocatable addresses count in the free counts", () => {
+  it("answers: whether something changed; only allocatable addresses count as free", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"] });
     expect([pool.take(...at("10.0.0.1")), pool.take(...at("10.0.0.1"))]).toEqual([true, false]);
     expect(pool.free("IPv4")).toEqual({ dynamic: 238, static: 15 });
@@ -121,7 +121,7 @@ describe("take and release", () => {
     expect(pool.free("IPv4")).toEqual({ dynamic: 238, static: 16 });
   });
 
-  it("an address that is not owned fails an assertion; the questions answer no", () => {
+  it("address that is not owned: changes fail an assertion, questions answer no", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"] });
     expect(() => pool.take(...at("10.0.1.0"))).toThrow("not owned");
     expect(() => pool.release(...at("9.255.255.255"))).toThrow("not owned");
@@ -131,7 +131,7 @@ describe("take and release", () => {
     expect(pool.isTaken(...at("10.0.1.0"))).toBe(false);
   });
 
-  it("takenIn: counts inside the interval, over several segments, whatever is not owned", () => {
+  it("takenIn: counts inside the interval, over several segments with gaps", () => {
     const pool = poolOf({ owned: ["10.0.0.0/30", "10.0.0.8/30"] });
     for (const address of ["10.0.0.1", "10.0.0.3", "10.0.0.8", "10.0.0.9"]) pool.take(...at(address));
     const count = (first: string, last: string) => pool.takenIn("IPv4", at(first)[1], at(last)[1]);
@@ -150,7 +150,7 @@ describe("take and release", () => {
 });
 
 describe("overlapping ranges over one owned segment", () => {
-  it("the network and broadcast addresses of an inner range are usable through the outer one only", () => {
+  it("network and broadcast address of an inner range: usable through the outer one only", () => {
     const inner = ["10.0.0.16", "10.0.0.31"];
     const allocatable = (ranges: string[]) =>
       inner.map((address) => poolOf({ owned: ["10.0.0.0/24"], ranges }).isAllocatable(...at(address)));
@@ -160,7 +160,7 @@ describe("overlapping ranges over one owned segment", () => {
   });
 
   // reference: TestCIDRAllocateShadow, Grow, Shrink
-  it("a /28 inside a /24 counts nothing twice; without the /24 again 14", () => {
+  it("/28 inside a /24: no address counts twice; without the /24 there are 14", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"], ranges: ["10.0.0.0/28"] });
     const sum = () => pool.free("IPv4").dynamic + pool.free("IPv4").static;
     expect(sum()).toBe(14);
@@ -185,7 +185,7 @@ describe("overlapping ranges over one owned segment", () => {
     expect(pool.scopeOf(...at(address))).toBe(scope);
   });
 
-  it("the band of a larger range decides in a smaller segment too", () => {
+  it("band of a larger range: decides in a smaller segment, too", () => {
     // Owned is the /24 alone; the Ready /16 around it has its static band up to 10.0.1.0.
     const pool = poolOf({ owned: ["10.0.0.0/24"], ranges: ["10.0.0.0/16"] });
     expect(pool.free("IPv4")).toEqual({ dynamic: 0, static: 255 });
@@ -194,7 +194,7 @@ describe("overlapping ranges over one owned segment", () => {
     expect(pool.allocateDynamic("IPv4")?.scope).toBe("static");
   });
 
-  it("owned without a Ready range: nothing to give out, what is taken stays", () => {
+  it("owned without a Ready range: gives out nothing, and taken addresses stay", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"] });
     pool.take(...at("10.0.0.7"));
     pool.configure([prefixOf("10.0.0.0/24")], []);
@@ -204,7 +204,7 @@ describe("overlapping ranges over one owned segment", () => {
     expect(pool.release(...at("10.0.0.7"))).toBe(true);
   });
 
-  it("an owned /48 gives addresses of the whole /48 while it is a range, and of an inner /64 alone once only that is one", () => {
+  it("owned /48: gives out the whole /48 while it is a range, then the inner /64 that alone is one", () => {
     const pool = poolOf({ owned: ["fd00::/48"], ranges: ["fd00::/48", "fd00:0:0:5::/64"] });
     expect(pool.isAllocatable(...at("fd00:0:0:5::1"))).toBe(true);
     expect(pool.isAllocatable(...at("fd00:0:0:6::1"))).toBe(true);
@@ -217,7 +217,7 @@ describe("overlapping ranges over one owned segment", () => {
 });
 
 describe("pages", () => {
-  it("a pool made from the stored pages equals the one that wrote them", () => {
+  it("pool made from stored pages: equals the pool that wrote them", () => {
     const owned = ["10.0.0.0/20", "10.1.0.0/30", "fd00::/64"];
     const pool = poolOf({ owned });
     const rows = new Map<string, Uint8Array>();
@@ -246,7 +246,7 @@ describe("pages", () => {
     copy.verify();
   });
 
-  it("names segment and page, and null for a page that became all free", () => {
+  it("dirty pages: name segment and page, and have null for a page that became all free", () => {
     const pool = poolOf({ owned: ["10.0.0.0/16", "fd00::/64"] });
     pool.take(...at("10.0.16.0"));
     pool.take(...at("fd00::1:0:0:1"));
@@ -258,7 +258,7 @@ describe("pages", () => {
     expect(pool.takeDirtyPages()).toEqual([{ segment: "10.0.0.0/16", page: "1", bytes: null }]);
   });
 
-  it("a damaged page, or one of a segment that is not owned, fails an assertion", () => {
+  it("damaged page, or page of a segment that is not owned: fails an assertion", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"] });
     expect(() => pool.loadPage("10.0.0.0/24", "0", new Uint8Array(8))).toThrow("page 0 of 10.0.0.0/24 is damaged: version");
     pool.take(...at("10.0.0.1"));
@@ -268,7 +268,7 @@ describe("pages", () => {
 });
 
 describe("configure: segments that change", () => {
-  it("a segment that stays keeps what is taken and is not written again", () => {
+  it("segment that stays: keeps its taken addresses, and is not written again", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"] });
     pool.take(...at("10.0.0.9"));
     pool.takeDirtyPages();
@@ -277,7 +277,7 @@ describe("configure: segments that change", () => {
     expect(pool.takeDirtyPages()).toEqual([]);
   });
 
-  it("a segment that is given away: its addresses are gone, its pages come out as null", () => {
+  it("segment that is given away: its addresses are gone, and its pages come out as null", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24", "10.0.9.0/24"] });
     pool.take(...at("10.0.0.9"));
     pool.take(...at("10.0.9.9"));
@@ -287,7 +287,7 @@ describe("configure: segments that change", () => {
     expect(pool.takeDirtyPages()).toEqual([{ segment: "10.0.0.0/24", page: "0", bytes: null }]);
   });
 
-  it("a segment that is cut: what stays owned stays taken, in pages of the parts", () => {
+  it("segment that is cut: addresses that stay owned stay taken, in pages of the parts", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"] });
     for (const address of ["10.0.0.9", "10.0.0.200", "10.0.0.255"]) pool.take(...at(address));
     pool.takeDirtyPages();
@@ -305,7 +305,7 @@ describe("configure: segments that change", () => {
     pool.verify();
   });
 
-  it("overlapping owned segments fail an assertion", () => {
+  it("overlapping owned segments: fail an assertion", () => {
     expect(() => poolOf({ owned: ["10.0.0.0/24", "10.0.0.128/25"] })).toThrow("overlap");
   });
 });

@@ -15,7 +15,7 @@ const texts = import.meta.glob(["../../../../docs/allocator.md", "../../../suppo
 });
 
 describe("docs/allocator.md", () => {
-  it("its example is the code that runs here, and prints what the page says", async () => {
+  it("example: is the code that runs here, and prints what the page shows", async () => {
     const page = String(await texts["../../../../docs/allocator.md"]?.());
     const code = String(await texts["../../../support/examples/allocator.ts"]?.());
     const [shown = "", printed = ""] = [...page.matchAll(/```(?:ts)?\n(\w[\s\S]*?)```/g)].map((match) => match[1] ?? "");

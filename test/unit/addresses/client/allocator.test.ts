@@ -22,7 +22,7 @@ function tryTo(allocator: Pick<RangeAllocator, "allocate">, address: string): st
 const NOT_READY = { ok: false, error: { reason: "notReady" } };
 
 describe("RangeAllocator", () => {
-  it("names its CIDR and family, and refuses what is no canonical CIDR", () => {
+  it("constructor: names CIDR and family, and refuses a text that is no canonical CIDR", () => {
     const allocator = rangeOf("fd00::/112");
     expect([allocator.cidr, allocator.ipFamily, allocator.free, allocator.used]).toEqual([
       "fd00::/112",
@@ -50,7 +50,7 @@ describe("RangeAllocator", () => {
     expect(tryTo(allocator.dryRun(), address)).toBe(want);
   });
 
-  it("has, forEach, release: canonical, ascending, and harmless for what is not there", () => {
+  it("has, forEach, release: canonical, ascending, and harmless for addresses that are not taken", () => {
     const allocator = rangeOf("fd00::/120");
     for (const address of ["fd00::ff", "fd00:0::2", "FD00::10"]) expect(allocator.allocate(address).ok).toBe(true);
     const seen: string[] = [];
@@ -63,7 +63,7 @@ describe("RangeAllocator", () => {
     expect([allocator.used, allocator.has("fd00::2"), allocator.has("nonsense")]).toEqual([0, false, false]);
   });
 
-  it("every length of either family: gives out each of its addresses, or the first thousand, and never another", () => {
+  it("every length of either family: gives out each of its addresses (up to a thousand), and no other", () => {
     for (const [family, width] of [
       ["10.0.0.0", 32],
       ["fd00::", 128],
@@ -80,7 +80,7 @@ describe("RangeAllocator", () => {
     }
   });
 
-  it("a dry run leaves no trace", () => {
+  it("dry run: changes nothing", () => {
     const allocator = rangeOf("10.0.0.0/24");
     allocator.allocate("10.0.0.9");
     const dry = allocator.dryRun();
@@ -115,7 +115,7 @@ describe("RangeAllocator", () => {
     expect([allocator.used, allocator.has("10.0.0.9"), allocator.usage()]).toEqual([0, false, []]);
   });
 
-  it("load: what an allocator has made, can be read, and lies inside", () => {
+  it("load: takes readable objects of an allocator that lie inside", () => {
     const labels = { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io", "ipaddress.kubernetes.io/ip-family": "IPv4" };
     const allocator = rangeOf("10.0.0.0/24");
     const named = (name: string, has: Record<string, string> = labels) => ({ metadata: { name, labels: has } });
@@ -153,7 +153,7 @@ describe("RangeAllocator with records", () => {
     }
   }
 
-  it("an address that the records have already is passed over, once each", () => {
+  it("address that the records have already: passed over, once each", () => {
     const records = new Records();
     for (let i = 1; i <= 5; i++) records.stored.add(`10.0.0.${i}`);
     const allocator = rangeOf("10.0.0.0/29", { records });
@@ -161,7 +161,7 @@ describe("RangeAllocator with records", () => {
     expect(records.asked.length).toBe(6);
   });
 
-  it("another fault ends the call at once, is handed on as it is, and takes nothing", () => {
+  it("another fault: ends the call at once, is handed on as it is, and takes nothing", () => {
     const records = new Records();
     records.fault = new Error("the server is on fire");
     const allocator = rangeOf("10.0.0.0/24", { records });
@@ -173,7 +173,7 @@ describe("RangeAllocator with records", () => {
     expect([records.stored.size, allocator.used]).toEqual([0, 0]);
   });
 
-  it("a named address that the records have is allocated; asking again still says so", () => {
+  it("named address that the records have: allocated already, also when asked again", () => {
     const records = new Records();
     records.stored.add("10.0.0.9");
     const allocator = rangeOf("10.0.0.0/24", { records });

@@ -122,8 +122,8 @@ function follow(server: FakeServer, watchMs = 5_000) {
 
 const IPv4 = (ranges: FollowedRanges | undefined) => [ranges?.ready.IPv4.prefixes.join(" "), ranges?.serving.IPv4.prefixes.join(" ")];
 
-describe("following the ranges", () => {
-  it.each(["iterator", "reader", "text"] as const)("tells the list, then every change of it (body as %s)", async (form) => {
+describe("followRanges", () => {
+  it.each(["iterator", "reader", "text"] as const)("list, then changes: each is reported (body as %s)", async (form) => {
     const server = new FakeServer();
     server.form = form;
     server.objects.set("kubernetes", cidr("kubernetes", ["10.96.0.0/25"]));
@@ -156,7 +156,7 @@ describe("following the ranges", () => {
     expect(errors).toEqual([]);
   });
 
-  it("says nothing of changes that leave the ranges as they are, and several changes that come together are one", async () => {
+  it("changes that leave the ranges as they are: not reported; changes that come together: reported once", async () => {
     const server = new FakeServer();
     server.objects.set("a", cidr("a", ["10.0.0.0/16"]));
     const { told, stop } = follow(server);
@@ -169,7 +169,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("goes on from the last revision when a watch ends, and looks at the view again", async () => {
+  it("end of a watch: the next one goes on from the last revision, and the view is read again", async () => {
     const server = new FakeServer();
     server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
     const { told, pauses, stop } = follow(server);
@@ -188,7 +188,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("looks at the view again soon while a range is in use that no ServiceCIDR names, for it goes without an event", async () => {
+  it("range in use that no ServiceCIDR names: the view is read again soon, because the range goes without an event", async () => {
     const server = new FakeServer();
     server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
     server.objects.set("b", cidr("b", ["10.0.1.0/24"]));
@@ -206,7 +206,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("works without the view: no epoch", async () => {
+  it("API server without the view: no epoch", async () => {
     const server = new FakeServer();
     server.view.status = 404;
     server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
@@ -222,7 +222,7 @@ describe("following the ranges", () => {
     ["is cut off", (view: FakeServer["view"]) => (view.text = `{"orphaned":[`)],
     ["is another page", (view: FakeServer["view"]) => (view.text = "{}")],
     ["is lost", (view: FakeServer["view"]) => (view.lost = true)],
-  ])("what was told as in use stays while the view %s, and it is read again soon", async (_, spoil) => {
+  ])("view that %s: prefixes in use stay, and it is read again soon", async (_, spoil) => {
     const server = new FakeServer();
     server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
     server.objects.set("b", cidr("b", ["10.0.1.0/24"]));
@@ -249,7 +249,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("a view that never could be read is asked for ever less often, and the ranges are followed without it", async () => {
+  it("view that never can be read: asked for less and less often, and the ranges are followed without it", async () => {
     const server = new FakeServer();
     server.view.status = 403;
     server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
@@ -271,7 +271,7 @@ describe("following the ranges", () => {
   it.each([
     ["an answer 410", (server: FakeServer) => (server.watchStatus = 410)],
     ["an event ERROR 410", (server: FakeServer) => server.send(`{"type":"ERROR","object":{"code":410,"message":"too old"}}\n`)],
-  ])("lists anew after %s, without an error", async (_, expire) => {
+  ])("%s: lists anew, without an error", async (_, expire) => {
     const server = new FakeServer();
     server.objects.set("a", cidr("a", ["10.0.0.0/24"]));
     const { told, errors, stop } = follow(server);
@@ -286,7 +286,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("tells errors, waits longer each time, and recovers", async () => {
+  it("errors: reported, with longer waits each time, until it recovers", async () => {
     const server = new FakeServer();
     server.listStatus = 503;
     const { told, errors, pauses, stop } = follow(server);
@@ -298,7 +298,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("does not ask in a circle when watches end at once", async () => {
+  it("watches that end at once: asked again with rests", async () => {
     const server = new FakeServer();
     const { pauses, stop } = follow(server, 1);
     for (let i = 1; i <= 3; i++) {
@@ -310,7 +310,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("an API server that serves no ServiceCIDRs: its page is followed, until it serves them, and again when it does not", async () => {
+  it("API server without ServiceCIDRs: its page is followed while it serves none", async () => {
     const server = new FakeServer();
     server.listStatus = 404;
     server.configure("10.96.0.0/24");
@@ -336,7 +336,7 @@ describe("following the ranges", () => {
     stop();
   });
 
-  it("an API server with neither: that is told as an error", async () => {
+  it("API server with neither: reported as an error", async () => {
     const server = new FakeServer();
     server.listStatus = 404;
     server.view.status = 404;

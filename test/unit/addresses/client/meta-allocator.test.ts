@@ -32,7 +32,7 @@ function tryTo(allocator: Pick<MetaAllocator, "allocate">, address: string): str
 }
 
 describe("MetaAllocator", () => {
-  it("no range, no ready range: full, and nothing can be named", () => {
+  it("no range, or no ready range: full, and no address can be named", () => {
     for (const allocator of [metaOf(), metaOf("!10.0.0.0/24")]) {
       expect([drain(allocator), tryTo(allocator, "10.0.0.9")]).toEqual([[], "the provided network does not match the current range"]);
       expect([allocator.cidr, allocator.free]).toEqual(["", { dynamic: 0, static: 0 }]);
@@ -40,7 +40,7 @@ describe("MetaAllocator", () => {
     }
   });
 
-  it("equal and nested ranges count once, an inner network address is usable through the outer one", () => {
+  it("equal and nested ranges: addresses count once, and an inner network address is usable through the outer range", () => {
     const allocator = metaOf("10.0.0.0/28", "10.0.0.16/28", "10.0.0.0/28");
     expect([drain(allocator).length, tryTo(allocator, "10.0.0.16")]).toEqual([28, "the provided network does not match the current range"]);
     set(allocator, "10.0.0.0/28", "10.0.0.16/28", "10.0.0.0/24");
@@ -53,7 +53,7 @@ describe("MetaAllocator", () => {
     ]);
   });
 
-  it("a dry run says the band of a named address, and knows the ranges as they are", () => {
+  it("dry run: answers the band of a named address, by the ranges as they are", () => {
     const allocator = metaOf("10.0.0.0/24");
     const dry = allocator.dryRun();
     expect([tryTo(dry, "10.0.0.5"), tryTo(dry, "10.0.0.200"), dry.allocateNext()]).toEqual([
@@ -69,7 +69,7 @@ describe("MetaAllocator", () => {
     expect([allocator.used, dry.used]).toEqual([0, 0]);
   });
 
-  it("an address that lost its range stays taken until it is released, whatever comes and goes", () => {
+  it("address that lost its range: taken until it is released, whichever ranges come and go", () => {
     const allocator = metaOf("10.0.0.0/24");
     allocator.allocate("10.0.0.200");
     allocator.allocate("10.0.0.3");
@@ -88,7 +88,7 @@ describe("MetaAllocator", () => {
     expect([tryTo(allocator, "10.0.0.200"), allocator.used]).toEqual(["dynamic", 1]);
   });
 
-  it("a refused CIDR changes nothing; ranges of the other family are passed over", () => {
+  it("refused CIDR: changes nothing; ranges of the other family: ignored", () => {
     const allocator = metaOf("10.0.0.0/28", "fd00::/64");
     expect(
       allocator.setRanges([
@@ -99,7 +99,7 @@ describe("MetaAllocator", () => {
     expect(drain(allocator).length).toBe(14);
   });
 
-  it("metrics name the innermost range; a full request counts once in each", () => {
+  it("metrics: name the innermost range; a full request counts once in each range", () => {
     const allocator = metaOf("10.0.0.0/29", "10.0.0.0/30");
     const metrics = new AllocationMetrics();
     allocator.enableMetrics(metrics);
@@ -111,7 +111,7 @@ describe("MetaAllocator", () => {
     ]);
   });
 
-  it("random ranges come and go: never twice, never outside, static bands last (seed 8301)", () => {
+  it("random ranges that come and go: no address twice or outside, static bands last (seed 8301)", () => {
     const random = seededRandom(8301);
     const allocator = metaOf();
     const held = new Set<string>();

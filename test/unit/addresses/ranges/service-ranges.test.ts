@@ -42,12 +42,12 @@ describe("merged ranges", () => {
     expect(orphaned).toEqual([]);
   });
 
-  it("none: two empty families", () => {
+  it("no source: two empty families", () => {
     const empty = { IPv4: { prefixes: [], zones: [] }, IPv6: { prefixes: [], zones: [] } };
     expect(serviceRanges([])).toEqual({ ready: empty, serving: empty, orphaned: [] });
   });
 
-  it("what is not ready serves on, and so does what is held without a ServiceCIDR", () => {
+  it("source that is not ready, and held prefix without a source: still serving", () => {
     const sources = [
       { cidrs: ["10.96.0.0/24"], ready: true },
       { cidrs: ["10.96.1.0/24", "fd00::/112"], ready: false },
@@ -74,7 +74,7 @@ describe("merged ranges", () => {
     expect(rangeSourceOf(object)).toEqual({ cidrs, ready: want });
   });
 
-  it.each([1, 2, 3])("random ranges: disjoint, in order, the same addresses, in zones too (seed %i)", (seed) => {
+  it.each([1, 2, 3])("random ranges: disjoint, in order, same addresses in prefixes and zones (seed %i)", (seed) => {
     const random = seededRandom(seed);
     for (let round = 0; round < 60; round++) {
       const given = Array.from({ length: 1 + random.below(12) }, () => randomPrefix(random));

@@ -4,7 +4,7 @@ import { OwnerCheck } from "../../../../src/addresses/repair/owner-check";
 import { MemoryRepairStorage } from "../../../support/memory/repair-storage";
 import { SimScheduler } from "../../../support/sim/scheduler";
 
-/** Owners with so many rows each, as calls of 2,000 rows see them; a call takes `callMs`. */
+/** Owners with these numbers of rows, in calls of 2,000 rows; a call takes `callMs`. */
 class World {
   readonly storage = new MemoryRepairStorage();
   readonly scheduler = new SimScheduler();
@@ -42,8 +42,8 @@ class World {
 const many = (count: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`o${String(i).padStart(3, "0")}`, 10]));
 
-describe("an ordinary check", () => {
-  it("looks at twenty owners, the next ones the next time, and begins anew behind the last", async () => {
+describe("ordinary check", () => {
+  it("many owners: twenty each time, and from the beginning again after the last", async () => {
     const world = new World(many(45));
     const rounds = [];
     for (let i = 0; i < 4; i++) rounds.push(await world.run(false));
@@ -55,14 +55,14 @@ describe("an ordinary check", () => {
     ]);
   });
 
-  it("ends with a page of an owner that has more, and goes on with it", async () => {
+  it("owner with more rows than a page: the check ends there, and the next one goes on", async () => {
     const world = new World({ a: 10, b: 5_000, c: 10 });
     const rounds = [];
     for (let i = 0; i < 4; i++) rounds.push((await world.run(false)).calls);
     expect(rounds).toEqual([["a 0", "b 0"], ["b 2000"], ["b 4000", "c 0"], ["a 0", "b 0"]]);
   });
 
-  it("begins anew when the owner that came next is gone", async () => {
+  it("next owner gone: begins anew", async () => {
     const world = new World(many(45));
     await world.run(false);
     await world.run(false);
@@ -71,8 +71,8 @@ describe("an ordinary check", () => {
   });
 });
 
-describe("a check of everything", () => {
-  it("asks a few owners at a time, and every row of each", async () => {
+describe("check of everything", () => {
+  it("owners: a few at a time, every row of each", async () => {
     const world = new World({ ...many(10), o004: 5_000, o005: 3_000 });
     const { through, calls } = await world.run(true);
     expect(through).toBe(true);
@@ -81,7 +81,7 @@ describe("a check of everything", () => {
     expect(calls).toContain("o005 2000");
   });
 
-  it("stops in time, and goes on where it stopped", async () => {
+  it("end of its time: stops, and the next one goes on there", async () => {
     const world = new World(many(100));
     world.callMs = 50;
     const first = await world.run(true, 500);

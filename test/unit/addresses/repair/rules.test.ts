@@ -1,4 +1,4 @@
-/** Each rule of upstream's repair controller: what is found, and what is told (reference: repairip.go, in the order of its rules). */
+/** Each rule of upstream's repair controller: the finding and the event (repairip.go, in the order of its rules). */
 import { describe, expect, it } from "vitest";
 import { addressEvent, serviceEvent } from "../../../../src/addresses/repair/repair-events";
 import { clusterIPsOf, judgeClusterIP, judgeIPAddress, readClusterIP } from "../../../../src/addresses/repair/rules";
@@ -20,7 +20,7 @@ const refersTo = (parent: string, changes: Parameters<typeof anIPAddress>[3] = {
 const MISSING = "Cluster IP [IPv4]: 10.0.0.9 is not allocated; repairing";
 const WRONG = "the ClusterIP [IPv4]: 10.0.0.9 for Service default/web has a wrong reference; repairing";
 
-describe("an address of a Service", () => {
+describe("address of a Service", () => {
   it.each([
     {
       rule: "unparsable",
@@ -118,7 +118,7 @@ describe("an address of a Service", () => {
     expect([found, serviceEvent(found, web, ip)]).toEqual([finding, event]);
   });
 
-  it("whose owner or IPAddress cannot be asked for", () => {
+  it("owner or IPAddress that cannot be asked: event of an unknown error", () => {
     expect(serviceEvent("unknown", web, readClusterIP(IP))).toEqual(
       told("UnknownError", "ClusterIPAllocation", "Unable to allocate ClusterIP [IPv4]: 10.0.0.9 due to an unknown error"),
     );
@@ -126,16 +126,16 @@ describe("an address of a Service", () => {
 
   it.each<[string, Service["spec"], string[]]>([
     ["headless", { clusterIP: "None", clusterIPs: ["None"] }, []],
-    ["ExternalName that kept its field", { type: "ExternalName", clusterIP: IP, clusterIPs: [IP] }, []],
-    ["without addresses", {}, []],
+    ["an ExternalName one that kept its field", { type: "ExternalName", clusterIP: IP, clusterIPs: [IP] }, []],
+    ["one without addresses", {}, []],
     ["of an old release, without clusterIPs", { clusterIP: IP }, [IP]],
     ["dual-stack", { clusterIP: IP, clusterIPs: [IP, V6] }, [IP, V6]],
-  ])("is looked for in %s", (_, spec, wanted) => {
+  ])("clusterIPsOf a Service that is %s", (_, spec, wanted) => {
     expect(clusterIPsOf({ metadata: {}, spec } as Service)).toEqual(wanted);
   });
 });
 
-describe("an IPAddress with the allocator's label", () => {
+describe("IPAddress with the allocator's label", () => {
   const aged = (seconds: number, parent = "default/web", name = "10.0.0.8") => anIPAddress(name, parent, NOW - seconds * 1_000);
   const external = aService("web", [], NOW - 300_000, { type: "ExternalName", externalName: "example.com" });
 
@@ -179,7 +179,7 @@ describe("an IPAddress with the allocator's label", () => {
     ["leaked", "IPAddressNotAllocated", "IPAddress: 10.0.0.9 for Service default/web appears to have leaked: cleaning up"],
     ["wrongReference", "IPAddressWrongReference", "IPAddress: 10.0.0.9 for Service default/web has a wrong reference; cleaning up"],
     ["unknown", "UnknownError", "Unable to get parent Service for IPAddress 10.0.0.9 due to an unknown error"],
-  ] as const)("%s is told", (finding, reason, note) => {
+  ] as const)("%s: its event", (finding, reason, note) => {
     expect(addressEvent(finding, refersTo("default/web"))).toEqual(told(reason, "IPAddressAllocation", note));
   });
 });

@@ -18,7 +18,7 @@ function settings(vars: Record<string, string>): Settings {
   return settingsOf(config.value);
 }
 
-/** What survives the controller's object, and what it told. */
+/** What survives the controller's object, and what it reported. */
 class World implements SettingsStorage {
   opened: Settings = {};
   rows = new Map<string, SeenDifference & { isNew: boolean }>();
@@ -51,7 +51,7 @@ class World implements SettingsStorage {
   }
 }
 
-describe("a cluster that is opened under other settings than before", () => {
+describe("cluster opened under other settings than before", () => {
   it.each([
     ["the first time", {}, {}, true, []],
     ["the same, in another spelling", { SERVICE_CLUSTER_IP_RANGE: "FD00::/112" }, { SERVICE_CLUSTER_IP_RANGE: " fd00::/112" }, false, []],
@@ -85,7 +85,7 @@ describe("a cluster that is opened under other settings than before", () => {
     expect(world.told).toEqual(told);
   });
 
-  it("tells the release before, too, and looks at everything after an upgrade", async () => {
+  it("another release: reported with the old one, and everything is looked at", async () => {
     const world = new World();
     const own = settings({});
     await world.start({ ...own, version: "v1.36.2-servicenet.0" }).run();
@@ -97,7 +97,7 @@ describe("a cluster that is opened under other settings than before", () => {
   });
 });
 
-describe("a Worker under other settings than the cluster's", () => {
+describe("Worker under other settings than the cluster's", () => {
   const own = settings({ SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16" });
   const theirs = settings({ SERVICE_CLUSTER_IP_RANGE: "10.97.0.0/16", FEATURE_GATES: "ServiceIPStaticSubrange=false" });
   const NOTES = [
@@ -105,7 +105,7 @@ describe("a Worker under other settings than the cluster's", () => {
     "Warning ConfigurationDiffers A Worker runs with ServiceIPStaticSubrange false, the cluster with true: addresses are given out by the cluster's",
   ];
 
-  it("is told with the next pass, once for each time that it says so, also by an object that starts in between", async () => {
+  it("next pass: reported once for each poke, even when the object restarts in between", async () => {
     const world = new World();
     await world.start(own).run();
     noteSettings(world, own, own, 1_000);
@@ -120,7 +120,7 @@ describe("a Worker under other settings than the cluster's", () => {
     expect(world.told).toEqual([...NOTES, ...NOTES]);
   });
 
-  it("is counted until it has not been seen for five minutes", () => {
+  it("not seen for five minutes: no longer counted", () => {
     const world = new World();
     noteSettings(world, own, theirs, 1_000);
     expect(differingSettings(world, 300_000)).toEqual(["SERVICE_CLUSTER_IP_RANGE", "ServiceIPStaticSubrange"]);
@@ -129,7 +129,7 @@ describe("a Worker under other settings than the cluster's", () => {
     expect([...world.rows.keys()]).toEqual(["version"]);
   });
 
-  it("is logged where there is nothing yet that an event could be about", async () => {
+  it("no object for an event yet: logged", async () => {
     const world = new World();
     world.hasSubject = false;
     noteSettings(world, own, theirs, 1_000);

@@ -3,7 +3,7 @@ import { StoredRanges } from "../../../../src/addresses/repair/stored-ranges";
 import { formatPrefix } from "../../../../src/core/net/prefix";
 import type { FedChanges, FedPage, ObjectFeed } from "../../../../src/api/rpc/object-feed";
 
-/** A store of ServiceCIDRs with a page size of its own; counts the pages that are read. */
+/** A store of ServiceCIDRs with small pages, which counts their reads. */
 class FakeFeed implements ObjectFeed {
   pages = 0;
   revision = 1;
@@ -36,7 +36,7 @@ class FakeFeed implements ObjectFeed {
 const read = async (ranges: StoredRanges): Promise<string[]> => (await ranges.current()).map(formatPrefix);
 
 describe("StoredRanges", () => {
-  it("reads all pages once, and again only after a change", async () => {
+  it("no change: pages are read once; a change: they are read again", async () => {
     const feed = new FakeFeed([["10.0.0.0/24", "2001:db8::/64"], ["10.0.1.0/24"], ["no prefix", "10.0.2.0/24"]]);
     const ranges = new StoredRanges(feed, { log: () => undefined });
     const all = ["10.0.0.0/24", "2001:db8::/64", "10.0.1.0/24", "10.0.2.0/24"];
@@ -49,7 +49,7 @@ describe("StoredRanges", () => {
     expect(feed.pages).toBe(3);
   });
 
-  it("that changed while they were read are read again", async () => {
+  it("change while they are read: read again", async () => {
     const feed = new FakeFeed([["10.0.0.0/24"]]);
     feed.onPage = () => {
       feed.revision++;
@@ -61,7 +61,7 @@ describe("StoredRanges", () => {
     expect(await read(ranges)).toEqual(["10.0.9.0/24"]);
   });
 
-  it("of a store that came back from a copy are read again", async () => {
+  it("store that came back from a copy: read again", async () => {
     const feed = new FakeFeed([["10.0.0.0/24"]]);
     const ranges = new StoredRanges(feed, { log: () => undefined });
     await read(ranges);

@@ -41,7 +41,7 @@ describe("claimUnowned", () => {
     expect(claimUnowned(wanted.map(storedPrefix), claims.map(storedPrefix)).map(formatPrefix)).toEqual(want);
   });
 
-  it("gives every address one owner for ever, whatever is created in whatever order", () => {
+  it("random creations in any order: every address has one owner for ever", () => {
     const seed = 4242;
     const random = seededRandom(seed);
     for (let history = 0; history < 60; history++) {

@@ -49,7 +49,7 @@ describe("remaindersOf", () => {
 });
 
 describe("movesOf", () => {
-  it("a segment goes whole to the largest range around it", () => {
+  it("ranges around a segment: it goes whole to the largest", () => {
     const covers: [string, string][] = [
       ["10.0.0.0/24", "same"],
       ["10.0.0.0/8", "large"],
@@ -58,7 +58,7 @@ describe("movesOf", () => {
     expect(moves(["10.0.0.0/24"], covers)).toEqual([["10.0.0.0/24", "large", "10.0.0.0/24"]]);
   });
 
-  it("of equal ranges it is always the same one", () => {
+  it("equal ranges: always the same one", () => {
     const covers: [string, string][] = [
       ["10.0.0.0/16", "b"],
       ["10.0.0.0/16", "a"],
@@ -66,7 +66,7 @@ describe("movesOf", () => {
     expect(moves(["10.0.0.0/24"], covers)).toEqual(moves(["10.0.0.0/24"], covers.toReversed()));
   });
 
-  it("without one, the largest ranges inside take their parts, in address order; the rest has no move", () => {
+  it("ranges inside a segment: the largest take their parts, in address order; the rest has no move", () => {
     const covers: [string, string][] = [
       ["10.0.0.128/25", "high"],
       ["10.0.0.0/27", "inner"],
@@ -78,7 +78,7 @@ describe("movesOf", () => {
     ]);
   });
 
-  it("nobody covers it: no move", () => {
+  it("segment that nobody covers: no move", () => {
     expect(moves(["10.0.0.0/24"], [["10.0.1.0/24", "other"]])).toEqual([]);
   });
 });

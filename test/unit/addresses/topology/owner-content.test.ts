@@ -11,7 +11,7 @@ const content = (owned: string[], allocatable: string[]): ReturnType<typeof owne
 };
 
 describe("ownerContent", () => {
-  it("names the ranges that meet the owned segments: inside, around and equal", () => {
+  it("ranges that intersect owned segments: named, be they inside, around or equal", () => {
     const { owned, ranges } = content(
       ["10.0.1.0/24", "10.0.0.0/24"],
       ["10.0.0.0/16", "10.0.1.0/24", "10.0.1.128/25", "10.1.0.0/16", "fd00::/112"],
@@ -20,11 +20,11 @@ describe("ownerContent", () => {
     expect(ranges).toEqual(["10.0.0.0/16", "10.0.1.0/24", "10.0.1.128/25"]);
   });
 
-  it("names a prefix of several ServiceCIDRs once, so that a duplicate changes nothing for the owner", () => {
+  it("prefix of several ServiceCIDRs: named once, so that a duplicate changes nothing for the owner", () => {
     expect(content(["10.0.0.0/24"], ["10.0.0.0/24", "10.0.0.0/24"])).toEqual(content(["10.0.0.0/24"], ["10.0.0.0/24"]));
   });
 
-  it("does not depend on the order of its input", () => {
+  it("input in another order: same content", () => {
     const one = content(["10.0.0.0/25", "fd00::/112"], ["10.0.0.0/24", "fd00::/64"]);
     const other = content(["fd00::/112", "10.0.0.0/25"], ["fd00::/64", "10.0.0.0/24"]);
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));

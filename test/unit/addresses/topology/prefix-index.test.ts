@@ -23,14 +23,14 @@ describe("PrefixIndex", () => {
     expect(index.intersecting(storedPrefix(query)).sort()).toEqual(want);
   });
 
-  it("containing: bounds of a prefix are inside", () => {
+  it("containing: finds a prefix by its first and last address", () => {
     const at = (text: string): string[] => index.containing("IPv4", storedPrefix(`${text}/32`).base).sort();
     expect(at("192.168.0.0")).toEqual(["192.168.0.0/24"]);
     expect(at("192.168.0.255")).toEqual(["192.168.0.0/24"]);
     expect(at("192.168.1.0")).toEqual([]);
   });
 
-  it("intersecting: finds what a scan of the list finds", () => {
+  it("intersecting: finds the same as a scan of the list", () => {
     const seed = 20261121;
     const random = seededRandom(seed);
     for (let round = 0; round < 200; round++) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { partsOfRanges } from "../../../../src/addresses/topology/range-parts";
 
 describe("partsOfRanges", () => {
-  it("asks each owner for the usable addresses that it has of every range; equal ranges once", () => {
+  it("overlapping ranges and owners: each owner has its usable addresses of every range, equal ranges once", () => {
     const ranges = ["10.0.0.0/23", "10.0.0.0/24", "10.0.0.0/24", "10.0.9.0/31", "fd00::/64"].map((prefix, i) => ({
       prefix,
       name: `n${i}`,

@@ -72,7 +72,7 @@ describe("ownerOf", () => {
 });
 
 describe("drawOwner", () => {
-  it("draws in proportion to the free addresses of the dynamic band", () => {
+  it("draw: in proportion to the free addresses of the dynamic band", () => {
     const free = [600, 300, 80, 20, 0];
     const owners = free.map((_, i) => `owner-${i}`);
     const claims = owners.map((ownerUid, i) => ({ ownerUid, prefix: `10.0.${i * 4}.0/22` }));
@@ -88,23 +88,23 @@ describe("drawOwner", () => {
     expect(seen["owner-4 dynamic"]).toBeUndefined();
   });
 
-  it("never enters a static band while some owner has a dynamic address", () => {
+  it("dynamic address left at some owner: no static band is drawn", () => {
     const counts = { a: { dynamic: 0, static: 200 }, b: { dynamic: 1, static: 0 } };
     expect(draws(topology(), 100, choice(counts))).toEqual({ "b dynamic": 100 });
   });
 
-  it("enters the static bands in proportion when no dynamic address is left", () => {
+  it("no dynamic address left: static bands are drawn in proportion", () => {
     const counts = { a: { dynamic: 0, static: 5 }, b: NONE };
     expect(draws(topology(), 100, choice(counts))).toEqual({ "a static": 100 });
     const said = { a: { dynamic: 9, static: 5 }, b: { dynamic: 9, static: 0 } };
     expect(draws(topology(), 100, choice(said, { dynamic: ["a", "b"] }))).toEqual({ "a static": 100 });
   });
 
-  it("nobody when all counts say full", () => {
+  it("all counts say full: no owner", () => {
     expect(draws(topology(), 10, choice({ a: NONE, b: NONE }))).toEqual({ nobody: 10 });
   });
 
-  it("weighs an owner without counts by the size of what it may give out, several ranges over one claim as their union", () => {
+  it("owner without counts: weighed by the addresses that it may give out, ranges over one claim as their union", () => {
     const claims = [
       { prefix: "10.0.0.0/24", ownerUid: "a" },
       { prefix: "10.0.1.0/28", ownerUid: "b" },
@@ -119,7 +119,7 @@ describe("drawOwner", () => {
     expect(seen["b dynamic"]).toBeGreaterThan(0);
   });
 
-  it("the size of a segment that is one whole range is that of its bands, whatever its length", () => {
+  it("segment that is one whole range: its size is that of its bands", () => {
     for (const [base, width] of [
       ["10.0.0.0", 32],
       ["fd00::", 128],
@@ -137,7 +137,7 @@ describe("drawOwner", () => {
   });
 
   const seed = 20_261_122;
-  it(`the size of segments among ranges of any overlap is that of the bands inside them (seed ${seed})`, () => {
+  it(`segments among overlapping ranges: their sizes are those of the bands inside (seed ${seed})`, () => {
     const random = seededRandom(seed);
     for (let round = 0; round < 300; round++) {
       const ranges = Array.from({ length: 1 + random.below(6) }, () => randomPrefix(random));
@@ -161,7 +161,7 @@ describe("drawOwner", () => {
     }
   });
 
-  it("sizes beyond 2^53 keep their proportion", () => {
+  it("sizes beyond 2^53: keep their proportion", () => {
     const claims = [
       { prefix: "fd00::/62", ownerUid: "a" },
       { prefix: "fd01::/64", ownerUid: "b" },
@@ -171,7 +171,7 @@ describe("drawOwner", () => {
     expect(Math.abs((seen["a dynamic"] ?? 0) - 4_000)).toBeLessThan(5 * 28);
   });
 
-  it("passes over owners that are full, and those without an allocatable address of the family", () => {
+  it("owners that are full, or have no allocatable address of the family: not drawn", () => {
     expect(draws(topology(), 20, choice(), "IPv6")).toEqual({ "a dynamic": 20 });
     expect(draws(topology(), 20, choice({}, { dynamic: ["a"] }))).toEqual({ "b dynamic": 20 });
     expect(draws(topology(), 1, choice({}, { dynamic: ["a", "b"], static: ["a", "b"] }))).toEqual({ nobody: 1 });
@@ -196,7 +196,7 @@ describe("rangeOf and scopeOf", () => {
     expect(scopeOf(topology({ ranges }), parsed.value.family, parsed.value.value)).toBe(scope);
   });
 
-  it("an address that no range gives out has no band", () => {
+  it("address that no range gives out: no band", () => {
     expect(scopeOf(topology(), "IPv4", 0x0a00_0000n)).toBeUndefined();
   });
 });

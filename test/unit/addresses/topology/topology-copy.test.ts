@@ -6,14 +6,14 @@ import { aTopology } from "../../../support/worlds/ledger-world";
 
 const TOPOLOGY = aTopology(7, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
 
-describe("a published topology", () => {
-  it("opens as a view of epoch 0, which is never the Coordinator's, and without counts", async () => {
+describe("published topology", () => {
+  it("opened: has epoch 0, which is never the Coordinator's, and no counts", async () => {
     const opened = await openTopology(await sealTopology("c", TOPOLOGY, fakeDigest), "c", fakeDigest);
     expect(opened).toEqual({ epoch: 0, claims: TOPOLOGY.claims, ranges: TOPOLOGY.ranges, owners: [], free: [] });
     expect(topologyCopyKey("c")).toBe("topology/c");
   });
 
-  it("of another cluster, of another layout, or damaged is none", async () => {
+  it("of another cluster or layout, or damaged: undefined", async () => {
     const sealed = await sealTopology("c", TOPOLOGY, fakeDigest);
     expect(await openTopology(sealed, "d", fakeDigest)).toBeUndefined();
     expect(await openTopology(sealed.slice(1), "c", fakeDigest)).toBeUndefined();
@@ -21,7 +21,7 @@ describe("a published topology", () => {
     expect(await openTopology(later, "c", fakeDigest)).toBeUndefined();
   });
 
-  it("has a new version with each epoch, claim and range, whatever is free", () => {
+  it("version: changes with each epoch, claim and range, not with free counts", () => {
     const version = topologyVersion(TOPOLOGY);
     expect(topologyVersion({ ...TOPOLOGY, free: [] })).toBe(version);
     for (const other of [{ epoch: 8 }, { claims: [] }, { ranges: [] }])

@@ -7,7 +7,7 @@ import { SparseBitmap } from "../../../../src/core/bitmap/sparse-bitmap";
 import { NaiveBitmap } from "../../../model/naive-bitmap";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
-/** Both kinds behind bigint, so that one list of events drives them. */
+/** Both kinds with bigint offsets, so that one list of events drives them. */
 interface Subject {
   readonly takenCount: number;
   isTaken(offset: bigint): boolean;
@@ -157,7 +157,7 @@ describe("bitmap: refusals", () => {
     expect(() => subject.kthFree(0n, 31n, 32n)).toThrow("not that many free");
   });
 
-  it("a page with bits outside the space, or loaded twice, fails an assertion", () => {
+  it("page with bits outside the space, or loaded twice: fails an assertion", () => {
     const wide = new DenseBitmap(12);
     wide.take(40);
     const page = wide.takeDirtyPages()[0]?.page;
@@ -168,14 +168,14 @@ describe("bitmap: refusals", () => {
     expect(() => new DenseBitmap(12).loadPage(1, page)).toThrow("no such page");
   });
 
-  it("spaces beyond the limits are refused", () => {
+  it("space beyond the limits: refused", () => {
     expect(() => new DenseBitmap(29)).toThrow("too many bits");
     expect(() => new SparseBitmap(129)).toThrow("too many bits");
   });
 });
 
 describe("bitmap: changed pages", () => {
-  it("are told once; a page that became all free is told as undefined", () => {
+  it("takeDirtyPages: has each once, and undefined for a page that became all free", () => {
     const bitmap = new DenseBitmap(20);
     for (const offset of [5, 5000, 5001]) bitmap.take(offset);
     expect(bitmap.takeDirtyPages().map(({ index, page }) => [index, page?.count])).toEqual([

@@ -29,7 +29,7 @@ describe("page codec", () => {
     expect(encodePage(decoded.value)).toEqual(bytes);
   });
 
-  it("the decoded page shares no memory with the bytes", () => {
+  it("decoded page: shares no memory with the bytes", () => {
     const bytes = encodePage(pageWith(100));
     const decoded = decodePage(bytes);
     if (!decoded.ok) throw new Error(decoded.error);
@@ -37,7 +37,7 @@ describe("page codec", () => {
     expect([...decoded.value.taken()]).toEqual([...pageWith(100).taken()]);
   });
 
-  it("is pinned: version 1 of the stored form", () => {
+  it("stored form, version 1: pinned", () => {
     const page = new Page();
     for (const index of [1, 2, 4000]) page.add(index);
     expect([...encodePage(page)].slice(0, 4)).toEqual([1, 2, 3, 0]);
@@ -53,11 +53,11 @@ describe("page codec", () => {
     ["a list that does not ascend", () => encodePage(pageWith(5)).fill(0, 8, 18), "order"],
     ["a list beyond the page", () => encodePage(pageWith(1)).fill(255, 8, 10), "order"],
     ["with another count", () => encodePage(pageWith(100)).fill(7, 2, 3), "checksum"],
-  ] as const)("refuses bytes that are %s", (_, make, error) => {
+  ] as const)("bytes that are %s: refused", (_, make, error) => {
     expect(decodePage(make())).toEqual({ ok: false, error });
   });
 
-  it("refuses every single flipped bit", () => {
+  it("every single flipped bit: refused", () => {
     for (const count of [1, 20, 100, 4096]) {
       const bytes = encodePage(pageWith(count));
       for (let bit = 0; bit < bytes.length * 8; bit++) {

@@ -22,7 +22,7 @@ describe("taken counts", () => {
     }
   });
 
-  it("refuses a number of pages that is no power of two", () => {
+  it("number of pages that is no power of two: refused", () => {
     expect(() => new TakenCounts(3, 1)).toThrow("power of two");
   });
 });

@@ -38,7 +38,7 @@ describe("page: rank and select by numbers", () => {
     expect([...page.taken()].length).toBe(PAGE_BITS - 1);
   });
 
-  it("a list becomes bits past its limit, and the answers stay", () => {
+  it("list past its limit: becomes bits, and the answers stay", () => {
     const page = new Page();
     for (let i = 0; i <= LIST_LENGTH_MAX; i++) {
       expect(page.content.kind).toBe("list");

@@ -57,7 +57,7 @@ describe("intervals", () => {
   });
 
   const seed = 4201;
-  it(`agree with sets of single values (seed ${seed})`, () => {
+  it(`random sets: agree with sets of single values (seed ${seed})`, () => {
     const random = seededRandom(seed);
     const draw = (): Interval[] => {
       const parts = Array.from({ length: random.below(6) }, () => {

@@ -31,7 +31,7 @@ describe("prefix sets", () => {
     expect(show(subtractPrefixes(set(a), set(b)))).toBe(want);
   });
 
-  it("covers: several members together may do it", () => {
+  it("covers: true also by several members together", () => {
     expect(coversPrefix(set("10.0.0.0/25 10.0.0.128/25"), prefixOf("10.0.0.0/24"))).toBe(true);
     expect(coversPrefix(set("10.0.0.0/25 10.0.0.128/26"), prefixOf("10.0.0.0/24"))).toBe(false);
     expect(coversPrefix(set("::/0"), prefixOf("10.0.0.0/24"))).toBe(false);
@@ -39,7 +39,7 @@ describe("prefix sets", () => {
   });
 
   const seed = 4301;
-  it(`agree with sets of single addresses (seed ${seed})`, () => {
+  it(`random sets: agree with sets of single addresses (seed ${seed})`, () => {
     const random = seededRandom(seed);
     const base = 0x0a000000n;
     const draw = () =>

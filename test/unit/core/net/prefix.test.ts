@@ -22,7 +22,7 @@ describe("parsePrefix: accepts canonical text", () => {
   );
 });
 
-it("prefixesIn: those that are canonical, in their order", () => {
+it("prefixesIn: the canonical texts, in their order", () => {
   const texts = ["fd00::/64", "10.0.0.1/8", "10.0.0.0/8", "FD00::/64", "", "no prefix", "10.0.0.0/24"];
   expect(prefixesIn(texts).map(formatPrefix)).toEqual(["fd00::/64", "10.0.0.0/8", "10.0.0.0/24"]);
 });

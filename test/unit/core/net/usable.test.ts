@@ -76,7 +76,7 @@ upstreamRow("Test_hostsPerNetwork, Test_calculateRangeOffset", () => {
     expect(normalize([...bands.static, ...bands.dynamic])).toEqual(subtract(usable ? [usable] : [], withoutText));
   });
 
-  it.each(["::/0", "::/64", "::/80", "::fffe:0:0/95"])("%s: nobody gets an IPv4-mapped address, which has no name", (cidr) => {
+  it.each(["::/0", "::/64", "::/80", "::fffe:0:0/95"])("%s: no IPv4-mapped address is given out", (cidr) => {
     const { dynamic } = bandsOf([prefixOf(cidr)]);
     expect(memberAt(dynamic, 0xffff_0000_0000n)).toBeUndefined();
     expect(memberAt(dynamic, 0xffff_ffff_ffffn)).toBeUndefined();

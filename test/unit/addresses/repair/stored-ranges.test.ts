@@ -71,7 +71,7 @@ describe("StoredRanges", () => {
   });
 
   it.each(["{", "null", '{"spec":{"cidrs":[5]}}'])(
-    "with one that cannot be read (%s) may be anything, and the log says so",
+    "ServiceCIDR that cannot be read (%s): may have any address, and is logged",
     async (text) => {
       const feed = new FakeFeed([["10.0.0.0/24"], ["10.0.1.0/24"]]);
       const { objectsAfter } = feed;

@@ -114,7 +114,7 @@ export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & 
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "servicecidrs" });
 }
 
-/** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (PROTOCOL rule 9). */
+/** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (rule 9). */
 export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner> {
   return stubOf<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }

@@ -1,5 +1,5 @@
 /**
- * Hazards of PROTOCOL on real Durable Objects: what decides is in their tables, and many have died in between. test/sim/hazards plays all
+ * The hazards of the protocol on real Durable Objects: what decides is in their tables, and many have died in between. test/sim/hazards plays all
  * twenty; other tests of real objects that show one have its number in their title.
  */
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";

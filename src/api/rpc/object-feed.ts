@@ -8,7 +8,7 @@ export interface FedChange {
   object: string;
 }
 
-/** `expired`: the history no longer reaches back to the cursor (PROTOCOL rule 23): read page by page, and go on from a page's cursor. */
+/** `expired`: the history no longer reaches back to the cursor (rule 23): read page by page, and go on from a page's cursor. */
 export type FedChanges = { kind: "expired" } | { kind: "changes"; changes: FedChange[]; cursor: StoreCursor; more: boolean };
 
 export interface FedPage {

@@ -21,7 +21,7 @@ export interface StoreCursor {
 
 export type LinkChange = { type: "put"; links: ObjectLinks } | { type: "deleted"; key: ObjectKey; uid: string };
 
-/** `expired`: the history no longer reaches back to the cursor (PROTOCOL rule 23): list again. */
+/** `expired`: the history no longer reaches back to the cursor (rule 23): list again. */
 export type LinkChanges = { kind: "expired" } | { kind: "changes"; changes: LinkChange[]; cursor: StoreCursor; more: boolean };
 
 export interface LinkPage {

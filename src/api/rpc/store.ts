@@ -84,7 +84,7 @@ export interface CollectionRequest {
   deleteOptions?: DeleteOptionsRequest;
 }
 
-/** The forms a body can take (api-machinery §5). */
+/** The forms that a body can take. */
 export type Representation =
   { as: "object" } | { as: "table"; includeObject: "Metadata" | "Object" | "None"; version: string } | { as: "partial"; version: string };
 
@@ -108,7 +108,7 @@ export interface MaintainedStore {
   maintain(): Promise<void>;
   /** trims the history to its bounds */
   compact(): Promise<void>;
-  /** from now on nothing is created in this namespace; persisted when it returns (PROTOCOL rule 20). Throws when nobody can tell its uid. */
+  /** from now on nothing is created in this namespace; persisted when it returns (rule 20). Throws without an answer of the namespaces store. */
   closeNamespace(name: string, uid: string): Promise<void>;
   /** deletes what the namespace holds; answers what is left. Does nothing unless this namespace (this uid) is closed here. */
   emptyNamespace(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;

@@ -1,4 +1,4 @@
-/** Lists and watches of one store: what a CollectionRequest means, and where its bytes come from (api-machinery §4). */
+/** Lists and watches of one store: what a CollectionRequest means, and where its bytes come from. */
 import { WATCH_TIMEOUT_MIN_MS } from "../../core/base/limits";
 import { err, ok, type Result } from "../../core/base/result";
 import { parseFieldSelector } from "../meta/field-selector";
@@ -18,7 +18,7 @@ import { countAt, rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
 import { type View, viewOf } from "./view";
 import type { WatchSink } from "./watch-hub";
 
-/** What a collection needs to know of its store, whatever it was extended with. */
+/** What a collection needs of its store, whatever its extension. */
 type AnyStore = Pick<
   ResourceStore<unknown>,
   "definition" | "storage" | "clock" | "random" | "revision" | "floor" | "incarnation" | "hub" | "afterPublication"
@@ -175,7 +175,7 @@ function takePage(rows: Iterable<SnapshotRow>, filter: Filter, limit: number): P
 const REMAINDERS_MAX = 64;
 const remainders = new WeakMap<AnyStore, Map<string, number>>();
 
-/** How many objects are left behind `last`. A revision never changes, so what is left behind one page tells it for the next: no scan per page. */
+/** How many objects come after `last`. A revision never changes: the number of one page gives that of the next without a scan. */
 function remainingBehind(store: AnyStore, at: { range: KeyRange; revision: number; after: string; page: Page; last: string }): number {
   const { range, revision, after, page, last } = at;
   const keyOf = (behindKey: string): string => `${revision}\n${range.from}\n${range.to}\n${behindKey}`;
@@ -201,15 +201,15 @@ export function matchingKeys(store: AnyStore, filter: Filter): string[] {
 const encoder = new TextEncoder();
 const PIECE_CHARS = 256 * 1024;
 
-/** How a watch begins, worked out and registered in one turn; a Status is a refusal before anything was sent. */
+/** A watch that has begun. */
 export interface WatchStart {
   /** to be called when the client is gone; repeats do nothing */
   stop(): void;
 }
 
 /**
- * Starts a watch into `sink`. What it catches up with (current objects or history) is read in this very turn and written once it is
- * durable; the hub delivers everything later. `expiredStatus` comes as an ERROR event of a 200 answer, as upstream sends it.
+ * Starts a watch into `sink`. Its start (current objects or history) is read in this turn and written once it is durable; the hub delivers
+ * later changes. A Status is a refusal before anything was sent.
  */
 export function startWatch(
   store: AnyStore,

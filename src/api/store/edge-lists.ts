@@ -1,4 +1,4 @@
-/** What a Worker remembers of stores and their published copies, and which copy may answer (the rules are list-copy.ts). */
+/** What a Worker remembers of stores and their published copies, and which copy may answer (rules: list-copy.ts). */
 import { EDGE_COPIES_CHARS_MAX, EDGE_READ_INTERVAL_MS, EDGE_STORES_MAX } from "../../core/base/limits";
 import type { Clock, Digest } from "../../core/base/ports";
 import { isRecent, isUsable, type ListCopy, openListCopy } from "./list-copy";
@@ -32,8 +32,8 @@ export class EdgeLists {
   }
 
   /**
-   * A copy that may answer for this store now. `read` gets the published value, null when there is none; what it throws counts as none. KV is
-   * read by one request at a time and not again at once: the others have the store.
+   * A copy that may answer for this store now. `read` gets the published value, null = there is none; a rejection counts as none. One request
+   * at a time reads KV, and not again at once: the others go to the store.
    */
   async find(name: string, read: () => Promise<ArrayBuffer | null>): Promise<ListCopy | undefined> {
     const known = this.#known.get(name);
@@ -56,7 +56,7 @@ export class EdgeLists {
     return copy && isUsable(copy, seen, this.clock.now()) ? copy : undefined;
   }
 
-  /** Keeps the copy, in place of all others when they would take too much memory together. */
+  /** Keeps the copy. When all copies together would take too much memory, it replaces them. */
   #hold(known: Known, copy: ListCopy): void {
     let chars = copy.chars;
     for (const other of this.#known.values()) chars += other.copy?.chars ?? 0;

@@ -1,4 +1,4 @@
-/** What metadata.managedFields of one write depend on: who writes, through which endpoint, and in which form of the resource. */
+/** The facts that metadata.managedFields of one write depend on: the writer, the endpoint and the form of the resource. */
 import type { FieldContext, ServedForm } from "../fields/ownership";
 import { trackUpdate } from "../fields/update";
 import type { JsonObject } from "../schema/json-value";
@@ -59,9 +59,8 @@ function inForm({ representationOf: other }: ResourceDefinition, object: JsonObj
 }
 
 /**
- * Sets `after.metadata.managedFields` to what a write that is no apply makes of them. Both objects are in the stored form; `before`
- * is absent on a create. To be called on the defaulted object, before anything that only the server decides is filled in, so that
- * nobody owns that.
+ * Sets `after.metadata.managedFields` as any write but an apply does. Both objects are in the stored form; `before` is absent on a create.
+ * Call it on the defaulted object, before the server fills in its own fields: nobody owns those.
  */
 export function trackFields(writer: FieldWriter, change: { before?: KubeObject; after: KubeObject }, nowMs: number): void {
   const shown = writer.served.representationOf?.fromStored;

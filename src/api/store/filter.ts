@@ -1,4 +1,4 @@
-/** Which objects of a store a list or watch sees, and what a change looks like from inside such a filter. */
+/** Which objects of a store a list or watch sees, and how a change looks through that filter. */
 import type { KubeObject } from "../meta/kubernetes";
 import { inRange, type KeyRange } from "./keys";
 import type { ChangeType, HistoryEntry } from "./store-storage";
@@ -33,8 +33,8 @@ export interface SeenChange {
 }
 
 /**
- * The change as a watcher with this filter must see it (upstream apiserver/pkg/storage/cacher): an object that leaves
- * the selector is DELETED with its previous contents and the new revision, one that enters it is ADDED.
+ * The change as a watcher with this filter sees it (upstream apiserver/pkg/storage/cacher). An object that leaves the selector is DELETED
+ * with its previous contents and the new revision; an object that enters the selector is ADDED.
  */
 export function seenThrough(filter: Filter, change: ObservedChange): SeenChange | undefined {
   const { entry } = change;

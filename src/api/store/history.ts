@@ -1,4 +1,4 @@
-/** The history of a store, read page by page: whole, with what each change replaced, it would not leave room for anything else. */
+/** The history of a store, read page by page: the whole history would fill the object's memory. */
 import { HISTORY_PAGE_ENTRIES } from "../../core/base/limits";
 import type { HistoryEntry, StoreStorage } from "./store-storage";
 

@@ -3,12 +3,12 @@
  * publishes it to KV (publisher.ts), Workers read it (edge-lists.ts).
  *
  * What holds whatever KV does (loses, delays, rolls back, mixes up or damages values):
- * - A copy is of one revision, and that revision was durable before the copy left its store (PROTOCOL rule 21).
+ * - A copy is of one revision, and that revision was durable before the copy left its store (rule 21).
  * - A list out of a copy is an answer that the store itself could have given at most LIST_COPY_AGE_MAX_MS ago: the same objects under the same
  *   resourceVersion. The watch that follows goes to the store, which delivers every later change or answers 410.
- * - That the copy is of the store's incarnation and inside its retained history is not believed of KV: the store says both in each answer to
- *   a list or watch (list-source.ts), and a Worker that has not heard it for LIST_COPY_AGE_MAX_MS asks the store instead. A store that
- *   appeared anew, or trimmed its history, after that looks to the client as it would after a slow answer of its own.
+ * - KV is not trusted for the copy's incarnation and retained history. The store tells both in each answer to a list or watch
+ *   (list-source.ts); a Worker that has not heard them for LIST_COPY_AGE_MAX_MS asks the store instead. A store that is replaced or trims its
+ *   history after that looks to the client as after a slow answer of its own.
  * - Ages are differences to the reader's clock; a copy from the reader's future is not used.
  */
 import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "../../core/base/limits";

@@ -1,6 +1,6 @@
 /**
- * The header by which every list and watch names its source: `owner;incarnation="…";floor=N` (the store itself, with what it says of its
- * history) or `edge;age=N` (a published copy, N seconds old). A structured field (RFC 8941), so that it may grow.
+ * The header by which every list and watch names its source: `owner;incarnation="…";floor=N` (the store itself, and how far back its
+ * history reaches) or `edge;age=N` (a published copy, N seconds old). A structured field (RFC 8941), so that it may grow.
  */
 export const SOURCE_HEADER = "Servicenet-Source";
 
@@ -9,7 +9,7 @@ export interface SeenStore {
   incarnation: string;
   /** the oldest revision from which a watch could go on */
   floor: number;
-  /** milliseconds since the epoch before which it was not said */
+  /** milliseconds since the epoch at which the store was asked */
   at: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Whether a store may create objects in a namespace. What is open is remembered in memory; what is closed is a row, because
- * deletion of a namespace counts on it (PROTOCOL rule 20): it closes the namespace in every store before it lists what to delete,
- * and every commit turn asks here, so nothing can appear behind its back, however late the create is.
+ * Whether a store may create objects in a namespace. Open namespaces are remembered in memory. A closed one is a row, because the deletion of
+ * a namespace depends on it (rule 20): the deletion closes the namespace in every store before it lists objects. Every commit turn asks here,
+ * so that no late create appears after the list.
  */
 import type { Namespace } from "../meta/kubernetes";
 import { forbidden, notFound, serviceUnavailable, type Status } from "../meta/status";
@@ -24,7 +24,7 @@ type Known = { kind: "open"; uid: string } | { kind: "terminating" } | { kind: "
 
 export class NamespaceGuard {
   readonly #open = new Map<string, string>();
-  /** what the last question about a namespace that is not open brought; good for the operation that asked */
+  /** the last answer about each namespace that is not open; valid for the operation that asked */
   readonly #answers = new Map<string, Known>();
   #closes = 0;
 
@@ -43,12 +43,12 @@ export class NamespaceGuard {
     return this.#closes;
   }
 
-  /** Asks for the namespace unless it is known to be open. false = nobody could tell how it is. Never rejects. */
+  /** Asks for the namespace unless it is known to be open. false = the namespaces store did not answer. Never rejects. */
   async learn(name: string): Promise<boolean> {
     if (this.#open.has(name)) return true;
     const closes = this.#closes;
     const known = await this.#ask(name);
-    // The answer is from before a deletion began: it may speak of the namespace that goes.
+    // A deletion began after the question: the answer may be about the namespace that is being deleted.
     if (closes !== this.#closes) return this.learn(name);
     const closedUid = this.storage.namespaceClosedUid(name);
     if (known.kind === "open" && known.uid !== closedUid) {
@@ -78,15 +78,15 @@ export class NamespaceGuard {
     }
   }
 
-  /** Whether the deletion of this namespace (this uid) is what closed it here: then what it holds may go. */
+  /** Whether the deletion of this namespace (this uid) closed it here: then its objects may be deleted. */
   isClosed(name: string, uid: string): boolean {
     return this.storage.namespaceClosedUid(name) === uid;
   }
 
   /**
-   * From now on nothing is created in this namespace (this uid). Durable with the turn. A call that comes late finds the name open for
-   * another namespace and does nothing: that one is newer, because the older one was closed here before it could go. To know that it
-   * has to `learn` first, and must not close when nobody could tell.
+   * From now on nothing is created in this namespace (this uid). Durable with the turn. A late call finds the name open for another namespace
+   * and does nothing: the other one is newer, because the older one was closed here before it could be removed. The caller must `learn` first,
+   * and must not close without an answer.
    */
   close(name: string, uid: string): void {
     if ((this.#open.get(name) ?? uid) !== uid) return;

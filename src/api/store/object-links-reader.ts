@@ -1,9 +1,9 @@
 /**
- * A store's side of garbage collection: which changes matter, and the metadata of the objects that they are about.
+ * A store's side of garbage collection: which changes matter, and the metadata of their objects.
  *
  * A change matters when it is a deletion (the object may have been an owner), or when it changes ownerReferences or a deletion that the
- * collector has to finish. `#relevantRevision` is the newest such change; up to a cursor behind it nothing needs to be read, so a store of
- * plain objects answers without touching its rows, however many writes there were.
+ * collector has to finish. `#relevantRevision` is the newest such change. For a cursor at or after it nothing is read: a store of plain objects
+ * answers without touching its rows, however many writes there were.
  */
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../meta/object-meta";
@@ -90,7 +90,7 @@ function isCollectors(finalizer: string): boolean {
 
 const TRACES = [`"ownerReferences":[`, `"${FINALIZER_FOREGROUND}"`, `"${FINALIZER_ORPHAN}"`];
 
-/** False only for texts of objects that do not matter: looking for a word costs far less than parsing. */
+/** False only for objects that do not matter. Looking for a word costs far less than parsing. */
 function mayMatter(data: string): boolean {
   return TRACES.some((trace) => data.includes(trace));
 }

@@ -1,4 +1,4 @@
-/** Applies a patch to the stored object in the form its client sees, and decodes the result (api-machinery §6, §3.5). */
+/** Applies a patch to the stored object in the form that its client sees, and decodes the result. */
 import { err, ok, type Result } from "../../core/base/result";
 import { applyConfiguration } from "../fields/apply";
 import type { KubeObject } from "../meta/kubernetes";
@@ -45,8 +45,8 @@ export function patched(
 
 /**
  * The object after a server-side apply in its stored form, not yet defaulted or validated, with its managedFields settled. `stored`
- * undefined = there is no object yet. Errors are those of `applyConfiguration`, and 413 at once for a configuration that no object could
- * hold. The Worker has parsed the configuration.
+ * undefined = there is no object yet. The Worker has parsed the configuration. Errors are those of `applyConfiguration`, and 413 for a
+ * configuration that is larger than an object may be.
  */
 export function applied(request: PatchWrite, stored: string | undefined, writer: FieldWriter, nowMs: number): Result<KubeObject, Status> {
   if (isTooLarge(request.patch)) return err(tooLarge());

@@ -90,7 +90,7 @@ function contextOf(options: WriteOptions, facts: PrepareFacts): StrategyContext 
   return { ...facts.context(), requestGroup: options.group };
 }
 
-/** A document created under the object changes it: not a client's write of its fields, so neither strategy nor managedFields see it. */
+/** A document created under the object changes the object. This is no client's write of fields: strategy and managedFields have no part in it. */
 function prepareAction(request: WriteRequest & { verb: "act" }, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
   const { definition } = facts;
   const { name } = request.key;
@@ -124,7 +124,7 @@ function preparePatch(request: ChangingPatch, current: StoredObject | undefined,
   return prepareUpdate(after, current, { ...request, writer, judgesUid: false, warnings }, facts);
 }
 
-/** Server-side apply; of an object that is not there it is a create. What it may not do is told before that it is not there. */
+/** Server-side apply; without a stored object it is a create. A forbidden change is reported before a missing object. */
 function prepareApply(request: PatchWrite, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
   const writer = writerOf(request.options, request.subresource, facts);
   const result = applied(request, current?.data, writer, facts.clock.now());
@@ -139,7 +139,7 @@ function prepareApply(request: PatchWrite, current: StoredObject | undefined, fa
   return prepareNamedCreate(after, settled, facts);
 }
 
-/** A write under the URL of an object that is not there, which creates it. */
+/** A write to the URL of a missing object: it creates the object. */
 function prepareNamedCreate(
   object: KubeObject,
   { key, options, writer }: { key: ObjectKey; options: WriteOptions; writer: FieldWriter | undefined },
@@ -212,7 +212,7 @@ interface UpdateOrder {
   options: WriteOptions;
   /** undefined = managedFields are settled */
   writer: FieldWriter | undefined;
-  /** of a PUT a foreign uid is a conflict; of a patch it is a changed field (api-machinery §3.3) */
+  /** of a PUT a foreign uid is a conflict; of a patch it is a changed field (apiserver registry/rest/update.go) */
   judgesUid: boolean;
   warnings: string[];
 }
@@ -234,7 +234,7 @@ function prepareUpdate(after: KubeObject, current: StoredObject, order: UpdateOr
   return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
 }
 
-/** The time of an entry in managedFields that says nothing else new is no change (api-machinery §3.2). */
+/** An entry of managedFields that differs in its time alone is no change (apiserver handlers/fieldmanager/equality.go). */
 function isUnchanged(after: KubeObject, before: KubeObject): boolean {
   const { managedFields: fields, ...metadata } = after.metadata ?? {};
   const { managedFields: stored, ...others } = before.metadata ?? {};

@@ -4,12 +4,12 @@
  * Invariants
  * - One writer: everything goes through `#turn`, which decides all operations of an event-loop turn in one transaction
  *   (group commit). Each operation keeps its own checks and its own result.
- * - Revision, floor and history are written in the transaction of the change (PROTOCOL rule 22).
- * - Nothing decided before an await is applied after it without being decided again (rule 7): an operation that had to leave the
- *   turn comes back through `#decide`, which compares with what is stored then.
+ * - Revision, floor and history are written in the transaction of the change (rule 22).
+ * - A decision from before an await is made again after it (rule 7): an operation that left the turn comes back through `#decide`, which
+ *   compares with the rows of that moment.
  * - Watchers hear of a turn only after it is durable, in order (rule 21).
  *
- * A crash before the transaction ends leaves nothing; after it, everything including what the extension wrote.
+ * A crash before the end of the transaction leaves nothing. A crash after it leaves everything, the extension's rows included.
  */
 import { assert } from "../../core/base/assert";
 import { Batcher, type BatchCounters } from "../../core/base/batch";
@@ -52,7 +52,7 @@ export interface StoreOptions<Supply> {
   historyBounds?: HistoryBounds;
 }
 
-/** An operation with what its last turn worked out, so that a turn that finds the same stored object need not repeat it. */
+/** An operation with the result of its last turn: a turn that finds the same stored object reuses it. */
 class PendingWrite<Supply> implements Operation<Supply> {
   supply: Supply | undefined;
   prepared: { baseRevision: number; value: Prepared } | undefined;
@@ -90,7 +90,7 @@ type Outcome =
 
 type Job<Supply> = PendingWrite<Supply> | InternalWork;
 
-/** What an empty store's list shows: "0" would mean "any" in the watch that follows it (api-machinery §3.2). */
+/** The revision of an empty store: a watch that follows its list reads "0" as "any". */
 const FIRST_REVISION = 1;
 
 /** Of the history; the default is what base/limits.ts says. */
@@ -126,7 +126,7 @@ export class ResourceStore<Supply = undefined> {
       refuse: () => ({ kind: "done", result: tooMany() }),
       onFailure: (error) => this.#reload(error),
       queueWeightMax: STORE_QUEUE_MAX,
-      // What holds a supply was let in before, and must get to the turn that uses it or gives it back.
+      // An operation with a supply was admitted before: it must reach the turn that uses the supply or gives it back.
       weigh: (job) => ("run" in job || job.supply === undefined ? 1 : 0),
     });
   }
@@ -327,7 +327,7 @@ export class ResourceStore<Supply = undefined> {
     }
   }
 
-  /** Why a create may not go on in its namespace, or that it has to ask first; a PUT or an apply that creates is a create. */
+  /** Why a create is refused in its namespace, or that the namespace has to be asked for. A PUT or apply that creates counts as a create. */
   #checkNamespace(operation: PendingWrite<Supply>, namespaces: NamespaceGuard): Outcome | undefined {
     const { request } = operation;
     if (!this.#mayCreate(request)) return undefined;
@@ -364,10 +364,10 @@ export class ResourceStore<Supply = undefined> {
   #admit(operation: PendingWrite<Supply>, prepared: Prepared & { kind: "put" | "remove" }, current: StoredObject | undefined): Outcome {
     const key = prepared.key;
     if (!current) {
-      // A create of the same name is on its way: its outcome decides (PROTOCOL hazard 15).
+      // A create of the same name is on its way: its outcome decides (hazard 15).
       const other = this.#reserved.get(key);
       if (other && other.operation !== operation) {
-        // What was worked out before the other one ended says nothing about what is stored after it.
+        // The other create has changed the rows: nothing computed before its end is valid.
         operation.prepared = undefined;
         return { kind: "reserved", by: other.done };
       }
@@ -415,7 +415,7 @@ export class ResourceStore<Supply = undefined> {
     return this.#give(operation, { ok: false, status, warnings });
   }
 
-  /** Ends an operation that writes nothing: what was supplied for it goes back. */
+  /** Ends an operation that writes nothing: its supply is given back. */
   #give(operation: PendingWrite<Supply>, result: WriteResult): Outcome {
     if (operation.supply !== undefined) this.#options.extension?.abandon?.(operation);
     return { kind: "done", result };
@@ -433,7 +433,7 @@ export class ResourceStore<Supply = undefined> {
     const metadata = (after.metadata ??= {});
     metadata.resourceVersion = String(revision);
     const data = JSON.stringify(after);
-    // A mark of deletion or a condition that the server sets must fit even where the client left no room: a row holds more.
+    // A row holds more than a client may send: the server's own marks of deletion and conditions always fit.
     const limited = operation !== undefined && operation.request.verb !== "delete";
     if (limited && isTooLarge(data)) return undefined;
     this.#state.revision = revision;
@@ -449,7 +449,7 @@ export class ResourceStore<Supply = undefined> {
     return data;
   }
 
-  /** `last` is what the world sees of the object, `before` what it held (an update may let it go and change it at once). */
+  /** `last`: what watchers see. `before`: what was stored. They differ when an update removes the last finalizer and changes the object. */
   #remove(current: StoredObject, before: KubeObject, operation: Operation<Supply> | undefined, last = before): string {
     const revision = ++this.#state.revision;
     this.#options.storage.objectDelete(current.key);
@@ -505,7 +505,7 @@ export class ResourceStore<Supply = undefined> {
     assert(state, "a store that lives has its state stored");
     this.#state = state;
     this.#changes = [];
-    // Whether the transaction was kept is not known here: watchers come back and read the history.
+    // It is unknown whether the transaction was kept: watchers come back and read the history.
     this.hub.endAll();
     this.#options.extension?.turnLost?.();
   }

@@ -1,6 +1,6 @@
 /**
- * The objects of a store as they were at a revision, reconstructed from the rows of now and the history since (PROTOCOL rule 22):
- * a list at a token must not mix revisions.
+ * The objects of a store at an earlier revision, computed from the current rows and the history since (rule 22): the pages of a list must not
+ * mix revisions.
  */
 import { historyAfter } from "./history";
 import type { KeyRange } from "./keys";

@@ -25,7 +25,7 @@ export interface HistoryEntry {
   before: string;
 }
 
-/** Persisted with every change (PROTOCOL rule 22): none of it can be derived from the other rows after a compaction. */
+/** Persisted with every change (rule 22): none of it can be derived from the other rows after a compaction. */
 export interface StoreState {
   /** fresh per store lifetime; continue tokens, cursors and snapshots carry it */
   incarnation: string;
@@ -37,7 +37,7 @@ export interface StoreState {
   historySize: number;
 }
 
-/** The storage itself failed (disk full, read-only, broken), whatever was asked of it: what it has of the transaction under way is unknown. */
+/** The storage itself failed: disk full, read-only or broken. How much of the open transaction it kept is unknown. */
 export class StorageFault extends Error {
   override readonly name = "StorageFault";
 }

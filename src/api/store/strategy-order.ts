@@ -5,11 +5,11 @@
  *   update   namespace -> defaults -> fields -> prepareForUpdate -> identity -> generation -> | metadata, metadata update, validateUpdate, validate
  *   status   namespace -> defaults -> fields -> prepareForStatusUpdate -> identity         -> | metadata, metadata update, validateStatusUpdate
  *
- * "fields" settles who owns what (metadata.managedFields): of what the client wrote and static defaults added, not of what the server
- * fills in afterwards. An apply has settled it already and names no writer.
+ * "fields" settles metadata.managedFields: the client's fields and static defaults count, fields that the server fills in later do not. An
+ * apply has settled them already and names no writer.
  *
- * What stands left of the bar changes the object in place (the caller owns `after` and the object to be created), what stands right of
- * it only judges, and all its errors are collected.
+ * The steps left of the bar change the object in place (the caller owns `after` and the object to be created). Those right of it only judge;
+ * all their errors are collected.
  */
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";

@@ -1,4 +1,4 @@
-/** How one client sees the objects of a store: which version, which representation (api-machinery §5). Turns stored text into served text. */
+/** How one client sees the objects of a store: in which version and representation. Turns stored text into served text. */
 import type { KubeObject } from "../meta/kubernetes";
 import { type Envelope, listEnvelope, type ListMeta } from "../meta/list";
 import { partialListEnvelope, partialOfStored } from "../meta/partial";

@@ -2,8 +2,8 @@
  * The live side of watch: hands each drain's changes to every watcher of one store.
  *
  * - An event is encoded once per view and shared: watchers without a selector on the same range get the very same bytes.
- * - Publishing happens only after the drain is durable, in drain order (PROTOCOL rule 21); the store's publication chain
- *   sees to that, the hub only keeps what it is given in order.
+ * - A drain is published after it is durable, in the order of drains (rule 21). The store's publication chain sees to that; the hub keeps
+ *   the order in which it is called.
  * - A watcher whose backlog grows beyond the limit is cut off; its client resumes from its last revision.
  */
 import type { Clock } from "../../core/base/ports";
@@ -22,7 +22,7 @@ export interface WatchSink {
   end(): void;
   /** cuts the connection */
   abort(reason: string): void;
-  /** touches the connection in a way that its client does not notice: one that is gone shows only when something is written to it */
+  /** writes something that the client ignores: only a write shows that a client is gone */
   probe(): void;
 }
 
@@ -56,7 +56,7 @@ export class WatchHub {
   #ticking = false;
   #published: number;
 
-  /** `inOrder` runs its argument behind everything that was handed to watchers before, and only while storage answers. */
+  /** `inOrder` runs its argument after everything that watchers were given before, and only while storage answers. */
   constructor(
     private readonly clock: Clock,
     publishedRevision: number,

@@ -22,7 +22,7 @@ function serviceCIDRsOf(cluster: SimCluster): ServiceCIDR[] {
   return cluster.tables.coordinator.store.objectScan("", "").map(({ data }) => JSON.parse(data) as ServiceCIDR);
 }
 
-/** The Services without the addresses that may lie in no ServiceCIDR: given out in one that was later taken away by force (PROTOCOL rules 9, 12, 14). */
+/** The Services without the addresses that may lie in no ServiceCIDR: given out in one that was later taken away by force (rules 9, 12, 14). */
 function withoutForced(cluster: SimCluster, services: readonly Service[]): ObservedService[] {
   const forced = cluster.forced.flatMap(({ cidrs, epoch }) => cidrs.map((cidr) => ({ prefix: storedPrefix(cidr), epoch })));
   if (forced.length === 0) return [...services];

@@ -28,13 +28,13 @@ import { SimScheduler } from "./scheduler";
 import { makeCoordinator, makeIPAddresses, makeServices } from "./stores";
 import { JointJournal, StoreTables, Tables } from "./tables";
 
-/** Protections taken out on purpose, to show that their absence is noticed. Each wraps a port; the product stays as it is. */
+/** Protections that are removed on purpose: a test shows that each absence is noticed. Each wraps a port or replaces a method. */
 export interface Sabotage {
   owner?(owner: ServiceCIDRRpc, uid: string): ServiceCIDRRpc;
   ledger?(storage: LedgerStorage): LedgerStorage;
   addresses?(storage: IPAddressStorage): IPAddressStorage;
   nodePorts?(storage: NodePortStorage): NodePortStorage;
-  /** of the services and ipaddresses stores */
+  /** what stands around the extension of the services and ipaddresses stores */
   extension?<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply>;
   /** with its rows; may replace methods */
   services?(store: ServicesStore, rows: LedgerStorage): void;
@@ -78,7 +78,7 @@ export class SimCluster {
   repairPoked: () => void = () => undefined;
   readonly owners = new Map<string, { node: SimNode<Owner>; storage: GatedOwnerStorage }>();
   readonly logged: string[] = [];
-  /** writes that were committed after their deadline (PROTOCOL rule 7) */
+  /** writes that were committed after their deadline (rule 7) */
   readonly overdue: string[] = [];
   readonly #grants = new SimGrants();
   readonly forced: ForcedRemoval[] = [];

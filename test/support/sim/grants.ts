@@ -11,7 +11,7 @@ import type { Contents } from "../memory/coordinator-storage";
 
 /**
  * Follows what the Coordinator commits and what owners give out. An address may be given out when it is usable in a range that
- * - was allowed at some time since the Coordinator wrote down the configuration under whose epoch the owner acts (PROTOCOL hazard 12): of what came
+ * - was allowed at some time since the Coordinator wrote down the configuration under whose epoch the owner acts (hazard 12): of what came
  *   after that the owner need not have heard, of what was over before it must have;
  * - is one of a ServiceCIDR that exists, is not being deleted and not turned to Ready=False: what clients can read of it holds at once.
  */
@@ -68,7 +68,7 @@ export class SimGrants {
   }
 }
 
-/** Seeded, and nothing takes it back (PROTOCOL rule 14); where the configured ranges alone count it is one of them. */
+/** Seeded, and nothing takes it back (rule 14); where the configured ranges alone count it is one of them. */
 function isAllowed({ cidrs, claims }: Contents, { uid, prefix }: RangeRow): boolean {
   const cidr = cidrs[uid];
   if (!cidr || cidr.deleting || cidr.suspended || cidr.fencedUntil > 0) return false;

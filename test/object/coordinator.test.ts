@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 describe("Coordinator", () => {
-  it("bootstraps the default ServiceCIDR on the first request, whichever it is; repeats change nothing", async () => {
+  it("the first request of any kind: creates the default ServiceCIDR; repeats change nothing", async () => {
     const cluster = new ObjectRanges();
     const topologies = await Promise.all(Array.from({ length: 8 }, () => cluster.coordinator.readyTopology(5_000)));
     for (const topology of topologies) expect(prefixes(topology)).toEqual({ claims: ["10.96.0.0/16"], ranges: ["10.96.0.0/16"] });
@@ -42,7 +42,7 @@ describe("Coordinator", () => {
     expect((await byGet.get("kubernetes"))?.spec?.cidrs).toEqual(["10.96.0.0/16"]);
   });
 
-  it("keeps claims, epochs and objects over a restart", async () => {
+  it("a restart: keeps claims, epochs and objects", async () => {
     const cluster = new ObjectRanges();
     await cluster.coordinator.readyTopology(5_000);
     await cluster.create("extra", "10.97.0.0/24");
@@ -56,7 +56,7 @@ describe("Coordinator", () => {
     expect(await cluster.allocate(uid, "10.97.0.9", "again")).toBe(false);
   });
 
-  it("hazard 12: is fenced before its deletion is answered; goes when nothing is covered by it alone, and waits with a condition while something is", async () => {
+  it("hazard 12: a deleted ServiceCIDR is fenced before the answer; it waits with a condition while it alone covers an address", async () => {
     const cluster = new ObjectRanges();
     await cluster.create("extra", "10.97.0.0/24");
     const uid = await cluster.ready("extra");
@@ -73,7 +73,7 @@ describe("Coordinator", () => {
     );
   });
 
-  it("a waiting deletion goes on by the alarm, without any request", async () => {
+  it("a waiting deletion: the alarm goes on with it, without any request", async () => {
     const cluster = new ObjectRanges();
     await cluster.create("extra", "10.97.0.0/24");
     const uid = await cluster.ready("extra");

@@ -87,13 +87,13 @@ describe("a list at resourceVersion 0", () => {
     expect(await cluster.list("")).toMatchObject({ source: "owner", names: ["a", "b", "c"], metadata: { resourceVersion: "4" } });
   });
 
-  it("tells the age of the copy", async () => {
+  it("a list out of a copy: tells the copy's age", async () => {
     const cluster = await Cluster.published();
     pass(12_345);
     expect((await cluster.ask("?resourceVersion=0")).headers.get(SOURCE_HEADER)).toBe("edge;age=12");
   });
 
-  it("comes from no copy older than 60 s", async () => {
+  it("a copy older than 60 s: the list comes from the store", async () => {
     const cluster = await Cluster.published();
     await createIn(cluster.leases, aLease("c"));
     pass(LIST_COPY_AGE_MAX_MS + 1);
@@ -139,7 +139,7 @@ describe("a list at resourceVersion 0", () => {
     expect(["owner", "none"]).toContain(sourceOf(await cluster.ask(query)));
   });
 
-  it("that is the first in a Worker, or the first after a minute, comes from the store", async () => {
+  it("the first list in a Worker, or after a minute: comes from the store", async () => {
     const cluster = await Cluster.published();
     expect((await cluster.list()).source).toBe("edge");
     pass(LIST_COPY_AGE_MAX_MS + 1);
@@ -150,7 +150,7 @@ describe("a list at resourceVersion 0", () => {
 });
 
 describe("a watch that follows a list out of a copy", () => {
-  it("brings every later change", async () => {
+  it("a watch after a list out of a copy: brings every later change", async () => {
     const cluster = await Cluster.published();
     await createIn(cluster.leases, aLease("c"));
     await deleteFrom(cluster.leases, "default", "a");
@@ -200,7 +200,7 @@ describe("publishing", () => {
     await (await collect(cluster.leases, "coordination.k8s.io", "leases", { resourceVersion: "0" })).text();
   }
 
-  it("happens only for stores that somebody lists that way, only when they changed, and at most once a minute", async () => {
+  it("a store publishes only if somebody lists it at version 0, only after changes, and at most once a minute", async () => {
     const cluster = new Cluster();
     const puts = putsOf(cluster);
     const wanted = `{"expirationTtl":${LIST_COPY_LIFETIME_SECONDS}}`;
@@ -225,7 +225,7 @@ describe("publishing", () => {
     await vi.waitFor(() => expect(puts).toEqual([wanted, wanted, wanted]));
   });
 
-  it("into a KV that fails neither fails nor holds up a read or a write", async () => {
+  it("a KV that fails: reads and writes neither fail nor wait", async () => {
     const cluster = new Cluster();
     const puts = putsOf(cluster, true);
     await createIn(cluster.leases, aLease("a"));

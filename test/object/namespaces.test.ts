@@ -29,7 +29,7 @@ async function setting(namespace: Namespace = {}) {
 }
 
 describe("a namespace that is deleted", () => {
-  it("is emptied and goes, without anybody asking again", async () => {
+  it("a deleted namespace: is emptied and removed without another request", async () => {
     const { cluster, namespaces, leases, find } = await setting();
     for (const name of ["a", "b", "c"]) await createIn(leases(), aLease(name));
     await createIn(storeStubOf(cluster, "endpoints"), { metadata: { name: "e", namespace: "ns" } });
@@ -41,7 +41,7 @@ describe("a namespace that is deleted", () => {
     expect(await storedIn(leases(), "default", "stays")).toBeDefined();
   });
 
-  it("hazard 16: takes nothing new; made again it takes everything again", async () => {
+  it("hazard 16: a namespace that is being deleted takes no create; made again it takes all", async () => {
     const { namespaces, leases, find } = await setting();
     await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
     await deleteFrom(namespaces(), "", "ns");
@@ -55,7 +55,7 @@ describe("a namespace that is deleted", () => {
     expect(await createIn(leases(), aLease("b"))).toMatchObject({ ok: true });
   });
 
-  it("waits for what has finalizers; the alarm looks again, also after a crash", async () => {
+  it("a namespace with finalized objects: waits, and the alarm looks again, also after a crash", async () => {
     const { cluster, namespaces, leases, find } = await setting();
     await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
     await createIn(leases(), aLease("free"));
@@ -176,7 +176,7 @@ describe("calls that come late", () => {
     expect(await storedIn(leases(), "ns", "a")).toBeUndefined();
   });
 
-  it("cannot empty the namespace that has the name by then", async () => {
+  it("a late emptyNamespace: leaves a successor of the same name alone", async () => {
     const { namespaces, leases, find, uid } = await setting();
     await createIn(leases(), aLease("a"));
     await deleteFrom(namespaces(), "", "ns");

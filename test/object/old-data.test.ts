@@ -165,7 +165,7 @@ async function expectServing(): Promise<void> {
   expect(again.code, JSON.stringify(again.body)).toBe(201);
 }
 
-it("there is data of every schema that was ever on a disk", async () => {
+it("every earlier version of every schema has stored data to test with", async () => {
   const texts = await Promise.all(OLD_SCHEMAS.map(oldObjects));
   const found = new Set(texts.flat().map((object) => `${object.binding} ${writtenVersion(object)}`));
   const missing = (Object.keys(FIRST_VERSIONS) as ObjectBinding[]).flatMap((binding) =>
@@ -183,7 +183,7 @@ it("there is data of every schema that was ever on a disk", async () => {
 });
 
 describe.each(OLD_SCHEMAS)("data of %s", (schema) => {
-  it("opens, ends what was under way, checks and serves", { timeout: TIMEOUT_MS }, async () => {
+  it("old data: opens, finishes unfinished work, passes the check and is served", { timeout: TIMEOUT_MS }, async () => {
     const objects = await oldObjects(schema);
     await restore(objects);
     const { code, body } = await send("GET", `${SERVICES}/in-extra`);
@@ -206,7 +206,7 @@ describe.each(OLD_SCHEMAS)("data of %s", (schema) => {
     }
   });
 
-  it("stays as it is when it is opened again, and when newer code wrote to it meanwhile", { timeout: TIMEOUT_MS }, async () => {
+  it("old data: stays as it is when opened again, and after newer code has written to it", { timeout: TIMEOUT_MS }, async () => {
     const objects = await oldObjects(schema);
     await restore(objects);
     // Today's code opens each, then code of tomorrow appends a step to each.

@@ -31,7 +31,7 @@ async function ownerOf(cidr: string): Promise<() => DurableObjectStub<ServiceCID
 }
 
 describe("a Service being deleted behind a finalizer during repair does not leak its address", () => {
-  it("it keeps the address through passes, also when its IPAddress is removed by force; then everything goes with it", async () => {
+  it("a Service behind a finalizer: keeps its address through repair, also when its IPAddress is removed by force, then frees it", async () => {
     const cluster = await new ObjectCluster().ready();
     const clusterIP = "10.96.0.77";
     const held = await cluster.services.write(createRequest("held", { clusterIP }, { metadata: { finalizers: ["example.com/hold"] } }));
@@ -55,7 +55,7 @@ describe("a Service being deleted behind a finalizer during repair does not leak
 });
 
 describe("a static request for a free address succeeds whatever a stale legacy bitmap says", () => {
-  it("a bitmap with every bit set, and one with none", async () => {
+  it("a legacy bitmap with every bit set, or none: a static request of a free address succeeds", async () => {
     const cluster = await new ObjectCluster().ready();
     const range = "10.96.0.0/16";
     const gates = { ...bindings, FEATURE_GATES: "DisableAllocatorDualWrite=false" };
@@ -81,7 +81,7 @@ describe("a static request for a free address succeeds whatever a stale legacy b
 });
 
 describe("a /64 never yields an address outside itself", () => {
-  it("in 5,000 draws, each another one; its first and last address, and those beside it", async () => {
+  it("5,000 draws of a /64: all different and inside; its first and last address, and their neighbours, are judged right", async () => {
     const cidr = "2001:db8:0:1::/64";
     const stub = await ownerOf(cidr);
     const { base } = prefixOf(cidr);
@@ -133,7 +133,7 @@ describe("a /28 and a /124 do not throw", () => {
 });
 
 describe("a nameless Service does not spin", () => {
-  it("is refused at once, and no address is looked at", async () => {
+  it("a nameless Service: refused at once, before any address is drawn", async () => {
     const cluster = await new ObjectCluster().ready();
     const { weight } = await cluster.owner();
     const before = await cluster.services.counters();
@@ -143,7 +143,7 @@ describe("a nameless Service does not spin", () => {
     expect((await cluster.services.counters()).drains - before.drains).toBeLessThanOrEqual(2);
   });
 
-  it("one that is stored all the same does not keep repair from its end, nor another Service from its address", async () => {
+  it("a stored nameless Service: repair ends, and another Service gets its address", async () => {
     const cluster = await new ObjectCluster().ready();
     await plant(cluster.servicesObject, aService("", ["10.96.0.8"], Date.now()), aService("whole", ["10.96.0.9"], Date.now()));
     for (let pass = 0; pass < 3; pass++) await cluster.repair();
@@ -187,7 +187,7 @@ describe("a repair conflict at start does not stop the server", () => {
 });
 
 describe("a full range that gets one address back serves it to the next request at once", () => {
-  it("ten times in a row, by a delete and by a retype, and through the death of all objects", async () => {
+  it("a full range that gets an address back: serves it to the next request, ten times, also after all objects died", async () => {
     const cluster = await new ObjectCluster().ready();
     await cluster.onlyRange("10.97.0.0/30");
     const held = [addressOf(await cluster.create("first")), addressOf(await cluster.create("second"))];

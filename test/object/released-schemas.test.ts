@@ -38,11 +38,11 @@ async function sumOf({ sql }: Migration): Promise<string> {
 }
 
 describe.each(RELEASED)("the schema of $of", ({ of, migrations, sums }) => {
-  it("has steps 1, 2, 3, … without a gap", () => {
+  it("a schema: has steps 1, 2, 3, … without a gap", () => {
     expect(migrations.map(({ id }) => id)).toEqual(migrations.map((_, index) => index + 1));
   });
 
-  it("has the released steps as they were released", async () => {
+  it("a released step: is as it was released", async () => {
     const found = await Promise.all(migrations.map(sumOf));
     const edited = `a released step of ${of} was edited, moved or taken out, which no existing object would notice: undo that, append a new step instead`;
     expect(found.slice(0, sums.length), edited).toEqual(sums);

@@ -80,7 +80,7 @@ describe("the store's rows in SQLite", () => {
 });
 
 describe("writes", () => {
-  it("of one turn share one transaction, refused ones beside them", async () => {
+  it("writes of one turn: share one transaction, refused ones beside them", async () => {
     const stub = leasesOf(freshCluster());
     await createIn(stub, aLease("first"));
     const { drains, results } = await runInDurableObject(stub, async (store: ResourceStore) => {
@@ -94,7 +94,7 @@ describe("writes", () => {
     expect(results.map(versionOf)).toEqual([409, ...Array.from({ length: 99 }, (_, i) => i + 3)]);
   });
 
-  it("over RPC: each its own answer, no commit for each", async () => {
+  it("writes over RPC: each has its own answer, and they share commits", async () => {
     const stub = leasesOf(freshCluster());
     const results = await Promise.all(Array.from({ length: 150 }, (_, i) => createIn(stub, aLease(`a${i}`))));
     expect(new Set(results.map(versionOf)).size).toBe(150);
@@ -116,7 +116,7 @@ describe("writes", () => {
     expect(await stub.get({ namespace: "default", name: "a" }, "99")).toMatchObject({ ok: false, status: { code: 504 } });
   });
 
-  it("into a namespace that is missing: 404, also by a PUT that creates", async () => {
+  it("a write into a missing namespace: 404, also by a PUT that creates", async () => {
     const stub = leasesOf(freshCluster());
     const object = aLease("a", {}, { namespace: "nowhere" });
     expect(await createIn(stub, object)).toMatchObject({ ok: false, status: { code: 404, message: 'namespaces "nowhere" not found' } });
@@ -125,7 +125,7 @@ describe("writes", () => {
     expect(await stub.write(put)).toMatchObject({ ok: false, status: { code: 404, message: 'namespaces "nowhere" not found' } });
   });
 
-  it("of the largest objects: stored, changed and deleted; what grows beyond is a 413", async () => {
+  it("the largest objects: stored, changed and deleted; growth beyond the limit is a 413", async () => {
     const stub = leasesOf(freshCluster());
     const large = OBJECT_MAX_BYTES - 1_000;
     expect(await createIn(stub, aLease("a", { holderIdentity: "x".repeat(large) }))).toMatchObject({ ok: true });
@@ -142,7 +142,7 @@ describe("writes", () => {
 });
 
 describe("restart", () => {
-  it("keeps objects, revision, history and what was closed", async () => {
+  it("a restart: keeps objects, revision, history and closed namespaces", async () => {
     const cluster = freshCluster();
     for (const name of ["a", "b"]) await createIn(leasesOf(cluster), aLease(name));
     await deleteFrom(leasesOf(cluster), "default", "b");
@@ -158,7 +158,7 @@ describe("restart", () => {
     await reader.cancel();
   });
 
-  it("hazard 14: continue tokens go on; those of a store that was lost do not", async () => {
+  it("hazard 14: continue tokens work after a restart; those of a lost store are 410", async () => {
     const cluster = freshCluster();
     for (const name of ["a", "b", "c"]) await createIn(leasesOf(cluster), aLease(name));
     const page = await (await collect(leasesOf(cluster), GROUP, "leases", { limit: 1 })).json<{ metadata: { continue: string } }>();
@@ -175,7 +175,7 @@ describe("restart", () => {
 });
 
 describe("lists", () => {
-  it("come in pieces that make one document", async () => {
+  it("a large list: its pieces make one document", async () => {
     const stub = leasesOf(freshCluster());
     const names = Array.from({ length: 40 }, (_, i) => `a${String(i).padStart(2, "0")}`);
     await Promise.all(names.map((name) => createIn(stub, aLease(name, { holderIdentity: `ü${"x".repeat(30_000)}` }))));
@@ -193,7 +193,7 @@ describe("lists", () => {
     expect(pieces).toBeGreaterThan(1);
   });
 
-  it("deletecollection: what it answers is what it deletes, page by page", async () => {
+  it("deletecollection: answers what it deletes, page by page", async () => {
     const stub = leasesOf(freshCluster());
     for (const name of ["a", "b", "c", "d"]) await createIn(stub, aLease(name, {}, { labels: { keep: String(name === "b") } }));
     const first = await collect(stub, GROUP, "leases", { verb: "deletecollection", labelSelector: "keep=false", limit: 2 });
@@ -210,7 +210,7 @@ describe("lists", () => {
 });
 
 describe("watches", () => {
-  it("headers that no compressor and no cache may meddle with", async () => {
+  it("a watch: its headers forbid compression and caches", async () => {
     const response = await collect(leasesOf(freshCluster()), GROUP, "leases", { verb: "watch" });
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -221,7 +221,7 @@ describe("watches", () => {
     await response.body?.cancel();
   });
 
-  it("delivers, and forgets the watcher that cancels", async () => {
+  it("a watch: delivers events, and a cancelled one is forgotten", async () => {
     const stub = leasesOf(freshCluster());
     await createIn(stub, aLease("a"));
     const [first, second] = await Promise.all(
@@ -244,7 +244,7 @@ describe("watches", () => {
     await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(0));
   });
 
-  it("hazard 14: a revision before the history: an ERROR event in a 200 answer; one to come: 504 with Retry-After", async () => {
+  it("hazard 14: a watch from before the history gets an ERROR event in a 200; a future revision: 504 with Retry-After", async () => {
     const cluster = freshCluster();
     for (const name of ["a", "b", "c"]) await createIn(leasesOf(cluster), aLease(name));
     await runInDurableObject(leasesOf(cluster), (_, state) => {
@@ -266,7 +266,7 @@ describe("watches", () => {
     expect((await leasesOf(cluster).counters()).watchers).toBe(0);
   });
 
-  it("hazard 9: what the disk may still lose reaches no watcher", async () => {
+  it("hazard 9: a change that the disk may still lose reaches no watcher", async () => {
     const stub = leasesOf(freshCluster());
     const reader = new FrameReader(await collect(stub, GROUP, "leases", { verb: "watch" }));
     await runInDurableObject(stub, (_, { storage }) => {
@@ -276,7 +276,7 @@ describe("watches", () => {
     expect(await reader.next(), "the end, and no event").toBeUndefined();
   });
 
-  it("timeoutSeconds ends the body properly", async () => {
+  it("timeoutSeconds: ends the body properly", async () => {
     const stub = leasesOf(freshCluster());
     const reader = new FrameReader(await collect(stub, GROUP, "leases", { verb: "watch", timeoutSeconds: 1 }));
     expect(await reader.next()).toBeUndefined();
@@ -285,7 +285,7 @@ describe("watches", () => {
 });
 
 describe("events", () => {
-  it("go after their hour", async () => {
+  it("events: are deleted an hour after they were last seen", async () => {
     const stub = storeStubOf(freshCluster(), "events");
     const event = (name: string): CoreEvent => ({ metadata: { name, namespace: "default" }, involvedObject: { namespace: "default" } });
     for (const name of ["old", "new"]) await createIn(stub, event(name));

@@ -96,7 +96,7 @@ describe("group commit", () => {
 });
 
 describe("restart", () => {
-  it("keeps configuration, rows, counter, tokens and bitmap", async () => {
+  it("a restart: keeps configuration, rows, counter, tokens and bitmap", async () => {
     const name = freshName();
     const stub = await configured(name);
     await Promise.all(Array.from({ length: 30 }, () => stub.allocate([item()])));
@@ -114,7 +114,7 @@ describe("restart", () => {
     expect(results[2]).toMatchObject({ ok: true, gen: { epoch: 1, counter: 32 } });
   });
 
-  it("without its pages: rebuilt from the rows", async () => {
+  it("a restart without bitmap pages: rebuilds them from the rows", async () => {
     const name = freshName();
     const stub = await configured(name);
     await Promise.all(Array.from({ length: 30 }, () => stub.allocate([item()])));
@@ -149,7 +149,7 @@ describe("restart", () => {
 });
 
 describe("every answer survives the call", () => {
-  it("deep-equal to what the owner said", async () => {
+  it("every answer over RPC: deep-equal to the owner's own", async () => {
     const stub = SERVICE_CIDR.getByName(freshName());
     const free = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
     expect(await stub.free()).toEqual({ epoch: 0, free });

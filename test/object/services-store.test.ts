@@ -39,7 +39,7 @@ describe("services store", () => {
     expect(after.ips.drains - before.ips.drains, "commits of the ipaddresses store").toBe(1);
   });
 
-  it("loses nothing when every object dies, and goes on", async () => {
+  it("every object dies: nothing is lost, and creates go on", async () => {
     const cluster = await new ObjectCluster().ready();
     const before = await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`before-${i}`)));
     await abortAllDurableObjects();
@@ -51,7 +51,7 @@ describe("services store", () => {
     expect((await cluster.owner()).held).toHaveLength(41);
   });
 
-  it("dies in the middle of creates and deletes: once it is maintained, nothing is left half done", async () => {
+  it("a store that dies in the middle of creates and deletes: after its maintenance nothing is half done", async () => {
     const cluster = await new ObjectCluster().ready();
     await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`old-${i}`)));
     const creates = Array.from({ length: 20 }, (_, i) => cluster.create(`new-${i}`));
@@ -118,7 +118,7 @@ describe("rows of `objects` that are lost (a direct edit, a damaged page)", () =
     return cluster.ipAddresses.write({ verb: "create", namespace: "", object, options: { ...options, version: "v1" } });
   };
 
-  it("their addresses come free with the next audit, or with the sweep that an operator asks for, also through a restart", async () => {
+  it("addresses of lost rows: the next audit, or a sweep, frees them, also through a restart", async () => {
     const cluster = await new ObjectCluster().ready();
     const [lost, swept, kept] = (await Promise.all(["lost", "swept", "kept"].map((name) => cluster.create(name)))).map(addressOf);
     expect(messageOf(await clientsAddress(cluster, "10.96.200.200"))).toBe("");
@@ -140,7 +140,7 @@ describe("rows of `objects` that are lost (a direct edit, a damaged page)", () =
     await cluster.check();
   });
 
-  it("stand in no create's way where the owner has lost the row, too", async () => {
+  it("addresses of rows that the owner has lost too: a create takes them", async () => {
     const cluster = await new ObjectCluster().ready();
     const before = addressOf(await cluster.create("before"));
     await lose(cluster.servicesObject, "default/before");
@@ -165,7 +165,7 @@ describe("counters of allocations", () => {
     return { ...counted.total, failed: counted.errors.static, timed: counted.durations.counts.reduce((sum, count) => sum + count, 0) };
   }
 
-  it("never go back, however often the objects die: kept with the commits, and what was shown is kept in any case", async () => {
+  it("counters never go back, however often objects die: commits keep them, and shown values are kept first", async () => {
     const cluster = await new ObjectCluster().ready();
     for (let life = 0; life < 3; life++) {
       await Promise.all(Array.from({ length: 10 }, (_, i) => cluster.create(`life-${life}-${i}`)));
@@ -197,7 +197,7 @@ describe("counters of allocations", () => {
     expect(await countsOf(cluster)).toMatchObject({ failed: 1 });
   });
 
-  it("cost no commit and no turn of their own; a look at what is kept writes nothing", async () => {
+  it("counters cost no commit and no turn of their own; a read of kept values writes nothing", async () => {
     const cluster = await new ObjectCluster().ready();
     await cluster.create("warm");
     const before = await cluster.services.counters();
@@ -328,7 +328,7 @@ describe("the directory of clusters", () => {
     return outcome;
   }
 
-  it("has to know of a new cluster; a known one goes on without it, and is entered again when it was forgotten", async () => {
+  it("bootstrap while KV is down: fails for a new cluster, succeeds for a known one, which is entered again later", async () => {
     expect(await bootstrapWithoutDirectory(new ObjectCluster())).toContain("KV is down");
     const cluster = await new ObjectCluster().ready();
     const key = `cluster/${cluster.name}`;

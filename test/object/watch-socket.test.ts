@@ -61,7 +61,7 @@ describe("a watch over WebSocket", () => {
     reader.socket.close();
   });
 
-  it("is closed properly when its time is over, and by endWatches", async () => {
+  it("a watch over WebSocket: is closed properly at its timeout and by endWatches", async () => {
     const stub = leasesOf(freshCluster());
     const timed = new SocketReader(await handshake(stub, { timeoutSeconds: 1 }));
     expect(await timed.closed).toBe(1000);
@@ -71,7 +71,7 @@ describe("a watch over WebSocket", () => {
     expect((await stub.counters()).watchers).toBe(0);
   });
 
-  it("is gone from the store once its client is", async () => {
+  it("a client that leaves: its watch is gone from the store", async () => {
     const stub = leasesOf(freshCluster());
     const readers = await Promise.all(Array.from({ length: 5 }, async () => new SocketReader(await handshake(stub, {}))));
     expect((await stub.counters()).watchers).toBe(5);
@@ -79,7 +79,7 @@ describe("a watch over WebSocket", () => {
     await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(0));
   });
 
-  it("is refused with a Status", async () => {
+  it("a refused watch over WebSocket: answers a Status", async () => {
     const stub = leasesOf(freshCluster());
     expect((await handshake(stub, { resourceVersion: "99" })).status).toBe(504);
     const bad = await handshake(stub, { labelSelector: "a b" });
@@ -87,7 +87,7 @@ describe("a watch over WebSocket", () => {
     expect((await stub.counters()).watchers).toBe(0);
   });
 
-  it("of history that is gone: one ERROR message, then the close", async () => {
+  it("a watch over WebSocket from before the history: one ERROR message, then the close", async () => {
     const stub = leasesOf(freshCluster());
     const big = "x".repeat(1_000_000);
     await createIn(stub, aLease("a"));
@@ -101,7 +101,7 @@ describe("a watch over WebSocket", () => {
     ]);
   });
 
-  it("is closed after 4 MiB of events, and whoever watches again from the last revision misses nothing", async () => {
+  it("4 MiB of events: close the socket, and a watch from the last revision misses nothing", async () => {
     const stub = leasesOf(freshCluster());
     await createIn(stub, aLease("a"));
     const first = new SocketReader(await handshake(stub, { resourceVersion: "2" }));

@@ -42,7 +42,7 @@ async function worldOf(...created: string[]): Promise<StoreWorld> {
   return world;
 }
 
-describe("the list", () => {
+describe("a list", () => {
   it("is an envelope around the stored texts, in key order, at the newest revision", async () => {
     const world = await worldOf("b", "a");
     const text = list(world);
@@ -55,13 +55,13 @@ describe("the list", () => {
     expect(list(await worldOf())).toMatchObject({ metadata: { resourceVersion: "1" }, items: [] });
   });
 
-  it("of one namespace holds nothing of a namespace whose name begins alike", async () => {
+  it("a list of one namespace: holds nothing of a namespace whose name begins alike", async () => {
     const world = new StoreWorld();
     for (const namespace of ["b", "b-c", "b0", "bb", "a"]) await world.create(aLease(`in-${namespace}`, {}, { namespace }));
     expect(names(list(world, { namespace: "b" }))).toEqual(["in-b"]);
   });
 
-  it("as Table and as metadata alone", async () => {
+  it("a list asked for as Table, or as metadata alone: answers that form", async () => {
     const world = await worldOf("a");
     const { store, definition } = world;
     const bodyOf = (representation: CollectionRequest["representation"]) => {
@@ -84,7 +84,7 @@ describe("the list", () => {
 });
 
 describe("selectors", () => {
-  it("by label and field, together and by namespace", async () => {
+  it("label and field selectors: all of them and the namespace have to match", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a", {}, { labels: { color: "red", size: "1" } }));
     await world.create(aLease("b", {}, { labels: { color: "blue" } }));
@@ -101,14 +101,14 @@ describe("selectors", () => {
     expect(named({ namespace: "ns", fieldSelector: "metadata.namespace=other" })).toBe("");
   });
 
-  it("by a kind's own field, also of a cluster-scoped kind", async () => {
+  it("a selector of a kind's own field: selects, also of a cluster-scoped kind", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     await world.delete("kube-node-lease", {}, "");
     expect(names(list(world, { fieldSelector: "status.phase=Terminating" }))).toEqual(["kube-node-lease"]);
     expect(names(list(world, { fieldSelector: "metadata.name=default" }))).toEqual(["default"]);
   });
 
-  it("that cannot be read: 400", async () => {
+  it("a selector that cannot be read: 400", async () => {
     const world = await worldOf();
     expect(refusal(world, { labelSelector: "a b" })).toMatchObject({ code: 400, reason: "BadRequest" });
     expect(refusal(world, { fieldSelector: "x" })).toMatchObject({ code: 400, message: "invalid selector: 'x'; can't understand 'x'" });
@@ -159,7 +159,7 @@ describe("pages", () => {
     expect(list(world, { continueToken: second.metadata.continue }).items).toEqual([before[1]]);
   });
 
-  it.each([1, 2, 3, 4, 5, 6])("agree with copies of the past while objects change (seed %i)", async (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])("pages of old revisions agree with copies of the past while objects change (seed %i)", async (seed) => {
     const random = new RandomHistory(seed);
     const { world, past } = random;
     await random.steps(15);
@@ -186,7 +186,7 @@ describe("pages", () => {
 });
 
 describe("continue tokens", () => {
-  it("beyond the history: 410 with a fresh token that lists on at the newest revision", async () => {
+  it("a continue token beyond the history: 410 with a fresh token that lists on at the newest revision", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 3, sizeMax: 1e9, trimEntries: 1 } });
     for (const name of ["a", "b", "c"]) await world.create(aLease(name));
     const first = list(world, { limit: 1 });
@@ -199,7 +199,7 @@ describe("continue tokens", () => {
     expect(names(list(world, { continueToken: next.metadata.continue }))).toEqual(["d", "e", "f", "g"]);
   });
 
-  it("of the floor itself still works, one below does not", async () => {
+  it("a continue token of the floor: works; one below it: 410", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 3, sizeMax: 1e9, trimEntries: 1 } });
     for (const name of ["a", "b", "c", "d", "e", "f"]) await world.create(aLease(name));
     const { floor, incarnation } = world.store;
@@ -208,7 +208,7 @@ describe("continue tokens", () => {
     expect(refusal(world, { continueToken: token(floor - 1) })?.code).toBe(410);
   });
 
-  it("of another incarnation, or of a revision to come: 410; the fresh token is of this one", async () => {
+  it("a continue token of another incarnation or a future revision: 410, with a fresh token of this incarnation", async () => {
     const world = await worldOf("a", "b");
     for (const token of [
       { revision: 2, start: "ns/a", incarnation: "another" },
@@ -223,7 +223,7 @@ describe("continue tokens", () => {
     }
   });
 
-  it("malformed: 400", async () => {
+  it("a malformed continue token: 400", async () => {
     const world = await worldOf("a");
     for (const continueToken of ["%%", "e30", encodeContinue({ revision: 0, start: "ns/a", incarnation: "" })]) {
       expect(refusal(world, { continueToken })).toMatchObject({ code: 400, reason: "BadRequest" });
@@ -231,7 +231,7 @@ describe("continue tokens", () => {
     }
   });
 
-  it("with a start that lies outside the namespace neither show nor count another one's objects", async () => {
+  it("a continue token that starts outside the namespace: neither shows nor counts objects of another one", async () => {
     const world = new StoreWorld();
     for (const namespace of ["a", "b", "c"]) await world.create(aLease("x", {}, { namespace }));
     const token = (start: string) => encodeContinue({ revision: world.store.revision, start, incarnation: world.store.incarnation });
@@ -242,7 +242,7 @@ describe("continue tokens", () => {
 });
 
 describe("resourceVersion", () => {
-  it("unset and N: not older than N; beyond the head 504", async () => {
+  it("resourceVersion unset or N: a list not older than N; beyond the head: 504", async () => {
     const world = await worldOf("a", "b");
     for (const request of [{}, { resourceVersion: "2" }, { resourceVersion: "2", resourceVersionMatch: "NotOlderThan" }]) {
       expect(list(world, request).metadata.resourceVersion).toBe("3");
@@ -258,7 +258,7 @@ describe("resourceVersion", () => {
     });
   });
 
-  it("N with Exact, or with a limit and no match: exactly N", async () => {
+  it("resourceVersion N with Exact, or with a limit and no match: a list of exactly N", async () => {
     const world = await worldOf("a", "b");
     await world.delete("a");
     for (const request of [{ resourceVersionMatch: "Exact" }, { limit: 10 }]) {
@@ -269,7 +269,7 @@ describe("resourceVersion", () => {
     expect([newer.metadata.resourceVersion, names(newer)]).toEqual(["4", ["b"]]);
   });
 
-  it("exactly N below the history: 410", async () => {
+  it("exactly N below the history: the answer is 410", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 2, sizeMax: 1e9, trimEntries: 1 } });
     for (const name of ["a", "b", "c", "d"]) await world.create(aLease(name));
     const { floor } = world.store;
@@ -284,7 +284,7 @@ describe("resourceVersion", () => {
 });
 
 describe("another representation's definition", () => {
-  it("names its own kind", async () => {
+  it("a list of another representation names its own kind", async () => {
     const world = await worldOf("a");
     const other = { ...leasesDefinition, versions: ["v1beta1"] };
     expect(list({ store: world.store, definition: other })).toMatchObject({ kind: "LeaseList", apiVersion: "coordination.k8s.io/v1beta1" });

@@ -110,7 +110,7 @@ describe("the start of a watch", () => {
 });
 
 describe("rule 21: watchers hear of a change only when it is durable", () => {
-  it("nothing before sync has resolved, then everything in order", async () => {
+  it("a watcher: gets nothing before sync has resolved, then everything in order", async () => {
     const world = await worldOf("a");
     const live = world.watch({ resourceVersion: "2" });
     world.storage.holdSync();
@@ -123,7 +123,7 @@ describe("rule 21: watchers hear of a change only when it is durable", () => {
     expect(live.brief).toEqual(["ADDED b@3", "ADDED c@4"]);
   });
 
-  it("nor what a new watch catches up with", async () => {
+  it("the start of a new watch: waits for sync too", async () => {
     const world = await worldOf("a");
     world.storage.holdSync();
     await world.create(aLease("b"));
@@ -136,7 +136,7 @@ describe("rule 21: watchers hear of a change only when it is durable", () => {
     expect(watches.map(({ brief }) => brief.join())).toEqual(["ADDED a@2,ADDED b@3,ADDED c@4", "ADDED b@3,ADDED c@4", "ADDED c@4"]);
   });
 
-  it("nor bookmarks of it", async () => {
+  it("bookmarks: name no revision that sync has not resolved for", async () => {
     const world = await worldOf("a");
     const live = world.watch({ resourceVersion: "2", allowWatchBookmarks: true });
     world.storage.holdSync();
@@ -151,7 +151,7 @@ describe("rule 21: watchers hear of a change only when it is durable", () => {
     expect(late.brief.slice(0, 3)).toEqual(["ADDED a@2", "ADDED b@3", "BOOKMARK @3"]);
   });
 
-  it("a sync that fails ends the watches without a word of it", async () => {
+  it("a sync that fails: ends the watches, and no change of the turn is sent", async () => {
     const world = await worldOf("a");
     const live = world.watch({ resourceVersion: "2" });
     world.storage.holdSync();
@@ -196,7 +196,7 @@ describe("selectors", () => {
     expect(resumed.text.split("\n")).toEqual(watch.text.split("\n").slice(1));
   });
 
-  it("by a kind's own field", async () => {
+  it("a selector of a kind's own field: selects events", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     const watch = world.watch({ fieldSelector: "status.phase=Active", resourceVersion: String(world.store.revision) });
     await world.create({ metadata: { name: "a" } });
@@ -207,7 +207,7 @@ describe("selectors", () => {
 });
 
 describe("resuming", () => {
-  it.each([1, 2, 3, 4])("from every retained revision gives exactly the later changes, in order (seed %i)", async (seed) => {
+  it.each([1, 2, 3, 4])("a watch from any retained revision: gets exactly the later changes, in order (seed %i)", async (seed) => {
     const random = new RandomHistory(seed, { historyBounds: { entriesMax: 40, sizeMax: 1e9, trimEntries: 5 } });
     const { world, past } = random;
     await random.steps(60);
@@ -276,7 +276,7 @@ describe("representations", () => {
     expect(watches.map(({ events }) => events.map(({ object }) => object.rows?.[0]?.cells[0]).join(""))).toEqual(["abcc", "cc"]);
   });
 
-  it("metadata alone, bookmarks included", async () => {
+  it("a watch of metadata alone: its bookmarks are metadata too", async () => {
     const world = await worldOf("a");
     const watch = world.watch({ representation: { as: "partial", version: "v1" }, sendInitialEvents: true, allowWatchBookmarks: true });
     await now(world);

@@ -106,7 +106,7 @@ describe("a copy", () => {
     expect(keys("none")).toEqual([]);
   });
 
-  it("of an empty store is a copy too", async () => {
+  it("a copy of an empty store: is a copy, without rows", async () => {
     const copy = await copyOf(new StoreWorld());
     expect([copy.revision, [...copy.rowsIn(namespaceRange(""))]]).toEqual([1, []]);
   });
@@ -122,7 +122,7 @@ describe("a copy", () => {
     ["an unknown field", { fieldSelector: "spec.x=1" }],
     ["unreadable labels", { labelSelector: "a==b==c" }],
   ];
-  it.each(requests)("answers as the store does: %s", async (_, overrides) => {
+  it.each(requests)("a list out of a copy is the store's own: %s", async (_, overrides) => {
     const world = await filled();
     const request = collectionRequest(leasesDefinition, { resourceVersion: "0", ...overrides });
     const fromCopy = listOfCopy(await copyOf(world), request, leasesDefinition, () => world.scheduler.now);
@@ -152,7 +152,7 @@ describe("a copy", () => {
     expect(bytes).toBeUndefined();
   });
 
-  it("of a store beyond the bound is not made, whatever KV would take", async () => {
+  it("a store beyond the bound: no copy is made, whatever KV would take", async () => {
     const world = new StoreWorld();
     const pad = "x".repeat(1_000_000);
     for (let at = 0; at * pad.length <= LIST_COPY_CHARS_MAX; at++) {
@@ -168,7 +168,7 @@ describe("a copy", () => {
     ["one bit", (bytes) => bytes.map((byte, at) => (at === bytes.length - 3 ? byte ^ 1 : byte))],
     ["another text", () => new TextEncoder().encode('{"items":[]}'.repeat(20))],
   ];
-  it.each(damages)("that is damaged is none: %s", async (_, damage) => {
+  it.each(damages)("a damaged copy counts as none: %s", async (_, damage) => {
     expect(await openListCopy(damage(await bytesOf(await filled())), NAME, fakeDigest)).toBeUndefined();
   });
 

@@ -28,7 +28,7 @@ const close = (world: StoreWorld, name: string, uid: string) =>
   world.scheduler.run(world.store.internally(() => world.guard.close(name, uid)));
 
 describe("creating in a namespace", () => {
-  it("that is missing: 404 of the namespace; asked again each time", async () => {
+  it("a create in a missing namespace: 404 of the namespace; each create asks again", async () => {
     const world = new StoreWorld();
     world.namespaces.set("ns", MISSING);
     for (const result of [await world.create(aLease("a")), await world.update(aLease("a"))]) {
@@ -41,7 +41,7 @@ describe("creating in a namespace", () => {
     expect(refusalOf(await world.create(aLease("a")))).toBe("ok 201");
   });
 
-  it("that is terminating: 403 with the cause", async () => {
+  it("a create in a terminating namespace: 403 with the cause", async () => {
     const world = new StoreWorld();
     world.namespaces.set("ns", terminatingNamespace("ns"));
     const message =
@@ -57,7 +57,7 @@ describe("creating in a namespace", () => {
     expect(world.history()).toEqual([]);
   });
 
-  it("of which nobody can tell: the namespaces store's own error, or 503 when it does not answer", async () => {
+  it("a create while the namespaces store fails: its error, or 503 when it does not answer", async () => {
     const world = new StoreWorld();
     world.namespaces.set("ns", BROKEN);
     expect(refusalOf(await world.create(aLease("a")))).toBe("500 broken");
@@ -65,7 +65,7 @@ describe("creating in a namespace", () => {
     expect(await world.create(aLease("a"))).toMatchObject({ ok: false, status: { code: 503, details: { retryAfterSeconds: 1 } } });
   });
 
-  it("is asked for once while it is open; what exists needs no question", async () => {
+  it("an open namespace: is asked for once; writes of existing objects do not ask", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     await world.create(aLease("b"));
@@ -77,7 +77,7 @@ describe("creating in a namespace", () => {
     expect(world.asked).toBe(1);
   });
 
-  it("cluster-scoped kinds ask nobody", async () => {
+  it("a create of a cluster-scoped kind: asks nobody", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     expect(refusalOf(await world.create({ metadata: { name: "a" } }))).toBe("ok 201");
     expect(world.asked).toBe(0);
@@ -85,7 +85,7 @@ describe("creating in a namespace", () => {
 });
 
 describe("closing a namespace", () => {
-  it("ends creating there; updates and deletes go on", async () => {
+  it("a closed namespace: refuses creates, takes updates and deletes", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     await close(world, "ns", "uid of ns");
@@ -97,7 +97,7 @@ describe("closing a namespace", () => {
     expect(refusalOf(await world.delete("a"))).toBe("ok 200");
   });
 
-  it("outlives a restart", async () => {
+  it("a closed namespace: stays closed over a restart", async () => {
     const world = new StoreWorld();
     await close(world, "ns", "uid of ns");
     world.restart();
@@ -105,7 +105,7 @@ describe("closing a namespace", () => {
     expect([world.guard.isClosed("ns", "uid of ns"), world.guard.isClosed("ns", "another")]).toEqual([true, false]);
   });
 
-  it("that comes late, when another namespace has the name, closes nothing: what that one holds is not deleted", async () => {
+  it("a late close, when another namespace has the name: closes nothing, and the objects of that one stay", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     await close(world, "ns", "uid of ns");
@@ -118,7 +118,7 @@ describe("closing a namespace", () => {
     expect(world.guard.isClosed("ns", "its successor")).toBe(true);
   });
 
-  it("reaches a create that is waiting for its supply", async () => {
+  it("a close while a create waits for its supply: the create is refused", async () => {
     let supplied: () => void = () => undefined;
     const given: string[] = [];
     const world = new StoreWorld<string>({
@@ -148,7 +148,7 @@ describe("closing a namespace", () => {
     expect([given, world.history()]).toEqual([["an address"], []]);
   });
 
-  it("in the very turn of a create: the order of the turn decides", async () => {
+  it("a close in the turn of a create: the order in the turn decides", async () => {
     const world = new StoreWorld();
     await world.create(aLease("warm"));
     world.namespaces.set("ns", terminatingNamespace("ns"));
@@ -159,7 +159,7 @@ describe("closing a namespace", () => {
     expect([refusalOf(first), refusalOf(second).slice(0, 4)]).toEqual(["ok 201", "403 "]);
   });
 
-  it("while a question is on its way: the old answer does not count", async () => {
+  it("a close while a question is on its way: the old answer does not count", async () => {
     const world = new StoreWorld();
     const old = question();
     world.namespaces.set("ns", old.asked);
@@ -173,7 +173,7 @@ describe("closing a namespace", () => {
     expect([world.asked, world.history()]).toEqual([2, []]);
   });
 
-  it("is over for a namespace made again: a new uid opens it", async () => {
+  it("a namespace made again: its new uid opens the name", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     await close(world, "ns", "uid of ns");
@@ -184,7 +184,7 @@ describe("closing a namespace", () => {
     expect(refusalOf(await world.create(aLease("c")))).toBe("ok 201");
   });
 
-  it("that comes late does not refuse anything in the namespace made again", async () => {
+  it("a late close: the namespace made again takes creates", async () => {
     const world = new StoreWorld();
     world.namespaces.set("ns", aNamespace("ns", "the next one"));
     await world.create(aLease("a"));
@@ -195,7 +195,7 @@ describe("closing a namespace", () => {
     expect([refusalOf(first), refusalOf(second)]).toEqual(["ok 201", "ok 201"]);
   });
 
-  it("in a lost turn is not done, and is said not to be", async () => {
+  it("a close in a lost turn: rejects and closes nothing", async () => {
     const world = new StoreWorld();
     world.storage.crashNext = "beforeCommit";
     await expect(close(world, "ns", "uid of ns")).rejects.toThrow();

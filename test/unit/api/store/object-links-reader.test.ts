@@ -61,7 +61,7 @@ function setting(entriesMax = 100) {
 }
 
 describe("changesSince", () => {
-  it("tells what matters, and where to go on", async () => {
+  it("changesSince: tells the changes that matter, and where to go on", async () => {
     const { world, reader, cursor } = setting();
     const start = cursor();
     await world.create(aLease("plain"));
@@ -84,7 +84,7 @@ describe("changesSince", () => {
     expect(reader().changesSince(cursor(), 100)).toEqual({ kind: "changes", changes: [], more: false, cursor: cursor() });
   });
 
-  it("expired: no cursor, another incarnation, below the floor, above the head", async () => {
+  it("changesSince without a cursor, of another incarnation, below the floor or above the head: expired", async () => {
     const { world, reader, cursor } = setting(3);
     const start = cursor();
     for (const name of ["a", "b", "c", "d", "e", "f"]) await world.create(aLease(name, {}, { ownerReferences: [owner] }));
@@ -120,7 +120,7 @@ describe("listMetadata and metadataOf", () => {
     });
   });
 
-  it("the objects of keys, in their order", async () => {
+  it("metadataOf: answers in the order of the keys", async () => {
     const { world, reader } = setting();
     await world.create(aLease("a"));
     const keys = ["x", "a"].map((name) => ({ namespace: "ns", name }));

@@ -48,7 +48,7 @@ class World {
 }
 
 describe("what is published", () => {
-  it("comes out when somebody wants it, and once however many do", async () => {
+  it("a demand: publishes, once however many ask", async () => {
     const world = new World();
     await world.scheduler.pass(PUBLISH_INTERVAL_MS);
     expect(world.published).toEqual([]);
@@ -56,7 +56,7 @@ describe("what is published", () => {
     expect(await world.demand()).toEqual(["content 1"]);
   });
 
-  it("is what is newest when it is taken, not when it was wanted", async () => {
+  it("a publication: has the newest state of its making, not of its demand", async () => {
     const world = new World();
     world.publisher.demand();
     world.version = "2";
@@ -65,7 +65,7 @@ describe("what is published", () => {
     expect(await world.demand()).toEqual(["content 2"]);
   });
 
-  it("comes out at most once a minute", async () => {
+  it("demands within a minute: one publication", async () => {
     const world = new World();
     await world.demand();
     for (let second = 1; second < 60; second++) {
@@ -77,7 +77,7 @@ describe("what is published", () => {
     expect(await world.demand()).toEqual(["content 1", "content 60"]);
   });
 
-  it("only when it changed", async () => {
+  it("a demand without a change: publishes nothing", async () => {
     const world = new World();
     await world.demand();
     await world.scheduler.pass(10 * PUBLISH_INTERVAL_MS);
@@ -86,7 +86,7 @@ describe("what is published", () => {
     expect(await world.demand()).toHaveLength(2);
   });
 
-  it("a restart makes neither more nor other publications", async () => {
+  it("a restart: makes neither more nor other publications", async () => {
     const world = new World();
     await world.demand();
     world.restart();
@@ -100,7 +100,7 @@ describe("what is published", () => {
     expect(await world.demand()).toHaveLength(2);
   });
 
-  it("a clock that was set back delays nothing", async () => {
+  it("a clock that is set back: delays no publication", async () => {
     const world = new World();
     await world.demand();
     world.version = "2";
@@ -108,7 +108,7 @@ describe("what is published", () => {
     expect(await world.demand()).toHaveLength(2);
   });
 
-  it("nothing comes out of what is not to be published, and it is not looked at more often", async () => {
+  it("a state that must not be published: nothing is put, and it is not read more often", async () => {
     const world = new World();
     world.content = undefined;
     expect(await world.demand()).toEqual([]);

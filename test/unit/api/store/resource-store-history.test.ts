@@ -15,7 +15,7 @@ function checkAgreement(world: StoreWorld, note: string): void {
 }
 
 describe("the history", () => {
-  it("is bounded by entries: the oldest go, some at once", async () => {
+  it("history beyond its bound of entries: the oldest are dropped, some at once", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 10, sizeMax: 1e9, trimEntries: 4 } });
     const kept: number[] = [];
     for (let i = 0; i < 14; i++) {
@@ -26,7 +26,7 @@ describe("the history", () => {
     expect(kept).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 6, 7, 8, 9]);
   });
 
-  it("is bounded by size, down to the newest entry, which stays whatever its size", async () => {
+  it("history beyond its bound of size: the oldest are dropped; the newest entry stays whatever its size", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 1_000, sizeMax: 5_000, trimEntries: 3 } });
     for (let i = 0; i < 12; i++) {
       await world.create(aLease(`a${i}`, { holderIdentity: "x".repeat(1_000) }));
@@ -41,7 +41,7 @@ describe("the history", () => {
     expect(world.history()).toEqual(["ADDED ns/large"]);
   });
 
-  it("a turn of many changes beyond the bound leaves the bound", async () => {
+  it("a turn of more changes than the bound: the bound is left", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 10, sizeMax: 1e9, trimEntries: 4 } });
     await world.scheduler.run(
       world.store.internally((turn) => {
@@ -71,7 +71,7 @@ describe("the history", () => {
     }
   });
 
-  it("a compaction that is lost leaves memory as storage is", async () => {
+  it("a lost compaction: memory is as storage is", async () => {
     const bounds = { entriesMax: 10, sizeMax: 1e9, trimEntries: 4 };
     const world = new StoreWorld({ historyBounds: bounds });
     for (let i = 0; i < 8; i++) await world.create(aLease(`a${i}`));

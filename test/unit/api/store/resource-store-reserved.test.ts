@@ -129,7 +129,7 @@ describe("a create that waits for its supply", () => {
     expect(extension.calls).toHaveLength(3);
   });
 
-  it("other names go on; a generated name is not the held one", async () => {
+  it("creates of other names go on; a generated name is not the held one", async () => {
     // Two worlds of one seed draw the same names, as long as they do the same.
     const generated = { metadata: { generateName: "web-", namespace: "ns" } };
     const nameIn = (result: WriteResult) =>
@@ -266,7 +266,7 @@ describe("what is stored when the supply has come decides", () => {
     expect(code(next)).toBe(201);
   });
 
-  it("too large after all: 413 and the supply goes back", async () => {
+  it("an object that its supply makes too large: 413, and the supply goes back", async () => {
     const { extension, start, turn } = setting();
     const large = start(createRequest(aLease("a", { holderIdentity: "x".repeat(2_000_000) })));
     await turn();
@@ -305,7 +305,7 @@ describe("what is stored when the supply has come decides", () => {
 });
 
 describe("the answer", () => {
-  it("waits for what the extension still has to settle, and the operation is ended once", async () => {
+  it("an answer: waits for what the extension has to settle; the operation is ended once", async () => {
     const log: string[] = [];
     let settle: () => void = () => undefined;
     const world = new StoreWorld({

@@ -30,7 +30,7 @@ describe("create", () => {
     expect(world.history()).toEqual(["ADDED ns/a"]);
   });
 
-  it("of a name that exists: 409 AlreadyExists, also while it is being deleted", async () => {
+  it("a create of a name that exists: 409 AlreadyExists, also while the object is being deleted", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a", {}, { finalizers: ["example.com/hold"] }));
     expect(refusalOf(await world.create(aLease("a")))).toBe('409 AlreadyExists leases.coordination.k8s.io "a" already exists');
@@ -41,7 +41,7 @@ describe("create", () => {
     expect(world.history()).toEqual(["ADDED ns/a", "MODIFIED ns/a"]);
   });
 
-  it("twice in one turn: the first wins", async () => {
+  it("two creates of one name in one turn: the first wins", async () => {
     const world = new StoreWorld();
     const both = await world.scheduler.run(
       Promise.all([world.store.write(createRequest(aLease("a"))), world.store.write(createRequest(aLease("a")))]),
@@ -49,7 +49,7 @@ describe("create", () => {
     expect(both.map(({ ok }) => ok)).toEqual([true, false]);
   });
 
-  it("is invalid: 422 and nothing is stored", async () => {
+  it("an invalid create: 422 and nothing is stored", async () => {
     const world = new StoreWorld();
     expect(refusalOf(await world.create(aLease("A_B", { leaseDurationSeconds: 0 })))).toMatch(
       /^422 Invalid Lease.coordination.k8s.io "A_B" is invalid: \[/,
@@ -60,7 +60,7 @@ describe("create", () => {
     expect(world.history()).toEqual([]);
   });
 
-  it("with a resourceVersion: 500 as upstream", async () => {
+  it("a create with a resourceVersion: 500 as upstream", async () => {
     const world = new StoreWorld();
     expect(refusalOf(await world.create(aLease("a", {}, { resourceVersion: "5" })))).toBe(
       "500  resourceVersion should not be set on objects to be created",
@@ -99,7 +99,7 @@ describe("create", () => {
 });
 
 describe("get", () => {
-  it("newest, any, at least N, beyond the head", async () => {
+  it("resourceVersion unset, 0 and N answer the newest object; beyond the head: 504", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     const key = { namespace: "ns", name: "a" };
@@ -124,7 +124,7 @@ describe("update", () => {
     expect(world.history()).toEqual(["ADDED ns/a", "MODIFIED ns/a"]);
   });
 
-  it("of two in one turn the second is a conflict", async () => {
+  it("two updates of one revision in one turn: the second is a conflict", async () => {
     const world = new StoreWorld();
     const created = objectOf(await world.create(aLease("a")));
     const put = (holderIdentity: string) =>
@@ -140,7 +140,7 @@ describe("update", () => {
     expect(world.stored("a")?.spec?.holderIdentity).toBe("x");
   });
 
-  it("without a resourceVersion: 422 for leases, unconditional for namespaces", async () => {
+  it("an update without a resourceVersion: 422 for leases, unconditional for namespaces", async () => {
     const leases = new StoreWorld();
     await leases.create(aLease("a"));
     expect(refusalOf(await leases.update(aLease("a")))).toBe(
@@ -151,7 +151,7 @@ describe("update", () => {
     expect(objectOf(result).metadata?.labels).toEqual({ a: "b", "kubernetes.io/metadata.name": "default" });
   });
 
-  it("with another object's uid: conflict on PUT, an immutable field in a patch", async () => {
+  it("an update with another object's uid: conflict on PUT, an immutable field in a patch", async () => {
     const world = new StoreWorld();
     const created = objectOf(await world.create(aLease("a")));
     const uid = created.metadata?.uid ?? "";
@@ -164,7 +164,7 @@ describe("update", () => {
     );
   });
 
-  it("that changes nothing keeps the resourceVersion and nobody hears of it", async () => {
+  it("an update that changes nothing: keeps the resourceVersion, and no watcher hears of it", async () => {
     const world = new StoreWorld();
     const created = objectOf(await world.create(aLease("a", { holderIdentity: "x" })));
     const same = { ...created, metadata: { ...created.metadata, creationTimestamp: "2001-01-01T00:00:00Z", generation: 7 } };
@@ -173,7 +173,7 @@ describe("update", () => {
     expect([world.history(), world.store.revision]).toEqual([["ADDED ns/a"], 2]);
   });
 
-  it("of a missing name: creates leases, not namespaces; a stale copy of a deleted object is a conflict", async () => {
+  it("an update of a missing name: creates leases, not namespaces; a stale copy of a deleted object is a conflict", async () => {
     const world = new StoreWorld();
     const created = await world.update(aLease("a", {}, { resourceVersion: "77" }));
     expect(created).toMatchObject({ ok: true, code: 201 });
@@ -186,7 +186,7 @@ describe("update", () => {
     expect(refusalOf(await namespaces.update({ metadata: { name: "new" } }))).toBe('404 NotFound namespaces "new" not found');
   });
 
-  it("with another name than the URL's: 400", async () => {
+  it("an update with another name than the URL's: 400", async () => {
     const world = new StoreWorld();
     const request = { verb: "update", key: { namespace: "ns", name: "a" }, subresource: "", options: WRITE } as const;
     expect(refusalOf(await world.write({ ...request, object: JSON.stringify(aLease("b")) }))).toBe(
@@ -207,7 +207,7 @@ describe("update", () => {
 });
 
 describe("patch", () => {
-  it("json, merge and strategic merge", async () => {
+  it("json, merge and strategic merge patches: each changes the object by its own rules", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a", { holderIdentity: "x" }, { labels: { a: "1", b: "2" } }));
     const json = await world.patch("a", "json", [
@@ -228,7 +228,7 @@ describe("patch", () => {
     expect(world.history()).toEqual(["ADDED ns/a", "MODIFIED ns/a", "MODIFIED ns/a", "MODIFIED ns/a"]);
   });
 
-  it("refusals: missing object, failed test, stale resourceVersion, invalid result, another kind", async () => {
+  it("a patch of a missing object, with a failed test, a stale resourceVersion, an invalid result or another kind: refused", async () => {
     const world = new StoreWorld();
     expect(refusalOf(await world.patch("a", "merge", {}))).toMatch(/^404 NotFound/);
     await world.create(aLease("a"));
@@ -242,7 +242,7 @@ describe("patch", () => {
     expect(world.history()).toEqual(["ADDED ns/a"]);
   });
 
-  it("unknown fields: dropped, told or refused", async () => {
+  it("unknown fields of a patch: dropped, warned of or refused, as fieldValidation says", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     const patch = { spec: { holderIdentity: "x", nope: 1 } };
@@ -256,7 +256,7 @@ describe("patch", () => {
 });
 
 describe("delete", () => {
-  it("removes; the answer and the event carry the deletion's own resourceVersion", async () => {
+  it("a delete: removes the object; answer and event carry the deletion's own resourceVersion", async () => {
     const world = new StoreWorld();
     const created = objectOf(await world.create(aLease("a")));
     const result = await world.delete("a");
@@ -272,7 +272,7 @@ describe("delete", () => {
     expect(refusalOf(await world.delete("a"))).toMatch(/^404 NotFound/);
   });
 
-  it("preconditions", async () => {
+  it("a delete with a precondition: conflict when it does not hold, else the object goes", async () => {
     const world = new StoreWorld();
     const uid = objectOf(await world.create(aLease("a"))).metadata?.uid ?? "";
     expect(refusalOf(await world.delete("a", { preconditions: { uid: "other" } }))).toBe(
@@ -284,7 +284,7 @@ describe("delete", () => {
     expect(await world.delete("a", { preconditions: { uid, resourceVersion: "2" } })).toMatchObject({ gone: true });
   });
 
-  it("with finalizers: marks once; the update that takes the last one removes", async () => {
+  it("a delete of an object with finalizers: marks it once; the update that removes the last finalizer removes the object", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a", {}, { finalizers: ["example.com/x", "example.com/y"] }));
     const marked = await world.delete("a");
@@ -306,7 +306,7 @@ describe("delete", () => {
     expect(world.history()).toEqual(["ADDED ns/a", "MODIFIED ns/a", "MODIFIED ns/a", "DELETED ns/a"]);
   });
 
-  it("foreground and orphan put their finalizers", async () => {
+  it("a Foreground or Orphan delete: adds its finalizer", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     const marked = await world.delete("a", { propagationPolicy: "Foreground" });
@@ -314,7 +314,7 @@ describe("delete", () => {
     expect(await world.delete("a", { propagationPolicy: "Background" })).toMatchObject({ gone: true });
   });
 
-  it("namespaces: held by spec.finalizers until finalized; the protected ones stay", async () => {
+  it("a delete of a namespace: spec.finalizers hold it until finalize; protected namespaces stay", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     await world.create({ metadata: { name: "a" } });
     const marked = await world.delete("a", {}, "");
@@ -330,7 +330,7 @@ describe("delete", () => {
 });
 
 describe("dryRun", () => {
-  it("answers as if stored, stores nothing, tells nobody", async () => {
+  it("a dry run: answers as if stored, stores nothing, and no watcher hears of it", async () => {
     const world = new StoreWorld();
     const dryRun = { dryRun: true };
     expect(await world.create(aLease("a"), dryRun)).toMatchObject({ ok: true, code: 201 });
@@ -346,7 +346,7 @@ describe("dryRun", () => {
     expect(world.history()).toEqual(["ADDED ns/a", "MODIFIED ns/a"]);
   });
 
-  it("refuses what the real write would refuse", async () => {
+  it("a dry run: refuses what the real write would refuse", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     expect(refusalOf(await world.create(aLease("a"), { dryRun: true }))).toMatch(/^409 AlreadyExists/);
@@ -358,7 +358,7 @@ describe("objects that are too large", () => {
   const LIMIT = `413 RequestEntityTooLarge Request entity too large: limit is ${OBJECT_MAX_BYTES}`;
   const huge = "x".repeat(OBJECT_MAX_BYTES);
 
-  it("413 on create, update and on a patch that makes it grow; what is stored stays", async () => {
+  it("a create, update or patch that makes an object too large: 413, and the stored object stays", async () => {
     const world = new StoreWorld();
     expect(refusalOf(await world.create(aLease("a", { holderIdentity: huge })))).toBe(LIMIT);
     const created = objectOf(await world.create(aLease("a")));
@@ -367,7 +367,7 @@ describe("objects that are too large", () => {
     expect([world.stored("a"), world.store.revision]).toEqual([created, 2]);
   });
 
-  it("413 on an apply whose configuration no object could hold, before anything is compared", async () => {
+  it("an apply whose configuration is larger than any object: 413 before anything is compared", async () => {
     const world = new StoreWorld();
     const applying = { fieldManager: "m", force: true };
     const finalizers = Array.from({ length: 200_000 }, (_, i) => `example.com/${i}`);
@@ -382,7 +382,7 @@ describe("objects that are too large", () => {
     expect([world.stored("a"), world.store.revision]).toEqual([created, 2]);
   });
 
-  it("counts bytes, not characters", async () => {
+  it("the size of an object: counts bytes, not characters", async () => {
     const world = new StoreWorld();
     const room = OBJECT_MAX_BYTES - 1_000;
     expect(refusalOf(await world.create(aLease("a", { holderIdentity: "€".repeat(Math.ceil(OBJECT_MAX_BYTES / 3)) })))).toBe(LIMIT);
@@ -390,7 +390,7 @@ describe("objects that are too large", () => {
     expect((await world.create(aLease("c", { holderIdentity: "x".repeat(room) }))).ok).toBe(true);
   });
 
-  it("one that just fits can still be marked for deletion", async () => {
+  it("an object that just fits: can still be marked for deletion", async () => {
     const world = new StoreWorld();
     const sized = (n: number) => aLease("a", { holderIdentity: "x".repeat(n) }, { finalizers: ["example.com/x"] });
     const overhead = objectOf(await world.create(sized(0), { dryRun: true }));
@@ -402,7 +402,7 @@ describe("objects that are too large", () => {
 });
 
 describe("group commit", () => {
-  it("all writes of a turn share one transaction; refusals cost none", async () => {
+  it("all writes of a turn: share one transaction; refusals cost none", async () => {
     const world = new StoreWorld();
     await world.create(aLease("first"));
     const before = { commits: world.storage.commits, drains: world.store.counters.drains };
@@ -468,7 +468,7 @@ describe("group commit", () => {
 });
 
 describe("a lost turn", () => {
-  it("rejects its writers, keeps nothing, and gives its revisions again: nobody has seen them", async () => {
+  it("a lost turn: rejects its writers, keeps nothing, and its revisions are given again, which nobody has seen", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     const watch = world.watch({ resourceVersion: "2" });
@@ -484,7 +484,7 @@ describe("a lost turn", () => {
     expect(again.brief).toEqual(["ADDED d@3"]);
   });
 
-  it("that was kept after all: no revision is given twice, and watchers who come back miss nothing", async () => {
+  it("a turn that was kept although its commit failed: no revision is given twice, and returning watchers miss nothing", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     const watch = world.watch({ resourceVersion: "2" });
@@ -498,7 +498,7 @@ describe("a lost turn", () => {
     expect(again.brief).toEqual(["ADDED b@3", "ADDED c@4"]);
   });
 
-  it("tells the extension, which answers for its own memory", async () => {
+  it("a lost turn: the extension hears of it and rebuilds its memory", async () => {
     const heard: string[] = [];
     const world = new StoreWorld({
       extension: {
@@ -545,7 +545,7 @@ describe("a lost turn", () => {
 });
 
 describe("the server's own work", () => {
-  it("shares the turn, gets history and events like any write", async () => {
+  it("the server's own work: shares the turn, and gets history and events like any write", async () => {
     const world = new StoreWorld();
     const watch = world.watch({ resourceVersion: "1" });
     const value = await world.scheduler.run(
@@ -562,7 +562,7 @@ describe("the server's own work", () => {
     expect([value, watch.brief]).toEqual([3, ["ADDED a@2", "MODIFIED a@3", "DELETED a@4"]]);
   });
 
-  it("that throws gives the turn up as a whole", async () => {
+  it("the server's own work that throws: the whole turn is given up", async () => {
     const world = new StoreWorld();
     const work = world.store.internally((turn) => {
       turn.put("ns/a", aLease("a"));
@@ -576,12 +576,12 @@ describe("the server's own work", () => {
 });
 
 describe("start", () => {
-  it("an empty store shows revision 1: 0 would mean any", () => {
+  it("an empty store: shows revision 1, because 0 would mean any", () => {
     const world = new StoreWorld();
     expect([world.store.revision, world.store.floor]).toEqual([1, 1]);
   });
 
-  it("initial objects exist from the first moment, once", async () => {
+  it("initial objects: exist from the first moment, once", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     expect(world.history()).toEqual(["ADDED default", "ADDED kube-system", "ADDED kube-public", "ADDED kube-node-lease"]);
     expect(world.stored<Namespace>("default")).toMatchObject({
@@ -594,7 +594,7 @@ describe("start", () => {
     expect(world.stored("kube-node-lease")).toBeUndefined();
   });
 
-  it("keeps revision, floor and incarnation, also when the newest object is gone and compacted away", async () => {
+  it("a restart: keeps revision, floor and incarnation, also when the newest object is deleted and compacted away", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 2, sizeMax: 1e9, trimEntries: 2 } });
     for (const name of ["a", "b", "c"]) await world.create(aLease(name));
     await world.delete("c");

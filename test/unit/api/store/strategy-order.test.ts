@@ -66,7 +66,7 @@ describe("beforeCreate", () => {
     ]);
   });
 
-  it("says which name is missing", () => {
+  it("a create without a name: the refusal says which name is missing", () => {
     expect(create(leases, {}).errors).toEqual(["metadata.name: Required value: name or generateName is required"]);
   });
 
@@ -197,7 +197,7 @@ describe("beforeFinalizeUpdate", () => {
     expect(after).toMatchObject({ spec: { finalizers: [] }, status: { phase: "Active" } });
   });
 
-  it("judges the names", () => {
+  it("finalizers with invalid names: refused", () => {
     const after: Namespace = { metadata: { name: "x" }, spec: { finalizers: ["mine"] } };
     expect(refusals(beforeFinalizeUpdate(namespaces, { after, before }, CONTEXT))).toEqual([
       'spec.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',

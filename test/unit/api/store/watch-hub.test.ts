@@ -3,7 +3,7 @@ import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TIMEOUT_MIN_
 import { aLease, StoreWorld } from "../../../support/worlds/store-world";
 
 describe("bookmarks", () => {
-  it("about every minute, of the newest published revision; never without the flag", async () => {
+  it("bookmarks: come about every minute with the newest published revision, and never without the flag", async () => {
     const world = new StoreWorld();
     const [asked, silent] = [world.watch({ allowWatchBookmarks: true }), world.watch()];
     await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS + 1_000);
@@ -16,7 +16,7 @@ describe("bookmarks", () => {
     );
   });
 
-  it("once shortly before the end", async () => {
+  it("a bookmark comes once shortly before the end", async () => {
     const world = new StoreWorld();
     const watch = world.watch({ allowWatchBookmarks: true, timeoutSeconds: 10 });
     await world.scheduler.pass(7_000);
@@ -27,7 +27,7 @@ describe("bookmarks", () => {
     expect([watch.brief, watch.state]).toEqual([["BOOKMARK @1"], "ended"]);
   });
 
-  it("none in a watch that is too short for one", async () => {
+  it("a watch that is too short for a bookmark: gets none", async () => {
     const world = new StoreWorld();
     const watch = world.watch({ allowWatchBookmarks: true, timeoutSeconds: 2 });
     await world.scheduler.pass(5_000);
@@ -36,7 +36,7 @@ describe("bookmarks", () => {
 });
 
 describe("probes", () => {
-  it("about every minute where there are no bookmarks: a client that went away without a word is found", async () => {
+  it("probes: come about every minute where there are no bookmarks, and find a client that left silently", async () => {
     const world = new StoreWorld();
     const [asked, silent] = [world.watch({ allowWatchBookmarks: true }), world.watch()];
     await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS - 1_000);
@@ -68,7 +68,7 @@ describe("open watches", () => {
 });
 
 describe("the end", () => {
-  it("comes after timeoutSeconds, properly; the watcher is forgotten", async () => {
+  it("timeoutSeconds: ends the watch properly, and the watcher is forgotten", async () => {
     const world = new StoreWorld();
     const watch = world.watch({ timeoutSeconds: 5 });
     await world.scheduler.pass(4_900);
@@ -79,7 +79,7 @@ describe("the end", () => {
     expect(watch.text).toBe("");
   });
 
-  it("without a timeout comes after half an hour to an hour, at different times", async () => {
+  it("watches without a timeout: end after half an hour to an hour, at different times", async () => {
     const world = new StoreWorld();
     const watches = Array.from({ length: 20 }, () => world.watch());
     await world.scheduler.pass(WATCH_TIMEOUT_MIN_MS - 1_000);
@@ -91,7 +91,7 @@ describe("the end", () => {
     expect([watches.every(({ state }) => state === "ended"), world.store.hub.size]).toEqual([true, 0]);
   });
 
-  it("by stop(), any number of times; nothing is written after it", async () => {
+  it("stop: ends the watch, any number of times; nothing is written after it", async () => {
     const world = new StoreWorld();
     const watches = [world.watch(), world.watch()];
     watches[0]?.stop();
@@ -108,7 +108,7 @@ describe("the end", () => {
     expect(later.state).toBe("ended");
   });
 
-  it("of all, for a graceful stop", () => {
+  it("endAll: ends every watch properly", () => {
     const world = new StoreWorld();
     const watches = [world.watch(), world.watch()];
     world.store.hub.endAll();
@@ -119,7 +119,7 @@ describe("the end", () => {
 describe("a slow watcher", () => {
   const large = (name: string) => aLease(name, { holderIdentity: "x".repeat(400_000) });
 
-  it("is cut off when its backlog grows beyond the bound; the others go on", async () => {
+  it("a watcher whose backlog grows beyond the bound: is cut off; the others go on", async () => {
     const world = new StoreWorld();
     const [slow, fast] = [world.watch(), world.watch()];
     slow.slow = true;
@@ -135,7 +135,7 @@ describe("a slow watcher", () => {
     expect(resumed.events.map(({ object }) => object.metadata?.name)).toEqual(["d"]);
   });
 
-  it("a large start is not a backlog, as long as it is taken in the end", async () => {
+  it("a large start: is no backlog, as long as the client takes it in the end", async () => {
     const world = new StoreWorld();
     for (const name of ["a", "b", "c", "d"]) await world.create(large(name));
     const watch = world.watch();
@@ -152,7 +152,7 @@ describe("a slow watcher", () => {
     expect(watch.state).toBe("aborted");
   });
 
-  it("nor may it grow without end", async () => {
+  it("a large start that is never taken: the watcher is cut off once more comes than the bound", async () => {
     const world = new StoreWorld();
     for (const name of ["a", "b", "c", "d"]) await world.create(large(name));
     const watch = world.watch();

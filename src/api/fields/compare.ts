@@ -133,7 +133,7 @@ function memberOf(object: JsonObject, name: string, implied: Value): Value {
   return value === undefined ? implied : value;
 }
 
-/** null is a struct without members, but one that is there. */
+/** null is a struct without members that is present. */
 function structOf(value: Value): JsonObject | undefined {
   return value === undefined ? undefined : isJsonObject(value) ? value : {};
 }

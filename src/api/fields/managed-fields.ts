@@ -10,7 +10,7 @@ import { PathSet } from "./path-set";
 export type ManagedFieldsEntry = NonNullable<ObjectMeta["managedFields"]>[number];
 export type Operation = "Apply" | "Update";
 
-/** One manager and what it owns. Never changed: a new state is a new value. */
+/** One manager and its fields. A value never changes: a new state is a new value. */
 export interface Manager {
   manager: string;
   operation: Operation;

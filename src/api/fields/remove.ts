@@ -1,11 +1,11 @@
-/** Takes the items of a path set out of an object (structured-merge-diff typed/remove). */
+/** Removes the items of a path set from an object (structured-merge-diff typed/remove). */
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json-value";
 import type { MessageSchema } from "../schema/types";
 import { FREE, itemElement, type ListShape, rootShape, type Shape, shapeBelow } from "./field-plan";
 import { fieldElement } from "./path-element";
 import { PathSet } from "./path-set";
 
-/** A new object without the paths of `paths` and what is below them. A list or map of which nothing is left becomes null. */
+/** A new object without `paths` and all below them. A list or map that becomes empty is null. */
 export function removeItems(object: JsonObject, paths: PathSet, schema: MessageSchema): JsonObject {
   const rest = removeBelow(object, paths, rootShape(schema));
   return isJsonObject(rest) ? rest : {};
@@ -55,8 +55,8 @@ function removeFromList(list: readonly JsonValue[], paths: PathSet, shape: ListS
 }
 
 /**
- * The set and the members of structs on the way to its paths: who owns something inside a struct, list or map that the schema
- * names holds that too. Items of lists and entries of maps are not added.
+ * The set with the struct members on the way to its paths: the owner of a field inside a struct, list or map that the schema names
+ * also owns the struct, list or map. Items of lists and entries of maps are not added.
  */
 export function withNamedMembers(paths: PathSet, schema: MessageSchema): PathSet {
   return nameMembers(paths, rootShape(schema));
@@ -73,7 +73,7 @@ function nameMembers(paths: PathSet, shape: Shape | undefined): PathSet {
   return result;
 }
 
-/** The object without null members, and without the lists and maps in which only nulls were: a new value where something changes. */
+/** The object without null members, at every depth: a new value where something changes. */
 export function withoutNulls(object: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const name of Object.keys(object)) {

@@ -66,15 +66,15 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldError[])
 function validateOwnerReferences(references: readonly OwnerReference[] | undefined, errors: FieldError[]): void {
   if (!references) return;
   let controller = "";
-  let told = false;
+  let reported = false;
   for (const reference of references) {
     validateOwnerReference(reference, errors);
-    if (!reference.controller || told) continue;
+    if (!reference.controller || reported) continue;
     const name = `${reference.kind}/${reference.name}`;
     if (controller === "") controller = name;
     else {
       // upstream repeats the error for each further one, with the whole list in each text: quadratic in the list's length
-      told = true;
+      reported = true;
       const text = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
       errors.push(invalidValue("metadata.ownerReferences", references, text));
     }

@@ -72,17 +72,17 @@ export function conflict(of: ResourceName, name: string, why: string = OBJECT_MO
 }
 
 /** Errors reported for one object. A body of 3 MiB can have so many that their texts exceed one answer between objects (32 MiB). */
-const ERRORS_TOLD_MAX = 1_000;
+const ERRORS_REPORTED_MAX = 1_000;
 
 /** 422 with every field error as a cause; the message has identical texts once. */
 export function invalid(of: ResourceName, name: string, errors: readonly FieldError[]): Status {
-  const told = errors.length > ERRORS_TOLD_MAX ? errors.slice(0, ERRORS_TOLD_MAX) : errors;
-  const texts = [...new Set(told.map((e) => `${e.field}: ${e.body}`))];
-  if (errors.length > told.length) texts.push(`${errors.length - told.length} more errors`);
+  const reported = errors.length > ERRORS_REPORTED_MAX ? errors.slice(0, ERRORS_REPORTED_MAX) : errors;
+  const texts = [...new Set(reported.map((e) => `${e.field}: ${e.body}`))];
+  if (errors.length > reported.length) texts.push(`${errors.length - reported.length} more errors`);
   const joined = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return failure(422, "Invalid", `${qualifiedKind(of)} "${name}" is invalid: ${joined}`, {
     ...detailsOf(of, name, of.kind),
-    causes: told.map((e) => ({ reason: e.reason, message: e.body, field: e.field })),
+    causes: reported.map((e) => ({ reason: e.reason, message: e.body, field: e.field })),
   });
 }
 

@@ -93,7 +93,7 @@ export interface ActionDefinition<T extends KubeObject = KubeObject, D extends K
   kind: string;
   schema: MessageSchema;
   /** one sentence for the API's description */
-  says: string;
+  description: string;
   /** a collection in which the same documents can be created; the name in the document is that of the object */
   collection?: { resource: string; singular: string };
   effect: ActionEffect<T, D>;

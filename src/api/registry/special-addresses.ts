@@ -13,7 +13,7 @@ const SPECIAL: readonly { prefixes: readonly Prefix[]; message: string }[] = [
   { prefixes: ["127.0.0.0/8", "::1/128"].map(prefixOf), message: "may not be in the loopback range (127.0.0.0/8, ::1/128)" },
   { prefixes: ["169.254.0.0/16", "fe80::/10"].map(prefixOf), message: "may not be in the link-local range (169.254.0.0/16, fe80::/10)" },
   {
-    // the text says /10, Go's IsLinkLocalMulticast tests /16
+    // the text has /10, Go's IsLinkLocalMulticast tests /16
     prefixes: ["224.0.0.0/24", "ff02::/16"].map(prefixOf),
     message: "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
   },

@@ -44,7 +44,7 @@ export function refTo(name: string): OpenApiSchema {
 
 /**
  * Components of the given messages and of all that they reach, by name in sorted order.
- * `kinds` tells which message is which kind (`x-kubernetes-group-version-kind`).
+ * `kinds` has the kinds of each message (`x-kubernetes-group-version-kind`).
  */
 export function openApiComponents(
   schemas: readonly MessageSchema[],

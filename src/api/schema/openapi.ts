@@ -23,7 +23,7 @@ export interface OpenApiResource extends GroupVersionKind {
 export interface OpenApiAction extends GroupVersionKind {
   name: string;
   schema: MessageSchema;
-  says: string;
+  description: string;
   /** the collection that takes the same documents */
   collection?: { resource: string };
 }
@@ -140,18 +140,18 @@ function pathsOf(resource: OpenApiResource): [string, OpenApiSchema][] {
 /** verb -> upstream's word in operationId, `x-kubernetes-action`, and what the operation takes and answers */
 const VERBS: Record<
   string,
-  { word: string; action: string; says: string; body?: "object" | "patch" | "options"; answer: "object" | "list" | "status" }
+  { word: string; action: string; description: string; body?: "object" | "patch" | "options"; answer: "object" | "list" | "status" }
 > = {
-  create: { word: "create", action: "post", says: "Creates an object.", body: "object", answer: "object" },
-  get: { word: "read", action: "get", says: "Reads one object.", answer: "object" },
-  list: { word: "list", action: "list", says: "Lists or watches objects.", answer: "list" },
-  update: { word: "replace", action: "put", says: "Replaces an object.", body: "object", answer: "object" },
-  patch: { word: "patch", action: "patch", says: "Changes parts of an object.", body: "patch", answer: "object" },
-  delete: { word: "delete", action: "delete", says: "Deletes an object.", body: "options", answer: "status" },
+  create: { word: "create", action: "post", description: "Creates an object.", body: "object", answer: "object" },
+  get: { word: "read", action: "get", description: "Reads one object.", answer: "object" },
+  list: { word: "list", action: "list", description: "Lists or watches objects.", answer: "list" },
+  update: { word: "replace", action: "put", description: "Replaces an object.", body: "object", answer: "object" },
+  patch: { word: "patch", action: "patch", description: "Changes parts of an object.", body: "patch", answer: "object" },
+  delete: { word: "delete", action: "delete", description: "Deletes an object.", body: "options", answer: "status" },
   deletecollection: {
     word: "deleteCollection",
     action: "deletecollection",
-    says: "Deletes the selected objects.",
+    description: "Deletes the selected objects.",
     body: "options",
     answer: "status",
   },
@@ -164,7 +164,7 @@ function operation(resource: OpenApiResource, verb: string, scope: string, suffi
   const answer = { description: "OK", content: { [JSON_TYPE]: { schema: refTo(component) } } };
   return {
     tags: [tagOf(resource)],
-    description: facts.says,
+    description: facts.description,
     operationId: `${facts.word}${groupVersionWord(resource)}${scope}${resource.kind}${suffix}`,
     parameters: PARAMETERS[verb] ?? [],
     ...(facts.body ? { requestBody: requestBody(facts.body, resource.schema.name) } : {}),
@@ -178,7 +178,7 @@ function operation(resource: OpenApiResource, verb: string, scope: string, suffi
 function actionOperation(resource: OpenApiResource, action: OpenApiAction, operationId: string): OpenApiSchema {
   return {
     tags: [tagOf(resource)],
-    description: action.says,
+    description: action.description,
     operationId,
     parameters: WRITE,
     requestBody: requestBody("object", action.schema.name),

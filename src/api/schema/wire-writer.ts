@@ -5,7 +5,7 @@ export function tag(number: number, wire: number): bigint {
   return BigInt(number * 8 + wire);
 }
 
-/** A field that says its length: text, bytes, a message. */
+/** A length-delimited field: text, bytes, a message. */
 export function delimited(out: number[], number: number, bytes: Iterable<number> & { length: number }): void {
   varint(out, tag(number, DELIMITED));
   varint(out, BigInt(bytes.length));

@@ -45,7 +45,7 @@ export const bindingAction = defineAction<Pod, Binding>({
   kind: "Binding",
   otherVersions: [],
   schema: BindingSchema,
-  says: "Puts a Pod on a node.",
+  description: "Puts a Pod on a node.",
   // the form that preceded the subresource
   collection: { resource: "bindings", singular: "binding" },
   effect: { does: "change", validate: validateBinding, change: bind },
@@ -59,6 +59,6 @@ export const evictionAction = defineAction<Pod, Eviction>({
   kind: "Eviction",
   otherVersions: ["v1beta1"],
   schema: EvictionSchema,
-  says: "Asks for a Pod to leave its node.",
+  description: "Asks for a Pod to leave its node.",
   effect: { does: "delete", options: ({ deleteOptions }) => deleteOptions ?? {} },
 });

@@ -51,7 +51,7 @@ function externalIP(service: Service, spec: ServiceSpec): string {
   }
 }
 
-/** What the load balancer answers at: sorted, each once. */
+/** The addresses of the load balancer: sorted, each once. */
 function ingressOf(service: Service): string[] {
   const places = new Set<string>();
   for (const ingress of service.status?.loadBalancer?.ingress ?? []) {

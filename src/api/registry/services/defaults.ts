@@ -11,7 +11,7 @@ import { hasSelector, isExternallyAccessible, isHeadless, isNil, listOf, needsCl
 /** three hours, as in `--session-affinity` of every proxy mode */
 const SESSION_TIMEOUT_SECONDS = 10800;
 
-/** Runs on every decoded Service; running it again changes nothing. */
+/** Runs on every decoded Service; a second run changes nothing. */
 export function applyDefaults(service: Service): void {
   const spec = (service.spec ??= {});
   if (!spec.type) spec.type = "ClusterIP";
@@ -40,7 +40,7 @@ export function applyReadDefaults(service: Service, families: readonly Family[])
   const primary = families[0];
   if (!spec || primary === undefined || !needsClusterIP(spec) || listOf(spec.ipFamilies).length > 0) return;
   if (isHeadless(spec)) {
-    // nothing tells the families of hand-written endpoints: both are the safe guess
+    // the families of hand-written endpoints are unknown: both is the safe guess
     const dual = !hasSelector(spec);
     spec.ipFamilyPolicy = dual ? "RequireDualStack" : "SingleStack";
     spec.ipFamilies = dual ? [primary, otherFamily(primary)] : [primary];
@@ -52,7 +52,7 @@ export function applyReadDefaults(service: Service, families: readonly Family[])
   spec.ipFamilyPolicy = addresses.length === 1 ? "SingleStack" : "RequireDualStack";
 }
 
-/** The stored Service as `applyReadDefaults` would leave it, without touching it; itself when nothing is missing, which is the rule. */
+/** A copy of the stored Service with `applyReadDefaults` applied; the Service itself when nothing is missing, as is usual. */
 export function withReadDefaults(stored: Service, families: readonly Family[]): Service {
   if (!lacksReadDefaults(stored)) return stored;
   const copy: Service = { ...stored, spec: { ...stored.spec } };
@@ -67,7 +67,7 @@ function lacksReadDefaults(service: Service): boolean {
   return (!!spec.clusterIP && listOf(spec.clusterIPs).length === 0) || listOf(spec.ipFamilies).length === 0;
 }
 
-/** ExternalName: the field is accepted when it holds one of its values, but never shown. A wrong one stays for validation to refuse. */
+/** ExternalName: a valid value of the field is accepted and dropped. An invalid one stays, and validation refuses it. */
 export function dropUnusedTrafficPolicy(service: Service): void {
   const spec = service.spec;
   if (spec?.type !== "ExternalName") return;

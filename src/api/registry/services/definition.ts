@@ -23,7 +23,7 @@ import { wipeTypeDependentFields } from "./wiping";
 
 /** Upstream pkg/registry/core/service/strategy.go, with the parts of storage.go that need no allocator. */
 const serviceStrategy: Strategy<Service> = {
-  // released Kubernetes 1.36 takes DNS-1123 labels (gate RelaxedServiceNameValidation), before it was DNS-1035
+  // Kubernetes 1.36 takes DNS-1123 labels (gate RelaxedServiceNameValidation); older versions take DNS-1035
   validateName: validateDNS1123Label,
   defaults: applyDefaults,
   prepareForCreate(object: Service): void {
@@ -44,7 +44,7 @@ const serviceStrategy: Strategy<Service> = {
   },
   validateUpdate({ after, before }: Change<Service>, context: StrategyContext): FieldError[] {
     const old = withReadDefaults(before, context.serviceFamilies);
-    // these are told by `validate`, and nothing that follows makes sense with them
+    // `validate` reports these errors; with them the further checks would mislead
     if (validateClusterIPFields(specOf(after), specOf(old)).length > 0) return [];
     const settled: Service = { ...after, spec: { ...after.spec } };
     const errors = initFamilies({ after: settled, before: old }, context.serviceFamilies);
@@ -57,7 +57,7 @@ const serviceStrategy: Strategy<Service> = {
   },
   validateStatusUpdate: validateLoadBalancerStatus,
   warnings: warningsFor,
-  /** without `families` (primary first) a headless Service of an old version is taken for IPv4 first */
+  /** without `families` (primary first) a headless Service of an old version counts as IPv4 first */
   defaultsOnRead(object: Service, families: readonly Family[] = ["IPv4"]): void {
     applyReadDefaults(object, families);
   },

@@ -29,9 +29,9 @@ const POLICIES = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const CLUSTER_IPS_MAX = 2;
 
 /**
- * Sets `ipFamilyPolicy` and `ipFamilies` of `after` as the cluster's `families` (primary first), the given addresses and, on update,
- * the stored Service ask for; trims the lists when an update goes back to SingleStack. Runs on normalised objects, before any
- * allocation. Any error ends the request; `after` is then half done and must not be used.
+ * Sets `ipFamilyPolicy` and `ipFamilies` of `after` by the cluster's `families` (primary first), the given addresses and, on update,
+ * the stored Service. Trims the lists when an update goes back to SingleStack. Runs on normalised objects, before any allocation.
+ * Any error ends the request; `after` is then incomplete and must not be used.
  */
 export function initFamilies({ after, before }: { after: Service; before?: Service }, families: readonly Family[]): FieldError[] {
   const spec = (after.spec ??= {});
@@ -56,7 +56,7 @@ export function initFamilies({ after, before }: { after: Service; before?: Servi
   inferFamilies(spec, families, errors);
   if (errors.length > 0) return errors;
 
-  // its endpoints are written by hand, so the cluster's families do not bind it
+  // its endpoints are written by hand, so it may have families that the cluster lacks
   const selectorless = isHeadless(spec) && !hasSelector(spec);
   if (!selectorless) {
     checkConfigured(spec, families, errors);
@@ -67,8 +67,7 @@ export function initFamilies({ after, before }: { after: Service; before?: Servi
 }
 
 /**
- * A PreferDualStack Service whose client changes nothing about addresses stays as it is when the cluster gains or loses a family:
- * only a wish makes it dual or single.
+ * A PreferDualStack Service keeps its families when the cluster gains or loses one, unless the client changes fields about addresses.
  */
 function keepsPreferDualStack(spec: ServiceSpec, old: ServiceSpec): boolean {
   return (
@@ -86,7 +85,7 @@ function defaultPolicy(spec: ServiceSpec, old: ServiceSpec | undefined): string 
   return isHeadless(spec) && !hasSelector(spec) ? "RequireDualStack" : "SingleStack";
 }
 
-/** Going to SingleStack drops the second entry of a list that the client left as it was; any other policy forbids to drop one. */
+/** A change to SingleStack drops the second entry of a list that the client left unchanged; other policies forbid dropping one. */
 function applyReduction(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   const errors: FieldError[] = [];
   const addresses = listOf(spec.clusterIPs);
@@ -96,7 +95,7 @@ function applyReduction(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
     if (wanted.length > 1 && sameList(wanted, old.ipFamilies)) spec.ipFamilies = wanted.slice(0, 1);
     return errors;
   }
-  // a list that is absent was not reduced: it is filled in again below
+  // an absent list is not a shorter one: it is filled in below
   if (addresses.length > 0 && addresses.length < listOf(old.clusterIPs).length) {
     errors.push(invalidValue(IP_FAMILY_POLICY, spec.ipFamilyPolicy, "must be 'SingleStack' to release the secondary cluster IP"));
   }
@@ -106,7 +105,7 @@ function applyReduction(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   return errors;
 }
 
-/** An address that was given tells its family. */
+/** Takes the family of each given address. */
 function inferFamilies(spec: ServiceSpec, families: readonly Family[], errors: FieldError[]): void {
   const addresses = listOf(spec.clusterIPs);
   for (let i = listOf(spec.ipFamilies).length; i < addresses.length; i++) {
@@ -179,7 +178,7 @@ function validateClusterIPList(spec: ServiceSpec, addresses: readonly string[], 
   if (addresses.length > CLUSTER_IPS_MAX) {
     errors.push(invalidValue(CLUSTER_IPS, addresses, `may only hold up to ${CLUSTER_IPS_MAX} values`));
   }
-  // families of what is no address would only add wrong errors
+  // checks of families would report wrong errors about texts that are no address
   if (malformed || isHeadlessList(spec)) return;
   const first = familyOfText(addresses[0] ?? "");
   if (addresses.length > 1 && addresses.every((address) => familyOfText(address) === first)) {
@@ -192,7 +191,7 @@ function validateClusterIPList(spec: ServiceSpec, addresses: readonly string[], 
   });
 }
 
-/** Why `address` is not an IP address, or undefined; `known` values passed once and are not looked at again. */
+/** Why `address` is not an IP address, or undefined; `known` values are stored already and not checked again. */
 export function addressError(field: string, address: string, known: readonly string[]): FieldError | undefined {
   if (known.includes(address)) return undefined;
   const parsed = parseAddress(address);

@@ -5,7 +5,7 @@
 import type { Service } from "../../meta/kubernetes";
 import { needsClusterIP, needsHealthCheckNodePort, needsNodePort, portsOf, sameList, type ServiceSpec, specOf } from "./predicates";
 
-/** Update only: fills in what the stored Service was given by the server, so that a client that does not know a field keeps its value. */
+/** Update only: fills in values that the server gave the stored Service, so that a client without knowledge of a field keeps its value. */
 export function patchAllocatedValues({ after, before }: { after: Service; before: Service }): void {
   const spec = (after.spec ??= {});
   const old = specOf(before);
@@ -19,7 +19,7 @@ export function patchAllocatedValues({ after, before }: { after: Service; before
   }
 }
 
-/** By the port's name: its number may have changed. A value that the client gave to another port is not given twice. */
+/** By the port's name: its number may have changed. A value that the client set on another port is not used twice. */
 function patchNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
   const byName = new Map<string, number>();
   for (const port of portsOf(old)) if (port.nodePort) byName.set(port.name ?? "", port.nodePort);
@@ -36,7 +36,7 @@ function patchNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
 }
 
 /**
- * Old clients know `clusterIP` only: `clusterIPs` follows it where the client plainly did not mean to set both.
+ * Old clients know `clusterIP` only: `clusterIPs` follows it where the client evidently set only one of them.
  * Without `before` (create, or a stored object as it is read) only the missing list is filled; a list without `clusterIP` is left for
  * validation to refuse.
  */

@@ -14,7 +14,7 @@ const NO_SPEC: ServiceSpec = Object.freeze({});
 const NO_TEXTS: readonly string[] = Object.freeze([]);
 const NO_PORTS: readonly ServicePort[] = Object.freeze([]);
 
-/** For reading. What changes a Service runs after `defaults`, which gives it a spec. */
+/** For reading. Code that changes a Service runs after `defaults`, which adds the spec. */
 export function specOf(service: Service): ServiceSpec {
   return service.spec ?? NO_SPEC;
 }
@@ -41,12 +41,12 @@ export function needsClusterIP(spec: ServiceSpec): boolean {
   return spec.type !== "ExternalName";
 }
 
-/** By the singular field, which is what allocation and family rules look at. */
+/** By the singular field, which allocation and the rules of families read. */
 export function isHeadless(spec: ServiceSpec): boolean {
   return spec.clusterIP === NONE;
 }
 
-/** By the plural field, which is what validation looks at. */
+/** By the plural field, which validation reads. */
 export function isHeadlessList(spec: ServiceSpec): boolean {
   return spec.clusterIPs?.length === 1 && spec.clusterIPs[0] === NONE;
 }
@@ -70,7 +70,7 @@ export function sameList(a: readonly string[] | undefined | null, b: readonly st
   return left.length === right.length && left.every((text, i) => text === right[i]);
 }
 
-/** Pointers compare by what they point at; nil differs from every value. */
+/** Pointers compare by their values; nil differs from every value. */
 export function samePointer<T>(a: T | undefined | null, b: T | undefined | null): boolean {
   return (a ?? undefined) === (b ?? undefined);
 }

@@ -21,7 +21,7 @@ function prefixOf(text: string): Prefix {
 /** Every flag nibble of an IPv6 multicast address of link-local scope (RFC 4291 §2.7). */
 const LINK_LOCAL_MULTICAST_IPV6 = Array.from("0123456789abcdef", (flags) => `ff${flags}2::/16`);
 
-/** Places where no traffic from outside can arrive, with upstream's text. */
+/** Addresses that no traffic from outside can reach, with upstream's text. */
 const SPECIAL: readonly { prefixes: readonly Prefix[]; detail: string }[] = [
   { prefixes: ["127.0.0.0/8", "::1/128"].map(prefixOf), detail: "may not be in the loopback range (127.0.0.0/8, ::1/128)" },
   { prefixes: ["169.254.0.0/16", "fe80::/10"].map(prefixOf), detail: "may not be in the link-local range (169.254.0.0/16, fe80::/10)" },
@@ -31,7 +31,7 @@ const SPECIAL: readonly { prefixes: readonly Prefix[]; detail: string }[] = [
   },
 ];
 
-/** `known` are the stored Service's entries: they are not judged again for their spelling. */
+/** `known` are the stored Service's entries: their spelling is not checked again. */
 export function validateExternalIPs(spec: ServiceSpec, known: readonly string[], errors: FieldError[]): void {
   listOf(spec.externalIPs).forEach((text, i) => {
     const field = `spec.externalIPs[${i}]`;
@@ -52,7 +52,7 @@ function validateReachable(field: string, text: string, { family, value }: Addre
   }
 }
 
-/** spec.loadBalancerSourceRanges (upstream spells the field of its errors with a capital L), or the annotation that came before it. */
+/** spec.loadBalancerSourceRanges (upstream spells the field of its errors with a capital L), or the annotation that preceded it. */
 export function validateSourceRanges(service: Service, before: Service | undefined, errors: FieldError[]): void {
   const spec = specOf(service);
   const ranges = listOf(spec.loadBalancerSourceRanges);
@@ -73,14 +73,14 @@ export function validateSourceRanges(service: Service, before: Service | undefin
   for (const range of annotation.split(",")) validateCIDR(field, range.trim(), errors);
 }
 
-/** Any spelling of a prefix is fine here, canonical or not. */
+/** Any spelling of a prefix is valid here, canonical or not. */
 function validateCIDR(field: string, text: string, errors: FieldError[]): void {
   const parsed = parsePrefix(text);
   if (parsed.ok || parsed.error.reason === "notCanonical") return;
   errors.push(invalidValue(field, text, prefixErrorText(parsed.error)));
 }
 
-/** Status writes: where the load balancer answers. `before` is the stored Service. */
+/** Status writes: the addresses of the load balancer. `before` is the stored Service. */
 export function validateLoadBalancerStatus({ after, before }: { after: Service; before: Service }): FieldError[] {
   const errors: FieldError[] = [];
   const field = "status.loadBalancer.ingress";

@@ -11,7 +11,7 @@ const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 /** A load balancer that opens this port would open every node's kubelet. */
 const KUBELET_PORT = 10250;
 
-/** Presence of ports and what only some types forbid. Stands early in the order of errors. */
+/** The presence of ports, and ports that some types forbid. These errors come early in upstream's order. */
 export function validatePortPresence(spec: ServiceSpec, errors: FieldError[]): void {
   const ports = portsOf(spec);
   if (ports.length === 0 && !isHeadlessList(spec) && spec.type !== "ExternalName") errors.push(required("spec.ports"));
@@ -22,7 +22,7 @@ export function validatePortPresence(spec: ServiceSpec, errors: FieldError[]): v
   });
 }
 
-/** Each port by itself, and its name among the others. */
+/** Each port alone, and the uniqueness of its name. */
 export function validatePorts(spec: ServiceSpec, errors: FieldError[]): void {
   const ports = portsOf(spec);
   const names = new Set<string>();
@@ -69,7 +69,7 @@ function portNameProblems(name: string): string[] {
   return problems;
 }
 
-/** Node ports where there are none, and ports or node ports that occur twice with one protocol. */
+/** Node ports on types without them, and ports or node ports that occur twice with one protocol. */
 export function validatePortClashes(spec: ServiceSpec, errors: FieldError[]): void {
   const ports = portsOf(spec);
   if (spec.type === "ClusterIP") {
@@ -93,12 +93,12 @@ export function validatePortClashes(spec: ServiceSpec, errors: FieldError[]): vo
   });
 }
 
-/** How upstream prints the key of a port: its internal struct, which has no JSON names. */
+/** The key of a port as upstream prints it: an internal struct without JSON names. */
 function portKey(protocol: string, port: number): Record<string, unknown> {
   return { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
 }
 
-/** The shape of a port that a load balancer's health checks use. */
+/** The number of the port for health checks of a load balancer. */
 export function validateHealthCheckPort(port: number, field: string, errors: FieldError[]): void {
   if (!isPortNumber(port)) errors.push(invalidValue(field, port, PORT_RANGE));
 }

@@ -29,7 +29,7 @@ const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 /** one day */
 const AFFINITY_TIMEOUT_SECONDS_MAX = 86400;
 
-/** Every error of a Service with defaults and families. With `before` (update), values that it has already are not judged for spelling. */
+/** Every error of a Service with defaults and families. With `before` (update), the spelling of stored values is not checked again. */
 export function validateService(service: Service, before?: Service): FieldError[] {
   const errors: FieldError[] = [];
   const spec = specOf(service);
@@ -76,7 +76,7 @@ function validateByType(spec: ServiceSpec, errors: FieldError[]): void {
   if (listOf(spec.ipFamilies).length > 0) errors.push(forbiddenField("spec.ipFamilies", detail));
   if (!isNil(spec.ipFamilyPolicy)) errors.push(forbiddenField("spec.ipFamilyPolicy", detail));
   const written = spec.externalName ?? "";
-  // a trailing dot says that the name is fully qualified
+  // a trailing dot marks a fully qualified name
   const name = written.endsWith(".") ? written.slice(0, -1) : written;
   if (name === "") errors.push(required("spec.externalName"));
   else for (const message of validateDNS1123Subdomain(name)) errors.push(invalidValue("spec.externalName", name, message));
@@ -95,7 +95,7 @@ function validateAffinity(spec: ServiceSpec, errors: FieldError[]): void {
   }
 }
 
-/** With `old` (update rules) also that the class of a load balancer stays. */
+/** With `old` (update) the class of a load balancer must stay too. */
 export function validateLoadBalancerClass(spec: ServiceSpec, old: ServiceSpec | undefined, errors: FieldError[]): void {
   const field = "spec.loadBalancerClass";
   const isLoadBalancer = spec.type === "LoadBalancer";

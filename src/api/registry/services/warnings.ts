@@ -42,7 +42,7 @@ export function warningsFor(service: Service): string[] {
   return warnings;
 }
 
-/** Says nothing of a text that is no address: either validation has refused it, or the field takes any text. */
+/** No warning for a text that is no address: validation has refused it, or the field takes any text. */
 function warnOfAddress(field: string, text: string, warnings: string[]): void {
   const parsed = parseAddress(text);
   if (parsed.ok) {
@@ -60,7 +60,7 @@ function withoutLeadingZeros(text: string): string | undefined {
   return parsed.ok ? parsed.value.canonical : undefined;
 }
 
-/** `::ffff:10.0.0.1`, `::ffff:a00:1` -> `10.0.0.1`. The marker is changed so that the rest of the text can be parsed. */
+/** `::ffff:10.0.0.1`, `::ffff:a00:1` -> `10.0.0.1`. The marker is replaced so that the rest of the text can be parsed. */
 function mappedIPv4(text: string): string | undefined {
   const parsed = parseAddress(text.replace(/ffff/i, "fffe"));
   if (!parsed.ok) return undefined;

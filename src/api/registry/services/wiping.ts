@@ -55,7 +55,7 @@ function wipeAddressFields(spec: ServiceSpec, old: ServiceSpec): void {
   if (samePointer(spec.ipFamilyPolicy, old.ipFamilyPolicy)) delete spec.ipFamilyPolicy;
 }
 
-/** Ports may be added, removed and changed, as long as none has a node port that the stored Service has not. */
+/** Whether no port has a node port that the stored Service lacks; ports may be added, removed and changed. */
 function addsNoNodePort(spec: ServiceSpec, old: ServiceSpec): boolean {
   const known = new Set<number>();
   for (const port of portsOf(old)) if (port.nodePort) known.add(port.nodePort);

@@ -7,7 +7,7 @@ const CREATED = "2026-01-01T00:00:00Z";
 const NOW = Date.parse(CREATED) + 5 * 60_000;
 
 describe("serviceColumns", () => {
-  it("are upstream's, only the selector is wide", () => {
+  it("equal upstream's; only the selector is wide", () => {
     expect(serviceColumns.map(({ name, priority }) => `${name} ${priority}`)).toEqual([
       "Name 0",
       "Type 0",
@@ -83,7 +83,7 @@ describe("serviceCells", () => {
     expect(cells).toHaveLength(serviceColumns.length);
   });
 
-  it("an unset age is unknown", () => {
+  it("an unset age: <unknown>", () => {
     expect(serviceCells(deepFreeze(sent({ type: "ClusterIP" })), NOW)[5]).toBe("<unknown>");
   });
 });

@@ -84,14 +84,14 @@ describe("applyDefaults", () => {
     expect(defaulted({ spec: structuredClone(given) }).spec).toEqual(want);
   });
 
-  it("never decides families", () => {
+  it("families: not set here", () => {
     const spec = defaulted({}).spec;
     expect(spec).not.toHaveProperty("ipFamilies");
     expect(spec).not.toHaveProperty("ipFamilyPolicy");
     expect(spec).not.toHaveProperty("clusterIP");
   });
 
-  it("ipMode of addresses of a load balancer", () => {
+  it("ipMode of a load balancer's addresses: VIP where an ip is set", () => {
     const status = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }, { ip: "192.0.2.2", ipMode: "Proxy" }, { hostname: "a.example" }] } };
     const ingress = defaulted({ spec: { type: "LoadBalancer" }, status: structuredClone(status) }).status?.loadBalancer?.ingress;
     expect(ingress?.map((entry) => entry.ipMode)).toEqual(["VIP", "Proxy", undefined]);
@@ -170,7 +170,7 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
     expect(withReadDefaults(kept, families).spec).toEqual(want);
   });
 
-  it("withReadDefaults answers the stored object itself when nothing is missing", () => {
+  it("withReadDefaults of a complete object: the object itself", () => {
     const whole = deepFreeze({ spec: { type: "ClusterIP", clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"] } });
     expect(withReadDefaults(whole, ["IPv4"])).toBe(whole);
   });

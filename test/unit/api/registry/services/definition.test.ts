@@ -15,14 +15,14 @@ function updated(before: Service, after: Service): Service {
 }
 
 describe("servicesDefinition", () => {
-  it("names are DNS-1123 labels, as released 1.36 has them", () => {
+  it("names: DNS-1123 labels, as in Kubernetes 1.36", () => {
     expect(strategy.validateName("0-web")).toEqual([]);
     expect(strategy.validateName("a.b")).toEqual(["must not contain dots"]);
     expect(strategy.validateName("a".repeat(64))).toEqual(["must be no more than 63 characters"]);
     expect(strategy.validateName("Web")[0]).toMatch(/^a lowercase RFC 1123 label must consist/);
   });
 
-  it("selectable fields", () => {
+  it("selectable fields: upstream's, with their values", () => {
     expect(servicesDefinition.selectableFields(deepFreeze(complete({ clusterIP: "None" })))).toEqual({
       "spec.clusterIP": "None",
       "spec.type": "ClusterIP",
@@ -33,14 +33,14 @@ describe("servicesDefinition", () => {
 });
 
 describe("strategy: create", () => {
-  it("drops the status that a client sends", () => {
+  it("a status from the client: dropped", () => {
     const service = sent({}, { status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } } });
     strategy.defaults(service);
     strategy.prepareForCreate(service, CONTEXT);
     expect(service.status).toEqual({ loadBalancer: {} });
   });
 
-  it("internalTrafficPolicy of an ExternalName: accepted and not kept, unless it is wrong", () => {
+  it("internalTrafficPolicy of an ExternalName: dropped when valid, refused when not", () => {
     const good = sent({ type: "ExternalName", externalName: "a.b", internalTrafficPolicy: "Local" });
     strategy.prepareForCreate(good, CONTEXT);
     expect(good.spec).not.toHaveProperty("internalTrafficPolicy");
@@ -54,7 +54,7 @@ describe("strategy: create", () => {
 });
 
 describe("strategy: update", () => {
-  it("keeps status and what the server chose", () => {
+  it("an update without them: keeps status and the values that the server chose", () => {
     const before = stored(
       { type: "LoadBalancer", clusterIP: "10.0.0.1", ports: [{ port: 80, nodePort: 30001 }] },
       { status: { loadBalancer: { ingress: [{ ip: "192.0.2.1", ipMode: "VIP" }] } } },
@@ -82,7 +82,7 @@ describe("strategy: update", () => {
     expect(texts(strategy.validate(after, CONTEXT))).toEqual([]);
   });
 
-  it("headless to NodePort is refused", () => {
+  it("headless to NodePort: refused", () => {
     const before = stored({ clusterIP: "None" });
     const after = updated(before, sent({ type: "NodePort" }));
     expect(texts(strategy.validate(after, CONTEXT))).toEqual([
@@ -90,7 +90,7 @@ describe("strategy: update", () => {
     ]);
   });
 
-  it("externalTrafficPolicy goes and comes back with externalIPs", () => {
+  it("externalTrafficPolicy: dropped and set again together with externalIPs", () => {
     const before = stored({ clusterIP: "10.0.0.1", externalIPs: ["192.0.2.1"] });
     expect(before.spec?.externalTrafficPolicy).toBe("Cluster");
     const without = updated(before, sent({ ...before.spec, externalIPs: undefined }));
@@ -99,7 +99,7 @@ describe("strategy: update", () => {
     expect(again.spec?.externalTrafficPolicy).toBe("Cluster");
   });
 
-  it("a Service stored before families existed compares as it is read", () => {
+  it("a Service from before families existed: compared with its read defaults", () => {
     const before = deepFreeze(sent({ type: "ClusterIP", clusterIP: "10.0.0.1", sessionAffinity: "None" }));
     const after = updated(before, sent({ clusterIP: "10.0.0.1" }));
     expect(after.spec?.clusterIPs).toEqual(["10.0.0.1"]);
@@ -150,7 +150,7 @@ describe("strategy: status endpoint", () => {
     expect(statusErrors(status)).toEqual(want);
   });
 
-  it("is refused for another type", () => {
+  it("a load balancer status of another type: refused", () => {
     const clusterIP = stored({ clusterIP: "10.0.0.1" });
     expect(statusErrors({ loadBalancer: { ingress: [{ ip: "192.0.2.1", ipMode: "VIP" }] } }, clusterIP)).toEqual([
       "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'",
@@ -159,7 +159,7 @@ describe("strategy: status endpoint", () => {
 });
 
 describe("strategy: read defaults", () => {
-  it("completes an old object", () => {
+  it("an old object: completed", () => {
     const service = sent({ type: "ClusterIP", clusterIP: "None", selector: undefined });
     strategy.defaultsOnRead?.(service);
     expect(service.spec?.ipFamilies).toEqual(["IPv4", "IPv6"]);
@@ -187,13 +187,13 @@ describe("a whole write, as stores run it before they ask for an address", () =>
     "IPv6",
   ]);
 
-  it("create with the singular field alone", () => {
+  it("create with clusterIP alone: clusterIPs follows", () => {
     const { after, refused } = create({ clusterIP: "10.0.0.1" });
     expect(refused).toBeUndefined();
     expect(after.spec?.clusterIPs).toEqual(["10.0.0.1"]);
   });
 
-  it("create without a name is refused before anything is taken", () => {
+  it("create without a name: refused before an address is taken", () => {
     const after = sent({}, { metadata: {} });
     const verdict = beforeCreate(definition, after, { namespace: "default", now: 0, uid: "u", context: CONTEXT });
     expect(verdict.ok ? "" : verdict.error.message).toBe(
@@ -201,7 +201,7 @@ describe("a whole write, as stores run it before they ask for an address", () =>
     );
   });
 
-  it("a malformed address is told once", () => {
+  it("a malformed address: one error", () => {
     expect(create({ clusterIP: "x" }).refused).toBe(
       'Service "foo" is invalid: spec.clusterIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     );

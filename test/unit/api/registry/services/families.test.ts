@@ -164,7 +164,7 @@ function create(clusterFamilies: readonly Family[], spec: Spec): string {
 describe("initFamilies: create on every kind of cluster", () => {
   const cases = createCases();
 
-  it("covers the whole product of inputs", () => {
+  it("the table: has the whole product of inputs", () => {
     expect(cases).toHaveLength(2 * 7 * 4 * 5);
   });
 
@@ -223,7 +223,7 @@ describe("initFamilies: texts", () => {
     expect(texts(initFamilies({ after: service }, families))).toEqual(want);
   });
 
-  it("leaves an ExternalName alone", () => {
+  it("an ExternalName: unchanged", () => {
     const service = sent({ type: "ExternalName", externalName: "a.example" });
     expect(initFamilies({ after: service }, ["IPv4"])).toEqual([]);
     expect(service.spec?.ipFamilies).toBeUndefined();
@@ -277,24 +277,24 @@ describe("initFamilies: update on a dual-stack cluster", () => {
     }
   }
 
-  it("the primary of a downgrade may not move to the second family", () => {
+  it("a downgrade that makes the second family the primary one: refused", () => {
     expect(update(stored("46", "R", "46"), specFor("-", "S", "6")).result).toBe("fam");
   });
 });
 
 describe("initFamilies: update when the cluster has one family", () => {
-  it("a dual-stack Service cannot be demanded", () => {
+  it("RequireDualStack: refused", () => {
     expect(update(stored("4", "S", "4"), specFor("-", "R", "-"), ["IPv4"]).result).toBe("E6");
     expect(update(stored("4", "S", "4"), specFor("-", "P", "46"), ["IPv4"]).result).toBe("E7");
     expect(update(stored("4", "S", "4"), specFor("-", "P", "-"), ["IPv4"]).result).toBe("P/4");
   });
 
-  it("PreferDualStack keeps what it has when the cluster lost or gained a family", () => {
+  it("PreferDualStack after the cluster lost or gained a family: keeps its families", () => {
     expect(update(stored("46", "P", "46"), specFor("46", "P", "46"), ["IPv4"]).result).toBe("P/46");
     expect(update(stored("4", "P", "4"), specFor("4", "P", "4"), ["IPv4", "IPv6"]).result).toBe("P/4");
   });
 
-  it("PreferDualStack grows when the client asks for the second family", () => {
+  it("PreferDualStack with a request for the second family: gets it", () => {
     expect(update(stored("4", "P", "4"), specFor("4", "P", "46"), ["IPv4", "IPv6"]).result).toBe("P/46");
     expect(update(stored("4", "P", "4"), specFor("4", "R", "4"), ["IPv4", "IPv6"]).result).toBe("R/46");
   });
@@ -312,7 +312,7 @@ describe("initFamilies: update of headless Services", () => {
     expect(update(stored(ips, oldPolicy, oldFamilies), specFor(sentIPs, policy, families)).result).toBe(want);
   });
 
-  it("ExternalName to an IP type starts afresh", () => {
+  it("ExternalName to an IP type: families are decided anew", () => {
     const before = deepFreeze(sent({ type: "ExternalName", externalName: "a.example" }));
     expect(update(before, specFor("-", "-", "-")).result).toBe("S/4");
     expect(update(before, specFor("-", "P", "64")).result).toBe("P/64");

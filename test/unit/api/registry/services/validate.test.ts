@@ -425,7 +425,7 @@ describe("validateService", () => {
     expect(errorsOf(spec, rest)).toEqual(want);
   });
 
-  it("values that the stored Service has are not judged for their spelling again", () => {
+  it("spelling of values that the stored Service has: not checked again", () => {
     const spec: Spec = {
       type: "LoadBalancer",
       clusterIP: "010.0.0.1",
@@ -437,7 +437,7 @@ describe("validateService", () => {
     expect(errorsOf(spec, {}, deepFreeze(sent(spec)))).toEqual([]);
   });
 
-  it("collects errors in upstream's order", () => {
+  it("several errors: reported in upstream's order", () => {
     const errors = errorsOf({
       type: "LoadBalancer",
       ports: [],

@@ -4,7 +4,7 @@ import { warningsFor } from "../../../../../src/api/registry/services/warnings";
 import { complete, deepFreeze, sent, type Spec } from "./a-service";
 
 describe("warningsFor", () => {
-  it("is silent about a plain Service", () => {
+  it("a plain Service: no warning", () => {
     expect(warningsFor(deepFreeze(complete({ clusterIP: "10.0.0.1" })))).toEqual([]);
   });
 

@@ -123,7 +123,7 @@ describe("wipeTypeDependentFields", () => {
     expect(wiped(old, next).spec).toEqual(want);
   });
 
-  it("the status of a load balancer goes with the type", () => {
+  it("a change from LoadBalancer: the status of the load balancer is dropped", () => {
     const status = deepFreeze({ loadBalancer: { ingress: [{ ip: "192.0.2.1" }] }, conditions: [] });
     expect(wiped(LOAD_BALANCER, { ...LOAD_BALANCER, type: "NodePort" }, status).status).toEqual({ loadBalancer: {}, conditions: [] });
     expect(wiped(LOAD_BALANCER, LOAD_BALANCER, status).status).toBe(status);

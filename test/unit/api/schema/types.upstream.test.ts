@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { definitions } from "../../../../src/api/registry/all";
 import { GIT_VERSION } from "../../../../src/core/config/version";
 import { int32, keyedListOf, listOf, message, plain, pointer, ref, required, string } from "../../../../src/api/schema/dsl";
 import { ALL_KINDS } from "./all-kinds";
@@ -24,6 +25,11 @@ describe("schemas of the served kinds", () => {
     const upstream = await upstreamFacts(version);
     expect(differences(upstream, schemaFacts(ALL_KINDS))).toEqual(Object.keys(meant).sort());
     expect(upstream.size).toBeGreaterThan(200);
+  });
+
+  it("every kind of the registry and of its actions is compared", () => {
+    const served = definitions.flatMap(({ schema, actions = [] }) => [schema, ...actions.map((action) => action.schema)]);
+    expect(served.filter((schema) => !ALL_KINDS.includes(schema)).map(({ name }) => name)).toEqual([]);
   });
 
   it("the version that the server reports has a table", () => {

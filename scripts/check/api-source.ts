@@ -1,13 +1,23 @@
 /** A cluster as a check reads it from outside: over the Kubernetes API, and of Servicenet what its owners of addresses say besides. */
 import type { CheckSource } from "../../src/tools/check/check-cluster";
-import { isWhole, type Listed, observedIPAddress, observedService, type ObservedServiceCIDR } from "../../src/tools/check/observed";
+import {
+  isWhole,
+  type Listed,
+  observedIPAddress,
+  observedNode,
+  type ObservedNode,
+  observedService,
+  type ObservedServiceCIDR,
+} from "../../src/tools/check/observed";
+import { advertisedIn } from "../../src/tools/check/surroundings";
 import { type OwnerPage, type OwnersView, readOwners } from "../../src/tools/check/read-owners";
-import type { KubeObject } from "../../src/api/meta/kubernetes";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../src/api/meta/kubernetes";
 import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { type Answer, type Api, collectionPath } from "../cluster/api";
 import { UserError } from "../terminal/user-error";
 
 const OWNERS_PATH = "/check/owners";
+const NODES_PATH = "/api/v1/nodes";
 
 export function apiSource(api: Api): CheckSource {
   return {
@@ -24,6 +34,13 @@ export function apiSource(api: Api): CheckSource {
       const { IPv4, IPv6 } = (object as unknown as RangesView).ready;
       return [...IPv4.prefixes, ...IPv6.prefixes];
     },
+    surroundings: async () => ({
+      nodes: await readableNodes(api),
+      advertised: advertisedIn(
+        await objectAt<Endpoints>(api, "/api/v1/namespaces/default/endpoints/kubernetes"),
+        await objectAt<EndpointSlice>(api, "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"),
+      ),
+    }),
     owners: async () => {
       const view = await api.get(OWNERS_PATH);
       // Another server knows no such path, or lets nobody see it.
@@ -34,6 +51,25 @@ export function apiSource(api: Api): CheckSource {
       });
     },
   };
+}
+
+/** Those that can be read; none where the server has no Nodes, or lets nobody see them. */
+async function readableNodes(api: Api): Promise<ObservedNode[]> {
+  const { code } = await api.get(`${NODES_PATH}?limit=1`);
+  if (code === 403 || code === 404) return [];
+  const kept = (node: ObservedNode): ObservedNode[] => (isWhole("Node", node) ? [observedNode(node)] : []);
+  const list = await api.listWhole(
+    NODES_PATH,
+    (object) => kept(object as ObservedNode),
+    () => [],
+  );
+  return list?.items.flat() ?? [];
+}
+
+/** undefined: there is none, or nobody may see it */
+async function objectAt<T>(api: Api, path: string): Promise<T | undefined> {
+  const { code, object } = await api.get(path);
+  return code === 200 ? (object as T) : undefined;
 }
 
 /** undefined: not served */

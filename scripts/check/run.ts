@@ -24,7 +24,7 @@ export interface CheckOutcome extends CheckReport {
 export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutcome> {
   const source = apiSource(api);
   let readings = 0;
-  const parts = 5;
+  const parts = 6;
   const counted = <T>(read: () => Promise<T>) => {
     return async (): Promise<T> => {
       const value = await read();
@@ -38,6 +38,7 @@ export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutco
       ipAddresses: counted(source.ipAddresses),
       serviceCIDRs: counted(source.serviceCIDRs),
       ranges: counted(source.ranges),
+      surroundings: counted(source.surroundings),
       owners: counted(source.owners),
     },
     clockOf(api),

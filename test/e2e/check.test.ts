@@ -57,6 +57,33 @@ describe("a healthy cluster", () => {
     expect(Object.keys(json.outcome).sort()).toEqual(["server", ...Object.keys(raw)].sort());
   });
 
+  it("ServiceCIDR around a Node, its Pods and the API server: notices in the text and at GET /check, exit code 0", async () => {
+    const cluster = "/clusters/crowded";
+    await post(`${cluster}/api/v1/nodes`, { metadata: { name: "one" }, spec: { podCIDR: "10.96.7.0/24", podCIDRs: ["10.96.7.0/24"] } });
+    const status = { addresses: [{ type: "InternalIP", address: "10.96.3.4" }] };
+    const patched = await fetch(`${server.url}${cluster}/api/v1/nodes/one/status`, {
+      method: "PATCH",
+      headers: { "Content-Type": "application/merge-patch+json" },
+      body: JSON.stringify({ status }),
+    });
+    expect(patched.status).toBe(200);
+    await post(`${cluster}/apis/discovery.k8s.io/v1/namespaces/default/endpointslices`, {
+      metadata: { name: "kubernetes" },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["10.96.200.1"] }],
+    });
+    const { code, outcome } = await report(["--server", server.url, "--cluster", "crowded"]);
+    const range = "10.96.0.0/16 of the ServiceCIDR kubernetes";
+    const notices = [
+      `${range} overlaps the podCIDR 10.96.7.0/24 of the Node one`,
+      `${range} contains the InternalIP 10.96.3.4 of the Node one`,
+      `${range} contains 10.96.200.1, an address of the API servers (endpoints of default/kubernetes)`,
+    ];
+    expect([code, outcome.wrong, outcome.notices.map(({ message }) => message)]).toEqual([0, [], notices]);
+    const raw = await getJson<CheckOutcome>(`${server.url}${cluster}/check`);
+    expect(raw.notices.map(({ message }) => message)).toEqual(notices);
+  });
+
   it("is reached by its kubeconfig", async () => {
     expect(await report(["--kubeconfig", server.kubeconfig, "--repair"])).toMatchObject({
       code: 0,
@@ -66,12 +93,19 @@ describe("a healthy cluster", () => {
 });
 
 describe("any other API server", () => {
+  /** What is answered on a path, whatever the lists have. */
+  type Answers = Readonly<Record<string, { code: number; body: object }>>;
+
   /** Serves the lists of an upstream cluster, to whom it knows. */
-  function upstream(lists: Record<string, object[]>, token: string): Promise<HttpServer> {
+  function upstream(lists: Record<string, object[]>, token: string, answers: Answers): Promise<HttpServer> {
     const http = createServer((request, response) => {
-      const items = lists[(request.url ?? "").split("?")[0] ?? ""];
-      const code = request.headers.authorization !== `Bearer ${token}` ? 401 : items ? 200 : 404;
-      const body = code === 200 ? { kind: "List", metadata: { resourceVersion: "7" }, items } : { kind: "Status", code, message: "no" };
+      const [path = ""] = (request.url ?? "").split("?");
+      const items = lists[path];
+      const isKnown = request.headers.authorization === `Bearer ${token}`;
+      const listed = items
+        ? { code: 200, body: { kind: "List", metadata: { resourceVersion: "7" }, items } }
+        : { code: 404, body: { kind: "Status", code: 404, message: "no" } };
+      const { code, body } = isKnown ? (answers[path] ?? listed) : { code: 401, body: { kind: "Status", code: 401, message: "no" } };
       response.writeHead(code, { "Content-Type": "application/json" }).end(JSON.stringify(body));
     });
     return new Promise((resolve) => http.listen(0, "127.0.0.1", () => resolve(http)));
@@ -82,8 +116,8 @@ describe("any other API server", () => {
     "/apis/networking.k8s.io/v1/servicecidrs": [serviceCIDR("kubernetes", ["10.96.0.0/16"])],
   });
 
-  async function against(lists: Record<string, object[]>, args: readonly string[] = ["--token", "secret"]) {
-    const http = await upstream(lists, "secret");
+  async function against(lists: Record<string, object[]>, args: readonly string[] = ["--token", "secret"], answers: Answers = {}) {
+    const http = await upstream(lists, "secret", answers);
     try {
       return await runProgram("check", ["--server", `http://127.0.0.1:${(http.address() as AddressInfo).port}`, ...args]);
     } finally {
@@ -103,6 +137,34 @@ describe("any other API server", () => {
     const { code, out } = await against(lists);
     expect(code).toBe(1);
     expect(out).toMatch(/\nWrong: 1\n {2}I2: default\/web holds 10\.96\.0\.2, which has no IPAddress\n$/);
+  });
+
+  const nodes = [{ metadata: { name: "one", uid: "1" }, spec: { podCIDR: "10.96.7.0/24" }, status: { addresses: [] } }];
+  const endpoints = { subsets: [{ addresses: [{ ip: "10.96.200.1" }] }] };
+
+  it("ranges around a podCIDR and around the API server: notices, exit code 0", async () => {
+    const { code, out } = await against({ ...whole(), "/api/v1/nodes": nodes }, undefined, {
+      "/api/v1/namespaces/default/endpoints/kubernetes": { code: 200, body: endpoints },
+    });
+    expect([code, out.split("\n").slice(1)]).toEqual([
+      0,
+      [
+        "",
+        "Notices: 2",
+        "  10.96.0.0/16 of the ServiceCIDR kubernetes overlaps the podCIDR 10.96.7.0/24 of the Node one",
+        "  10.96.0.0/16 of the ServiceCIDR kubernetes contains 10.96.200.1, an address of the API servers (endpoints of default/kubernetes)",
+        "",
+        "Nothing is wrong.",
+        "",
+      ],
+    ]);
+  });
+
+  it("Nodes that the client may not list: left out, exit code 0", async () => {
+    const { code, out } = await against({ ...whole(), "/api/v1/nodes": nodes }, undefined, {
+      "/api/v1/nodes": { code: 403, body: { kind: "Status", code: 403 } },
+    });
+    expect([code, out.split("\n").slice(1)]).toEqual([0, ["", "Nothing is wrong.", ""]]);
   });
 
   it("what it does not serve is not checked: exit code 2", async () => {

@@ -9,6 +9,7 @@ import {
   duplicateAddresses,
   duplicateNodePorts,
   idleServiceCIDRs,
+  labelled,
   missingDefaults,
   strayNodePorts,
   uncovered,
@@ -19,6 +20,7 @@ import {
 import { readyCidrs } from "../../addresses/ranges/service-ranges";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
+import { type NamedRanges, overlaps, type Surroundings } from "./surroundings";
 import type { Finding, Suspicion } from "./suspicion";
 
 /** Where a cluster is read. What cannot be read throws; the check as a whole has then failed. */
@@ -30,6 +32,8 @@ export interface CheckSource {
   serviceCIDRs(): Promise<Listed<ObservedServiceCIDR> | undefined>;
   /** the ranges of a server that serves no ServiceCIDRs; undefined: nobody knows them */
   ranges(): Promise<string[] | undefined>;
+  /** what of it is not served, or may not be read, is left out */
+  surroundings(): Promise<Surroundings>;
   /** undefined: the server is another one than Servicenet, whose allocator shows nothing */
   owners(): Promise<ObservedOwners | undefined>;
 }
@@ -112,11 +116,12 @@ function stillStanding(standing: readonly Standing[], { suspicions, silent }: Lo
 }
 
 async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
-  const [listedServices, listedAddresses, listedCIDRs, ranges, owners] = await Promise.all([
+  const [listedServices, listedAddresses, listedCIDRs, ranges, surroundings, owners] = await Promise.all([
     source.services(),
     source.ipAddresses(),
     source.serviceCIDRs(),
     source.ranges(),
+    source.surroundings(),
     source.owners(),
   ]);
   const { objects: services } = listedServices;
@@ -138,6 +143,7 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
   else if (cidrs) suspicions.push(...uncovered(services, cidrs));
   else unchecked.push("ServiceCIDRs are not served: whether addresses lie in a range was not checked (I3)");
   if (serviceCIDRs) suspicions.push(...idleServiceCIDRs(serviceCIDRs));
+  suspicions.push(...overlaps(namedRanges(serviceCIDRs, ranges), surroundings));
   if (owners) {
     const givingOut = serviceCIDRs ? readyCidrs(serviceCIDRs) : (ranges ?? []);
     // Another server may have been started with other bounds of its node ports.
@@ -156,6 +162,12 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
       rows: owners?.owners.reduce((sum, { rows }) => sum + rows.length, 0) ?? 0,
     },
   };
+}
+
+/** What the ranges are called: by their objects, and where those are not served by the configuration. */
+function namedRanges(serviceCIDRs: readonly ObservedServiceCIDR[] | undefined, ranges: readonly string[] = []): NamedRanges[] {
+  if (!serviceCIDRs) return [{ labelled: { label: "configuration", uid: "" }, cidrs: ranges }];
+  return serviceCIDRs.map((object) => ({ labelled: labelled("ServiceCIDR", object), cidrs: object.spec?.cidrs ?? [] }));
 }
 
 function findingOf({ rule, objects, message }: Suspicion): Finding {

@@ -23,6 +23,12 @@ export interface ObservedIPAddress {
 
 export type ObservedServiceCIDR = ServiceCIDR;
 
+export interface ObservedNode {
+  metadata?: ObservedMeta;
+  spec?: { podCIDR?: string; podCIDRs?: string[] };
+  status?: { addresses?: { type: string; address: string }[] };
+}
+
 /** The objects of one kind. */
 export interface Listed<T> {
   objects: T[];
@@ -90,12 +96,21 @@ export function observedIPAddress({ metadata, spec }: ObservedIPAddress): Observ
   };
 }
 
+export function observedNode({ metadata, spec, status }: ObservedNode): ObservedNode {
+  const { podCIDR, podCIDRs } = spec ?? {};
+  return {
+    metadata: observedMeta(metadata),
+    spec: { ...(podCIDR === undefined ? {} : { podCIDR }), ...(podCIDRs ? { podCIDRs } : {}) },
+    status: { addresses: (status?.addresses ?? []).map(({ type, address }) => ({ type, address })) },
+  };
+}
+
 function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}): ObservedMeta {
   return { name, namespace, uid };
 }
 
 /** Whether what was stored as an object of the kind has the form that judgements take apart; what is in it may still be wrong. */
-export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR", value: unknown): boolean {
+export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR" | "Node", value: unknown): boolean {
   if (!isRecord(value) || !isRecord(value["metadata"]) || typeof value["metadata"]["name"] !== "string") return false;
   const { spec = {}, status = {} } = value;
   if (!isRecord(spec) || !isRecord(status)) return false;
@@ -106,6 +121,8 @@ export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR", value: un
       return isRecord(spec["parentRef"] ?? {}) && isRecord(value["metadata"]["labels"] ?? {});
     case "ServiceCIDR":
       return isListOf(spec["cidrs"], isText) && isListOf(status["conditions"], isRecord);
+    case "Node":
+      return isListOf(spec["podCIDRs"], isText) && isListOf(status["addresses"], isAddress);
   }
 }
 
@@ -115,6 +132,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isText(value: unknown): boolean {
   return typeof value === "string";
+}
+
+function isAddress(value: unknown): boolean {
+  return isRecord(value) && isText(value["type"]) && isText(value["address"]);
 }
 
 /** An absent list is one, too. */

@@ -1,19 +1,25 @@
 /** A cluster as a check reads it inside the Worker: the stores and owners themselves, so that it is the same whatever the API serves. */
 import type { Env } from "../../../durable-objects/env";
-import { coordinator, ipAddressesStore, owner, servicesStore } from "../../../durable-objects/peers";
+import { coordinator, ipAddressesStore, owner, servicesStore, storeStub } from "../../../durable-objects/peers";
 import type { CheckSource } from "../../tools/check/check-cluster";
 import {
   isWhole,
   type Listed,
   observedIPAddress,
   type ObservedIPAddress,
+  observedNode,
+  type ObservedNode,
   observedService,
   type ObservedService,
   type ObservedServiceCIDR,
 } from "../../tools/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
+import { advertisedIn, type Surroundings } from "../../tools/check/surroundings";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
+import type { Endpoints, EndpointSlice } from "../../api/meta/kubernetes";
 import { badRequest, type Status } from "../../api/meta/status";
 import { type FedPage, type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
+import type { StoreRpc } from "../../api/rpc/store";
 import { configOf } from "../routing/config-guard";
 import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX, CHECK_ROWS_MAX } from "../http/limits";
 import { call } from "../routing/call";
@@ -62,6 +68,17 @@ export class RpcSource implements CheckSource {
     return Promise.resolve(this.#onlyRanges());
   }
 
+  async surroundings(): Promise<Surroundings> {
+    const { objects: nodes } = await this.#all<ObservedNode>("Node", () => this.#store("", "nodes"), observedNode);
+    return {
+      nodes,
+      advertised: advertisedIn(
+        await this.#kubernetes<Endpoints>("", "endpoints"),
+        await this.#kubernetes<EndpointSlice>("discovery.k8s.io", "endpointslices"),
+      ),
+    };
+  }
+
   async owners(): ReturnType<CheckSource["owners"]> {
     let rows = 0;
     const observed = await readOwners({
@@ -92,13 +109,24 @@ export class RpcSource implements CheckSource {
     };
   }
 
+  #store(group: string, resource: string): ReturnType<typeof storeStub<StoreRpc & ObjectFeed>> {
+    return storeStub<StoreRpc & ObjectFeed>(this.env, this.cluster, { group, resource });
+  }
+
+  /** `default/kubernetes` of a resource; undefined: there is none. */
+  async #kubernetes<T>(group: string, resource: string): Promise<T | undefined> {
+    const key = { namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME };
+    const answer = await this.#call("store.get", () => this.#store(group, resource).get(key, ""));
+    return answer.ok ? (parsed(answer.object) as T) : undefined;
+  }
+
   #onlyRanges(): string[] | undefined {
     const config = configOf(this.env);
     return config.ok ? config.value.onlyRanges && [...config.value.onlyRanges] : undefined;
   }
 
   async #all<T>(
-    kind: "Service" | "IPAddress" | "ServiceCIDR",
+    kind: "Service" | "IPAddress" | "ServiceCIDR" | "Node",
     store: () => Pick<ObjectFeed, "objectsAfter">,
     observed: (object: T) => T,
   ): Promise<Listed<T>> {

@@ -165,6 +165,58 @@ describe("a default range of eight addresses", () => {
   });
 });
 
+describe("between and across ranges", () => {
+  const server = serverForTests(rangeOf("10.0.0.0/29"));
+  const cluster = (name: string) => new Cluster(() => server.url, name);
+
+  it("IPAddress that no ServiceCIDR covers: keeps its address when a ServiceCIDR around it comes and goes", async () => {
+    const outside = cluster("outside");
+    await outside.hold("10.9.0.3");
+    const refused = await outside.service("early", { clusterIP: "10.9.0.3" });
+    expect([refused.code, refused.body.message]).toEqual([
+      422,
+      expect.stringContaining("the provided network does not match the current range"),
+    ]);
+    await outside.range("around", "10.9.0.0/29");
+    const taken = await outside.service("late", { clusterIP: "10.9.0.3" });
+    expect([taken.code, taken.body.message]).toEqual([422, expect.stringContaining("provided IP is already allocated")]);
+    const addresses = await Promise.all(Array.from({ length: 10 }, (_, i) => outside.address(`any-${String(i)}`)));
+    expect(addresses).not.toContain("10.9.0.3");
+    const full = await outside.service("one-more");
+    expect([full.code, full.body.message]).toEqual([500, expect.stringContaining("range is full")]);
+    for (const [i, address] of addresses.entries()) if (address.startsWith("10.9.")) await outside.removeService(`any-${String(i)}`);
+    await outside.removeRange("around");
+    await outside.goes("around");
+    expect((await outside.api.get("/apis/networking.k8s.io/v1/ipaddresses/10.9.0.3")).code).toBe(200);
+  });
+
+  it("IPAddress of a client, deleted: a Service gets its address at once", async () => {
+    const freed = cluster("freed");
+    await freed.hold("10.9.0.3");
+    await freed.range("around", "10.9.0.0/29");
+    await freed.api.must("DELETE", "/apis/networking.k8s.io/v1/ipaddresses/10.9.0.3");
+    expect(await freed.address("next", { clusterIP: "10.9.0.3" })).toBe("10.9.0.3");
+  });
+
+  it("static bands of overlapping ranges: each is used only after the dynamic addresses of all of them", async () => {
+    const crossed = cluster("crossed");
+    await crossed.range("outer", "10.8.0.0/25");
+    await crossed.range("inner", "10.8.0.64/27");
+    const many = (name: string, count: number) =>
+      Promise.all(Array.from({ length: count }, (_, i) => crossed.address(`${name}-${String(i)}`)));
+    const numbersIn = (addresses: readonly string[]) =>
+      addresses
+        .filter((address) => address.startsWith("10.8.0."))
+        .map((address) => Number(address.split(".")[3]))
+        .sort((a, b) => a - b);
+    const sequence = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    // Five of the default range. The static bands are .1 to .16 of the outer range and .65 to .80 of the inner one.
+    expect(numbersIn(await many("dynamic", 5 + 94))).toEqual([...sequence(17, 64), ...sequence(81, 126)]);
+    expect(numbersIn(await many("static", 32))).toEqual([...sequence(1, 16), ...sequence(65, 80)]);
+    expect((await crossed.service("one-more")).code).toBe(500);
+  });
+});
+
 upstreamRow("TestServiceAllocIPAddressLargeCIDR", () => {
   const server = serverForTests(rangeOf("2001:db8::/64"));
 

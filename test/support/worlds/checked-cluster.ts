@@ -1,12 +1,14 @@
 /** A small healthy cluster as a check sees it, to be damaged by tests. */
 import type { CheckSource } from "../../../src/tools/check/check-cluster";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
+import type { Surroundings } from "../../../src/tools/check/surroundings";
 
 export interface CheckedCluster {
   services: ObservedService[];
   ipAddresses: ObservedIPAddress[] | undefined;
   serviceCIDRs: ObservedServiceCIDR[] | undefined;
   ranges: string[] | undefined;
+  surroundings: Surroundings;
   owners: ObservedOwners | undefined;
   /** labels of objects of whatever kind that are stored and cannot be read */
   unreadable: string[];
@@ -56,6 +58,16 @@ export function healthy(): CheckedCluster {
     ipAddresses: [ipAddress("10.96.0.1", "kubernetes"), ipAddress("10.96.0.20", "web")],
     serviceCIDRs: [serviceCIDR("kubernetes", ["10.96.0.0/16"])],
     ranges: undefined,
+    surroundings: {
+      nodes: [
+        {
+          metadata: { name: "one", uid: "uid-one" },
+          spec: { podCIDRs: ["10.244.0.0/24"] },
+          status: { addresses: [{ type: "InternalIP", address: "192.0.2.1" }] },
+        },
+      ],
+      advertised: ["192.0.2.100"],
+    },
     unreadable: [],
     owners: {
       claims: [{ prefix: "10.96.0.0/16", ownerUid: OWNER }],
@@ -74,6 +86,7 @@ export function sourceOf(cluster: () => CheckedCluster): CheckSource {
     ipAddresses: () => listed("IPAddress", cluster().ipAddresses),
     serviceCIDRs: () => listed("ServiceCIDR", cluster().serviceCIDRs),
     ranges: () => Promise.resolve(cluster().ranges),
+    surroundings: () => Promise.resolve(cluster().surroundings),
     owners: () => Promise.resolve(cluster().owners),
   };
 }

@@ -51,6 +51,11 @@ function owner(cluster: CheckedCluster) {
   return first as { uid: string; rows: ReturnType<typeof row>[]; differs: string };
 }
 
+/** The owner of the example has this prefix, too. */
+function claim({ owners }: CheckedCluster, prefix: string): void {
+  (owners?.claims as { prefix: string; ownerUid: string }[]).push({ prefix, ownerUid: "owner-1" });
+}
+
 describe("damage that lasts", () => {
   const cases: [string, (cluster: CheckedCluster) => void, string[]][] = [
     ["nothing", () => undefined, []],
@@ -261,6 +266,23 @@ describe("what an operator may want to know, and what could not be looked at", (
         owner(c).rows.push(row("10.96.0.9", "10.96.0.9", "ipaddress"));
       },
       { notices: ["the IPAddress 10.96.0.9 names default/own, which does not hold it; the allocator did not make it"] },
+    ],
+    [
+      "a Node whose Pods have addresses of a range",
+      (c) => c.serviceCIDRs?.push(serviceCIDR("pods", ["10.244.0.0/16"])) && claim(c, "10.244.0.0/16"),
+      { notices: ["10.244.0.0/16 of the ServiceCIDR pods overlaps the podCIDR 10.244.0.0/24 of the Node one"] },
+    ],
+    [
+      "configured ranges around an address of the API servers",
+      (c) => {
+        Object.assign(c, { serviceCIDRs: undefined, ranges: ["10.96.0.0/16", "192.0.2.96/27"] });
+        claim(c, "192.0.2.96/27");
+      },
+      {
+        notices: [
+          "192.0.2.96/27 of the configuration contains 192.0.2.100, an address of the API servers (endpoints of default/kubernetes)",
+        ],
+      },
     ],
     [
       "another server without ServiceCIDRs and IPAddresses",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { addressesOf } from "../../../../src/tools/check/objects";
-import { isWhole, observedIPAddress, observedService } from "../../../../src/tools/check/observed";
+import { isWhole, observedIPAddress, observedNode, observedService } from "../../../../src/tools/check/observed";
 import { ipAddress } from "../../../support/worlds/checked-cluster";
 
 it("keeps of a Service what judgements need, and nothing else", () => {
@@ -25,6 +25,25 @@ it("keeps of an IPAddress what judgements need", () => {
   expect(observedIPAddress({ ...object, metadata: { ...object.metadata, resourceVersion: "5" } })).toEqual({
     ...object,
     metadata: { ...object.metadata, namespace: "" },
+  });
+});
+
+it("keeps of a Node what judgements need", () => {
+  const addresses = [{ type: "InternalIP", address: "192.0.2.1" }];
+  const whole = {
+    metadata: { name: "a", uid: "1", annotations: { a: "b" } },
+    spec: { podCIDR: "10.244.0.0/24", podCIDRs: ["10.244.0.0/24"], taints: [] },
+    status: { addresses, images: [] },
+  };
+  expect(observedNode(whole)).toEqual({
+    metadata: { name: "a", namespace: "", uid: "1" },
+    spec: { podCIDR: "10.244.0.0/24", podCIDRs: ["10.244.0.0/24"] },
+    status: { addresses },
+  });
+  expect(observedNode({ metadata: { name: "b" } })).toEqual({
+    metadata: { name: "b", namespace: "", uid: "" },
+    spec: {},
+    status: { addresses: [] },
   });
 });
 
@@ -57,6 +76,14 @@ it.each<[string, string, unknown, boolean]>([
   ["ranges that are no list", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: {} } }, false],
   ["a range that is none", "ServiceCIDR", { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/99"] } }, true],
   ["conditions that are no objects", "ServiceCIDR", { metadata: { name: "a" }, status: { conditions: [null] } }, false],
+  [
+    "a Node",
+    "Node",
+    { metadata: { name: "a" }, spec: { podCIDRs: ["10.0.0.0/24"] }, status: { addresses: [{ type: "", address: "" }] } },
+    true,
+  ],
+  ["an address without a type", "Node", { metadata: { name: "a" }, status: { addresses: [{ address: "192.0.2.1" }] } }, false],
+  ["a podCIDR that is no text", "Node", { metadata: { name: "a" }, spec: { podCIDRs: [1] } }, false],
 ])("what judgements can take apart: %s", (_, kind, value, want) => {
   expect(isWhole(kind as "Service", value)).toBe(want);
 });

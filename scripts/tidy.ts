@@ -1,8 +1,22 @@
 /** `npm run tidy`: what a linter does not see, one line for each finding. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import { format, resolveConfig } from "prettier";
 import ts from "typescript";
+import { placeOf, storeys } from "./layers";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
+import {
+  citationFindings,
+  type Citing,
+  invariantsOf,
+  linkFindings,
+  outsideCitations,
+  pageFindings,
+  protocolEntries,
+  untestedHazards,
+} from "./tidy/citations";
+import { houseTables, shellsIn, withComputedPart } from "./tidy/house";
+import { arrows } from "./tidy/imports";
 
 const root = join(import.meta.dirname, "..");
 const trees = ["src", "durable-objects", "scripts", "test"];
@@ -25,7 +39,11 @@ Prints one line for each of these:
   - a mark of unfinished work, a test that is switched off or on alone
   - an export that nobody imports, a file that nobody reaches
   - a unit test that does not stand at the path of the file that it tests
+  - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
+  - a section of a page that the project does not have
+  - a page that README.md does not list
 
+  --write             writes the computed part of docs/architecture.md anew
   --help              this text
 
 Exit code: 0 nothing is found, 1 something is, 2 wrong options.`;
@@ -36,18 +54,20 @@ const sources = new Map<string, Source>();
 await runProgram({
   name: "tidy",
   usage,
-  parse: (args) => parseCommandLine("npm run tidy", { args, options: {} }),
-  main: () => {
+  parse: (args) => parseCommandLine("npm run tidy", { args, options: { write: { type: "boolean", default: false } } }),
+  main: async ({ values: { write } }) => {
     for (const path of trees.flatMap(filesBelow)) sources.set(path, read(path));
     for (const source of sources.values()) {
       unfinished(source);
       misplacedTest(source);
     }
     deadExports();
+    citations();
+    if (write) await house();
     for (const line of findings) console.log(line);
     const sum = findings.length === 0 ? `${String(sources.size)} files, nothing to mend` : `${String(findings.length)} findings`;
     console.log(`tidy: ${sum}`);
-    return Promise.resolve(findings.length === 0 ? 0 : 1);
+    return findings.length === 0 ? 0 : 1;
   },
 });
 
@@ -95,6 +115,51 @@ function read(path: string): Source {
     for (const name of names) if (name) source.exports.set(name, { line: lineOf(statement), isType });
   }
   return source;
+}
+
+/** Writes the computed part of docs/architecture.md anew. */
+async function house(): Promise<void> {
+  const page = join(root, "docs", "architecture.md");
+  const shells = shellsIn(
+    textOf("wrangler.toml") ?? "",
+    new Map([...sources].filter(([path]) => path.startsWith("durable-objects/")).map(([path, { text }]) => [path, text])),
+  );
+  const tables = houseTables({
+    wings: storeys.flatMap((wings) => wings.map(({ path }) => path)),
+    arrows: arrows(importsOfFiles(), (path) => placeOf(path)?.wing),
+    shells,
+  });
+  const before = readFileSync(page, "utf8");
+  const after = await format(withComputedPart(before, tables), { ...(await resolveConfig(page)), filepath: page });
+  writeFileSync(page, after);
+}
+
+function importsOfFiles(): Map<string, Iterable<string>> {
+  return new Map([...sources].map(([path, { imports }]) => [path, imports.keys()]));
+}
+
+function citations(): void {
+  const names = ["README.md", "CHANGELOG.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
+  const pages: Citing[] = names.filter((path) => path.endsWith(".md")).map((path) => ({ path, text: textOf(path) ?? "" }));
+  const protocol = textOf("docs/protocol.md") ?? "";
+  const citable = { ...protocolEntries(protocol), invariants: invariantsOf(textOf("README.md") ?? "") };
+  // The tests of the check itself cite what is not there.
+  const code = [...sources.values()].filter(({ path }) => !/^(scripts\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
+  findings.push(...citationFindings([...pages, ...code], citable));
+  for (const file of [...pages, ...code]) findings.push(...outsideCitations(file), ...pageFindings(file, textOf));
+  findings.push(...untestedHazards(protocol, textOf));
+  for (const page of pages) findings.push(...linkFindings(page, textOf));
+  const readme = textOf("README.md") ?? "";
+  for (const { path } of pages) {
+    if (path !== "README.md" && !readme.includes(`](${path})`)) findings.push(`README.md does not link to ${path}`);
+  }
+}
+
+/** The text of a file below the root, "" for a folder, undefined when there is neither. */
+function textOf(path: string): string | undefined {
+  const entry = statSync(join(root, path), { throwIfNoEntry: false });
+  if (!entry) return undefined;
+  return entry.isDirectory() ? "" : readFileSync(join(root, path), "utf8");
 }
 
 function addTo(map: Map<string, Set<string>>, key: string, names: Iterable<string>): void {

@@ -1,0 +1,70 @@
+/** The part of docs/architecture.md that is computed from the code: which wing imports which, and how long the shells are. */
+
+const BEGIN = "<!-- computed by `npm run tidy -- --write`: do not edit below -->";
+const END = "<!-- end of the computed part -->";
+/** A shell makes ports and forwards calls; a longer one has rules that belong into src/. */
+const SHELL_LINES_MAX = 80;
+
+/** The class of a Durable Object. */
+export interface Shell {
+  path: string;
+  className: string;
+  lines: number;
+}
+
+export interface House {
+  /** lowest storey first */
+  wings: readonly string[];
+  arrows: readonly { from: string; to: string }[];
+  shells: readonly Shell[];
+}
+
+/** The computed part as Markdown. */
+export function houseTables({ wings, arrows, shells }: House): string {
+  const targets = (from: string): string => {
+    const named = wings.filter((to) => arrows.some((arrow) => arrow.from === from && arrow.to === to));
+    return named.length === 0 ? "nothing" : named.map((wing) => `\`${wing}\``).join(", ");
+  };
+  return [
+    `${String(arrows.length)} arrows of imports between ${String(wings.length)} wings (type-only imports count; tests and scripts do not):`,
+    "",
+    "| wing, lowest first | imports |",
+    "| --- | --- |",
+    ...wings.map((wing) => `| \`${wing}\` | ${targets(wing)} |`),
+    "",
+    "| shell | class | lines |",
+    "| --- | --- | --- |",
+    ...shells.map(({ path, className, lines }) => `| \`${path}\` | ${className} | ${String(lines)} |`),
+  ].join("\n");
+}
+
+/** The page with its computed part replaced. Throws when the page lacks the marks. */
+export function withComputedPart(page: string, part: string): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
+  if (begin < 0 || end < begin) throw new Error(`docs/architecture.md lacks the marks "${BEGIN}" and "${END}"`);
+  return `${page.slice(0, begin)}${BEGIN}\n\n${part}\n\n${page.slice(end)}`;
+}
+
+/**
+ * The files of the Durable Object classes, sorted by path.
+ *
+ * @param configuration wrangler.toml, whose bindings name the classes
+ * @param files path -> text
+ */
+export function shellsIn(configuration: string, files: ReadonlyMap<string, string>): Shell[] {
+  const names = [...configuration.matchAll(/^class_name = "(\w+)"$/gm)].map(([, name = ""]) => name);
+  return [...files]
+    .flatMap(([path, text]) => {
+      const className = names.find((name) => new RegExp(`^export class ${name}\\b`, "m").test(text));
+      return className === undefined ? [] : [{ path, className, lines: text.trimEnd().split("\n").length }];
+    })
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** One finding for each shell that is too long. */
+export function longShells(shells: readonly Shell[]): string[] {
+  return shells
+    .filter(({ lines }) => lines > SHELL_LINES_MAX)
+    .map(({ path, lines }) => `${path} has ${String(lines)} lines; a shell has at most ${String(SHELL_LINES_MAX)}: rules belong into src/`);
+}

@@ -1,0 +1,193 @@
+import { describe, expect, it } from "vitest";
+import {
+  citationFindings,
+  invariantsOf,
+  linkFindings,
+  outsideCitations,
+  pageFindings,
+  protocolEntries,
+  untestedHazards,
+} from "../../scripts/tidy/citations";
+import { houseTables, longShells, shellsIn, withComputedPart } from "../../scripts/tidy/house";
+import { arrows, circles } from "../../scripts/tidy/imports";
+
+const protocol = `# Protocol
+
+### Hazard 1: a repeat
+
+Closed by rule 2. Shown by \`test/sim/a.test.ts\`, \`test/object/b.test.ts\`.
+
+### Hazard 2: a late call
+
+Closed by rule 1. Shown by \`test/sim/a.test.ts\`.
+
+### Rules 1–2: tokens
+
+1. One.
+2. Two.
+
+### Steps
+
+3. No rule: the list of another heading.
+`;
+const citable = { ...protocolEntries(protocol), invariants: invariantsOf("- **I1 unique.** …\n- **I2 paired.** …\n") };
+
+describe("citations", () => {
+  it("rules and hazards are read from the headings of the protocol's page", () => {
+    expect([[...citable.rules], [...citable.hazards], [...citable.invariants]]).toEqual([
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
+  it.each([
+    ["a rule", "// as rule 7 says", ["a.ts:1 cites rule 7, which docs/protocol.md does not have"]],
+    ["a hazard", "\n/** Hazard 3. */", ["a.ts:2 cites hazard 3, which docs/protocol.md does not have"]],
+    [
+      "rules of a range, one of a list",
+      "(rules 1–3, 9)",
+      [3, 9].map((n) => `a.ts:1 cites rule ${String(n)}, which docs/protocol.md does not have`),
+    ],
+    ["rules joined by a word", "rules 2 and 4", ["a.ts:1 cites rule 4, which docs/protocol.md does not have"]],
+    [
+      "a number on the next line of a comment",
+      "/*\n * as rule\n * 15 says */",
+      ["a.ts:2 cites rule 15, which docs/protocol.md does not have"],
+    ],
+    ["an invariant", "// holds I3", ["a.ts:1 cites I3, which README.md does not have"]],
+    ["what exists", "// rules 1 and 2, hazard 1, I2", []],
+    ["numbers without a kind", "a rule of 17 words; I3(); row I7.x", []],
+  ])("citation of %s: found when nothing has the number", (_what, text, findings) => {
+    expect(citationFindings([{ path: "a.ts", text }], citable)).toEqual(findings);
+  });
+
+  it.each([
+    ["a section of a page", "/** As upstream (pages §3.4). */", ["§3.4"]],
+    ["a section alone", "// see § 2", ["§ 2"]],
+    ["a page by its name", "/* (DESIGN §4, PROTOCOL rule 4) */", ["DESIGN", "§4", "PROTOCOL"]],
+    ["a section of an RFC, rules, names in capitals", "RFC 1035 §3.5, rule 1; SQLITE_PROTOCOL, PROTOCOLS, |PROTOCOL|", []],
+  ])("citation of %s: found when it is of a page outside of the project", (_what, text, cited) => {
+    const words = outsideCitations({ path: "a.ts", text }).map((finding) => /cites "([^"]+)"/.exec(finding)?.[1]);
+    expect(words).toEqual(cited);
+  });
+
+  it("hazard without a test of its name: found for each file that should have one", () => {
+    const tests: Record<string, string> = {
+      "test/sim/a.test.ts": '"hazard 1: x" "hazard 2: y"',
+      "test/object/b.test.ts": '"hazard 11: z"',
+    };
+    expect(untestedHazards(protocol, (path) => tests[path])).toEqual([
+      'docs/protocol.md says that test/object/b.test.ts shows hazard 1, and no test there is named "hazard 1: …"',
+    ]);
+  });
+});
+
+describe("links of pages", () => {
+  const files: Record<string, string> = { "docs/b.md": "# A `code` heading, 1–2\n", "src/a.ts": "", "src/folder": "" };
+  const textOf = (path: string): string | undefined => files[path];
+  it.each([
+    ["a page that is not there", "[x](c.md)", ["docs/a.md:1 links to docs/c.md, which does not exist"]],
+    ["a heading that is not there", "\n[x](b.md#other)", ["docs/a.md:2 links to docs/b.md#other, and no heading there has this anchor"]],
+    [
+      "a heading of the page itself",
+      "# Here\n[x](#here) [y](#there)",
+      ["docs/a.md:2 links to docs/a.md#there, and no heading there has this anchor"],
+    ],
+    ["a heading with signs", "[x](b.md#a-code-heading-12)", []],
+    ["another host, another folder", "[x](https://example.com/#y) [z](../src/a.ts)", []],
+    [
+      "a path that is not there",
+      "`src/b.ts` `src/a.ts` `src/{a,c}.ts`",
+      ["src/b.ts", "src/c.ts"].map((p) => `docs/a.md:1 names ${p}, which does not exist`),
+    ],
+    ["folders and patterns", "`src/folder/` `test/*.ts`", []],
+    ["what an example shows", "```\n[x](c.md)\n```", []],
+  ])("link to %s", (_what, text, findings) => {
+    expect(linkFindings({ path: "docs/a.md", text }, textOf)).toEqual(findings);
+  });
+});
+
+describe("pages that comments name", () => {
+  it("page that does not exist: found", () => {
+    const textOf = (path: string): string | undefined => (path === "docs/a.md" ? "" : undefined);
+    expect(pageFindings({ path: "a.ts", text: "// docs/a.md\n// (docs/b.md)" }, textOf)).toEqual([
+      "a.ts:2 names docs/b.md, which does not exist",
+    ]);
+  });
+});
+
+describe("imports", () => {
+  it("circle of imports: found with all of its files, also by way of others", () => {
+    const imports = new Map([
+      ["a", ["b"]],
+      ["b", ["c"]],
+      ["c", ["a", "d"]],
+      ["d", []],
+      ["e", ["e"]],
+      ["f", ["a", "g"]],
+      ["g", ["d"]],
+    ]);
+    expect(circles(imports)).toEqual([["a", "b", "c"], ["e"]]);
+  });
+
+  it("paths that meet without a circle: nothing found", () => {
+    expect(
+      circles(
+        new Map([
+          ["a", ["b", "c"]],
+          ["b", ["d"]],
+          ["c", ["d"]],
+          ["d", []],
+        ]),
+      ),
+    ).toEqual([]);
+  });
+
+  it("arrows between wings: one for each pair, none within a wing or from outside", () => {
+    const imports = new Map([
+      ["x/a", ["y/b", "y/c", "x/d"]],
+      ["x/d", ["y/b"]],
+      ["test/e", ["x/a"]],
+      ["z/f", ["y/b"]],
+    ]);
+    expect(arrows(imports, (path) => (path.startsWith("test/") ? undefined : path.slice(0, 1)))).toEqual([
+      { from: "x", to: "y" },
+      { from: "z", to: "y" },
+    ]);
+  });
+});
+
+describe("the computed part of the page about the architecture", () => {
+  const configuration = 'class_name = "One"\nname = "Two"\n';
+  const shells = shellsIn(
+    configuration,
+    new Map([
+      ["durable-objects/two.ts", "export class Two {}\n"],
+      ["durable-objects/one.ts", `${"//\n".repeat(80)}export class One extends Two {}\n`],
+    ]),
+  );
+
+  it("shells: the files of the classes that the configuration binds, with their lines", () => {
+    expect(shells).toEqual([{ path: "durable-objects/one.ts", className: "One", lines: 81 }]);
+  });
+
+  it("shell of 81 lines: found; of 80 lines: not found", () => {
+    expect(longShells(shells)).toEqual(["durable-objects/one.ts has 81 lines; a shell has at most 80: rules belong into src/"]);
+    expect(longShells(shells.map((shell) => ({ ...shell, lines: 80 })))).toEqual([]);
+  });
+
+  it("tables: the arrows of each wing and the lines of each shell", () => {
+    const text = houseTables({ wings: ["a", "b"], arrows: [{ from: "b", to: "a" }], shells });
+    expect(text).toContain("1 arrows of imports between 2 wings");
+    expect(text).toContain("| `a` | nothing |\n| `b` | `a` |\n");
+    expect(text).toContain("| `durable-objects/one.ts` | One | 81 |");
+  });
+
+  it("page: only what is between the marks is replaced; a page without marks is refused", () => {
+    const page = "x\n<!-- computed by `npm run tidy -- --write`: do not edit below -->\nold\n<!-- end of the computed part -->\ny\n";
+    const after = withComputedPart(page, "new");
+    expect(after).toBe(page.replace("\nold\n", "\n\nnew\n\n"));
+    expect(() => withComputedPart("x", "new")).toThrow("lacks the marks");
+  });
+});

@@ -27,7 +27,7 @@ async function post(path: string, body: object): Promise<void> {
 }
 
 describe("a healthy cluster", () => {
-  it("is found so in text, in JSON and at GET /check, while Services come and go", async () => {
+  it("healthy cluster whose Services come and go: found healthy in text, in JSON and at GET /check", async () => {
     const cluster = "/clusters/busy";
     await post(`${cluster}/api/v1/namespaces/default/services`, { metadata: { name: "stays" }, spec: { ports: [{ port: 80 }] } });
     let over = false;
@@ -84,7 +84,7 @@ describe("a healthy cluster", () => {
     expect(raw.notices.map(({ message }) => message)).toEqual(notices);
   });
 
-  it("is reached by its kubeconfig", async () => {
+  it("cluster named by its kubeconfig: reached", async () => {
     expect(await report(["--kubeconfig", server.kubeconfig, "--repair"])).toMatchObject({
       code: 0,
       outcome: { server: server.url, wrong: [], repaired: [] },
@@ -125,13 +125,13 @@ describe("any other API server", () => {
     }
   }
 
-  it("is checked by what it serves", async () => {
+  it("upstream's server: checked by what it serves", async () => {
     const { code, out } = await against(whole());
     expect([code, out.split("\n").slice(1)]).toEqual([0, ["", "Nothing is wrong.", ""]]);
     expect(out).toContain(": 2 Services, 2 IPAddresses, 1 ServiceCIDRs\n");
   });
 
-  it("what is wrong is named", async () => {
+  it("Service without its IPAddress: named, exit code 1", async () => {
     const lists = whole();
     lists["/apis/networking.k8s.io/v1/ipaddresses"].pop();
     const { code, out } = await against(lists);
@@ -167,13 +167,13 @@ describe("any other API server", () => {
     expect([code, out.split("\n").slice(1)]).toEqual([0, ["", "Nothing is wrong.", ""]]);
   });
 
-  it("what it does not serve is not checked: exit code 2", async () => {
+  it("kinds that the server does not serve: not checked, exit code 2", async () => {
     const { code, out } = await against({ "/api/v1/services": whole()["/api/v1/services"] });
     expect(code).toBe(2);
     expect(out).toMatch(/\nNot checked: 2\n[^]*\nNothing is wrong in what was checked\.\n$/);
   });
 
-  it("a token is read from a file, and a wrong one refused", async () => {
+  it("token: read from a file; a wrong one refused", async () => {
     const file = join(server.folder, "token");
     writeFileSync(file, "secret\n");
     expect((await against(whole(), ["--token", `@${file}`])).code).toBe(0);

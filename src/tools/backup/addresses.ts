@@ -1,13 +1,13 @@
 /**
- * The three types whose objects share addresses, each read at a moment of its own. A restore makes none of the IPAddresses that are derived from
- * Services, and those that belong to no Service of the backup were on their way in or out.
+ * The three types whose objects share addresses, each read at a moment of its own. A restore does not write IPAddresses of Services: the server
+ * makes them. One that belongs to no Service of the backup was being made or deleted.
  */
 import { addressesOf, duplicateAddresses, uncovered } from "../check/objects";
 import type { IPAddress, Service, ServiceCIDR } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { isDerived } from "../../api/registry/ip-addresses/parent-service";
 
-/** What no cluster can be restored to, a sentence for each: it changed while it was read, or is damaged. */
+/** Contradictions that no cluster can be restored to, a sentence for each: the cluster changed while it was read, or is damaged. */
 export function contradictions(
   services: readonly Service[],
   ipAddresses: readonly IPAddress[],

@@ -8,13 +8,13 @@
  *   …                                                           further types
  *   {"end":{"types":9,"objects":2012,"sha256":…}}               of everything before this line
  *
- * A file is read as a whole before anything is done with it: what is cut short, altered or of a newer version is refused.
+ * A file is read as a whole before anything is done with it. One that is cut short, altered or of a newer version is refused.
  */
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject } from "../../api/meta/kubernetes";
 
 const FORMAT = "servicenet-backup";
-/** Grows when a reader of before could not restore what is written from then on. */
+/** Grows with each change that older readers could not restore. */
 const VERSION = 1;
 
 export interface BackupHeader {

@@ -1,4 +1,4 @@
-/** What a cluster makes for itself: a cluster that has nothing else is empty. */
+/** Objects that a cluster makes for itself: a cluster that has no others is empty. */
 import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
 import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";

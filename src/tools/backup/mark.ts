@@ -1,6 +1,6 @@
 /**
- * The mark that a restore leaves in the cluster until it is through: a Lease, which every server serves and which none but a restore makes. It
- * names the file, so that an interrupted restore goes on with the same one, and nothing else is ever overwritten.
+ * The mark that a restore leaves in the cluster until it is through: a Lease that only a restore makes. The mark names the file, so that an
+ * interrupted restore goes on with the same one, and nothing else is ever overwritten.
  */
 import type { Lease } from "../../api/meta/kubernetes";
 

@@ -1,4 +1,4 @@
-/** From an object as it was backed up to what another cluster has to be asked for so that it is the same there. Pure. */
+/** From an object of a backup to the requests that make the same object in another cluster. Pure. */
 import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/meta/kubernetes";
 import type { BackupType } from "./format";
@@ -11,15 +11,15 @@ export type Uids = ReadonlyMap<string, string>;
 const DELETION_FINALIZERS: Readonly<Record<string, string>> = { foregroundDeletion: "Foreground", orphan: "Orphan" };
 /** Set by the server itself on every object of the kind. */
 const SERVER_FINALIZERS = ["networking.k8s.io/service-cidr-finalizer"];
-/** Whose status is what the server makes of the object. */
+/** Kinds whose status the server makes. */
 const SERVER_STATUSES = [NAMESPACES, SERVICE_CIDRS];
 const METADATA: readonly (keyof ObjectMeta)[] = ["name", "generateName", "namespace", "labels", "annotations"];
 
 type Content = Record<string, unknown>;
 
 /**
- * What a create or an update sends: everything that clients may set. References to uids are those of the new cluster, as far as it is known;
- * `waits`: one of them is not yet known although its object is in the backup (`isBackedUp`), so such ownerReferences are left out for now, because
+ * What a create or an update sends: everything that clients may set. References by uid have the new cluster's uids, as far as these are known.
+ * `waits`: a reference is not known yet although its object is in the backup (`isBackedUp`). Such ownerReferences are left out for now, because
  * the garbage collector would take the object for an orphan.
  */
 export function wanted(
@@ -73,13 +73,13 @@ export function isSameOwnership(one: ObjectMeta["managedFields"], other: ObjectM
   return plain(one).join("\n") === plain(other).join("\n");
 }
 
-/** In whose name a create has to be sent so that its managedFields need no second write: the only client that ever wrote the object. */
+/** The field manager of a create that needs no second write for managedFields: the only client that ever wrote the object. */
 export function creatorOf({ metadata }: KubeObject): string | undefined {
   const [entry, ...more] = (metadata?.managedFields ?? []).filter(({ subresource }) => !subresource);
   return more.length === 0 && entry?.operation === "Update" ? entry.manager : undefined;
 }
 
-/** The members in which what is stored is not what a restore wants; [] = it is there. Members that a server fills in count, too. */
+/** The members in which the stored object differs from the wanted one; [] = none. Members that a server fills in count, too. */
 export function differing(want: KubeObject, stored: KubeObject, type: BackupType): string[] {
   const wantMeta = want.metadata ?? {};
   const storedMeta = stored.metadata ?? {};

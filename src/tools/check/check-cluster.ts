@@ -1,7 +1,7 @@
 /**
  * Checks a live cluster: reads everything, judges it, and looks again at what seems wrong. Objects change while they are read, and the parts
- * of one change do not show at one moment; so a finding counts only when look after look shows it, about the very same objects, for longer
- * than a healthy cluster could. What comes up in later looks is left to the next check.
+ * of one change do not show at one moment. So a finding counts only when look after look shows it, about the very same objects, for longer
+ * than a healthy cluster could. Findings that only later looks show are left to the next check.
  */
 import type { Clock } from "../../core/base/ports";
 import { pause } from "../../core/base/pause";
@@ -23,7 +23,7 @@ import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
 import { type NamedRanges, overlaps, type Surroundings } from "./surroundings";
 import type { Finding, Suspicion } from "./suspicion";
 
-/** Where a cluster is read. What cannot be read throws; the check as a whole has then failed. */
+/** Where a cluster is read. A part that cannot be read throws, and the whole check fails. */
 export interface CheckSource {
   services(): Promise<Listed<ObservedService>>;
   /** undefined: not served */
@@ -32,9 +32,9 @@ export interface CheckSource {
   serviceCIDRs(): Promise<Listed<ObservedServiceCIDR> | undefined>;
   /** the ranges of a server that serves no ServiceCIDRs; undefined: nobody knows them */
   ranges(): Promise<string[] | undefined>;
-  /** what of it is not served, or may not be read, is left out */
+  /** parts that are not served, or may not be read, are left out */
   surroundings(): Promise<Surroundings>;
-  /** undefined: the server is another one than Servicenet, whose allocator shows nothing */
+  /** undefined: the server is not Servicenet, and its allocator shows nothing */
   owners(): Promise<ObservedOwners | undefined>;
 }
 
@@ -65,7 +65,7 @@ interface Standing {
   shownAt: number;
 }
 
-/** Pauses between looks grow, so that what is soon in order is soon known to be. */
+/** Pauses between looks grow, so that a finding that soon ends is soon dropped. */
 const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 8_000;
 
@@ -76,7 +76,7 @@ export async function checkCluster(
   lookingAgain: (standing: number) => void = () => undefined,
 ): Promise<CheckReport> {
   const first = await lookAt(source, clock.now());
-  // Lasting is from the end of the first look, when all of it had been seen, to the beginning of the latest one.
+  // A finding lasts from the end of the first look, which has then seen everything, to the beginning of the latest look.
   const seenAt = clock.now();
   let look = first;
   let standing = first.suspicions.map((suspicion): Standing => ({ suspicion, shownAt: seenAt }));
@@ -94,13 +94,13 @@ export async function checkCluster(
     looks++;
     standing = stillStanding(standing, look, beganAt);
   }
-  // One whose owner fell silent before the time was over is none: the owner is among what was not checked.
+  // A finding whose owner fell silent before the time was over is dropped: the owner is reported as not checked.
   const lasting = standing.flatMap(({ suspicion, shownAt }) => (shownAt - seenAt < suspicion.lastingMs ? [] : suspicion));
   return {
     checked: look.checked,
     wrong: lasting.filter(({ rule }) => rule !== "notice").map(findingOf),
     notices: lasting.filter(({ rule }) => rule === "notice").map(findingOf),
-    // What an owner did not say in the first look was never looked at again.
+    // An owner that was silent in the first look was never looked at again.
     unchecked: [...look.unchecked, ...new Map([...first.silent, ...look.silent]).values()],
     looks,
   };
@@ -164,7 +164,7 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
   };
 }
 
-/** What the ranges are called: by their objects, and where those are not served by the configuration. */
+/** The ranges with their names: those of the objects, or the configuration where ServiceCIDRs are not served. */
 function namedRanges(serviceCIDRs: readonly ObservedServiceCIDR[] | undefined, ranges: readonly string[] = []): NamedRanges[] {
   if (!serviceCIDRs) return [{ labelled: { label: "configuration", uid: "" }, cidrs: ranges }];
   return serviceCIDRs.map((object) => ({ labelled: labelled("ServiceCIDR", object), cidrs: object.spec?.cidrs ?? [] }));

@@ -133,7 +133,7 @@ export function missingDefaults(
   }));
 }
 
-/** An object whose stored text was damaged; nothing else is told because of it. */
+/** Objects whose stored text was damaged; no other finding follows from such an object. */
 export function unreadableObjects(unreadable: Iterable<string>): Suspicion[] {
   return [...unreadable].map((label) => ({
     ...suspect("object", [{ label, uid: "" }], `${label} is stored, and cannot be read`),
@@ -153,7 +153,7 @@ export function idleServiceCIDRs(serviceCIDRs: readonly ObservedServiceCIDR[]): 
   });
 }
 
-/** The allocated addresses of a Service in canonical form; what is no address stays as it is. */
+/** The allocated addresses of a Service in canonical form; a text that is no address stays as it is. */
 export function addressesOf(service: ObservedService): string[] {
   return clusterIPTextsOf(service).map(canonicalAddress);
 }
@@ -168,7 +168,7 @@ export function labelled(kind: string, { metadata }: { metadata?: ObservedServic
   return { label: `${kind} ${keyOf({ metadata })}`, uid: metadata?.uid ?? "" };
 }
 
-/** One that a healthy cluster shows for no longer than a Service and its IPAddresses need to be stored. */
+/** A finding that a healthy cluster shows only while a Service and its IPAddresses are stored. */
 export function suspect(rule: Suspicion["rule"], objects: readonly Labelled[], message: string): Suspicion {
   const identity = [rule, message, ...objects.map(({ uid }) => uid)].join("\n");
   return { rule, objects: objects.map(({ label }) => label), message, identity, lastingMs: PAIRING_LASTING_MS };

@@ -1,4 +1,4 @@
-/** What a check sees of a cluster: of each object the few members that it judges. Any Kubernetes object of the kind will do. */
+/** What a check reads of a cluster: the few members of each object that it judges. */
 import type { HoldingService } from "../../api/registry/services/held-by-service";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 
@@ -109,7 +109,7 @@ function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}
   return { name, namespace, uid };
 }
 
-/** Whether what was stored as an object of the kind has the form that judgements take apart; what is in it may still be wrong. */
+/** Whether a stored value has the members of its kind that judgements read, in the right types; their contents may be wrong. */
 export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR" | "Node", value: unknown): boolean {
   if (!isRecord(value) || !isRecord(value["metadata"]) || typeof value["metadata"]["name"] !== "string") return false;
   const { spec = {}, status = {} } = value;

@@ -1,6 +1,6 @@
 /**
- * What the objects that write addresses have written, against what the API shows. Their rows are the authority on who holds an address: what
- * they lack can be given out twice, and what they have too much is lost.
+ * The rows of owners against what the API shows. Rows are the authority on who holds an address: an address without its row can be given out
+ * twice, and a row without its object keeps an address for ever.
  */
 import { OPERATION_DEADLINE_MS, RELEASE_WAIT_MS } from "../../core/base/limits";
 import { keyOf } from "../../api/meta/object-key";
@@ -15,7 +15,7 @@ import { addressesOf, type Labelled, labelled, suspect } from "./objects";
 import type { Observed, ObservedOwners, ObservedRow, ObservedService } from "./observed";
 import type { Suspicion } from "./suspicion";
 
-/** An operation under way has taken addresses that no object shows yet, and one that failed gives them back. */
+/** An operation under way has taken addresses that no object shows yet; a failed operation gives them back. */
 const ROW_LASTING_MS = OPERATION_DEADLINE_MS + 2 * RELEASE_WAIT_MS;
 
 /** Each range of a ServiceCIDR has one owner; `cidrs` are those of the ServiceCIDRs that give out addresses. */
@@ -79,7 +79,7 @@ export function wrongRows(
   for (const object of ipAddresses) {
     const { name = "" } = object.metadata ?? {};
     const address = parseAddress(name);
-    // Those that the allocator made stand for their Services, which were looked at above.
+    // The allocator's IPAddresses stand for their Services, which are judged above.
     if (isDerived(object) || rows.has(name) || !address.ok || !givesOut(ranges, address.value)) continue;
     const owner = ownerOf(name);
     if (owner === undefined || !read.has(owner)) continue;
@@ -89,7 +89,7 @@ export function wrongRows(
   return found;
 }
 
-/** A turn of the owner is compared with itself, so a difference is one at once. */
+/** An owner compares its bitmap and its rows within one turn, so a difference is wrong at once. */
 export function wrongBitmaps({ owners }: Pick<ObservedOwners, "owners">): Suspicion[] {
   return owners.flatMap(({ uid, differs }) => {
     if (differs === "") return [];

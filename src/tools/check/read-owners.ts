@@ -25,7 +25,7 @@ export interface OwnersPort {
 
 const TOGETHER = 6;
 
-/** An owner that cannot be read is named with the reason; the others are read all the same. */
+/** An owner that cannot be read is named with the reason; the other owners are read. */
 export async function readOwners(port: OwnersPort): Promise<ObservedOwners> {
   const { claims } = await port.view();
   const uids = [...new Set(claims.map(({ ownerUid }) => ownerUid))];

@@ -1,6 +1,6 @@
-/** What a look at a cluster shows that ought not to be so. */
+/** Findings: what is wrong with a cluster. */
 
-/** I1–I3 as in the README; the rest is what keeps them. */
+/** I1–I3 are the README's; the other rules keep them. */
 export type Rule =
   | "I1"
   | "I2"
@@ -26,12 +26,12 @@ export interface Finding {
   message: string;
 }
 
-/** A finding of one look. It may be on its way to being put right, or seen half: only one that lasts is a finding of a check. */
+/** A finding of one look. It may be half of a change under way: only one that lasts is a finding of the check. */
 export interface Suspicion extends Finding {
-  /** tells it from one about other objects of the same names */
+  /** differs for other objects of the same names */
   identity: string;
   /** how long a healthy cluster may show it */
   lastingMs: number;
-  /** whose rows or bitmap show it; a look that this owner does not answer neither shows nor denies it */
+  /** the owner whose rows or bitmap show it; a look that this owner does not answer proves nothing */
   ownerUid?: string;
 }

@@ -1,9 +1,9 @@
-/** What of a dumped object another cluster can take over, and how it is compared with what is there. Pure. */
+/** The part of a dumped object that another cluster can take over, and its comparison with the stored object. Pure. */
 import type { KubeObject, ObjectMeta } from "../../api/meta/kubernetes";
 
 export interface Importable {
   object: KubeObject & { status?: unknown };
-  /** sentences about what is left behind although somebody may miss it */
+  /** sentences about members that are left behind and that somebody may miss */
   lost: string[];
 }
 
@@ -43,8 +43,8 @@ export function hasContent(value: unknown): boolean {
 }
 
 /**
- * The fields that the dumped object has and the stored one has not, or has otherwise: `spec.ports[0].port`. What only the stored one has is a
- * default of its server. Kind, version and status do not count; lists must agree in length.
+ * The fields of the dumped object that the stored one lacks or has with another value: `spec.ports[0].port`. A field that only the stored one has is a
+ * default of its server. Kind, version and status do not count; lists must have the same length.
  */
 export function differences(dumped: KubeObject, stored: KubeObject): string[] {
   const content = ({ metadata, spec }: KubeObject & { spec?: unknown }) => ({

@@ -1,6 +1,5 @@
 /**
- * What an import has to do: the dump against what the cluster has, and the objects of the dump against each other, which no dry run of a
- * server sees. Pure.
+ * Plans an import: compares the dump with the cluster, and the objects of the dump with each other, which no dry run of a server does. Pure.
  */
 import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
 import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
@@ -27,9 +26,9 @@ export interface ClusterState {
 export interface PlannedService {
   label: string;
   object: Service;
-  /** a part of it lies in what the plan creates first: until then the server cannot judge it whole */
+  /** a part of it lies in a range that the plan creates first; the server can judge the object only then */
   needsPlannedRange: boolean;
-  /** the server is to choose an address or a port: only after every object that names one */
+  /** the server chooses an address or a port: it comes after every object that names one */
   isOpen: boolean;
 }
 
@@ -148,7 +147,7 @@ class Planner {
     }
   }
 
-  /** Each cluster makes its own; where its API server listens is its own matter. */
+  /** Each cluster makes its own `default/kubernetes`. */
   #compareDefault(object: Service, stored: Service | undefined): void {
     const label = labelOf("Service", object.metadata);
     if (stored && String(clusterIPTextsOf(stored)) !== String(clusterIPTextsOf(object))) {
@@ -270,7 +269,7 @@ class Planner {
     }
   }
 
-  /** Taken there and held here, by objects of which the dump does not say whether they are the same. */
+  /** Taken in the dump and held here; the dump does not say whether by the same objects. */
   #noticeHeldHere<T>(label: string, taken: readonly T[], holders: ReadonlyMap<T, string>): void {
     const [first, ...others] = taken.filter((one) => holders.has(one));
     if (first === undefined) return;

@@ -11,7 +11,7 @@ const byHand = (address: string, name: string): IPAddress => ({ ...(ipAddress(ad
 const web = service("web", "10.96.0.2") as Service;
 const range = serviceCIDR("kubernetes", ["10.96.0.0/16"]);
 
-describe("what was read at different moments", () => {
+describe("Services and IPAddresses that were read at different moments", () => {
   it.each<[string, Service[], IPAddress[], string[]]>([
     ["agrees", [web], [ipAddress("10.96.0.2", "web") as IPAddress, gateway("10.96.0.9")], []],
     ["a Service that came in between", [web], [], []],

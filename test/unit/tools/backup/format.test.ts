@@ -28,12 +28,12 @@ function read(lines: readonly string[], sha256 = "abc"): Result<Backup, string> 
   return reader.end();
 }
 
-it("what was written is read", () => {
+it("backup, written and read: the same", () => {
   expect(read(whole())).toEqual(ok({ header, sections: [services, leases], sha256: "abc" }));
 });
 
-describe("a file that is not whole", () => {
-  it("is refused at whatever line it is cut", () => {
+describe("damaged file", () => {
+  it("file cut at any line: refused", () => {
     const lines = whole();
     for (let length = 1; length < lines.length; length++) {
       const result = read(lines.slice(0, length));
@@ -41,7 +41,7 @@ describe("a file that is not whole", () => {
     }
   });
 
-  it("is refused at whatever character it is cut", () => {
+  it("file cut at any character: refused", () => {
     const text = whole().join("\n");
     for (let length = 1; length < text.length; length++)
       expect([length, read(text.slice(0, length).split("\n")).ok]).toEqual([length, false]);
@@ -90,7 +90,7 @@ describe("a file that is not whole", () => {
     if (!result.ok) expect(result.error).toMatch(message);
   });
 
-  it("another checksum", () => {
+  it("file with another checksum: refused", () => {
     expect(read(whole(), "abd")).toEqual({ ok: false, error: "was altered: its checksum is another one" });
   });
 });

@@ -39,7 +39,7 @@ it.each<[string, ObjectMeta, object, boolean]>([
   expect(isInitial({ metadata, ...rest } as KubeObject, { group: group.join("."), resource })).toBe(want);
 });
 
-it("a mark names its file", () => {
+it("mark: names its file", () => {
   expect(markedFile(markFor("abc"))).toBe("abc");
   expect(markedFile({})).toBeUndefined();
 });

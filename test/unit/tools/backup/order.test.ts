@@ -11,7 +11,7 @@ const types = definitions.map(({ group, resource, kind, namespaced, versions, su
   hasStatus: subresources.includes("status"),
 }));
 
-it("every served type but the two of Events is backed up, and each of their stores once", () => {
+it("served types: backed up except both of Events, each store once", () => {
   const names = types.filter(isBackedUp).map(typeName).sort();
   expect(names).toEqual(
     definitions
@@ -21,7 +21,7 @@ it("every served type but the two of Events is backed up, and each of their stor
   );
 });
 
-it("what others need is restored before them, and read after them; what is not known comes last", () => {
+it("type that others need: restored before them, read after them; unknown types: last", () => {
   const unknown = { group: "example.com", version: "v1", resource: "things", kind: "Thing", namespaced: true, hasStatus: false };
   // As little is known of a resource that only has the name of one that is.
   const namesake = { ...unknown, resource: "services" };

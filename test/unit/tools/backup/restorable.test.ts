@@ -33,7 +33,7 @@ function object(metadata: ObjectMeta, rest: object = {}): KubeObject {
   return { apiVersion: "v1", kind: "Kind", metadata, ...rest };
 }
 
-describe("what a restore asks for", () => {
+describe("request of a restore", () => {
   const cases: [string, string, KubeObject, KubeObject, boolean][] = [
     [
       "leaves out what the server sets",
@@ -119,12 +119,12 @@ describe("what a restore asks for", () => {
     ["one that cannot be written", type("leases", false), { a: 1 }, undefined],
     ["one that the server makes", type("servicecidrs", true, "networking.k8s.io"), { conditions: [{ type: "Ready" }] }, undefined],
     ["one of a namespace", type("namespaces"), { phase: "Active" }, undefined],
-  ])("the status: %s", (_, of, status, want) => {
+  ])("status to restore: %s", (_, of, status, want) => {
     expect(wantedStatus(object({ name: "a" }, { status }), of, uids)).toEqual(want);
   });
 });
 
-describe("who owns which fields", () => {
+describe("owners of fields", () => {
   const entry = (manager: string, operation = "Update", subresource?: string, uid = OLD) => ({
     manager,
     operation,
@@ -135,12 +135,12 @@ describe("who owns which fields", () => {
     ...(subresource === undefined ? {} : { subresource }),
   });
 
-  it("owner references are named by their new uids", () => {
+  it("entries of owner references: named by the new uids", () => {
     expect(wantedManagedFields(object({ managedFields: [entry("a")] }), uids)).toEqual([entry("a", "Update", undefined, NEW)]);
     expect(wantedManagedFields(object({}), uids)).toBeUndefined();
   });
 
-  it("times and order do not count", () => {
+  it("entries with other times, in another order: equal", () => {
     const late = { ...entry("a"), time: "2027-01-01T00:00:00Z" };
     expect(isSameOwnership([entry("a"), entry("b")], [entry("b"), late])).toBe(true);
     expect(isSameOwnership([entry("a")], [entry("a", "Apply")])).toBe(false);
@@ -154,12 +154,12 @@ describe("who owns which fields", () => {
     ["two", [entry("a"), entry("b")], undefined],
     ["an apply", [entry("a", "Apply")], undefined],
     ["nobody", [], undefined],
-  ])("in whose name it is created: %s", (_, managedFields, want) => {
+  ])("field manager of the create: %s", (_, managedFields, want) => {
     expect(creatorOf(object({ managedFields }))).toBe(want);
   });
 });
 
-describe("what differs", () => {
+describe("difference from the backup", () => {
   const want = object({ name: "a", labels: { l: "1" }, ownerReferences: [reference(NEW)] }, { spec: { ports: [{ port: 80 }] } });
   const stored = object(
     { ...want.metadata, uid: NEW, resourceVersion: "9", finalizers: ["networking.k8s.io/service-cidr-finalizer"], annotations: {} },
@@ -178,7 +178,7 @@ describe("what differs", () => {
     expect(differing(want, other, type("x"))).toEqual(fields);
   });
 
-  it("of a namespace not the spec", () => {
+  it("spec of a namespace: no difference", () => {
     expect(differing(object({ name: "a" }), object({ name: "a" }, { spec: { finalizers: ["kubernetes"] } }), type("namespaces"))).toEqual(
       [],
     );

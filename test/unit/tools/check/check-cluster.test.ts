@@ -190,7 +190,7 @@ describe("damage that lasts", () => {
     ["the default Service", (c) => void c.services.shift(), "Service default/kubernetes"],
     ["the IPAddress of a Service", (c) => void c.ipAddresses?.pop(), "IPAddress 10.96.0.20"],
     ["somebody's own IPAddress", (c) => void owner(c).rows.push(row("10.96.0.9", "10.96.0.9", "ipaddress")), "IPAddress 10.96.0.9"],
-  ])("%s that cannot be read is one finding: nothing follows from it", async (_, damage, label) => {
+  ])("unreadable %s: one finding, and nothing follows from the object", async (_, damage, label) => {
     const { wrong, notices, unchecked, looks } = await checked((c) => {
       damage(c);
       c.unreadable.push(label);
@@ -199,7 +199,7 @@ describe("damage that lasts", () => {
     expect([notices, unchecked, looks]).toEqual([[], [], 1]);
   });
 
-  it("with a ServiceCIDR that cannot be read, nobody knows what the ranges cover", async () => {
+  it("unreadable ServiceCIDR: cover is not checked", async () => {
     const { wrong, unchecked } = await checked((c) => {
       c.serviceCIDRs?.pop();
       c.unreadable.push("ServiceCIDR kubernetes");
@@ -208,7 +208,7 @@ describe("damage that lasts", () => {
     expect(unchecked).toEqual(["a ServiceCIDR cannot be read: whether addresses lie in a range was not checked (I3)"]);
   });
 
-  it("names the objects", async () => {
+  it("finding: names the objects", async () => {
     const { wrong } = await checked((c) => c.ipAddresses?.pop());
     expect(wrong).toEqual([
       { rule: "I2", objects: ["Service default/web"], message: "default/web holds 10.96.0.20, which has no IPAddress" },
@@ -216,7 +216,7 @@ describe("damage that lasts", () => {
   });
 });
 
-describe("somebody's own IPAddress that needs no row", () => {
+describe("IPAddress of a client that needs no row", () => {
   it.each<[string, string, ObservedServiceCIDR[]]>([
     ["outside every range", "10.200.0.9", []],
     ["in a range that is not Ready yet", "10.97.0.9", [serviceCIDR("new", ["10.97.0.0/24"], false)]],
@@ -236,7 +236,7 @@ describe("somebody's own IPAddress that needs no row", () => {
   });
 });
 
-describe("what an operator may want to know, and what could not be looked at", () => {
+describe("notices, and what was not checked", () => {
   const cases: [string, (cluster: CheckedCluster) => void, { notices?: string[]; unchecked?: string[] }][] = [
     [
       "a range that is not Ready",
@@ -309,7 +309,7 @@ describe("what an operator may want to know, and what could not be looked at", (
 });
 
 describe("looking again", () => {
-  it("a healthy cluster is read once, and counted", async () => {
+  it("healthy cluster: read once, and counted", async () => {
     const clock = quickClock();
     const report = await checkCluster(sourceOf(healthy), clock);
     expect(report).toEqual({
@@ -322,7 +322,7 @@ describe("looking again", () => {
     expect(clock.waited).toBe(0);
   });
 
-  it("what is in order in a later look was under way", async () => {
+  it("finding that a later look does not show: dropped", async () => {
     const [torn, whole] = [healthy(), healthy()];
     torn.ipAddresses?.pop();
     let reads = 0;
@@ -336,7 +336,7 @@ describe("looking again", () => {
     expect(heard).toEqual([1, 1]);
   });
 
-  it("the same names in every look are nothing when they are other objects each time", async () => {
+  it("findings with the same names of other objects in each look: dropped", async () => {
     let reads = 0;
     const source = {
       ...sourceOf(healthy),
@@ -353,7 +353,7 @@ describe("looking again", () => {
     ["a pair", (c: CheckedCluster) => c.ipAddresses?.pop(), 5_000],
     ["a row", (c: CheckedCluster) => owner(c).rows.push(row("10.96.0.9", "gone")), 24_000],
     ["what every cluster has", (c: CheckedCluster) => (c.serviceCIDRs = [serviceCIDR("other", ["10.96.0.0/16"])]), 15_000],
-  ])("%s has to be wrong for as long as a healthy cluster may show it so", async (_, damage, lastingMs) => {
+  ])("%s: wrong only after the time for which a healthy cluster may show it", async (_, damage, lastingMs) => {
     const cluster = healthy();
     damage(cluster);
     const clock = quickClock();
@@ -376,7 +376,7 @@ describe("looking again", () => {
     expect(lasting.waited).toBeGreaterThanOrEqual(lastingMs);
   });
 
-  describe("an owner that does not answer in one look", () => {
+  describe("owner that does not answer in one look", () => {
     const silentIn = (damage: (cluster: CheckedCluster) => void, isSilent: (look: number) => boolean): Promise<CheckReport> => {
       const [damaged, silent] = [healthy(), healthy()];
       damage(damaged);
@@ -398,19 +398,19 @@ describe("looking again", () => {
       ["no row", rowless, 1],
       ["a row of nobody", leftover, 1],
       ["a bitmap", bitmap, 2],
-    ])("%s is not forgotten", async (_, damage, count) => {
+    ])("%s: the finding is kept", async (_, damage, count) => {
       for (const silentLook of [2, 3]) {
         const { wrong, unchecked } = await silentIn(damage, (look) => look === silentLook);
         expect([wrong.length, unchecked]).toEqual([count, []]);
       }
     });
 
-    it("what it showed only once, before the time was over, is not wrong: it was not checked", async () => {
+    it("finding that the owner showed once, before the time was over: not checked", async () => {
       const { wrong, unchecked } = await silentIn(leftover, (look) => look > 1);
       expect([wrong, unchecked]).toEqual([[], ["the owner owner-1 could not be read: no answer"]]);
     });
 
-    it("what it would have shown in the first look was not checked", async () => {
+    it("finding that the first look missed: not checked", async () => {
       const { unchecked } = await silentIn(
         (c) => {
           leftover(c);
@@ -422,7 +422,7 @@ describe("looking again", () => {
     });
   });
 
-  it("a source that fails fails the check", async () => {
+  it("source that fails: the check fails", async () => {
     const source = { ...sourceOf(healthy), services: () => Promise.reject(new Error("no answer")) };
     await expect(checkCluster(source, quickClock())).rejects.toThrow("no answer");
   });

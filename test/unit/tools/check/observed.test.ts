@@ -3,7 +3,7 @@ import { addressesOf } from "../../../../src/tools/check/objects";
 import { isWhole, observedIPAddress, observedNode, observedService } from "../../../../src/tools/check/observed";
 import { ipAddress } from "../../../support/worlds/checked-cluster";
 
-it("keeps of a Service what judgements need, and nothing else", () => {
+it("observed Service: the members that judgements need, and no others", () => {
   const whole = {
     metadata: { name: "web", namespace: "shop", uid: "1", resourceVersion: "9", annotations: { a: "b" } },
     spec: {
@@ -20,7 +20,7 @@ it("keeps of a Service what judgements need, and nothing else", () => {
   });
 });
 
-it("keeps of an IPAddress what judgements need", () => {
+it("observed IPAddress: the members that judgements need", () => {
   const object = ipAddress("10.0.0.1", "web");
   expect(observedIPAddress({ ...object, metadata: { ...object.metadata, resourceVersion: "5" } })).toEqual({
     ...object,
@@ -28,7 +28,7 @@ it("keeps of an IPAddress what judgements need", () => {
   });
 });
 
-it("keeps of a Node what judgements need", () => {
+it("observed Node: the members that judgements need", () => {
   const addresses = [{ type: "InternalIP", address: "192.0.2.1" }];
   const whole = {
     metadata: { name: "a", uid: "1", annotations: { a: "b" } },
@@ -54,7 +54,7 @@ it.each([
   ["ExternalName", { type: "ExternalName", clusterIP: "10.0.0.1" }, []],
   ["no address yet", { clusterIP: "" }, []],
   ["no address at all", { clusterIP: "x" }, ["x"]],
-])("the addresses of a Service: %s", (_, spec, expected) => {
+])("addresses of a Service with %s", (_, spec, expected) => {
   expect(addressesOf({ spec })).toEqual(expected);
 });
 
@@ -84,6 +84,6 @@ it.each<[string, string, unknown, boolean]>([
   ],
   ["an address without a type", "Node", { metadata: { name: "a" }, status: { addresses: [{ address: "192.0.2.1" }] } }, false],
   ["a podCIDR that is no text", "Node", { metadata: { name: "a" }, spec: { podCIDRs: [1] } }, false],
-])("what judgements can take apart: %s", (_, kind, value, want) => {
+])("whole object, %s", (_, kind, value, want) => {
   expect(isWhole(kind as "Service", value)).toBe(want);
 });

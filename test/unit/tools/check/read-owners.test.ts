@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { type OwnerPage, readOwners } from "../../../../src/tools/check/read-owners";
 import { row } from "../../../support/worlds/checked-cluster";
 
-it("reads every page of every owner once, however many segments it has, and names those that fail", async () => {
+it("owners with many segments and pages: each page read once; owners that fail: named", async () => {
   const asked: string[] = [];
   const pages: Record<string, OwnerPage> = {
     "a/0": { rows: [row("10.0.0.1", "one")], differs: "", next: 7 },

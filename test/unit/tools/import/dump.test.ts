@@ -4,8 +4,8 @@ import { readDump } from "../../../../src/tools/import/dump";
 const read = (...values: unknown[]) => readDump(values.map((value, i) => ({ source: `file${i}`, value })));
 const service = (name: string, spec: object = {}) => ({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "n" }, spec });
 
-describe("a dump", () => {
-  it("sorts the objects of lists, typed lists and single documents", () => {
+describe("dump", () => {
+  it("lists, typed lists and single documents: sorted by kind", () => {
     const cidr = { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/24"] } };
     const dump = read(
       { kind: "List", apiVersion: "v1", items: [service("web"), { kind: "Namespace", apiVersion: "v1", metadata: { name: "n" } }] },
@@ -28,7 +28,7 @@ describe("a dump", () => {
     ["a list", []],
     ["an object without kind", { metadata: { name: "a" } }],
     ["a list with a hole", { kind: "List", items: [null, 7] }],
-  ])("%s is no object", (_, value) => {
+  ])("%s: no object", (_, value) => {
     expect(read(value).conflicts[0]).toEqual({
       object: "file0",
       reason: "Invalid",
@@ -36,7 +36,7 @@ describe("a dump", () => {
     });
   });
 
-  it("an object without a name, or a Service without a namespace", () => {
+  it("object without a name, Service without a namespace: refused", () => {
     const { conflicts } = read({ kind: "ServiceCIDR", apiVersion: "networking.k8s.io/v1" }, { ...service("a"), metadata: { name: "a" } });
     expect(conflicts.map(({ object, reason }) => [object, reason])).toEqual([
       ["ServiceCIDR  in file0", "Invalid"],
@@ -44,7 +44,7 @@ describe("a dump", () => {
     ]);
   });
 
-  it("other kinds are said and left out, and so is the same kind of another group", () => {
+  it("other kinds, and the same kind of another group: named and left out", () => {
     const { notices, services } = read(
       { kind: "Pod", apiVersion: "v1", metadata: { name: "p", namespace: "n" } },
       { ...service("k"), apiVersion: "serving.knative.dev/v1" },
@@ -56,7 +56,7 @@ describe("a dump", () => {
     ]);
   });
 
-  it("an object that stands in it twice is one, and a conflict when the two differ", () => {
+  it("object that stands in a dump twice: taken once, a conflict when the two differ", () => {
     expect(read(service("a", { clusterIP: "10.0.0.1" }), service("a", { clusterIP: "10.0.0.1" }))).toMatchObject({
       services: [{ metadata: { name: "a" } }],
       conflicts: [],
@@ -71,7 +71,7 @@ describe("a dump", () => {
     ]);
   });
 
-  it("what is left behind of an object is a notice", () => {
+  it("member that is left behind: a notice", () => {
     const metadata = { name: "a", namespace: "n", deletionTimestamp: "2024-01-01T00:00:00Z" };
     expect(read({ ...service("a"), metadata }).notices).toMatchObject([{ object: "Service n/a", reason: "Changed" }]);
   });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { differences, hasContent, importable } from "../../../../src/tools/import/importable";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 
-describe("what is taken over of an object", () => {
-  it("drops what the dumped server set, and keeps what users wrote", () => {
+describe("object to import", () => {
+  it("members that the dumped server set: dropped; members that users wrote: kept", () => {
     const dumped = {
       apiVersion: "v1",
       kind: "Service",
@@ -42,7 +42,7 @@ describe("what is taken over of an object", () => {
     expect(JSON.stringify(dumped)).toBe(before);
   });
 
-  it("keeps the status of a Service that has a load balancer, and of nothing else", () => {
+  it("status: kept for a Service with a load balancer, and for nothing else", () => {
     const status = { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } };
     expect(importable("Service", { metadata: { name: "a" }, status } as KubeObject).object.status).toEqual(status);
     expect(importable("ServiceCIDR", { metadata: { name: "a" }, status: { conditions: [{}] } } as KubeObject).object).not.toHaveProperty(
@@ -50,7 +50,7 @@ describe("what is taken over of an object", () => {
     );
   });
 
-  it("says what gets lost", () => {
+  it("member that gets lost: named", () => {
     const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u" };
     const metadata = { name: "a", deletionTimestamp: "2024-01-01T00:00:00Z", ownerReferences: [owner], finalizers: ["foregroundDeletion"] };
     const { object, lost } = importable("Service", { metadata });
@@ -61,7 +61,7 @@ describe("what is taken over of an object", () => {
     ]);
   });
 
-  it("old versions become v1, without the finalizer and the uid that servers set", () => {
+  it("object of an old version: v1, without the finalizer and the uid that servers set", () => {
     const metadata = { name: "a", finalizers: ["networking.k8s.io/service-cidr-finalizer"] };
     expect(importable("ServiceCIDR", { apiVersion: "networking.k8s.io/v1beta1", kind: "ServiceCIDR", metadata }).object).toEqual({
       apiVersion: "networking.k8s.io/v1",
@@ -80,7 +80,7 @@ describe("what is taken over of an object", () => {
   });
 });
 
-describe("differences", () => {
+describe("difference between a dumped and a stored object", () => {
   const spec = { clusterIP: "10.0.0.1", ports: [{ port: 80, protocol: "TCP" }], selector: { a: "b" } };
   it.each<[string, object, object, string[]]>([
     ["none", { spec }, { spec }, []],

@@ -44,7 +44,7 @@ const names = (objects: readonly { metadata?: { name?: string } }[]) => objects.
 const conflictsOf = ({ conflicts }: Plan) => conflicts.map(({ object, reason, message }) => `${reason}: ${object} ${message}`);
 
 describe("a plan without conflicts", () => {
-  it("creates what is not there, each namespace once", () => {
+  it("objects that the cluster lacks: created, each namespace once", () => {
     const made = plan([
       cidr("second", "10.97.0.0/24", "fd00::/112"),
       at("a", "10.96.0.10"),
@@ -70,7 +70,7 @@ describe("a plan without conflicts", () => {
     expect(names(made.ipAddresses)).toEqual(["10.96.0.77"]);
   });
 
-  it("changes nothing when everything is there", () => {
+  it("cluster that has everything: no change", () => {
     const stored = {
       ...service("a", { clusterIPs: ["10.96.0.10"], internalTrafficPolicy: "Cluster" }),
       metadata: { name: "a", namespace: "shop", uid: "u" },
@@ -105,11 +105,11 @@ describe("a plan without conflicts", () => {
     ["two families, one address", { clusterIPs: ["10.96.0.10"], ipFamilies: ["IPv4", "IPv6"] }, true],
     ["node port named", { type: "NodePort", clusterIPs: ["10.96.0.10"], ports: [{ port: 80, nodePort: 30_080 }] }, false],
     ["node port open", { type: "NodePort", clusterIPs: ["10.96.0.10"], ports: [{ port: 80 }] }, true],
-  ])("what leaves something to the server comes last: %s", (_, spec, isOpen) => {
+  ])("object that leaves an address or a port to the server, %s: comes last", (_, spec, isOpen) => {
     expect(plan([service("a", spec)]).services.map((planned) => planned.isOpen)).toEqual([isOpen]);
   });
 
-  it("restores a status once", () => {
+  it("status of a Service: restored once", () => {
     const status = { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } };
     const balanced = { ...at("a", "10.96.0.10"), status };
     expect(names(plan([balanced]).statuses)).toEqual(["a"]);
@@ -118,7 +118,7 @@ describe("a plan without conflicts", () => {
   });
 });
 
-describe("conflicts", () => {
+describe("conflict", () => {
   it.each<[string, unknown[], Partial<ClusterState>, string[]]>([
     [
       "an address that a Service of the cluster has",
@@ -234,7 +234,7 @@ describe("conflicts", () => {
     expect(conflictsOf(plan(objects, cluster))).toEqual(want);
   });
 
-  it("what a conflict names is not planned, everything else is", () => {
+  it("plan with a conflict: lacks the objects that the conflict names, and nothing else", () => {
     const made = plan([at("a", "10.96.0.9"), at("b", "10.96.0.9"), at("c", "10.96.0.10")]);
     expect(made.services.map(({ label }) => label)).toEqual(["Service shop/a", "Service shop/c"]);
   });
@@ -248,7 +248,7 @@ describe("RangeAllocations", () => {
     data: btoa(String.fromCharCode(...bytes)),
   });
 
-  it("each taken address needs a holder in the dump, and each holder its bit", () => {
+  it("bit without a holder, holder without a bit: a finding for each", () => {
     const made = plan([
       kubernetes("10.96.0.1"),
       at("a", "10.96.0.3"),
@@ -264,7 +264,7 @@ describe("RangeAllocations", () => {
     ]);
   });
 
-  it("what the cluster holds is explained, and told once, because the dump does not say that it is the same", () => {
+  it("bits of addresses that the cluster holds: one notice, because the dump does not name their holders", () => {
     const here = [
       at("x", "10.96.0.3"),
       service("y", { type: "NodePort", clusterIPs: ["10.96.0.4"], ports: [{ port: 80, nodePort: 30_000 }] }),
@@ -292,11 +292,11 @@ describe("RangeAllocations", () => {
     ["10.97.0.0/24", []],
     ["10.96.0.0/15", ["OutOfRange: RangeAllocation 10.96.0.0/15 has a range that no ServiceCIDR gives out"]],
     ["fd00::/112", ["OutOfRange: RangeAllocation fd00::/112 has a range that no ServiceCIDR gives out"]],
-  ])("the range %s: in a ServiceCIDR of the cluster, in one of the dump, or a conflict", (range, want) => {
+  ])("range %s: inside a ServiceCIDR of the cluster or of the dump, else a conflict", (range, want) => {
     expect(conflictsOf(plan([cidr("second", "10.97.0.0/24"), allocation(range)]))).toEqual(want);
   });
 
-  it("node ports, and what cannot be read", () => {
+  it("RangeAllocations of node ports and unreadable ones: judged and named", () => {
     const made = plan([
       service("a", { type: "NodePort", clusterIPs: ["10.96.0.9"], ports: [{ port: 80, nodePort: 30_000 }] }),
       allocation("30000-32767", 0b11),

@@ -5,7 +5,7 @@ import { seededRandom } from "../../../support/sim/seeded-random";
 
 const base64 = (bytes: number[]): string => btoa(String.fromCharCode(...bytes));
 
-describe("a RangeAllocation", () => {
+describe("RangeAllocation, read", () => {
   it.each<[string, string, number[], string[]]>([
     ["nothing taken", "10.0.0.0/24", [], []],
     ["the first address is the lowest bit of the last byte", "10.0.0.0/24", [0b1], ["10.0.0.1"]],
@@ -19,12 +19,12 @@ describe("a RangeAllocation", () => {
     expect(readRangeAllocation({ range, data: base64(bytes) })).toMatchObject({ ok: true, value: { kind: "addresses", addresses } });
   });
 
-  it("of node ports", () => {
+  it("range of node ports: its ports", () => {
     const read = readRangeAllocation({ range: "30000-32767", data: base64([0b1, 0b101]) });
     expect(read).toEqual({ ok: true, value: { kind: "ports", first: 30_000, last: 32_767, ports: [30_000, 30_002, 30_008] } });
   });
 
-  it("without data nothing is taken", () => {
+  it("range without data: nothing taken", () => {
     expect(readRangeAllocation({ range: "10.0.0.0/24" })).toMatchObject({ ok: true, value: { addresses: [] } });
   });
 
@@ -42,7 +42,7 @@ describe("a RangeAllocation", () => {
   });
 });
 
-describe("written", () => {
+describe("RangeAllocation, written", () => {
   it.each<[number[], string]>([
     [[], ""],
     [[0], "AQ=="],
@@ -58,11 +58,11 @@ describe("written", () => {
     ["10.0.0.0/12", 2n ** 20n - 2n],
     ["fd00::/120", 255n],
     ["fd00::/108", 65_535n],
-  ])("%s has %s bits", (range, bits) => {
+  ])("range %s: %s bits", (range, bits) => {
     expect(bitsOf(storedPrefix(range))).toBe(bits);
   });
 
-  it("and read again is the same", () => {
+  it("range read again: the same addresses", () => {
     const seed = Date.now() % 100_000;
     const random = seededRandom(seed);
     for (let round = 0; round < 200; round++) {

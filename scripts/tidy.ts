@@ -16,7 +16,7 @@ import {
   untestedHazards,
 } from "./tidy/citations";
 import { houseTables, shellsIn, withComputedPart } from "./tidy/house";
-import { arrows } from "./tidy/imports";
+import { arrows, circles } from "./tidy/imports";
 
 const root = join(import.meta.dirname, "..");
 const trees = ["src", "durable-objects", "scripts", "test"];
@@ -39,6 +39,7 @@ Prints one line for each of these:
   - a mark of unfinished work, a test that is switched off or on alone
   - an export that nobody imports, a file that nobody reaches
   - a unit test that does not stand at the path of the file that it tests
+  - files of the product that import each other in a circle, type-only imports included
   - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
   - a section of a page that the project does not have
   - a page that README.md does not list
@@ -63,6 +64,7 @@ await runProgram({
     }
     deadExports();
     citations();
+    importCircles();
     if (write) await house();
     for (const line of findings) console.log(line);
     const sum = findings.length === 0 ? `${String(sources.size)} files, nothing to mend` : `${String(findings.length)} findings`;
@@ -132,6 +134,12 @@ async function house(): Promise<void> {
   const before = readFileSync(page, "utf8");
   const after = await format(withComputedPart(before, tables), { ...(await resolveConfig(page)), filepath: page });
   writeFileSync(page, after);
+}
+
+/** Of the product; tests' helpers may name each other's types. */
+function importCircles(): void {
+  const product = [...importsOfFiles()].filter(([path]) => !path.startsWith("test/"));
+  for (const circle of circles(new Map(product))) findings.push(`${circle.join(", ")} import each other`);
 }
 
 function importsOfFiles(): Map<string, Iterable<string>> {

@@ -10,7 +10,6 @@ import {
   type Citing,
   invariantsOf,
   linkFindings,
-  outsideCitations,
   pageFindings,
   protocolEntries,
   untestedHazards,
@@ -41,7 +40,6 @@ Prints one line for each of these:
   - a unit test that does not stand at the path of the file that it tests
   - files of the product that import each other in a circle, type-only imports included
   - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
-  - a section of a page that the project does not have
   - a page that README.md does not list
 
   --write             writes the computed part of docs/architecture.md anew
@@ -154,7 +152,7 @@ function citations(): void {
   // The tests of the check itself cite what is not there.
   const code = [...sources.values()].filter(({ path }) => !/^(scripts\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
   findings.push(...citationFindings([...pages, ...code], citable));
-  for (const file of [...pages, ...code]) findings.push(...outsideCitations(file), ...pageFindings(file, textOf));
+  for (const file of [...pages, ...code]) findings.push(...pageFindings(file, textOf));
   findings.push(...untestedHazards(protocol, textOf));
   for (const page of pages) findings.push(...linkFindings(page, textOf));
   const readme = textOf("README.md") ?? "";

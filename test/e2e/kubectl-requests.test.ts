@@ -1,6 +1,6 @@
 /**
- * The requests that kubectl 1.32 and 1.33 were recorded with, sent over plain HTTP with the least answer that they are content with
- * (api-machinery §2). kubectl 1.33 differs in what `describe servicecidr` and `describe ipaddress` read; both forms are here.
+ * The requests that kubectl 1.32 and 1.33 were recorded with, sent over plain HTTP with the least answer that they are content with.
+ * kubectl 1.33 differs in what `describe servicecidr` and `describe ipaddress` read; both forms are here.
  */
 import { describe, expect, it } from "vitest";
 import { serverForTests } from "../support/server/server-for-tests";

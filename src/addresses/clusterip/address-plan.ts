@@ -12,7 +12,7 @@
  * | delete                          |                           | all                    |
  * | headless, any of these          |                           |                        |
  *
- * Source: upstream pkg/registry/core/service/storage/{storage,alloc}.go; §1.1 and §2.1. Node ports: node-port-plan.ts.
+ * Source: upstream pkg/registry/core/service/storage/{storage,alloc}.go. Node ports: node-port-plan.ts.
  */
 import { assert } from "../../core/base/assert";
 import type { FieldError } from "../../api/meta/field-errors";
@@ -101,7 +101,7 @@ export function applyTaken(after: Service, taken: readonly { index: number; addr
   spec.clusterIP = addresses[0];
 }
 
-/** clusterIPs as far as the client named them, "" for each address that the server chooses: what refusals print (§2.2). */
+/** clusterIPs as far as the client named them, "" for each address that the server chooses: what refusals print. */
 export function requestedClusterIPs(after: Service): string[] {
   const spec = specOf(after);
   const addresses = listOf(spec.clusterIPs).slice();

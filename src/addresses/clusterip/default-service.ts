@@ -1,6 +1,6 @@
 /**
  * The Service through which clients inside a cluster reach the API: `default/kubernetes` on the first address of the primary range
- * (services-and-addresses §6.3; upstream pkg/controlplane/controller/kubernetesservice). Made when it is missing, never corrected.
+ * (upstream pkg/controlplane/controller/kubernetesservice). Made when it is missing, never corrected.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { Config } from "../../core/config/config";

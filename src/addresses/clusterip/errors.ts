@@ -1,5 +1,5 @@
 /**
- * Refusals of allocation as the Status that released Kubernetes 1.36 answers (§2.2). Wrong-family requests never come this far: family
+ * Refusals of allocation as the Status that released Kubernetes 1.36 answers. Wrong-family requests never come this far: family
  * rules have refused them. A Service without a name does not either: upstream allocates first and lets the nameless IPAddress fail, here
  * validation comes first and answers `metadata.name: Required value`.
  */

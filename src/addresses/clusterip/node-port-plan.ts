@@ -11,7 +11,7 @@
  * What goes is the difference of `heldNodePorts`. Inside one Service the rules are upstream's, across Services a number is taken per
  * protocol: TCP 30053 and UDP 30053 may belong to two Services, which upstream's one table for all protocols does not allow.
  *
- * Source: upstream pkg/registry/core/service/storage/alloc.go (initNodePorts, updateNodePorts, updateHealthCheckNodePort); §2.1.
+ * Source: upstream pkg/registry/core/service/storage/alloc.go (initNodePorts, updateNodePorts, updateHealthCheckNodePort).
  */
 import { assert } from "../../core/base/assert";
 import { type FieldError, invalidValue } from "../../api/meta/field-errors";

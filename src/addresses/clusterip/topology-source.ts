@@ -104,7 +104,7 @@ function isSame(a: Topology, b: Topology): boolean {
 
 /**
  * A call whose answer may be shared by all who asked before it was made. One that is under way already may bring a view from before, which
- * proves nothing (PROTOCOL hazard 18): whoever comes meanwhile shares the next one.
+ * proves nothing (hazard 18): whoever comes meanwhile shares the next one.
  */
 class SharedCall<T> {
   #running: Promise<T> | undefined;

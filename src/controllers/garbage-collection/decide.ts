@@ -1,5 +1,5 @@
 /**
- * The rules of garbage collection as decisions (api-machinery §3.4, upstream pkg/controller/garbagecollector). Nothing here acts.
+ * The rules of garbage collection as decisions (upstream pkg/controller/garbagecollector). Nothing here acts.
  *
  *   owner is …      absent     its uid is not at its place (gone, another uid, another namespace)
  *                   waiting    being deleted with Foreground: its dependents go first

@@ -1,7 +1,7 @@
 /**
  * A client that has seen its DELETE of a namespace answered must not be able to create there (upstream plugin namespace/lifecycle looks
  * up deleted namespaces live for the same reason). So the answer waits until every store has closed the namespace, but not for long:
- * the namespace controller closes it anyway before it lists what to delete (PROTOCOL rule 20).
+ * the namespace controller closes it anyway before it lists what to delete (rule 20).
  */
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";

@@ -1,5 +1,5 @@
 /**
- * Empties namespaces that are being deleted and lets them go (PROTOCOL rule 20, upstream pkg/controller/namespace/deletion).
+ * Empties namespaces that are being deleted and lets them go (rule 20, upstream pkg/controller/namespace/deletion).
  *
  *   1 close the namespace in every store: persisted there, asked in every commit turn, so nothing can appear behind our back
  *   2 delete its Pods, and only when none is left what the other stores hold of it (KEP-5080: what guards Pods outlives them)

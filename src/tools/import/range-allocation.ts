@@ -1,5 +1,5 @@
 /**
- * Upstream's bitmap of the old allocators (services-and-addresses §7): the bytes of one big integer, most significant first, without leading
+ * Upstream's bitmap of the old allocators: the bytes of one big integer, most significant first, without leading
  * zero bytes. Its bit k is the address after the k-th of the range's network address, or the k-th port of a port range.
  */
 import { decodeBase64, encodeBase64Bytes } from "../../api/meta/base64";

@@ -1,6 +1,6 @@
 /**
  * Rules between the stored and the wanted Service: the primary address and family never change, the second may come and go.
- * Source: KEP-563, upstream pkg/apis/core/validation (ValidateServiceUpdate); §1.6. `validateService(after, before)` is run besides.
+ * Source: KEP-563, upstream pkg/apis/core/validation (ValidateServiceUpdate). `validateService(after, before)` is run besides.
  */
 import { type FieldError, forbiddenField, invalidValue } from "../../meta/field-errors";
 import type { Service } from "../../meta/kubernetes";

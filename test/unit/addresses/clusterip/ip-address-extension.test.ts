@@ -1,4 +1,4 @@
-/** The ipaddresses store with its extension (PROTOCOL rules 4, 8, 15; hazards 7 and 8). */
+/** The ipaddresses store with its extension (rules 4, 8, 15; hazards 7 and 8). */
 import { describe, expect, it } from "vitest";
 import { compareGens } from "../../../../src/addresses/clusterip/ip-address-extension";
 import type { IPAddressDelete, IPAddressWrite } from "../../../../src/addresses/rpc/ip-addresses";

@@ -5,10 +5,10 @@ import { systemClock } from "./ports";
 
 /** Keys remembered per isolate; beyond it the memory starts over, which costs one more put per cluster. */
 const NOTED_MAX = 10_000;
-/** When each key was put by this isolate, in ms since the epoch: all objects of a cluster that live here share a put. */
+/** When this isolate put each key, in ms since the epoch: the objects of a cluster that live here share a put. */
 const noted = new Map<string, number>();
 
-/** Notes that something happened in the cluster. Nobody waits for it, and a note that gets lost is made up for by cron's slow round. */
+/** Notes that something happened in the cluster. Nobody waits for the note; a lost one is made up for by cron's slow round. */
 export function noteBusy(env: Env, id: string, rhythm: Rhythm): void {
   const key = busyKey(rhythm, id);
   const now = systemClock.now();

@@ -6,7 +6,7 @@ import { SOURCE_HEADER } from "../src/api/store/list-source";
 
 /** Rows encoded at once; pieces of some hundred KiB keep a large list from being held twice. */
 const LIST_PIECE_CHARS = 256 * 1024;
-/** Above it a list is sent in pieces; a page below it is one body, which crosses the objects faster than a stream. */
+/** A longer list is sent in pieces. A shorter one is a single body, which travels between objects faster than a stream. */
 const STREAMED_CHARS = 1024 * 1024;
 const encoder = new TextEncoder();
 /** The Status as the body of its own HTTP status. */

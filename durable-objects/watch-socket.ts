@@ -2,9 +2,9 @@
  * A watch over WebSocket: the same URL with `Upgrade: websocket`, each event one text message, what the client says ignored.
  * Source: upstream apiserver endpoints/handlers/watch.go (HandleWS).
  *
- * A socket does not tell what its client has taken, so nothing shows that a client has stalled. What is sent is bounded instead: a watch
- * that was sent SOCKET_ALLOWANCE_BYTES and the hub's backlog beside its start is closed properly, and its client watches again from its
- * last revision. A stalled client therefore holds no more than that, and none of it once its connection is gone.
+ * A socket does not tell what its client has taken, so a stalled client does not show. The bytes sent are bounded instead. After its start
+ * a watch is sent SOCKET_ALLOWANCE_BYTES and the hub's backlog at most; then it is closed properly, and its client watches again from its
+ * last revision. A stalled client holds no more memory than that, and none once its connection is gone.
  */
 import { errorFrame } from "../src/api/meta/watch-event";
 import type { CollectionRequest } from "../src/api/rpc/store";
@@ -75,7 +75,7 @@ function socketSink(socket: WebSocket, lost: () => void): WatchSink {
     backlogBytes: () => (open ? Math.max(0, sentBytes - SOCKET_ALLOWANCE_BYTES) : 0),
     end: () => close("the watch is over"),
     abort: close,
-    // The runtime tells of a client that is gone by itself.
+    // The runtime itself reports a client that is gone.
     probe: () => undefined,
   };
 }

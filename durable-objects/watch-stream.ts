@@ -11,7 +11,7 @@ import { statusResponse } from "./page-response";
 const WATCH_BUFFER_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();
-/** Before the next event's JSON, where neither readers of lines nor readers of JSON see it. */
+/** Sent before the JSON of the next event: readers of lines and of JSON both skip it. */
 const PROBE = encoder.encode(" ");
 
 /** No compressor may hold events back, no proxy may change them. */
@@ -49,7 +49,7 @@ export function watchResponse(
   return new Response(stream, { headers: { ...STREAM_HEADERS, [SOURCE_HEADER]: store.source } });
 }
 
-/** History that is gone is told inside a 200 stream, as upstream does; everything else is an HTTP error. */
+/** A revision before the history is an ERROR event of a 200 stream, as upstream; any other refusal is an HTTP error. */
 function refusedWatch(status: Status): Response {
   if (status.reason !== "Expired") return statusResponse(status);
   return new Response(errorFrame(status), { headers: STREAM_HEADERS });

@@ -1,10 +1,10 @@
-/** The end of an object whose cluster is deleted: what is left is a table without rows that refuses every call, however late it comes. */
+/** The end of an object whose cluster is deleted: an empty table is left, which makes the object refuse every call, however late. */
 import { CLUSTER_GONE } from "../src/tenancy/rpc";
 import { TOMBSTONE } from "./sql/migrate";
 
 /**
- * Removes all rows and the alarm, leaves the tombstone, and ends the object: every call that is under way fails with CLUSTER_GONE, this one
- * too. A crash before the tombstone is durable leaves the object as it was, or empty, and the caller repeats.
+ * Removes all rows and the alarm, leaves the tombstone, and ends the object. Every call under way fails with CLUSTER_GONE, this one
+ * included. A crash before the tombstone is durable leaves the object unchanged or empty, and the caller repeats.
  */
 export async function wipe(ctx: DurableObjectState): Promise<never> {
   const { storage } = ctx;

@@ -13,7 +13,7 @@ export interface Migration {
 
 /**
  * Brings the tables of one object up to date, all missing steps in one transaction. Runs in the constructor, at every wake, so a current
- * object costs two point reads. An object written by newer code is left as it is: steps are additive, so older code still reads it.
+ * object costs two point reads. An object written by newer code stays unchanged: steps only add, so older code can read it.
  * Throws CLUSTER_GONE when the object's cluster was deleted, so that it never starts again.
  */
 export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[], nowMs: number): void {

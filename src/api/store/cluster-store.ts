@@ -144,8 +144,8 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
   }
 
   /**
-   * Asks for the namespace first: a store that has just started would not know that a successor has the name, whose objects must stay.
-   * Throws when nobody can tell; the next pass closes.
+   * Asks for the namespace first: a store that has just started does not know of a successor of that name, whose objects must stay.
+   * Throws without an answer of the namespaces store; the next pass closes.
    */
   async closeNamespace(name: string, uid: string): Promise<void> {
     if (!(await this.#namespaces.learn(name))) throw new Error(`the namespaces store did not answer: whose name ${name} is now is unknown`);
@@ -258,8 +258,8 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
   }
 
   /**
-   * The garbage collector is poked after turns that it may have to act upon; a lost poke is made up for by cron, which hears of clusters that had
-   * writes. A store without an extension leaves nothing half done.
+   * The garbage collector is poked after turns that concern it. Cron makes up for a lost poke: it hears of every cluster that had writes. A store
+   * without an extension leaves nothing half done.
    */
   #followed(extension: StoreExtension<Supply> | undefined): StoreExtension<Supply> {
     const { clock, extended, noteBusy, peers } = this.#ports;

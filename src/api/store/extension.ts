@@ -49,11 +49,11 @@ export interface StoreExtension<Supply> {
   sealTurn?(): void;
   /** After the transaction, in the same turn. */
   turnCommitted?(): void;
-  /** What one write of the turn stored is gone again; the turn goes on. Memory that follows the rows must be read anew. */
+  /** One write of the turn was undone; the turn goes on. Memory that follows the rows must be read anew. */
   writeUndone?(): void;
   /** The transaction was lost: memory must be rebuilt from storage. */
   turnLost?(): void;
-  /** What the answer waits for besides durability, asked after the turn that decided. Must not reject. */
+  /** The answer waits for this besides durability; asked after the turn that decided. Must not reject. */
   settled?(operation: Operation<Supply>): Promise<void>;
   /** The operation has been answered, or lost with its turn. */
   ended?(operation: Operation<Supply>): void;

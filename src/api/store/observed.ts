@@ -1,4 +1,4 @@
-/** An extension that somebody listens to besides: the store's own rules stay as they are, the observer hears of what was committed. */
+/** An extension with an observer, which hears of commits. The extension's rules stay as they are. */
 import type { CommittedChange, StoreExtension } from "./extension";
 
 export interface StoreObserver {

@@ -1,13 +1,13 @@
 /**
- * Publishes what others may read a little late: when somebody asked for it, only if it changed since the last time, and at most once in
- * PUBLISH_INTERVAL_MS, restarts included. Nobody waits for it and nothing depends on it: what fails is tried again with the next demand, so
- * a cluster that nobody lists costs nothing.
+ * Publishes a state that others may read a little late: on demand, only if it changed since the last time, and at most once in
+ * PUBLISH_INTERVAL_MS, restarts included. Nobody waits for a publication and nothing depends on it. The next demand tries a failed one again,
+ * so a cluster that nobody lists costs nothing.
  */
 import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 
-/** When what was published last. */
+/** The last publication. */
 export interface PublicationMark {
   version: string;
   /** milliseconds since the epoch */
@@ -17,7 +17,7 @@ export interface PublicationMark {
 export interface Published {
   /** equal = nothing to publish */
   version(): string;
-  /** Takes, in the turn of the call, what has that version; undefined = not to be published. */
+  /** The state of that version, taken in the turn of the call; undefined = not to be published. */
   take(): Promise<Uint8Array | undefined>;
 }
 
@@ -75,7 +75,7 @@ export class Publisher {
     this.#mark = ports.markLoad();
   }
 
-  /** To be called when somebody wanted it: publishes soon if it is time. Never throws. */
+  /** A reader wanted it: publishes soon if it is time. Never throws. */
   demand(): void {
     if (this.#busy || !this.#isTime()) return;
     this.#busy = true;

@@ -31,9 +31,9 @@ interface Tables {
 type Table<T> = Readonly<Record<string, T>>;
 
 /**
- * CoordinatorStorage in memory. Contents are a value: a change puts other contents in their place, so that what was before costs nothing.
- * `gate` is asked before each commit that changes something and may throw: then nothing is kept. `kept` is called after it with what was there
- * before, and may throw as well.
+ * CoordinatorStorage in memory. Contents are a value: a change replaces them, so that the former contents cost nothing. `gate` is called
+ * before each commit that changes something; if it throws, nothing is kept. `kept` is called after the commit with the former contents, and
+ * may throw too.
  */
 export class MemoryCoordinatorStorage implements CoordinatorStorage {
   contents: Contents = { epoch: 0, cidrs: {}, ranges: {}, claims: {}, owners: {}, handoffs: {}, seedings: {}, objects: {}, alarmAt: 0 };
@@ -172,7 +172,7 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
     this.#delete("objects", name);
   }
 
-  /** A row that is what it was is no change. */
+  /** An equal row is no change. */
   #put<K extends keyof Tables>(table: K, key: string, row: Tables[K][string]): void {
     const rows: Table<object> = this.contents[table];
     if (key in rows && JSON.stringify(rows[key]) === JSON.stringify(row)) return;

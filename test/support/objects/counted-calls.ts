@@ -1,4 +1,4 @@
-/** Every call to a Durable Object, whoever makes it, and everything that goes on behind an answer: what one step costs in the end. */
+/** Counts every call to a Durable Object, those behind an answer included: the whole cost of one step. */
 import { env, runInDurableObject } from "cloudflare:test";
 import { vi } from "vitest";
 import type { Env } from "../../../durable-objects/env";

@@ -1,8 +1,8 @@
 /**
- * Objects that die at one chosen await of what a cluster does: at a call between objects, before it has an effect or after it, or at a wait for
- * the disk. Awaits are counted by cluster, so that many clusters can die side by side, each at an await of its own.
+ * Objects that die at one chosen await: at a call between objects, before or after its effect, or at a wait for the disk. Awaits are counted
+ * by cluster, so that many clusters can die side by side, each at an await of its own.
  *
- * Who calls is told by the platform itself: nobody but the object whose code runs can use its storage.
+ * The platform itself tells who calls: only the object whose code runs can use its storage.
  */
 import { env, runInDurableObject } from "cloudflare:test";
 import { DurableObject } from "cloudflare:workers";
@@ -43,9 +43,8 @@ const LOOK_MS = 1_000;
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * The n-th await of a cluster is the last one of all objects, or of the one that is called, or that waits for its disk. Or the n-th call that an
- * object makes of another is the last thing that this caller does, while the called one lives on: `before` = the call arrives when all is over
- * (Watched.late), `after` = nobody is left to hear the answer.
+ * At the n-th await of a cluster all objects die, or the one that is called or waits for its disk. Or an object dies at the n-th call that it makes,
+ * while the called one lives on: `before` = the call arrives when all is over (Watched.late), `after` = nobody is left to hear the answer.
  */
 export interface Death {
   nth: number;

@@ -1,4 +1,4 @@
-/** Calls between real Durable Objects with something of the test's around them. */
+/** Calls between real Durable Objects that a test wraps. */
 import { vi } from "vitest";
 
 /** The call itself: has its effect, and answers. */

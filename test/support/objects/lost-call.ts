@@ -1,4 +1,4 @@
-/** One call between real Durable Objects that is lost, to see what comes of what it was a step of. */
+/** One lost call between real Durable Objects. */
 import { intercept } from "./intercept";
 
 /**

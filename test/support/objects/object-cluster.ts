@@ -50,7 +50,7 @@ export class ObjectCluster {
     return this.services.write(createRequest(name, spec, { namespace }));
   }
 
-  /** All in one turn of the object's event loop: over RPC they would arrive in as many turns as the machine makes of them. */
+  /** All in one turn of the object's event loop. Over RPC the machine would decide in how many turns they arrive. */
   createTogether(names: readonly string[]): Promise<WriteResult[]> {
     return runInDurableObject(this.servicesObject, (store) =>
       Promise.all(names.map((name) => (store as unknown as ServicesStore).write(createRequest(name, {})))),
@@ -72,7 +72,7 @@ export class ObjectCluster {
     await this.ranges.shut("kubernetes");
   }
 
-  /** What cron has its objects do. One that does not answer is for the next time. */
+  /** The work that cron asks of the objects. An object that does not answer is left for the next time. */
   async maintain(): Promise<void> {
     await Promise.allSettled([this.services.maintain(), this.ipAddresses.maintain(), this.ranges.coordinator.maintain()]);
   }

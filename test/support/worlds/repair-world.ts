@@ -1,4 +1,4 @@
-/** A whole cluster in virtual time with its repair controller: the brains of all stores and owners, and a pass whenever a test wants one. */
+/** A whole cluster in virtual time with its repair controller: the classes of all stores and owners, and a pass whenever a test wants one. */
 import type { RepairPorts } from "../../../src/addresses/repair/repair-ports";
 import { heldAddresses } from "../../../src/addresses/clusterip/address-plan";
 import type { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-store";

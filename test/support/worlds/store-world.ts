@@ -183,7 +183,7 @@ export interface SeenEvent {
   object: KubeObject & { code?: number; message?: string; columnDefinitions?: unknown; rows?: { cells: unknown[] }[] };
 }
 
-/** A watch whose bytes are kept; `slow` keeps them as a client would that takes nothing. */
+/** A watch whose bytes are kept. `slow`: as for a client that takes nothing, they count as backlog. */
 export class Watched implements WatchSink {
   readonly chunks: Uint8Array[] = [];
   state: "open" | "ended" | "aborted" = "open";

@@ -26,6 +26,12 @@ const clock = "time comes from the Clock port (src/core/base/ports.ts), so that 
 const random = "randomness comes from the Random port (src/core/base/ports.ts), so that the simulation can replay a history from its seed";
 const recorder = "log lines go through the Recorder port (src/core/base/ports.ts)";
 
+/** One style for the events of the log. */
+const eventNames = {
+  selector: "CallExpression[callee.property.name='log'] > Literal[value=/^[a-z]+\\.[a-z]/i]",
+  message: "an event of the log is a short phrase (docs/operations.md)",
+};
+
 /** Acknowledging before the disk has it, forbidden wherever storage is touched. */
 const unsafeStorage = [
   {
@@ -73,7 +79,7 @@ export default tseslint.config(
     plugins: { servicenet: { rules: { layers } } },
     rules: {
       "servicenet/layers": "error",
-      "no-restricted-syntax": ["error", ...unsafeStorage],
+      "no-restricted-syntax": ["error", ...unsafeStorage, eventNames],
       "@typescript-eslint/no-non-null-assertion": "error",
     },
   },
@@ -99,6 +105,7 @@ export default tseslint.config(
       "no-restricted-syntax": [
         "error",
         ...unsafeStorage,
+        eventNames,
         { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: clock },
         { selector: "CallExpression[callee.name='Date']", message: clock },
         { selector: "ExportDefaultDeclaration", message: "names are given once, by the exporting file" },

@@ -10,6 +10,7 @@ export interface Env {
   CONTROLLER: DurableObjectNamespace;
   CLUSTER_RECORD: DurableObjectNamespace;
   DIRECTORY: KVNamespace;
+  LOG_LEVEL?: string;
   SERVICE_CLUSTER_IP_RANGE?: string;
   FEATURE_GATES?: string;
   APISERVER_LEASE_DURATION_SECONDS?: string;

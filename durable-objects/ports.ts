@@ -1,6 +1,9 @@
 /** The ports of src/core/base/ports.ts on the real platform. */
+import { env } from "cloudflare:workers";
+import { isWritten } from "../src/core/base/log-level";
 import type { Clock, Digest, Random, Recorder } from "../src/core/base/ports";
 import { WordRandom } from "../src/core/base/word-random";
+import type { Env } from "./env";
 
 /** Words fetched at once: one call into the platform costs about as much as filling a page of it. */
 const BUFFERED_WORDS = 1024;
@@ -29,11 +32,15 @@ export function systemRandom(): Random {
   });
 }
 
-/** One JSON line per event, tagged with what `scope` says about the object or Worker that logs. */
+/** One JSON line per event that LOG_LEVEL lets through, tagged with what `scope` says about the object or Worker that logs. */
 export function systemRecorder(scope: Record<string, string>): Recorder {
-  const print = { info: console.log, warn: console.warn, error: console.error };
   return {
-    log: (level, event, fields) => print[level](JSON.stringify({ time: new Date().toISOString(), level, event, ...scope, ...fields })),
+    log: (level, event, fields) => {
+      if (!isWritten(level, (env as Pick<Env, "LOG_LEVEL">).LOG_LEVEL)) return;
+      const line = JSON.stringify({ time: new Date().toISOString(), level, event, ...scope, ...fields });
+      const print = { debug: console.debug, info: console.log, warn: console.warn, error: console.error };
+      print[level](line);
+    },
   };
 }
 

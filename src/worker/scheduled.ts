@@ -114,7 +114,7 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
     if (failed > 0) noteBusy(env, cluster, job.rhythm);
     errors += failed;
   });
-  log(errors > 0 ? "warn" : "info", "cron job finished", {
+  log(errors > 0 ? "warn" : "debug", "cron job finished", {
     job: job.name,
     cron,
     clusters: visits.size,

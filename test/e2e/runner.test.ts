@@ -31,6 +31,14 @@ describe("npm start: life of a server", () => {
     expect(existsSync(server.kubeconfig)).toBe(true);
   });
 
+  it("the log has routine events only at LOG_LEVEL=debug, as short lines with --log text", async () => {
+    expect(server.output()).not.toContain("owner configured");
+    const bare = startProcess(["--port", "0", "--data-dir", newFolder(), "--log", "text", "--var", "LOG_LEVEL=debug"], { bare: true });
+    await bare.printed(/^\d\d:\d\d:\d\d debug owner configured object=ServiceCIDR id=\S+ epoch=1 /m);
+    process.kill(bare.pid, "SIGTERM");
+    expect(await bare.ended).toBe(0);
+  });
+
   it("a second runner on the same data folder is refused", async () => {
     const { code, lines } = await refusal(["--port", "0", "--data-dir", server.folder]);
     expect(lines).toHaveLength(1);

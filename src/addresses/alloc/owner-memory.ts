@@ -29,7 +29,8 @@ export function loadMemory(storage: OwnerStorage, ports: { random: Random; recor
   configurePool(memory.pool, config);
   const rows = rowsIn(storage, config.active);
   if (trustPages && loadPages(storage, memory) && memory.pool.takenCount() === rows) return memory;
-  if (trustPages) ports.recorder.log("warn", "owner.pagesRebuilt", { epoch: config.epoch, rows, inPages: memory.pool.takenCount() });
+  if (trustPages)
+    ports.recorder.log("warn", "pages of an owner were rebuilt", { epoch: config.epoch, rows, inPages: memory.pool.takenCount() });
   memory.pool = new Pool(ports.random);
   configurePool(memory.pool, config);
   storage.transaction(() => {

@@ -119,7 +119,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
       throw error;
     }
     const { owned, ranges, frozen, receiving, retired } = config;
-    recorder.log("info", "owner.configured", {
+    recorder.log("debug", "owner configured", {
       epoch: config.epoch,
       owned: owned.length,
       ranges: ranges.length,
@@ -206,7 +206,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     } catch (error) {
       this.#memory = undefined;
       if (!(error instanceof HandoffConflict)) throw error;
-      recorder.log("warn", "owner.handoffConflict", { handoff, error: error.message });
+      recorder.log("warn", "a hand-off conflicts with the rows of its target", { handoff, error: error.message });
       return { ok: false, reason: "conflict" };
     }
   }
@@ -257,7 +257,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
       else verifyRows(memory, rows);
     } catch (error) {
       if (!(error instanceof InvariantError)) throw error;
-      recorder.log("error", "owner.bitmapDiffers", { epoch: memory.config.epoch, error: error.message });
+      recorder.log("error", "the bitmap of an owner differs from its rows", { epoch: memory.config.epoch, error: error.message });
       this.#memory = undefined;
       this.#current();
       return { next: 0, rebuilt: true };
@@ -306,7 +306,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
 
   #forget(error: unknown): void {
     this.#memory = undefined;
-    this.#ports.recorder.log("error", "owner.transactionLost", { error: String(error) });
+    this.#ports.recorder.log("error", "an owner lost a transaction", { error: String(error) });
   }
 }
 

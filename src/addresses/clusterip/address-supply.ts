@@ -135,7 +135,7 @@ export class AddressSupply {
   readonly #slow: PacedLog;
 
   constructor(private readonly ports: SupplyPorts) {
-    this.#slow = new PacedLog("warn", "allocation.slow", ports);
+    this.#slow = new PacedLog("warn", "slow allocation", ports);
   }
 
   /**

@@ -150,7 +150,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   /** Of an object that holds a row here the address can have been given out only by an owner that has lost that row: the Service keeps it. */
   #replace(turn: StoreTurn, { address, namespace, name }: IPAddressWrite): void {
     if (this.ports.ledger.tokenOf(address) !== undefined) {
-      this.ports.recorder.log("error", "ipaddress.replaced", { address, service: `${namespace}/${name}` });
+      this.ports.recorder.log("error", "an IPAddress was replaced", { address, service: `${namespace}/${name}` });
     }
     turn.remove(address);
   }

@@ -208,7 +208,7 @@ export class Coordinator implements CoordinatorRpc {
     try {
       work();
     } catch (error) {
-      this.#ports.recorder.log("error", "coordinator.failed", { error: String(error) });
+      this.#ports.recorder.log("error", "the Coordinator failed", { error: String(error) });
     }
   }
 

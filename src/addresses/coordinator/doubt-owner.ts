@@ -11,6 +11,6 @@ export function doubtOwner(
 ): void {
   const row = view().owners.get(uid);
   if (!row || row.ackedEpoch !== row.epoch) return;
-  recorder.log("warn", "coordinator.owner-differs", { owner: uid, epoch: row.epoch });
+  recorder.log("warn", "an owner differs from its Coordinator", { owner: uid, epoch: row.epoch });
   mutate(() => storage.ownerSave({ ...row, ackedEpoch: 0 }));
 }

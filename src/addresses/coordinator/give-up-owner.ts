@@ -35,7 +35,7 @@ export async function giveUpOwner(context: JobContext, ownerUid: string, seenEpo
     if (!replaced) return "failed";
     if (replaced !== "gone") context.reports.ofRange(ownerLostReport(replaced));
   }
-  context.recorder.log("error", "coordinator.owner-given-up", { owner: ownerUid, name, epoch: seenEpoch });
+  context.recorder.log("error", "an owner was given up", { owner: ownerUid, name, epoch: seenEpoch });
   return "done";
 }
 

@@ -46,7 +46,7 @@ export class JobRunner {
       outcome = await run();
     } catch (error) {
       outcome = "failed";
-      this.ports.recorder.log("warn", "job.failed", { job: key, error: String(error) });
+      this.ports.recorder.log("warn", "a job failed", { job: key, error: String(error) });
     }
     if (outcome === "done") this.#attempts.delete(key);
     else {

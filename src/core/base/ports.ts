@@ -3,6 +3,8 @@
  * can replay a history from its seed. Lint forbids the ambient forms in src/ outside src/worker.
  */
 
+import type { LogLevel } from "./log-level";
+
 /** Wall clock and waiting. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -29,7 +31,8 @@ export interface Random {
 
 /** Structured log lines, one for each event. */
 export interface Recorder {
-  log(level: "info" | "warn" | "error", event: string, fields?: Record<string, string | number | boolean>): void;
+  /** `event` is a short phrase, the same each time; what differs stands in `fields`. */
+  log(level: LogLevel, event: string, fields?: Record<string, string | number | boolean>): void;
 }
 
 /** SHA-256 of the bytes, in hexadecimal. */

@@ -3,6 +3,7 @@
  * the variable's name.
  */
 import { assert } from "../base/assert";
+import { LOG_LEVELS, parseLogLevel } from "../base/log-level";
 import { err, ok, type Result } from "../base/result";
 import { formatAddress } from "../net/address";
 import type { Family } from "../net/family";
@@ -74,6 +75,8 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     errors,
     0,
   );
+  if (parseLogLevel(vars.LOG_LEVEL) === undefined)
+    errors.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, got ${JSON.stringify(vars.LOG_LEVEL)}`);
   if (errors.length > 0 || !gates.ok) return err(errors);
   const primary = prefixes[0];
   assert(primary !== undefined, "parseConfig: a list of ranges without errors has a first one");

@@ -1,4 +1,5 @@
 /** Log lines of what may happen to all requests at once: telling of each would make them slower still. */
+import type { LogLevel } from "../base/log-level";
 import type { Clock, Recorder } from "../base/ports";
 
 type Fields = NonNullable<Parameters<Recorder["log"]>[2]>;
@@ -6,14 +7,14 @@ type Fields = NonNullable<Parameters<Recorder["log"]>[2]>;
 /** Between two lines, and how long the last ones of a burst are kept before they are counted: nothing waits when it is over. */
 const INTERVAL_MS = 1_000;
 
-/** One line in each interval, with the number of those left out before it; of a burst that ends, their number in a line `<event>.untold`. */
+/** One line in each interval, with the number of those left out before it; of a burst that ends, their number in a line `<event>, more of them`. */
 export class PacedLog {
   #toldAt = -Infinity;
   #untold = 0;
   #cancel: () => void = () => undefined;
 
   constructor(
-    private readonly level: "info" | "warn" | "error",
+    private readonly level: LogLevel,
     private readonly event: string,
     private readonly ports: { clock: Pick<Clock, "now" | "after">; recorder: Recorder },
   ) {}
@@ -33,7 +34,7 @@ export class PacedLog {
   }
 
   #count(): void {
-    this.ports.recorder.log(this.level, `${this.event}.untold`, { count: this.#untold });
+    this.ports.recorder.log(this.level, `${this.event}, more of them`, { count: this.#untold });
     this.#untold = 0;
   }
 }

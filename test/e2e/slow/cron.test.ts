@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { serverForTests } from "../../support/server/server-for-tests";
 
-const server = serverForTests();
+const server = serverForTests(["--var", "LOG_LEVEL=debug"]);
 
 it("the cron of every minute fires at the minute, in the Worker", async () => {
   const fired = () =>

@@ -88,7 +88,7 @@ describe("hazards", () => {
       for (const { node } of cluster.owners.values()) await api.run(node.brain.release([{ address: FIVE, token }]));
     expect((await api.create("s", { clusterIP: FIVE })).ok).toBe(true);
     expect(scenario.parentOf(FIVE)).toBe("services/s");
-    expect(cluster.logged).toEqual([`ipaddress.replaced {"address":"${FIVE}","service":"default/s"}`]);
+    expect(cluster.logged).toEqual([`an IPAddress was replaced {"address":"${FIVE}","service":"default/s"}`]);
     expect(await scenario.rest()).toEqual([]);
     expect((await scenario.rowsOf(FIVE)).map(({ name }) => name)).toEqual(["s"]);
   });

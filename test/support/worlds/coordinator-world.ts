@@ -481,7 +481,7 @@ export function checkOwnership(world: CoordinatorWorld): void {
         throw new Error(`${a.uid} and ${b.uid} both own ${JSON.stringify([a, b], big)}`);
     }
   }
-  const refused = world.logged.find((line) => line.event === "coordinator.configure-refused" || line.level === "error");
+  const refused = world.logged.find((line) => line.event === "an owner refused its configuration" || line.level === "error");
   if (refused) throw new Error(JSON.stringify(refused));
 }
 

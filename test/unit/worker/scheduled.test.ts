@@ -1,3 +1,4 @@
+import { withEnv } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CLUSTER_GONE } from "../../../src/tenancy/rpc";
 import { busyKey, directoryKey } from "../../../src/tenancy/directory-keys";
@@ -5,12 +6,12 @@ import { CRON_CLUSTERS_MAX } from "../../../src/worker/http/limits";
 import { runScheduled } from "../../../src/worker/scheduled";
 import { type FakeEnv, fakeEnv } from "./fake-env";
 
-const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+const debug = vi.spyOn(console, "debug").mockImplementation(() => undefined);
 const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
 const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
 afterEach(() => vi.useRealTimers());
 beforeEach(() => {
-  log.mockClear();
+  debug.mockClear();
   warn.mockClear();
   error.mockClear();
 });
@@ -37,7 +38,7 @@ function called({ calls }: FakeEnv): string[] {
 describe("runScheduled", () => {
   it("every minute: each cluster's stores that may have something left to do", async () => {
     const fake = withClusters(fakeEnv(), "a", "b");
-    await runScheduled("* * * * *", fake.env);
+    await withEnv({ LOG_LEVEL: "debug" }, () => runScheduled("* * * * *", fake.env));
     expect(called(fake).sort()).toEqual(
       ["a", "b"]
         .flatMap((cluster) => [
@@ -50,7 +51,7 @@ describe("runScheduled", () => {
         ])
         .sort(),
     );
-    expect(JSON.parse(String(log.mock.calls[0]?.[0]))).toMatchObject({
+    expect(JSON.parse(String(debug.mock.calls[0]?.[0]))).toMatchObject({
       event: "cron job finished",
       job: "maintain",
       clusters: 2,
@@ -159,10 +160,10 @@ describe("runScheduled", () => {
     const gone = { other: () => Promise.reject(new Error(CLUSTER_GONE)) };
     const fake = withIdle(fakeEnv(gone), 0);
     fake.directory.set(directoryKey("east~3"), "");
-    await runScheduled("* * * * *", fake.env);
+    await withEnv({ LOG_LEVEL: "debug" }, () => runScheduled("* * * * *", fake.env));
     expect(fake.calls).toHaveLength(1);
     expect(fake.records.calls).toEqual(["carryOn east~3"]);
-    expect(JSON.parse(String(log.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 1, errors: 0 });
+    expect(JSON.parse(String(debug.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 1, errors: 0 });
   });
 
   it("a failed task stops no other", async () => {

@@ -37,7 +37,7 @@ async function refused(
 ): Promise<JobOutcome> {
   const row = context.view().owners.get(target.uid);
   if (row?.epoch !== target.epoch) return "done";
-  context.recorder.log("error", "coordinator.configure-refused", {
+  context.recorder.log("error", "an owner refused its configuration", {
     owner: target.uid,
     epoch: target.epoch,
     reason: result.reason,

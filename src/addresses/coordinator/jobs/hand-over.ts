@@ -89,7 +89,7 @@ function begin(
     }
   }
   if (crowded.length > 0) {
-    recorder.log("warn", "handoff.noRoom", { source: sourceUid, full: isRoom ? "target" : "source", targets: crowded.join() });
+    recorder.log("warn", "a hand-off has no room", { source: sourceUid, full: isRoom ? "target" : "source", targets: crowded.join() });
   }
   return lots.size + silent.size > 0;
 }

@@ -66,7 +66,7 @@ describe("hand-off", () => {
     const free = (await target.owner.free()).free.IPv4;
     target.restart();
     expect((await target.owner.free()).free.IPv4, "and so after a restart").toEqual(free);
-    expect(target.logged.map(({ event }) => event)).not.toContain("owner.pagesRebuilt");
+    expect(target.logged.map(({ event }) => event)).not.toContain("pages of an owner were rebuilt");
   });
 
   it("hazard 17, meanwhile: neither end gives out or takes back an address", async () => {

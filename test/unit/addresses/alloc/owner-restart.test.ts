@@ -50,7 +50,7 @@ describe("restart", () => {
     await fill();
     damage();
     world.restart();
-    expect(warnings()).toEqual(["owner.pagesRebuilt"]);
+    expect(warnings()).toEqual(["pages of an owner were rebuilt"]);
     for (const address of await world.held()) expect(await world.allocate(address)).toEqual({ ok: false, reason: "taken" });
     world.restart();
     expect(warnings()).toHaveLength(1);

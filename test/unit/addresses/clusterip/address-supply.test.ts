@@ -288,7 +288,7 @@ describe("what is counted and told", () => {
     };
     world.free = () => structuredClone(SOME_FREE);
     await take();
-    expect(lines).toMatchObject([{ level: "warn", event: "allocation.slow", family: "IPv4", outcome: "10.0.0.78" }]);
+    expect(lines).toMatchObject([{ level: "warn", event: "slow allocation", family: "IPv4", outcome: "10.0.0.78" }]);
     expect(JSON.stringify(lines)).toMatch(/"durationMs":7\d\d/);
     expect(JSON.stringify(lines)).toContain("ms: a ok");
     // Many at a time share a line, also when no other one comes after them.
@@ -298,8 +298,8 @@ describe("what is counted and told", () => {
     await world.scheduler.pass(1_000);
     await take();
     expect(lines.slice(1)).toMatchObject([
-      { event: "allocation.slow.untold", count: 3 },
-      { event: "allocation.slow", untoldBefore: 0 },
+      { event: "slow allocation, more of them", count: 3 },
+      { event: "slow allocation", untoldBefore: 0 },
     ]);
     const [range] = metrics.values();
     expect(range).toMatchObject({ cidr: "10.0.0.0/24", total: { dynamic: 6, static: 1 }, errors: { dynamic: 1, static: 1 } });

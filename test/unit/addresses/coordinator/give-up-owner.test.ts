@@ -24,7 +24,7 @@ describe("hazard 4: rows restored from a backup that name an owner retired since
     expect(world.object("extra")?.spec).toEqual({ cidrs: ["10.0.1.0/24"] });
     expect(await world.allocate(world.uidOf("extra"), "10.0.1.9")).toMatchObject({ ok: true });
     await world.until(() => world.storage.load().owners.every((owner) => owner.uid !== uid));
-    expect(world.logged.map(({ event }) => event)).toContain("coordinator.owner-given-up");
+    expect(world.logged.map(({ event }) => event)).toContain("an owner was given up");
     expect(world.reported).toMatchObject([{ reason: "ServiceCIDROwnerRetired", regarding: { name: "extra" } }]);
     await world.pass(60_000);
     expect(world.storage.contents.alarmAt, "nothing is left to do").toBe(0);
@@ -79,7 +79,7 @@ describe("hazard 4: rows restored from a backup that name an owner retired since
     world.crash();
     world.deaf.add(source);
     await world.run(world.coordinator.topology());
-    await world.until(() => world.logged.some(({ event }) => event === "coordinator.owner-given-up"), 60_000);
+    await world.until(() => world.logged.some(({ event }) => event === "an owner was given up"), 60_000);
     expect(world.storage.load().claims.filter(({ ownerUid }) => ownerUid === source)).toMatchObject(
       isCut ? [{ prefix: "10.0.1.0/25" }, { prefix: "10.0.1.128/25" }] : [{ prefix: "10.0.1.0/24" }],
     );

@@ -185,6 +185,10 @@ describe("parseConfig: refusals", () => {
     }
   });
 
+  it("a LOG_LEVEL that is none: refused with the levels", () => {
+    expect(errorsOf({ LOG_LEVEL: "loud" })).toEqual(['LOG_LEVEL must be one of debug, info, warn, error, got "loud"']);
+  });
+
   it("more endpoints per slice than the API allows: refused", () => {
     expect(errorsOf({ MAX_ENDPOINTS_PER_SLICE: "1001" })).toEqual([
       'MAX_ENDPOINTS_PER_SLICE must be a whole number between 1 and 1000, got "1001"',

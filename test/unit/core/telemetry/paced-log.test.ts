@@ -40,10 +40,10 @@ describe("PacedLog", () => {
     await scheduler.pass(400);
     add(7);
     await scheduler.pass(600_000);
-    expect(lines).toEqual(['0 ms: warn slow {"n":1,"untoldBefore":0}', '1000 ms: warn slow.untold {"count":56}']);
+    expect(lines).toEqual(['0 ms: warn slow {"n":1,"untoldBefore":0}', '1000 ms: warn slow, more of them {"count":56}']);
     add(2);
     await scheduler.pass(600_000);
-    expect(lines.slice(2)).toEqual(['600400 ms: warn slow {"n":2,"untoldBefore":0}', '601400 ms: warn slow.untold {"count":1}']);
+    expect(lines.slice(2)).toEqual(['600400 ms: warn slow {"n":2,"untoldBefore":0}', '601400 ms: warn slow, more of them {"count":1}']);
   });
 
   it("one alone is told, and nothing waits for it", async () => {

@@ -63,9 +63,9 @@ const RESTING = { targetUid: "new", phase: "resting", prefixes: [] };
 it.each([
   { full: "new", room: 2, claims: CUT, rows: [{ targetUid: "new", phase: "copying", prefixes: PIECES }], logged: [] },
   { full: "new", room: 1, claims: CUT, rows: [{ targetUid: "new", phase: "copying", prefixes: PIECES.slice(0, 1) }], logged: [] },
-  { full: "new", room: 0, claims: CUT, rows: [RESTING], logged: ["handoff.noRoom"] },
+  { full: "new", room: 0, claims: CUT, rows: [RESTING], logged: ["a hand-off has no room"] },
   { full: "old", room: 1, claims: CUT, rows: [{ targetUid: "new", phase: "copying", prefixes: PIECES }], logged: [] },
-  { full: "old", room: 0, claims: [], rows: [RESTING], logged: ["handoff.noRoom"] },
+  { full: "old", room: 0, claims: [], rows: [RESTING], logged: ["a hand-off has no room"] },
 ] as const)("room for $room more at $full: $rows.0.phase with $rows.0.prefixes", async ({ full, room, ...expected }) => {
   expect(await begin(full, room)).toEqual({ outcome: "done", ...expected });
 });

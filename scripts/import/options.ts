@@ -12,8 +12,8 @@ interface ImportOptions {
 
 export const usage = `Usage: npm run import -- [options] FILE...
 
-Takes over what is in dumps of a live cluster: kubectl get namespaces,servicecidrs,ipaddresses,services -A -o json (or yaml), and
-RangeAllocations of the old allocators. FILE is - for the standard input. What is there already stays as it is.
+Takes over what is in dumps of a live cluster: kubectl get namespaces,servicecidrs,ipaddresses,services -A -o json (or yaml; a cluster
+without ServiceCIDRs: namespaces,services), and RangeAllocations of the old allocators. FILE is - for the standard input. What is there already stays as it is.
 
 ${targetUsage}
   --dry-run           only says what would be done, and every conflict; changes nothing (a new --cluster begins, empty)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RangeAllocation, readRangeAllocation } from "../../src/tools/import/range-allocation";
 import { upstreamRow } from "../conformance/upstream-row";
 import { Api, type Body, MERGE_PATCH } from "../support/clients/api";
-import { followZones, plainFetch } from "../support/examples/ranges";
+import { followZones, plainFetch } from "../support/examples/zones";
 import { removeFolder, type Server, startServer, temporaryFolder } from "../support/server/server";
 
 const SERVICES = "/api/v1/namespaces/default/services";

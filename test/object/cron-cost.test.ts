@@ -18,7 +18,9 @@ const CRONS = [
 const IDLE = 2_000;
 const CALLS_MAX = 20;
 const BUSY = "work";
-const nameOf = (i: number): string => `idle-${String(i).padStart(4, "0")}`;
+/** Before every other name in the directory's order: objects of other tests, in the same runtime, may note their clusters there, too. */
+const IDLE_PREFIX = "0-idle-";
+const nameOf = (i: number): string => `${IDLE_PREFIX}${String(i).padStart(4, "0")}`;
 
 async function cluster(name: string): Promise<void> {
   const services = servicesStore(bindings, name);
@@ -62,7 +64,7 @@ async function rest(name: string): Promise<void> {
 const tick = (cron: string): Promise<Call[]> => countedCalls(() => worker.scheduled(createScheduledController({ cron }), bindings));
 const ofBusy = ({ object }: Call): boolean => object.startsWith(`${BUSY}/`);
 /** Objects of other tests, in the same runtime, go on with their own work when they have been put to sleep. */
-const ofIdle = ({ object }: Call): boolean => object.startsWith("idle-");
+const ofIdle = ({ object }: Call): boolean => object.startsWith(IDLE_PREFIX);
 const told = (calls: readonly Call[]): string => calls.map(({ object, method }) => `${object} ${method}`).join("\n");
 
 describe(`with ${String(IDLE)} idle clusters and one that is busy`, () => {

@@ -1,0 +1,96 @@
+/** The programs of docs/allocator.md and docs/ranges.md, as a reader runs them: saved where the page says, started with its command. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { parsePrometheus } from "../support/values/prometheus";
+import { removeFolder, temporaryFolder } from "../support/server/server";
+import { serverForTests } from "../support/server/server-for-tests";
+
+const root = join(import.meta.dirname, "..", "..");
+const folders: string[] = [];
+afterAll(() => folders.forEach(removeFolder));
+
+interface Documented {
+  /** name -> text of the programs, in the order of the page */
+  programs: [string, string][];
+  /** the arguments of `node` */
+  command: string[];
+  prints: string;
+}
+
+/** What a page says: "save … as `name`", the program, the command that begins with node, and what it prints. */
+function documentedOn(page: string): Documented {
+  const text = readFileSync(join(root, "docs", page), "utf8");
+  const programs = [...text.matchAll(/as `([\w-]+\.ts)`(?:(?!```)[\s\S])*```ts\n([\s\S]*?)```/g)].map(
+    ([, name = "", code = ""]): [string, string] => [name, code],
+  );
+  const [, command = "", prints = ""] = /```sh\nnode (.*)\n```(?:(?!```)[\s\S])*```(?:text)?\n([\s\S]*?)```/.exec(text) ?? [];
+  return { programs, command: command.split(" "), prints: prints.trimEnd() };
+}
+
+/** A folder in which the repository's folders are at hand, with the programs saved beside package.json. */
+function saved({ programs }: Documented): string {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  for (const name of ["package.json", "node_modules", "scripts", "src"]) symlinkSync(join(root, name), join(folder, name));
+  for (const [name, code] of programs) writeFileSync(join(folder, name), code);
+  return folder;
+}
+
+/** The text of test/support/examples, which the compiler and the linter check. */
+function checked(example: string): string {
+  return readFileSync(join(root, "test", "support", "examples", example), "utf8").replaceAll('"../../../src/', '"./src/');
+}
+
+describe("docs/allocator.md", () => {
+  const page = documentedOn("allocator.md");
+
+  it("its program is the one that the compiler checks", () => {
+    expect(page.programs).toEqual([["allocator-example.ts", checked("allocator.ts")]]);
+  });
+
+  it("its command prints what the page says, then the metrics", async () => {
+    const child = spawn(process.execPath, page.command, { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(out.slice(0, page.prints.length)).toBe(page.prints);
+    const families = parsePrometheus(`${out.slice(page.prints.length).trim()}\n`);
+    const values = (name: string): unknown =>
+      families.get(`kube_apiserver_clusterip_allocator_${name}`)?.samples.map(({ labels, value }) => [labels.cidr, labels.scope, value]);
+    expect(values("allocated_ips")).toEqual([
+      ["10.0.0.0/28", undefined, 13],
+      ["10.0.0.0/24", undefined, 14],
+    ]);
+    // One dynamic request found the /28 full; naming a taken address is the other error.
+    expect(values("allocation_errors_total")).toEqual([
+      ["10.0.0.0/28", "dynamic", 1],
+      ["10.0.0.0/28", "static", 1],
+    ]);
+  });
+});
+
+describe("docs/ranges.md", () => {
+  const server = serverForTests();
+  const page = documentedOn("ranges.md");
+
+  it("its programs are those that the compiler checks", () => {
+    expect(page.programs).toEqual([
+      ["zones.ts", checked("zones.ts")],
+      ["show-zones.ts", checked("show-zones.ts")],
+    ]);
+  });
+
+  it("its command prints the zones of the running server", async () => {
+    const command = page.command.map((word) => word.replace("http://127.0.0.1:8787", server.url));
+    expect(command).toContain(server.url);
+    const child = spawn(process.execPath, command, { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+    await expect.poll(() => out, { timeout: 20_000 }).toBe(`${page.prints}\n`);
+    child.kill("SIGINT");
+    await once(child, "close");
+  });
+});

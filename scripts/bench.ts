@@ -1,38 +1,25 @@
 /** `npm run bench`: one table, with the machine it was measured on. Never part of the tests: a figure that is missed is shown, not failed. */
 import { cpus, loadavg, totalmem } from "node:os";
-import { benchChurn } from "./bench/churn";
-import { benchCore } from "./bench/core";
-import { benchFill } from "./bench/fill";
-import { benchHandoff } from "./bench/handoff";
-import { benchLeases } from "./bench/leases";
-import { benchLists } from "./bench/lists";
-import { benchOverload } from "./bench/overload";
-import { benchRanges } from "./bench/ranges";
-import { benchRepair } from "./bench/repair";
-import { benchRestart } from "./bench/restart";
 import type { BenchRow } from "./bench/row";
-import { benchServer } from "./bench/server";
-import { benchSurrounding } from "./bench/surrounding";
-import { benchWatchers } from "./bench/watchers";
 import { oneOf, parseCommandLine, runProgram } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
 
-const suites: Record<string, () => Promise<BenchRow[]>> = {
-  core: benchCore,
-  server: benchServer,
-  fill: benchFill,
-  handoff: benchHandoff,
-  surrounding: benchSurrounding,
-  churn: benchChurn,
-  repair: benchRepair,
-  restart: benchRestart,
-  ranges: benchRanges,
-  lists: benchLists,
-  leases: benchLeases,
-  watchers: benchWatchers,
-  overload: benchOverload,
+/** Each is loaded when it is chosen: all together take seconds. */
+const suites: Readonly<Record<string, () => Promise<BenchRow[]>>> = {
+  core: async () => (await import("./bench/suites/core")).benchCore(),
+  server: async () => (await import("./bench/suites/server")).benchServer(),
+  fill: async () => (await import("./bench/suites/fill")).benchFill(),
+  handoff: async () => (await import("./bench/suites/handoff")).benchHandoff(),
+  surrounding: async () => (await import("./bench/suites/surrounding")).benchSurrounding(),
+  churn: async () => (await import("./bench/suites/churn")).benchChurn(),
+  repair: async () => (await import("./bench/suites/repair")).benchRepair(),
+  restart: async () => (await import("./bench/suites/restart")).benchRestart(),
+  ranges: async () => (await import("./bench/suites/ranges")).benchRanges(),
+  lists: async () => (await import("./bench/suites/lists")).benchLists(),
+  leases: async () => (await import("./bench/suites/leases")).benchLeases(),
+  watchers: async () => (await import("./bench/suites/watchers")).benchWatchers(),
+  overload: async () => (await import("./bench/suites/overload")).benchOverload(),
 };
-
 const names = Object.keys(suites);
 
 const usage = `Usage: npm run bench -- [options]

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { removeFolder, startServer, temporaryFolder } from "../../test/support/server/server";
 import type { Server } from "../../test/support/server/server";
 import { until } from "./service-cidrs";
-import type { CreateLoad, CreateLoadResult } from "./service-load-process";
+import type { CreateLoad, CreateLoadResult } from "./load-processes/service-load-process";
 
 /** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. */
 export async function withServer<T>(range: string, body: (server: Server) => Promise<T>): Promise<T> {
@@ -22,11 +22,11 @@ export function createServices(server: Server, load: Omit<CreateLoad, "host" | "
   return runLoadProcess(server, "service-load-process.ts", load);
 }
 
-/** Runs a load generator (a program of this folder) against the server; what it prints is its result. Throws when it failed. */
+/** Runs a load generator (a program of load-processes) against the server; what it prints is its result. Throws when it failed. */
 export async function runLoadProcess<Load, Result>(server: Server, program: string, load: Load): Promise<Result> {
   const { hostname, port } = new URL(server.url);
   const argument = JSON.stringify({ ...load, host: hostname, port: Number(port) });
-  const child = spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, program), argument], {
+  const child = spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, "load-processes", program), argument], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let out = "";

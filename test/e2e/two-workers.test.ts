@@ -142,7 +142,7 @@ describe("Workers with different gates", () => {
     const gates = { DisableAllocatorDualWrite: 1, MultiCIDRServiceAllocator: 1 };
     await expect.poll(() => differences("skewed"), PATIENCE).toEqual(gates);
     const { text } = await ask("servicenet", "GET", "/clusters/skewed/metrics");
-    expect(text).toContain('servicenet_configuration_differs{setting="MultiCIDRServiceAllocator"} 1');
+    expect(text).toContain('servicenet_configuration_differs{setting="MultiCIDRServiceAllocator",cluster="skewed"} 1');
     expect(text).not.toContain('setting="SERVICE_CLUSTER_IP_RANGE"');
     expect(output).toMatch(/"configurations differ".*"setting":"MultiCIDRServiceAllocator","cluster":"true","worker":"false"/);
     const [event] = await items("/clusters/skewed/api/v1/namespaces/default/events?fieldSelector=reason%3DConfigurationDiffers");

@@ -1,15 +1,14 @@
 /**
  * The pure address core: picks from a /12 at four degrees of filling, picks from an IPv6 /64, the memory of a full /12.
- * `npx tsx scripts/bench/core.ts` prints the rows; `node --expose-gc --import tsx` makes the memory figure exact.
+ * `node --expose-gc scripts/run.mjs scripts/bench.ts --only core` makes the memory figures exact.
  */
-import { pathToFileURL } from "node:url";
-import { Pool } from "../../src/addresses/alloc/pool";
-import { DenseBitmap } from "../../src/core/bitmap/dense-bitmap";
-import type { Family } from "../../src/core/net/family";
-import { parsePrefix, type Prefix } from "../../src/core/net/prefix";
-import { usableOf } from "../../src/core/net/usable";
-import { seededRandom } from "../../test/support/sim/seeded-random";
-import type { BenchRow } from "./row";
+import { Pool } from "../../../src/addresses/alloc/pool";
+import { DenseBitmap } from "../../../src/core/bitmap/dense-bitmap";
+import type { Family } from "../../../src/core/net/family";
+import { parsePrefix, type Prefix } from "../../../src/core/net/prefix";
+import { usableOf } from "../../../src/core/net/usable";
+import { seededRandom } from "../../../test/support/sim/seeded-random";
+import type { BenchRow } from "../row";
 
 const SEED = 20_260_601;
 const MEASURE_MS = 400;
@@ -156,5 +155,3 @@ function prefixOf(cidr: string): Prefix {
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) console.table(await benchCore());

@@ -3,12 +3,12 @@
  * and delete Services for a minute, and every second a range is added and another one deleted.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Api } from "../../test/support/clients/api";
-import { violationsAfterRepair } from "../../test/support/server/observe";
-import type { Server } from "../../test/support/server/server";
-import type { ChurnLoad, ChurnResult } from "./churn-load-process";
-import type { BenchRow } from "./row";
-import { quantile, runLoadProcess, withServer } from "./started";
+import { Api } from "../../../test/support/clients/api";
+import { violationsAfterRepair } from "../../../test/support/server/observe";
+import type { Server } from "../../../test/support/server/server";
+import type { ChurnLoad, ChurnResult } from "../load-processes/churn-load-process";
+import type { BenchRow } from "../row";
+import { quantile, runLoadProcess, withServer } from "../started";
 
 const CLIENTS = 100;
 const DURATION_MS = 60_000;

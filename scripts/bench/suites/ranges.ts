@@ -2,16 +2,16 @@
  * A cluster with 1,000 ServiceCIDRs against one with a single range: how fast the ranges come, what a Service costs among them, and that
  * everything is still found, repaired without a violation, and released.
  */
-import { observe, violationsAfterRepair, wrongAfterRepair } from "../../test/support/server/observe";
-import { getJson, type Server } from "../../test/support/server/server";
-import { seededRandom } from "../../test/support/sim/seeded-random";
-import { FreeCounts } from "../../src/addresses/clusterip/free-counts";
-import type { Claim, Topology } from "../../src/addresses/rpc/coordinator";
-import { drawOwner, sizesOf } from "../../src/addresses/topology/route";
-import { cpuMs } from "./cpu";
-import type { BenchRow } from "./row";
-import { createReadyServiceCIDRs, until } from "./service-cidrs";
-import { createServices, fullSweep, quantile, withServer } from "./started";
+import { observe, violationsAfterRepair, wrongAfterRepair } from "../../../test/support/server/observe";
+import { getJson, type Server } from "../../../test/support/server/server";
+import { seededRandom } from "../../../test/support/sim/seeded-random";
+import { FreeCounts } from "../../../src/addresses/clusterip/free-counts";
+import type { Claim, Topology } from "../../../src/addresses/rpc/coordinator";
+import { drawOwner, sizesOf } from "../../../src/addresses/topology/route";
+import { cpuMs } from "../cpu";
+import type { BenchRow } from "../row";
+import { createReadyServiceCIDRs, until } from "../service-cidrs";
+import { createServices, fullSweep, quantile, withServer } from "../started";
 
 const RANGES = 1_000;
 const OVERLAPPING = 200;

@@ -2,10 +2,10 @@
  * A ServiceCIDR with hundreds of others inside, which came after it and so are served by its owner, is deleted while Services are created in
  * them: how long until each has taken over what is its own, and what the creates of the meantime feel of it.
  */
-import type { Server } from "../../test/support/server/server";
-import type { BenchRow } from "./row";
-import { callServiceCIDRs, createReadyServiceCIDRs, createServiceCIDR, countReady, until } from "./service-cidrs";
-import { createServices, quantile, withServer } from "./started";
+import type { Server } from "../../../test/support/server/server";
+import type { BenchRow } from "../row";
+import { callServiceCIDRs, createReadyServiceCIDRs, createServiceCIDR, countReady, until } from "../service-cidrs";
+import { createServices, quantile, withServer } from "../started";
 
 /** the smallest that the server takes */
 const DEFAULT_RANGE_V4 = "10.255.0.0/29";

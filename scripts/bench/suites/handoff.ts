@@ -2,10 +2,10 @@
  * A ServiceCIDR with 60,000 Services is deleted while another covers it: how long its addresses take to get to their new owner, and what the
  * creates of the meantime feel of it. Nearly all that is free is on the move, so that creates cannot get out of its way.
  */
-import type { Server } from "../../test/support/server/server";
-import { callServiceCIDRs, countReady, createServiceCIDR, until } from "./service-cidrs";
-import { createServices, quantile, withServer } from "./started";
-import type { BenchRow } from "./row";
+import type { Server } from "../../../test/support/server/server";
+import { callServiceCIDRs, countReady, createServiceCIDR, until } from "../service-cidrs";
+import { createServices, quantile, withServer } from "../started";
+import type { BenchRow } from "../row";
 
 const SERVICES = 60_000;
 const MOVING = "10.96.0.0/16";

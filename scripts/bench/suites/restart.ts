@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { Log, LogLevel, Miniflare } from "miniflare";
-import type { BenchRow } from "./row";
+import type { BenchRow } from "../row";
 
 const RANGE = "10.0.0.0/16";
 const TAKEN = 65_000;
@@ -72,7 +72,7 @@ function rowsOf({ starts, cold, warm }: { starts: number[]; cold: number[]; warm
 
 async function bundle(): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [new URL("../../test/support/objects/restart-bench-worker.ts", import.meta.url).pathname],
+    entryPoints: [new URL("../../../test/support/objects/restart-bench-worker.ts", import.meta.url).pathname],
     bundle: true,
     write: false,
     format: "esm",

@@ -2,10 +2,10 @@
  * Overload: five times the clients, each honouring Retry-After, and three times the arrivals that the server has room for. What it still does (goodput)
  * against the best it can, how long what it takes on waits, what it holds meanwhile, and how soon all is as before.
  */
-import { growthDuring } from "./memory";
-import type { TimedLoad, TimedLoadResult } from "./overload-load-process";
-import type { BenchRow } from "./row";
-import { quantile, runLoadProcess, withServer } from "./started";
+import { growthDuring } from "../memory";
+import type { TimedLoad, TimedLoadResult } from "../load-processes/overload-load-process";
+import type { BenchRow } from "../row";
+import { quantile, runLoadProcess, withServer } from "../started";
 
 const RANGE = "10.0.0.0/8";
 const CONNECTIONS = 100;

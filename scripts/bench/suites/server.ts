@@ -2,11 +2,11 @@
  * The load of upstream's own allocator benchmark: 15,000 Services, 100 concurrent clients, a /12. Upstream reports 132.9 s and a p99
  * of 1.89 s for its current allocator, 69.6 s for the older one, on 48 cores.
  */
-import { checkState } from "../../test/support/checks/checkers";
-import { observe } from "../../test/support/server/observe";
-import { countFsyncs } from "./fsyncs";
-import { counters, createServices, quantile, withServer } from "./started";
-import type { BenchRow } from "./row";
+import { checkState } from "../../../test/support/checks/checkers";
+import { observe } from "../../../test/support/server/observe";
+import { countFsyncs } from "../fsyncs";
+import { counters, createServices, quantile, withServer } from "../started";
+import type { BenchRow } from "../row";
 
 const range = "10.0.0.0/12";
 const count = 15_000;

@@ -2,10 +2,10 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "../../test/support/server/server";
-import { growthDuring, residentMiB } from "./memory";
-import type { BenchRow } from "./row";
-import { quantile, withServer } from "./started";
+import type { Server } from "../../../test/support/server/server";
+import { growthDuring, residentMiB } from "../memory";
+import type { BenchRow } from "../row";
+import { quantile, withServer } from "../started";
 
 const watcherCount = 1_000;
 const changes = 10;

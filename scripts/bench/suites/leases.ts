@@ -1,7 +1,7 @@
 /** A plain resource: create, update and delete of Leases by 100 clients, each verb timed by itself. */
-import type { LeaseLoad, LeaseLoadResults } from "./lease-load-process";
-import type { BenchRow } from "./row";
-import { quantile, runLoadProcess, withServer } from "./started";
+import type { LeaseLoad, LeaseLoadResults } from "../load-processes/lease-load-process";
+import type { BenchRow } from "../row";
+import { quantile, runLoadProcess, withServer } from "../started";
 
 const connections = 100;
 const count = 10_000;

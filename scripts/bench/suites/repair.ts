@@ -3,11 +3,11 @@
  * when nothing, or everything, has changed since the last one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "../../test/support/server/server";
-import { cpuMs } from "./cpu";
-import type { BenchRow } from "./row";
-import { createReadyServiceCIDRs } from "./service-cidrs";
-import { createServices, fullSweep, quantile, withServer } from "./started";
+import type { Server } from "../../../test/support/server/server";
+import { cpuMs } from "../cpu";
+import type { BenchRow } from "../row";
+import { createReadyServiceCIDRs } from "../service-cidrs";
+import { createServices, fullSweep, quantile, withServer } from "../started";
 
 const RANGES = 1_000;
 const SERVICES = 10_000;

@@ -1,6 +1,6 @@
 /** A /20 to its last usable address: the last addresses must not cost more than the first ones. */
-import { createServices, withServer } from "./started";
-import type { BenchRow } from "./row";
+import { createServices, withServer } from "../started";
+import type { BenchRow } from "../row";
 
 const range = "10.0.0.0/20";
 /** usable addresses less the one of default/kubernetes */

@@ -4,10 +4,10 @@
  */
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "../../test/support/server/server";
-import { growthDuring } from "./memory";
-import type { BenchRow } from "./row";
-import { createServices, quantile, withServer } from "./started";
+import type { Server } from "../../../test/support/server/server";
+import { growthDuring } from "../memory";
+import type { BenchRow } from "../row";
+import { createServices, quantile, withServer } from "../started";
 
 const count = 15_000;
 const chunk = 500;

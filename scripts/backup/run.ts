@@ -1,4 +1,4 @@
-/** Reads a whole cluster: each type at one moment, and the types whose objects share addresses until they agree with each other. */
+/** Reads a whole cluster: each type at one moment. Types that share addresses are read again until they agree. */
 import { contradictions } from "../../src/tools/backup/addresses";
 import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
 import { inReadingOrder, IP_ADDRESSES, isBackedUp, LEASES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
@@ -56,7 +56,7 @@ export async function takeBackup({ api, progress }: BackupTask): Promise<TakenBa
 async function readSection(api: Api, type: BackupType): Promise<BackupSection> {
   const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
   const list = await api.listWhole(typePath(type), (object) => {
-    // The record of a restore that is not through is of this cluster alone.
+    // The mark of an unfinished restore belongs to this cluster alone.
     if (typeName(type) === LEASES && object.metadata?.namespace === MARK.namespace && object.metadata.name === MARK.name) return [];
     return [JSON.stringify({ ...object, apiVersion, kind: type.kind })];
   });

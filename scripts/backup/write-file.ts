@@ -1,4 +1,4 @@
-/** Writes a backup so that its file is there whole, or not at all. */
+/** Writes a backup: the file is whole, or there is none. */
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { endLine, headerLine, sectionLines } from "../../src/tools/backup/format";
@@ -8,7 +8,7 @@ import { UserError } from "../terminal/user-error";
 /** Characters that are written at once. */
 const CHUNK = 1 << 20;
 
-/** Resolves when it is on disk under its name. Throws UserError when it cannot be written; then there is no new file. */
+/** Resolves when the file is on disk under its name. Throws UserError when it cannot be written; then there is no new file. */
 export async function writeBackup(
   path: string,
   { header, sections }: { header: BackupHeader; sections: readonly BackupSection[] },
@@ -21,7 +21,7 @@ export async function writeBackup(
       let chunk = "";
       const flush = async (): Promise<void> => {
         hash.update(chunk);
-        // `write` may take a part of it on a disk that is nearly full, and say nothing.
+        // On a disk that is nearly full `write` may take a part of the text without an error.
         await file.appendFile(chunk);
         chunk = "";
       };

@@ -13,7 +13,7 @@ export function residentMiB(pid: number): number | undefined {
   }
 }
 
-/** Runs `body` and tells how far the memory rose above what it was before, at its highest, in MiB. */
+/** Runs `body`; resolves to the highest growth of the memory meanwhile, in MiB. */
 export async function growthDuring<T>(pid: number, body: () => Promise<T>): Promise<{ result: T; growthMiB: number | undefined }> {
   const before = residentMiB(pid);
   let highest = before;

@@ -1,4 +1,4 @@
-/** A cluster as a check reads it from outside: over the Kubernetes API, and of Servicenet what its owners of addresses say besides. */
+/** A check reads a cluster from outside: the Kubernetes API of any server, and the owners of addresses of Servicenet. */
 import type { CheckSource } from "../../src/tools/check/check-cluster";
 import {
   isWhole,
@@ -43,7 +43,7 @@ export function apiSource(api: Api): CheckSource {
     }),
     owners: async () => {
       const view = await api.get(OWNERS_PATH);
-      // Another server knows no such path, or lets nobody see it.
+      // Another server does not have this path, or forbids it.
       if (view.code === 404 || view.code === 403) return undefined;
       return readOwners({
         view: () => Promise.resolve(valueOf<OwnersView>(view)),

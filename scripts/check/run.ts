@@ -1,4 +1,4 @@
-/** Checks a cluster, and where it is asked to has it repaired until nothing is wrong any more or the time is over. */
+/** Checks a cluster. With `--repair` it begins repairs until nothing is wrong or the time is over. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/core/base/ports";
 import { checkCluster, type CheckReport } from "../../src/tools/check/check-cluster";
@@ -15,7 +15,7 @@ export interface CheckTask {
   progress: Progress;
 }
 
-/** A report with where it is from; `repaired`: what was wrong before and is not any more. */
+/** A report and its server; `repaired`: what was wrong before the repair and is right now. */
 export interface CheckOutcome extends CheckReport {
   server: string;
   repaired?: CheckReport["wrong"];
@@ -48,7 +48,7 @@ export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutco
   return { server: api.url, ...report };
 }
 
-/** Begins repairs until a check finds nothing wrong, for at most `waitMs`. Another server than Servicenet repairs by itself: it is only waited for. */
+/** Begins repairs until a check finds nothing wrong, for at most `waitMs`. Other servers than Servicenet repair by themselves: this only waits. */
 export async function runRepair(task: CheckTask, waitMs: number): Promise<CheckOutcome> {
   const { api } = task;
   const before = await runCheck(task);

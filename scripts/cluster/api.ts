@@ -9,10 +9,10 @@ import type { Target } from "./target";
 const ATTEMPTS = 6;
 const RETRY_BASE_MS = 200;
 const PAGE = 500;
-/** A list whose pages were outlived by the history is begun anew this often. */
+/** A list begins anew this often when the history outlives its pages. */
 const LIST_ATTEMPTS = 5;
 
-/** What a write came to. */
+/** The answer to a write. */
 export interface Answer {
   code: number;
   /** of a Status */
@@ -32,11 +32,11 @@ export interface WriteOptions {
 
 export interface WholeList<T> {
   items: T[];
-  /** at which all of them stood so */
+  /** the revision at which all items were read */
   resourceVersion: string;
 }
 
-/** Where an object is that cannot be read, as far as the tokens of the list tell: `namespace/name` or a name. */
+/** The place of an object that cannot be read, as the tokens of the list tell: `namespace/name` or a name. */
 export interface DamagedPlace {
   /** its own key; "" = it is the last one */
   key: string;
@@ -101,8 +101,8 @@ export class Api {
   }
 
   /**
-   * All objects of one moment; `kept` is called with each as it comes, so that what is not needed is not held, and `damaged` with where one is whose
-   * text is no JSON. Without `damaged` such a list throws. undefined: a 404. Throws UserError.
+   * All objects of one moment; undefined: a 404. `kept` is called with each object as it comes, so that only its result is held. `damaged` is called
+   * with the place of an object whose text is no JSON; without `damaged` such a list throws. Throws UserError.
    */
   async listWhole<T>(
     path: string,
@@ -130,7 +130,7 @@ export class Api {
       let page = status < 300 ? (parsed(text) as Page | undefined) : undefined;
       if (!page && status < 300 && damaged) {
         if (limit > 1) {
-          // One by one up to the object that it is.
+          // One by one, up to the damaged object.
           limit = 1;
           continue;
         }
@@ -145,14 +145,14 @@ export class Api {
     }
   }
 
-  /** Throws UserError when it is the whole cluster that the server does not have. */
+  /** Throws UserError when the server does not have the whole cluster. */
   #unlessNoCluster(text: string): undefined {
     const { details, message = "" } = (parsed(text) ?? {}) as Status;
     if (details?.kind === "clusters") throw new UserError(`${this.url}: ${message}`);
     return undefined;
   }
 
-  /** Makes the cluster that `--cluster` names, if there is none: reading does not. Throws UserError when it cannot be made. */
+  /** Makes the cluster that `--cluster` names unless there is one: a read makes none. Throws UserError when the cluster cannot be made. */
   async begin(): Promise<void> {
     if (!/\/clusters\/[^/]+$/.test(this.url)) return;
     const { code, message } = await this.#answer("PUT", "", {}, "application/json");
@@ -168,7 +168,7 @@ export class Api {
     return this.#answer("POST", `${path}?${query}`, object, "application/json");
   }
 
-  /** A POST of nothing, of paths that are no resources. */
+  /** A POST without a body, for paths that are no resources. */
   post(path: string): Promise<Answer> {
     return this.#answer("POST", path, {}, "application/json");
   }
@@ -194,7 +194,7 @@ export class Api {
     const { status: code, text, header } = await this.#request(method, path, body, type);
     const isOk = code >= 200 && code < 300;
     let object = parsed(text);
-    // What is not served at all is answered in plain text.
+    // The answer for a path that is not served is plain text.
     if (object === undefined && isOk)
       throw new UserError(`${this.url} is no Kubernetes API server: ${method} ${path} answers ${text.slice(0, 200)}`);
     object ??= { message: text.trim().slice(0, 200) };

@@ -1,4 +1,4 @@
-/** What a server serves, as its discovery documents tell. */
+/** The resources of a server, from its discovery documents. */
 import type { BackupType } from "../../src/tools/backup/format";
 import { UserError } from "../terminal/user-error";
 import type { Api } from "./api";
@@ -7,7 +7,7 @@ interface ResourceList {
   resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] }[];
 }
 
-/** The resources of all groups in their preferred versions, that can be listed and created. Throws UserError when the server tells nothing. */
+/** The resources that can be listed and created, each group in its preferred version. Throws UserError when the server has no discovery. */
 export async function servedTypes(api: Api): Promise<BackupType[]> {
   const core = await document<{ versions?: string[] }>(api, "/api");
   const groups = await document<{ groups?: { name: string; preferredVersion?: { version: string } }[] }>(api, "/apis");

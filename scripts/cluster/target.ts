@@ -1,4 +1,4 @@
-/** Which cluster a program works on: the options that say it, and what they come to. */
+/** Which cluster a program works on: the options and their meaning. */
 import { readFileSync } from "node:fs";
 import type { RequestOptions } from "node:https";
 import { validateDNS1123Label } from "../../src/api/meta/names";

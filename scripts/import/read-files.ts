@@ -26,7 +26,7 @@ function parse(source: string, text: string): unknown[] {
   try {
     return [JSON.parse(text)];
   } catch (error) {
-    // JSON that is cut short reads as YAML up to a point; say what is wrong with it as JSON.
+    // A part of JSON that is cut short is YAML: the error of the JSON reader says more.
     if (text.trimStart().startsWith("{")) throw new UserError(`${source} is no JSON: ${error instanceof Error ? error.message : ""}`);
   }
   return [...parseAllDocuments(text)].map((document): unknown => {

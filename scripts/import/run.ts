@@ -1,6 +1,6 @@
 /**
- * Carries out a plan: namespaces, then ServiceCIDRs until they are Ready, then Services with what they name, addresses of others, Services that
- * leave something to the server, statuses. Every step may find its work done, so an import that was cut short is run again.
+ * Carries out a plan: namespaces; ServiceCIDRs until they are Ready; Services that name their addresses and ports; IPAddresses of other parents;
+ * Services that leave a choice to the server; statuses. Every step may find its work done, so an interrupted import is run again.
  */
 import { type DumpDocument, labelOf, readDump } from "../../src/tools/import/dump";
 import { differences } from "../../src/tools/import/importable";
@@ -67,7 +67,7 @@ export async function runImport({ api, documents, dryRun, progress }: ImportTask
   return report;
 }
 
-/** The ServiceCIDRs; where they are not served (MultiCIDRServiceAllocator is off), one without a name that stands for the ranges there are. */
+/** The ServiceCIDRs. A server without them (MultiCIDRServiceAllocator is off) has one without a name, with the ranges that it gives out. */
 async function readRanges(api: Api): Promise<ServiceCIDR[]> {
   const served = await api.listIfServed<ServiceCIDR>(collectionPath("ServiceCIDR"));
   if (served) return served;
@@ -113,13 +113,13 @@ class Run {
     const answer = await (namespaces.has(namespace)
       ? api.create(collectionPath("Service", namespace), created, { dryRun: true })
       : this.#tryElsewhere(created));
-    // The plan has looked at addresses in ranges that the server does not know yet; the rest is judged by the server.
+    // The plan has judged the addresses in ranges that the server does not know yet; the server judges everything else.
     const isOnlyAddresses = answer.fields.length > 0 && answer.fields.every((field) => /^spec\.(clusterIPs?|ipFamilies)\b/.test(field));
     if (needsPlannedRange && answer.code === 422 && isOnlyAddresses) report.created.push(labelOf("Service", object.metadata));
     else await this.#settle("Service", object, answer);
   }
 
-  /** A dry run in a namespace that is there, for one that is still to be created. */
+  /** A dry run in an existing namespace, in place of one that is still to be created. */
   async #tryElsewhere(object: Service): Promise<Answer> {
     const { api } = this.#setting;
     const path = collectionPath("Service", "default");

@@ -1,4 +1,4 @@
-/** What the cluster has that is restored into. */
+/** What the target of a restore already has. */
 import type { BackupType } from "../../src/tools/backup/format";
 import { isInitial } from "../../src/tools/backup/initial";
 import { isBackedUp, typeName } from "../../src/tools/backup/order";

@@ -1,4 +1,4 @@
-/** The mark of a restore that is not through, in the cluster that is restored into. */
+/** The mark of an unfinished restore, in the target cluster. */
 import { MARK, markedFile, markFor } from "../../src/tools/backup/mark";
 import type { Lease } from "../../src/api/meta/kubernetes";
 import type { Api } from "../cluster/api";
@@ -15,14 +15,14 @@ export async function fileUnderWay(api: Api): Promise<string | undefined> {
   return markedFile(object as Lease) ?? "";
 }
 
-/** Says in the cluster that the file of this sha256 is being restored into it. Throws UserError when that is refused. */
+/** Marks the cluster as the target of the file with this sha256. Throws UserError when the mark is refused. */
 export async function mark(api: Api, sha256: string): Promise<void> {
   const { code, message } = await api.create(COLLECTION, markFor(sha256));
   if (code === 409 && (await fileUnderWay(api)) === sha256) return;
   if (code >= 300) throw new UserError(`the restore cannot be marked as under way: ${message}`);
 }
 
-/** The restore is through. */
+/** The restore is complete. */
 export async function unmark(api: Api): Promise<void> {
   await api.delete(PATH);
 }

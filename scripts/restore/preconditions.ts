@@ -1,4 +1,4 @@
-/** What has to be so before anything is written. */
+/** What must hold before anything is written. */
 import type { Backup } from "../../src/tools/backup/format";
 import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
 import { addressesOf } from "../../src/tools/check/objects";

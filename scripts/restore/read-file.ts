@@ -26,7 +26,7 @@ export async function readBackup(path: string): Promise<Backup> {
   return backup.value;
 }
 
-/** Cut at line feeds alone: JSON texts may have the other characters that end lines elsewhere. What stands behind the last one is a line, too. */
+/** Cut at line feeds alone: JSON texts may contain other line separators. Text after the last line feed is a line, too. */
 async function* linesOf(stream: AsyncIterable<unknown>): AsyncGenerator<string> {
   let rest = "";
   for await (const chunk of stream) {

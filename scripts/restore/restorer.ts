@@ -1,4 +1,4 @@
-/** Writes the objects of a backup, in an order in which each finds what it needs, and compares what there is in the end. */
+/** Writes the objects of a backup so that each finds what it needs, then compares the cluster with the backup. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
 import { inRestoreOrder, IP_ADDRESSES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
@@ -25,13 +25,13 @@ import { notReady } from "../cluster/not-ready";
 import type { Progress } from "../terminal/progress";
 import { type ClusterState, readState } from "./cluster-state";
 
-/** IPAddresses of Services are written behind the answers. */
+/** The server writes the IPAddresses of a Service after its answer. */
 const PAIRING_WAIT_MS = 60_000;
 const POLL_MS = 250;
-/** Somebody else, the server for one, may write an object between reading and writing it. */
+/** Another writer, such as the server, may change an object between the read and the write. */
 const UPDATE_ATTEMPTS = 5;
 
-/** Something of the backup that is not in the cluster as it was. */
+/** A difference between the backup and the restored cluster. */
 export interface Shortcoming {
   /** `Service default/web` */
   object: string;
@@ -153,7 +153,7 @@ export class Restorer {
     return eachTogether(type.resource, some, this.#task.progress, (saved) => this.#restore(saved, false));
   }
 
-  /** `isLast`: what it refers to will not come any more if it is not there. */
+  /** `isLast`: an object that it refers to and that is missing now will not come. */
   async #restore(saved: Saved, isLast: boolean): Promise<void> {
     const { type, object } = saved;
     const { object: want, waits } = this.#wanted(saved);
@@ -200,7 +200,7 @@ export class Restorer {
     }
   }
 
-  /** What a create does not take, and last who owns which fields, because every write before claims some. */
+  /** The fields that a create does not take. The owners of fields come last, because every write before claims some. */
   async #finish(saved: Saved, stored: KubeObject): Promise<void> {
     const { api } = this.#task;
     const { type, object } = saved;
@@ -269,7 +269,7 @@ export class Restorer {
     );
   }
 
-  /** What was being deleted is, again. */
+  /** Deletes again what was being deleted. */
   async #deleteAgain({ type, all }: SavedSection): Promise<void> {
     const { api, progress } = this.#task;
     const ended = all.filter(({ object }) => deletionOf(object));

@@ -1,10 +1,10 @@
 /**
- * Makes an empty cluster the one of a backup, through its API. Every step may find its work done, so a restore that was cut short is run again:
- * what is there and is as it should be is left alone, and what is there otherwise is written again. A mark in the cluster, which goes last, keeps
- * two restores, or one and a cluster in use, apart.
+ * Restores a backup into an empty cluster, through its API. Every step may find its work done, so an interrupted restore is run again: an object
+ * that is right is left alone, an object that differs is written again. A mark in the cluster goes last. It keeps two restores apart, and a
+ * restore from a cluster in use.
  *
- * uids are given by the server: who refers to an object by its uid refers to its new one afterwards, and what is made before the object that it
- * refers to is written once more at the end.
+ * The server gives new uids. A reference by uid gets the new uid; an object that is made before the object of its reference is written once more
+ * at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup } from "../../src/tools/backup/format";
@@ -21,7 +21,7 @@ import { fileUnderWay, mark, unmark } from "./mark";
 import { judge } from "./preconditions";
 import { Restorer, type Shortcoming } from "./restorer";
 
-/** A cluster that was just made makes its own objects first. */
+/** A new cluster makes its own objects first. */
 const BEGIN_WAIT_MS = 60_000;
 const POLL_MS = 250;
 

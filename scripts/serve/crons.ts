@@ -1,4 +1,4 @@
-/** Cron triggers: Cloudflare fires them in production, nothing does locally, so the runner keeps their time. */
+/** Cron triggers. Cloudflare fires them in production; locally the runner does. */
 import { Cron } from "croner";
 
 /**

@@ -67,8 +67,8 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
 }
 
 /**
- * Makes the lock file ours. A file appears whole and only once (link of a finished file); the file of a dead runner is replaced
- * under a second, short-lived file, so that of two successors one wins and the other sees a living lock.
+ * Makes the lock file ours. The link of a finished file appears whole, and only once. A second, short-lived file guards the replacement of a dead
+ * runner's file: of two successors one wins, and the other sees a living lock.
  */
 function lock(path: string, self: ProcessIdentity, folder: string): void {
   const own = `${path}.${String(self.pid)}`;
@@ -97,7 +97,7 @@ function lock(path: string, self: ProcessIdentity, folder: string): void {
   }
 }
 
-/** A lock that cannot be read for another reason than that it is gone is taken for ours: the disk may be full or broken for a while. */
+/** Only a lock that is gone or names another runner is not ours. A lock that cannot be read is: the disk may be broken for a while. */
 function isLockOf(self: ProcessIdentity, path: string): boolean {
   if (!existsSync(path)) return false;
   const holder = readIdentity(path);
@@ -117,14 +117,14 @@ async function endLeftover(path: string): Promise<void> {
   rmSync(path, { force: true });
 }
 
-/** As mkdir -p. Node's own recursive form loops for ever where a folder can never be made (below /proc). */
+/** As mkdir -p. Node's own recursive form never ends where a folder cannot be made (below /proc). */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   mkdirSync(path);
 }
 
-/** A folder that cannot be written any more keeps its files: whoever opens it next finds that their processes are gone. */
+/** A folder that has become read-only keeps its files. The next runner finds that their processes are gone. */
 function unlinkIfPossible(path: string): void {
   try {
     unlinkSync(path);

@@ -1,6 +1,6 @@
 /**
- * Who is running, told apart from a later process with a recycled number by the time it started.
- * /proc on Linux, `ps` elsewhere; where neither answers, nothing is ever taken for ours.
+ * Running processes. The start time tells a process from a later one with the same number. From /proc on Linux, from `ps` elsewhere; without both no
+ * process is known.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -44,7 +44,7 @@ export function childrenNamed(parent: number, command: string): ProcessIdentity[
     .map(({ pid, startedAt }) => ({ pid, startedAt }));
 }
 
-/** Where npm runs `parent` as the shell of its command: npm. A shell that has made room for its command is not there any more. */
+/** The npm that runs `parent` as the shell of its command. undefined: `parent` is no shell, but npm itself, because the shell has replaced itself. */
 export function npmAbove(parent: number): ProcessIdentity | undefined {
   const row = rowOf(parent);
   return row && SHELLS.has(row.command) ? identify(row.parent) : undefined;

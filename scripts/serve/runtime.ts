@@ -1,8 +1,8 @@
 /**
  * The Worker in Miniflare, on the wrangler configuration itself: bindings, variables and crons have one source.
  *
- * Requests reach the Worker by a direct socket on its entrypoint "direct": Miniflare's own front (request log, routing, a copy of
- * every request and response) would make a trivial request ten times slower.
+ * Requests reach the Worker by a direct socket on its entrypoint "direct". Miniflare's own front (request log, routing, a copy of every request and
+ * response) makes a trivial request ten times slower.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -108,7 +108,7 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
-/** Lets Miniflare start workerd through workerd.sh, which tells why. Windows has neither its shell nor its signals. */
+/** Makes Miniflare start workerd through workerd.sh, which says why. Windows has neither the shell nor the signals. */
 function shieldFromTerminal(): void {
   if (process.platform === "win32") return;
   const wrapper = join(import.meta.dirname, "workerd.sh");

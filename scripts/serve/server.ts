@@ -150,8 +150,8 @@ async function untilReady(url: string, stop: AbortSignal): Promise<boolean> {
 }
 
 /**
- * Waits for the end of the server. Started by npm, the end of npm is a stop as well: npm passes SIGTERM on to its shell, and few shells pass it on to
- * us; a kill -9 of npm reaches nobody else.
+ * Waits for the end of the server. The end of npm that started it is a stop, too: npm passes SIGTERM on to its shell, few shells pass it on to us,
+ * and a kill -9 of npm reaches nobody else.
  */
 async function untilEnd(runtime: ProcessIdentity | undefined, folder: DataFolder, stop: AbortSignal): Promise<End> {
   const parent = process.env["npm_lifecycle_event"] === undefined ? undefined : process.ppid;

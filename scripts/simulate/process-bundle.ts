@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 /**
- * The program of history-process.ts as one file in a folder of its own. Run as it stands, through a loader that keeps the name of every function,
- * each history takes a seventh longer. `remove` takes the folder away.
+ * The program of history-process.ts as one file in a folder of its own; `remove` deletes the folder. Through the loader, which keeps the name of every
+ * function, a history takes a seventh longer.
  */
 export async function bundleHistoryProcess(): Promise<{ file: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "servicenet-simulate-"));

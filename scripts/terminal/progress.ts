@@ -1,10 +1,10 @@
-/** How far a long piece of work is: a bar on a terminal, nothing anywhere else. */
+/** The progress of long work: a bar on a terminal, nothing elsewhere. */
 export interface Progress {
-  /** `done` of `total`; the line goes when all is done */
+  /** Shows `done` of `total`. The bar goes when all is done. */
   show(what: string, done: number, total: number): void;
-  /** Work whose end nobody knows. */
+  /** Shows work without a known end. */
   wait(what: string): void;
-  /** The line goes, for something else to be printed. */
+  /** Removes the bar, so that something else can be printed. */
   clear(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Clients as a process: each creates a Service, deletes its oldest one, and again, until the time is over. The first argument is a ChurnLoad
- * as JSON; prints a ChurnResult.
+ * Clients in a process of their own: each creates a Service and deletes its oldest one, over and over, until the time is over. The first argument is a
+ * ChurnLoad as JSON. Prints a ChurnResult.
  */
 import { Agent, request } from "node:http";
 

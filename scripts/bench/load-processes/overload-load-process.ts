@@ -1,6 +1,6 @@
 /**
- * The load generator of the overload figures as a process: creates Services for a while as its first argument (JSON, TimedLoad) says, and prints a
- * TimedLoadResult. Unlike the other generators it takes refusals (429) for an answer.
+ * The load generator of the overload figures, in a process of its own: creates Services as its first argument (JSON, TimedLoad) says. Prints a
+ * TimedLoadResult. Unlike the other generators it accepts refusals (429).
  */
 import type { Socket } from "node:net";
 import { AnswerReader, open } from "./load";
@@ -15,8 +15,8 @@ export interface TimedLoad {
   connections: number;
   seconds: number;
   /**
-   * requests arrive so often whatever becomes of those before; what finds no connection free is not sent. Without it each connection sends its next
-   * request when it has the answer, and the refused one again when Retry-After is over
+   * requests arrive at this rate, whatever the answers; a request without a free connection is not sent. Without a rate each connection sends its
+   * next request after the answer, and a refused one again after Retry-After
    */
   arrivalsPerSecond?: number;
 }
@@ -48,8 +48,8 @@ let finish: () => void = () => undefined;
 const finished = new Promise<void>((resolve) => (finish = resolve));
 
 /**
- * One connection: sends what it is told to and calls back with the seconds to wait (0 = created, or nobody knows). The server closes a connection that is
- * idle for seconds, so it is opened anew when it is needed.
+ * One connection: sends requests and calls back with the seconds to wait (0 = created, or unknown). The server closes idle connections after seconds,
+ * so it is opened again when it is needed.
  */
 class Client {
   readonly #reader = new AnswerReader();
@@ -148,7 +148,7 @@ function openArrivals(clients: readonly Client[], perSecond: number): void {
 const clients = sockets.map((socket) => new Client(socket));
 if (load.arrivalsPerSecond === undefined) closedLoop(clients);
 else openArrivals(clients, load.arrivalsPerSecond);
-// Clients that wait when the time is over send nothing any more.
+// Clients that wait at the end of the time send nothing more.
 setTimeout(
   () => {
     if (underWay === 0) finish();

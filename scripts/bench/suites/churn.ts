@@ -1,6 +1,6 @@
 /**
- * The service level of KEP-1880 (99.9 % of allocations under 500 ms, all of them successful) while the topology never rests: 100 clients create
- * and delete Services for a minute, and every second a range is added and another one deleted.
+ * The service level of KEP-1880: 99.9 % of allocations take less than 500 ms, and all succeed. For a minute 100 clients create and delete Services,
+ * and every second one range is added and another one deleted.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Api } from "../../../test/support/clients/api";
@@ -12,15 +12,15 @@ import { quantile, runLoadProcess, withServer } from "../started";
 
 const CLIENTS = 100;
 const DURATION_MS = 60_000;
-/** Services that each client keeps: enough that every range that goes holds some, few enough that they are soon gone from it. */
+/** Services that each client keeps: enough for some in every range, few enough to leave a deleted range soon. */
 const HELD = 10;
 const CHANGE_INTERVAL_MS = 1_000;
 const ALLOCATION_MS_MAX = 500;
 const QUANTILE_MIN = 0.999;
-/** It stays, so that there is always room; small beside those that come and go, so that most addresses come from them. */
+/** The range that stays, so that there is always room. It is small: most addresses come from the ranges that come and go. */
 const STAYING = "10.127.0.0/18";
 const REPAIR_WAIT_MS = 30_000;
-/** A /16 is deleted with the first change of the block that is so many later. */
+/** A /16 is deleted this many blocks after its own. */
 const BLOCKS_KEPT = 2;
 
 export function benchChurn(): Promise<BenchRow[]> {
@@ -88,8 +88,8 @@ export function benchChurn(): Promise<BenchRow[]> {
 }
 
 /**
- * Ranges that come and go by turns: a /18, then a /16 around it, to which the /18, deleted, hands over its addresses; three changes later the /16 is deleted
- * in its turn, covered by nothing, and waits for its Services to go.
+ * Ranges that come and go by turns: a /18, then a /16 around it. The /18 is deleted and hands its addresses over to the /16. Three changes later the
+ * /16 is deleted, too; nothing covers it, so it waits for the end of its Services.
  */
 class Ranges {
   changes = 0;

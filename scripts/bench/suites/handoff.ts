@@ -1,6 +1,6 @@
 /**
- * A ServiceCIDR with 60,000 Services is deleted while another covers it: how long its addresses take to get to their new owner, and what the
- * creates of the meantime feel of it. Nearly all that is free is on the move, so that creates cannot get out of its way.
+ * A ServiceCIDR with 60,000 Services is deleted while another covers it. Measured: the time until its addresses have their new owner, and the latency
+ * of creates meanwhile. Nearly all free addresses are on the move, so that creates cannot avoid them.
  */
 import type { Server } from "../../../test/support/server/server";
 import { callServiceCIDRs, countReady, createServiceCIDR, until } from "../service-cidrs";
@@ -13,7 +13,7 @@ const MOVING = "10.96.0.0/16";
 const DEFAULT_RANGE = "10.0.0.0/29";
 const DURATION_MS_MAX = 5_000;
 const DELAY_MS_MAX = 500;
-/** Creates that go on while the addresses move, begun before and ended after: nearly all that there is room for. */
+/** Creates from before the move to after it: nearly all that there is room for. */
 const CREATES_MEANWHILE = 4_400;
 const CONNECTIONS_MEANWHILE = 4;
 

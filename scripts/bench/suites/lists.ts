@@ -1,6 +1,6 @@
 /**
- * Lists of 15,000 Services: whole, as a Table, and in chunks as `kubectl --chunk-size=500` asks for them; and what a list at resourceVersion 0
- * costs out of the published copy, against the store.
+ * Lists of 15,000 Services: whole, as a Table, and in chunks as `kubectl --chunk-size=500` asks for them. Then the cost of a list at resourceVersion 0
+ * from the published copy, and from the store.
  */
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ interface ListAnswer {
 export function benchLists(): Promise<BenchRow[]> {
   return withServer("10.0.0.0/12", async (server) => {
     await createServices(server, { cluster: "default", connections: 100, count, prefix: "list", addressPrefixes: ["10."] });
-    // The code is compiled by then; a page is small enough to leave the memory as it is.
+    // Compiles the code; a page is too small to change the memory.
     for (const accept of [TABLE, "application/json"]) await read(server, `?limit=${String(chunk)}`, accept);
     const { result: json, growthMiB } = await growthDuring(server.runtimePid, () => read(server, "", "application/json"));
     const table = await read(server, "", TABLE);

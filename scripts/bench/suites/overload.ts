@@ -1,6 +1,6 @@
 /**
- * Overload: five times the clients, each honouring Retry-After, and three times the arrivals that the server has room for. What it still does (goodput)
- * against the best it can, how long what it takes on waits, what it holds meanwhile, and how soon all is as before.
+ * Overload: five times the clients that the server has room for, each honouring Retry-After, and three times the arrivals. Measured: the goodput against
+ * the best rate, the latency of accepted requests, the memory meanwhile, and the time until all is as before.
  */
 import { growthDuring } from "../memory";
 import type { TimedLoad, TimedLoadResult } from "../load-processes/overload-load-process";
@@ -10,7 +10,7 @@ import { quantile, runLoadProcess, withServer } from "../started";
 const RANGE = "10.0.0.0/8";
 const CONNECTIONS = 100;
 const MANY = 5 * CONNECTIONS;
-/** enough for all that is under way, what is being refused, and what the runtime has not yet begun */
+/** enough for requests under way, requests being refused, and requests that the runtime has not begun */
 const OPEN_CONNECTIONS = 4_000;
 const OPEN_FACTOR = 3;
 const WARM_UP_SECONDS = 5;
@@ -19,7 +19,7 @@ const SECONDS = 60;
 const RECOVERY_SECONDS = 10;
 /** of the best rate */
 const RECOVERED = 0.8;
-/** the second in which a load begins or ends is not a whole one */
+/** the seconds in which a load begins and ends are not whole */
 const whole = (counts: readonly number[], seconds: number) => counts.slice(1, seconds - 1);
 
 const MANY_MIN = 0.8;

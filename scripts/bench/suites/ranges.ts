@@ -1,6 +1,6 @@
 /**
- * A cluster with 1,000 ServiceCIDRs against one with a single range: how fast the ranges come, what a Service costs among them, and that
- * everything is still found, repaired without a violation, and released.
+ * A cluster with 1,000 ServiceCIDRs against one with a single range: the rate of new ranges, and the cost of a Service. Afterwards everything is still
+ * found, repaired without a violation, and released.
  */
 import { observe, violationsAfterRepair, wrongAfterRepair } from "../../../test/support/server/observe";
 import { getJson, type Server } from "../../../test/support/server/server";
@@ -16,9 +16,9 @@ import { createServices, fullSweep, quantile, withServer } from "../started";
 const RANGES = 1_000;
 const OVERLAPPING = 200;
 const SERVICES = 10_000;
-/** The two sides create in turn, so many times each: what the machine and a full minute's cron cost falls on both. */
+/** The two clusters create in turn, this many times each: the load of the machine and of cron falls on both. */
 const ROUNDS = 10;
-/** Before the ranges come, so that neither side begins with a new cluster or with code that has never run. */
+/** Before the ranges come: neither side begins with a new cluster or cold code. */
 const WARM_UP = 1_500;
 const CONNECTIONS = 100;
 const ALL_READY_MS_MAX = 30_000;
@@ -26,7 +26,7 @@ const RATE_RATIO_MIN = 0.8;
 const P99_RATIO_MAX = 1.5;
 const TOPOLOGY_MS_MAX = 20;
 const TOPOLOGY_LOADS = 21;
-/** For what is under way while it is looked at. */
+/** For work that is under way while the cluster is read. */
 const REPAIR_WAIT_MS = 30_000;
 const SEED = 20_260_602;
 const DEFAULT_RANGE = "10.0.0.0/16";
@@ -166,7 +166,7 @@ interface TopologyLoading {
   owners: number;
 }
 
-/** What a router does with the Coordinator's answer: takes its copy, adopts the counts in it, draws an owner. */
+/** A router with the answer of the Coordinator: it copies the answer, adopts the counts and draws an owner. */
 async function topologyLoading(server: Server): Promise<TopologyLoading> {
   const topology = await currentTopology(server);
   const random = seededRandom(SEED);
@@ -189,8 +189,8 @@ async function topologyLoading(server: Server): Promise<TopologyLoading> {
 }
 
 /**
- * The topology that the server's Coordinator answers now: its claims as GET /check/owners shows them, its ranges from the ServiceCIDRs, which
- * are all Ready. Epochs and free counts, which no view shows, are filled in for every owner: the answer is never larger.
+ * The topology that the server's Coordinator answers now: claims from GET /check/owners, ranges from the ServiceCIDRs, which are all Ready. No view
+ * shows epochs and free counts; they are filled in for every owner, so that the real answer is never larger.
  */
 async function currentTopology(server: Server): Promise<Topology> {
   const { epoch, claims } = await getJson<{ epoch: number; claims: Claim[] }>(`${server.url}/check/owners`);

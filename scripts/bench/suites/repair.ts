@@ -1,6 +1,6 @@
 /**
- * What repair costs on 10,000 Services over 1,000 ServiceCIDRs: a sweep of everything and what creates notice of it, and the minute's cron
- * when nothing, or everything, has changed since the last one.
+ * The cost of repair on 10,000 Services over 1,000 ServiceCIDRs: a sweep of everything and the latency of creates meanwhile; the cron of a minute
+ * after which nothing, or everything, has changed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../test/support/server/server";
@@ -18,7 +18,7 @@ const BLOCK_MS_MAX = 50;
 /** creates one after the other before the sweep, for comparison */
 const PROBES = 100;
 const MINUTE_MS = 60_000;
-/** From just before a full minute: cron's jobs and the pass that they wake are over by then. */
+/** From just before a full minute until the jobs of cron, and the pass that they wake, are over. */
 const CRON_WINDOW_MS = 25_000;
 
 export function benchRepair(): Promise<BenchRow[]> {
@@ -27,7 +27,7 @@ export function benchRepair(): Promise<BenchRow[]> {
       server,
       Array.from({ length: RANGES }, (_, i) => `10.${String(1 + (i >> 8))}.${String(i & 255)}.0/24`),
     );
-    // All in one minute, so that the next one finds all of them changed.
+    // All in one minute, so that the next cron finds all of them changed.
     await sleep(MINUTE_MS - (Date.now() % MINUTE_MS) + CRON_WINDOW_MS);
     await createServices(server, {
       cluster: "default",
@@ -37,7 +37,7 @@ export function benchRepair(): Promise<BenchRow[]> {
       addressPrefixes: ["10."],
     });
     const changed = await cronCpuMs(server);
-    // The minute that audits what is left of the owners, each for the first time since it was configured.
+    // In this minute cron audits the remaining owners, each for the first time since its configuration.
     await cronCpuMs(server);
     const healthy = await cronCpuMs(server);
 

@@ -1,11 +1,10 @@
 /**
  * How long a ServiceCIDR object with a nearly full /16 takes to answer its first allocation after a restart, on a real workerd with its data
- * on disk. `npx tsx scripts/bench/restart.ts` prints the rows.
+ * on disk.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { Log, LogLevel, Miniflare } from "miniflare";
 import type { BenchRow } from "../row";
@@ -120,8 +119,4 @@ function median(values: readonly number[]): number {
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  for (const row of await benchRestart()) console.log(JSON.stringify(row));
 }

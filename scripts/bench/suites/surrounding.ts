@@ -1,6 +1,6 @@
 /**
- * A ServiceCIDR with hundreds of others inside, which came after it and so are served by its owner, is deleted while Services are created in
- * them: how long until each has taken over what is its own, and what the creates of the meantime feel of it.
+ * A ServiceCIDR is deleted that has hundreds of others inside. They are younger, so its owner serves their addresses. Services are created in them
+ * meanwhile. Measured: the time until each range has its own addresses, and the latency of the creates.
  */
 import type { Server } from "../../../test/support/server/server";
 import type { BenchRow } from "../row";
@@ -36,7 +36,7 @@ const SHAPES: readonly Shape[] = [
     name: "surrounding.v6",
     defaultRange: DEFAULT_RANGE_V6,
     outer: "fd00:0:0:1::/64",
-    // All over it, so that it would be in pieces of every size.
+    // Spread over the outer range, which falls into pieces of every size.
     inner: Array.from({ length: 1_000 }, (_, i) => `fd00::1:${hex(i * 40_503 + 1)}:${hex(i * 7_919 + 1)}:${hex(i + 1)}:0/112`),
     services: 4_000,
     addressPrefixes: ["fd00:"],
@@ -55,7 +55,7 @@ async function measure(server: Server, shape: Shape): Promise<BenchRow[]> {
   await createServiceCIDR(server, "outer", outer);
   await until(async () => (await countReady(server)) > ready);
   await createReadyServiceCIDRs(server, inner);
-  // Only inner ones may give out addresses, so that nothing but them holds one when the outer one goes.
+  // Only the inner ranges may give out addresses, so that no Service holds an address of the outer range alone.
   const suspended = await callServiceCIDRs(server, "PATCH", "/outer/status", notReady());
   if (suspended.status !== 200) throw new Error(await suspended.text());
   const load = { cluster: "default", addressPrefixes };

@@ -1,4 +1,4 @@
-/** 1,000 clients that watch one type while an object changes, and one that has stopped reading beside others that have not. */
+/** 1,000 clients watch one type while an object changes. Then one client stops reading while the others go on. */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ const watcherCount = 1_000;
 const changes = 10;
 const deliveryMsMax = 300;
 const residentMiBMax = 256;
-/** Beside the stalled one: changes this large fill what the kernel keeps for its connection, then what the server keeps. */
+/** Clients beside the stalled one. Changes of this size fill the buffers of the kernel, then those of the server. */
 const besideStalled = 10;
 const largeChanges = 200;
 const largeChars = 100_000;
@@ -83,7 +83,7 @@ export function benchWatchers(): Promise<BenchRow[]> {
 
 async function besideAStalledOne(server: Server): Promise<BenchRow[]> {
   const watchers = await openAll(server, besideStalled);
-  // Everything that the measured part needs is allocated before: the growth that is left is the stalled watcher's.
+  // Allocates all that the measured part needs: the rest of the growth belongs to the stalled watcher.
   let events = 0;
   const round_ = async (rounds: number) => {
     const latencies: number[] = [];

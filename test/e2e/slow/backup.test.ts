@@ -1,4 +1,4 @@
-/** `npm run backup` and `npm run restore`: a cluster with something of everything, carried over into empty ones. */
+/** `npm run backup` and `npm run restore`: a cluster with objects of every kind, carried over into empty ones. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ const reference = (kind: string, { metadata }: KubeObject) => ({
 });
 const MERGE = "application/merge-patch+json";
 
-/** Something of everything that a restore could get wrong. */
+/** One object for everything that a restore could get wrong. */
 async function fill(): Promise<void> {
   await send("POST", "/api/v1/namespaces", {
     metadata: { name: "shop", labels: { team: "orders" }, annotations: { note: "line\u2028separator" } },
@@ -158,7 +158,7 @@ const PATHS = [
   "/apis/coordination.k8s.io/v1/leases",
 ];
 
-/** All of a cluster but what each server sets anew; uids are written as the names of their objects. */
+/** A whole cluster without the fields that each server sets anew; uids are written as the names of their objects. */
 async function contents(url: string): Promise<Record<string, unknown>> {
   const lists = await Promise.all(PATHS.map((path) => getJson<{ items: KubeObject[] }>(url + path)));
   const all = lists.flatMap(({ items }, i) => items.map((object) => ({ path: PATHS[i] ?? "", object })));
@@ -201,7 +201,7 @@ function altered(name: string, change: (text: string) => string): string {
 }
 
 describe("a whole cluster", () => {
-  it("is restored into another server: the same addresses, ports, states and owners of fields", async () => {
+  it("restored into another server: it has the same addresses, ports, states and owners of fields", async () => {
     const before = await contents(other.url);
     const dry = await restore(other.url, ["--dry-run"]);
     expect(dry).toMatchObject({ code: 0, report: { dryRun: true, created: 0, objects: { services: MANY + 13 } } });
@@ -224,7 +224,7 @@ describe("a whole cluster", () => {
     expect(again.err).toMatch(/is not empty: it has .* and \d+ more; a restore needs an empty cluster\n$/);
   }, 180_000);
 
-  it("lives on as it was: what waited for its end goes when its finalizer does, and the garbage collector knows owners", async () => {
+  it("after a restore: an object that waits for its finalizer goes with it, and the garbage collector knows owners", async () => {
     const on = (method: string, path: string, body?: object) =>
       fetch(other.url + path, { method, headers: { "Content-Type": MERGE }, ...(body ? { body: JSON.stringify(body) } : {}) });
     const codeOf = async (path: string) => (await fetch(other.url + path)).status;
@@ -243,7 +243,7 @@ async function begin(cluster: string): Promise<void> {
 }
 
 describe("a restore that is interrupted", () => {
-  it("is marked, goes on with --resume and that file alone, however often it is interrupted", async () => {
+  it("the cluster is marked; only --resume with the same file goes on, however often it is interrupted", async () => {
     const target = ["--server", server.url, "--cluster", "resumed", "--file", file];
     const services = async () => (await getJson<{ items: KubeObject[] }>(`${server.url}/clusters/resumed/api/v1/services`)).items.length;
     const interrupted = async (args: readonly string[], at: number) => {
@@ -273,7 +273,7 @@ describe("a restore that is interrupted", () => {
   }, 240_000);
 });
 
-it("a cluster in use is backed up and restored whole, each type as of one moment", async () => {
+it("backup of a cluster in use: each type is of one moment, and the restore is whole", async () => {
   const services = `/clusters/busy${core("default", "services")}`;
   await send("POST", services, { metadata: { name: "stays" }, spec: { ports: [{ port: 80 }] } });
   let over = false;
@@ -300,7 +300,7 @@ it("a cluster in use is backed up and restored whole, each type as of one moment
   expect({ code, shortcomings: report.shortcomings, wrong: report.check?.wrong }).toEqual({ code: 0, shortcomings: [], wrong: [] });
 }, 120_000);
 
-describe("a file that is not whole", () => {
+describe("restore of a damaged file", () => {
   const end = (text: string): number => text.lastIndexOf('{"end"');
   const cases: [string, (text: string) => string, RegExp][] = [
     ["cut short", (text) => text.slice(0, text.length / 2), /is (cut short|damaged)/],
@@ -328,7 +328,7 @@ describe("a file that is not whole", () => {
     await expect(readBackup(altered(`${name.replaceAll(" ", "-")}.jsonl`, change))).rejects.toThrow(message);
   });
 
-  it("nothing is written of it: one line, exit code 2", async () => {
+  it("writes nothing: one line, exit code 2", async () => {
     const bad = altered("bad.jsonl", (text) => text.replace('"10.96.0.17"', '"10.96.0.18"'));
     const [cut, missing] = await Promise.all([
       runProgram("restore", ["--server", server.url, "--cluster", "untouched", "--file", bad]),
@@ -339,7 +339,7 @@ describe("a file that is not whole", () => {
     expect((await fetch(`${server.url}/clusters/untouched`)).status, "not even the cluster was begun").toBe(404);
   });
 
-  it("the backup of a server that is none leaves no file", async () => {
+  it("backup of something that is no API server: leaves no file", async () => {
     const path = join(files, "never.jsonl");
     const { code, err } = await runProgram("backup", ["--server", `${server.url}/nothing`, "--file", path]);
     expect([code, err]).toEqual([2, `backup: ${server.url}/nothing is no Kubernetes API server: /version answers 404\n`]);
@@ -347,7 +347,7 @@ describe("a file that is not whole", () => {
   });
 });
 
-describe("a cluster that the backup does not fit is refused before anything is written", () => {
+describe("restore into a cluster that does not fit: refused before anything is written", () => {
   const state = async (): Promise<ClusterState> => {
     const types = new Map((await readBackup(file)).sections.map(({ type }) => [typeName(type), type]));
     return { types, objects: new Map() };
@@ -402,8 +402,8 @@ describe("a cluster that the backup does not fit is refused before anything is w
   });
 });
 
-it("an object that is refused is named, and the rest is restored", async () => {
-  // Somebody has taken the address in between: the plan does not know of it.
+it("an object that the server refuses: it is named, and the rest is restored", async () => {
+  // Another client takes the address meanwhile; the plan does not know of it.
   const cluster = `${server.url}/clusters/taken`;
   await begin("taken");
   const backup = await readBackup(file);

@@ -19,7 +19,7 @@ let pages: HttpServer;
 let elsewhere: string;
 let page: Page;
 
-/** Reads the watch's URL from its own query; what it hears stands in `heard`, how it ended in `ended`. */
+/** Reads the URL of the watch from its own query; its events stand in `heard`, its end in `ended`. */
 const WATCHING_PAGE = `<!doctype html><title>watch</title><script>
   const { searchParams } = new URL(location.href);
   window.heard = [];
@@ -74,8 +74,8 @@ const heard = (): Promise<string[]> => page.evaluate("window.heard");
 const ended = (): Promise<unknown> => page.evaluate("window.ended");
 const watches = () => openWatches(server.url, "services");
 
-describe("a page of another origin", () => {
-  it("watches: what is there, what comes, and a clean end", async () => {
+describe("page of another origin", () => {
+  it("WebSocket watch: existing objects, changes, and a clean end", async () => {
     await create("there");
     await watchingPage("fieldSelector=metadata.name!=kubernetes");
     await eventually(heard).toEqual(["ADDED there"]);
@@ -86,25 +86,25 @@ describe("a page of another origin", () => {
     expect(await ended()).toBeUndefined();
   });
 
-  it("gets the subprotocol that is no token, and the proper close when the time is over", async () => {
+  it("WebSocket watch with a timeout: the subprotocol without the token, and a proper close at the end", async () => {
     await watchingPage("timeoutSeconds=1", ["base64url.bearer.authorization.k8s.io.dG9rZW4", "base64.binary.k8s.io"]);
     await eventually(ended).toEqual({ code: 1000, wasClean: true });
     expect(await page.evaluate("window.protocol")).toBe("base64.binary.k8s.io");
   });
 
-  it("is refused with a failed handshake for a watch that is not valid", async () => {
+  it("WebSocket watch that is not valid: the handshake fails", async () => {
     await watchingPage("resourceVersion=x");
     await eventually(ended).toEqual({ code: 1006, wasClean: false });
   });
 
-  it("that is closed leaves no watch behind", async () => {
+  it("a page that is closed: leaves no watch behind", async () => {
     await watchingPage("resourceVersion=0");
     await eventually(watches).toBe(1);
     await page.goto("about:blank");
     await eventually(watches).toBe(0);
   });
 
-  it("hears of a graceful stop and can watch again from where it was", async () => {
+  it("graceful stop of the server: the page hears of it and watches again from its revision", async () => {
     await watchingPage("");
     await eventually(heard).toContain("ADDED kubernetes");
     const { port } = new URL(server.url);
@@ -115,13 +115,13 @@ describe("a page of another origin", () => {
     await eventually(heard).toContain("ADDED kubernetes");
   });
 
-  it("cannot fetch: there are no CORS headers", async () => {
+  it("fetch: fails without CORS headers", async () => {
     await watchingPage("");
     expect(await page.evaluate(`fetch("${server.url}${SERVICES}").then(() => "answered", (error) => error.name)`)).toBe("TypeError");
   });
 });
 
-describe("a page of the server's own origin", () => {
+describe("page of the server's own origin", () => {
   it("lists, creates, deletes and watches", async () => {
     page = await browser.newPage();
     await page.goto(`${server.url}/version`);

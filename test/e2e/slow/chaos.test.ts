@@ -1,6 +1,6 @@
 /**
- * kill -9 of the server at random moments under a hundred clients, on the same data all the time: what one round leaves, the next one inherits.
- * `SEED=<n>` repeats what the clients do and when the server dies, as far as a real server can be repeated.
+ * kill -9 of the server at random moments under a hundred clients. All rounds share the data: each inherits what the last one left. `SEED=<n>` repeats
+ * the requests and the moments of death, as far as a real server can be repeated.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { removeFolder, startServer, temporaryFolder } from "../../support/server
 
 const ROUNDS = 20;
 const CLIENTS = 100;
-/** more than most rounds see, so that some die while they are busy starting and others in full run */
+/** Longer than most rounds: some die while they start, others in full run. */
 const ACKNOWLEDGED_MAX = 1_500;
 /** from the last start on, for all that is asked then; orphans younger than a minute are left alone */
 const REPAIR_MS_MAX = 120_000;

@@ -1,4 +1,4 @@
-/** `npm run check` and GET /check on a cluster whose tables were written into, and what a repair makes of it. */
+/** `npm run check` and GET /check on a cluster with damaged tables, before and after a repair. */
 import { expect, it } from "vitest";
 import { encodePage } from "../../../src/core/bitmap/codec";
 import { Page } from "../../../src/core/bitmap/page";
@@ -26,7 +26,7 @@ function create(name: string, spec: Service["spec"] = {}): Promise<void> {
   return post(SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
 }
 
-/** Of a client, for something else than a Service. */
+/** An IPAddress of a client, whose parent is no Service. */
 function createIPAddress(name: string): Promise<void> {
   const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "edge" };
   return post(`${NETWORKING}/ipaddresses`, { metadata: { name }, spec: { parentRef } });
@@ -49,7 +49,7 @@ function hexOf(index: number): string {
 
 const linesOf = (findings: CheckReport["wrong"]): string[] => findings.map(({ rule, message }) => `${rule}: ${message}`).sort();
 
-it("every kind of damage is found by name, a repair mends what can be mended, and the rest goes with its Services", async () => {
+it("every kind of damage: the check names it, repair mends what it can, and the rest goes with its Services", async () => {
   const names = ["first", "second", "unpaired", "gone", "unlabelled", "rowless", "far", "porter", "ported", "vanished", "damaged"];
   for (const [index, name] of names.entries())
     await create(name, {
@@ -90,11 +90,11 @@ it("every kind of damage is found by name, a repair mends what can be mended, an
     { ...services, sql: "UPDATE objects SET data = substr(data, 1, 40) WHERE key = 'default/damaged'" },
     { class: "ServiceCIDR", name: `default/${first}`, sql: "DELETE FROM address WHERE name = '10.96.2.1'" },
     { ...ipAddresses, sql: "DELETE FROM objects WHERE key = '10.96.2.2'" },
-    // As many addresses as there are rows, but another one.
+    // As many addresses as rows, but one of them differs.
     { class: "ServiceCIDR", name: `default/${second}`, sql: `UPDATE page SET bytes = x'${hexOf(6)}'` },
     { ...services, ...replaced("default/far", '"10.96.1.7"', '"10.200.0.7"') },
     { ...services, ...replaced("default/ported", '"nodePort":30009', '"nodePort":30008') },
-    // The slice of everything is not due before the check is through.
+    // The next slice of the sweep is not due before the end of the check.
     {
       class: "Controller",
       name: "default/controllers/repair",
@@ -138,7 +138,7 @@ it("every kind of damage is found by name, a repair mends what can be mended, an
   expect([linesOf(report.wrong), report.unchecked]).toEqual([["object: Service default/damaged is stored, and cannot be read"], []]);
 }, 300_000);
 
-it("what every cluster has and is lost, and a range without an owner, are found by name", async () => {
+it("a lost object that every cluster has, and a range without an owner: the check names both", async () => {
   for (const cluster of ["bare", "ownerless"]) expect((await fetch(`${server.url}/clusters/${cluster}`, { method: "PUT" })).ok).toBe(true);
   await post(`/clusters/ownerless${NETWORKING}/servicecidrs`, { metadata: { name: "second" }, spec: { cidrs: ["10.201.0.0/24"] } });
   for (const cluster of ["bare", "ownerless"])

@@ -3,7 +3,7 @@ import { serverForTests } from "../../support/server/server-for-tests";
 
 const server = serverForTests(["--var", "LOG_LEVEL=debug"]);
 
-it("the cron of every minute fires at the minute, in the Worker", async () => {
+it("the cron of every minute: the Worker runs it at each full minute", async () => {
   const fired = () =>
     server
       .output()

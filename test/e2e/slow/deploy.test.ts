@@ -22,7 +22,7 @@ describe("wrangler deploy --dry-run", () => {
     expect(output).toContain("--dry-run: exiting now.");
     expect(output).not.toMatch(/warning|deprecated|✘|▲/i);
     expect(result.status).toBe(0);
-    // One module and nothing beside it: an import that wrangler takes for a data file would stand here too, and fail at start.
+    // One module alone: an import that wrangler takes for a data file would be a second one, and would fail at the start.
     const modules = readdirSync(folder).filter((name) => name !== "README.md" && !name.endsWith(".map"));
     expect(modules).toEqual(["index.js"]);
     expect(gzipSync(readFileSync(join(folder, "index.js"))).length).toBeLessThan(bundleBytesMax);

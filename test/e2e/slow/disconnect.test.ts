@@ -20,7 +20,7 @@ async function watch(query: string): Promise<{ response: IncomingMessage; receiv
   return { response, received: () => text };
 }
 
-it("watches of a quiet resource whose clients left without a word are gone within two minutes; those that stay are none the worse", async () => {
+it("watches of a quiet resource: those whose clients vanished are gone within two minutes, the others go on", async () => {
   const staying = await watch("");
   const leaving = await Promise.all(Array.from({ length: 20 }, (_, i) => watch(i % 2 === 0 ? "" : "allowWatchBookmarks=true")));
   await expect.poll(watches).toBe(21);
@@ -32,7 +32,7 @@ it("watches of a quiet resource whose clients left without a word are gone withi
     body: JSON.stringify({ metadata: { name: "late" }, spec: { containers: [{ name: "a", image: "a" }] } }),
   });
   await expect.poll(() => staying.received(), { timeout: 10_000 }).toContain("\n");
-  // One line, and JSON as it stands, for readers of lines and of JSON alike.
+  // One line of valid JSON, for readers of lines and of JSON alike.
   const lines = staying.received().split("\n");
   expect([lines.length, lines[1]]).toEqual([2, ""]);
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "ADDED", object: { metadata: { name: "late" } } });

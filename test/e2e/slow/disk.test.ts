@@ -1,6 +1,6 @@
 /**
- * The disk fails under clients at work. Until it is whole again a write is kept or answered with 503 and a time to come back, and so are reads;
- * afterwards the server goes on by itself, and nothing that it ever acknowledged is missing. `SEED=<n>` repeats what the clients do.
+ * The disk fails under clients at work. Meanwhile the server keeps a write or answers 503 with Retry-After, to reads as well. Afterwards the server goes
+ * on by itself and misses nothing that it acknowledged. `SEED=<n>` repeats the requests of the clients.
  */
 import { afterAll, expect, it } from "vitest";
 import { seededRandom } from "../../support/sim/seeded-random";
@@ -13,7 +13,7 @@ import { startServer } from "../../support/server/server";
 
 const CLIENTS = 40;
 const REPAIR_MS_MAX = 120_000;
-/** an owner that answers nothing is asked again for 20 s */
+/** An owner that does not answer is asked again for 20 s. */
 const WAIT = { timeout: 60_000, interval: 50 };
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000) | 0;
 
@@ -26,7 +26,7 @@ afterAll(() => {
   for (const disk of disks) disk.remove();
 });
 
-/** What was asked for, or the one refusal of a disk that fails. */
+/** A success, or the one refusal of a disk that fails. */
 function expectClean(path: string, code: number, answer: Answer): void {
   if (answer.code === code) return;
   const { body, headers } = answer;

@@ -1,6 +1,6 @@
 /**
- * Growing and shrinking as KEP-1880 tells it, on the real server, with clients that create and delete Services all the while. Not one of their
- * requests may fail unless every range is full, and no address may be lost, given twice or left without its IPAddress.
+ * Growing and shrinking as KEP-1880 describes it, on the real server. Clients create and delete Services all the while. Their requests fail only when
+ * every range is full. No address is lost, given twice or left without its IPAddress.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/29"])
 class Load {
   readonly url: string;
   readonly api: Api;
-  /** name -> the Service as it was answered: there, and nobody has asked to delete it */
+  /** name -> the Service of the answer; nobody has deleted it since */
   readonly held = new Map<string, ObservedService>();
   readonly refusals: string[] = [];
   done = 0;
@@ -71,12 +71,12 @@ class Load {
     expect(this.refusals.splice(0)).toEqual([expect.stringContaining("range is full")]);
   }
 
-  /** Deletes so many, besides what the clients delete. */
+  /** Deletes this many Services, besides those that the clients delete. */
   async thin(count: number): Promise<void> {
     await this.#removeAll([...this.held.keys()].slice(0, count));
   }
 
-  /** Deletes those whose address matches, until there are none: what is being answered meanwhile may be another one. */
+  /** Deletes Services with matching addresses until there are none; an answer meanwhile may bring another one. */
   async empty(outside: RegExp): Promise<void> {
     const matching = () => [...this.held].filter(([, { spec }]) => outside.test(spec?.clusterIP ?? "")).map(([name]) => name);
     for (let names = matching(); names.length > 0; names = matching()) await this.#removeAll(names);
@@ -86,7 +86,7 @@ class Load {
     await Promise.all(names.map((name) => this.remove(name)));
   }
 
-  /** Each client deletes a Service and makes another one, again and again: there is room for it, which the deletion made if nothing else did. */
+  /** Each client deletes a Service and creates another one, again and again: the deletion makes the room. */
   churn(): Promise<void> {
     const work = async () => {
       while (!this.#stopped) {
@@ -127,7 +127,7 @@ class Load {
     return this.api.get(`/apis/networking.k8s.io/v1/servicecidrs/${name}`);
   }
 
-  /** Whatever was answered is there, with an IPAddress each; nothing else is. IPAddresses may still be on their way. */
+  /** Waits until the Services are those of the answers, each with its IPAddress. */
   async whole(): Promise<void> {
     const acknowledged = [...this.held.values()];
     await expect.poll(async () => checkState(await observe(this.url), acknowledged), { timeout: 20_000, interval: 200 }).toEqual([]);
@@ -141,8 +141,8 @@ class Load {
   }
 }
 
-describe("with clients at work all the while", () => {
-  it("a full /24 gets a second /24, which is given back", async () => {
+describe("ranges change while clients work", () => {
+  it("a full /24 gets a second /24, which goes again", async () => {
     const load = new Load("second");
     await load.range("first", SMALL);
     await load.fill(OF_DEFAULT + OF_A_24);
@@ -184,7 +184,7 @@ describe("with clients at work all the while", () => {
     await load.thin(200);
     await load.range("small", SMALL);
     await load.removeRange("large");
-    // Nothing comes out of the other half any more, so that deleting what is there empties it.
+    // The other half gives out no address any more, so that deletions empty it.
     const outside = /^10\.100\.(1\.|0\.255$)/;
     await load.empty(outside);
     await load.goes("large");
@@ -194,7 +194,7 @@ describe("with clients at work all the while", () => {
     expect(load.refusals).toEqual([]);
     expect(load.addresses().filter((address) => outside.test(address))).toEqual([]);
     await load.whole();
-    // A release that met a frozen segment is tried again: what was deleted last can be given out within this time.
+    // A release in a frozen segment is tried again: the address can be given out within this time.
     await sleep(RELEASED_MS);
     await load.fill(OF_DEFAULT + OF_A_24 - load.held.size);
     await load.full();

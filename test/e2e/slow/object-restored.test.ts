@@ -1,6 +1,6 @@
 /**
- * One object of a cluster comes back as it was some time ago, as Cloudflare's point-in-time recovery does it, and all others stay: its file is put
- * back while the server is down. docs/operations.md says what may be expected.
+ * One object of a cluster comes back as it was some time ago, as Cloudflare's point-in-time recovery does it; all others stay. The test puts the
+ * object's file back while the server is down. docs/operations.md says what follows.
  */
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ async function check(): Promise<CheckOutcome> {
 }
 
 it.each([
-  // What was made since is gone, what was deleted since is back, each with its address.
+  // Newer Services are gone and deleted ones are back, each with its address.
   ["ServicesStore", { gone: "10.96.1.1", first: "10.96.1.2", kept: "10.96.1.3" }],
   ["IPAddressesStore", { first: "10.96.1.2", kept: "10.96.1.3", later: "10.96.1.4", heir: "10.96.1.1" }],
   ["ServiceCIDR", { first: "10.96.1.2", kept: "10.96.1.3", later: "10.96.1.4", heir: "10.96.1.1" }],
@@ -76,7 +76,7 @@ it.each([
       items.flatMap(({ metadata, spec }) => (metadata?.name === "kubernetes" ? [] : [[metadata?.name, spec?.clusterIP]])),
     );
     expect(held).toEqual(expected);
-    // And goes on: whatever is given out next has one holder.
+    // The cluster goes on: the next addresses have one holder each.
     for (let i = 0; i < 20; i++) await create(`next-${i}`);
     expect(await check()).toMatchObject({ wrong: [] });
   },

@@ -1,4 +1,4 @@
-/** More requests than the server takes on: it refuses the rest in upstream's form, cheaply, and is none the worse for it. */
+/** More requests than the server takes on: it refuses the rest cheaply, in upstream's form, and loses nothing. */
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -23,13 +23,13 @@ function service(name: string): string {
   return JSON.stringify({ metadata: { name }, spec: { selector: { app: name }, ports: [{ port: 80 }] } });
 }
 
-describe("a server that takes on fifty writes at once", () => {
+describe("server with a limit of fifty writes at once", () => {
   const LIMIT = 50;
   const BURST = 2_000;
   const CLIENTS = 500;
   const EACH = 4;
   const ELSEWHERE = 200;
-  /** what a burst may add: its connections, the requests that are under way, and what the garbage collector has not yet looked at */
+  /** what a burst may add: its connections, its requests under way, and garbage that is not yet collected */
   const GROWTH_MIB_MAX = 400;
 
   const server = serverForTests([...RANGE, "--var", `MAX_MUTATING_REQUESTS_INFLIGHT=${String(LIMIT)}`]);
@@ -42,7 +42,7 @@ describe("a server that takes on fifty writes at once", () => {
   });
   afterAll(() => agent.destroy());
 
-  /** Seconds to wait, or undefined: it is created. Throws for every other answer. */
+  /** The seconds to wait; undefined: created. Throws for every other answer. */
   async function create(name: string, path = SERVICES): Promise<number | undefined> {
     const body = service(name);
     const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
@@ -78,7 +78,7 @@ describe("a server that takes on fifty writes at once", () => {
   };
   const full = (round: string) => Promise.all(Array.from({ length: LIMIT }, (_, i) => create(`${round}-${String(i)}`)));
 
-  it("refuses what is beyond without asking an object; reads, watches and health are answered all the while", async () => {
+  it("writes beyond the limit: refused without a call to an object; reads, watches and health checks go on", async () => {
     const [before, memory] = [await operations(), residentMiB(server.runtimePid) ?? 0];
     let over = false;
     let highest = memory;
@@ -109,7 +109,7 @@ describe("a server that takes on fifty writes at once", () => {
     console.log(`${String(created.length)} created, ${String(refused)} refused, ${(highest - memory).toFixed(0)} MiB more at most`);
   }, 120_000);
 
-  /** A create that takes its place and waits: all of its body but the last byte is sent. `end` sends that one and answers the status line. */
+  /** A create that holds its place: its body lacks the last byte. `end` sends that byte and resolves to the status line. */
   async function begin(name: string): Promise<{ end(): Promise<string> }> {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -128,13 +128,13 @@ describe("a server that takes on fifty writes at once", () => {
     return { end };
   }
 
-  /** The databases of the objects that each cluster has had from its first write on: each has one from the first call on, whatever that asks. */
+  /** The databases of the objects that each cluster has after its first write. An object has one from its first call on. */
   function databases(): string[] {
     const files = readdirSync(server.folder, { recursive: true, encoding: "utf8" });
     return files.filter((file) => /-(Coordinator|ServicesStore|IPAddressesStore|ClusterRecord)\/[0-9a-f]{64}\.sqlite$/.test(file)).sort();
   }
 
-  it("refuses writes to clusters that there are not without looking for them", async () => {
+  it("writes beyond the limit to clusters that do not exist: refused without a look for the cluster", async () => {
     const elsewhere = (i: number) => `/clusters/never-${String(i)}${SERVICES}`;
     const held = await Promise.all(Array.from({ length: LIMIT }, (_, i) => begin(`held-${String(i)}`)));
     await expect.poll(async () => (await inFlight(api))["mutating"], { timeout: 10_000 }).toBe(LIMIT);
@@ -150,11 +150,11 @@ describe("a server that takes on fifty writes at once", () => {
     expect(databases().length, "made").toBe(before.length + 4);
   }, 60_000);
 
-  it("takes as many again as soon as it is over", async () => {
+  it("after the overload: as many writes are taken again at once", async () => {
     expect(await full("over")).toEqual(Array(LIMIT).fill(undefined));
   });
 
-  it("has every place back from clients that left without waiting for their answer", async () => {
+  it("clients that left without waiting for their answer: their places are free again", async () => {
     const { hostname, port } = new URL(server.url);
     for (let i = 0; i < 4 * LIMIT; i++) {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -176,7 +176,7 @@ describe("a server that takes on fifty writes at once", () => {
       .toEqual([]);
   }, 60_000);
 
-  it(`${String(CLIENTS)} clients that come back when they are told to get all that they ask for`, async () => {
+  it(`${String(CLIENTS)} clients that honour Retry-After: all of their requests succeed`, async () => {
     let refused = 0;
     await Promise.all(
       Array.from({ length: CLIENTS }, async (_, client) => {
@@ -193,7 +193,7 @@ describe("a server that takes on fifty writes at once", () => {
     expect(created.filter(({ metadata }) => metadata?.name?.startsWith("client-"))).toHaveLength(CLIENTS * EACH);
   }, 240_000);
 
-  it("has kept all that it acknowledged and nothing that it refused", async () => {
+  it("everything acknowledged is stored, and nothing refused", async () => {
     expect(await violationsAfterRepair(server.url, created, REPAIR_MS_MAX)).toEqual([]);
     const names = new Set(created.map(({ metadata }) => metadata?.name));
     const { services } = await observe(server.url);
@@ -204,11 +204,11 @@ describe("a server that takes on fifty writes at once", () => {
   }, 90_000);
 });
 
-describe("with its own limits", () => {
+describe("server with the default limits", () => {
   const WATCHERS = 1_000;
   const server = serverForTests(RANGE);
 
-  it(`a hundred clients at full speed and ${String(WATCHERS)} watches of what they do are never refused`, async () => {
+  it(`a hundred clients at full speed and ${String(WATCHERS)} watches: none is refused`, async () => {
     const agent = new Agent({ maxSockets: Infinity });
     let lines = 0;
     const watches = await Promise.all(
@@ -221,7 +221,7 @@ describe("with its own limits", () => {
     );
     expect(watches.filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
     await expect.poll(() => openWatches(server.url, "services")).toBe(WATCHERS);
-    // Any other answer than 201 is an error of the writers.
+    // The writers fail at any answer but 201.
     const acknowledged = await createUntilCut(server.url, { concurrent: 100, prefix: "watched", total: 3_000 }).finished;
     await expect.poll(() => lines, { timeout: 30_000 }).toBeGreaterThanOrEqual(WATCHERS);
     agent.destroy();

@@ -1,4 +1,4 @@
-/** Every program that takes long shows whoever sits at a terminal how far it is, on stderr, and writes nothing of it anywhere else. */
+/** Every program that takes long shows its progress on stderr where that is a terminal, and nothing of it elsewhere. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Api } from "../../support/clients/api";
@@ -11,7 +11,7 @@ const files = temporaryFolder();
 afterAll(() => removeFolder(files));
 const backup = join(files, "cluster.jsonl");
 const dump = join(import.meta.dirname, "..", "dumps", "live-cluster.json");
-/** What takes the rest of a line away on a terminal. */
+/** Clears the rest of a line on a terminal. */
 const ERASE = "\x1b[K";
 const BAR = /\r\[[#.]{24}\] [^\r]+ \d+\/\d+<erase>/g;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect([code, err]).toEqual([0, ""]);
 });
 
-/** `into`: the name of a cluster that nobody else has used */
+/** `into`: the name of a new cluster */
 const PROGRAMS: Record<string, (into: string) => string[]> = {
   import: (into) => ["--server", server.url, "--cluster", into, dump],
   check: () => ["--server", server.url],

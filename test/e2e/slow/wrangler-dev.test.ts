@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "..", "..", "..");
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
-it("wrangler dev serves the same configuration", async () => {
+it("wrangler dev: serves the configuration of wrangler.toml", async () => {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
   const port = await freePort();
   const child = spawn(

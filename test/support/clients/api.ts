@@ -1,7 +1,7 @@
-/** Requests to a started server in the terms of the API, for tests that look at what is on the wire. */
+/** Requests to a started server, for tests that look at the wire. */
 import type { KubeObject, ObjectMeta } from "../../../src/api/meta/kubernetes";
 
-/** An object, a list, a Status or a Table: whatever was answered. Tests look into it. */
+/** Any answer: an object, a list, a Status or a Table. */
 export interface Body extends KubeObject {
   metadata?: ObjectMeta & { continue?: string; remainingItemCount?: number };
   items?: Body[];
@@ -59,20 +59,20 @@ export class Api {
     return this.send("PATCH", path, { body, query, headers: { "Content-Type": type } });
   }
 
-  /** What must succeed; throws with the answer when it does not. */
+  /** A request that must succeed; throws with the answer otherwise. */
   async must(method: string, path: string, sent: Sent = {}): Promise<Body> {
     const answer = await this.send(method, path, sent);
     if (answer.code >= 300) throw new Error(`${method} ${path}: ${String(answer.code)} ${answer.text.slice(0, 1000)}`);
     return answer.body;
   }
 
-  /** Deletes and waits until it is gone, whatever held it. */
+  /** Deletes an object and waits until it is gone. */
   async remove(path: string): Promise<void> {
     await this.must("DELETE", path);
     await this.until(async () => (await this.get(path)).code === 404, `${path} is gone`);
   }
 
-  /** Asks again until it holds; throws after `seconds`. */
+  /** Asks again until the answer is true; throws after `seconds`. */
   async until(holds: () => Promise<boolean>, what: string, seconds = 30): Promise<void> {
     const deadline = Date.now() + seconds * 1000;
     while (!(await holds())) {
@@ -81,7 +81,7 @@ export class Api {
     }
   }
 
-  /** Opens a watch; resolves when the server has answered, so that whatever is written afterwards belongs to it. */
+  /** Opens a watch; resolves when the server has answered: the watch has every later write. */
   async watch(path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Watching> {
     const abort = new AbortController();
     const response = await fetch(this.#address(path, { watch: "true", timeoutSeconds: "30", ...query }), { headers, signal: abort.signal });

@@ -1,17 +1,17 @@
 /**
- * Clients that know what the server owes them. Each changes objects of its own only, so after every answer it knows what has to be stored: what the
- * last success said, until the next one. Where no answer came, or a 5xx, what was asked for may be stored as well; the client finds out by reading
- * before it goes on. Anything else is a violation of I4.
+ * Clients that know what the server owes them. Each client changes only objects of its own, so it knows what must be stored: the object of the last
+ * success. Without an answer, or after a 5xx, the requested object may be stored instead; the client reads it before it goes on. Anything else
+ * is a violation of I4.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WordRandom } from "../../../src/core/base/word-random";
 import { pick } from "../sim/seeded-random";
 import type { Body } from "./api";
 
-/** What became of a request; "cut" = nobody knows, and the server may be gone. */
+/** The outcome of a request; "cut" = unknown, and the server may be gone. */
 export type Outcome = "done" | "refused" | "busy" | "failed" | "cut";
 
-/** A refusal that the client reckons with; any other 4xx is a violation. */
+/** A refusal that the client expects; any other 4xx is a violation. */
 type Expected = RegExp | undefined;
 
 const MERGE_PATCH = "application/merge-patch+json";
@@ -19,7 +19,7 @@ const MERGE_PATCH = "application/merge-patch+json";
 const ATTEMPT = "example.com/attempt";
 
 export interface Tally {
-  /** requests by what became of them */
+  /** requests by outcome */
   outcomes: Record<Outcome, number>;
   /** answers other than 2xx and expected refusals, by code and reason */
   failures: Map<string, number>;
@@ -32,7 +32,7 @@ export function newTally(): Tally {
 
 /** One object of one client, there or not. */
 class Held {
-  /** as the last success said; undefined = it is not there */
+  /** the object of the last success; undefined = there is none */
   known: Body | undefined;
   /** its deletion was acknowledged and waits for finalizers */
   leaving = false;
@@ -66,7 +66,7 @@ export class CarefulClient {
     return held;
   }
 
-  /** POST; `expected` refusals are nothing wrong. */
+  /** POST; `expected` refusals are allowed. */
   create(held: Held, content: Body, expected?: Expected): Promise<Outcome> {
     const mark = this.#mark();
     const body = { ...content, metadata: { ...content.metadata, name: held.name, annotations: { [ATTEMPT]: mark } } };
@@ -84,7 +84,7 @@ export class CarefulClient {
     return this.#write(held, { method: "DELETE", path: held.path, body: undefined, mark: "deletion", expected: undefined });
   }
 
-  /** Reads what is stored and compares it with what is owed; afterwards nothing is in doubt. False when the server did not answer. */
+  /** Reads the stored object and compares it with what is owed; afterwards the object is known. False when the server did not answer. */
   async settle(held: Held): Promise<boolean> {
     const answer = await this.#send("GET", held.path);
     if (!answer || answer.code >= 500 || answer.code === 429) return false;
@@ -101,7 +101,7 @@ export class CarefulClient {
     return `${this.name}-${String(this.#serial++)}`;
   }
 
-  /** Why `stored` cannot be, or undefined. */
+  /** Why `stored` is wrong, or undefined. */
   #differs(held: Held, stored: Body | undefined): string | undefined {
     const { known, leaving, doubt } = held;
     if (!stored) {
@@ -151,7 +151,7 @@ export class CarefulClient {
     return "refused";
   }
 
-  /** Undefined when the connection broke before the whole answer was there. */
+  /** undefined: the connection broke before the whole answer came. */
   async #send(method: string, path: string, body?: Body): Promise<Answered | undefined> {
     try {
       const response = await fetch(this.url() + path, {
@@ -175,7 +175,7 @@ interface Answered {
   retryAfter: number;
 }
 
-/** What only the client changes. */
+/** The members that only the client changes. */
 function essence({ metadata, spec }: Body): string {
   return JSON.stringify([metadata?.uid, metadata?.annotations?.[ATTEMPT], spec]);
 }
@@ -233,12 +233,12 @@ function newSpec(random: WordRandom): Record<string, unknown> {
   }
 }
 
-/** An operator who adds a range, and deletes it again when it has been there for a while. */
+/** An operator who adds a range and deletes it after a while. */
 export function rangeClient(client: CarefulClient, random: WordRandom, cidr: string): () => Promise<Outcome> {
   const range = client.holds(SERVICE_CIDRS, client.name);
   return async () => {
     await sleep(random.below(200));
-    // It goes when nothing in it is left: others decide when that is.
+    // The range goes with the last Service in it, which belongs to others.
     if ((range.doubt !== undefined || range.leaving) && !(await client.settle(range))) return "cut";
     if (range.leaving) return "done";
     return range.known ? client.remove(range) : client.create(range, { spec: { cidrs: [cidr] } });
@@ -246,7 +246,7 @@ export function rangeClient(client: CarefulClient, random: WordRandom, cidr: str
 }
 
 /**
- * Lets every client work until `stop` says so or the server is gone. A client that is told to come back does so after a second.
+ * Lets every client work until `stop` is true or the server is gone. A client with a Retry-After comes back after a second.
  */
 export async function work(clients: readonly (() => Promise<Outcome>)[], stop: () => boolean): Promise<void> {
   await Promise.all(

@@ -46,9 +46,9 @@ interface Written {
   metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> };
 }
 
-/** One writer: the lives of its objects, one after the other. */
+/** One writer: creates, changes and deletes its objects, one after the other. */
 export class GoWriter {
-  /** what no writer should meet */
+  /** answers that no writer should get */
   readonly failures: string[] = [];
   /** writes that were acknowledged */
   acknowledged = 0;
@@ -65,7 +65,7 @@ export class GoWriter {
     this.#running = this.#run();
   }
 
-  /** Resolves when the last object's life is written to its end. */
+  /** Resolves when the last object is deleted. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#running;
@@ -83,7 +83,7 @@ export class GoWriter {
 
   async #create(name: string): Promise<void> {
     const { path, content } = this.written;
-    // An attempt whose answer was lost may have been carried out.
+    // The server may have carried out an attempt whose answer was lost.
     await this.#send("POST", path, this.#encode({ metadata: { name, namespace: "default" }, ...content }), [201, 409]);
   }
 
@@ -115,7 +115,7 @@ export class GoWriter {
     return encodeProtobuf(object as Record<string, unknown>, schema, { apiVersion, kind });
   }
 
-  /** Sends until one of the expected codes comes; overload and a server that is not there are waited out. */
+  /** Sends until one of the expected codes comes, through overload and absence of the server. */
   async #send(
     method: string,
     path: string,
@@ -137,7 +137,7 @@ export class GoWriter {
           return { code: response.status, body: answer };
         }
       } catch {
-        // Refused, or broken before the whole answer was there: tried again.
+        // Refused, or broken before the whole answer came: tried again.
       }
       await sleep(RETRY_MS);
     }

@@ -1,4 +1,4 @@
-/** kubectl against a server of its own: the frame that every file of the kubectl suite stands in. */
+/** kubectl against a server of its own: the frame of every file of the kubectl suite. */
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,9 +21,9 @@ interface Outcome {
 }
 
 interface Background {
-  /** what it has printed so far, standard output and standard error */
+  /** its standard output and standard error so far */
   text(): string;
-  /** Resolves when that matches; fails the test otherwise. */
+  /** Resolves when the output matches; fails the test otherwise. */
   until(pattern: RegExp): Promise<void>;
   /** exit code; null after stop() */
   ended: Promise<number | null>;

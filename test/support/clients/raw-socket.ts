@@ -1,4 +1,4 @@
-/** A WebSocket client byte by byte: what it says and how it says it need not be allowed. */
+/** A WebSocket client byte by byte, which may break the protocol. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
@@ -37,7 +37,7 @@ export class RawSocket {
 
   private constructor(private readonly socket: Socket) {
     socket.on("data", (chunk) => (this.#received = Buffer.concat([this.#received, chunk])));
-    // A reset is a way to end as well.
+    // A reset ends the connection, too.
     socket.on("error", () => undefined);
     for (const event of ["end", "close"] as const) socket.on(event, () => (this.#over = true));
   }
@@ -105,7 +105,7 @@ export class RawSocket {
     this.socket.write(bytes);
   }
 
-  /** gone without a word */
+  /** Ends the connection without a close frame. */
   destroy(): void {
     this.socket.destroy();
   }

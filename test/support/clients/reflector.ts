@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const BACKOFF_MIN_MS = 800;
 const BACKOFF_MAX_MS = 30_000;
-/** A watch that ends sooner and without an event is not gone on from: everything begins anew. */
+/** After a watch that ends sooner, without an event, everything begins anew. */
 const VERY_SHORT_WATCH_MS = 1_000;
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
-/** What typed clients of built-in resources accept since 1.35. */
+/** The Accept header of typed clients of built-in resources since 1.35. */
 const TYPED_ACCEPT = "application/vnd.kubernetes.protobuf,application/json";
 
 export interface Reflected {
@@ -44,7 +44,7 @@ class Refusal extends Error {
   }
 }
 
-/** Whether to try the same again: the server is not there, or asks for patience. */
+/** Whether to try the same again: the server is away or answers with Retry-After. */
 function passes(error: unknown): boolean {
   return error instanceof Refusal ? error.status.code === 429 : true;
 }
@@ -123,7 +123,7 @@ export class Reflector {
     }
   }
 
-  /** The cache in step with the server; the stream that goes on from there, if it came with one. */
+  /** Fills the cache from the server; resolves to the stream that goes on from there, if there is one. */
   async #begin(): Promise<AsyncGenerator<WatchEvent> | undefined> {
     if (this.options.watchList === false) {
       await this.#list();
@@ -296,7 +296,7 @@ function keyOf({ metadata: { namespace, name } }: Reflected): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
-/** The JSON documents of a body, one a line, until it ends; a connection that breaks is an end too. */
+/** The JSON documents of a body, one a line, until the body ends or the connection breaks. */
 async function* linesOf(response: Response): AsyncGenerator<WatchEvent> {
   if (!response.body) return;
   const decoder = new TextDecoder();

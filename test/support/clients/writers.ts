@@ -3,7 +3,7 @@ import { Agent, request } from "node:http";
 import type { ObservedService } from "../../../src/tools/check/observed";
 
 export interface Writers {
-  /** resolves when so many creates have been answered with 201 */
+  /** Resolves after this many answers 201. */
   acknowledgedAtLeast(count: number): Promise<void>;
   /** the Services of all 201 answers that arrived whole */
   finished: Promise<ObservedService[]>;
@@ -41,7 +41,7 @@ export function createUntilCut(
   };
 }
 
-/** Code and body of a create, or undefined when the connection broke before the whole answer was there. */
+/** Code and body of a create; undefined: the connection broke before the whole answer came. */
 function create(agent: Agent, url: string, name: string): Promise<{ code: number; body: string } | undefined> {
   const body = JSON.stringify({
     apiVersion: "v1",

@@ -1,4 +1,4 @@
-/** The configuration of a server on which nothing is put right behind a test's back. */
+/** The configuration of a server whose crons repair nothing while a test looks. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";

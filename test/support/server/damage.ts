@@ -1,4 +1,4 @@
-/** Writes into the tables of a stopped server's objects, past all of its code. */
+/** Writes into the tables of a stopped server, past its code. */
 import { join } from "node:path";
 import { Log, LogLevel, Miniflare } from "miniflare";
 
@@ -29,7 +29,7 @@ const SCRIPT = `
     },
   };`;
 
-/** Throws when one of them changes nothing. */
+/** Throws when a statement changes nothing. */
 export async function damageData(dataFolder: string, all: readonly Damage[]): Promise<void> {
   const runtime = new Miniflare({
     name: "servicenet",

@@ -1,6 +1,6 @@
 /**
- * Disks that fail under a running server. A disk that is full or turns read-only takes mounts, hence root (and a loop device); where they are not to be
- * had, a limit on the size of files stands in, which any user may set: every write fails then, whatever file it is to.
+ * Disks that fail under a running server. A disk that is full or turns read-only needs mounts, hence root and a loop device. Without them a limit on
+ * the size of files stands in, which any user may set: every write fails then.
  */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, truncateSync, writeFileSync, writeSync } from "node:fs";
@@ -9,15 +9,15 @@ import { removeFolder, temporaryFolder } from "./server";
 import type { Server } from "./server";
 
 export interface Disk {
-  /** how it fails, for titles */
+  /** the fault, for titles */
   fails: string;
-  /** where the server's data is to be */
+  /** the place of the server's data */
   folder: string;
-  /** from now on writes fail */
+  /** Makes writes fail. */
   break(server: Server): void;
-  /** they do not any more. Undefined = not while it is in use: `replace` does it */
+  /** Makes writes succeed again. undefined: not while the disk is in use; `replace` does it. */
   mend: ((server: Server) => void) | undefined;
-  /** mends it with no server running */
+  /** Mends the disk while no server runs. */
   replace(): void;
   remove(): void;
 }
@@ -53,7 +53,7 @@ export function fullDisk(): Disk {
   };
 }
 
-/** A file system that turns read-only, as one does that finds an error in itself. Only a new mount makes it writable again. */
+/** A file system that turns read-only, as after an error of its own. Only a new mount makes it writable again. */
 export function readOnlyDisk(): Disk {
   const folder = temporaryFolder();
   const image = join(folder, "image");
@@ -85,7 +85,7 @@ export function readOnlyDisk(): Disk {
   };
 }
 
-/** Nothing can be written to any file: what a quota does, and what is left where nothing can be mounted. */
+/** No file can be written, as with a quota. It works where nothing can be mounted. */
 export function limitedDisk(): Disk {
   return limited(temporaryFolder(), "");
 }

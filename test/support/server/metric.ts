@@ -9,7 +9,7 @@ export async function metric(api: Api, family: string, ...labels: string[]): Pro
   return Object.fromEntries(samples.map((sample) => [labels.map((label) => sample.labels[label]).join(" "), sample.value]));
 }
 
-/** What is under way, by kind: `mutating` and `readOnly`. Unlike a request that is refused or not, to ask takes no place of a write. */
+/** The requests under way, by kind: `mutating` and `readOnly`. The question itself takes no place of a write. */
 export function inFlight(api: Api): Promise<Record<string, number>> {
   return metric(api, "apiserver_current_inflight_requests", "request_kind");
 }

@@ -14,7 +14,7 @@ export async function observe(url: string): Promise<Observed> {
   return { services: services.items, ipAddresses: ipAddresses.items, serviceCIDRs: serviceCIDRs.items };
 }
 
-/** Violations that are left when repair had `waitMs` to close the gaps of a crash; [] as soon as there are none. */
+/** The violations that are left after repair had `waitMs` to close the gaps of a crash; [] as soon as there are none. */
 export async function violationsAfterRepair(url: string, acknowledged: readonly ObservedService[], waitMs: number): Promise<string[]> {
   const deadline = Date.now() + waitMs;
   for (;;) {
@@ -24,7 +24,7 @@ export async function violationsAfterRepair(url: string, acknowledged: readonly 
   }
 }
 
-/** What the server's own check finds wrong, owners' rows and bitmaps included, when repair had `waitMs`; [] as soon as it finds nothing. */
+/** The findings of the server's own check, owners' rows and bitmaps included, after repair had `waitMs`; [] as soon as there are none. */
 export async function wrongAfterRepair(url: string, waitMs: number): Promise<string[]> {
   const deadline = Date.now() + waitMs;
   for (;;) {

@@ -12,7 +12,7 @@ export interface Ended {
   err: string;
 }
 
-/** Makes a program take its stderr for a terminal. */
+/** A program with these options sees a terminal on its stderr. */
 const ON_TERMINAL = ["--import", "data:text/javascript,process.stderr.isTTY=true"];
 
 interface ProgramSetting {
@@ -26,7 +26,7 @@ interface ProgramSetting {
   env?: Record<string, string>;
 }
 
-/** The environment of the tests without what npm says of the command that runs them. */
+/** The environment of the tests, without the variables of the npm that runs them. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
 }

@@ -5,13 +5,13 @@ export interface ServedType {
   /** group and version */
   served: string;
   resource: string;
-  /** the nth name, where it cannot be any */
+  /** the nth name, for a type that does not take any name */
   name?: (n: number) => string;
-  /** what the nth object says beside its metadata */
+  /** the members of the nth object beside its metadata */
   content: (n: number) => object;
   /** a status that a client may write */
   status?: object;
-  /** false = has no deletecollection */
+  /** false = the type has no deletecollection */
   collection?: false;
 }
 

@@ -1,15 +1,15 @@
-/** The frame that a test file (or a describe) against one started server stands in. */
+/** The frame of a test file, or a describe, with one started server. */
 import { afterAll, beforeAll } from "vitest";
 import { removeFolder, type Server, startServer, temporaryFolder } from "./server";
 
 export interface TestServer extends Server {
   /** its data folder */
   folder: string;
-  /** Starts it again on its data once it has ended; with the arguments of the first start unless others are given. */
+  /** Starts the server again on its data after its end, with the arguments of the first start unless others are given. */
   start(args?: readonly string[]): Promise<void>;
 }
 
-/** A server on data of its own, started before the tests and killed after them. Hooks that are registered later run while it does. */
+/** A server on data of its own, started before the tests and killed after them. Hooks that are registered later run between the two. */
 export function serverForTests(args: readonly string[] = []): TestServer {
   const folder = temporaryFolder();
   const server: Partial<TestServer> = {

@@ -16,11 +16,11 @@ export interface Server {
   /** process number of workerd */
   runtimePid: number;
   output(): string;
-  /** Ctrl-C: the signal goes to the whole process group, as a terminal sends it. Resolves when all is over; throws if it was no clean stop. */
+  /** Ctrl-C: like a terminal it signals the whole process group. Resolves when all processes have ended; throws unless the stop was clean. */
   interrupt(): Promise<void>;
-  /** SIGTERM to the runner alone. Resolves when all is over. */
+  /** SIGTERM to the runner alone. Resolves when all processes have ended. */
   stop(): Promise<void>;
-  /** kill -9 of the runner and, by default, of its runtime. Resolves when they are gone. */
+  /** kill -9 of the runner and, by default, of its runtime. Resolves when both are gone. */
   kill(what?: "both" | "runner" | "runtime"): Promise<number | null>;
   /** exit code once the process has ended */
   ended: Promise<number | null>;
@@ -43,7 +43,7 @@ export interface ServerProcess {
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Runs `npm start -- <args>` in the project and collects what it prints; `bare` leaves npm out, which has exit codes of its own. */
+/** Runs `npm start -- <args>` in the project and collects its output. `bare` leaves npm out, which has exit codes of its own. */
 export function startProcess(args: readonly string[], { bare = false } = {}): ServerProcess {
   const [command, ...before] = bare ? [process.execPath, "scripts/run.mjs", "scripts/serve.ts"] : ["npm", "start", "--silent", "--"];
   const child = spawn(command, [...before, ...args], { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });

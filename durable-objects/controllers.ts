@@ -4,7 +4,6 @@
  */
 import type { Clock } from "../src/core/base/ports";
 import type { Config } from "../src/core/config/config";
-import type { CoordinatorRpc } from "../src/addresses/rpc/coordinator";
 import type { RepairControllerRpc } from "../src/addresses/rpc/repair";
 import { RepairController } from "../src/addresses/repair/repair-controller";
 import { type RepairPeers, repairPorts, repairReporter } from "../src/addresses/repair/repair-peers";
@@ -25,10 +24,9 @@ import { clusterName } from "../src/tenancy/cluster-id";
 export interface ControllerPeers extends RepairPeers {
   /** every store of the cluster */
   stores(): readonly { definition: ResourceDefinition; store(): StoreRpc & MaintainedStore & LinkedStore }[];
-  namespaces(): StoreRpc;
+  namespaces(): Pick<StoreRpc, "get" | "write">;
   /** a list of the namespaces store; rejects when the store refuses it */
   listNamespaces(request: CollectionRequest): Promise<{ items?: Namespace[] }>;
-  coordinator(): ReturnType<RepairPeers["coordinator"]> & CoordinatorRpc;
   events(): ReturnType<EventRecorderPorts["events"]>;
 }
 

@@ -4,7 +4,6 @@
  */
 import { describe, expect, it } from "vitest";
 import type { EventReport } from "../../src/api/events/event-recorder";
-import { prefixOf } from "../model/prefix-of";
 import { CoordinatorWorld } from "../support/worlds/coordinator-world";
 import { aService, anIPAddress, RepairWorld } from "../support/worlds/repair-world";
 import { NO_FAULTS } from "../support/sim/network";
@@ -188,7 +187,7 @@ describe("repair", () => {
     "$rule: $event.0, counted as $counted",
     async ({ services = [], addresses = [], unreachable, legacy, about, event, counted }) => {
       const world = await RepairWorld.of(RANGES, ["IPv4", "IPv6"]);
-      if (legacy) world.legacyRanges = [prefixOf("10.0.0.0/16")];
+      if (legacy) world.runUnder({ serviceRanges: ["10.0.0.0/16"], onlyRanges: ["10.0.0.0/16"] });
       const made = world.now - AGE_MS;
       await world.plant("services", ...services.map(([name, ips]) => aService(name, ips, made)));
       await world.plant(

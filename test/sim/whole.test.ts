@@ -3,11 +3,14 @@
  * `npm run simulate` shows; `npm test` and .ci/run call it.
  */
 import { describe, expect, it } from "vitest";
+import { CONTROLLER_OCCURRENCES } from "../support/sim/protocol-steps";
 import { sabotages } from "../support/sim/sabotages";
 import type { SimOptions } from "../support/sim/cluster";
 import { Scenario } from "../support/sim/scenario";
 import { runWholeHistory } from "../support/sim/whole-history";
 
+/** Within so many histories everything that controllers have to come to happens. */
+const OCCURRENCE_HISTORIES = 40;
 /** Within so many histories the loss of a protection has to show; most do within a few. */
 const NOTICED_WITHIN = 1_000;
 
@@ -36,6 +39,12 @@ describe("random histories of a whole cluster", () => {
   it("are the same for the same seed", async () => {
     expect(await runWholeHistory({ seed: 7 })).toEqual(await runWholeHistory({ seed: 7 }));
   });
+
+  it(`come to every occurrence of the controllers (${OCCURRENCE_HISTORIES} seeds)`, async () => {
+    const met = new Set<string>();
+    for (let seed = 1; seed <= OCCURRENCE_HISTORIES; seed++) for (const mark of (await runWholeHistory({ seed })).marks) met.add(mark);
+    expect(CONTROLLER_OCCURRENCES.filter((what) => !met.has(what))).toEqual([]);
+  }, 120_000);
 
   it.each(Object.entries(sabotages))(
     "notice that there is no %s",

@@ -71,13 +71,13 @@ describe("hazards", () => {
   it("hazard 16: a create under way when its namespace goes: is refused, and its address is released", async () => {
     const scenario = await Scenario.ready();
     const { api, cluster } = scenario;
-    cluster.namespaces.toggle("passing");
+    await api.run(cluster.namespaces.create("passing"));
     const object = JSON.stringify({ metadata: { name: "s", namespace: "passing" }, spec: { ports: [{ port: 80 }], clusterIP: FIVE } });
     scenario.meet("allocate", "held");
     const create = api.start({ verb: "create", namespace: "passing", object, options: SERVICE_OPTIONS });
     await scenario.until("allocate");
-    cluster.namespaces.toggle("passing");
-    await api.run(cluster.namespaces.pass());
+    await api.run(cluster.namespaces.remove("passing"));
+    await scenario.pass(5_000);
     expect(cluster.namespaces.has("passing"), "it was empty, and is gone").toBe(false);
     await scenario.deliver("allocate");
     expect([403, 404]).toContain(statusOf(await api.run(create)).code);

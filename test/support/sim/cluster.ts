@@ -9,17 +9,18 @@ import type { LedgerStorage } from "../../../src/addresses/clusterip/ledger-stor
 import type { NodePortStorage } from "../../../src/addresses/clusterip/node-port-storage";
 import type { ServicesStore } from "../../../src/addresses/clusterip/services-store";
 import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
-import type { RepairPorts } from "../../../src/addresses/repair/repair-ports";
 import type { ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
-import type { ControllerRpc } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/extension";
-import type { Random, Recorder } from "../../../src/core/base/ports";
+import type { Clock, Random, Recorder } from "../../../src/core/base/ports";
+import { type Config, parseConfig } from "../../../src/core/config/config";
 import type { Family } from "../../../src/core/net/family";
 import { type Contents, MemoryCoordinatorStorage } from "../memory/coordinator-storage";
 import { SimDirectory } from "./directory";
 import { SimGrants } from "./grants";
 import type { CommitSteps } from "./journal";
+import { SimControllers } from "./controllers";
 import { SimNamespaces } from "./namespaces";
+import { RepairWatch } from "./repair-watch";
 import { ALWAYS, type Life, SimNetwork, SimNode } from "./network";
 import { GatedOwnerStorage, makeOwner } from "./owner";
 import { stepsOfCommit } from "./protocol-steps";
@@ -39,7 +40,7 @@ export interface Sabotage {
   /** with its rows; may replace methods */
   services?(store: ServicesStore, rows: LedgerStorage): void;
   /** of the repair controller */
-  repairPorts?(ports: RepairPorts): RepairPorts;
+  repairClock?(clock: Clock): Clock;
 }
 
 /** A ServiceCIDR that a client took away against its finalizer: addresses given out up to that epoch may lie uncovered. */
@@ -73,9 +74,6 @@ export class SimCluster {
   readonly services: SimNode<ServicesStore>;
   readonly ipAddresses: SimNode<IPAddressesStore>;
   readonly coordinator: SimNode<CoordinatorStore>;
-  readonly repairController: SimNode<ControllerRpc>;
-  /** what a poke of the repair controller leads to */
-  repairPoked: () => void = () => undefined;
   readonly owners = new Map<string, { node: SimNode<Owner>; storage: GatedOwnerStorage }>();
   readonly logged: string[] = [];
   /** writes that were committed after their deadline (rule 7) */
@@ -85,6 +83,8 @@ export class SimCluster {
   /** by key of a Service: when the last one of that name went */
   readonly goneAt = new Map<string, number>();
   readonly namespaces: SimNamespaces;
+  readonly repairWatch = new RepairWatch(this);
+  readonly controllers: SimControllers;
   /** MultiCIDRServiceAllocator=false: the configured ranges alone count; of the objects that start from now on */
   onlyRanges: readonly string[] | undefined;
   /** The product draws from a stream of its own, so that changing a fault rate does not change every address. */
@@ -114,12 +114,6 @@ export class SimCluster {
       (life) => makeCoordinator(this, life, this.coordinatorStorage),
       (store) => store.alarm(),
     );
-    this.repairController = new SimNode(
-      "repair",
-      network,
-      () => ({ poke: () => Promise.resolve(this.repairPoked()) }),
-      () => Promise.resolve(),
-    );
     const stepsSince = (before: Contents): CommitSteps => ({
       isRare: false,
       all: () => stepsOfCommit(before, this.coordinatorStorage.contents),
@@ -140,6 +134,15 @@ export class SimCluster {
     this.tables.services.journal.gate = this.services.gate;
     this.tables.ipAddresses.journal.gate = this.ipAddresses.gate;
     this.namespaces = new SimNamespaces(this);
+    this.controllers = new SimControllers(this);
+  }
+
+  /** What the objects of the cluster run under that start from now on. */
+  get config(): Config {
+    const defaults = parseConfig({});
+    if (!defaults.ok) throw new Error(defaults.error.join());
+    const { families, ranges } = this.options;
+    return { ...defaults.value, serviceFamilies: families, serviceRanges: ranges, onlyRanges: this.onlyRanges };
   }
 
   get sabotage(): Sabotage {
@@ -154,13 +157,13 @@ export class SimCluster {
   /** The stores, the Coordinator and every owner. */
   get nodes(): SimNode<never>[] {
     const owners = [...this.owners.values()].map(({ node }) => node);
-    return [this.services, this.ipAddresses, this.coordinator, ...owners] as unknown as SimNode<never>[];
+    return [this.services, this.ipAddresses, this.coordinator, this.namespaces.node, ...owners] as unknown as SimNode<never>[];
   }
 
   /** As a deployment with another value of MultiCIDRServiceAllocator: every object begins anew, one after the other. */
   setGate(isOn: boolean): void {
     this.onlyRanges = isOn ? undefined : this.options.ranges;
-    for (const node of [this.coordinator, this.services, this.ipAddresses]) {
+    for (const node of [this.coordinator, this.services, this.ipAddresses, this.controllers.of("repair").node]) {
       this.scheduler.after(this.network.random.below(2_000), () => node.crash());
     }
   }
@@ -187,7 +190,8 @@ export class SimCluster {
 
   /** Transactions of all objects that were kept and wrote something. */
   get commits(): number {
-    let count = this.#coordinatorCommits + this.tables.services.journal.commits + this.tables.ipAddresses.journal.commits;
+    let count =
+      this.namespaces.commits + this.#coordinatorCommits + this.tables.services.journal.commits + this.tables.ipAddresses.journal.commits;
     for (const { storage } of this.owners.values()) count += storage.commits;
     return count;
   }

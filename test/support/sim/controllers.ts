@@ -1,71 +1,167 @@
-/** What runs beside the clients of a simulated cluster: repair, the deletion of namespaces, and somebody who follows the stores. */
-import type { WordRandom } from "../../../src/core/base/word-random";
-import { SLICED_MARK } from "../../../src/addresses/repair/repair-ports";
-import type { Service } from "../../../src/api/meta/kubernetes";
-import type { RepairWorld } from "../worlds/repair-world";
-import { servicesOf } from "./checks";
-import { SimInformer } from "./informer";
+/** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
+import { type ControllerBrain, controllerOf, type ControllerName, type ControllerPeers } from "../../../durable-objects/controllers";
+import type { ControllerRpc, MaintainedStore } from "../../../src/api/rpc/store";
+import { servicesDefinition } from "../../../src/api/registry/services/definition";
+import { settingsOf } from "../../../src/core/config/settings";
+import { MemoryGraphStorage } from "../memory/graph-storage";
+import { MemoryRepairStorage } from "../memory/repair-storage";
+import { MemorySettingsStorage } from "../memory/settings-storage";
+import type { SimCluster } from "./cluster";
+import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./network";
+import type { ProtocolStep } from "./protocol-steps";
 
-/** Within so many passes after each other everything is repaired. */
-const ROUNDS = 3;
-/** How old an orphan has to be before it goes, and a little. */
-const ORPHAN_AGE_MS = 70_000;
+/** The controllers that have work in a simulated cluster. */
+export const SIMULATED = ["namespaces", "repair"] as const satisfies readonly ControllerName[];
+type Simulated = (typeof SIMULATED)[number];
 
-export class SimControllers {
-  readonly #informers: readonly SimInformer[];
-  #repairing = false;
+const POKES: Readonly<Record<Simulated, ProtocolStep>> = { namespaces: "pokeNamespaces", repair: "pokeRepair" };
+/** A wait of this length is the fifth of a pass that leaves work again and again. */
+const LONG_WAIT_MS = 8_000;
+
+/** One controller: its tables are kept, its loop dies with its object. */
+class SimController {
+  readonly node: SimNode<ControllerBrain>;
+  /** it answers pokes and does nothing */
+  isOff = false;
+  /** how often its object died */
+  deaths = 0;
+  #passes = 0;
 
   constructor(
-    readonly world: RepairWorld,
-    private readonly random: WordRandom,
+    private readonly name: Simulated,
+    private readonly cluster: SimCluster,
+    make: (life: Life) => ControllerBrain,
   ) {
-    this.#informers = [new SimInformer(world.cluster, "services"), new SimInformer(world.cluster, "ipaddresses")];
-    world.cluster.repairPoked = () => this.#repair();
+    this.node = new SimNode<ControllerBrain>(`controllers/${name}`, cluster.network, make, (brain) => this.track(brain.alarm()));
+    this.node.hasRightTime = true;
+    this.node.onCrash = () => {
+      this.deaths++;
+      if (this.#passes > 0) cluster.network.occurred(`pass of ${name} crashed`);
+      this.#passes = 0;
+    };
   }
 
-  /** Starts what its turn it is; does not wait for it. */
-  act(): void {
-    const dice = this.random.below(24);
-    if (dice < 2) this.#repair();
-    else if (dice < 4) void this.world.cluster.namespaces.pass().catch(() => undefined);
-    else if (dice === 4) for (const informer of this.#informers) void informer.follow();
-    if (this.world.cluster.network.chance(this.world.cluster.network.faults.crash / 4)) this.world.crash();
+  /** Notes that a pass is under way until the work is done. */
+  async track(work: Promise<void>): Promise<void> {
+    const { deaths } = this;
+    this.#passes++;
+    await work;
+    if (deaths === this.deaths) this.#passes--;
   }
 
-  /** Until there is nothing left to do. The network works. */
-  async settle(): Promise<void> {
-    const { cluster } = this.world;
-    for (let round = 0; round < ROUNDS; round++) {
-      const { commits } = cluster;
-      await this.world.run(cluster.namespaces.pass());
-      // Everything is looked at, however short ago that was.
-      this.world.storage.markSet(SLICED_MARK, 0);
-      await this.world.pass();
-      const due = this.world.storage.suspectEarliest();
-      // An IPAddress that was written by a clock that was fast is young for longer.
-      if (due !== undefined) await this.world.wait(Math.max(ORPHAN_AGE_MS, due - this.world.now + 1_000));
-      else await cluster.calm(ORPHAN_AGE_MS);
-      if (commits === cluster.commits && this.world.storage.suspectEarliest() === undefined) break;
+  /** Sets the alarm of the object, unless that fails. */
+  wakeAt(life: Life, atMs: number): Promise<void> {
+    const { network, scheduler } = this.cluster;
+    if (network.chance(network.faults.alarmFails)) {
+      network.faulted++;
+      network.occurred(`alarm of ${this.name} not set`);
+      return Promise.reject(new Error("the alarm cannot be set"));
     }
-    await cluster.quiesce();
-    for (const informer of this.#informers) await this.world.run(informer.follow());
-  }
-
-  /** What has to hold when everything is quiet. */
-  check(): string[] {
-    const { namespaces } = this.world.cluster;
-    const strays = servicesOf(this.world.cluster).filter(({ metadata }) => !namespaces.has(metadata?.namespace ?? ""));
-    return [...this.world.harm, ...strays.map(describeStray), ...this.#informers.flatMap((informer) => informer.check())];
-  }
-
-  #repair(): void {
-    if (this.#repairing) return;
-    this.#repairing = true;
-    const end = (): void => void (this.#repairing = false);
-    void this.world.repairer.run().then(end, end);
+    // Repair sets its alarm for suspects too, which wait for time and not for a peer.
+    if (this.name === "namespaces" && atMs - scheduler.now >= LONG_WAIT_MS) network.occurred("namespaces waited long");
+    if (life.isAlive()) this.node.setAlarm(atMs);
+    return Promise.resolve();
   }
 }
 
-function describeStray({ metadata }: Service): string {
-  return `rule 20: the Service ${metadata?.name ?? ""} is in the namespace ${metadata?.namespace ?? ""}, which does not exist`;
+export class SimControllers {
+  readonly repairTables = new MemoryRepairStorage();
+  readonly #settings = new MemorySettingsStorage();
+  readonly #all: Readonly<Record<Simulated, SimController>>;
+
+  constructor(private readonly cluster: SimCluster) {
+    const controller = (name: Simulated): SimController => new SimController(name, cluster, (life) => this.#made(name, life));
+    this.#all = { namespaces: controller("namespaces"), repair: controller("repair") };
+  }
+
+  of(name: Simulated): SimController {
+    return this.#all[name];
+  }
+
+  /** Whoever calls it as a store does. */
+  stub(caller: Caller, name: Simulated): ControllerRpc {
+    const { network } = this.cluster;
+    return {
+      poke: () =>
+        network.call(
+          caller,
+          this.#all[name].node,
+          (brain) => brain.poke(),
+          () => POKES[name],
+        ),
+    };
+  }
+
+  /** What cron does each minute. */
+  cron(name: Simulated): void {
+    const { network, config } = this.cluster;
+    const settings = settingsOf(config);
+    const poked = (brain: ControllerBrain): Promise<void> => (name === "repair" ? brain.pokeFrom?.(settings) : undefined) ?? brain.poke();
+    void network.call(ALWAYS, this.#all[name].node, poked, () => POKES[name]).catch(() => undefined);
+  }
+
+  /** The stores of namespaced objects; those that hold nothing are left out. */
+  content(caller: Caller): Pick<MaintainedStore, "closeNamespace" | "emptyNamespace"> {
+    const { network, services } = this.cluster;
+    return {
+      closeNamespace: (name, uid) =>
+        network.call(
+          caller,
+          services,
+          (brain) => brain.closeNamespace(name, uid),
+          () => "closeNamespace",
+        ),
+      emptyNamespace: (name, uid) =>
+        network.call(
+          caller,
+          services,
+          (brain) => brain.emptyNamespace(name, uid),
+          () => "emptyNamespace",
+        ),
+    };
+  }
+
+  #made(name: Simulated, life: Life): ControllerBrain {
+    const { cluster } = this;
+    const { clock } = life;
+    if (this.#all[name].isOff) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
+    return controllerOf(`default/controllers/${name}`).make({
+      cluster: "default",
+      clock: (name === "repair" && cluster.sabotage.repairClock?.(clock)) || clock,
+      recorder: cluster.recorder(life),
+      config: () => cluster.config,
+      peers: this.#peers(life),
+      tables: {
+        graph: new MemoryGraphStorage(),
+        repair: whileAlive(this.repairTables, life),
+        settings: whileAlive(this.#settings, life),
+      },
+      wakeAt: (atMs) => this.#all[name].wakeAt(life, atMs),
+      background: (work) => void this.#all[name].track(work),
+    });
+  }
+
+  #peers(life: Life): ControllerPeers {
+    const { network, namespaces, repairWatch } = this.cluster;
+    const asked = <T>(step: ProtocolStep, work: (store: (typeof namespaces.node)["brain"]) => Promise<T>): Promise<T> =>
+      network.call(life, namespaces.node, work, () => step);
+    return {
+      ...repairWatch.peers(life),
+      stores: () => [{ definition: servicesDefinition, store: () => this.content(life) as ReturnType<Store> }],
+      namespaces: () => ({
+        get: (key, resourceVersion) => asked("getNamespace", (store) => store.get(key, resourceVersion)),
+        write: (request) => {
+          const isEnd = "subresource" in request && request.subresource === "finalize";
+          return asked(isEnd ? "finalizeNamespace" : "reportNamespace", (store) => store.write(request));
+        },
+      }),
+      listNamespaces: (request) => asked("listNamespaces", (store) => Promise.resolve(namespaces.list(store, request))),
+      events: () => ({
+        get: () => Promise.reject(new Error("events are not kept here")),
+        write: () => Promise.reject(new Error("events are not kept here")),
+      }),
+    };
+  }
 }
+
+type Store = ReturnType<ControllerPeers["stores"]>[number]["store"];

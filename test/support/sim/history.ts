@@ -69,6 +69,7 @@ export function drawFaults(random: WordRandom): FaultRates {
     crash: some(0.1),
     lostTransaction: some(0.1),
     clockJump: 0,
+    alarmFails: 0,
     messageCrash: some(0.06),
     kv: some(1),
   };

@@ -1,111 +1,113 @@
-/** The namespaces of a simulated cluster: a store of the least that there can be, and the real controller that empties and ends them. */
-import { deleteNamespaces } from "../../../src/controllers/namespaces/namespace-deletion";
-import { notFound } from "../../../src/api/meta/status";
+/** The namespaces store of a simulated cluster: the product's, on tables of the simulation. */
+import { PlainStore } from "../../../src/controllers/plain-store";
+import { NAMESPACE_FINALIZER } from "../../../src/api/registry/namespaces/strategy";
 import type { Namespace } from "../../../src/api/meta/kubernetes";
-import type { GetResult } from "../../../src/api/rpc/store";
-import { withTimeout } from "../../../src/core/base/timeout";
+import type { CollectionRequest, GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
+import type { StoreExtension } from "../../../src/api/store/extension";
+import { observed } from "../../../src/api/store/observed";
 import type { SimCluster } from "./cluster";
-import { type Caller, SimNode } from "./network";
+import { type Caller, CLIENT, type Life, SimNode } from "./network";
+import { storePorts } from "./stores";
+import { StoreTables } from "./tables";
+import { DELETE } from "../worlds/store-world";
 
-const RESOURCE = { group: "", resource: "namespaces", kind: "Namespace" };
-const CALL_TIMEOUT_MS = 20_000;
-
-interface Row {
-  uid: string;
-  isTerminating: boolean;
-}
+const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" };
 
 export class SimNamespaces {
-  readonly #rows = new Map<string, Row>([["default", { uid: "uid-of-default", isTerminating: false }]]);
-  readonly #node: SimNode<ReadonlyMap<string, Row>>;
-  #uids = 0;
-  #running = false;
-  /** of the controller */
-  #life = 0;
+  readonly node: SimNode<PlainStore>;
+  readonly #tables = new StoreTables();
+  /** by name: how often the controller had died when the deletion began */
+  readonly #begun = new Map<string, number>();
 
   constructor(private readonly cluster: SimCluster) {
-    this.#node = new SimNode<ReadonlyMap<string, Row>>(
+    this.node = new SimNode<PlainStore>(
       "namespaces",
       cluster.network,
-      () => this.#rows,
+      (life) => this.#made(life),
       () => Promise.resolve(),
     );
+    this.#tables.journal.gate = this.node.gate;
+  }
+
+  get commits(): number {
+    return this.#tables.journal.commits;
   }
 
   has(name: string): boolean {
-    return this.#rows.has(name);
+    return this.#tables.store.objectGet(name) !== undefined;
+  }
+
+  /** names of those that are being deleted */
+  get terminating(): string[] {
+    const all = this.#tables.store.objectScan("", "").map(({ data }) => JSON.parse(data) as Namespace);
+    return all.flatMap(({ metadata }) => (metadata?.deletionTimestamp ? [metadata.name ?? ""] : []));
   }
 
   /** What a store asks before it creates something there. */
   lookUp(caller: Caller, name: string): Promise<GetResult> {
-    const answer = (rows: ReadonlyMap<string, Row>): Promise<GetResult> => {
-      const row = rows.get(name);
-      if (!row) return Promise.resolve({ ok: false, status: notFound(RESOURCE, name) });
-      const metadata = { name, uid: row.uid, ...(row.isTerminating ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}) };
-      return Promise.resolve({ ok: true, object: JSON.stringify({ metadata } satisfies Namespace) });
-    };
-    return this.cluster.network.call(caller, this.#node, answer, () => "learnNamespace");
+    const key: ObjectKey = { namespace: "", name };
+    return this.cluster.network.call(
+      caller,
+      this.node,
+      (store) => store.get(key, ""),
+      () => "learnNamespace",
+    );
   }
 
-  /** Creates it, or begins its deletion. */
+  create(name: string): Promise<WriteResult> {
+    return this.#send({ verb: "create", namespace: "", object: JSON.stringify({ metadata: { name } }), options: OPTIONS });
+  }
+
+  remove(name: string): Promise<WriteResult> {
+    return this.#send({ verb: "delete", key: { namespace: "", name }, options: DELETE });
+  }
+
+  /** What a client may do next: create the namespace, or begin its deletion. Does not wait for it. */
   toggle(name: string): void {
-    const row = this.#rows.get(name);
-    if (!row) this.#rows.set(name, { uid: `uid-of-${name}-${++this.#uids}`, isTerminating: false });
-    else row.isTerminating = true;
+    void (this.has(name) ? this.remove(name) : this.create(name)).catch(() => undefined);
   }
 
-  /** A pass of the controller, unless one is under way. One whose controller dies never ends. */
-  async pass(): Promise<void> {
-    if (this.#running) return;
-    this.#running = true;
-    const { network, scheduler, services } = this.cluster;
-    const life = this.#life;
-    const isAlive = (): boolean => life === this.#life;
-    const caller: Caller = { isAlive, die: () => void (isAlive() && this.#crash()) };
-    const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(scheduler.clock(isAlive), CALL_TIMEOUT_MS, call);
-    const terminating = [...this.#rows].flatMap(([name, { uid, isTerminating }]) => (isTerminating ? [{ name, uid }] : []));
-    try {
-      await deleteNamespaces({
-        recorder: { log: () => undefined },
-        terminating: () => Promise.resolve(terminating),
-        content: [
-          {
-            group: "",
-            resource: "services",
-            close: (name, uid) =>
-              answered(
-                network.call(
-                  caller,
-                  services,
-                  (brain) => brain.closeNamespace(name, uid),
-                  () => "closeNamespace",
-                ),
-              ),
-            empty: (name, uid) =>
-              answered(
-                network.call(
-                  caller,
-                  services,
-                  (brain) => brain.emptyNamespace(name, uid),
-                  () => "emptyNamespace",
-                ),
-              ),
-          },
-        ],
-        report: () => Promise.resolve(),
-        finalize: ({ name, uid }) => {
-          if (this.#rows.get(name)?.uid === uid) this.#rows.delete(name);
-          return Promise.resolve();
-        },
-      });
-    } finally {
-      if (isAlive()) this.#running = false;
-    }
+  /** A list of the store, as its object answers it. */
+  list(store: PlainStore, request: CollectionRequest): { items: Namespace[] } {
+    const page = store.list(request);
+    if (!page.ok) throw new Error(page.error.message);
+    return { items: page.value.rows.map((row) => JSON.parse(row) as Namespace) };
   }
 
-  /** The controller's object is gone; the next pass is one of a new one. */
-  #crash(): void {
-    this.#life++;
-    this.#running = false;
+  #send(request: WriteRequest): Promise<WriteResult> {
+    return this.cluster.network.call(CLIENT, this.node, (store) => store.write(request));
+  }
+
+  #made(life: Life): PlainStore {
+    const { cluster } = this;
+    const ports = storePorts(cluster, life, { group: "", resource: "namespaces", tables: this.#tables });
+    return new PlainStore({
+      ...ports,
+      peers: {
+        ...ports.peers,
+        followers: () => [cluster.controllers.stub(life, "namespaces")],
+        closeNamespace: ({ name, uid }) => cluster.controllers.content(life).closeNamespace(name, uid),
+      },
+      extended: (extension) => this.#watched(extension),
+    });
+  }
+
+  #watched<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply> {
+    return observed(extension, {
+      committed: ({ key, type, before, after }) => {
+        const [was, is] = [before, after] as (Namespace | undefined)[];
+        const { deaths } = this.cluster.controllers.of("namespaces");
+        if (is?.metadata?.deletionTimestamp && !was?.metadata?.deletionTimestamp) this.#begun.set(key, deaths);
+        const isHeld = (namespace: Namespace | undefined): boolean => namespace?.spec?.finalizers?.includes(NAMESPACE_FINALIZER) ?? false;
+        if (isHeld(was) && !isHeld(is)) this.#tables.journal.note("finalizeNamespace");
+        else if (is && JSON.stringify(was?.status) !== JSON.stringify(is.status) && was?.metadata?.deletionTimestamp)
+          this.#tables.journal.note("reportNamespace");
+        if (type !== "DELETED") return;
+        if ((this.#begun.get(key) ?? deaths) < deaths) this.cluster.network.occurred("namespace finalized after a crash");
+        this.#begun.delete(key);
+      },
+      turnCommitted: () => undefined,
+      turnLost: () => undefined,
+    });
   }
 }

@@ -23,6 +23,8 @@ export interface FaultRates {
   lostTransaction: number;
   /** the clock of the called object jumps, by up to CLOCK_OFF_MS_MAX from the right time */
   clockJump: number;
+  /** a controller's alarm cannot be set */
+  alarmFails: number;
   /** who is called dies before or after the call has had its effect, or who calls when it has left, if that can die: each equally often */
   messageCrash: number;
   /** of a read of KV: it is wrong in a way of FaultyKv, or fails */
@@ -38,6 +40,7 @@ export const NO_FAULTS: FaultRates = {
   crash: 0,
   lostTransaction: 0,
   clockJump: 0,
+  alarmFails: 0,
   messageCrash: 0,
   kv: 0,
 };
@@ -159,7 +162,7 @@ export class SimNetwork {
         );
       });
     }
-    if (!lost && this.befalls(faults.clockJump, isRare)) {
+    if (!lost && !target.hasRightTime && this.befalls(faults.clockJump, isRare)) {
       this.mark("clockJump", sent);
       target.clockOffMs = this.random.below(2 * CLOCK_OFF_MS_MAX) - CLOCK_OFF_MS_MAX;
     }
@@ -226,6 +229,10 @@ export class SimNetwork {
 export class SimNode<Brain> {
   /** transactions of its tables ask this */
   readonly gate: CommitGate;
+  /** the object's clock does not jump */
+  hasRightTime = false;
+  /** called with each crash */
+  onCrash: () => void = () => undefined;
   /** how far the object's clock is from the right time */
   clockOffMs = 0;
   #life = 0;
@@ -283,6 +290,7 @@ export class SimNode<Brain> {
     this.#life++;
     this.#brain = undefined;
     this.network.crashes++;
+    this.onCrash();
     for (const fail of [...this.#callers]) fail(new Error("the object was reset"));
     this.#callers.clear();
   }

@@ -18,9 +18,11 @@ const READ_STEPS = {
   release: ["audit"],
   topology: ["countTaken"],
   handoff: ["cut", "copyOut"],
-  repair: ["feed", "writers", "rowsOf", "checkBitmap", "makeWhole", "makeHeld", "giveUp", "pokeRepair"],
-  namespace: ["learnNamespace", "emptyNamespace"],
+  repair: ["feed", "writers", "rowsOf", "checkBitmap", "makeWhole", "makeHeld", "giveUp"],
+  namespace: ["learnNamespace", "emptyNamespace", "listNamespaces", "getNamespace"],
 } as const;
+/** Calls of controllers, whose clocks do not jump. */
+const POKE_STEPS = { controllers: ["pokeNamespaces", "pokeRepair"] } as const;
 /** Calls that write. */
 const WRITE_STEPS = {
   create: ["allocate", "createAddresses"],
@@ -29,7 +31,7 @@ const WRITE_STEPS = {
   seeding: ["claimPrefixes", "seed"],
   handoff: ["freeze", "open", "chunk", "seal", "activate", "drop", "thaw", "discard"],
   repair: ["restore"],
-  namespace: ["closeNamespace"],
+  namespace: ["closeNamespace", "reportNamespace", "finalizeNamespace"],
 } as const;
 /** Transactions of a store or of the Coordinator: no call, so nothing of it can be lost on the way. */
 const COMMIT_STEPS = {
@@ -41,17 +43,28 @@ const COMMIT_STEPS = {
   repair: ["repairTurn"],
   namespace: ["emptyBatch"],
 } as const;
+/** What controllers have to come to. */
+export const CONTROLLER_OCCURRENCES = [
+  "pass of repair crashed",
+  "pass of namespaces crashed",
+  "alarm of repair not set",
+  "alarm of namespaces not set",
+  "namespaces waited long",
+  "namespace finalized after a crash",
+] as const;
 /** What no fault has to meet, and what histories have to come to all the same. */
 export const OCCURRENCES = [
   "topology copy used",
   "free counts loaded",
   "default Service made again",
   ...KV_FAULTS.map((fault) => `KV ${fault}` as const),
+  ...CONTROLLER_OCCURRENCES,
 ] as const;
 export type Occurrence = (typeof OCCURRENCES)[number];
 
 type StepsOf<T extends Record<string, readonly string[]>> = T[keyof T][number];
-export type ProtocolStep = StepsOf<typeof READ_STEPS> | StepsOf<typeof WRITE_STEPS> | StepsOf<typeof COMMIT_STEPS>;
+export type ProtocolStep =
+  StepsOf<typeof READ_STEPS> | StepsOf<typeof POKE_STEPS> | StepsOf<typeof WRITE_STEPS> | StepsOf<typeof COMMIT_STEPS>;
 
 /** Steps that few histories come to: what befalls them is drawn more often, so that all of it is met. */
 const RARE_STEPS: ReadonlySet<ProtocolStep> = new Set<ProtocolStep>([
@@ -64,6 +77,11 @@ const RARE_STEPS: ReadonlySet<ProtocolStep> = new Set<ProtocolStep>([
   "repairTurn",
   "closeNamespace",
   "emptyNamespace",
+  "listNamespaces",
+  "getNamespace",
+  "reportNamespace",
+  "finalizeNamespace",
+  "pokeNamespaces",
   "emptyBatch",
   "pokeRepair",
   "readyTopology",
@@ -83,6 +101,10 @@ export function wantedMarks(): string[] {
     Object.values(steps).flatMap((of) => of.flatMap((step) => faults.map((fault) => `${fault} ${step}`)));
   return [
     ...pairs(MESSAGE_FAULTS, READ_STEPS),
+    ...pairs(
+      MESSAGE_FAULTS.filter((fault) => fault !== "clockJump"),
+      POKE_STEPS,
+    ),
     ...pairs([...MESSAGE_FAULTS, ...COMMIT_FAULTS], WRITE_STEPS),
     ...pairs(COMMIT_FAULTS, COMMIT_STEPS),
     ...OCCURRENCES,

@@ -30,7 +30,7 @@ export const sabotages: Readonly<Record<string, () => Sabotage>> = {
 /** For repair every orphan is old enough to go. */
 function noAge(): Sabotage {
   const ahead = (clock: Clock): Clock => overriding(clock, { now: () => clock.now() + 3_600_000 });
-  return { repairPorts: (ports) => overriding(ports, { clock: ahead(ports.clock) }) };
+  return { repairClock: ahead };
 }
 
 /** Whoever asks an owner for its rows takes them all for its own. */

@@ -106,7 +106,7 @@ export function makeCoordinator(cluster: SimCluster, life: Life, storage: Memory
   });
 }
 
-function storePorts(
+export function storePorts(
   cluster: SimCluster,
   life: Life,
   { group, resource, tables }: { group: string; resource: string; tables: StoreTables },
@@ -131,6 +131,7 @@ function storePorts(
     },
     peers: {
       namespace: (name) => cluster.namespaces.lookUp(life, name),
+      // Nothing in a simulated cluster has an owner.
       garbageCollector: () => ({ poke: () => Promise.resolve() }),
     },
     noteBusy: () => undefined,
@@ -159,15 +160,7 @@ function ledgerPeers(cluster: SimCluster, life: Life): LedgerPeers {
     garbageCollector: () => ({ poke: () => Promise.resolve() }),
     coordinator: () => coordinatorOf(cluster, life),
     owner: (uid) => ownerOf(cluster, life, uid),
-    repair: () => ({
-      poke: () =>
-        cluster.network.call(
-          life,
-          cluster.repairController,
-          (controller) => controller.poke(),
-          () => "pokeRepair",
-        ),
-    }),
+    repair: () => cluster.controllers.stub(life, "repair"),
   };
 }
 
@@ -218,7 +211,7 @@ function same<T>(port: T): T {
 /** The extension, with a look at what becomes of its writes. */
 function watched<Supply>(cluster: SimCluster, life: Life, resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply> {
   const deadlines = new WeakMap<object, number>();
-  const inner = (resource !== "servicecidrs" && cluster.sabotage.extension?.(extension)) || extension;
+  const inner = ((resource === "services" || resource === "ipaddresses") && cluster.sabotage.extension?.(extension)) || extension;
   return overriding(inner, {
     admit: (change, operation) => {
       if (!deadlines.has(operation)) deadlines.set(operation, operation.deadline);

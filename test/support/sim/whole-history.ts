@@ -5,9 +5,8 @@
 import type { WordRandom } from "../../../src/core/base/word-random";
 import { checkQuiet } from "./checks";
 import { PASSING_NAMESPACE, SimClients } from "./clients";
-import { SimControllers } from "./controllers";
+import { SimCompany } from "./company";
 import { SimCluster, type Sabotage } from "./cluster";
-import { RepairWorld } from "../worlds/repair-world";
 import { crashSomeone, drawFaults, isExpected } from "./history";
 import { CLIENT, type FaultRates, NO_FAULTS } from "./network";
 import { SimOperator } from "./operator";
@@ -41,7 +40,8 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
   const ranges = isDual ? ["10.0.0.0/29", "fd00::/124"] : ["10.0.0.0/29"];
   const drawn = drawFaults(random);
   const flips = random.below(5) === 0;
-  const faults = { ...drawn, lostTransaction: 2 * drawn.lostTransaction, clockJump: random.below(2) === 0 ? 0 : 0.04 * random.next() };
+  const some = (rate: number): number => (random.below(2) === 0 ? 0 : rate * random.next());
+  const faults = { ...drawn, lostTransaction: 2 * drawn.lostTransaction, clockJump: some(0.04), alarmFails: some(0.3) };
   const gapMs = pick(random, [2, 20, 400, 4_000]);
   const operations = OPERATIONS_MIN + random.below(5);
   // In part of the histories the ranges change all the time, in part nearly never.
@@ -55,13 +55,12 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     ...(sabotage ? { sabotage } : {}),
   });
   const clients = new SimClients(cluster, random, isDual ? [...NAMED_V4, ...NAMED_V6] : NAMED_V4, isDual, { passing: true });
-  const world = new RepairWorld(cluster);
-  const controllers = new SimControllers(world, random);
+  const company = new SimCompany(cluster, random);
   const operator = new SimOperator(cluster, random, { v4: V4, v6: isDual ? V6 : [] }, flips ? ranges : undefined);
   const { network, scheduler } = cluster;
   if (random.below(2) === 0) await scheduler.pass(10_000);
 
-  world.proposing = async ([address]) => {
+  cluster.repairWatch.proposing = async ([address]) => {
     if (address === undefined || random.below(8) === 0) return;
     await Promise.race([clients.takeOver(address), scheduler.clock().sleep(TAKE_OVER_MS)]);
   };
@@ -75,21 +74,15 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     else if (random.below(12) === 0) clients.meddle();
     else if (random.below(50) === 0) cluster.namespaces.toggle(PASSING_NAMESPACE);
     else while (!clients.act()) await scheduler.pass(100);
-    controllers.act();
+    company.act();
     // The Worker does so before the first request that it has for a cluster.
     if (random.below(20) === 0) void network.call(CLIENT, cluster.services, (store) => store.ensureBootstrapped()).catch(() => undefined);
     await scheduler.pass(random.below(gapMs));
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }
-  world.proposing = () => Promise.resolve();
-  await settle(clients, controllers, random);
-  const violations = [
-    ...(await checkQuiet(cluster)),
-    ...clients.check(),
-    ...controllers.check(),
-    ...cluster.momentary,
-    ...checkOver(cluster),
-  ];
+  cluster.repairWatch.proposing = () => Promise.resolve();
+  await settle(clients, company, random);
+  const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...company.check(), ...cluster.momentary, ...checkOver(cluster)];
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
     seed,
@@ -108,8 +101,8 @@ async function outlast(cluster: SimCluster, faults: FaultRates): Promise<void> {
   cluster.network.faults = faults;
 }
 
-async function settle(clients: SimClients, controllers: SimControllers, random: WordRandom): Promise<void> {
-  const { cluster } = controllers.world;
+async function settle(clients: SimClients, company: SimCompany, random: WordRandom): Promise<void> {
+  const { cluster } = company;
   const { network, scheduler } = cluster;
   await scheduler.pass(random.below(60_000));
   network.faults = NO_FAULTS;
@@ -123,7 +116,7 @@ async function settle(clients: SimClients, controllers: SimControllers, random: 
   clients.letGo();
   const isHandingOver = (): boolean => Object.keys(cluster.coordinatorStorage.contents.handoffs).length > 0;
   for (const end = scheduler.now + HANDOFF_REST_MS; isHandingOver() && scheduler.now < end;) await scheduler.pass(10_000);
-  await controllers.settle();
+  await company.settle();
 }
 
 /** No hand-off is under way for ever. */

@@ -1,53 +1,18 @@
 import { GarbageCollector } from "../../../src/controllers/garbage-collection/collector";
-import type { CollectedStore, GraphStorage } from "../../../src/controllers/garbage-collection/ports";
-import type { GraphNode } from "../../../src/controllers/garbage-collection/graph";
+import type { CollectedStore } from "../../../src/controllers/garbage-collection/ports";
 import { storeName } from "../../../src/controllers/garbage-collection/resolve-owner";
 import type { KubeObject, OwnerReference } from "../../../src/api/meta/kubernetes";
 import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
-import type { StoreCursor } from "../../../src/api/rpc/object-links";
 import type { DeleteOptionsRequest, ObjectKey, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/extension";
 import { changesLinks, ObjectLinksReader } from "../../../src/api/store/object-links-reader";
 import { observed } from "../../../src/api/store/observed";
+import { MemoryGraphStorage } from "../memory/graph-storage";
 import { createRequest, DELETE, StoreWorld, WRITE } from "./store-world";
 import { SimScheduler } from "../sim/scheduler";
-
-/** The collector's rows in maps; text in between, so that nothing is shared with it. */
-class MemoryGraphStorage implements GraphStorage {
-  readonly #nodes = new Map<string, string>();
-  readonly #cursors = new Map<string, string>();
-
-  get rows(): number {
-    return this.#nodes.size;
-  }
-
-  transaction(work: () => void): void {
-    work();
-  }
-
-  nodes(): GraphNode[] {
-    return [...this.#nodes.values()].map((text) => JSON.parse(text) as GraphNode);
-  }
-
-  cursors(): [string, StoreCursor][] {
-    return [...this.#cursors].map(([store, text]) => [store, JSON.parse(text) as StoreCursor]);
-  }
-
-  nodePut(id: string, node: GraphNode): void {
-    this.#nodes.set(id, JSON.stringify(node));
-  }
-
-  nodeDelete(id: string): void {
-    this.#nodes.delete(id);
-  }
-
-  cursorPut(store: string, cursor: StoreCursor): void {
-    this.#cursors.set(store, JSON.stringify(cursor));
-  }
-}
 
 export type WorldKind = "Lease" | "Pod" | "Node";
 const DEFINITIONS: Record<WorldKind, ResourceDefinition> = { Lease: leasesDefinition, Pod: podsDefinition, Node: nodesDefinition };

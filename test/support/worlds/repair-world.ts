@@ -1,56 +1,30 @@
 /** A whole cluster in virtual time with its repair controller: the classes of all stores and owners, and a pass whenever a test wants one. */
-import type { RepairPorts } from "../../../src/addresses/repair/repair-ports";
-import { heldAddresses } from "../../../src/addresses/clusterip/address-plan";
-import type { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-store";
-import type { ServicesStore } from "../../../src/addresses/clusterip/services-store";
+import { repairPorts, type RepairSetting } from "../../../src/addresses/repair/repair-peers";
 import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
 import { Repairer } from "../../../src/addresses/repair/repairer";
-import { readIPAddress } from "../../../src/addresses/repair/round";
-import { withTimeout } from "../../../src/core/base/timeout";
 import type { EventReport } from "../../../src/api/events/event-recorder";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../../src/api/meta/kubernetes";
-import { parseTime, rfc3339Seconds } from "../../../src/api/meta/time";
+import { rfc3339Seconds } from "../../../src/api/meta/time";
 import type { Family } from "../../../src/core/net/family";
-import type { Prefix } from "../../../src/core/net/prefix";
-import type { WrittenAddress } from "../../../src/addresses/rpc/repair";
 import type { WriteResult } from "../../../src/api/rpc/store";
-import { ObjectFeedReader } from "../../../src/api/store/object-feed-reader";
 import type { ResourceStore } from "../../../src/api/store/resource-store";
-import { prefixOf } from "../../model/prefix-of";
-import type { ProtocolStep } from "../sim/protocol-steps";
 import { MemoryRepairStorage } from "../memory/repair-storage";
 import { SimCluster } from "../sim/cluster";
 import { ALWAYS, type Caller } from "../sim/network";
 import { createRequest, DELETE, WRITE } from "./store-world";
-
-/** As in durable-objects/repair-pass.ts. */
-const CALL_TIMEOUT_MS = 40_000;
-/** Longer than a pass takes, its calls delayed and all. */
-const PASS_MAX_MS = 10 * 60_000;
-/** What is younger waits for its Service. */
-const ORPHAN_AGE_MS = 60_000;
 
 export class RepairWorld {
   readonly storage = new MemoryRepairStorage();
   readonly reported: EventReport[] = [];
   /** `level event` of each line in the log */
   readonly logged: string[] = [];
-  /** calls to the stores, by name */
-  readonly calls: string[] = [];
-  /** what repair has done, or was about to do, to somebody who had every right: at the end it would be whole again, and nobody would know */
-  readonly harm: string[] = [];
-  /** repair is about to have these IPAddresses go, and is slow: what it has judged may be another's before it acts */
-  proposing: (names: readonly string[]) => Promise<unknown> = () => Promise.resolve();
-  /** a call fails before it reaches its store */
-  fails: (call: string) => boolean = () => false;
-  /** MultiCIDRServiceAllocator is off, and these are configured */
-  legacyRanges: readonly Prefix[] | undefined;
   repairer: Repairer;
-  /** uids of the IPAddresses that repair looked at last, by name */
-  readonly #seen = new Map<string, string>();
+  #config: RepairSetting["config"] | undefined;
   #life = 0;
 
   constructor(readonly cluster: SimCluster) {
+    // The passes are those that the test asks for.
+    cluster.controllers.of("repair").isOff = true;
     this.repairer = this.#made();
   }
 
@@ -60,11 +34,27 @@ export class RepairWorld {
     this.repairer = this.#made();
   }
 
+  /** The same under another configuration than the cluster's. */
+  runUnder(config: RepairSetting["config"]): void {
+    this.#config = config;
+    this.crash();
+  }
+
   /** A cluster whose default ranges give out addresses. */
   static async of(ranges: readonly string[], families: readonly Family[] = ["IPv4"]): Promise<RepairWorld> {
     const world = new RepairWorld(new SimCluster({ seed: 1, ranges, families }));
     await world.run(world.coordinator((brain) => brain.readyTopology(60_000)));
     return world;
+  }
+
+  /** calls of repair to the stores, by name */
+  get calls(): string[] {
+    return this.cluster.repairWatch.calls;
+  }
+
+  /** which of the calls fail before they reach their store */
+  set fails(fails: (call: string) => boolean) {
+    this.cluster.repairWatch.fails = fails;
   }
 
   get now(): number {
@@ -177,135 +167,29 @@ export class RepairWorld {
     return this.cluster.network.call(ALWAYS, this.cluster.coordinator, work);
   }
 
-  #inStore<T>(
-    store: "services" | "ipaddresses",
-    work: (target: ResourceStore<never>) => Promise<T>,
-    caller: Caller = ALWAYS,
-    step?: ProtocolStep,
-  ): Promise<T> {
+  #inStore<T>(store: "services" | "ipaddresses", work: (target: ResourceStore<never>) => Promise<T>): Promise<T> {
     const { network, services, ipAddresses } = this.cluster;
     const done = (brain: { store: object }): Promise<T> => work(brain.store as ResourceStore<never>);
-    return store === "services" ? network.call(caller, services, done, () => step) : network.call(caller, ipAddresses, done, () => step);
-  }
-
-  #note(texts: readonly (string | null | undefined)[]): void {
-    for (const text of texts) {
-      const { name = "", uid = "" } = readIPAddress(text ?? "")?.metadata ?? {};
-      this.#seen.set(name, uid);
-    }
-  }
-
-  /** Of the object that is there now; one that has come since repair looked is nobody's concern: the request does not mean it. */
-  #judge(address: string, uid = ""): void {
-    const found = this.addresses().find(({ metadata }) => metadata?.name === address && metadata.uid === uid);
-    const { namespace = "", name = "" } = found?.spec?.parentRef ?? {};
-    const parent = `${namespace}/${name}`;
-    // While its Service was there it was no orphan, and whatever the Service did not hold could go.
-    const wasThere = this.now - (this.cluster.goneAt.get(parent) ?? 0) < PASS_MAX_MS;
-    const isOrphan = found && !wasThere && !this.cluster.tables.services.store.objectGet(parent);
-    const created = parseTime(found?.metadata?.creationTimestamp ?? "") ?? 0;
-    if (isOrphan && this.now - created < ORPHAN_AGE_MS)
-      this.harm.push(`repair: ${address} would go ${this.now - created} ms after it came`);
-  }
-
-  /** Of what the services store has just agreed to release: nobody holds it, and no operation under way may still commit it. */
-  #judgeRelease({ ledger }: ServicesStore, { address, token }: WrittenAddress): void {
-    if (ledger.isInFlight(token)) this.harm.push(`repair: ${address} was released under an operation that may commit it`);
-    const allocation = this.cluster.tables.services.ledger.allocationGet(address);
-    if (allocation && allocation.token !== token) return;
-    const holder = this.services().find((service) => heldAddresses(service).includes(address));
-    if (holder) this.harm.push(`repair: ${address} was released, and ${holder.metadata?.name ?? ""} holds it`);
+    return store === "services" ? network.call(ALWAYS, services, done) : network.call(ALWAYS, ipAddresses, done);
   }
 
   #made(): Repairer {
-    const ports = this.#ports();
-    return new Repairer(this.cluster.sabotage.repairPorts?.(ports) ?? ports);
-  }
-
-  #ports(): RepairPorts {
     const { cluster } = this;
     const life = this.#life;
     const isAlive = (): boolean => life === this.#life;
+    const clock = cluster.scheduler.clock(isAlive);
     const caller: Caller = { isAlive, die: () => void (isAlive() && this.crash()) };
-    const called = async <T>(call: string, answer: () => Promise<T>): Promise<T> => {
-      this.calls.push(call);
-      if (this.fails(call)) throw new Error(`${call} failed`);
-      return withTimeout(cluster.scheduler.clock(isAlive), CALL_TIMEOUT_MS, answer());
-    };
-    const feed = (store: "services" | "ipaddresses"): RepairPorts["services"] & RepairPorts["ipAddresses"] => {
-      const read = <T>(call: string, work: (reader: ObjectFeedReader) => T): Promise<T> =>
-        called(`${store}.${call}`, () =>
-          this.#inStore(store, (target) => Promise.resolve(work(new ObjectFeedReader(target))), caller, "feed"),
-        );
-      const services = <T>(call: ProtocolStep, work: (brain: ServicesStore) => Promise<T>): Promise<T> =>
-        called(`services.${call}`, () => cluster.network.call(caller, cluster.services, work, () => call));
-      const addresses = <T>(call: string, work: (brain: IPAddressesStore) => Promise<T>, step?: ProtocolStep): Promise<T> =>
-        called(`ipaddresses.${call}`, () => cluster.network.call(caller, cluster.ipAddresses, work, () => step));
-      return {
-        objectsSince: (cursor, limit) => read("objectsSince", (reader) => reader.objectsSince(cursor, limit)),
-        objectsAfter: (after, limit) => read("objectsAfter", (reader) => reader.objectsAfter(after, limit)),
-        objectsNamed: async (keys) => {
-          const found = await read("objectsNamed", (reader) => reader.objectsNamed(keys));
-          if (store === "ipaddresses") this.#note(found);
-          return found;
-        },
-        makeWhole: (items) => services("makeWhole", (brain) => brain.makeWhole(items)),
-        giveUp: (items) => {
-          for (const { address, token } of items) {
-            const seen = this.#seen.get(address);
-            if (seen && cluster.tables.ipAddresses.addresses.genGet(address)?.token === token) this.#judge(address, seen);
-          }
-          return services("giveUp", async (brain) => {
-            const results = await brain.giveUp(items);
-            for (const [i, item] of items.entries()) if (results[i] === "released") this.#judgeRelease(brain, item);
-            return results;
-          });
-        },
-        restoreMany: (writes) => addresses("restoreMany", (brain) => brain.restoreMany(writes), "restore"),
-        makeHeld: (items) => addresses("makeHeld", (brain) => brain.makeHeld(items), "makeHeld"),
-        writersOf: async (names) => {
-          await this.proposing(names);
-          return addresses("writersOf", (brain) => brain.writersOf(names), "writers");
-        },
-        write: (request) => {
-          if (request.verb === "delete") this.#judge(request.key.name, request.options.preconditions.uid);
-          return addresses(`write ${request.verb}`, ({ store: target }) => target.write(request));
-        },
-      };
-    };
-    // What a test sets later counts.
-    const legacyRanges = () => this.legacyRanges ?? cluster.onlyRanges?.map(prefixOf);
-    return {
-      get legacyRanges() {
-        return legacyRanges();
+    const ports = repairPorts(
+      {
+        clock: cluster.sabotage.repairClock?.(clock) ?? clock,
+        recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
+        storage: this.storage,
+        events: { report: (event) => void this.reported.push(event), flush: () => Promise.resolve() },
+        config: this.#config ?? cluster.config,
       },
-      clock: cluster.scheduler.clock(isAlive),
-      recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
-      storage: this.storage,
-      events: { report: (event) => void this.reported.push(event), flush: () => Promise.resolve() },
-      services: feed("services"),
-      ipAddresses: feed("ipaddresses"),
-      ranges: () =>
-        called("ranges", () =>
-          Promise.resolve(
-            (cluster.onlyRanges ?? objectsOf<ServiceCIDR>(cluster.tables.coordinator.store).flatMap(({ spec }) => spec?.cidrs ?? [])).map(
-              (cidr) => prefixOf(cidr),
-            ),
-          ),
-        ),
-      owners: () => Promise.resolve([...cluster.owners.keys()]),
-      owner: (uid) => ({
-        checkBitmap: (after, limit) =>
-          called("owner.checkBitmap", () =>
-            cluster.network.call(
-              caller,
-              cluster.owner(uid).node,
-              (owner) => owner.checkBitmap(after, limit),
-              () => "checkBitmap",
-            ),
-          ),
-      }),
-    };
+      cluster.repairWatch.peers(caller),
+    );
+    return new Repairer(ports);
   }
 }
 

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../../src/core/config/config";
 import { type Settings, settingsOf } from "../../../../src/core/config/settings";
-import {
-  differingSettings,
-  noteSettings,
-  type SeenDifference,
-  type SettingsStorage,
-  SettingsWatch,
-} from "../../../../src/addresses/repair/settings-watch";
+import { differingSettings, noteSettings, SettingsWatch } from "../../../../src/addresses/repair/settings-watch";
+import { MemorySettingsStorage } from "../../../support/memory/settings-storage";
 import type { EventReport } from "../../../../src/api/events/event-recorder";
 
 const OFF = "MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false";
@@ -19,30 +14,16 @@ function settings(vars: Record<string, string>): Settings {
 }
 
 /** What survives the controller's object, and what it reported. */
-class World implements SettingsStorage {
-  opened: Settings = {};
-  rows = new Map<string, SeenDifference & { isNew: boolean }>();
+class World {
+  readonly storage = new MemorySettingsStorage();
   told: string[] = [];
   logged: string[] = [];
   sweeps = 0;
   hasSubject = true;
 
-  openedLoad = (): Settings => this.opened;
-  openedSave = (opened: Settings): void => void (this.opened = opened);
-  differencePut = (seen: SeenDifference): void => void this.rows.set(seen.name, { ...seen, isNew: true });
-  differencesLoad = (): SeenDifference[] => [...this.rows.values()];
-  differencesTrim = (before: number): void => {
-    for (const [name, { seenAt }] of this.rows) if (seenAt < before) this.rows.delete(name);
-  };
-  differencesTake(): SeenDifference[] {
-    const taken = [...this.rows.values()].filter(({ isNew }) => isNew);
-    for (const row of taken) row.isNew = false;
-    return taken;
-  }
-
   start(own: Settings): SettingsWatch {
     return new SettingsWatch(own, {
-      storage: this,
+      storage: this.storage,
       recorder: { log: (_, event, fields) => void this.logged.push(`${event}: ${JSON.stringify(fields)}`) },
       events: { report: ({ type, reason, note }: EventReport) => void this.told.push(`${type} ${reason} ${note}`) },
       subject: () => Promise.resolve(this.hasSubject ? { kind: "Service", name: "kubernetes" } : undefined),
@@ -108,31 +89,31 @@ describe("Worker under other settings than the cluster's", () => {
   it("next pass: reported once for each poke, even when the object restarts in between", async () => {
     const world = new World();
     await world.start(own).run();
-    noteSettings(world, own, own, 1_000);
-    noteSettings(world, own, theirs, 2_000);
-    noteSettings(world, own, own, 3_000);
+    noteSettings(world.storage, own, own, 1_000);
+    noteSettings(world.storage, own, theirs, 2_000);
+    noteSettings(world.storage, own, own, 3_000);
     const watch = world.start(own);
     await watch.run();
     await watch.run();
     expect([world.told, world.sweeps]).toEqual([NOTES, 0]);
-    noteSettings(world, own, theirs, 62_000);
+    noteSettings(world.storage, own, theirs, 62_000);
     await watch.run();
     expect(world.told).toEqual([...NOTES, ...NOTES]);
   });
 
   it("not seen for five minutes: no longer counted", () => {
     const world = new World();
-    noteSettings(world, own, theirs, 1_000);
-    expect(differingSettings(world, 300_000)).toEqual(["SERVICE_CLUSTER_IP_RANGE", "ServiceIPStaticSubrange"]);
-    expect(differingSettings(world, 301_000)).toEqual([]);
-    noteSettings(world, own, { ...own, version: "other" }, 400_000);
-    expect([...world.rows.keys()]).toEqual(["version"]);
+    noteSettings(world.storage, own, theirs, 1_000);
+    expect(differingSettings(world.storage, 300_000)).toEqual(["SERVICE_CLUSTER_IP_RANGE", "ServiceIPStaticSubrange"]);
+    expect(differingSettings(world.storage, 301_000)).toEqual([]);
+    noteSettings(world.storage, own, { ...own, version: "other" }, 400_000);
+    expect(world.storage.differencesLoad().map(({ name }) => name)).toEqual(["version"]);
   });
 
   it("no object for an event yet: logged", async () => {
     const world = new World();
     world.hasSubject = false;
-    noteSettings(world, own, theirs, 1_000);
+    noteSettings(world.storage, own, theirs, 1_000);
     await world.start(own).run();
     expect([world.told, world.logged.length]).toEqual([[], 2]);
   });

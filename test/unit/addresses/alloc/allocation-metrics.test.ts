@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type AllocationCountStorage, AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
 import type { CidrAllocations } from "../../../../src/api/rpc/store";
 
-/** What is kept, and how often something was written. */
+/** The stored counts, and the number of writes. */
 class KeptCounts implements AllocationCountStorage {
   rows = new Map<string, string>();
   writes = 0;

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await target.owner.configure(aConfig(1, [OWN]));
 });
 
-/** Both ends of hand-off `id`, confirmed. */
+/** Configures both ends for the hand-off `id`. */
 async function begin(id: number): Promise<void> {
   expect(await source.owner.configure(aConfig(id, [MOVING, OTHER], { frozen: [MOVING] }))).toEqual({ ok: true });
   expect(await target.owner.configure(receiving(id))).toEqual({ ok: true });
@@ -34,7 +34,7 @@ async function chunk(id: number, after = ""): Promise<CopyChunk> {
   return out.chunk;
 }
 
-/** All chunks; answers what the target said last. */
+/** Copies all chunks; answers the last result of the target. */
 async function copy(id: number): Promise<unknown> {
   for (let after = ""; ;) {
     const answer = await target.owner.receive(id, await chunk(id, after));
@@ -155,7 +155,7 @@ describe("abandoned hand-off (hazard 5)", () => {
     await begin(2);
     const late = await chunk(2);
     await target.owner.receive(2, { ...late, through: "40a000009" });
-    // Given up: the source thaws and goes on; the target hears of it only with the next attempt.
+    // Given up: the source thaws and goes on; the target learns of it only with the next attempt.
     await source.owner.configure(aConfig(3, [MOVING, OTHER]));
     await source.release("10.0.0.9", "old");
     await source.allocate("10.0.0.9", { token: "new" });

@@ -4,9 +4,9 @@ import { OwnerWorld, aConfig } from "../../../support/worlds/owner-world";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 /**
- * Random histories of one owner against the slowest model that can be written: a map address -> token. Small segments, so that
- * addresses are reused all the time; lost replies, late and repeated calls, restarts and lost transactions. What a lost call did is
- * learnt from the rows: either nothing or exactly what it asked, never a change to somebody else's address.
+ * Random histories of one owner against a simple model: a map address -> token. Segments are small, so addresses are reused all the time. Answers
+ * are lost, calls come late and twice, the owner restarts, and transactions are lost. The rows tell what a lost call did: nothing, or exactly what
+ * it asked, never a change to another holder's address.
  */
 const SEGMENTS = ["10.0.0.0/28", "10.0.0.16/29", "fd00::/124"];
 const SEEDS = [1, 2, 3, 5, 8, 13, 21, 34];
@@ -29,7 +29,7 @@ describe("random history", () => {
     let epoch = 1;
     let newestCounter = 0;
     const tokens: { token: string; item: AllocateItem }[] = [];
-    /** confirmed releases; and all that were tried, since a lost one may have been kept */
+    /** confirmed releases, and all that were tried: a lost one may have been kept */
     const released = new Set<string>();
     const tried = new Set<string>();
 
@@ -46,7 +46,7 @@ describe("random history", () => {
       return item;
     };
 
-    /** The rows as they are now; every way in which they may differ from the model is checked before they become the model. */
+    /** Reads the rows and checks every difference from the model; then the rows become the model. */
     const learn = async (touched: ReadonlySet<string>): Promise<void> => {
       const { rows } = await world.owner.rowsSince(0, 10_000);
       const now = new Map(rows.map(({ address, token, gen }) => [address, { token, counter: gen.counter }]));
@@ -100,7 +100,7 @@ describe("random history", () => {
       expect(free).toEqual((await world.owner.free()).free);
     }
 
-    // At rest: what is free by the bitmap is exactly what no row holds.
+    // At rest the bitmap has exactly the addresses free that no row holds.
     await world.owner.configure(aConfig(epoch + 1, SEGMENTS));
     const { free } = await world.owner.free();
     const usable = (address: string): boolean => !["10.0.0.0", "10.0.0.15", "10.0.0.16", "10.0.0.23", "fd00::"].includes(address);

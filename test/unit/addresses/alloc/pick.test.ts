@@ -19,7 +19,7 @@ function poolOf({ owned, ranges = owned, seed }: Given): Pool {
   return pool;
 }
 
-/** A pick whose address is free again afterwards: the state is the same for every pick. */
+/** Picks an address and frees it again: the state is the same for every pick. */
 function pickAndReturn(pool: Pool, family: Family): bigint {
   const pick = pool.allocateDynamic(family);
   if (pick === undefined) throw new Error("full");
@@ -46,7 +46,7 @@ function bandOf(cidr: string): bigint[] {
   return Array.from({ length: Number(band.last - band.first) + 1 }, (_, i) => band.first + BigInt(i));
 }
 
-/** Takes a share of the addresses and answers the rest: at random places, or in one run from the start, where a scan would pile up behind. */
+/** Takes a share of the addresses and answers the rest: at random places, or in one run from the start, behind which a scan would pile up. */
 function takeShare(
   pool: Pool,
   family: Family,
@@ -94,7 +94,7 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     expectUniform(picksPer(pool, family, free, Math.max(40, Math.floor(20_000 / free.length))), seed);
   });
 
-  // The owner of a /64 with a small Ready range in it: the bitmap that cannot count its whole space.
+  // The owner of a /64 with a small Ready range in it has the bitmap that cannot count its whole space.
   it.each([
     [0, 5011],
     [0.5, 5012],
@@ -120,7 +120,7 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     expectUniform(lower, 5021);
   });
 
-  // Deviations of 162 draws: the bound of each is the one of a single draw, and the seeds are fixed.
+  // Deviations of 162 draws, each with the bound of a single draw; the seeds are fixed.
   it.each([
     ...Array.from({ length: 33 }, (_, length) => ["IPv4", length, 5200 + length] as const),
     ...Array.from({ length: 129 }, (_, length) => ["IPv6", length, 5300 + length] as const),
@@ -191,7 +191,7 @@ describe("dynamic picks: independent of the previous one", () => {
   ])("10.0.0.0/21 with %f taken: the class of a pick says nothing about the next (seed %i)", (share, seed) => {
     const pool = poolOf({ owned: ["10.0.0.0/21"], seed });
     const all = takeShare(pool, "IPv4", bandOf("10.0.0.0/21"), share, "scattered", seed + 1000).sort((a, b) => (a < b ? -1 : 1));
-    // Six classes of neighbours, equally many free addresses in each: what is left over is taken.
+    // Six classes of neighbours with equally many free addresses in each; the remaining ones are taken.
     const perClass = Math.floor(all.length / 6);
     for (const address of all.slice(perClass * 6)) pool.take("IPv4", address);
     const classOf = new Map(all.slice(0, perClass * 6).map((address, i) => [address, Math.floor(i / perClass)]));

@@ -27,7 +27,7 @@ function drain(pool: Pool, family: Family): { address: string; scope: string }[]
 }
 
 describe("allocateDynamic: to the last address", () => {
-  // reference: TestAllocateIPAllocator, TestAllocateTiny, TestAllocateSmall, TestAllocateReserved, and the examples of KEP-3070
+  // upstream: TestAllocateIPAllocator, TestAllocateTiny, TestAllocateSmall, TestAllocateReserved, and the examples of KEP-3070
   it.each([
     { cidr: "10.0.0.5/32", static: 0, dynamic: 0 },
     { cidr: "10.0.0.4/31", static: 0, dynamic: 0 },
@@ -65,7 +65,7 @@ describe("allocateDynamic: to the last address", () => {
     pool.verify();
     const last = [...seen].at(-1);
     if (last === undefined) return;
-    // What is released is exactly what comes back.
+    // Exactly the released addresses come back.
     expect(pool.release(family, last)).toBe(true);
     expect(pool.allocateDynamic(family)?.address).toBe(last);
   });
@@ -159,7 +159,7 @@ describe("overlapping ranges over one owned segment", () => {
     expect(allocatable(["10.0.0.16/28", "10.0.0.16/29"])).toEqual([false, false]);
   });
 
-  // reference: TestCIDRAllocateShadow, Grow, Shrink
+  // upstream: TestCIDRAllocateShadow, Grow, Shrink
   it("/28 inside a /24: no address counts twice; without the /24 there are 14", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"], ranges: ["10.0.0.0/28"] });
     const sum = () => pool.free("IPv4").dynamic + pool.free("IPv4").static;
@@ -186,7 +186,7 @@ describe("overlapping ranges over one owned segment", () => {
   });
 
   it("band of a larger range: decides in a smaller segment, too", () => {
-    // Owned is the /24 alone; the Ready /16 around it has its static band up to 10.0.1.0.
+    // Only the /24 is owned; the Ready /16 around it has its static band up to 10.0.1.0.
     const pool = poolOf({ owned: ["10.0.0.0/24"], ranges: ["10.0.0.0/16"] });
     expect(pool.free("IPv4")).toEqual({ dynamic: 0, static: 255 });
     expect(pool.isAllocatable(...at("10.0.0.255"))).toBe(true);

@@ -10,7 +10,7 @@ function cidr(name: string, cidrs: string[], status = "True", deletionTimestamp?
   return { metadata: { name, ...(deletionTimestamp ? { deletionTimestamp } : {}) }, spec: { cidrs }, status: { conditions: [condition] } };
 }
 
-/** An API server of one resource: what it has, and one open watch at most. */
+/** An API server of one resource, with at most one open watch. */
 class FakeServer {
   readonly asked: string[] = [];
   readonly objects = new Map<string, ServiceCIDR>();
@@ -98,7 +98,7 @@ class FakeServer {
   }
 }
 
-/** A follower on a clock that jumps to whatever it waits for. */
+/** A follower on a clock that jumps to the next time that it waits for. */
 function follow(server: FakeServer, watchMs = 5_000) {
   const told: FollowedRanges[] = [];
   const errors: string[] = [];
@@ -235,7 +235,7 @@ describe("followRanges", () => {
     await expect.poll(() => server.watches.length).toBe(2);
     expect(told).toHaveLength(1);
     expect(errors).toHaveLength(1);
-    // Whether the ServiceCIDR was removed by force is for the view to say.
+    // Only the view knows whether the ServiceCIDR was removed by force.
     server.send(server.change("DELETED", cidr("b", ["10.0.1.0/24"])));
     await expect.poll(() => told.length).toBe(2);
     expect(IPv4(told[1])).toEqual(["10.0.0.0/24", "10.0.0.0/23 10.0.2.0/24"]);

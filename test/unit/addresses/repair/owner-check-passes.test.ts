@@ -23,7 +23,7 @@ describe("check of a bitmap", () => {
   it("more to do than a pass has time for: one check with each slice", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.pass();
-    // A hundred more come each time that some are looked at.
+    // Each time that suspects are taken, a hundred more come.
     const take = world.storage.suspectsTake.bind(world.storage);
     world.storage.suspectsTake = (now, limit, leaseUntil) => {
       for (let i = 0; i < limit; i++) world.storage.suspectPut(`services/default/gone-${String(i)}`, now);
@@ -35,7 +35,7 @@ describe("check of a bitmap", () => {
       world.calls.length = 0;
       expect((await world.run(world.repairer.run())).left).toBe(true);
       checks.push(world.calls.filter((call) => call === "owner.checkBitmap").length);
-      // Nor does it come more often than with the slices.
+      // A pass without a slice has no check.
       world.calls.length = 0;
       expect((await world.run(world.repairer.run())).left).toBe(true);
       checks.push(world.calls.filter((call) => call === "owner.checkBitmap").length);

@@ -15,7 +15,7 @@ class World {
 
   constructor(readonly rows: Record<string, number>) {}
 
-  /** As a controller's object that has just started. */
+  /** A check as a controller's object makes it after a start. */
   async run(everything: boolean, forMs = Infinity): Promise<{ through: boolean; calls: string[] }> {
     const clock = this.scheduler.clock();
     const check = new OwnerCheck({

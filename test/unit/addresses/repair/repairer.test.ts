@@ -11,7 +11,7 @@ describe("suspect", () => {
     await world.pass();
     expect([...world.storage.suspects.keys()]).toEqual(["ipaddresses/10.0.0.9"]);
     await world.cluster.scheduler.pass(61_000);
-    // The controller's object goes away while it asks: nothing of its memory is left, and nothing runs to its end.
+    // The controller's object dies while it asks: its memory is gone, and nothing of the pass runs to its end.
     let calls = 0;
     world.fails = (call) => call === "services.objectsNamed" && ++calls > 0;
     const put = world.storage.suspectPut.bind(world.storage);

@@ -97,7 +97,7 @@ describe("wrong Service", () => {
     await world.pass();
     await world.plant("services", aService("a", ["10.9.0.5"], world.now));
     let version = 1_000;
-    // Each time repair reads it, it is another one than the last time.
+    // Each read of the Service has another resourceVersion.
     atNamedReads(world, () =>
       change(world, "a", (service) => ({ ...service, metadata: { ...service.metadata, resourceVersion: String(++version) } })),
     );

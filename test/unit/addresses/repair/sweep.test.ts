@@ -110,7 +110,7 @@ describe("full sweep that was asked for", () => {
     for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
     await world.pass();
     const sweeps = world.storage.markGet("sweeps");
-    // Every pass ends behind its first page.
+    // Every pass fails after its first page.
     let pages = 0;
     world.fails = (call) => call === "services.objectsAfter" && ++pages % 2 === 0;
     let passes = 0;
@@ -139,7 +139,7 @@ describe("full sweep that was asked for", () => {
       if (call === "services.objectsAfter" && crashes++ === 0) world.crash();
       return false;
     };
-    // Of the life that ends nobody learns anything any more.
+    // The promise of the life that ends never settles.
     void world.repairer.run();
     await world.cluster.scheduler.pass(1_000);
     expect([crashes, world.storage.markGet("sweeps")]).toEqual([1, sweeps]);

@@ -37,7 +37,7 @@ function topology(overrides: Partial<Topology> = {}): Topology {
 
 type Counts = Record<string, { dynamic: number; static: number }>;
 
-/** Draws with these counts; an owner without any is as free as it is large. */
+/** Draws with these counts; an owner without counts is as free as it is large. */
 function choice(counts: Counts = {}, full: { dynamic?: string[]; static?: string[] } = {}): DrawChoice {
   return {
     random: seededRandom(11),

@@ -79,9 +79,7 @@ const KINDS: { kind: string; make: (bits: number) => Subject; bits: number }[] =
   { kind: "sparse", make: sparse, bits: 128 },
 ];
 
-/**
- * Events work inside a window, so that small and huge spaces both get dense spots, empty stretches and page borders.
- */
+/** Events work inside a window, so that small and huge spaces both get dense spots, empty stretches and page borders. */
 describe.each(KINDS)("$kind bitmap of 2^$bits offsets against the naive model", ({ make, bits }) => {
   const size = 1n << BigInt(bits);
 

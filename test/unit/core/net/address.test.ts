@@ -29,7 +29,7 @@ describe("parseAddress: accepts", () => {
 
 describe("parseAddress: refuses", () => {
   it.each([
-    // what is no address in any reading
+    // texts that no reader takes for an address
     ["", "invalid"],
     ["a", "invalid"],
     ["invalid", "invalid"],
@@ -49,7 +49,7 @@ describe("parseAddress: refuses", () => {
     ["::1\n", "invalid"],
     ["1.2.3.+4", "invalid"],
     ["１.2.3.4", "invalid"],
-    // what ipaddr.js reads, and upstream does not
+    // texts that ipaddr.js reads, and upstream does not
     ["1", "invalid"],
     ["16909060", "invalid"],
     ["0x01020304", "invalid"],
@@ -84,7 +84,7 @@ describe("parseAddress: refuses", () => {
     ["::12345", "invalid"],
     ["::g", "invalid"],
     ["2001:db8:85a3:8d3:1319:8a2e:370:7348:1:1:1:1:1:1:1:1", "invalid"],
-    // an address but for the zeros
+    // addresses except for leading zeros
     ["010.002.003.004", "leadingZeros"],
     ["1.2.3.04", "leadingZeros"],
     ["00.0.0.0", "leadingZeros"],
@@ -95,7 +95,7 @@ describe("parseAddress: refuses", () => {
     ["::01.2.3.4", "leadingZeros"],
     ["00001::", "leadingZeros"],
     ["0400.1.1.1", "invalid"],
-    // an IPv4 address in IPv6 clothes
+    // IPv4-mapped addresses
     ["::ffff:1.2.3.4", "ipv4Mapped"],
     ["::FFFF:102:304", "ipv4Mapped"],
     ["0:0:0:0:0:ffff:a00:1", "ipv4Mapped"],

@@ -10,11 +10,12 @@ import {
   type Citing,
   invariantsOf,
   linkFindings,
+  outsideCitations,
   pageFindings,
   protocolEntries,
   untestedHazards,
 } from "./tidy/citations";
-import { houseTables, shellsIn, withComputedPart } from "./tidy/house";
+import { houseTables, longShells, shellsIn, withComputedPart } from "./tidy/house";
 import { arrows, circles } from "./tidy/imports";
 
 const root = join(import.meta.dirname, "..");
@@ -40,7 +41,9 @@ Prints one line for each of these:
   - a unit test that does not stand at the path of the file that it tests
   - files of the product that import each other in a circle, type-only imports included
   - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
+  - a section of a page that the project does not have
   - a page that README.md does not list
+  - a shell that is too long; arrows between wings or lengths of shells that docs/architecture.md does not have
 
   --write             writes the computed part of docs/architecture.md anew
   --help              this text
@@ -63,7 +66,7 @@ await runProgram({
     deadExports();
     citations();
     importCircles();
-    if (write) await house();
+    await house(write);
     for (const line of findings) console.log(line);
     const sum = findings.length === 0 ? `${String(sources.size)} files, nothing to mend` : `${String(findings.length)} findings`;
     console.log(`tidy: ${sum}`);
@@ -117,8 +120,8 @@ function read(path: string): Source {
   return source;
 }
 
-/** Writes the computed part of docs/architecture.md anew. */
-async function house(): Promise<void> {
+/** The lengths of the shells; the computed part of docs/architecture.md, written anew or compared. */
+async function house(write: boolean): Promise<void> {
   const page = join(root, "docs", "architecture.md");
   const shells = shellsIn(
     textOf("wrangler.toml") ?? "",
@@ -131,7 +134,9 @@ async function house(): Promise<void> {
   });
   const before = readFileSync(page, "utf8");
   const after = await format(withComputedPart(before, tables), { ...(await resolveConfig(page)), filepath: page });
-  writeFileSync(page, after);
+  if (write) writeFileSync(page, after);
+  else if (after !== before) findings.push("docs/architecture.md is not what the code says: npm run tidy -- --write writes it anew");
+  findings.push(...longShells(shells));
 }
 
 /** Of the product; tests' helpers may name each other's types. */
@@ -152,7 +157,7 @@ function citations(): void {
   // The tests of the check itself cite what is not there.
   const code = [...sources.values()].filter(({ path }) => !/^(scripts\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
   findings.push(...citationFindings([...pages, ...code], citable));
-  for (const file of [...pages, ...code]) findings.push(...pageFindings(file, textOf));
+  for (const file of [...pages, ...code]) findings.push(...outsideCitations(file), ...pageFindings(file, textOf));
   findings.push(...untestedHazards(protocol, textOf));
   for (const page of pages) findings.push(...linkFindings(page, textOf));
   const readme = textOf("README.md") ?? "";

@@ -55,7 +55,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     private readonly ports: RecordPorts,
   ) {}
 
-  /** To be called when the object starts: a deletion goes on, whatever has become of its alarm (PROTOCOL rule 19). */
+  /** To be called when the object starts: a deletion goes on, whatever has become of its alarm (rule 19). */
   resume(): void {
     if (this.ports.storage.load()?.phase === "deleting") this.ports.wakeAt(this.ports.clock.now());
   }

@@ -2,7 +2,7 @@
  * The addresses of one store's objects: taking them from owners for an operation, writing down who holds what with the object's
  * commit, giving them back through the outbox, and finding the ones that a crash left behind.
  *
- * Life of an address here (PROTOCOL rules 1–7):
+ * Life of an address here (rules 1–7):
  *
  *   take ──► in flight (memory: token) ──► commit: allocation row + object, one transaction ──► drop: outbox row + object change
  *                    │                                                                                │

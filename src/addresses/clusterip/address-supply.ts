@@ -1,6 +1,6 @@
 /**
  * Gets addresses from their owners for a store: picks the owner, groups what is asked in one turn into one call per owner, and
- * decides what an answer means (DESIGN §5, PROTOCOL rules 1, 17).
+ * decides what an answer means (rules 1, 17).
  *
  * - Owners are drawn once per turn and family, so a batch costs one call in the common case. While the counts know of an owner with room in
  *   its dynamic bands, owners are asked for those alone: no static band is entered before every dynamic one is used up. Counts and topology

@@ -1,5 +1,5 @@
 /**
- * What makes a ResourceStore the ipaddresses store (PROTOCOL rules 4, 8, 15).
+ * What makes a ResourceStore the ipaddresses store (rules 4, 8, 15).
  *
  * Three kinds of IPAddress objects live there:
  * - written for a Service by the services store (`createMany`): the row at the owner is the Service's, a gen row here tells how new the

@@ -1,5 +1,5 @@
 /**
- * Brings a store's objects and the owners' rows of their addresses together again (PROTOCOL rules 5–8, 13). Decided by the row, and looked at
+ * Brings a store's objects and the owners' rows of their addresses together again (rules 5–8, 13). Decided by the row, and looked at
  * again in the turn that acts:
  *
  * | the owner's row          | then                                                                         |

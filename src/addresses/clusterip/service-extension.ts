@@ -1,5 +1,5 @@
 /**
- * What makes a ResourceStore the services store: creating a Service and taking its ClusterIPs is one operation (DESIGN §5).
+ * What makes a ResourceStore the services store: creating a Service and taking its ClusterIPs is one operation.
  *
  *   turn 1  plan: which addresses the change needs; the name is reserved in memory
  *   away    owners give the addresses (one call per owner for all operations of the turn); IPAddress objects are sent off
@@ -222,7 +222,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     });
   }
 
-  /** Takes nothing: a dynamic address is shown as a range's network address, a static one has to be usable in a range (§2.3). */
+  /** Takes nothing: a dynamic address is shown as a range's network address, a static one has to be usable in a range. */
   #dryRun(after: Service | undefined, take: readonly Take[], operation: Operation<ServiceSupply>): Admission {
     if (!after || take.length === 0) return { kind: "go" };
     const { cached } = this.ports.topology;

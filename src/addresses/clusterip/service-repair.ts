@@ -1,5 +1,5 @@
 /**
- * The services store's side of repair (PROTOCOL rules 5–8, 13): what is proposed is looked at again here, in the turn that acts. Nothing
+ * The services store's side of repair (rules 5–8, 13): what is proposed is looked at again here, in the turn that acts. Nothing
  * that a Service holds is ever given another address, and nothing is released that an operation under way may still commit.
  *
  * | the Service holds the address, and           | then                                                        |

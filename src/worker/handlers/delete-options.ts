@@ -1,4 +1,4 @@
-/** DeleteOptions of a request: from the body when there is one, else from the query (api-machinery §3.4). */
+/** DeleteOptions of a request: from the body when there is one, else from the query (upstream apiserver pkg/endpoints/handlers/delete.go). */
 import { err, ok, type Result } from "../../core/base/result";
 import type { DeleteOptions } from "../../api/meta/kubernetes";
 import { badRequest, type Status, unsupportedMediaType } from "../../api/meta/status";

@@ -1,5 +1,5 @@
 /**
- * Discovery as data, derived from what is served: the plain documents of old and the aggregated ones (api-machinery §1).
+ * Discovery as data, derived from what is served: the plain documents of old and the aggregated ones (upstream apiserver pkg/endpoints/discovery).
  * Source: upstream apiserver endpoints/discovery and endpoints/discovery/aggregated.
  */
 import { apiVersionOf } from "../../api/meta/type-meta";

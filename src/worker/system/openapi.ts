@@ -1,6 +1,6 @@
 /**
  * OpenAPI v3: an index with a hash per document, and the documents, which may be kept for ever under their hash.
- * OpenAPI v2: one document, as JSON or in the protobuf form that client-go alone asks for (api-machinery §0.2).
+ * OpenAPI v2: one document, as JSON or in the protobuf form that client-go alone asks for (upstream kube-openapi pkg/handler).
  * Sources: upstream kube-openapi pkg/handler3 and pkg/handler.
  */
 import { GIT_VERSION } from "../../core/config/version";

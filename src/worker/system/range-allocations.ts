@@ -1,5 +1,5 @@
 /**
- * The old allocator's RangeAllocations (services-and-addresses §7), served with the gate DisableAllocatorDualWrite off:
+ * The old allocator's RangeAllocations, served with the gate DisableAllocatorDualWrite off:
  *
  *   GET  /admin/rangeallocations/serviceips            the first configured range; secondaryserviceips: the second
  *   PUT  /admin/rangeallocations/serviceips            imports one from elsewhere (range-allocation-import.ts)

@@ -1,4 +1,4 @@
-/** The table of `kubectl get services`. Source: upstream pkg/printers/internalversion/printers.go (printService); §1.9. */
+/** The table of `kubectl get services`. Source: upstream pkg/printers/internalversion/printers.go (printService). */
 import { ageSince } from "../../meta/age";
 import type { Service, ServicePort } from "../../meta/kubernetes";
 import type { Cell, ColumnDefinition } from "../resource";

@@ -1,7 +1,7 @@
 /**
  * Dual-stack rules: which families a Service has, in which order, and what the client's wish collides with.
  * Source: KEP-563, upstream pkg/registry/core/service/storage/alloc.go (initIPFamilyFields) and pkg/apis/core/validation
- * (ValidateServiceClusterIPsRelatedFields); tables in §1.4.
+ * (ValidateServiceClusterIPsRelatedFields).
  */
 import { duplicate, type FieldError, invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { Service } from "../../meta/kubernetes";
@@ -137,7 +137,7 @@ function completeFamilies(spec: ServiceSpec, families: readonly Family[], select
 }
 
 /**
- * The checks of clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy against each other, (pre) in §1.5. Addresses that the stored
+ * The checks of clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy against each other. Addresses that the stored
  * Service has already are not parsed again: an old server may have accepted what this one would not.
  */
 export function validateClusterIPFields(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {

@@ -1,6 +1,6 @@
 /**
  * What a client left out because the server once chose it, and `clusterIP` against `clusterIPs`.
- * Source: upstream pkg/registry/core/service/storage/storage.go (patchAllocatedValues, normalizeClusterIPs); table in §1.4.
+ * Source: upstream pkg/registry/core/service/storage/storage.go (patchAllocatedValues, normalizeClusterIPs).
  */
 import type { Service } from "../../meta/kubernetes";
 import { needsClusterIP, needsHealthCheckNodePort, needsNodePort, portsOf, sameList, type ServiceSpec, specOf } from "./predicates";

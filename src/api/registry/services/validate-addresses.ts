@@ -1,4 +1,4 @@
-/** Addresses and ranges that a Service names without owning them. Source: upstream pkg/apis/core/validation; §1.5. */
+/** Addresses and ranges that a Service names without owning them. Source: upstream pkg/apis/core/validation. */
 import { assert } from "../../../core/base/assert";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { Service } from "../../meta/kubernetes";

@@ -1,4 +1,4 @@
-/** Rules of spec.ports. Source: upstream pkg/apis/core/validation (validateServicePort, ValidateService); §1.5. */
+/** Rules of spec.ports. Source: upstream pkg/apis/core/validation (validateServicePort, ValidateService). */
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { ServicePort } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";

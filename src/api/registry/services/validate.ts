@@ -1,5 +1,5 @@
 /**
- * All rules that one Service has to meet, in upstream's order (pkg/apis/core/validation, ValidateService; §1.5). Metadata rules common
+ * All rules that one Service has to meet, in upstream's order (pkg/apis/core/validation, ValidateService). Metadata rules common
  * to all kinds are not here. The rules hold before and after addresses are given out, so a caller may refuse before it asks for one.
  */
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";

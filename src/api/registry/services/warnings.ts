@@ -1,6 +1,6 @@
 /**
  * Texts of Warning headers: what is accepted and yet not what the client may expect.
- * Source: upstream pkg/api/service/warnings.go and apimachinery pkg/util/validation/ip.go; §1.8.
+ * Source: upstream pkg/api/service/warnings.go and apimachinery pkg/util/validation/ip.go.
  */
 import type { Service } from "../../meta/kubernetes";
 import { parseAddress } from "../../../core/net/address";

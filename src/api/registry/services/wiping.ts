@@ -1,7 +1,7 @@
 /**
  * Fields that stop to apply when an update changes what kind of Service this is. A field goes only if the server may have filled it in
  * and the client left it as it was; a changed value stays, and validation refuses it.
- * Source: upstream pkg/registry/core/service/strategy.go (dropTypeDependentFields); §1.7.
+ * Source: upstream pkg/registry/core/service/strategy.go (dropTypeDependentFields).
  */
 import type { Service } from "../../meta/kubernetes";
 import {

@@ -29,7 +29,7 @@ import type { PrefixIndex } from "../topology/prefix-index";
 import { rangeIndex } from "../topology/range-index";
 import { ownerOf } from "../topology/route";
 import type { AddressLedger } from "./address-ledger";
-import type { TakenAddress } from "./address-supply";
+import type { TakenAddress } from "./wanted-address";
 import { type HeldRow, HeldRows, type HeldRowsPorts } from "./held-rows";
 
 /** Between two looks for a row that nobody speaks for just now: its segment is handed over, or its owner does not answer. */

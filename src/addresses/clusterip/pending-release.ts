@@ -158,7 +158,7 @@ export class PendingReleases {
         this.#hurriedAt = clock.now();
         early = this.#begin(storage.releasesDue(Number.MAX_SAFE_INTEGER, SUPPLY_BATCH_MAX));
       }
-      void this.#rounds(early);
+      if (early.length > 0) void clock.nextTurn().then(() => this.#rounds(early));
     } catch (error) {
       recorder.log("error", "pending releases could not be read", { error: String(error) });
     }

@@ -19,7 +19,7 @@ import type { WholeResult } from "../rpc/repair";
 import type { AddressRow, Holder } from "../rpc/service-cidr";
 import type { StoreTurn } from "../../api/store/resource-store";
 import type { AddressLedger } from "./address-ledger";
-import type { TakenAddress } from "./address-supply";
+import type { TakenAddress } from "./wanted-address";
 import { HeldRows, type HeldRowsPorts } from "./held-rows";
 import type { Allocation, LedgerStorage } from "./ledger-storage";
 

@@ -22,7 +22,7 @@ import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtens
 import type { ChangeType, StoredObject, StoreStorage } from "../../api/store/store-storage";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { AddressLedger } from "./address-ledger";
-import type { SupplyRefusal, TakenAddress } from "./address-supply";
+import type { SupplyRefusal, TakenAddress } from "./wanted-address";
 import { nodePortRefused, takeRefused } from "./errors";
 import type { LedgerStorage } from "./ledger-storage";
 import { applyNodePorts, planNodePorts } from "./node-port-plan";

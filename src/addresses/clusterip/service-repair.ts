@@ -25,7 +25,7 @@ import type {
   WrittenAddress,
 } from "../rpc/repair";
 import { storageKey } from "../../api/store/keys";
-import type { TakenAddress } from "./address-supply";
+import type { TakenAddress } from "./wanted-address";
 import type { Pairing } from "./pairing";
 import { heldAddresses } from "./address-plan";
 import { type HoldingObject, RowRepair, type RowRepairPorts } from "./row-repair";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AddressLedger } from "../../../../src/addresses/clusterip/address-ledger";
-import type { TakenAddress } from "../../../../src/addresses/clusterip/address-supply";
+import type { TakenAddress } from "../../../../src/addresses/clusterip/wanted-address";
 import type { AddressRow, HolderKind } from "../../../../src/addresses/rpc/service-cidr";
 import { aHolder } from "../../../support/worlds/owner-world";
 import { aTopology, LedgerWorld } from "../../../support/worlds/ledger-world";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
-import { AddressSupply, type SupplyResult } from "../../../../src/addresses/clusterip/address-supply";
+import { AddressSupply } from "../../../../src/addresses/clusterip/address-supply";
+import type { SupplyResult } from "../../../../src/addresses/clusterip/wanted-address";
 import { PendingReleases } from "../../../../src/addresses/clusterip/pending-release";
 import type { AllocateResult } from "../../../../src/addresses/rpc/service-cidr";
 import { MemoryFreeCountStorage } from "../../../support/memory/ledger-storage";

@@ -1,0 +1,271 @@
+/**
+ * How one address is taken, as a pure state machine: `next` says what to do with each answer. AddressSupply makes the calls.
+ *
+ *   draw ──► ask ──► end                     the common case
+ *    │        │
+ *    │        ├─ full ───────► recount, if counts were wrong ──► draw
+ *    │        ├─ stale, frozen ► compare, or another owner ─────► draw
+ *    │        ├─ notAllocatable ► compare ──► end, or seed ─────► draw
+ *    │        └─ taken ──────► end, or hurry ──────────────────► draw
+ *    └─ no owner ► count or compare ──► end, or hurry ──────────► draw
+ *
+ * - While the counts know of an owner with room in its dynamic bands, owners are asked for those alone: no static band is entered before every
+ *   dynamic one is used up. Counts and topology may be old, so the Coordinator is asked before a static band is entered.
+ * - An owner that says "full" and was thought to have more shows that the counts are wrong. The Coordinator counts once, and the next owner
+ *   has room. Else a thousand full ranges would be asked one after the other.
+ * - `stale` and `frozen` say that the topology is old or a hand-off is under way. A dynamic request goes on to another owner at once. When no
+ *   owner is left: compare with the Coordinator, pause with jitter, try again until the deadline.
+ * - "full" and "out of range" are final for clients. They are given only on the word of owners that have the configuration of the
+ *   Coordinator's current epoch (rule 17). Before "full" the Coordinator asks every owner that could give an address.
+ * - "full" and "taken" are not final while a release of this store is pending that would make them wrong: a client was told that the
+ *   address is free. The request waits for the release, until the deadline.
+ * - A call whose answer was lost is repeated with the same token: the owner answers the same row again. Every owner is asked with a token of
+ *   its own, so a late call never makes a second row for a token that another owner has answered. What stays unknown at the deadline is
+ *   found by the ledger's audit, because its token belongs to no operation.
+ * - An IPAddress object exists whether or not a range gives out its address, so its row is taken inside a claim in any case (rule 15). Only
+ *   the owner of the claim now is asked to write the row down: a former owner would write it, too.
+ */
+import { assertNever } from "../../core/base/assert";
+import type { Scope } from "../../core/net/band";
+import { familyOfText } from "../../core/net/family";
+import type { Topology } from "../rpc/coordinator";
+import type { AllocateResult } from "../rpc/service-cidr";
+import { type Draw, knows, ownerOf, ownersWith } from "../topology/route";
+import type { SupplyRefusal, SupplyResult, WantedAddress } from "./wanted-address";
+
+/** Owners that one request does not draw again, by band. */
+export interface PassedOver extends Readonly<Record<Scope, ReadonlySet<string>>> {
+  /** some of them have nothing to give but what is being handed over, or do not know the newest ranges yet */
+  readonly isBusy: boolean;
+}
+
+/** What one owner call answered under which epoch, or that nothing is known. */
+export interface Attempt {
+  result: AllocateResult | { ok: false; reason: "unknown" };
+  epoch: number;
+  /** "full" of an owner that was thought to have more than it gave */
+  isSurprise: boolean;
+}
+
+export type TakeStep =
+  /** Draw an owner in the newest view. `pause`: the how manieth pause comes before, 0 = none. `resting`: an owner with nothing to give for a moment. */
+  | { kind: "draw"; pause: number; resting?: { ownerUid: string; isStale: boolean } }
+  /** Ask the owner; without a token with a fresh one. */
+  | { kind: "ask"; draw: Draw; token: string | undefined }
+  /** Ask the Coordinator for its topology. `why`: nobody owns the address, owners are busy, the segment moved, no range gives the address out. */
+  | { kind: "compare"; why: "noOwner" | "busy" | "moved" }
+  | { kind: "compare"; why: "notAllocatable"; draw: Draw; epoch: number }
+  /** Ask the Coordinator to count what every owner has free, for this request: before "full". */
+  | { kind: "count" }
+  /** The same, together with others: before a static band is entered, or because the counts were wrong. */
+  | { kind: "recount"; why: "staticBand" | "surprise" }
+  /** Have the owner write the row down under the epoch of its answer. */
+  | { kind: "seed"; draw: Draw; epoch: number }
+  /** Wait until a pending release has gone through or failed. */
+  | { kind: "hurry" }
+  | { kind: "end"; result: SupplyResult };
+
+/** The answer to the step of the same kind. A topology that is undefined did not come in time. */
+export type TakeAnswer =
+  | { kind: "draw"; view: undefined }
+  /** `isPending`: a release may make a refusal wrong. `isStaticOpen`: static bands may be entered on the word of the last recount. */
+  | { kind: "draw"; view: Topology; draw: Draw | undefined; isPending: boolean; isStaticOpen: boolean }
+  | { kind: "ask"; token: string; attempt: Attempt }
+  | { kind: "compare"; view: Topology | undefined }
+  | { kind: "count"; view: Topology | undefined }
+  /** `isWhole`: every owner was counted, or the Coordinator did not answer */
+  | { kind: "recount"; isWhole: boolean }
+  | { kind: "seed" }
+  | { kind: "hurry" };
+
+export interface TakeState {
+  readonly wanted: WantedAddress;
+  /** milliseconds since the epoch */
+  readonly deadline: number;
+  readonly step: TakeStep;
+  /** the topology of the last draw, or of the count that confirmed a refusal */
+  readonly view: Topology | undefined;
+  readonly passed: PassedOver;
+  /** who was asked last, and with which token */
+  readonly asked: { ownerUid: string; token: string } | undefined;
+  /** The outcome of a call is unknown, so the token may hold a row there: only there it can be asked for again. */
+  readonly bound: Draw | undefined;
+  readonly isPending: boolean;
+  /** the counts have been brought up to date for this request, as far as they can be */
+  readonly isRecounted: boolean;
+  readonly pauses: number;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+const NONE_PASSED: PassedOver = { dynamic: NOBODY, static: NOBODY, isBusy: false };
+
+/** A request before its first draw. */
+export function begin(wanted: WantedAddress, deadline: number, now: number): TakeState {
+  const state: TakeState = {
+    wanted,
+    deadline,
+    step: { kind: "draw", pause: 0 },
+    view: undefined,
+    passed: NONE_PASSED,
+    asked: undefined,
+    bound: undefined,
+    isPending: false,
+    isRecounted: false,
+    pauses: 0,
+  };
+  return drawAgain(state, now, { pause: false });
+}
+
+/** Who is passed over in a draw by this view: what an owner said at another epoch does not count. */
+export function passedIn(state: TakeState, view: Topology): PassedOver {
+  return state.view?.epoch === view.epoch ? state.passed : NONE_PASSED;
+}
+
+/** The state after the answer to `state.step`, which came at `now`. */
+export function next(state: TakeState, answer: TakeAnswer, now: number): TakeState {
+  switch (answer.kind) {
+    case "draw":
+      return answer.view ? drawn(state, answer) : drawAgain(state, now);
+    case "ask":
+      return asked(state, answer, now);
+    case "compare":
+      return compared(state, answer.view, now);
+    case "count":
+      return counted(state, answer.view, now);
+    case "recount": {
+      const isForThis = state.step.kind === "recount" && state.step.why === "surprise";
+      const isRecounted = isForThis ? answer.isWhole : state.isRecounted;
+      return drawAgain({ ...state, isRecounted }, now, { pause: false });
+    }
+    case "seed":
+      // Asked for again, the token answers the row that the seeding made, or why there is none.
+      return drawAgain({ ...state, bound: state.step.kind === "seed" ? state.step.draw : undefined }, now);
+    case "hurry":
+      return drawAgain({ ...state, passed: NONE_PASSED }, now);
+    default:
+      return assertNever(answer);
+  }
+}
+
+function drawn(
+  state: TakeState,
+  { view, draw, isPending, isStaticOpen }: { view: Topology; draw: Draw | undefined; isPending: boolean; isStaticOpen: boolean },
+): TakeState {
+  const { wanted, bound } = state;
+  const passed = passedIn(state, view);
+  const at: TakeState = { ...state, view, passed, isPending };
+  if (!draw) {
+    if (passed.isBusy) return { ...at, step: { kind: "compare", why: "busy" } };
+    return { ...at, step: wanted.address ? { kind: "compare", why: "noOwner" } : { kind: "count" } };
+  }
+  const entersStaticBand = draw.scope === "static" && !wanted.address && !bound && !passed.isBusy;
+  if (entersStaticBand && !isStaticOpen) return { ...at, step: { kind: "recount", why: "staticBand" } };
+  const token = state.asked?.ownerUid === draw.ownerUid ? state.asked.token : undefined;
+  return { ...at, step: { kind: "ask", draw, token } };
+}
+
+function asked(
+  before: TakeState,
+  { token, attempt: { result, epoch, isSurprise } }: Extract<TakeAnswer, { kind: "ask" }>,
+  now: number,
+): TakeState {
+  const { wanted, view, passed, step } = before;
+  if (step.kind !== "ask" || !view) throw new Error("an owner's answer that nobody asked for");
+  const { draw } = step;
+  const { ownerUid, scope } = draw;
+  const state: TakeState = { ...before, asked: { ownerUid, token }, bound: boundAfter(before, draw, result) };
+  if (result.ok) return end(state, { ok: true, taken: { family: wanted.family, address: result.address, token, gen: result.gen } });
+  switch (result.reason) {
+    case "taken":
+      return state.isPending ? { ...state, step: { kind: "hurry" } } : refuse(state, "taken");
+    case "full": {
+      const isKnowing = knows(view, ownerUid, epoch);
+      const full: TakeState = {
+        ...state,
+        passed: { ...passed, [scope]: new Set(passed[scope]).add(ownerUid), isBusy: passed.isBusy || !isKnowing },
+      };
+      if (isKnowing && isSurprise && !state.isRecounted) return { ...full, step: { kind: "recount", why: "surprise" } };
+      return drawAgain(full, now, { pause: !isKnowing });
+    }
+    case "notAllocatable":
+      return { ...state, step: { kind: "compare", why: "notAllocatable", draw, epoch } };
+    case "stale":
+      if (wanted.address) return { ...state, step: { kind: "compare", why: "moved" } };
+      return drawAgain(passBusy(state, ownerUid, { wholly: true }), now, { pause: false, resting: { ownerUid, isStale: true } });
+    case "frozen": {
+      const busy = passBusy(state, ownerUid, { wholly: scope === "static" });
+      if (wanted.address) return drawAgain(busy, now);
+      // Where the outcome of an earlier call is unknown no other owner may be asked.
+      return drawAgain(busy, now, { pause: state.bound !== undefined, resting: { ownerUid, isStale: false } });
+    }
+    case "released":
+      return refuse(state, "unavailable");
+    case "unknown":
+      return drawAgain(state, now);
+    default:
+      return assertNever(result);
+  }
+}
+
+function boundAfter({ bound }: TakeState, draw: Draw, result: Attempt["result"]): Draw | undefined {
+  if (result.ok) return undefined;
+  if (result.reason === "unknown") return draw;
+  return result.reason === "frozen" ? bound : undefined;
+}
+
+function compared(state: TakeState, view: Topology | undefined, now: number): TakeState {
+  const { wanted, step } = state;
+  if (step.kind !== "compare" || step.why === "moved") return drawAgain(state, now);
+  if (step.why === "notAllocatable") {
+    const { draw, epoch } = step;
+    const isCurrent = view !== undefined && ownerOf(view, wanted.address) === draw.ownerUid && knows(view, draw.ownerUid, epoch);
+    if (!isCurrent) return drawAgain(state, now);
+    if (wanted.holder.kind !== "ipaddress" && !wanted.isHeld) return refuse(state, "outOfRange");
+    return { ...state, step: { kind: "seed", draw, epoch } };
+  }
+  if (step.why === "noOwner" && view && ownerOf(view, wanted.address) === undefined) return refuse(state, "outOfRange");
+  return drawAgain({ ...state, passed: NONE_PASSED }, now);
+}
+
+function counted(before: TakeState, view: Topology | undefined, now: number): TakeState {
+  const state: TakeState = { ...before, view: view ?? before.view, passed: NONE_PASSED };
+  const refusal = view && refusalOf(view, state.wanted.family);
+  if (refusal === "full" && state.isPending) return { ...state, step: { kind: "hurry" } };
+  return refusal ? refuse(state, refusal) : drawAgain(state, now);
+}
+
+/** What a client is told by a counted topology when no owner is left to ask; undefined = some owner has room, or was not counted. */
+function refusalOf(counted: Topology, family: WantedAddress["family"]): SupplyRefusal | undefined {
+  if (!counted.ranges.some(({ prefix }) => familyOfText(prefix) === family)) return "noRange";
+  const free = new Map(counted.free.map((counts) => [counts.ownerUid, counts[family]]));
+  const isFull = (ownerUid: string): boolean => {
+    const counts = free.get(ownerUid);
+    return counts !== undefined && counts.dynamic + counts.static === 0;
+  };
+  return ownersWith(counted, family).every(isFull) ? "full" : undefined;
+}
+
+/** The owner has nothing to give now, and may have later. */
+function passBusy(state: TakeState, ownerUid: string, { wholly }: { wholly: boolean }): TakeState {
+  const { passed } = state;
+  const add = (owners: ReadonlySet<string>): ReadonlySet<string> => new Set(owners).add(ownerUid);
+  return { ...state, passed: { dynamic: add(passed.dynamic), static: wholly ? add(passed.static) : passed.static, isBusy: true } };
+}
+
+function drawAgain(
+  state: TakeState,
+  now: number,
+  { pause = true, resting }: { pause?: boolean; resting?: { ownerUid: string; isStale: boolean } } = {},
+): TakeState {
+  if (now >= state.deadline) return refuse(state, "unavailable");
+  const pauses = state.pauses + (pause ? 1 : 0);
+  return { ...state, pauses, step: { kind: "draw", pause: pause ? pauses : 0, ...(resting && { resting }) } };
+}
+
+function refuse(state: TakeState, reason: SupplyRefusal): TakeState {
+  return end(state, { ok: false, reason });
+}
+
+function end(state: TakeState, result: SupplyResult): TakeState {
+  return { ...state, step: { kind: "end", result } };
+}

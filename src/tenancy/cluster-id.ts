@@ -3,10 +3,10 @@
  * time (hazard 4). So each life of a name has an id of its own, and objects are named by the id.
  */
 
-/** Answers without having been made, and cannot be deleted. */
+/** The cluster that is always there. It cannot be deleted. */
 export const DEFAULT_CLUSTER = "default";
 
-/** No name has it, which is a DNS label. */
+/** Not part of any name: names are DNS labels. */
 const LIFE_MARK = "~";
 
 /** The id of the n-th cluster of this name, from 1. The first one's is the name itself. */

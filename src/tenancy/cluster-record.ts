@@ -1,13 +1,13 @@
 /**
- * The record of one cluster name: whether there is a cluster, which life of the name it is, and the deletion that is under way.
+ * The record of one cluster name: whether the cluster exists, which life of the name it is, and a deletion under way.
  *
  *   absent ── open ──► active ── remove ──► deleting ── every object wiped, keys forgotten ──► absent, of the next life
  *
  * What must hold
  * - An object of a cluster is called only under the id of a life that this record has opened.
- * - A deletion ends: its work is rows, and the object's alarm goes on after a crash wherever it stopped. Each step may be repeated.
- * - What is wiped stays so: it refuses every call for ever, and the next life has objects of other names. So nothing has to be waited for, and
- *   nothing that comes late can bring anything back.
+ * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
+ * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
+ *   late call, and no late call brings data back.
  */
 import { inParallel } from "../core/base/in-parallel";
 import type { Clock, Recorder } from "../core/base/ports";
@@ -20,7 +20,7 @@ import type { ClusterObject, RecordRow, RecordStorage } from "./record-storage";
 const WIPED_TOGETHER = 6;
 /** Objects of one run, within the calls that one invocation may make; the alarm begins the next run. */
 const WIPED_PER_RUN = 300;
-/** How often an object may answer that it knows of more owners, which ranges that are made meanwhile bring about. */
+/** How often an object may name further owners. Ranges that are made during the deletion have new ones. */
 const LISTINGS_MAX = 20;
 /** Dropping many rows takes longer than a usual call. */
 const WIPE_TIMEOUT_MS = 30_000;
@@ -106,7 +106,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     return this.#running;
   }
 
-  /** A cluster from before there were records gets one when it is first looked for. Rejects with DIRECTORY_SILENT when that cannot be known. */
+  /** A cluster that is older than records gets its record at the first look. Rejects with DIRECTORY_SILENT while the directory does not answer. */
   async #learn(): Promise<void> {
     const { storage, clock } = this.ports;
     if (storage.load()) return;
@@ -153,7 +153,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (failures > 0) this.ports.noteBusy(id);
   }
 
-  /** Objects in their order, a few at a time; one that fails stops no other. Answers how many failed. */
+  /** Wipes the objects in their order, a few at a time. A failure stops no other object. Answers the number of failures. */
   async #wipeSome(id: string): Promise<number> {
     const { storage, recorder } = this.ports;
     let failures = 0;

@@ -1,6 +1,6 @@
 /**
- * Keys of the directory of clusters in KV. It is what cron goes by: a key that is lost or late costs time until somebody looks at a cluster again,
- * never an answer. Only clusters from before there were records are found by it, once (cluster-record).
+ * Keys of the directory of clusters in KV. Cron finds its work by them: a lost or late key delays work until the
+ * next visit and changes no answer. Clusters that are older than records are found by them once (cluster-record).
  */
 
 /** One per cluster that was ever used. */
@@ -14,7 +14,7 @@ export type Rhythm = "minute" | "hour";
  * even if some come late or fail. The note expires by itself; taking it back could lose a write that came meanwhile (hazard 20).
  */
 export const BUSY_LIFETIME_SECONDS: Readonly<Record<Rhythm, number>> = { minute: 600, hour: 3 * 3600 };
-/** Between two notes of one thing: far less than it lives. */
+/** Between two notes of one fact: far less than the life of a note. */
 export const BUSY_INTERVAL_MS: Readonly<Record<Rhythm, number>> = { minute: 60_000, hour: 3600_000 };
 
 export function directoryKey(id: string): string {

@@ -16,12 +16,12 @@ export interface ClusterObject {
   name: string;
 }
 
-/** Every method is one synchronous step; what `transaction` runs is kept or lost together. Reading makes no tables. */
+/** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. Reading makes no tables. */
 export interface RecordStorage {
   transaction<T>(work: () => T): T;
   load(): RecordRow | undefined;
   save(row: RecordRow): void;
-  /** objects to wipe; one that is there stays as it is */
+  /** adds objects to wipe; known ones stay as they are */
   objectsAdd(objects: readonly ClusterObject[]): void;
   objectWiped(object: ClusterObject): void;
   /** not wiped yet, in the order in which they were added */

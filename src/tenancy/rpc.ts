@@ -1,9 +1,9 @@
-/** What the record of a cluster, and every object of it, answers about the cluster's beginning and end. */
+/** Calls about the beginning and the end of a cluster: to its record, and to each of its objects. */
 
-/** How every call to an object of a deleted cluster fails, whichever method it names: errors cross RPC as their text. */
+/** The error text of every call to an object of a deleted cluster, whichever method it names. Errors cross RPC as their text. */
 export const CLUSTER_GONE = "this cluster has been deleted";
 
-/** How a call to the record fails, with the cause behind it, while it cannot learn whether there is a cluster: it may be repeated later. */
+/** The error text of a call to the record, followed by the cause, while the directory does not answer. The call may be repeated later. */
 export const DIRECTORY_SILENT = "the directory of clusters does not answer";
 
 /** `id` names the objects of one life of the cluster (tenancy/cluster-id). Times in milliseconds since the epoch. */
@@ -20,16 +20,16 @@ export interface ClusterRecordRpc {
   open(): Promise<{ state: ClusterState; opened: boolean }>;
   /** begins the deletion of an active cluster; durable when it answers */
   remove(): Promise<ClusterState>;
-  /** `id` was found to be gone by cron: goes on with its deletion, or, when that is over, takes its name from the directory */
+  /** called by cron, which found the objects of `id` gone: continues the deletion, or removes the keys of a finished one */
   carryOn(id: string): Promise<void>;
 }
 
 /** What every object of a cluster has for its end. */
 export interface Wipeable {
   /**
-   * Removes everything that the object holds, for ever: what is left refuses every call with CLUSTER_GONE, this one included, so that is how it
-   * fails when it is done. Answers, and changes nothing, when the object knows of owners of addresses that are not among `listed`: their
-   * uids, which nobody else knows.
+   * Removes everything that the object holds, for ever. From then on the object refuses every call with CLUSTER_GONE; a wipe that succeeds
+   * fails with it too. An object that knows owners of addresses outside `listed` changes nothing and answers their uids: no other object
+   * knows them.
    */
   wipe(listed: string[]): Promise<string[]>;
 }

@@ -1,7 +1,7 @@
 /**
  * The HTTP surface as one Hono app: middleware in order, then routes. There is no route per resource; inside a group and version the
- * registry decides (handlers/dispatch). Routes match the raw path inside the cluster, so `/clusters/{cluster}` needs none of its own
- * and an encoded slash never separates segments.
+ * registry decides (handlers/dispatch). Routes match the raw path inside the cluster: `/clusters/{cluster}` needs no routes of its own, and an
+ * encoded slash never separates segments.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { internalError, methodNotAllowed } from "../api/meta/status";
@@ -30,20 +30,20 @@ import { versionResponse } from "./system/version";
 type Bindings = { Bindings: Env };
 type C = Context<Bindings>;
 
-/** Whatever the answer is and whoever gave it: the connection serves the next request. */
+/** Outermost, so that the connection serves the next request after any answer. */
 const drainBody: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
   if (c.req.raw.body) await drainUnread(c.req.raw);
 };
 
-/** Invalid variables: every request says so. */
+/** Invalid variables refuse every request. */
 const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
   const config = configOf(c.env);
   if (!config.ok) return statusResponse(config.error);
   await next();
 };
 
-/** `--request-timeout` adds `timeout` to every URL; an unreadable one is refused except on watches, which ignore it. */
+/** `--request-timeout` adds `timeout` to every URL. An unreadable value is refused; watches ignore it. */
 const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
   if (c.req.url.includes("timeout=")) {
     const query = parseQuery(splitRequestUrl(c.req.url).query);
@@ -92,7 +92,7 @@ function lastSegment(path: string): string {
   return trimmed.slice(trimmed.lastIndexOf("/") + 1);
 }
 
-/** A request that looks at something of its cluster besides the API. */
+/** A request beside the API that reads its cluster. */
 function ofCluster(c: C, answer: (id: string) => Promise<Response>): Promise<Response> {
   return inCluster({ env: c.env, name: splitRequestUrl(c.req.raw.url).cluster, begins: false }, answer);
 }
@@ -100,7 +100,7 @@ function ofCluster(c: C, answer: (id: string) => Promise<Response>): Promise<Res
 function probe(c: C, name: Probe): Promise<Response> {
   const { cluster, path, query } = splitRequestUrl(c.req.raw.url);
   const answer = (id: string) => probeResponse(c.env, id, name, path.slice(name.length + 2), parseQuery(query));
-  // Whether this Worker lives has nothing to do with a cluster.
+  // Liveness of the Worker does not depend on a cluster.
   return name === "readyz" ? ofCluster(c, answer) : answer(cluster);
 }
 
@@ -155,7 +155,7 @@ app.all(
 app.all("/admin/rangeallocations/:name", (c) =>
   ofCluster(c, (id) => rangeAllocationsResponse(c.env, id, c.req.raw, lastSegment(c.req.path))),
 );
-// A cluster itself is no part of any cluster: /clusters/a/clusters/b is nothing.
+// Clusters do not nest: /clusters/a/clusters/b does not exist.
 app.all("/clusters/:name", (c) =>
   splitRequestUrl(c.req.raw.url).cluster === "" ? clusterResponse(c.env, c.req.raw, lastSegment(c.req.path)) : pageNotFound(),
 );

@@ -17,7 +17,7 @@ function fetch(request: Request, env: Env, context: ExecutionContext): Response 
   return app.fetch(request, env, context);
 }
 
-/** A named entrypoint that the local runner's socket reaches without the platform's routing in front of it. */
+/** A named entrypoint: the local runner's socket reaches it without the platform's routing in front. */
 export const direct = { fetch } satisfies ExportedHandler<Env>;
 
 export default {

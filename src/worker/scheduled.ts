@@ -1,7 +1,7 @@
 /**
- * Cron -> jobs over clusters. The work itself is the objects' own (`maintain`, `compact`, `expire`), which bound and repeat it safely;
- * here is only whom to call: the clusters that have had writes since the last few runs, as their objects have noted in the directory, and the
- * next few of all of them. An invocation visits a bounded number of clusters and leaves cursors for the next one.
+ * Cron -> jobs over clusters. The objects do the work (`maintain`, `compact`, `expire`); each call is bounded and may be repeated. This file only
+ * chooses the clusters: those with writes since the last few runs, as their objects noted in the directory, and the next few of all clusters. A run
+ * visits a bounded number of clusters and leaves cursors for the next one.
  */
 import { inParallel } from "../core/base/in-parallel";
 import { definitions } from "../api/registry/all";
@@ -39,7 +39,7 @@ const COLLECT_GARBAGE: Task = {
   what: "garbage-collection.poke",
   run: (env, cluster) => controller(env, cluster, "garbage-collection").poke(),
 };
-/** A poke that was lost, or a pass that a crash ended, must not leave a namespace behind that is being deleted for ever. */
+/** After a lost poke, or a pass that a crash ended, the deletion of a namespace continues here. */
 const DELETE_NAMESPACES: Task = {
   what: "namespaces.poke",
   run: (env, cluster) => controller(env, cluster, "namespaces").poke(),
@@ -71,16 +71,16 @@ interface Job {
   name: string;
   /** how often it looks at clusters that have had writes */
   rhythm: Rhythm;
-  /** Its tasks are among those of every minute: the busy clusters are left to that job as long as it visits them all in one run. */
+  /** Its tasks are among those of every minute. It leaves busy clusters to that job while that job visits all of them in one run. */
   coveredEachMinute?: true;
   /**
-   * Its tasks. A cluster that has had writes gets them all. An idle one gets one part, and the next in the next round through all clusters: with
-   * what starting its objects and the tasks lead to, that is 20 calls to objects at most (test/object/cron-cost.test.ts).
+   * Its tasks. A cluster with writes gets all of them. An idle one gets one part in each round through all clusters. With the start of its objects
+   * that is at most 20 calls to objects (test/object/cron-cost.test.ts).
    */
   parts: readonly (readonly Task[])[];
 }
 
-/** What may have been left half done. */
+/** Work that a crash may have left half done. */
 const MAINTAIN: readonly Task[] = [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES];
 
 /** The crons of wrangler.toml. */
@@ -94,7 +94,7 @@ const MINUTE_MS = 60_000;
 /** The number of a round, and the directory's cursor in it; empty at its beginning. Older releases stored the cursor alone. */
 const STORED_CURSOR = /^(?:(\d+) )?(.*)$/s;
 
-/** The cron handler. Never throws: a failed task is counted and logged, and runs again at the next tick. */
+/** The cron handler. Never throws. A failed task is counted and logged, and runs again at the next tick. */
 export async function runScheduled(cron: string, env: Env): Promise<void> {
   const job = JOBS[cron];
   if (!job) return log("warn", "unknown cron", { cron });
@@ -145,12 +145,12 @@ interface Page {
   clusters: string[];
   /** which one through the whole directory this is */
   round: number;
-  /** it has all there are */
+  /** whether the batch holds every cluster of the directory */
   isWhole: boolean;
   errors: number;
 }
 
-/** The next clusters with a key under the prefix, in the directory's order, and the cursor moved behind them, with the number of its round. */
+/** The next clusters with a key under the prefix, in the directory's order, and the number of the round. Moves the cursor behind them. */
 async function pageOf(env: Env, { prefix, limit, cursorKey }: { prefix: string; limit: number; cursorKey: string }): Promise<Page> {
   let cursor = "";
   try {
@@ -159,20 +159,20 @@ async function pageOf(env: Env, { prefix, limit, cursorKey }: { prefix: string; 
     cursor = from;
     const listed = await env.DIRECTORY.list({ prefix, limit, ...(cursor ? { cursor } : {}) });
     const isWhole = listed.list_complete && cursor === "";
-    // One page is a round by itself, which nothing needs to be stored for: runs are a minute apart.
+    // One page is a whole round, so no cursor is stored: runs are a minute apart.
     const round = isWhole ? Math.floor(Date.now() / MINUTE_MS) : Number(digits ?? 0);
     const next = isWhole ? "" : listed.list_complete ? `${String(round + 1)} ` : `${String(round)} ${listed.cursor}`;
     const isKept = next === stored || (await keepCursor(env, cursorKey, next));
     return { clusters: listed.keys.map(({ name }) => name.slice(prefix.length)), round, isWhole, errors: isKept ? 0 : 1 };
   } catch (error) {
     log("error", "directory of clusters could not be read", { prefix, error: error instanceof Error ? error.message : String(error) });
-    // A cursor that the directory no longer knows would fail for ever.
+    // A cursor that the directory has forgotten would fail in every run.
     if (cursor) await env.DIRECTORY.delete(cursorKey).catch(() => undefined);
     return { clusters: [], round: 0, isWhole: false, errors: 1 };
   }
 }
 
-/** Whether it could be; if not, the next run visits the same clusters. */
+/** Whether the cursor was stored. If not, the next run visits the same clusters. */
 async function keepCursor(env: Env, cursorKey: string, cursor: string): Promise<boolean> {
   try {
     await (cursor ? env.DIRECTORY.put(cursorKey, cursor) : env.DIRECTORY.delete(cursorKey));

@@ -1,7 +1,7 @@
 /** Counts of observations by size, as Prometheus has them. */
 
 export interface HistogramValue {
-  /** observations in each bucket alone, in order of the bounds, and above the last one */
+  /** observations of each bucket alone, in the order of the bounds; the last number counts those above all bounds */
   counts: number[];
   /** of all observations */
   sum: number;
@@ -12,8 +12,8 @@ export class Histogram {
   #sum: number;
 
   /**
-   * `bounds`: the inclusive upper bounds of the buckets, ascending. `start`: what an earlier one had counted; it counts for nothing if it had
-   * other buckets.
+   * `bounds`: the inclusive upper bounds of the buckets, ascending. `start`: what an earlier histogram had counted. A start with other
+   * buckets is ignored.
    */
   constructor(
     private readonly bounds: readonly number[],

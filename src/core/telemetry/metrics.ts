@@ -17,7 +17,7 @@ function sampleLine(name: string, labels: Labels, value: number): string {
   return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}\n`;
 }
 
-/** The buckets of a histogram count everything up to their bound. */
+/** Each printed bucket counts all observations up to its bound. */
 function histogramLines(name: string, labels: Labels, bounds: readonly number[], { counts, sum }: HistogramValue): string {
   let text = "";
   let count = 0;
@@ -28,7 +28,7 @@ function histogramLines(name: string, labels: Labels, bounds: readonly number[],
   return text + sampleLine(`${name}_sum`, labels, sum) + sampleLine(`${name}_count`, labels, count);
 }
 
-/** The whole text, one family after the other; families without samples still say that they exist. */
+/** The whole text, one family after the other. A family without samples has its HELP and TYPE all the same. */
 export function metricsText(families: readonly MetricFamily[]): string {
   let text = "";
   for (const family of families) {

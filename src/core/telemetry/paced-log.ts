@@ -1,13 +1,13 @@
-/** Log lines of what may happen to all requests at once: telling of each would make them slower still. */
+/** Log lines of an event that may befall every request at once. One line for each request would slow all of them down. */
 import type { LogLevel } from "../base/log-level";
 import type { Clock, Recorder } from "../base/ports";
 
 type Fields = NonNullable<Parameters<Recorder["log"]>[2]>;
 
-/** Between two lines, and how long the last ones of a burst are kept before they are counted: nothing waits when it is over. */
+/** Between two lines, and from the last events of a burst to the line that counts them. */
 const INTERVAL_MS = 1_000;
 
-/** One line in each interval, with the number of those left out before it; of a burst that ends, their number in a line `<event>, more of them`. */
+/** One line in each interval, with the number of events left out before it. The end of a burst is counted in a line `<event>, more of them`. */
 export class PacedLog {
   #toldAt = -Infinity;
   #untold = 0;
@@ -19,7 +19,7 @@ export class PacedLog {
     private readonly ports: { clock: Pick<Clock, "now" | "after">; recorder: Recorder },
   ) {}
 
-  /** `fields` is called only for a line that is told. */
+  /** `fields` is called only for a line that is written. */
   add(fields: () => Fields): void {
     const { clock, recorder } = this.ports;
     const now = clock.now();

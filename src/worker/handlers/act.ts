@@ -1,5 +1,5 @@
 /**
- * POST of a document to a create-only subresource: what it does is done to the object, the document itself is not stored.
+ * POST of a document to a create-only subresource. The document acts on the object and is not stored.
  * Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
  */
 import type { DeleteOptions, KubeObject } from "../../api/meta/kubernetes";
@@ -45,7 +45,7 @@ function writeOf(
   const key = { namespace: info.namespace, name };
   if (effect.does === "change") {
     const errors = effect.validate(document).map(({ field, body }) => `${field}: ${body}`);
-    // Upstream hands these errors on without a code of their own.
+    // Upstream answers these errors without a reason of their own.
     if (errors.length > 0) return err(unclassified(errors.length === 1 ? (errors[0] ?? "") : `[${errors.join(", ")}]`));
     return ok({ verb: "act", key, action, document: JSON.stringify(document), options });
   }

@@ -47,7 +47,7 @@ function shownText(definition: ResourceDefinition, stored: string): string {
   return definition.representationOf ? JSON.stringify(definition.representationOf.fromStored(parsed(stored))) : stored;
 }
 
-/** A store speaks of the resource it keeps; a client of another representation reads its own name. */
+/** A store's Status names the resource that it keeps. A client of another representation reads the name of its own. */
 export function shownStatus(info: RequestInfo, status: Status): Status {
   const { definition } = info;
   const stored = definition.representationOf;

@@ -23,7 +23,7 @@ export function representationOf(request: ResourceRequest): Result<Representatio
   return { ok: true, value: { as: "table", includeObject: include.value, version: transform.version } };
 }
 
-/** Asks the store, or a copy of it where that will do. Its Response is the answer, refusals included; an error here is about reaching it. */
+/** Asks the store, or a copy of it where a copy will do. The store's Response is the answer, refusals included. An error means that the store was not reached. */
 export async function askCollection(
   request: ResourceRequest,
   options: CollectionOptions,
@@ -43,7 +43,7 @@ export async function askCollection(
   const init: RequestInit = {
     method: verb === "deletecollection" ? "POST" : "GET",
     headers: { [COLLECTION_HEADER]: encodeCollection(wanted), ...socket },
-    // The client's disconnect ends a watch at its source; a socket tells of it itself.
+    // The client's disconnect ends a watch at its source. A socket reports its own end.
     ...(socket ? {} : { signal: request.request.signal }),
   };
   const answer = await call(() => store(request).fetch(new Request(COLLECTION_URL, init)), {

@@ -33,7 +33,7 @@ function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest
   return ok(rawDeleteOptions(decoded.value.value as DeleteOptions));
 }
 
-/** What a decoded document says. */
+/** The options of a decoded document. */
 export function rawDeleteOptions(options: DeleteOptions): RawDeleteOptions {
   const raw: RawDeleteOptions = {};
   if (isGiven(options.gracePeriodSeconds)) raw.gracePeriodSeconds = options.gracePeriodSeconds;

@@ -29,10 +29,10 @@ import { removeCollection } from "./remove-collection";
 import { update } from "./update";
 import { watch } from "./watch";
 
-/** Verbs that may put something into a cluster that there is not yet. */
+/** Verbs whose request may begin a cluster. */
 const BEGINNING: ReadonlySet<Verb> = new Set(["create", "update", "patch"]);
 
-/** Not one that changes nothing by its own account. */
+/** A dry run begins no cluster. */
 function beginsCluster({ info, query }: ResourceRequest): boolean {
   return BEGINNING.has(info.verb) && !query.has("dryRun");
 }
@@ -57,7 +57,7 @@ export interface GroupVersionRequest {
   rest: string;
   /** raw */
   query: string;
-  /** lets `work` go on when the client leaves before its answer */
+  /** keeps `work` running when the client leaves before its answer */
   waitUntil(work: Promise<unknown>): void;
 }
 
@@ -145,11 +145,11 @@ interface UnderWay extends Pick<GroupVersionRequest, "waitUntil"> {
   place: Place;
 }
 
-/** The answer, whose place ends with it. */
+/** The answer; its place is given back when it is there. */
 function until(answer: Promise<Response>, { count, place, waitUntil }: UnderWay): Promise<Response> {
   const ended = () => place.end();
   const answered = answer.then(count);
-  // Without this the platform would drop the request of a client that left, and nobody would hear of its end.
+  // Otherwise the platform drops the request of a client that left, and its place is never given back.
   waitUntil(answered.then(ended, ended));
   return answered;
 }

@@ -13,7 +13,7 @@ import { type Rendering, statusResponse } from "../http/respond";
 export interface ResourceRequest {
   env: Env;
   request: Request;
-  /** its place among those under way */
+  /** its place among the requests under way */
   place: Place;
   info: RequestInfo;
   query: URLSearchParams;
@@ -26,7 +26,7 @@ export interface ResourceRequest {
 
 export type Handler = (request: ResourceRequest) => Promise<Response>;
 
-/** What the answer of a verb is made of, for negotiation. */
+/** The kind of answer that a verb has, for negotiation. */
 export function shapeOf(info: RequestInfo): Shape {
   switch (info.verb) {
     case "watch":
@@ -54,7 +54,7 @@ export function callName(request: ResourceRequest): string {
   return `${request.info.definition.resource}.${request.info.verb}`;
 }
 
-/** Writes need a bootstrapped cluster; reads go on without, they only see less. */
+/** Writes need a bootstrapped cluster. Reads do without: they only see less. */
 export async function bootstrapProblem(request: ResourceRequest): Promise<Status | undefined> {
   const { cluster, verb } = request.info;
   if (isBootstrapped(cluster)) return undefined;

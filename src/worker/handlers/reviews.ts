@@ -1,6 +1,6 @@
 /**
- * Answers to access and identity reviews. There is no authentication yet: everybody is system:anonymous and may do everything, and that
- * is what the answers say. Upstream: pkg/registry/authorization, pkg/registry/authentication.
+ * Answers to access and identity reviews. There is no authentication yet: everybody is system:anonymous and may do everything, and the
+ * answers say so. Upstream: pkg/registry/authorization, pkg/registry/authentication.
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { badRequest, invalid, notAcceptable, type Status } from "../../api/meta/status";

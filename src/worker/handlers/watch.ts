@@ -1,5 +1,5 @@
 /**
- * Watch: the store's stream is handed on unchanged, so that no event costs the Worker anything.
+ * Watch. The store's stream is passed on unchanged: an event costs the Worker nothing.
  * Upstream: apiserver endpoints/handlers/get.go and watch.go.
  */
 import { invalid, notAcceptable } from "../../api/meta/status";
@@ -14,7 +14,7 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   if (!options.ok) return refuse(request, options.error);
   const problem = resourceVersionProblem(options.value.resourceVersion);
   if (problem) return refuse(request, invalid({ ...definition, kind: definition.resource }, "", [problem]));
-  // A Table of initial events has no end that a client could see.
+  // In a Table a client could not see where the initial events end.
   if (options.value.sendInitialEvents && request.accepted.transform.as === "table") {
     return refuse(request, notAcceptable(["application/json;stream=watch"]));
   }

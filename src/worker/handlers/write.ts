@@ -14,8 +14,8 @@ export interface Refusal {
 export type Written = Extract<WriteResult, { ok: true }>;
 
 /**
- * One write at the request's store. Only a dry run may be sent twice: a repeated write of an unknown outcome could answer with its own
- * first attempt's success as a conflict.
+ * One write at the request's store. Only a dry run may be sent twice: the repetition of a write that succeeded unheard would be answered as a
+ * conflict.
  */
 export async function write(request: ResourceRequest, wanted: WriteRequest): Promise<Result<Written, Refusal>> {
   const problem = await bootstrapProblem(request);

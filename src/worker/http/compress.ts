@@ -21,7 +21,7 @@ export function gzipped(response: Response, acceptEncoding: string | null): Resp
   return new Response(response.body, { status: response.status, headers });
 }
 
-/** A store's answer, compressed where the store says that it is worth it and the client takes it. */
+/** A store's answer, compressed where the store marks it as large and the client takes gzip. */
 export function compressed(response: Response, acceptEncoding: string | null): Response {
   if (!response.headers.has(COMPRESSIBLE_HEADER)) return response;
   const headers = new Headers(response.headers);

@@ -14,12 +14,12 @@ import { parseYamlText } from "../../api/schema/yaml-text";
 import { err, ok, type Result } from "../../core/base/result";
 import type { BodyType } from "./content-type";
 
-/** What a body has to be: a kind in the version of the URL. */
+/** The kind that a body must have, in the version of the URL. */
 export interface Expected {
   kind: string;
   group: string;
   version: string;
-  /** versions of the group in which a body is taken too */
+  /** further versions of the group that a body may have */
   otherVersions?: readonly string[];
   schema: MessageSchema;
 }
@@ -57,7 +57,7 @@ export function decodeDocument(bytes: Uint8Array, type: BodyType, schema: Messag
   return type === "json" ? decodeJson(text.value, schema) : decodeYaml(text.value, schema);
 }
 
-/** YAML is read as upstream does: turned into a JSON value first. A repeated key is a problem like a repeated field. */
+/** YAML becomes a JSON value first, as upstream. A repeated key is a problem like a repeated field. */
 function decodeYaml(text: string, schema: MessageSchema): Result<Decoded, DecodeError> {
   const parsed = parseYamlText(text);
   if (!parsed.ok) return err({ reason: "syntax", cause: parsed.error, typeMeta: { apiVersion: "", kind: "" } });

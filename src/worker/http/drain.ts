@@ -1,7 +1,7 @@
 /**
- * Bodies that nobody wants are read all the same. The runtime closes a connection on whose request more than 64 KiB of a body was left unread: the
- * answer may be lost with it, and the client's next request fails. No Worker can announce that with `Connection: close`, which the runtime leaves out.
- * Upstream: Go's net/http reads on before it answers, for the same reason.
+ * Bodies that no handler wants are read and dropped. The runtime closes a connection when more than 64 KiB of a request's body stay unread: the
+ * answer may be lost, and the client's next request fails. A Worker cannot announce the end: the runtime drops its header `Connection`.
+ * Upstream: Go's net/http drops bodies for the same reason.
  */
 import { withTimeout } from "../../core/base/timeout";
 import { systemClock } from "../../../durable-objects/ports";
@@ -21,7 +21,7 @@ export async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Pr
     let left = DRAINED_MAX_BYTES;
     for (let read = await reader.read(); !read.done && left > 0; read = await reader.read()) left -= read.value.length;
   };
-  // Neither a client that goes on for ever nor one that has gone changes the answer.
+  // A client that never stops, or that has left, does not change the answer.
   await withTimeout(systemClock, DRAIN_MS, readOn()).catch(() => undefined);
   reader.cancel().catch(() => undefined);
 }

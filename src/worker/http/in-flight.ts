@@ -1,18 +1,18 @@
 /**
- * How many requests an isolate works on at once. What comes beyond is refused before any object is called, in the time that a refusal takes, so that
- * those under way are answered as fast as ever and hold bounded memory. Upstream: apiserver server/filters/maxinflight.go.
+ * How many requests an isolate works on at once. Further requests are refused before any object is called. So those under way stay fast and hold
+ * bounded memory. Upstream: apiserver server/filters/maxinflight.go.
  *
- * Reads and writes are counted apart, and watches not at all: they stay open. What the platform drops without running its end (an isolate's request
- * may be cancelled anywhere) is forgotten with the period in which it began, or last grew.
+ * Reads and writes are counted apart. Watches stay open and are not counted. The platform may cancel a request anywhere, without running its end:
+ * such a request is forgotten with the period in which it began, or last grew.
  */
 import type { Config } from "../../core/config/config";
 import type { Verb } from "../../api/registry/resource";
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, IN_FLIGHT_PERIOD_MS } from "./limits";
 
-/** What one request that is under way takes of the limit. */
+/** The share of the limit that one request under way takes. */
 export interface Place {
-  /** Makes the request weigh this much from now on; never less than it did. Answers false, and changes nothing, where that leaves no room. */
+  /** Raises the weight of the request to `weight`; never lowers it. Answers false, and changes nothing, where there is no room. */
   grow(weight: number, nowMs: number): boolean;
   /** to be called once when the request has ended */
   end(): void;
@@ -25,8 +25,7 @@ export class InFlight {
   #ofPeriodBefore = 0;
 
   /**
-   * Counts a request of this weight as begun, if `max` (0 = no limit) leaves room for it; where nothing else is under way there always is. Undefined:
-   * too many.
+   * Begins a request of this weight if `max` (0 = no limit) leaves room. A request that is alone always has room. Undefined: too many requests.
    */
   begin(weight: number, max: number, nowMs: number): Place | undefined {
     this.#turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
@@ -36,7 +35,7 @@ export class InFlight {
       this.#turnTo(Math.floor(atMs / IN_FLIGHT_PERIOD_MS));
       const others = this.#taken - this.#counted(period, held);
       if (max > 0 && others > 0 && others + wanted > max) return false;
-      // Whoever grows is known to live: it counts with the newest.
+      // A request that grows is alive: it counts with the newest period.
       this.#add(period, -held);
       period = this.#period;
       held = Math.max(held, wanted);
@@ -46,7 +45,7 @@ export class InFlight {
     return grow(weight, nowMs) ? { grow, end: () => this.#add(period, -held) } : undefined;
   }
 
-  /** The weight of what is under way. */
+  /** The weight of all requests under way. */
   taken(nowMs: number): number {
     this.#turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
     return this.#taken;
@@ -56,7 +55,7 @@ export class InFlight {
     return this.#ofPeriod + this.#ofPeriodBefore;
   }
 
-  /** A clock that was set back stays in the period that it was in. */
+  /** A clock that was set back does not change the period. */
   #turnTo(period: number): void {
     if (period <= this.#period) return;
     this.#ofPeriodBefore = period === this.#period + 1 ? this.#ofPeriod : 0;
@@ -64,7 +63,7 @@ export class InFlight {
     this.#period = period;
   }
 
-  /** What of a weight that was taken in this period still counts. */
+  /** The part of a weight taken in this period that still counts. */
   #counted(period: number, weight: number): number {
     return period >= this.#period - 1 ? weight : 0;
   }
@@ -78,7 +77,7 @@ export class InFlight {
 const reads = new InFlight();
 const writes = new InFlight();
 
-/** The place of what does not count. */
+/** The place of a request that is not counted. */
 const UNCOUNTED: Place = { grow: () => true, end: () => undefined };
 
 /** As `InFlight.begin`, for one request of the isolate that this code runs in. */
@@ -98,7 +97,7 @@ export function beginRequest(
   }
 }
 
-/** Name and label: upstream apiserver endpoints/metrics/metrics.go, whose values are the most of the last second. */
+/** Name and label: upstream apiserver endpoints/metrics/metrics.go. Upstream's value is the maximum of the last second. */
 export function inFlightFamily(): MetricFamily {
   const nowMs = Date.now();
   return {
@@ -112,13 +111,13 @@ export function inFlightFamily(): MetricFamily {
   };
 }
 
-/** A body of unknown length begins as a small one and grows while it is read; one that is too large is refused after a look at its length. */
+/** A body of unknown length begins small and grows while it is read. A body that is too large is refused by its length. */
 function announcedBytes(headers: Headers): number {
   const bytes = Number(headers.get("Content-Length") ?? 0);
   return Number.isFinite(bytes) ? bytes : 0;
 }
 
-/** What a request weighs of whose body this much is held: one for each begun piece. */
+/** The weight of a request that holds so many bytes of its body: one for each begun piece. */
 export function weightOfBody(bytes: number): number {
   return Math.max(1, Math.ceil(Math.min(bytes, BODY_MAX_BYTES) / BODY_BYTES_PER_REQUEST));
 }

@@ -4,11 +4,11 @@
 export const BODY_MAX_BYTES = 3 * 1024 * 1024;
 
 /**
- * How long a body may take to arrive; a request with a `timeout` has no longer than that. Whoever stalls in the middle of one holds a place among the
- * requests under way. Upstream: `--request-timeout`, one minute for all that is no watch.
+ * How long a body may take to arrive; a request's own `timeout` may shorten it. A client that stalls holds a place among the requests under way.
+ * Upstream: `--request-timeout`, one minute for all requests but watches.
  */
 export const BODY_TIMEOUT_MS = 60_000;
-/** How much of a body that nobody wants is read on, and for how long, before the answer: so that a refusal leaves its connection usable. */
+/** How much of an unwanted body is read and dropped before the answer, and for how long. A refusal then leaves its connection usable. */
 export const DRAINED_MAX_BYTES = 4 * BODY_MAX_BYTES;
 export const DRAIN_MS = 1_000;
 
@@ -21,11 +21,11 @@ export const BOOTSTRAP_TIMEOUT_MS = 30_000;
 /** Readiness asks one peer and must answer within a probe's usual patience. */
 export const READY_TIMEOUT_MS = 5_000;
 
-/** Bodies are held whole: one counts as a request of its own for each begun piece of this size, so that those under way fit an isolate (128 MB). */
+/** Bodies are held whole. Each begun piece of this size counts as one request, so that all bodies under way fit an isolate (128 MB). */
 export const BODY_BYTES_PER_REQUEST = 64 * 1024;
 
 /**
- * A request that the platform has dropped without a word counts for one to two such periods. Longer than an answer takes once its body is read: the
+ * A request that the platform has dropped silently counts for one to two such periods. Longer than an answer takes once its body is read: the
  * first write of a cluster waits for its record, its bootstrap and its store, 30 s each.
  */
 export const IN_FLIGHT_PERIOD_MS = 120_000;
@@ -40,9 +40,9 @@ export const PEER_RETRY_BASE_MS = 100;
 export const CHECK_CALLS_MAX = 9_000;
 /** Objects of one kind that a check in the Worker looks at: some 40 MB of its 128 MB. */
 export const CHECK_OBJECTS_MAX = 100_000;
-/** Rows of all owners that a check in the Worker looks at: each belongs to an IPAddress, of which there may be no more either. */
+/** Rows of all owners that a check in the Worker looks at: as many as IPAddresses, since each row belongs to one. */
 export const CHECK_ROWS_MAX = 100_000;
-/** Checks at once in one isolate: what one holds leaves no room for another. */
+/** Checks at once in one isolate: the memory of one leaves no room for another. */
 export const CHECKS_MAX = 1;
 
 /** What clients are told to wait after a transport failure or overload. */
@@ -64,15 +64,15 @@ export const REQUEST_SERIES_MAX = 10_000;
 export const ACCEPT_CACHE_MAX_ENTRIES = 64;
 
 /**
- * Lists larger than this are handed on compact even when pretty printing or YAML was asked for: re-rendering holds them in memory, of which an isolate
- * has 128 MB, and keeps the thread. 1 MB of JSON takes some 5 MB and 50 ms pretty, 40 MB and most of a second as YAML.
+ * Larger lists stay compact even when the client asks for pretty printing or YAML. Rendering holds a list in memory (an isolate has 128 MB) and keeps
+ * the thread. 1 MB of JSON takes some 5 MB and 50 ms pretty, 40 MB and most of a second as YAML.
  */
 export const RENDER_MAX_BYTES = { pretty: 8 * 1024 * 1024, yaml: 1024 * 1024 };
 
 /** Busy clusters that one cron invocation visits; a cursor carries on in the next one. */
 export const CRON_CLUSTERS_MAX = 50;
 
-/** Clusters that one cron invocation visits whether or not anything happened in them, in turn. */
+/** Clusters that one cron invocation visits in turn, busy or not. */
 export const CRON_IDLE_CLUSTERS = 1;
 
 /** Clusters worked on at the same time by a cron job. */

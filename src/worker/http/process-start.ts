@@ -1,9 +1,9 @@
-/** When the isolate began. Its global code runs before there is a clock, so the first request that looks at the clock tells. */
+/** When the isolate began. Its global code runs before there is a clock, so the first request that reads the clock sets it. */
 import type { MetricFamily } from "../../core/telemetry/metrics";
 
 let startedMs = 0;
 
-/** The time, after the first call of all that of the start. */
+/** The time in milliseconds since the epoch. The first call notes it as the start. */
 export function nowNoted(): number {
   const nowMs = Date.now();
   startedMs ||= nowMs;

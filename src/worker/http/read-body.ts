@@ -21,8 +21,8 @@ function tooLarge(): Status {
 }
 
 /**
- * The whole body; at most one byte more than the limit is kept, whatever the client claims. What was not announced takes its weight as it comes, and
- * is refused with 429 where there is no room for it. What is not there in time is a 504, what breaks off a 400, and nothing of it is kept.
+ * The whole body. At most one byte more than the limit is kept, whatever the client announces. A body of unknown length takes its weight as it comes,
+ * and is 429 where there is no room. A body that is late is 504, one that breaks off 400.
  */
 export async function readBody({ request, place, timeoutMs }: BodyRequest): Promise<Result<Uint8Array, Status>> {
   const announced = request.headers.get("Content-Length");
@@ -35,7 +35,7 @@ export async function readBody({ request, place, timeoutMs }: BodyRequest): Prom
     if (reader && !read.ok) await drain(reader);
     return read;
   } catch (error) {
-    // The connection broke off, or the body is no HTTP: nothing that is wrong here.
+    // The connection broke off, or the framing of the body is wrong: the client's fault.
     if (!isTimeout(error)) return err(badRequest("the body of the request could not be read"));
     reader?.cancel(error).catch(() => undefined);
     return err(requestTimedOut());
@@ -51,7 +51,7 @@ async function readChunks(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   place: BodyRequest["place"],
 ): Promise<Result<Uint8Array, Status>> {
-  // Not the chunks themselves: small ones may be parts of large buffers.
+  // Copied: a small chunk may be a view of a large buffer.
   let bytes = new Uint8Array(BODY_BYTES_PER_REQUEST);
   let size = 0;
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
@@ -71,7 +71,7 @@ function enlarged(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   return larger;
 }
 
-/** Body of a PATCH: text, whatever patch it is. */
+/** Body of a PATCH of any type, as text. */
 export async function readText(request: BodyRequest): Promise<Result<string, Status>> {
   const bytes = await readBody(request);
   if (!bytes.ok) return bytes;

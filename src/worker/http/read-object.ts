@@ -6,7 +6,7 @@ import { BODY_TYPES, bodyTypeOf } from "./content-type";
 import { decodeBody, type DecodedBody, type Expected } from "./decode-body";
 import { type BodyRequest, readBody } from "./read-body";
 
-/** Body of a POST or PUT. */
+/** The object, or why the body is none: 413, 415, 429, 504, or a 400 of the decoder. */
 export async function readObject(
   request: BodyRequest,
   expected: Expected,

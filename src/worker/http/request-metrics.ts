@@ -1,6 +1,6 @@
 /**
- * How many requests for resources were answered, with which code and how fast. Counted by the isolate that answered them, since it began, with the
- * names, labels and buckets of upstream's apiserver endpoints/metrics/metrics.go. A watch counts when it is answered, not when it ends.
+ * Requests for resources: how many were answered, with which code and how fast. Each isolate counts its own, from its start. Names, labels and buckets:
+ * upstream apiserver endpoints/metrics/metrics.go. A watch counts when it is answered, not when it ends.
  */
 import { Histogram } from "../../core/telemetry/histogram";
 import type { MetricFamily } from "../../core/telemetry/metrics";
@@ -59,7 +59,7 @@ export class RequestMetrics {
     const key = `${cluster} ${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`;
     let series = this.#series.get(key);
     if (!series) {
-      // Names of clusters that there are not come here too.
+      // Clients may name any number of clusters.
       if (this.#series.size >= REQUEST_SERIES_MAX) this.#series.clear();
       series = { cluster, labels: { ...labels, dry_run: dryRun }, durations: new Histogram(DURATION_BOUNDS), byCode: new Map() };
       this.#series.set(key, series);

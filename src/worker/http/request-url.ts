@@ -1,5 +1,5 @@
 /**
- * The raw request URL, cut by hand: nothing is decoded here, so an encoded slash inside a name can never become a path separator.
+ * The raw request URL, split without decoding: an encoded slash inside a name never becomes a path separator.
  */
 
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";

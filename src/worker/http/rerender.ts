@@ -1,10 +1,10 @@
-/** A list that a store streams, in the form that the client wants. */
+/** Lists in a form that stores do not stream: pretty printed or YAML. */
 import { RENDER_MAX_BYTES } from "./limits";
 import { JSON_TYPE, render, type Rendering, YAML_TYPE } from "./respond";
 
 /**
- * A store's list in another form than it streams. Everything the store says (code, headers) stays; lists too large to hold stay compact, which is
- * YAML as well. Rejects where the store's stream breaks off.
+ * A store's list in the asked form, with the store's code and headers. A list too large to hold stays compact, which is valid YAML too. Rejects where
+ * the store's stream breaks off.
  */
 export async function rerendered(response: Response, rendering: Rendering): Promise<Response> {
   const { status, body } = response;
@@ -23,7 +23,7 @@ export async function rerendered(response: Response, rendering: Rendering): Prom
   return new Response(render(await new Blob(begun).text(), rendering), { status, headers });
 }
 
-/** What was read of a stream already, and then the rest of it. */
+/** The chunks that were read already, then the rest of the stream. */
 function goneOn(begun: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -62,7 +62,7 @@ export function render(text: string, rendering: Rendering): string {
     case "pretty":
       return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
     case "yaml":
-      // Go and many others read YAML 1.1: text that is something else there (`yes`, `010`, a date) is quoted.
+      // Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date) is quoted.
       return yamlText(JSON.parse(text), { lineWidth: 0, compat: "yaml-1.1" });
   }
 }
@@ -83,7 +83,7 @@ function warningHeaders(warnings: readonly string[]): string[] {
   return headers;
 }
 
-/** Header values are bytes: control characters become spaces, what lies beyond ASCII is written as its escape. */
+/** Header values are bytes: control characters become spaces, characters beyond ASCII their escapes. */
 function headerText(text: string): string {
   let out = "";
   for (let i = 0; i < text.length; i++) {

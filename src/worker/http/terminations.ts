@@ -1,6 +1,6 @@
 /**
- * Requests that were ended in self-defense: refused with 429 because too much was under way, or not answered in the time that they had. Counted per
- * cluster by the isolate that answered them, since it began, with the labels of upstream's counter.
+ * Requests that were ended in self-defense: refused with 429 because too many were under way, or not answered in their time. Each isolate counts its
+ * own per cluster, from its start, with the labels of upstream's counter.
  * Upstream: apiserver endpoints/metrics/metrics.go (RecordRequestTermination).
  */
 import type { MetricFamily } from "../../core/telemetry/metrics";
@@ -13,12 +13,12 @@ export class Terminations {
   /** by cluster, by the text of the labels */
   readonly #counts = new Map<string, Map<string, { labels: Labels; value: number }>>();
 
-  /** Counts the answer if it is one that ended the request in self-defense. `cluster` is the name that clients know. */
+  /** Counts an answer that ended its request in self-defense. `cluster` is the name that clients know. */
   note(cluster: string, asked: Asked, response: Pick<Response, "status" | "headers">): void {
     if (!isTermination(response)) return;
     let counts = this.#counts.get(cluster);
     if (!counts) {
-      // Names of clusters that there are not come here too.
+      // Clients may name any number of clusters.
       if (this.#counts.size >= TERMINATIONS_CLUSTERS_MAX) this.#counts.clear();
       this.#counts.set(cluster, (counts = new Map()));
     }
@@ -39,7 +39,7 @@ export class Terminations {
   }
 }
 
-/** A list of a revision that is still to come is a 504 as well, and says when to come back. */
+/** A list of a future revision is 504 too, with a Retry-After. */
 function isTermination({ status, headers }: Pick<Response, "status" | "headers">): boolean {
   return status === 429 || (status === 504 && !headers.has("Retry-After"));
 }

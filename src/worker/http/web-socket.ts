@@ -3,10 +3,10 @@
  * Source: upstream apiserver pkg/authentication/request/websocket/protocol.go and endpoints/handlers/watch.go.
  */
 
-/** A browser can set no headers on a WebSocket: its token travels as a subprotocol, which is never agreed on. */
+/** Browsers set no headers on a WebSocket: their token travels as a subprotocol, which the server never selects. */
 const BEARER_PREFIX = "base64url.bearer.authorization.k8s.io.";
 
-/** The headers that make the store answer with a socket; undefined = the request is none for a socket. */
+/** The headers that make the store answer with a socket; undefined = the request asks for none. */
 export function socketHeaders(headers: Headers): Record<string, string> | undefined {
   if (headers.get("Upgrade")?.toLowerCase() !== "websocket") return undefined;
   const protocol = agreedProtocol(headers.get("Sec-WebSocket-Protocol") ?? "");

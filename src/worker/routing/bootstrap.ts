@@ -1,4 +1,4 @@
-/** First use of a cluster: its services store makes what must exist before anything else (which reaches the Coordinator in turn). */
+/** First use of a cluster: its services store makes the default ServiceCIDR, through the Coordinator, and the Service `kubernetes`. */
 import type { Status } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { repairController, servicesStore } from "../../../durable-objects/peers";
@@ -7,14 +7,14 @@ import { configOf } from "./config-guard";
 import { BOOTSTRAP_TIMEOUT_MS, BOOTSTRAPPED_MAX_CLUSTERS } from "../http/limits";
 import { call } from "./call";
 
-/** Clusters that this isolate has seen bootstrapped. A hint only: the call is a no-op in the store when it was done before. */
+/** Clusters that this isolate has seen bootstrapped. Only a hint: a repeated call does nothing in the store. */
 const bootstrapped = new Set<string>();
 
 export function isBootstrapped(cluster: string): boolean {
   return bootstrapped.has(cluster);
 }
 
-/** Undefined when the cluster is ready; else why not. `timeoutMs`: of whoever waits, 0 = none of its own. */
+/** Undefined when the cluster is ready, else why not. `timeoutMs`: the patience of the client, 0 = none given. */
 export async function ensureBootstrapped(env: Env, cluster: string, timeoutMs = 0): Promise<Status | undefined> {
   const done = await call(() => servicesStore(env, cluster).ensureBootstrapped(), {
     what: "services.ensureBootstrapped",
@@ -28,13 +28,13 @@ export async function ensureBootstrapped(env: Env, cluster: string, timeoutMs = 
   return undefined;
 }
 
-/** Lets the cluster know under which settings this isolate answers; nobody waits for it, and cron does the same each minute. */
+/** Reports the settings of this isolate to the cluster. No request waits for it; cron does the same each minute. */
 function noteSettings(env: Env, cluster: string): void {
   const config = configOf(env);
   if (!config.ok) return;
   const settings = settingsOf(config.value);
   void call(() => repairController(env, cluster).pokeFrom(settings), { what: "repair.pokeFrom", repeatable: true }).catch(
-    // The one fault that is no value: the cluster was deleted meanwhile.
+    // `call` throws only when the cluster was deleted meanwhile.
     () => undefined,
   );
 }

@@ -1,13 +1,13 @@
 /**
- * Calls to Durable Objects. A refusal is a value of the callee; what is thrown is a bug there or a fault of the platform, and becomes
- * one Status here, without a word about our insides.
+ * Calls to Durable Objects. A refusal is a value of the callee. An exception is a bug there or a fault of the platform: it becomes one Status
+ * here, which says nothing about the insides of the server.
  *
- *   retryable, not overloaded      the call was not delivered or the object went away: a call that is safe to repeat is repeated
- *   overloaded                     503 at once: repeating makes it worse
- *   reset, lost, a failing disk    503, clients come back by themselves (Retry-After)
- *   no answer in time              504, as upstream; also where the callee waited for another object in vain
- *   the object is a tombstone      ClusterGone is thrown: only who knows the cluster's name can tell what that means (clusters.ts)
- *   the client has left            503, which nobody hears
+ *   retryable, not overloaded      the call was not delivered, or its object went away: repeatable calls are repeated
+ *   overloaded                     503 at once: a repetition would add load
+ *   reset, lost, a failing disk    503 with Retry-After
+ *   no answer in time              504, as upstream; also when another object did not answer the callee
+ *   the object is a tombstone      throws ClusterGone: known-clusters.ts knows the cluster's name and answers
+ *   the client has left            503, which no client reads
  *   anything else                  logged, 500
  */
 import { pause } from "../../core/base/pause";
@@ -34,7 +34,7 @@ export class ClusterGone extends Error {}
 
 type Fault = "gone" | "left" | "transient" | "overloaded" | "lost" | "timeout" | "bug";
 
-/** Texts by which a fault of the platform is known when the error carries no property. */
+/** Texts of platform faults whose errors carry no property. */
 const LOST = [
   "Network connection lost",
   "reset because its code was updated",
@@ -42,9 +42,9 @@ const LOST = [
   "storage caused object to be reset",
   "Cannot resolve Durable Object due to transient issue",
   "The Durable Object's isolate",
-  // a fault of its own that it does not name, for example an object that cannot be opened
+  // a fault that the platform does not name, for example an object that cannot be opened
   "internal error; reference = ",
-  // the directory, of which an object needs to hear something
+  // the directory does not answer the object
   DIRECTORY_SILENT,
   "KV GET failed",
   "KV PUT failed",

@@ -1,6 +1,6 @@
 /**
- * Which objects a cluster's name stands for. The cluster `default` is always there; every other one begins with its first write, or with
- * PUT /clusters/{name}, and reading one that there is not makes nothing.
+ * Which objects a cluster's name stands for. The cluster `default` always exists. Every other one begins with its first write, or with
+ * PUT /clusters/{name}. A read begins no cluster.
  */
 import { err, ok, type Result } from "../../core/base/result";
 import { conflict, notFound, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
@@ -14,7 +14,7 @@ import { type Rendering, statusResponse } from "../http/respond";
 
 export const CLUSTER: ResourceName = { group: "", resource: "clusters", kind: "Cluster" };
 
-/** Ids of clusters that this isolate has seen active. One that has gone meanwhile is noticed, because its objects refuse every call. */
+/** Ids of clusters that this isolate has seen active. A deleted one is noticed at the next call, which its objects refuse. */
 const known = new Map<string, string>();
 
 /**
@@ -35,13 +35,13 @@ export async function inCluster(
     if (!(error instanceof ClusterGone)) throw error;
     known.delete(name);
     const now = await find(env, name, begins);
-    // Another cluster of the same name: what was asked of the former one is not done, and may be asked again.
+    // Another cluster has the name now. The request was not carried out and may be sent again.
     const status = typeof now === "string" ? serviceUnavailable("the cluster was made anew, try again", RETRY_AFTER_SECONDS) : now;
     return statusResponse(status, rendering);
   }
 }
 
-/** The id of an active cluster, or why there is none. */
+/** The id of the active cluster, or the Status that says why there is none. */
 async function find(env: Env, name: string, begins: boolean): Promise<string | Status> {
   const found = begins ? await openCluster(env, name) : await lookAt(env, name);
   if (!found.ok) return found.error;

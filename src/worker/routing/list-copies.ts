@@ -15,7 +15,7 @@ import { log } from "../http/log";
 
 const lists = new EdgeLists(systemClock, systemDigest);
 
-/** The answer out of a copy; undefined = the store has to be asked, for whatever reason. */
+/** The answer out of a copy; undefined = the store must answer. */
 export async function answerOfCopy(
   env: Env,
   cluster: string,
@@ -30,7 +30,7 @@ export async function answerOfCopy(
   return body.ok ? pageResponse(body.value, edgeSource(systemClock.now() - copy.takenAt)) : undefined;
 }
 
-/** Notes what the store said of itself in an answer to a list or watch that was sent at `askedAt` (ms since the epoch). */
+/** Notes the source that the store named in its answer. `askedAt`: when the list or watch was sent, in ms since the epoch. */
 export function noteSource(cluster: string, definition: ResourceDefinition, response: Response, askedAt: number): void {
   const seen = parseOwnerSource(response.headers.get(SOURCE_HEADER), askedAt);
   if (seen) lists.note(storeName(cluster, storedResource(definition)), seen);

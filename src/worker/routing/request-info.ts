@@ -28,7 +28,7 @@ export interface RequestInfo {
 
 export type RequestTarget =
   | { kind: "resource"; info: RequestInfo }
-  /** a document for a create-only subresource, or for the collection that stands for it; then the name is "" */
+  /** a document for a create-only subresource, or for the collection that stands for it (its name is "") */
   | { kind: "action"; info: RequestInfo; action: ActionDefinition }
   /** a create-only review of authentication or authorization */
   | { kind: "review"; resource: string; namespace: string }
@@ -93,7 +93,7 @@ export function requestTarget(
 }
 
 /**
- * What a request gets in a version of which nothing is served: the 404 that names its resource. Undefined for what Kubernetes does not have either.
+ * The answer to a request in a version that is not served: the 404 that names its resource. Undefined for a resource that Kubernetes does not have.
  *
  * @param rest as for `requestTarget`
  */

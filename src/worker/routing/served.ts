@@ -12,13 +12,13 @@ export interface ServedVersion {
   reviews: ReadonlyMap<string, Review>;
 }
 
-/** All that a server serves: a value that answers made of it can be kept under. */
+/** All that a server serves. One object for each combination of gates, so that it can be the key of a cache. */
 export interface ServedApis {
   /** in the registry's order */
   versions: readonly ServedVersion[];
 }
 
-/** With all gates on, and with the ServiceCIDR and IPAddress APIs off. */
+/** With all gates on; and without the ServiceCIDR and IPAddress APIs. */
 const everything = servedWhere(() => true);
 const withoutMultiCidr = servedWhere(({ gate }) => gate !== "MultiCIDRServiceAllocator");
 
@@ -40,7 +40,7 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
   return { versions: [...versions.values()] };
 }
 
-/** What the configuration of this isolate lets be served. */
+/** What this isolate serves under its configuration. */
 export function servedApis(env: Env): ServedApis {
   const config = configOf(env);
   return config.ok && !config.value.featureGates.MultiCIDRServiceAllocator ? withoutMultiCidr : everything;

@@ -1,6 +1,6 @@
 /**
- * The resources of Kubernetes v1.36 that this server does not have: whoever asks for one hears its name. Everything else that is unknown is answered as
- * upstream answers it. Source: upstream pkg/controlplane/instance.go and the registries below pkg/registry (rest/storage_*.go).
+ * The resources of Kubernetes v1.36 that this server does not have. The 404 for one names it. Other unknown resources are answered as upstream
+ * answers them. Source: upstream pkg/controlplane/instance.go and the registries below pkg/registry (rest/storage_*.go).
  */
 import { type Status, unknownResource } from "../../api/meta/status";
 
@@ -34,7 +34,7 @@ const UNSERVED: Readonly<Record<string, string>> = {
 
 const names = new Map(Object.entries(UNSERVED).map(([group, text]) => [group, new Set(text.split(" "))]));
 
-/** The 404 of a path [resource, name?, subresource?, …] in a group that serves nothing there; undefined for what Kubernetes does not have either. */
+/** The 404 of an unserved path [resource, name?, subresource?, …] of a group; undefined for a resource that Kubernetes does not have. */
 export function unservedResource(group: string, [resource = "", , subresource]: readonly string[]): Status | undefined {
   const known = names.get(group);
   const own = known?.has(resource) ? resource : `${resource}/${subresource}`;

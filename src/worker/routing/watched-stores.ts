@@ -1,8 +1,8 @@
 /**
- * The graceful stop of a local server: every watch that this isolate opened ends with a proper end of body, and new ones end at once.
- * Clients go on from their last revision when the server is back; a connection that just breaks makes some of them give up for good.
+ * The graceful stop of a local server. Every watch that this isolate opened ends with a proper end of body; new ones end at once. Clients then watch
+ * again from their last revision. After a broken connection some clients give up for good.
  *
- * Reached through the cron handler (stop-signal.ts), which nothing outside can call.
+ * Reached through the cron handler (stop-signal.ts), which no client can call.
  */
 import type { Env } from "../../../durable-objects/env";
 import { storedResource, type StoredResource, storeStub } from "../../../durable-objects/peers";
@@ -22,7 +22,7 @@ export function isStopping(): boolean {
   return stopping;
 }
 
-/** Notes that a watch of this resource is opened, as `open` does it, and ends it when a stop has come meanwhile. */
+/** Notes the store of a watch, opens the watch with `open`, and ends it when a stop has come meanwhile. */
 export async function openWatch<T>(
   { env, cluster, definition }: { env: Env; cluster: string; definition: ResourceDefinition },
   open: () => Promise<T>,
@@ -44,7 +44,7 @@ export function endedWatch(): Response {
   return new Response("", { headers: { "Content-Type": "application/json", "Cache-Control": "no-cache, private" } });
 }
 
-/** Ends the watches and refuses none: from now on each is answered with its end. */
+/** Ends the open watches. Later ones are answered with their end. */
 export async function endWatches(env: Env): Promise<void> {
   stopping = true;
   await Promise.all([...watched.values()].map((store) => endWatchesOf(env, store)));
@@ -52,7 +52,7 @@ export async function endWatches(env: Env): Promise<void> {
 
 async function endWatchesOf(env: Env, { cluster, resource }: WatchedStore): Promise<void> {
   await call(() => storeStub(env, cluster, resource).endWatches(), { what: `${resource.resource}.endWatches`, repeatable: true }).catch(
-    // Only what belongs to a cluster that is gone is not a value; its watches have ended.
+    // `call` throws only when the cluster is gone. Its watches have ended.
     () => undefined,
   );
 }

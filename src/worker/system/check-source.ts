@@ -1,4 +1,4 @@
-/** A cluster as a check reads it inside the Worker: the stores and owners themselves, so that it is the same whatever the API serves. */
+/** A cluster as a check inside the Worker reads it: from its stores and owners, so that gates of the API make no difference. */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, ipAddressesStore, owner, servicesStore, storeStub } from "../../../durable-objects/peers";
 import type { CheckSource } from "../../tools/check/check-cluster";
@@ -38,7 +38,7 @@ export class CheckRefused extends Error {
 
 export class RpcSource implements CheckSource {
   #calls = 0;
-  /** a bound was crossed: no part of the check counts any more */
+  /** a bound was crossed: the whole check is refused */
   #isTooLarge = false;
 
   constructor(
@@ -54,7 +54,7 @@ export class RpcSource implements CheckSource {
     return this.#all("IPAddress", () => ipAddressesStore(this.env, this.cluster), observedIPAddress);
   }
 
-  /** With the old allocator the objects count for nothing. */
+  /** The old allocator ignores ServiceCIDR objects. */
   async serviceCIDRs(): Promise<Listed<ObservedServiceCIDR> | undefined> {
     if (this.#onlyRanges()) return undefined;
     return this.#all<ObservedServiceCIDR>(
@@ -90,7 +90,7 @@ export class RpcSource implements CheckSource {
         return page;
       },
     });
-    // Not for one owner alone, as whatever else keeps one from being read.
+    // Other problems concern one owner alone; this one concerns the whole check.
     if (this.#isTooLarge || rows > CHECK_ROWS_MAX) throw this.#tooLarge();
     return observed;
   }

@@ -6,7 +6,7 @@
  *   GET  /check/owners          who writes the addresses of which prefixes
  *   GET  /check/owners/{uid}    a page of what one of them has written (behind the position `?after=`), and whether its bitmap agrees
  *
- * Nothing but POST changes anything.
+ * Only POST changes anything.
  */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
@@ -23,7 +23,7 @@ import { CheckRefused, RpcSource } from "./check-source";
 
 const checks = new InFlight();
 
-/** GET and POST /check. `waitUntil` as of the platform: a check whose client has left comes to its end, and frees its place. */
+/** GET and POST /check. `waitUntil` of the platform: a check whose client has left still ends, and frees its place. */
 export function checkResponse(env: Env, cluster: string, request: Request, waitUntil: (work: Promise<unknown>) => void): Promise<Response> {
   if (request.method === "POST") return repairResponse(env, cluster);
   const answer = answered(request, async () => {
@@ -50,14 +50,14 @@ export function ownerResponse(env: Env, cluster: string, request: Request, uid: 
   const after = parseQuery(query).get("after") ?? "0";
   if (!/^\d{1,15}$/.test(after)) return Promise.resolve(statusResponse(badRequest(`after=${after}: must be a position`)));
   const source = new RpcSource(env, cluster);
-  // Any other name would make a new object.
+  // A call to an unknown uid would create an object.
   return answered(request, async () => {
     const { claims } = await source.view();
     return claims.some(({ ownerUid }) => ownerUid === uid) ? source.page(uid, Number(after)) : undefined;
   });
 }
 
-/** `read` resolves to undefined for what is not there, and rejects with CheckRefused for what cannot be read. */
+/** `read` resolves to undefined for a missing owner. It rejects with CheckRefused for one that cannot be read. */
 async function answered(request: Request, read: () => Promise<object | undefined>): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") return statusResponse(methodNotAllowed());
   const accepted = negotiate(request.headers.get("Accept"), "none");
@@ -73,7 +73,7 @@ async function answered(request: Request, read: () => Promise<object | undefined
   }
 }
 
-/** Each object works on behind its answer, so none has to wait for another. */
+/** Each object answers at once and repairs afterwards, so all are asked together. */
 async function repairResponse(env: Env, cluster: string): Promise<Response> {
   const tasks = {
     "repair.sweep": () => repairController(env, cluster).sweep(),

@@ -1,9 +1,9 @@
 /**
- * Clusters themselves, for whoever runs the server:
+ * Clusters themselves, for the operator of the server:
  *
- *   GET    /clusters/{name}    whether there is one, and how far its deletion has come
- *   PUT    /clusters/{name}    makes one; its first write would do so too
- *   DELETE /clusters/{name}    begins its deletion: 202, later 404
+ *   GET    /clusters/{name}    whether it exists, and the progress of its deletion
+ *   PUT    /clusters/{name}    makes it, as its first write would
+ *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */
 import type { Env } from "../../../durable-objects/env";
 import { invalidValue } from "../../api/meta/field-errors";
@@ -17,7 +17,7 @@ import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster } 
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../http/respond";
 
-/** The document, as far as it is one of this server alone. */
+/** The document: a kind of this server alone. */
 const API_VERSION = "servicenet/v1";
 
 interface Asked {
@@ -93,7 +93,7 @@ async function removed(asked: Asked): Promise<Response> {
   return state.value.phase === "absent" ? absent(asked) : described(asked, 202, state.value);
 }
 
-/** `state` undefined: the cluster that was always there. */
+/** `state` undefined: the cluster `default`, which has no record. */
 function described({ name, rendering }: Asked, code: number, state: Exclude<ClusterState, { phase: "absent" }> | undefined): Response {
   const deletion = state?.phase === "deleting" ? state : undefined;
   const document = {

@@ -1,6 +1,6 @@
 /**
- * GET of all custom resource definitions: there are none. kubectl asks when it reads of a kind that OpenAPI does not have, and without an
- * answer it cannot say that there is no such kind. Nothing else of apiextensions.k8s.io is served, so discovery does not name it.
+ * GET of all custom resource definitions: an empty list. kubectl asks for it when OpenAPI does not have a kind; without an answer kubectl cannot
+ * report an unknown kind. Nothing else of apiextensions.k8s.io is served, so discovery does not name the group.
  */
 import { jsonResponse } from "../http/respond";
 

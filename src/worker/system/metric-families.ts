@@ -1,4 +1,4 @@
-/** Families of /metrics that are made of what a cluster's objects counted. */
+/** Families of /metrics from the counters of a cluster's objects. */
 import type { RepairCounts } from "../../addresses/rpc/repair";
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
@@ -38,7 +38,7 @@ export function repairFamilies(counts: RepairCounts | undefined): MetricFamily[]
   ];
 }
 
-/** Name, labels and help: upstream apiserver endpoints/metrics/metrics.go. The stores count, so it is all watches of the cluster. */
+/** Name, labels and help: upstream apiserver endpoints/metrics/metrics.go. Counted by the stores: all watches of the cluster. */
 export function longRunningFamily(stores: readonly Reading[]): MetricFamily {
   return {
     name: "apiserver_longrunning_requests",
@@ -55,7 +55,7 @@ export function longRunningFamily(stores: readonly Reading[]): MetricFamily {
   };
 }
 
-/** The families with a label `cluster`, without which those of several clusters could not be told apart. */
+/** The families with a label `cluster`, which tells the series of several clusters apart. */
 export function ofCluster(families: readonly MetricFamily[], cluster: string): readonly MetricFamily[] {
   if (cluster === DEFAULT_CLUSTER) return families;
   const labelled = <T extends { labels: object }>(sample: T): T => ({ ...sample, labels: { ...sample.labels, cluster } });

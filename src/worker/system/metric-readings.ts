@@ -1,4 +1,4 @@
-/** What a cluster's stores and owners of addresses say when /metrics is asked. An object that does not answer is left out. */
+/** The counters of a cluster's stores and owners of addresses. An object that does not answer is left out. */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, owner, storedResource, storeStub } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
@@ -16,7 +16,7 @@ export interface Reading extends StoreCounters {
   store: string;
 }
 
-/** Owners asked side by side: a scrape among a thousand ranges keeps nobody from a thread that may be everybody's. */
+/** Owners asked side by side: a scrape of a thousand ranges must leave the thread to other requests. */
 const OWNERS_AT_ONCE = 32;
 
 /** An object that does not answer is left out: half of the metrics are better than none. */
@@ -44,7 +44,7 @@ interface OwnerReading {
   operations: number;
 }
 
-/** What the owners say of themselves and of the ranges that give out addresses now. An address in several ranges counts in each, as it does upstream. */
+/** Counters of the owners, and the usage of the ranges that give out addresses now. An address in several ranges counts in each, as upstream. */
 export async function ownerReadings(env: Env, cluster: string): Promise<{ owners: OwnerReading[]; usage: CidrUsage[] }> {
   const topology = await read("coordinator.topology", () => coordinator(env, cluster).topology());
   if (!topology) return { owners: [], usage: [] };

@@ -13,7 +13,7 @@ import type { ServedApis, ServedVersion } from "../routing/served";
 
 const JSON_TYPE = "application/json";
 const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-/** Accept: the form of v2, the first that is known; the second name of the protobuf form is no valid media type, hence the first. */
+/** The form of v2 that Accept names first. The protobuf form has two names, because the second one is no valid media type. */
 const V2_FORMS: Readonly<Record<string, "json" | "protobuf">> = {
   "*/*": "json",
   "application/*": "json",
@@ -21,7 +21,7 @@ const V2_FORMS: Readonly<Record<string, "json" | "protobuf">> = {
   [V2_PROTOBUF]: "protobuf",
   "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": "protobuf",
 };
-/** As long as HTTP knows how to say: a year. */
+/** A year, the longest age of HTTP caches. */
 const FOREVER = "public, max-age=31536000, immutable";
 
 interface Document {
@@ -40,7 +40,7 @@ function pathOf({ group, version }: ServedVersion): string {
   return group === "" ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-/** Made on first use: plain data that requests may share. */
+/** Built on first use: plain data that requests share. */
 const v3Documents = new WeakMap<ServedApis, ReadonlyMap<string, Document>>();
 const v2Documents = new WeakMap<ServedApis, Partial<Record<"json" | "protobuf", V2Document>>>();
 
@@ -75,7 +75,7 @@ async function hashOf(content: string | Uint8Array<ArrayBuffer>): Promise<string
     .toUpperCase();
 }
 
-/** The URLs stay without the cluster's prefix: clients put it in front of them themselves. */
+/** The URLs have no cluster prefix: clients add it themselves. */
 export async function openApiV3IndexResponse(apis: ServedApis): Promise<Response> {
   const paths: Record<string, { serverRelativeURL: string }> = {};
   for (const [path, { hash }] of await allDocuments(apis)) paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
@@ -91,7 +91,7 @@ export async function openApiV3DocumentResponse(
   if (!document) return pageNotFound();
   const etag = `"${document.hash}"`;
   const asked = query.get("hash");
-  // Relative to itself, so that it holds under every cluster's prefix.
+  // Relative to its own URL, so that it works under every cluster's prefix.
   if (asked !== null && asked !== document.hash)
     return new Response(null, { status: 301, headers: { Location: `?hash=${document.hash}` } });
   const headers = { ETag: etag, Vary: "Accept", ...(asked === null ? {} : { "Cache-Control": FOREVER }) };
@@ -101,7 +101,7 @@ export async function openApiV3DocumentResponse(
   return gzipped(response, request.headers.get("Accept-Encoding"));
 }
 
-/** The whole server in one document. Without a word about the form it is JSON. */
+/** The whole server in one document, as JSON unless Accept names another form. */
 export async function openApiV2Response(request: Request, apis: ServedApis): Promise<Response> {
   const form = v2FormOf(request.headers.get("Accept") || "*/*");
   if (!form) return textResponse(406, `only the following media types are accepted: ${JSON_TYPE}, ${V2_PROTOBUF}\n`);

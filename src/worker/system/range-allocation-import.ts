@@ -1,15 +1,15 @@
 /**
- * PUT of a RangeAllocation of another cluster: each of its bits is held against who has the address here.
+ * PUT of a RangeAllocation of another cluster: each bit is compared with the holder of its address here.
  *
  * | set there | row here | object here | then                                                                                           |
  * |-----------|----------|-------------|------------------------------------------------------------------------------------------------|
- * | yes       | yes      |             | nothing is to be done                                                                          |
+ * | yes       | yes      |             | nothing to do                                                                                   |
  * | yes       | no       | yes         | `Repairing`: repair is asked to look at everything, and takes the address for its object       |
  * | yes       | no       | no          | `Unexplained`: told, and nothing is taken                                                      |
  * | no        | yes      |             | `Missing`: told                                                                                |
  *
- * A bit alone takes nothing: it names no holder, so nobody could give it back, and until then it would refuse a free address. For upstream's own
- * repair such a bit is a leak, which its third pass frees. A dry run asks nobody to repair.
+ * A bit alone takes nothing: it names no holder, so nothing would ever release the address. Upstream's repair calls such a bit a leak and frees it in
+ * its third pass. A dry run starts no repair.
  */
 import type { Env } from "../../../durable-objects/env";
 import { ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
@@ -35,7 +35,7 @@ const DIFFERENCES_TOLD_MAX = 1_000;
 /** Objects of one call to a store. */
 const PAGE = 500;
 
-/** What there is here under the name that the request has. */
+/** The RangeAllocation that this cluster has under the name of the request. */
 export interface Present {
   name: string;
   range: string;
@@ -50,7 +50,7 @@ interface Cause {
   field: string;
 }
 
-/** Answers a Status of success that names every address on which the two differ, up to a bound; 409 for another range, 400 for what is none. */
+/** Answers a Status of success that names the addresses that differ, up to a bound; 409 for another range, 400 for an invalid document. */
 export async function importResponse(env: Env, cluster: string, request: Request, { name, range, taken }: Present): Promise<Response> {
   const { query } = splitRequestUrl(request.url);
   const options = parseWriteOptions("UpdateOptions", parseQuery(query), { userAgent: "", group: "", version: "v1" });
@@ -82,7 +82,7 @@ interface Outcome {
   held: ReadonlySet<string>;
   /** of those that are named */
   unheld: readonly string[];
-  /** address -> what has it here without holding it */
+  /** address -> the object here that has it, though the owner has no row */
   objects: ReadonlyMap<string, string>;
   dryRun: boolean;
 }
@@ -135,7 +135,7 @@ async function objectsWith(env: Env, cluster: string, addresses: readonly string
   return refusal ? err(refusal) : ok(found);
 }
 
-/** A Service says more than its IPAddress does. */
+/** Where both have the address, the Service is named. */
 function noteService(service: Service, wanted: ReadonlySet<string>, found: Map<string, string>): void {
   const { namespace = "", name = "" } = service.metadata ?? {};
   for (const text of clusterIPsOf(service)) {
@@ -144,7 +144,7 @@ function noteService(service: Service, wanted: ReadonlySet<string>, found: Map<s
   }
 }
 
-/** Counts among the writes under way while the body is read. */
+/** Takes a place among the writes under way while the body is read. */
 async function readInPlace(env: Env, request: Request): Promise<Result<RangeAllocation, Status>> {
   const config = configOf(env);
   if (!config.ok) return config;

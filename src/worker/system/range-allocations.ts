@@ -4,8 +4,7 @@
  *   GET  /admin/rangeallocations/serviceips            the first configured range; secondaryserviceips: the second
  *   PUT  /admin/rangeallocations/serviceips            imports one from elsewhere (range-allocation-import.ts)
  *
- * Nothing is stored: each is made of what the owners have at the time, so it is never older than they are, and no bit of it can keep an address
- * from anybody.
+ * Nothing is stored. Each answer is made of the owners' rows at that time, so no stale bit can block an address.
  */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, owner } from "../../../durable-objects/peers";
@@ -27,7 +26,7 @@ import { importResponse } from "./range-allocation-import";
 
 /** Upstream's names, in the order of the configured ranges. */
 const NAMES = ["serviceips", "secondaryserviceips"];
-/** The topology changed while the owners were asked: asked again this often. */
+/** How often the owners are asked again when the topology changed meanwhile. */
 const READINGS_MAX = 5;
 
 export async function rangeAllocationsResponse(env: Env, cluster: string, request: Request, name: string): Promise<Response> {
@@ -47,7 +46,7 @@ function rangeNamed({ featureGates, serviceRanges }: Config, name: string): stri
   return featureGates.DisableAllocatorDualWrite ? undefined : serviceRanges[NAMES.indexOf(name)];
 }
 
-/** The bits that are set, of one moment as far as moving segments go: all owners answer under the configuration that the topology is about. */
+/** The bits that are set. No segment moves meanwhile: all owners answer under the configuration of one topology. */
 async function takenBits(env: Env, cluster: string, range: Prefix): Promise<Result<Set<number>, Status>> {
   for (let reading = 0; reading < READINGS_MAX; reading++) {
     const topology = await call(() => coordinator(env, cluster).topology(), { what: "coordinator.topology", repeatable: true });
@@ -65,7 +64,7 @@ async function takenUnder(
   { topology, range }: { topology: Topology; range: Prefix },
 ): Promise<Result<Set<number> | undefined, Status>> {
   const bits = bitsOf(range);
-  // The bits stand for the addresses from here on.
+  // The first bit stands for this address.
   const first = range.base + 1n;
   const answers = await Promise.all(
     topology.claims.map(async ({ prefix, ownerUid }) => {

@@ -1,4 +1,4 @@
-/** GET /ranges of one cluster: the merged Service ranges and their reverse zones, for DNS servers and whoever else routes by them. */
+/** GET /ranges of one cluster: the merged Service ranges and their reverse zones, for DNS servers and routers. */
 import type { Env } from "../../../durable-objects/env";
 import { coordinator } from "../../../durable-objects/peers";
 import { notAcceptable } from "../../api/meta/status";

@@ -114,7 +114,7 @@ describe("ids of clusters", () => {
 });
 
 describe("a cluster's record", () => {
-  it("looking makes nothing; opening does, once", async () => {
+  it("a look: makes nothing; open: makes the cluster once", async () => {
     const world = new World();
     expect(await world.record.look()).toEqual({ phase: "absent" });
     expect(world.storage.load()).toBeUndefined();
@@ -126,7 +126,7 @@ describe("a cluster's record", () => {
     expect(await world.record.look()).toEqual(active);
   });
 
-  it("a cluster from before there were records is found in the directory, and never again after its deletion", async () => {
+  it("a cluster older than records: found in the directory, and not again after its deletion", async () => {
     const world = new World();
     world.directory.add("blue");
     expect(await world.record.look()).toMatchObject({ phase: "active", id: "blue" });
@@ -153,13 +153,13 @@ describe("a cluster's record", () => {
     },
   );
 
-  it("nothing to delete: nothing is begun", async () => {
+  it("the deletion of an absent cluster: begins nothing", async () => {
     const world = new World();
     expect(await world.record.remove()).toEqual({ phase: "absent" });
     expect(world.alarmAt).toBeUndefined();
   });
 
-  it("deletes every object and key, tells how far it is, and the next life has another id", async () => {
+  it("a deletion: wipes every object and key, reports its progress, and the next life has another id", async () => {
     const world = new World();
     world.owners = ["uid-1", "uid-2"];
     const id = await world.opened();
@@ -175,7 +175,7 @@ describe("a cluster's record", () => {
     expect([...world.alive].every((object) => object.startsWith("blue~3/"))).toBe(true);
   });
 
-  it("owners that come while it is deleted are wiped too", async () => {
+  it("owners made during the deletion: wiped too", async () => {
     const world = new World();
     world.owners = ["uid-1"];
     world.grows = 3;
@@ -187,7 +187,7 @@ describe("a cluster's record", () => {
     );
   });
 
-  it("more objects than one run takes", async () => {
+  it("more objects than one run takes: all are wiped in several runs", async () => {
     const world = new World();
     world.owners = Array.from({ length: 1_000 }, (_, i) => `uid-${i}`);
     await world.opened();
@@ -196,7 +196,7 @@ describe("a cluster's record", () => {
     expect([...world.alive]).toEqual([]);
   });
 
-  it("goes on after a crash at each call, before and after its effect", async () => {
+  it("a crash at any call, before or after its effect: the deletion continues", async () => {
     const quiet = new World();
     quiet.owners = ["uid-1", "uid-2"];
     await quiet.opened();
@@ -218,7 +218,7 @@ describe("a cluster's record", () => {
     }
   });
 
-  it("an alarm that was lost is set again when the object starts", async () => {
+  it("a lost alarm: set again when the object starts", async () => {
     const world = new World();
     await world.opened();
     await world.record.remove();
@@ -230,7 +230,7 @@ describe("a cluster's record", () => {
     expect(world.alarmAt).toBeUndefined();
   });
 
-  it("cron: a deletion whose alarm was lost goes on; of a life that is over only the keys go", async () => {
+  it("cron: continues a deletion whose alarm was lost; of a finished life it removes only the keys", async () => {
     const world = new World();
     const id = await world.opened();
     await world.record.remove();

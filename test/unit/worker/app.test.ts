@@ -27,7 +27,7 @@ function post(body: unknown, headers: Record<string, string> = JSON_BODY): Reque
 }
 
 describe("create", () => {
-  it("hands the object on without kind and apiVersion, and answers it with them", async () => {
+  it("an object: stored without kind and apiVersion, answered with them", async () => {
     const stored = '{"metadata":{"name":"a","uid":"u"},"spec":{"clusterIP":"10.96.0.7"}}';
     const { response, calls } = await ask(
       "/api/v1/namespaces/x/services?fieldManager=me&fieldValidation=Strict",
@@ -51,13 +51,13 @@ describe("create", () => {
     ]);
   });
 
-  it("warns of unknown fields by default", async () => {
+  it("an unknown field: a warning by default", async () => {
     const { response } = await ask("/api/v1/namespaces/x/services", post({ metadata: { name: "a" }, spec: { foo: 1 } }));
     expect(response.status).toBe(201);
     expect(response.headers.get("Warning")).toBe('299 - "unknown field \\"spec.foo\\""');
   });
 
-  it("a refusal of the store is the answer", async () => {
+  it("a refusal of the store: the answer", async () => {
     const refusal = notFound({ group: "", resource: "namespaces", kind: "Namespace" }, "x");
     const { response } = await ask("/api/v1/namespaces/x/services", post(SERVICE), {
       write: () => ({ ok: false, status: refusal, warnings: [] }),
@@ -66,7 +66,7 @@ describe("create", () => {
     expect(await response.json()).toEqual(refusal);
   });
 
-  it("an error of the store is 500 without insides; overload is 503 with Retry-After", async () => {
+  it("an error of the store: 500 without details; overload: 503 with Retry-After", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const broken = await ask("/api/v1/namespaces/x/services", post(SERVICE), { write: () => Promise.reject(new Error("at store.ts:5")) });
@@ -92,7 +92,7 @@ describe("create", () => {
     expect(calls).toEqual([]);
   });
 
-  it("an event of events.k8s.io is stored as a core event", async () => {
+  it("an event of events.k8s.io: stored as a core event", async () => {
     const event = {
       metadata: { name: "e", namespace: "x" },
       note: "hello",
@@ -122,7 +122,7 @@ describe("objects by resource", () => {
     expect(calls.map((call) => call.object)).toEqual([object]);
   });
 
-  it("the bare path is the cluster default, and a cluster is bootstrapped once", async () => {
+  it("a path without a cluster: the cluster default; each cluster is bootstrapped once", async () => {
     // An isolate of its own: in this one other files may have asked already.
     vi.resetModules();
     const { app: fresh } = await import("../../../src/worker/app");
@@ -138,7 +138,7 @@ describe("objects by resource", () => {
     ]);
   });
 
-  it("a cluster that cannot be bootstrapped refuses writes and still reads", async () => {
+  it("a cluster without its first objects: refuses writes, serves reads", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const answers: Answers = { other: () => Promise.reject(Object.assign(new Error("busy"), { overloaded: true })) };
     const write = await ask("/api/v1/namespaces/x/services", post(SERVICE), answers);
@@ -149,7 +149,7 @@ describe("objects by resource", () => {
 });
 
 describe("get", () => {
-  it("answers in the version of the URL", async () => {
+  it("an object: in the version of the URL", async () => {
     const { response } = await ask("/apis/networking.k8s.io/v1beta1/ipaddresses/2001%3Adb8%3A%3A1?resourceVersion=5");
     expect(await response.json()).toEqual({
       kind: "IPAddress",
@@ -158,12 +158,12 @@ describe("get", () => {
     });
   });
 
-  it("decodes the name and passes the resourceVersion", async () => {
+  it("name and resourceVersion: decoded and passed to the store", async () => {
     const { calls } = await ask("/apis/networking.k8s.io/v1/ipaddresses/2001%3adb8%3a%3a1?resourceVersion=5");
     expect(calls[0]?.argument).toEqual({ namespace: "", name: "2001:db8::1", resourceVersion: "5" });
   });
 
-  it("as Table: one row, every column, metadata in the row", async () => {
+  it("a Table: one row, every column, metadata in the row", async () => {
     const { response } = await ask(
       "/api/v1/namespaces/x",
       { headers: { Accept: TABLE } },
@@ -179,7 +179,7 @@ describe("get", () => {
     expect(table.rows[0]?.object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "x" } });
   });
 
-  it("as Table with an unknown includeObject: 400", async () => {
+  it("a Table with an unknown includeObject: 400", async () => {
     const { response } = await ask("/api/v1/namespaces/x?includeObject=All", { headers: { Accept: TABLE } });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -188,7 +188,7 @@ describe("get", () => {
     });
   });
 
-  it("as PartialObjectMetadata", async () => {
+  it("PartialObjectMetadata: the metadata alone", async () => {
     const headers = { Accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" };
     const { response } = await ask("/api/v1/nodes/a", { headers });
     expect(await response.json()).toEqual({
@@ -198,7 +198,7 @@ describe("get", () => {
     });
   });
 
-  it("a malformed resourceVersion is 400", async () => {
+  it("a malformed resourceVersion: 400", async () => {
     const { response } = await ask("/api/v1/nodes/a?resourceVersion=x");
     expect(await response.json()).toMatchObject({
       code: 400,
@@ -206,12 +206,12 @@ describe("get", () => {
     });
   });
 
-  it("curl reads it pretty-printed", async () => {
+  it("curl as the client: pretty-printed", async () => {
     const { response } = await ask("/api/v1/nodes/a", { headers: { "User-Agent": "curl/8.5.0" } });
     expect(await response.text()).toContain('\n  "kind": "Node",\n');
   });
 
-  it("speaks of its own resource when a second representation is not found", async () => {
+  it("a missing object of a second representation: the 404 names the client's resource", async () => {
     const { response } = await ask(
       "/apis/events.k8s.io/v1/namespaces/x/events/a",
       {},
@@ -227,12 +227,12 @@ describe("get", () => {
 });
 
 describe("update and patch", () => {
-  it("PUT passes key, subresource and object", async () => {
+  it("PUT: passes key, subresource and object to the store", async () => {
     const { calls } = await ask("/api/v1/namespaces/x/services/a/status", { ...post(SERVICE), method: "PUT" });
     expect(calls[0]?.argument).toMatchObject({ verb: "update", key: { namespace: "x", name: "a" }, subresource: "status" });
   });
 
-  it("PUT under another name is 400", async () => {
+  it("PUT with another name in the body: 400", async () => {
     const { response } = await ask("/api/v1/namespaces/x/services/b", { ...post(SERVICE), method: "PUT" });
     expect(await response.json()).toMatchObject({
       code: 400,
@@ -240,7 +240,7 @@ describe("update and patch", () => {
     });
   });
 
-  it("PATCH passes the text as it came", async () => {
+  it("PATCH: passes the text unchanged", async () => {
     const { calls } = await ask("/api/v1/namespaces/x/services/a", {
       method: "PATCH",
       body: '{"metadata": {"labels": null}}',
@@ -257,7 +257,7 @@ describe("update and patch", () => {
   const applying = (body: string, query = "fieldManager=me", type = "application/apply-patch+yaml") =>
     ask(`/api/v1/namespaces/x/services/a?${query}`, { method: "PATCH", body, headers: { "Content-Type": type } });
 
-  it("apply: YAML and JSON arrive at the store as JSON, with manager and force", async () => {
+  it("apply of YAML or JSON: passed as JSON, with manager and force", async () => {
     const { calls } = await applying("apiVersion: v1\nkind: Service\nspec: {type: ClusterIP}\n", "fieldManager=me&force=true");
     expect(calls[0]?.argument).toMatchObject({
       verb: "patch",
@@ -283,12 +283,12 @@ describe("update and patch", () => {
     expect(await response.json()).toMatchObject({ code: want[0], message: expect.stringMatching(want[1]) as string });
   });
 
-  it("apply: a repeated key is warned of beside the answer", async () => {
+  it("apply with a repeated key: a warning beside the answer", async () => {
     const { response } = await applying("a: 1\na: 2\n");
     expect(response.headers.get("Warning")).toContain(String.raw`key \"a\" already set in map`);
   });
 
-  it("PATCH of an unknown type is 415 with the four types", async () => {
+  it("PATCH of an unknown type: 415 that names the four types", async () => {
     const { response } = await ask("/api/v1/namespaces/x/services/a", { method: "PATCH", body: "{}", headers: JSON_BODY });
     expect(await response.json()).toMatchObject({
       code: 415,
@@ -303,7 +303,7 @@ describe("delete", () => {
     write: () => ({ ok: true, code: 200, object: '{"metadata":{"name":"a","uid":"u"}}', warnings: [], gone: true }),
   };
 
-  it("answers a Status with the uid", async () => {
+  it("an object: a Status with its uid", async () => {
     const { response } = await ask("/apis/coordination.k8s.io/v1/namespaces/x/leases/a", { method: "DELETE" }, gone);
     expect(await response.json()).toEqual({
       kind: "Status",
@@ -315,7 +315,7 @@ describe("delete", () => {
     });
   });
 
-  it("answers the object of kinds that do so, and of deletions that wait", async () => {
+  it("a kind that answers its object, and a deletion that waits: the object", async () => {
     const service = await ask("/api/v1/namespaces/x/services/a", { method: "DELETE" }, gone);
     expect(await service.response.json()).toMatchObject({ kind: "Service", metadata: { uid: "u" } });
     const waiting = await ask(
@@ -328,7 +328,7 @@ describe("delete", () => {
     expect(await waiting.response.json()).toMatchObject({ kind: "Node" });
   });
 
-  it("reads the body and then ignores the query", async () => {
+  it("options in the body: the query is ignored", async () => {
     const { calls } = await ask(
       "/api/v1/nodes/a?dryRun=All",
       { method: "DELETE", body: '{"propagationPolicy":"Background","preconditions":{"uid":"u"}}', headers: JSON_BODY },
@@ -340,7 +340,7 @@ describe("delete", () => {
     });
   });
 
-  it("reads protobuf DeleteOptions, as kubectl drain sends them", async () => {
+  it("protobuf DeleteOptions of kubectl drain: read", async () => {
     // Unknown{typeMeta{"v1","DeleteOptions"}, raw{gracePeriodSeconds 0, preconditions{uid "u"}}}
     const bytes = "6b3873000a130a027631120d44656c6574654f7074696f6e73120708001203" + "0a0175";
     const body = Uint8Array.from(bytes.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -350,17 +350,17 @@ describe("delete", () => {
     expect(calls[0]?.argument).toMatchObject({ options: { gracePeriodSeconds: 0, preconditions: { uid: "u" } } });
   });
 
-  it("an empty body with a content type falls back to the query", async () => {
+  it("an empty body with a content type: the query counts", async () => {
     const { calls } = await ask("/api/v1/nodes/a?gracePeriodSeconds=0", { method: "DELETE", headers: JSON_BODY }, gone);
     expect(calls[0]?.argument).toMatchObject({ options: { gracePeriodSeconds: 0 } });
   });
 
-  it("an unknown policy is 422", async () => {
+  it("an unknown policy: 422", async () => {
     const { response } = await ask("/api/v1/nodes/a", { method: "DELETE", body: '{"propagationPolicy":"x"}', headers: JSON_BODY });
     expect(response.status).toBe(422);
   });
 
-  it("of a collection goes to the store with selectors and options", async () => {
+  it("a collection: the store gets selectors and options", async () => {
     const { response, calls } = await ask("/api/v1/namespaces/x/services?labelSelector=a%3Db", { method: "DELETE" });
     expect(response.status).toBe(200);
     expect(calls[0]?.argument).toMatchObject({
@@ -373,7 +373,7 @@ describe("delete", () => {
 });
 
 describe("list and watch", () => {
-  it("list: the store's response is the answer", async () => {
+  it("list: the store's answer", async () => {
     const answer = new Response('{"kind":"ServiceList"}', { headers: { "Content-Type": "application/json" } });
     const { response, calls } = await ask("/api/v1/services?limit=500", { headers: { Accept: TABLE } }, { fetch: () => answer });
     expect(response).toBe(answer);
@@ -405,12 +405,12 @@ describe("list and watch", () => {
     },
   );
 
-  it("a second representation is told to the store that keeps the first", async () => {
+  it("a second representation: asked of the store that keeps the first", async () => {
     const { calls } = await ask("/apis/events.k8s.io/v1/events");
     expect(calls[0]).toMatchObject({ object: "RESOURCE_STORE events", argument: { group: "events.k8s.io", resource: "events" } });
   });
 
-  it("watch: the store's response unchanged, the client's signal forwarded", async () => {
+  it("watch: the store's answer unchanged, the client's signal forwarded", async () => {
     const answer = new Response("", { headers: { "Content-Type": "application/json", "Content-Encoding": "identity" } });
     const client = new AbortController();
     let signal: AbortSignal | undefined;
@@ -430,7 +430,7 @@ describe("list and watch", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it("watch: a malformed resourceVersion is 422, an initial Table 406", async () => {
+  it("watch: 422 for a malformed resourceVersion, 406 for an initial Table", async () => {
     const malformed = await ask("/api/v1/services?watch=true&resourceVersion=x");
     expect(await malformed.response.json()).toMatchObject({
       code: 422,
@@ -441,7 +441,7 @@ describe("list and watch", () => {
     expect(table.response.status).toBe(406);
   });
 
-  it("the deprecated path watches one object", async () => {
+  it("the deprecated path: a watch of one object", async () => {
     const { calls } = await ask("/api/v1/watch/namespaces/x/services/a");
     expect(calls[0]?.argument).toMatchObject({ verb: "watch", namespace: "x", fieldSelector: "metadata.name=a" });
   });
@@ -463,7 +463,7 @@ describe("paths", () => {
     expect(await response.text()).toBe("404 page not found\n");
   });
 
-  it.each(["/clusters/Bad/api", "/clusters/a%2Fb/api/v1/pods", "/clusters/", "/clusters"])("%s is no cluster", async (path) => {
+  it.each(["/clusters/Bad/api", "/clusters/a%2Fb/api/v1/pods", "/clusters/", "/clusters"])("%s: 404, no cluster", async (path) => {
     const response = await send(`http://h${path}`, {}, fakeEnv().env);
     expect(response.status).toBe(404);
   });
@@ -503,7 +503,7 @@ describe("paths", () => {
     },
   );
 
-  it("a cluster whose first objects are not made in the request's own time: 504", async () => {
+  it("a bootstrap longer than the request's timeout: 504", async () => {
     const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
@@ -520,7 +520,7 @@ describe("paths", () => {
     }
   });
 
-  it("a body that breaks off is the client's fault, and no error of ours in the log", async () => {
+  it("a body that breaks off: 400, no error in the log", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
     logged.mockClear();
     for (const headers of [JSON_BODY, { ...JSON_BODY, "Content-Length": "100" }]) {
@@ -532,7 +532,7 @@ describe("paths", () => {
     expect(logged).not.toHaveBeenCalled();
   });
 
-  it("an unreadable timeout is 400 wherever it stands", async () => {
+  it("an unreadable timeout: 400 on every path", async () => {
     for (const path of ["/version", "/api/v1/nodes", "/apis"]) {
       const { response } = await ask(`${path}?timeout=invalid`);
       expect(await response.json()).toMatchObject({
@@ -542,7 +542,7 @@ describe("paths", () => {
     }
   });
 
-  it("HEAD answers like GET without a body", async () => {
+  it("HEAD: the answer of GET without a body", async () => {
     const { response } = await ask("/api/v1/nodes/a", { method: "HEAD" });
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("");
@@ -550,7 +550,7 @@ describe("paths", () => {
 });
 
 describe("configuration", () => {
-  it("an invalid variable fails every request and is logged once", async () => {
+  it("an invalid variable: 500 for every request, one log line", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
     logged.mockClear();
     const { env, calls } = fakeEnv({}, { SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/99" });
@@ -612,7 +612,7 @@ describe("overload", () => {
       [["/api/v1/namespaces/x/services", post(SERVICE)]],
     ],
   ];
-  it("a body of unknown length that outgrows the limit while it is read is refused, and its place is free again", async () => {
+  it("a body of unknown length that outgrows the limit: 429, and its place is free again", async () => {
     const { env, calls, letGo } = holding();
     const service = (init: RequestInit) => send("http://h/api/v1/namespaces/x/services", init, env);
     const underWay = service(post(SERVICE));
@@ -626,7 +626,7 @@ describe("overload", () => {
     expect((await Promise.all([underWay, service(post(SERVICE))])).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it.each(kinds)("%s beyond the limit are refused in upstream's form before any object is called", async (kind, begun, refused, taken) => {
+  it.each(kinds)("%s beyond the limit: 429 as upstream, before any object is called", async (kind, begun, refused, taken) => {
     const { env, calls, letGo } = holding();
     const asked = (path: string, init: RequestInit) => send(`http://h${path}`, init, env);
     const underWay = [1, 2].map(() => asked("/api/v1/namespaces/x/services" + (kind === "reads" ? "/a" : ""), begun));
@@ -656,7 +656,7 @@ describe("overload", () => {
     for (const [path, init] of refused.slice(0, 1)) expect((await asked(path, init)).status).toBeLessThan(300);
   });
 
-  it("a body counts by its size", async () => {
+  it("a large body: counts by its size", async () => {
     const { env, letGo } = holding();
     const large = { metadata: { name: "a", annotations: { a: "x".repeat(200_000) } }, spec: { ports: [{ port: 80 }] } };
     const init = post(large, { ...JSON_BODY, "Content-Length": String(JSON.stringify(large).length) });
@@ -667,7 +667,7 @@ describe("overload", () => {
     expect((await underWay).status).toBe(200);
   });
 
-  it("what fails has ended as well", async () => {
+  it("a request that fails: its place is free again", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { env } = fakeEnv({ write: () => Promise.reject(new Error("broken")) }, LIMITS);
     for (let i = 0; i < 5; i++) expect((await send("http://h/api/v1/namespaces/x/services", post(SERVICE), env)).status).toBe(500);

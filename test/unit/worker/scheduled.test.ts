@@ -36,7 +36,7 @@ function called({ calls }: FakeEnv): string[] {
 }
 
 describe("runScheduled", () => {
-  it("every minute: each cluster's stores that may have something left to do", async () => {
+  it("every minute: calls the stores and controllers that may have work left", async () => {
     const fake = withClusters(fakeEnv(), "a", "b");
     await withEnv({ LOG_LEVEL: "debug" }, () => runScheduled("* * * * *", fake.env));
     expect(called(fake).sort()).toEqual(
@@ -59,19 +59,19 @@ describe("runScheduled", () => {
     });
   });
 
-  it("every five minutes: the Coordinator of a cluster that is not busy", async () => {
+  it("every five minutes: calls the Coordinator of an idle cluster", async () => {
     const fake = withIdle(withClusters(fakeEnv(), "work"), 1);
     await runScheduled("*/5 * * * *", fake.env);
     expect(called(fake)).toEqual(["COORDINATOR idle-0000/coordinator maintain"]);
   });
 
-  it("no Coordinator of a busy cluster is called twice by the runs of one minute", async () => {
+  it("the runs of one minute: call the Coordinator of a busy cluster once", async () => {
     const fake = withIdle(withClusters(fakeEnv(), "work"), 2);
     for (const cron of ["* * * * *", "*/5 * * * *"]) await runScheduled(cron, fake.env);
     expect(called(fake).filter((call) => call === "COORDINATOR work/coordinator maintain")).toHaveLength(1);
   });
 
-  it("hourly: events expire, every store is compacted once", async () => {
+  it("every hour: events expire, and each store is compacted once", async () => {
     const fake = withClusters(fakeEnv(), "a");
     await runScheduled("0 * * * *", fake.env);
     const calls = called(fake);
@@ -83,7 +83,7 @@ describe("runScheduled", () => {
     expect(calls.some((call) => call.includes("events.k8s.io"))).toBe(false);
   });
 
-  it("goes on where it stopped, and starts over at the end", async () => {
+  it("a stored cursor: the next run continues there, and starts over at the end", async () => {
     const fake = withIdle(fakeEnv(), 3);
     const visited: string[] = [];
     for (let run = 0; run < 5; run++) {
@@ -93,7 +93,7 @@ describe("runScheduled", () => {
     expect(visited.map((call) => call.slice(0, 21))).toEqual([0, 1, 2, 0, 1].map((i) => `COORDINATOR idle-000${i}`));
   });
 
-  it("of 2,000 idle clusters each run visits one, in turn, and every time the one that is busy", async () => {
+  it("2,000 idle clusters: each run visits the next one, and the busy cluster every time", async () => {
     const fake = withIdle(withClusters(fakeEnv(), "work"), 2_000);
     const idle = new Set<string>();
     for (let run = 0; run < 2_001; run++) {
@@ -127,21 +127,21 @@ describe("runScheduled", () => {
     expect(calls).toHaveLength(6 * clusters);
   });
 
-  it("goes on from a cursor that an older release stored", async () => {
+  it("a cursor of an older release: the run continues there", async () => {
     const fake = withIdle(fakeEnv(), 3);
     fake.directory.set("cron/cursor/topology/all", directoryKey("idle-0000"));
     await runScheduled("*/5 * * * *", fake.env);
     expect(called(fake)).toEqual(["COORDINATOR idle-0001/coordinator maintain"]);
   });
 
-  it("at the full hour, when all crons fire, they make twenty calls at most to a cluster that is idle", async () => {
+  it("all crons at the full hour: at most twenty calls to an idle cluster", async () => {
     const fake = withIdle(fakeEnv(), 2_000);
     for (const cron of ["* * * * *", "*/5 * * * *", "0 * * * *"]) await runScheduled(cron, fake.env);
     expect(fake.calls.length).toBeGreaterThan(3);
     expect(fake.calls.length).toBeLessThanOrEqual(20);
   });
 
-  it("a cluster that is busy for ever keeps no other one from its turn", async () => {
+  it("a cluster that is always busy: the others still get their turn", async () => {
     const names = Array.from({ length: CRON_CLUSTERS_MAX * 2 }, (_, i) => `busy-${String(i).padStart(3, "0")}`);
     const fake = withClusters(fakeEnv(), ...names);
     await runScheduled("*/5 * * * *", fake.env);
@@ -149,14 +149,14 @@ describe("runScheduled", () => {
     expect(new Set(called(fake)).size).toBe(names.length);
   });
 
-  it("a cluster in which a task failed is visited again, whether or not it has writes", async () => {
+  it("a failed task: its cluster is visited again, even without writes", async () => {
     const failing = { other: (method: string) => (method === "poke" ? Promise.reject(new Error("no")) : undefined) };
     const fake = withIdle(fakeEnv(failing), 3);
     await runScheduled("* * * * *", fake.env);
     expect([...fake.directory.keys()].filter((key) => key.startsWith("busy/"))).toEqual([busyKey("minute", "idle-0000")]);
   });
 
-  it("an object that is gone: the cluster's record goes on with its end, and nothing more is asked of its objects", async () => {
+  it("an object that is gone: the cluster's record continues the deletion, and no other object is called", async () => {
     const gone = { other: () => Promise.reject(new Error(CLUSTER_GONE)) };
     const fake = withIdle(fakeEnv(gone), 0);
     fake.directory.set(directoryKey("east~3"), "");
@@ -166,7 +166,7 @@ describe("runScheduled", () => {
     expect(JSON.parse(String(debug.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 1, errors: 0 });
   });
 
-  it("a failed task stops no other", async () => {
+  it("a failed task: the others run", async () => {
     const failing = {
       other: (_: string, object: string) => (object.startsWith("SERVICES") ? Promise.reject(new Error("no")) : undefined),
     };
@@ -177,7 +177,7 @@ describe("runScheduled", () => {
     expect(error).toHaveBeenCalledTimes(2);
   });
 
-  it("a directory that cannot be read is an error of the job, and its cursor is dropped", async () => {
+  it("an unreadable directory: an error of the job, which drops its cursor", async () => {
     const fake = withClusters(fakeEnv(), "a");
     fake.directory.set("cron/cursor/maintain/all", "lost");
     fake.env.DIRECTORY.list = () => Promise.reject(new Error("bad cursor"));
@@ -186,7 +186,7 @@ describe("runScheduled", () => {
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 0, errors: 2 });
   });
 
-  it("a cursor that could not be read is kept for the next run", async () => {
+  it("an unreadable cursor: kept for the next run", async () => {
     const fake = withIdle(fakeEnv(), 3);
     const cursor = `5 ${directoryKey("idle-0001")}`;
     fake.directory.set("cron/cursor/maintain/all", cursor);
@@ -196,7 +196,7 @@ describe("runScheduled", () => {
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 0, errors: 2 });
   });
 
-  it("a cursor that could not be stored is an error of the job, which visits its clusters all the same", async () => {
+  it("a cursor that cannot be stored: an error of the job, which still visits its clusters", async () => {
     const fake = withIdle(fakeEnv(), 3);
     fake.env.DIRECTORY.put = () => Promise.reject(new Error("KV PUT failed: 429 Too Many Requests"));
     await runScheduled("* * * * *", fake.env);
@@ -204,7 +204,7 @@ describe("runScheduled", () => {
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ clusters: 1, errors: 1 });
   });
 
-  it("an unknown cron does nothing", async () => {
+  it("an unknown cron: no call", async () => {
     const fake = withClusters(fakeEnv(), "a");
     await runScheduled("1 2 3 4 5", fake.env);
     expect(fake.calls).toEqual([]);

@@ -4,7 +4,7 @@ import { metricsText } from "../../../../src/core/telemetry/metrics";
 import { parsePrometheus } from "../../../support/values/prometheus";
 
 describe("Histogram", () => {
-  it("counts into inclusive buckets, and prints them cumulatively with sum and count", () => {
+  it("observations: counted into inclusive buckets, printed cumulatively with sum and count", () => {
     const bounds = [0.1, 1, 10];
     const histogram = new Histogram(bounds);
     for (const value of [0, 0.1, 0.2, 1, 10, 11, 500]) histogram.observe(value);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { metricsText } from "../../../../src/core/telemetry/metrics";
 
 describe("metricsText", () => {
-  it("prints help, type and samples of each family", () => {
+  it("a family: printed with help, type and samples", () => {
     const text = metricsText([
       { name: "a_total", type: "counter", help: "How many.", samples: [{ labels: { store: "services" }, value: 3 }] },
       { name: "b", type: "gauge", help: "None yet.", samples: [] },
@@ -14,7 +14,7 @@ describe("metricsText", () => {
     );
   });
 
-  it("escapes what the format gives a meaning", () => {
+  it("special characters: escaped", () => {
     const text = metricsText([{ name: "a", type: "gauge", help: "back\\slash\nline", samples: [{ labels: { l: 'q"\\\n' }, value: 1 }] }]);
     expect(text).toBe('# HELP a back\\\\slash\\nline\n# TYPE a gauge\na{l="q\\"\\\\\\n"} 1\n');
   });

@@ -20,7 +20,7 @@ function pacedLog() {
 }
 
 describe("PacedLog", () => {
-  it("tells of the first at once, and of one a second while they go on, with how many came before it", async () => {
+  it("a burst: its first event at once, then one line a second with the number left out", async () => {
     const { scheduler, lines, add, made } = pacedLog();
     for (let i = 0; i < 300; i++) {
       add();
@@ -34,7 +34,7 @@ describe("PacedLog", () => {
     expect(made(), "what nobody reads is not made").toBe(3);
   });
 
-  it("the last of a burst are counted too, within a second, and then nothing waits any more", async () => {
+  it("the end of a burst: counted within a second, and no timer stays", async () => {
     const { scheduler, lines, add } = pacedLog();
     add(50);
     await scheduler.pass(400);
@@ -46,7 +46,7 @@ describe("PacedLog", () => {
     expect(lines.slice(2)).toEqual(['600400 ms: warn slow {"n":2,"untoldBefore":0}', '601400 ms: warn slow, more of them {"count":1}']);
   });
 
-  it("one alone is told, and nothing waits for it", async () => {
+  it("a single event: one line, and no timer", async () => {
     const { scheduler, lines, add } = pacedLog();
     add();
     await scheduler.pass(600_000);

@@ -9,7 +9,7 @@ describe("reviews", () => {
     return { code: response.status, body: await response.json() };
   }
 
-  it("who am I: anonymous", async () => {
+  it("SelfSubjectReview: anonymous", async () => {
     expect(await review("authentication.k8s.io/v1/selfsubjectreviews", { metadata: { creationTimestamp: null } })).toEqual({
       code: 201,
       body: {
@@ -21,7 +21,7 @@ describe("reviews", () => {
     });
   });
 
-  it("may I: yes", async () => {
+  it("SelfSubjectAccessReview: allowed", async () => {
     const spec = { resourceAttributes: { namespace: "x", verb: "create", resource: "services" } };
     expect(await review("authorization.k8s.io/v1/selfsubjectaccessreviews", { spec })).toMatchObject({
       code: 201,
@@ -30,27 +30,27 @@ describe("reviews", () => {
     expect(await review("authorization.k8s.io/v1/selfsubjectaccessreviews", { spec: {} })).toMatchObject({ code: 422 });
   });
 
-  it("what may I: everything", async () => {
+  it("SelfSubjectRulesReview: everything", async () => {
     expect(await review("authorization.k8s.io/v1/selfsubjectrulesreviews", { spec: { namespace: "x" } })).toMatchObject({
       code: 201,
       body: { status: { resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }], incomplete: false } },
     });
   });
 
-  it("may somebody in a namespace: the namespaces must agree", async () => {
+  it("LocalSubjectAccessReview of another namespace: refused", async () => {
     const spec = { user: "bob", resourceAttributes: { namespace: "x", verb: "get", resource: "pods" } };
     expect(await review("authorization.k8s.io/v1/namespaces/x/localsubjectaccessreviews", { spec })).toMatchObject({ code: 201 });
     expect(await review("authorization.k8s.io/v1/namespaces/y/localsubjectaccessreviews", { spec })).toMatchObject({ code: 400 });
   });
 
-  it("a token: never valid", async () => {
+  it("TokenReview: never valid", async () => {
     expect(await review("authentication.k8s.io/v1/tokenreviews", { spec: { token: "t" } })).toMatchObject({
       code: 201,
       body: { status: { authenticated: false } },
     });
   });
 
-  it("as Table alone: 406", async () => {
+  it("an Accept of Tables alone: 406", async () => {
     const accept = { Accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
     expect(await review("authentication.k8s.io/v1/selfsubjectreviews", {}, accept)).toMatchObject({ code: 406 });
   });

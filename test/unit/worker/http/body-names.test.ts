@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nameMismatch, namespaceMismatch } from "../../../../src/worker/http/body-names";
 
 describe("names in body and URL", () => {
-  it("another namespace is refused, none or the same is fine", () => {
+  it("another namespace: refused; none or the same: accepted", () => {
     expect(namespaceMismatch({ metadata: { namespace: "b" } }, "a")?.message).toBe(
       "the namespace of the provided object does not match the namespace sent on the request",
     );
@@ -11,7 +11,7 @@ describe("names in body and URL", () => {
     expect(namespaceMismatch({ metadata: { namespace: "b" } }, "")).toBeUndefined();
   });
 
-  it("a PUT must name its object", () => {
+  it("a PUT without the name of its URL: refused", () => {
     expect(nameMismatch({ metadata: { name: "a" } }, "b")?.message).toBe(
       "the name of the object (a) does not match the name on the URL (b)",
     );

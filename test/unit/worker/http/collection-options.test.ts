@@ -7,7 +7,7 @@ function collection(query: string, watch = false): string {
 }
 
 describe("parseCollectionOptions", () => {
-  it("reads every option", () => {
+  it("a query with every option: all are read", () => {
     const query = new URLSearchParams(
       "labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&limit=500&continue=t&allowWatchBookmarks=true&timeoutSeconds=7",
     );

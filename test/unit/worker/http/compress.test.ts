@@ -22,7 +22,7 @@ describe("compressed", () => {
     expect(response.headers.has(COMPRESSIBLE_HEADER)).toBe(false);
   });
 
-  it("an answer that is not marked is handed on", () => {
+  it("an answer without the store's mark: unchanged", () => {
     const response = new Response("{}");
     expect(compressed(response, "gzip")).toBe(response);
   });

@@ -13,7 +13,7 @@ function decode(text: string | Uint8Array, type: BodyType = "json", fieldValidat
 }
 
 describe("decodeBody", () => {
-  it("splits kind and apiVersion off; both may be absent", () => {
+  it("kind and apiVersion: split off, both may be absent", () => {
     const want = { object: { metadata: { name: "a" } }, warnings: [] };
     expect(decode('{"kind":"Service","apiVersion":"v1","metadata":{"name":"a"}}')).toEqual(want);
     expect(decode('{"metadata":{"name":"a"}}')).toEqual(want);
@@ -46,17 +46,17 @@ describe("decodeBody", () => {
     expect(decode(body)).toEqual(typeof want === "string" ? want : expect.stringMatching(want));
   });
 
-  it("refuses what is not UTF-8", () => {
+  it("bytes that are not UTF-8: 400", () => {
     expect(decode(new Uint8Array([0x7b, 0xff, 0x7d]))).toMatch(/^400 the object provided is unrecognized .*invalid UTF-8/);
   });
 
-  it("cuts a long body in the text", () => {
+  it("a long body: cut in the error text", () => {
     const body = `{"metadata":{"name":"${"a".repeat(100)}"`;
     expect(decode(body)).toMatch(/\(\{"metadata":\{"name":"aaaaaaaaa \.\.\.\)$/);
   });
 
   const unknown = '{"metadata":{"name":"a"},"spec":{"foo":1,"type":"ClusterIP","type":"NodePort"}}';
-  it("Strict: 400 with every problem", () => {
+  it("Strict: 400 that names every problem", () => {
     expect(decode(unknown, "json", "Strict")).toBe(
       '400 Service in version "v1" cannot be handled as a Service: strict decoding error: unknown field "spec.foo", duplicate field "spec.type"',
     );
@@ -69,11 +69,11 @@ describe("decodeBody", () => {
     });
   });
 
-  it("Ignore: decoded in silence", () => {
+  it("Ignore: decoded without warnings", () => {
     expect(decode(unknown, "json", "Ignore")).toMatchObject({ warnings: [] });
   });
 
-  it("YAML: a repeated key is a problem, an alias is resolved, a broken document is refused", () => {
+  it("YAML: a repeated key is a problem, an alias resolved, a broken document refused", () => {
     expect(decode("metadata:\n  name: a\n  name: b\n", "yaml", "Strict")).toMatch(/strict decoding error: yaml: /);
     expect(decode("metadata: &m\n  name: a\nspec: {}\n", "yaml")).toMatchObject({ object: { metadata: { name: "a" } } });
     expect(decode("a: [b\n", "yaml")).toMatch(
@@ -88,7 +88,7 @@ describe("decodeBody", () => {
     expect(decode("just text", "yaml")).toMatch(/^400 the object provided is unrecognized/);
   });
 
-  it("protobuf: kubectl's create service", () => {
+  it("protobuf of kubectl create service: decoded", () => {
     const hex =
       "6b3873000a0d0a02763112075365727669636512690a1f0a0363697012001a0022002a003200380042005a0a0a03617070120363697012420a1b0a0738302d38303830120354435018502207080010903f1a002800120a0a0361707012036369701a002209436c757374657249503a00420052005a00600068001a020a001a002200";
     const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));

@@ -51,7 +51,7 @@ describe("drainUnread", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("a body that was read, and none: nothing happens", async () => {
+  it("a body that was read, and no body: no wait", async () => {
     const { request } = posted(10);
     await request.arrayBuffer();
     await drainUnread(request);

@@ -11,7 +11,7 @@ function fill(inFlight: InFlight, max: number, nowMs: number): number {
 }
 
 describe("InFlight", () => {
-  it("takes as many as the limit says, and one more for each that has ended", () => {
+  it("requests up to the limit: begin; each end makes room for one more", () => {
     const inFlight = new InFlight();
     const end = inFlight.begin(1, 3, 0);
     expect(fill(inFlight, 3, 0)).toBe(2);
@@ -19,13 +19,13 @@ describe("InFlight", () => {
     expect(fill(inFlight, 3, 0)).toBe(1);
   });
 
-  it("has no limit at 0", () => {
+  it("a limit of 0: no limit", () => {
     const inFlight = new InFlight();
     for (let i = 0; i < 100; i++) expect(inFlight.begin(1, 0, 0)).toBeDefined();
     expect(inFlight.begin(1, 100, 0)).toBeUndefined();
   });
 
-  it("takes what is heavier than the limit when nothing else is under way", () => {
+  it("a request heavier than the limit: begins when it is alone", () => {
     const inFlight = new InFlight();
     const end = inFlight.begin(48, 10, 0);
     expect(end).toBeDefined();
@@ -37,7 +37,7 @@ describe("InFlight", () => {
     expect(inFlight.taken(0)).toBe(10);
   });
 
-  it("forgets what never ended after the period that follows its own, and counts what ends late only once", () => {
+  it("a request that never ends: forgotten after the next period; a late end is counted once", () => {
     const inFlight = new InFlight();
     const [first, second] = [inFlight.begin(1, 3, 0), inFlight.begin(1, 3, IN_FLIGHT_PERIOD_MS - 1)];
     inFlight.begin(1, 3, 0);
@@ -51,7 +51,7 @@ describe("InFlight", () => {
     expect(fill(inFlight, 3, 10 * IN_FLIGHT_PERIOD_MS)).toBe(3);
   });
 
-  it("goes on through a clock that is set back", () => {
+  it("a clock that is set back: counts stay", () => {
     const inFlight = new InFlight();
     const end = inFlight.begin(1, 1, 5 * IN_FLIGHT_PERIOD_MS);
     expect(inFlight.begin(1, 1, 0)).toBeUndefined();
@@ -61,7 +61,7 @@ describe("InFlight", () => {
 });
 
 describe("a request that grows", () => {
-  it("takes as much more as there is room for, and gives all of it back", () => {
+  it("growth within the room: taken, and all given back at the end", () => {
     const inFlight = new InFlight();
     const [growing, other] = [inFlight.begin(1, 10, 0), inFlight.begin(1, 10, 0)];
     expect([growing?.grow(9, 0), growing?.grow(10, 0), growing?.grow(9, 0), other?.grow(2, 0)]).toEqual([true, false, true, false]);
@@ -71,14 +71,14 @@ describe("a request that grows", () => {
     expect(inFlight.taken(0)).toBe(10);
   });
 
-  it("alone may grow beyond the limit, and nothing begins beside it", () => {
+  it("growth of a request that is alone: unlimited, and no other begins", () => {
     const inFlight = new InFlight();
     const growing = inFlight.begin(1, 10, 0);
     expect(growing?.grow(48, 0)).toBe(true);
     expect(inFlight.begin(1, 10, 0)).toBeUndefined();
   });
 
-  it("counts with the period in which it grew, also when it had been forgotten", () => {
+  it("growth: counts in the newest period, even of a forgotten request", () => {
     const inFlight = new InFlight();
     const growing = inFlight.begin(3, 10, 0);
     expect(growing?.grow(4, 5 * IN_FLIGHT_PERIOD_MS)).toBe(true);
@@ -94,7 +94,7 @@ describe("beginRequest", () => {
   const begin = (verb: Parameters<typeof beginRequest>[0], length?: string) =>
     beginRequest(verb, new Headers(length === undefined ? {} : { "Content-Length": length }), config.value);
 
-  it("counts reads and writes apart, and watches not at all", () => {
+  it("reads and writes: counted apart; watches: not counted", () => {
     const ends = [begin("get"), begin("list")];
     for (const verb of ["get", "list"] as const) expect(begin(verb)).toBeUndefined();
     for (let i = 0; i < 100; i++) expect(begin("watch")).toBeDefined();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseTimeout, queryBool } from "../../../../src/worker/http/query";
 
 describe("parseTimeout", () => {
-  it("absent = none; readable = milliseconds; unreadable = 400 with Go's words", () => {
+  it("absent: 0; readable: milliseconds; unreadable: 400 with Go's text", () => {
     expect(parseTimeout(new URLSearchParams())).toEqual({ ok: true, value: 0 });
     expect(parseTimeout(new URLSearchParams("timeout=32s"))).toEqual({ ok: true, value: 32_000 });
     const refused = parseTimeout(new URLSearchParams("timeout=invalid"));

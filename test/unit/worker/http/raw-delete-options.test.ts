@@ -30,7 +30,7 @@ describe("validateDeleteOptions", () => {
     expect(check(raw)).toEqual(want);
   });
 
-  it("reads the query", () => {
+  it("options of a query: read with their types", () => {
     const query = new URLSearchParams("gracePeriodSeconds=3&propagationPolicy=Orphan&dryRun=All");
     expect(queryDeleteOptions(query)).toEqual({ ok: true, value: { gracePeriodSeconds: 3, propagationPolicy: "Orphan", dryRun: ["All"] } });
   });

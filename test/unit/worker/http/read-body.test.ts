@@ -23,18 +23,18 @@ describe("readBody", () => {
     place: { grow },
   });
 
-  it("takes a body of exactly the limit and refuses one byte more", async () => {
+  it("a body of exactly the limit: read; one byte more: 413", async () => {
     const fits = await readBody(posted({ body: new Uint8Array(BODY_MAX_BYTES) }));
     expect(fits.ok && fits.value.length).toBe(BODY_MAX_BYTES);
     expect(await readBody(posted({ body: new Uint8Array(BODY_MAX_BYTES + 1) }))).toMatchObject(over);
   });
 
-  it("refuses by the announced length alone", async () => {
+  it("an announced length above the limit: 413", async () => {
     const request = posted({ body: "{}", headers: { "Content-Length": String(BODY_MAX_BYTES + 1) } });
     expect(await readBody(request)).toMatchObject(over);
   });
 
-  it("holds a body of unknown length as it came, and takes its weight before it is held", async () => {
+  it("a body of unknown length: read as it came, its weight taken before its bytes are held", async () => {
     const whole = Uint8Array.from({ length: 200_000 }, (_, i) => i % 251);
     const weights: number[] = [];
     const read = await readBody(posted(inChunks(whole, 7_001), (weight) => weights.push(weight) > 0));
@@ -95,7 +95,7 @@ describe("readBody", () => {
     }
   });
 
-  it("a body that comes in time leaves no timer behind", async () => {
+  it("a body in time: leaves no timer behind", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       expect(await readBody(posted(inChunks(new Uint8Array(5_000), 1_000)))).toMatchObject({ ok: true });
@@ -106,7 +106,7 @@ describe("readBody", () => {
     }
   });
 
-  it("no body is an empty one", async () => {
+  it("no body: empty bytes", async () => {
     const empty = await readBody(posted({ method: "DELETE" }));
     expect(empty.ok && empty.value.length).toBe(0);
   });

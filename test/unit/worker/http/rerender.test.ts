@@ -3,7 +3,7 @@ import { RENDER_MAX_BYTES } from "../../../../src/worker/http/limits";
 import { rerendered } from "../../../../src/worker/http/rerender";
 
 describe("rerendered", () => {
-  it("keeps code and headers, changes the form", async () => {
+  it("a list in another form: keeps code and headers", async () => {
     const store = new Response('{"items":[]}', { status: 200, headers: { "Content-Type": "application/json", "X-Kept": "yes" } });
     const pretty = await rerendered(store, "pretty");
     expect(await pretty.text()).toBe('{\n  "items": []\n}\n');
@@ -33,7 +33,7 @@ describe("rerendered", () => {
       return new Response(body, { headers: { "Content-Type": "application/json", "Content-Length": "7" } });
     }
 
-    it.each(["pretty", "yaml"] as const)("%s: it is handed on as it comes, no more of it held than the limit", async (rendering) => {
+    it.each(["pretty", "yaml"] as const)("%s: stays compact, and no more than the limit is held", async (rendering) => {
       let pieces = 0;
       const max = RENDER_MAX_BYTES[rendering];
       const answer = await rerendered(
@@ -48,13 +48,13 @@ describe("rerendered", () => {
       expect(answer.headers.has("Content-Length")).toBe(false);
     });
 
-    it("one that just fits is in the form that was asked for", async () => {
+    it("a list that just fits: the asked form", async () => {
       expect(await (await rerendered(streamed(RENDER_MAX_BYTES.pretty - 2 * PIECE), "pretty")).text()).toMatch(
         /^{\n {2}"items": \[\n {4}"xxx/,
       );
     });
 
-    it("a client that leaves ends it at its source", async () => {
+    it("a client that leaves: the store's stream ends", async () => {
       const left: unknown[] = [];
       const answer = await rerendered(
         streamed(
@@ -69,7 +69,7 @@ describe("rerendered", () => {
     });
   });
 
-  it("compact is handed on unchanged", async () => {
+  it("compact: unchanged", async () => {
     const store = new Response("{}", { headers: { "Content-Type": "application/json" } });
     expect(await rerendered(store, "compact")).toBe(store);
   });

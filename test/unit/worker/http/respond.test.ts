@@ -4,7 +4,7 @@ import { badRequest, tooManyRequests } from "../../../../src/api/meta/status";
 import { jsonResponse, renderingOf, statusResponse } from "../../../../src/worker/http/respond";
 
 describe("statusResponse", () => {
-  it("code, body and Retry-After are those of the Status", async () => {
+  it("a Status: its code, body and Retry-After", async () => {
     const response = statusResponse(tooManyRequests("slow down", 3));
     expect(response.status).toBe(429);
     expect(response.headers.get("Retry-After")).toBe("3");
@@ -15,17 +15,17 @@ describe("statusResponse", () => {
 });
 
 describe("jsonResponse", () => {
-  it("warnings are quoted headers, each once", () => {
+  it("warnings: quoted headers, each once", () => {
     const response = jsonResponse(201, "{}", "compact", ['unknown field "spec.foo"', 'unknown field "spec.foo"', "a\nb", "ü"]);
     expect(response.headers.get("Warning")).toBe('299 - "unknown field \\"spec.foo\\"", 299 - "a b", 299 - "\\u00fc"');
   });
 
-  it("too many characters of warnings are cut", () => {
+  it("too many characters of warnings: each warning is cut", () => {
     const response = jsonResponse(201, "{}", "compact", ["a".repeat(4000), "b".repeat(4000)]);
     expect(response.headers.get("Warning")).toBe(`299 - "${"a".repeat(256)}", 299 - "${"b".repeat(256)}"`);
   });
 
-  it("pretty and YAML only when asked", async () => {
+  it("a document: compact unless pretty or YAML is asked for", async () => {
     expect(await jsonResponse(200, '{"a":1}', "compact").text()).toBe('{"a":1}');
     expect(await jsonResponse(200, '{"a":1}', "pretty").text()).toBe('{\n  "a": 1\n}\n');
     const yaml = jsonResponse(200, '{"a":1}', "yaml");

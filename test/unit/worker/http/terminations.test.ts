@@ -39,7 +39,7 @@ describe("Terminations", () => {
       { group: "networking.k8s.io", version: "v1beta1", resource: "ipaddresses", namespace: "" },
       'verb="POST",group="networking.k8s.io",version="v1beta1",resource="ipaddresses",subresource="",scope="resource"',
     ],
-  ])("%j has upstream's labels", (overrides, labels) => {
+  ])("%j: counted under upstream's labels", (overrides, labels) => {
     const terminations = new Terminations();
     for (let i = 0; i < 3; i++) terminations.note("blue", asked(overrides), REFUSED);
     terminations.note("blue", asked(overrides), LATE);
@@ -49,14 +49,14 @@ describe("Terminations", () => {
     expect(linesOf(terminations, "green")).toEqual([]);
   });
 
-  it("counts no other answers: not a 504 that says when to come back, which is about a revision to come", () => {
+  it("other answers, and a 504 with Retry-After (a future revision): not counted", () => {
     const terminations = new Terminations();
     for (const status of [200, 201, 404, 409, 422, 500, 503]) terminations.note("blue", asked(), { status, headers: new Headers() });
     terminations.note("blue", asked({ verb: "list" }), { status: 504, headers: new Headers({ "Retry-After": "1" }) });
     expect(linesOf(terminations)).toEqual([]);
   });
 
-  it("remembers a bounded number of clusters", () => {
+  it("more clusters than the limit: counting starts over", () => {
     const terminations = new Terminations();
     for (let i = 0; i <= TERMINATIONS_CLUSTERS_MAX; i++) terminations.note(`c-${i}`, asked(), REFUSED);
     expect(linesOf(terminations, "c-0")).toEqual([]);

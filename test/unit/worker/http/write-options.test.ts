@@ -9,14 +9,14 @@ function writeRefusal(query: string, kind: "CreateOptions" | "PatchOptions" = "C
 }
 
 describe("parseWriteOptions", () => {
-  it("defaults: Warn, the program's name as manager", () => {
+  it("an empty query: Warn, and the program's name as manager", () => {
     expect(parseWriteOptions("CreateOptions", new URLSearchParams(), context)).toEqual({
       ok: true,
       value: { dryRun: false, fieldManager: "kubectl", fieldValidation: "Warn", force: false, group: "", version: "v1" },
     });
   });
 
-  it("takes what the query says", () => {
+  it("options of a query: taken", () => {
     const query = new URLSearchParams("fieldManager=me&fieldValidation=Strict&dryRun=All&force=true");
     expect(parseWriteOptions("PatchOptions", query, { ...context, apply: true })).toEqual({
       ok: true,
@@ -47,12 +47,12 @@ describe("parseWriteOptions", () => {
     expect(writeRefusal(query)).toBe(want);
   });
 
-  it("force belongs to apply", () => {
+  it("force without apply: refused", () => {
     const want = '422 PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch';
     expect(writeRefusal("force=true", "PatchOptions")).toBe(want);
   });
 
-  it("apply needs a field manager", () => {
+  it("apply without a field manager: refused", () => {
     const want = '422 PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch';
     expect(writeRefusal("", "PatchOptions", true)).toBe(want);
   });

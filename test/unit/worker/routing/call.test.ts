@@ -24,26 +24,26 @@ describe("call", () => {
   const errorLog = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const safe = { what: "t", repeatable: true };
 
-  it("a transient fault of a repeatable call is repeated", async () => {
+  it("a transient fault of a repeatable call: the call is repeated", async () => {
     const peer = failing(fault("x", { retryable: true }), fault("x", { retryable: true }));
     expect(await call(peer.attempt, safe)).toEqual({ ok: true, value: "answer" });
     expect(peer.calls()).toBe(3);
   });
 
-  it("after three attempts: 503 with Retry-After", async () => {
+  it("a third transient fault: 503 with Retry-After", async () => {
     const transient = () => fault("x", { retryable: true });
     const peer = failing(transient(), transient(), transient(), transient());
     expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
     expect(peer.calls()).toBe(3);
   });
 
-  it("a write is never repeated", async () => {
+  it("a transient fault of a write: not repeated", async () => {
     const peer = failing(fault("x", { retryable: true }));
     expect(await call(peer.attempt, { what: "t", repeatable: false })).toMatchObject({ error: { code: 503 } });
     expect(peer.calls()).toBe(1);
   });
 
-  it("overload is never repeated", async () => {
+  it("overload: not repeated, 503", async () => {
     const peer = failing(fault("x", { retryable: true, overloaded: true }));
     expect(await call(peer.attempt, safe)).toMatchObject({ error: { code: 503, reason: "ServiceUnavailable" } });
     expect(peer.calls()).toBe(1);
@@ -69,7 +69,7 @@ describe("call", () => {
     expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
   });
 
-  it("a constraint of the database that was broken is a bug", async () => {
+  it("a broken constraint of the database: a bug, 500", async () => {
     const message = "UNIQUE constraint failed: objects.key: SQLITE_CONSTRAINT";
     expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 500 } });
   });
@@ -81,7 +81,7 @@ describe("call", () => {
     });
   });
 
-  it.each([0, 10 * PEER_TIMEOUT_MS, 1e20])("a client that would wait for %d ms waits no longer than a call may take", async (timeoutMs) => {
+  it.each([0, 10 * PEER_TIMEOUT_MS, 1e20])("a timeout of %d ms: cut to the longest time of a call", async (timeoutMs) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       let answer: unknown;
@@ -95,7 +95,7 @@ describe("call", () => {
     }
   });
 
-  it("of a client that has left nothing is asked again, and nothing is logged", async () => {
+  it("a client that has left: no repetition, no log line", async () => {
     const warned = vi.spyOn(console, "warn").mockClear();
     // As the platform has it when the signal of a request to an object is aborted.
     const peer = failing(fault("The operation was aborted", { name: "AbortError", retryable: true }));
@@ -103,13 +103,13 @@ describe("call", () => {
     expect([peer.calls(), warned.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it("whom the callee waits for does not answer: 504 too", async () => {
+  it("a callee that waited for another object in vain: 504", async () => {
     // Errors cross RPC without their class.
     const nested = Object.assign(new Error("no answer within 20000 ms"), { name: "TimeoutError", remote: true });
     expect(await call(failing(nested).attempt, safe)).toMatchObject({ error: { code: 504, reason: "Timeout" } });
   });
 
-  it("a bug: logged, and 500 without its insides", async () => {
+  it("a bug: logged, and 500 without details", async () => {
     const answer = await call(failing(fault("secret of store.ts:12")).attempt, safe);
     expect(answer).toMatchObject({ error: { code: 500, reason: "InternalError" } });
     expect(JSON.stringify(answer)).not.toContain("secret");

@@ -61,7 +61,7 @@ describe("a cluster that there is not", () => {
     expect(fake.records.calls).toEqual([`open ${name}`]);
   });
 
-  it("a dry run begins nothing", async () => {
+  it("a dry run: begins no cluster", async () => {
     const { fake, send } = aCluster(ABSENT);
     expect((await send("POST", "/api/v1/namespaces/default/services?dryRun=All", SERVICE)).code).toBe(404);
     expect(objects(fake)).toEqual([]);
@@ -76,7 +76,7 @@ describe("a cluster that there is not", () => {
     },
   );
 
-  it("default is always there, and needs no record", async () => {
+  it("the cluster default: exists without a record", async () => {
     const fake = fakeEnv();
     expect((await sendTo("http://h/api/v1/services", {}, fake.env)).status).toBe(200);
     expect((await sendTo("http://h/clusters/default", {}, fake.env)).status).toBe(200);
@@ -85,7 +85,7 @@ describe("a cluster that there is not", () => {
 });
 
 describe("a cluster that is being deleted", () => {
-  it("reads are 404, writes 409", async () => {
+  it("reads: 404; writes: 409", async () => {
     const { name, fake, send } = aCluster(DELETING);
     expect((await send("GET", "/api/v1/services")).code).toBe(404);
     const { code, body } = await send("POST", "/api/v1/namespaces/default/services", SERVICE);
@@ -97,13 +97,13 @@ describe("a cluster that is being deleted", () => {
     expect(objects(fake)).toEqual([]);
   });
 
-  it("is not made again before it is gone", async () => {
+  it("PUT before the end of the deletion: 409, nothing is made", async () => {
     expect((await aCluster(DELETING).send("PUT", "")).code).toBe(409);
   });
 });
 
 describe("what this isolate remembers of a cluster", () => {
-  it("is looked at again when its objects refuse every call: gone", async () => {
+  it("a cluster whose objects refuse every call: looked up again, 404", async () => {
     let isGone = false;
     const answers: Answers = {
       get: () => {
@@ -121,7 +121,7 @@ describe("what this isolate remembers of a cluster", () => {
     expect(fake.records.calls).toEqual([`look ${name}`, `look ${name}`]);
   });
 
-  it("a write that met the former cluster of the name is to be sent again, and reaches the new one", async () => {
+  it("a write to the former cluster of a name: 503, and the repetition reaches the new cluster", async () => {
     const answers: Answers = {
       write: (_request, object) => {
         if (!object.includes("~2")) throw new Error(CLUSTER_GONE);
@@ -158,7 +158,7 @@ describe("what this isolate remembers of a cluster", () => {
     if (code === 503) expect(fake.records.calls.at(-1)).toBe(`open ${name}`);
   });
 
-  it("settings that nobody is there to take note of any more disturb nothing", async () => {
+  it("a report of settings to a deleted cluster: no error", async () => {
     const unheard = vi.fn();
     process.on("unhandledRejection", unheard);
     const { send } = aCluster(undefined, {
@@ -173,7 +173,7 @@ describe("what this isolate remembers of a cluster", () => {
 });
 
 describe("/clusters/{name}", () => {
-  it("PUT makes one and its first objects; again it is 200", async () => {
+  it("PUT: makes a cluster and its first objects (201); a second PUT is 200", async () => {
     const { name, fake, send } = aCluster(ABSENT);
     const first = await send("PUT", "");
     expect([first.code, first.body]).toEqual([
@@ -190,7 +190,7 @@ describe("/clusters/{name}", () => {
     expect((await send("GET", "")).body).toEqual(first.body);
   });
 
-  it("DELETE begins the deletion and says how far it is, later that there is none", async () => {
+  it("DELETE: begins the deletion, then shows its progress, then 404", async () => {
     const { name, fake, send } = aCluster();
     const begun = await send("DELETE", "");
     expect([begun.code, begun.body]).toEqual([
@@ -210,7 +210,7 @@ describe("/clusters/{name}", () => {
     expect((await send("DELETE", "")).code).toBe(404);
   });
 
-  it("default may not be deleted", async () => {
+  it("DELETE of default: refused", async () => {
     const response = await sendTo("http://h/clusters/default", { method: "DELETE" }, fakeEnv().env);
     expect(await response.json()).toMatchObject({ code: 403, message: 'clusters "default" is forbidden: this cluster may not be deleted' });
   });
@@ -227,13 +227,13 @@ describe("/clusters/{name}", () => {
     },
   );
 
-  it("is no path inside a cluster, where who may use one cluster would reach another", async () => {
+  it("a path inside another cluster: 404, so that no cluster reaches another", async () => {
     const { fake, send } = aCluster();
     expect((await send("DELETE", "/clusters/other")).code).toBe(404);
     expect(fake.records.calls).toEqual([]);
   });
 
-  it("other methods are refused", async () => {
+  it("other methods: 405", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     expect((await aCluster().send("POST", "", "{}")).code).toBe(405);
   });

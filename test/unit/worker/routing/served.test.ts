@@ -43,7 +43,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
     expect(named(complete)[0]).not.toBe("");
   });
 
-  it("Services are served as ever", async () => {
+  it("Services: served as with the gate on", async () => {
     expect((await ask(off, "/api/v1/services")).code).toBe(200);
   });
 });

@@ -51,14 +51,14 @@ describe("a resource of Kubernetes that is not served", () => {
     expect(await answer("GET", path)).toBe(want);
   });
 
-  it("what no Kubernetes has: the plain 404, as upstream", async () => {
+  it("a resource that Kubernetes does not have: the plain 404, as upstream", async () => {
     expect(await answer("GET", "/api/v1/widgets")).toMatchObject({
       code: 404,
       message: "the server could not find the requested resource",
     });
   });
 
-  it("no resource that the registry has is among them", () => {
+  it("a resource of the registry: not in the table", () => {
     const wrong = definitions.flatMap(({ group, resource, subresources }) =>
       [[resource], ...subresources.map((name) => [resource, "x", name])].filter((parts) => unservedResource(group, parts)),
     );

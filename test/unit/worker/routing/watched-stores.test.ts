@@ -13,7 +13,7 @@ function asked({ calls }: FakeEnv): string[] {
 }
 
 // A stop is for good, so all of it is one test.
-it("a stop ends the watches that are open, one that is being opened, and those that come later", async () => {
+it("a stop: ends open watches, a watch that is being opened, and later ones", async () => {
   const fake: FakeEnv = fakeEnv({
     fetch: async () => {
       // The stop comes between the request and its answer.

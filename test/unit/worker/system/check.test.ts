@@ -44,7 +44,7 @@ function world(changed: Answers["other"] = () => undefined, vars = {}) {
 }
 
 describe("GET /check", () => {
-  it("reads the stores and owners themselves, and says that all is well", async () => {
+  it("a healthy cluster: read from its stores and owners, nothing wrong", async () => {
     const response = await world().send("/check");
     expect([response.status, response.headers.get("Content-Type")]).toEqual([200, "application/json"]);
     expect(await response.json()).toEqual({
@@ -56,7 +56,7 @@ describe("GET /check", () => {
     });
   });
 
-  it("reads page by page", async () => {
+  it("many objects: read page by page", async () => {
     let pages = 0;
     const { send: get } = world((method, object) => {
       if (method !== "objectsAfter" || !object.startsWith("SERVICES_STORE")) return undefined;
@@ -66,7 +66,7 @@ describe("GET /check", () => {
     expect(((await (await get("/check")).json()) as CheckReport).checked.services).toBe(2);
   });
 
-  it("what is wrong is looked at again and told", async () => {
+  it("a problem: looked at again, then reported", async () => {
     vi.useFakeTimers();
     try {
       const { send: get } = world((method, object) => {
@@ -85,7 +85,7 @@ describe("GET /check", () => {
     }
   });
 
-  it("an owner that does not answer is not checked, and the rest is", async () => {
+  it("an owner that does not answer: named as unchecked, the rest is checked", async () => {
     const failing = (method: string) => {
       if (method === "inspect") throw new Error("Network connection lost.");
       return undefined;
@@ -97,7 +97,7 @@ describe("GET /check", () => {
     });
   });
 
-  it("an object that cannot be read is told by its name, and the others are checked", async () => {
+  it("an unreadable object: named, and the others are checked", async () => {
     const damaged = (method: string, object: string) => {
       if (method !== "objectsAfter" || !object.startsWith("SERVICES_STORE")) return undefined;
       const objects = [JSON.stringify(service("kubernetes", "10.96.0.1")), '{"metadata":{"name":"we'];
@@ -110,7 +110,7 @@ describe("GET /check", () => {
     ]);
   });
 
-  it("with the old allocator the configured ranges count, not the objects", async () => {
+  it("the old allocator: the configured ranges count, not the objects", async () => {
     const gate = { FEATURE_GATES: "MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false" };
     const { send: get } = world(undefined, gate);
     expect(await (await get("/check")).json()).toMatchObject({
@@ -144,7 +144,7 @@ describe("GET /check", () => {
     expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([code, message]);
   });
 
-  it("counts the rows of all owners together", async () => {
+  it("the bound of rows: counts all owners together", async () => {
     const rows = Array.from({ length: 5_000 }, (_, i) => ({ ...row("10.96.0.1", "web"), position: i + 1 }));
     const claims = Array.from({ length: 7 }, (_, i) => ({ prefix: `10.${String(i)}.0.0/16`, ownerUid: `owner-${String(i)}` }));
     const pages = new Map<string, number>();
@@ -162,7 +162,7 @@ describe("GET /check", () => {
     ]);
   });
 
-  it("counts the calls to all owners together, those that do not answer too", async () => {
+  it("the bound of calls: counts all owners together, silent ones too", async () => {
     const others = Array.from({ length: CHECK_CALLS_MAX }, (_, i) => ({ prefix: `10.${i >> 8}.${i & 255}.0/24`, ownerUid: `other-${i}` }));
     const changed = (method: string, object: string) => {
       if (method === "topology") return { ...TOPOLOGY, claims: [...TOPOLOGY.claims, ...others] };
@@ -175,7 +175,7 @@ describe("GET /check", () => {
     ]);
   });
 
-  it("one at a time: another one is told to come back, and repairs are not", async () => {
+  it("a second check: 429; a repair beside a check: accepted", async () => {
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const { send: ask, calls } = world((method) => (method === "topology" ? held.then(() => TOPOLOGY) : undefined));
@@ -202,11 +202,11 @@ describe("GET /check", () => {
 });
 
 describe("GET /check/owners", () => {
-  it("who writes what", async () => {
+  it("the claims and their owners: listed", async () => {
     expect(await (await world().send("/check/owners")).json()).toEqual({ epoch: 3, claims: TOPOLOGY.claims });
   });
 
-  it("the rows of one, without the tokens that release them", async () => {
+  it("one owner: its rows without release tokens", async () => {
     const { send: get, calls } = world();
     expect(await (await get(`/check/owners/${UID}?after=7`)).json()).toEqual({
       rows: [row("10.96.0.1", "kubernetes"), row("10.96.0.20", "web")],
@@ -216,30 +216,30 @@ describe("GET /check/owners", () => {
     expect(calls).toContainEqual({ object: `SERVICE_CIDR default/${UID}`, method: "inspect", argument: 7 });
   });
 
-  it("where the next page begins", async () => {
+  it("a page: names the position of the next one", async () => {
     const full = Array.from({ length: 5_000 }, (_, i) => ({ ...row("10.96.0.1", "web"), position: i + 3 }));
     const { send: get } = world((method) => (method === "inspect" ? { epoch: 3, rows: full, differs: "" } : undefined));
     expect(await (await get(`/check/owners/${UID}`)).json()).toMatchObject({ next: 5_002 });
   });
 
-  it("an owner of no claim is not called: it would come to be", async () => {
+  it("an unknown owner: 404, and no object is created", async () => {
     const { send: get, calls } = world();
     expect((await get("/check/owners/another")).status).toBe(404);
     expect(calls.filter(({ method }) => method === "inspect")).toEqual([]);
   });
 
-  it.each(["x", "-1", "1e3", "1234567890123456"])("after=%s is no position", async (after) => {
+  it.each(["x", "-1", "1e3", "1234567890123456"])("after=%s: 400", async (after) => {
     expect((await world().send(`/check/owners/${UID}?after=${after}`)).status).toBe(400);
   });
 
-  it("as YAML", async () => {
+  it("Accept of YAML: YAML", async () => {
     const response = await world().send("/check/owners", "GET", { Accept: "application/yaml" });
     expect(await response.text()).toContain("epoch: 3\n");
   });
 });
 
 describe("POST /check", () => {
-  it("sets everything to work that repairs", async () => {
+  it("POST: begins every repair", async () => {
     const { send: post, calls } = world();
     const response = await post("/check", "POST");
     expect([response.status, ((await response.json()) as { status: string }).status]).toEqual([202, "Success"]);
@@ -253,7 +253,7 @@ describe("POST /check", () => {
     ]);
   });
 
-  it("says so when one cannot begin", async () => {
+  it("a repair that cannot begin: named", async () => {
     const { send: post } = world((method) => {
       if (method === "sweep") throw new Error("Network connection lost.");
       return undefined;

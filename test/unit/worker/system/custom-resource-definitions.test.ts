@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { json } from "../client";
 
-it("there are no custom resource definitions, and discovery does not name their group", async () => {
+it("custom resource definitions: an empty list, and discovery does not name their group", async () => {
   expect(await json("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")).toMatchObject({
     kind: "CustomResourceDefinitionList",
     apiVersion: "apiextensions.k8s.io/v1",

@@ -22,7 +22,7 @@ describe("discovery", () => {
     expect(await beta.json()).toMatchObject({ apiVersion: "apidiscovery.k8s.io/v2beta1" });
   });
 
-  it("aggregated: /api holds the unnamed group, /apis the named ones", async () => {
+  it("aggregated discovery: /api holds the unnamed group, /apis the named ones", async () => {
     const core = await json<{ items: GroupDiscovery[] }>("/api", { Accept: AGGREGATED });
     expect(core.items.map(({ metadata }) => metadata.name)).toEqual([""]);
     const services = core.items[0]?.versions[0]?.resources.find(({ resource }) => resource === "services");
@@ -35,7 +35,7 @@ describe("discovery", () => {
     );
   });
 
-  it("plain", async () => {
+  it("plain discovery: groups, versions and resources", async () => {
     expect(await json("/api")).toMatchObject({ kind: "APIVersions", versions: ["v1"] });
     expect(await json("/apis")).toMatchObject({ kind: "APIGroupList", apiVersion: "v1" });
     for (const path of ["/apis/networking.k8s.io", "/apis/networking.k8s.io/"]) {
@@ -47,13 +47,13 @@ describe("discovery", () => {
     expect(list.resources.map(({ name }) => name)).toEqual(expect.arrayContaining(["ipaddresses", "servicecidrs", "servicecidrs/status"]));
   });
 
-  it("a resource stands before its subresources", async () => {
+  it("a resource: stands before its subresources", async () => {
     const { resources } = await json<{ resources: { name: string }[] }>("/api/v1");
     const names = resources.map(({ name }) => name);
     expect(names.indexOf("services")).toBeLessThan(names.indexOf("services/status"));
   });
 
-  it("create-only reviews are told", async () => {
+  it("create-only reviews: listed with the verb create alone", async () => {
     const { resources } = await json<{ resources: { name: string; verbs: string[]; namespaced: boolean }[] }>(
       "/apis/authorization.k8s.io/v1",
     );

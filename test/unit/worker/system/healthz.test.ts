@@ -10,13 +10,13 @@ describe("health", () => {
     expect(await response.text()).toBe("ok");
   });
 
-  it("verbose names the checks; one can be excluded; an unknown one is 404", async () => {
+  it("verbose: names the checks; exclude: leaves one out; an unknown check: 404", async () => {
     expect(await (await get("/readyz?verbose")).text()).toBe("[+]ping ok\n[+]config ok\n[+]coordinator ok\nreadyz check passed\n");
     expect(await (await get("/readyz?verbose&exclude=coordinator")).text()).toContain("[+]coordinator excluded: ok\n");
     expect((await get("/livez/coordinator")).status).toBe(404);
   });
 
-  it("an unreachable Coordinator: live, not ready, reason withheld", async () => {
+  it("an unreachable Coordinator: live, not ready, no reason in the answer", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const answers: Answers = { other: () => Promise.reject(new Error("secret")) };

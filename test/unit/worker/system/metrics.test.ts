@@ -42,7 +42,7 @@ function quiet(method: string): unknown {
 }
 
 describe("/metrics", () => {
-  it("counts per store and per owner of the cluster in the path", async () => {
+  it("the cluster of the path: counters of its stores and owners", async () => {
     const seen: string[] = [];
     const answers: Answers = {
       other(method, object) {
@@ -162,7 +162,7 @@ describe("/metrics", () => {
     expect(text).toMatch(/^process_start_time_seconds \d/m);
   });
 
-  it("an object that does not answer is left out and logged", async () => {
+  it("an object that does not answer: left out and logged", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const answers: Answers = { other: () => Promise.reject(new Error("secret")) };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { get, json } from "../client";
 
 describe("OpenAPI", () => {
-  it("the index names each document with its hash, without the cluster's prefix", async () => {
+  it("the index: each document with its hash, without the cluster's prefix", async () => {
     const { paths } = await json<{ paths: Record<string, { serverRelativeURL: string }> }>("/clusters/east/openapi/v3");
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(["api/v1", "apis/networking.k8s.io/v1", "apis/networking.k8s.io/v1beta1"]));
     const url = paths["api/v1"]?.serverRelativeURL ?? "";
@@ -12,7 +12,7 @@ describe("OpenAPI", () => {
     expect(await document.json()).toMatchObject({ openapi: "3.0.0" });
   });
 
-  it("a wrong hash is redirected relative to itself, no hash is answered but not kept, an unknown document is 404", async () => {
+  it("a wrong hash: a relative redirect; no hash: an answer without caching; an unknown document: 404", async () => {
     const wrong = await get("/clusters/east/openapi/v3/api/v1?hash=0");
     expect(wrong.status).toBe(301);
     expect(wrong.headers.get("Location")).toMatch(/^\?hash=[0-9A-F]+$/);
@@ -22,7 +22,7 @@ describe("OpenAPI", () => {
     expect((await get("/openapi/v3/apis/unknown/v1")).status).toBe(404);
   });
 
-  it("an unchanged document is 304", async () => {
+  it("an unchanged document: 304", async () => {
     const etag = (await get("/openapi/v3/api/v1")).headers.get("ETag") ?? "";
     expect(etag).toMatch(/^"[0-9A-F]+"$/);
     expect((await get("/openapi/v3/api/v1", { "If-None-Match": etag })).status).toBe(304);
@@ -30,7 +30,7 @@ describe("OpenAPI", () => {
 
   const PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
-  it("v2 is protobuf for client-go and JSON for all others", async () => {
+  it("v2: protobuf for client-go, JSON for other clients", async () => {
     const protobuf = await get("/openapi/v2", { Accept: PROTOBUF });
     expect(protobuf.headers.get("Content-Type")).toBe("application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
     // field 1, a text of three bytes: "2.0"
@@ -43,7 +43,7 @@ describe("OpenAPI", () => {
     expect((await get("/openapi/v2", { Accept: "text/html" })).status).toBe(406);
   });
 
-  it.each([PROTOBUF, "application/json"])("v2 as %s has a tag of its own", async (Accept) => {
+  it.each([PROTOBUF, "application/json"])("v2 as %s: a tag of its own", async (Accept) => {
     const etag = (await get("/openapi/v2", { Accept })).headers.get("ETag") ?? "";
     expect(etag).toMatch(/^"[0-9A-F]+"$/);
     expect((await get("/openapi/v2", { Accept, "If-None-Match": etag })).status).toBe(304);
@@ -51,7 +51,7 @@ describe("OpenAPI", () => {
     expect((await get("/openapi/v2", { Accept: other, "If-None-Match": etag })).status).toBe(200);
   });
 
-  it.each(["/openapi/v2", "/openapi/v3/api/v1"])("%s is compressed for who takes it", async (path) => {
+  it.each(["/openapi/v2", "/openapi/v3/api/v1"])("%s: compressed for clients that take gzip", async (path) => {
     const response = await get(path, { "Accept-Encoding": "gzip" });
     expect(response.headers.get("Content-Encoding")).toBe("gzip");
     expect(response.headers.get("Vary")).toContain("Accept-Encoding");

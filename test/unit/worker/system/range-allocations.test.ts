@@ -51,7 +51,7 @@ function world(owners = OWNERS, services: Service[] = []) {
 const bytesOf = (data: string) => [...atob(data)].map((character) => character.charCodeAt(0));
 
 describe("GET", () => {
-  it("the bits of all owners of the range, each asked for its part of the usable addresses", async () => {
+  it("a range of several owners: each is asked for its part, and their bits are joined", async () => {
     const { send, calls } = world();
     const response = await send("serviceips");
     expect(response.status).toBe(200);
@@ -65,26 +65,26 @@ describe("GET", () => {
     ]);
   });
 
-  it("of the second range, of which the old bitmap has 65535 bits", async () => {
+  it("the second range: 65535 bits, as the old bitmap", async () => {
     const { send, calls } = world();
     const { data, range } = await (await send("secondaryserviceips")).json<{ data: string; range: string }>();
     expect([range, bytesOf(data).length, bytesOf(data)[0]]).toEqual(["fd00::/108", 8192, 0b0100_0000]);
     expect(calls.find(({ method }) => method === "takenIn")?.argument).toEqual({ first: "fd00::1", last: "fd00::ffff" });
   });
 
-  it("while ranges change: 503, never a mixture", async () => {
+  it("ranges that change meanwhile: 503, never a mixture", async () => {
     const { send, calls } = world({ ...OWNERS, "SERVICE_CIDR east/high": { epoch: 6, offsets: [] } });
     const response = await send("serviceips");
     expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
     expect(calls.filter(({ method }) => method === "topology")).toHaveLength(5);
   });
 
-  it("an owner that does not answer is a Status", async () => {
+  it("an owner that does not answer: a Status", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     expect((await world({}).send("serviceips")).status).toBe(500);
   });
 
-  it("is not found with the gate on, under other names, and without a second range", async () => {
+  it("the gate on, other names, and no second range: 404", async () => {
     const { send } = world();
     expect((await send("servicenodeports")).status).toBe(404);
     const path = "http://h/admin/rangeallocations/";
@@ -100,7 +100,7 @@ describe("PUT", () => {
 
   const served = (name: string, clusterIP: string): Service => ({ metadata: { namespace: "shop", name }, spec: { clusterIP } });
 
-  it("names what is taken on one side only; a bit without an object takes nothing", async () => {
+  it("bits that differ: named; a bit without an object takes no address", async () => {
     const { send, calls } = world();
     // bits 0 and 1
     const response = await send("serviceips", "PUT", brought("Aw=="));
@@ -145,14 +145,14 @@ describe("PUT", () => {
     expect(calls.filter(({ method }) => method === "sweep").map(({ object }) => object)).toHaveLength(sweeps);
   });
 
-  it("its own answer is the same, and no store is asked", async () => {
+  it("its own answer as input: no difference, and no store is asked", async () => {
     const { send, calls } = world();
     const answer = await send("serviceips", "PUT", await (await send("serviceips")).text());
     expect(await answer.json()).toMatchObject({ message: "imported: 3 held, 0 repairing, 0 unexplained, 0 missing" });
     expect(new Set(calls.map(({ method }) => method))).toEqual(new Set(["topology", "takenIn"]));
   });
 
-  it("another dryRun than All is refused", async () => {
+  it("a dryRun other than All: refused", async () => {
     const response = await world().send("serviceips?dryRun=Some", "PUT", brought("Aw=="));
     expect([response.status, await response.json()]).toEqual([422, expect.objectContaining({ reason: "Invalid" })]);
   });

@@ -38,7 +38,7 @@ describe("/ranges", () => {
     });
   });
 
-  it("YAML and readable JSON for those who ask", async () => {
+  it("YAML and pretty JSON: for clients that ask", async () => {
     expect(await (await get("/clusters/east/ranges", { Accept: "application/yaml" }, answers)).text()).toMatch(/^resourceVersion: "12"\n/);
     expect(await (await get("/clusters/east/ranges?pretty=1", {}, answers)).text()).toMatch(/^\{\n {2}"resourceVersion": "12",\n/);
   });

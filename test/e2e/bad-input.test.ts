@@ -9,7 +9,7 @@ beforeAll(async () => {
   expect((await send("POST", "/api/v1/namespaces/default/services", service("there"))).code).toBe(201);
 });
 afterAll(async () => {
-  // After all that was refused: nothing half-written, and the server still serves.
+  // After all refusals nothing is half-written, and the server still serves.
   const { services, ...rest } = await observe(server.url);
   expect(checkState({ services, ...rest })).toEqual([]);
   expect(services.map((s) => s.metadata?.name).sort()).toEqual(["kubernetes", "there"]);
@@ -322,7 +322,7 @@ const rows: Row[] = [
   ],
 ];
 
-describe("bad input is answered as upstream answers it, with a Status", () => {
+describe("bad input: the Status that upstream answers", () => {
   it.each(rows)("%s", async (_name, method, path, body, headers, code, reason, message) => {
     const answer = await send(method, path, body, headers);
     expect({ code: answer.code, ...answer.status }).toMatchObject({ code, kind: "Status", status: "Failure", reason });
@@ -339,7 +339,7 @@ describe("bad input is answered as upstream answers it, with a Status", () => {
     }
   });
 
-  it("encoded slashes never separate segments", async () => {
+  it("encoded slashes: never separate segments", async () => {
     for (const path of [
       `${services}/there%2Fstatus`,
       "/api/v1/namespaces/default%2Fservices",
@@ -354,13 +354,13 @@ describe("bad input is answered as upstream answers it, with a Status", () => {
     }
   });
 
-  it("malformed percent-encoding is a 4xx", async () => {
+  it("malformed percent-encoding: 4xx", async () => {
     const answer = await send("GET", `${services}/%zz`);
     expect(answer.code).toBeGreaterThanOrEqual(400);
     expect(answer.code).toBeLessThan(500);
   });
 
-  it("a body over 3 MiB", async () => {
+  it("a body over 3 MiB: 413", async () => {
     const answer = await send("POST", services, service("big", { annotations: { a: "x".repeat(3 * 1024 * 1024) } }));
     expect({ code: answer.code, reason: answer.status.reason }).toEqual({ code: 413, reason: "RequestEntityTooLarge" });
     expect(answer.status.message).toBe("Request entity too large: limit is 3145728");
@@ -383,13 +383,13 @@ describe("bad input is answered as upstream answers it, with a Status", () => {
     expect(kept.text.length).toBeLessThan(1_100_000);
   });
 
-  it("annotations over 256 KiB: 422 as upstream", async () => {
+  it("annotations over 256 KiB: 422, as upstream", async () => {
     const answer = await send("POST", services, service("annotated", { annotations: { a: "x".repeat(300_000) } }));
     expect(answer.code).toBe(422);
     expect(answer.status.message).toContain("metadata.annotations: Too long: may not be more than 262144 bytes");
   });
 
-  it("a thousand Services without a name leave no address behind", async () => {
+  it("a thousand Services without a name: no address stays taken", async () => {
     const before = (await observe(server.url)).ipAddresses.length;
     const answers = await Promise.all(
       Array.from({ length: 1000 }, () => send("POST", services, '{"metadata":{},"spec":{"ports":[{"port":80}]}}')),

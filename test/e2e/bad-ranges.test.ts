@@ -1,4 +1,4 @@
-/** Everything that ServiceCIDRs and IPAddresses refuse, on the real server: upstream's words, and nothing is different afterwards. */
+/** What ServiceCIDRs and IPAddresses refuse, on the real server: with upstream's text, and without any change. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { Api, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
 import type { Answer, Sent } from "../support/clients/api";
@@ -29,7 +29,7 @@ async function state(): Promise<string[]> {
   return Promise.all([ranges, addresses, "/api/v1/services"].map(async (path) => (await api.get(path)).text));
 }
 
-/** The request is answered with that code, reason and message, and leaves everything as it was. */
+/** The answer has that code, reason and message, and the request changed nothing. */
 async function refused(request: () => Promise<Answer>, want: { code: number; reason: string; message: string }): Promise<void> {
   const before = await state();
   const { code, body } = await request();
@@ -98,12 +98,12 @@ describe("ServiceCIDR: spec.cidrs", () => {
     await refused(() => api.send("POST", ranges, { body: { metadata: { name: "bad" }, spec: { cidrs } } }), invalid(message));
   });
 
-  it("a name that is no DNS subdomain", async () => {
+  it("a name that is no DNS subdomain: refused", async () => {
     const message = `ServiceCIDR.networking.k8s.io "Bad_" is invalid: metadata.name: Invalid value: "Bad_": ${SUBDOMAIN}`;
     await refused(() => api.send("POST", ranges, { body: range("Bad_", "10.0.0.0/24") }), invalid(message));
   });
 
-  it("a name that is there, with another prefix", async () => {
+  it("an existing name with another prefix: refused", async () => {
     await refused(() => api.send("POST", ranges, { body: range("there", "10.102.0.0/24") }), {
       code: 409,
       reason: "AlreadyExists",
@@ -185,7 +185,7 @@ describe("IPAddress", () => {
     await refused(() => api.send("POST", addresses, { body: address(name) }), { code: 409, reason: "AlreadyExists", message });
   });
 
-  it("another parent, and none", async () => {
+  it("another parent, and no parent: refused", async () => {
     const path = `${addresses}/192.0.2.1`;
     const old = 'IPAddress.networking.k8s.io "192.0.2.1" is invalid: ';
     const changed = `${old}${parent}: Invalid value: {"Group":"","Resource":"things","Namespace":"","Name":"y"}: field is immutable`;
@@ -194,7 +194,7 @@ describe("IPAddress", () => {
     await refused(() => api.patch(path, MERGE_PATCH, { spec: { parentRef: null } }), invalid(taken));
   });
 
-  it("PUT of a name that is not there creates none", async () => {
+  it("PUT of a missing name: creates nothing", async () => {
     const message = 'ipaddresses.networking.k8s.io "192.0.2.9" not found';
     await refused(() => api.send("PUT", `${addresses}/192.0.2.9`, { body: address("192.0.2.9") }), {
       code: 404,
@@ -215,7 +215,7 @@ describe.each([
     message: `Operation cannot be fulfilled on ${what}.networking.k8s.io "${name}": ${message}`,
   });
 
-  it("with stale preconditions", async () => {
+  it("stale preconditions: refused", async () => {
     const { uid = "", resourceVersion = "" } = (await api.must("GET", path)).metadata ?? {};
     const deleting = (preconditions: object): Promise<Answer> => api.send("DELETE", path, { body: { preconditions } } satisfies Sent);
     await refused(
@@ -234,7 +234,7 @@ describe.each([
     );
   });
 
-  it("updating a stale resourceVersion", async () => {
+  it("an update with a stale resourceVersion: refused", async () => {
     const message = "the object has been modified; please apply your changes to the latest version and try again";
     const stale = { metadata: { resourceVersion: "1", labels: { a: "b" } } };
     await refused(() => api.patch(path, MERGE_PATCH, stale), conflict(resource, message));
@@ -244,14 +244,14 @@ describe.each([
 describe("finalizers", () => {
   const path = `${addresses}/192.0.2.1`;
 
-  it("taking off one that is not there changes nothing", async () => {
+  it("removal of a missing finalizer: changes nothing", async () => {
     const before = await state();
     const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/other"] } };
     expect((await api.patch(path, STRATEGIC_PATCH, patch)).code).toBe(200);
     expect(await state()).toEqual(before);
   });
 
-  it("while the object is being deleted none comes back, and the last one goes once", async () => {
+  it("an object being deleted: no finalizer comes back, and the last one is removed once", async () => {
     await api.must("DELETE", path);
     const more = { metadata: { finalizers: ["example.com/hold", "example.com/late"] } };
     await refused(
@@ -266,7 +266,7 @@ describe("finalizers", () => {
     await refused(takeOff, { code: 404, reason: "NotFound", message: 'ipaddresses.networking.k8s.io "192.0.2.1" not found' });
   });
 
-  it("of a ServiceCIDR by JSON patch, twice in one: refused whole", async () => {
+  it("a JSON patch that removes a finalizer of a ServiceCIDR twice: refused as a whole", async () => {
     const remove = { op: "remove", path: "/metadata/finalizers/0" };
     await refused(
       () => api.patch(`${ranges}/there`, JSON_PATCH, [remove, remove]),

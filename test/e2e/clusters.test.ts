@@ -40,7 +40,7 @@ function bytesOnDisk(): number {
   return files.reduce((sum, file) => sum + statSync(join(server.folder, file)).size, 0);
 }
 
-it("reading begins no cluster, writing and PUT do", async () => {
+it("a read: begins no cluster; a write and PUT: begin one", async () => {
   const before = bytesOnDisk();
   for (let i = 0; i < 20; i++) {
     const { code, body } = await send("GET", `/clusters/nobody-${i}/api/v1/services`);
@@ -54,7 +54,7 @@ it("reading begins no cluster, writing and PUT do", async () => {
   expect((await send("GET", "/clusters/written")).body.status).toEqual({ phase: "Active" });
 });
 
-it("a deletion that kill -9 interrupts goes on, and the name begins anew; other clusters have nothing to do with it", async () => {
+it("kill -9 during a deletion: it continues, the name can begin again, and other clusters stay as they are", async () => {
   await fill("blue", 50);
   await fill("green", 5);
   const before = await send("GET", `/clusters/blue${SERVICES}/kubernetes`);

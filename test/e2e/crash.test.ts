@@ -8,7 +8,7 @@ const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
 describe("crash", () => {
-  it("kill -9 during 500 concurrent creates: nothing acknowledged is lost, no address is given twice, every pair is whole again", async () => {
+  it("kill -9 during 500 concurrent creates: no acknowledged Service is lost, no address given twice, every pair repaired", async () => {
     const first = await startServer(folder);
     const writers = createUntilCut(first.url, { concurrent: 500, prefix: "crash" });
     await writers.acknowledgedAtLeast(300);

@@ -30,7 +30,7 @@ describe("startCrons", () => {
     expect(await minutesOf(expression, from, minutes)).toEqual(want);
   });
 
-  it("takes every expression of wrangler.toml", () => {
+  it("the expressions of wrangler.toml: all accepted", () => {
     const text = readFileSync(join(import.meta.dirname, "../../wrangler.toml"), "utf8");
     const expressions = [...(/crons = \[(.*)\]/.exec(text)?.[1] ?? "").matchAll(/"([^"]+)"/g)].map((match) => match[1] ?? "");
     expect(expressions.length).toBeGreaterThan(0);

@@ -51,7 +51,7 @@ async function isPaired(): Promise<boolean> {
   return JSON.stringify(held.sort()) === JSON.stringify(objects.sort());
 }
 
-/** How often each Service was told to be out of range; an event that repeats is one, whose series counts. */
+/** How often each Service was reported out of range: a repeated event counts by its series. */
 async function outOfRange(): Promise<Record<string, number>> {
   const events = await items("/api/v1/namespaces/default/events");
   const told = events.filter(({ reason }) => reason === "ClusterIPOutOfRange");
@@ -69,7 +69,7 @@ async function versions(): Promise<Record<string, unknown>> {
   return Object.fromEntries((await items("/api/v1/services")).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]));
 }
 
-/** How often repair has looked at everything. */
+/** The number of full sweeps of repair. */
 async function sweeps(): Promise<number> {
   return Number(/^servicenet_repair_sweeps_total(?:\{[^}]*\})? (\d+)$/m.exec((await api.get("/metrics")).text)?.[1] ?? 0);
 }
@@ -194,7 +194,7 @@ describe("DisableAllocatorDualWrite=false", () => {
       expect(await held("serviceips")).not.toContain("10.96.0.7");
     });
 
-    it("one is read and brought back", async () => {
+    it("a RangeAllocation: read, and imported again", async () => {
       const bitmap = await api.must("GET", `${BITMAPS}/serviceips`);
       expect(bitmap).toMatchObject({ kind: "RangeAllocation", range: "10.96.0.0/24" });
       const { message } = await api.must("PUT", `${BITMAPS}/serviceips`, { body: bitmap });

@@ -1,11 +1,11 @@
-/** Requests that are large or long on purpose: each is answered, none with more than the client's fault, and the server lives on. */
+/** Requests that are large or long on purpose. Each is answered with a 2xx or 4xx, and the server goes on. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkState } from "../support/checks/checkers";
 import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
 import { observe } from "../support/server/observe";
 import { serverForTests } from "../support/server/server-for-tests";
 
-/** Far more than any of them needs: what hangs fails, what is slow on a busy machine does not. */
+/** Far more than any request needs: a hang fails, a busy machine does not. */
 const PATIENCE_MS = 120_000;
 const MANY = 100_000;
 
@@ -29,7 +29,7 @@ function list<T>(count: number, itemAt: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => itemAt(i));
 }
 
-/** What a Service can hold too much of. */
+/** Members of a Service that can be too large. */
 const LARGE: Record<string, { metadata?: object; spec?: object }> = {
   ports: { spec: { ports: list(50_000, (i) => ({ port: (i % 65_535) + 1, name: `n${i}` })) } },
   finalizers: { metadata: { finalizers: list(MANY, (i) => `example.com/${i}`) } },
@@ -80,7 +80,7 @@ function additionsOf(more: { metadata?: object; spec?: object }): object[] {
   );
 }
 
-/** Upstream tells so what an apply cannot be read as, and gives it the code of a fault of its own. */
+/** Upstream's text for an unreadable apply, which has the code 500. */
 const UNREADABLE_APPLY = /^failed to create typed patch object /;
 
 const bodies = Object.entries(LARGE).flatMap(([what, more]): [string, Row][] => [
@@ -163,7 +163,7 @@ describe("a request that is large or long on purpose", () => {
     PATIENCE_MS,
   );
 
-  it("afterwards a Service is made as ever", async () => {
+  it("a Service afterwards: created as usual", async () => {
     await api.must("POST", SERVICES, { body: service("after", {}) });
   });
 });

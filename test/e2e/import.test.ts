@@ -75,7 +75,7 @@ function service(name: string, clusterIP: string, spec: Service["spec"] = {}): o
 const listOf = (items: readonly object[]) => ({ apiVersion: "v1", kind: "List", items });
 
 describe("a dump of a live cluster", () => {
-  it("a dry run says what would be done and changes nothing; the import does it; the second import finds it done", async () => {
+  it("a dry run: reports, changes nothing; the import: does it; a second import: nothing to do", async () => {
     await begun("whole");
     const before = await contents("whole");
     const dry = await importInto("whole", ["--dry-run", liveCluster]);
@@ -123,7 +123,7 @@ describe("a dump of a live cluster", () => {
     expect(await contents("whole")).toEqual(after);
   });
 
-  it("every conflict is reported by name, in a dry run and in an import, which does the rest", async () => {
+  it("conflicts: each reported by name; the import does the rest", async () => {
     await begun("conflicts");
     const url = `${server.url}/clusters/conflicts/api/v1/namespaces`;
     const post = (path: string, body: object) =>
@@ -219,7 +219,7 @@ describe("a dump of a live cluster", () => {
   });
 });
 
-it("a server with MultiCIDRServiceAllocator off takes the Services that lie in its ranges, and says what it does not serve", async () => {
+it("MultiCIDRServiceAllocator off: Services in the ranges are imported, unserved resources named", async () => {
   const folder = temporaryFolder();
   const old = await startServer(folder, ["--var", "FEATURE_GATES=MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false"]);
   try {
@@ -240,7 +240,7 @@ it("a server with MultiCIDRServiceAllocator off takes the Services that lie in i
 });
 
 describe("the program", () => {
-  it("reads the standard input and writes for people", async () => {
+  it("standard input: read; the report: text for people", async () => {
     await begun("people");
     const dump = JSON.stringify(listOf([service("a", "10.96.0.9"), service("b", "10.96.0.9")]));
     const { code, out } = await run(["--server", `${server.url}/`, "--cluster", "people", "--dry-run", "-"], dump);

@@ -1,6 +1,6 @@
 /**
- * Informers of both official families while writers go on: the ends of their watches, lost history, restarts, kill -9. Whatever
- * happens, the cache is the list in the end, and every object was told once as new and once as gone.
+ * Informers of both official client families while writers go on: ends of watches, lost history, restarts, kill -9. In the end each cache equals
+ * the list, and each object was reported once as new and once as gone.
  */
 import { once } from "node:events";
 import { createServer, request as outgoing } from "node:http";
@@ -110,7 +110,7 @@ async function moreWrites(count: number): Promise<void> {
   await eventually(() => acknowledged() >= goal || writers.some(({ failures }) => failures.length > 0)).toBe(true);
 }
 
-/** What was told about each object: adds and deletes take turns and begin with an add. */
+/** The reports about each object: adds and deletes alternate and begin with an add. */
 function checkTold(told: readonly string[], cached: readonly string[]): string[] {
   const alive = new Map<string, boolean>();
   const violations: string[] = [];
@@ -144,7 +144,7 @@ async function checkAll(): Promise<void> {
 }
 
 describe("informers while writers go on", { timeout: 180_000 }, () => {
-  it("through the ends of their watches", async () => {
+  it("ends of their watches: every cache equals the list", async () => {
     const [short, long, older] = reflectors.map(({ counts }) => counts);
     await eventually(() => short?.watches).toBeGreaterThan(3);
     await moreWrites(60);
@@ -156,7 +156,7 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     expect(reflectors.flatMap(({ counts }) => counts.errors)).toEqual([]);
   });
 
-  it("through SIGTERM and Ctrl-C", async () => {
+  it("SIGTERM and Ctrl-C: every cache equals the list", async () => {
     for (const stop of [() => server.stop(), () => server.interrupt()]) {
       await moreWrites(60);
       await stop();
@@ -167,7 +167,7 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     expect(reflectors.map(({ counts }) => counts.expired)).toEqual(reflectors.map(() => 0));
   });
 
-  it("through kill -9, twice", async () => {
+  it("kill -9, twice: every cache equals the list", async () => {
     for (let i = 0; i < 2; i++) {
       await moreWrites(60);
       await server.kill();
@@ -178,7 +178,7 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     expect(reflectors.map(({ counts }) => counts.expired)).toEqual(reflectors.map(() => 0));
   });
 
-  it("through a minute of history that is gone: who slept lists again", async () => {
+  it("lost history: an informer that slept lists again", async () => {
     await moreWrites(30);
     const sleeping = reflectors.filter(({ path }) => path === SERVICES);
     const wake = sleeping.map((reflector) => reflector.hold());
@@ -191,7 +191,7 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     expect(reflectors[1]?.counts).toMatchObject({ expired: 1, streamingLists: 2 });
   });
 
-  it("through a server that refuses streaming lists: LIST instead", async () => {
+  it("a server without streaming lists: informers use LIST", async () => {
     const refusing = createServer((request, response) => {
       if (request.url?.includes("sendInitialEvents")) {
         response

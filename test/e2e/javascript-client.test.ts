@@ -51,7 +51,7 @@ async function refusal(call: Promise<unknown>): Promise<V1Status & { code: numbe
 }
 
 describe("JavaScript client: Services", () => {
-  it("create, read, list, replace, patch, delete", async () => {
+  it("a Service: created, read, listed, replaced, patched, deleted", async () => {
     const created = await core.createNamespacedService({ namespace, body: service("typed") });
     expect(created.spec?.clusterIP).toMatch(/^10\.96\.\d+\.\d+$/);
     expect(created.metadata?.uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
@@ -120,7 +120,7 @@ describe("JavaScript client: Services", () => {
     expect((await core.listNamespacedService({ namespace, labelSelector: "gen=yes" })).items).toEqual([]);
   });
 
-  it("finalizers hold a deleted Service until they are gone", async () => {
+  it("finalizers: hold a deleted Service until they are removed", async () => {
     const body = service("held");
     body.metadata = { ...body.metadata, finalizers: ["example.com/hold"] };
     const created = await core.createNamespacedService({ namespace, body });
@@ -137,7 +137,7 @@ describe("JavaScript client: Services", () => {
 });
 
 describe("JavaScript client: other resources", () => {
-  it("version", async () => {
+  it("the version: readable", async () => {
     const version = await config.makeApiClient(VersionApi).getCode();
     expect(version.gitVersion).toMatch(/^v1\.36\.2-servicenet\.\d+$/);
   });
@@ -168,7 +168,7 @@ describe("JavaScript client: other resources", () => {
     });
   });
 
-  it("ServiceCIDRs, IPAddresses, EndpointSlices, nodes, pods and events are listed", async () => {
+  it("ServiceCIDRs, IPAddresses, EndpointSlices, nodes, pods and events: listed", async () => {
     const networking = config.makeApiClient(NetworkingV1Api);
     const cidrs = await networking.listServiceCIDR();
     expect(cidrs.items.map((item) => item.spec?.cidrs)).toEqual([["10.96.0.0/16", "fd00:10:96::/112"]]);
@@ -179,7 +179,7 @@ describe("JavaScript client: other resources", () => {
     expect((await core.listNamespacedEvent({ namespace })).items).toBeInstanceOf(Array);
   });
 
-  it("the object API finds resources through discovery", async () => {
+  it("the object API: finds resources through discovery", async () => {
     const objects = KubernetesObjectApi.makeApiClient(config);
     const made = await objects.create({ apiVersion: "v1", kind: "Service", ...service("by-kind") } as V1Service);
     expect(made.metadata?.name).toBe("by-kind");
@@ -190,7 +190,7 @@ describe("JavaScript client: other resources", () => {
 });
 
 describe("JavaScript client: watching", () => {
-  it("a watch from a list delivers every later change once, in order", async () => {
+  it("a watch from a list: every later change once, in order", async () => {
     const { metadata } = await core.listNamespacedService({ namespace });
     const events: { phase: string; name: string; version: string }[] = [];
     const watch = new Watch(config);
@@ -216,7 +216,7 @@ describe("JavaScript client: watching", () => {
     }
   });
 
-  it("an informer keeps its copy in step", async () => {
+  it("an informer: its copy equals the list", async () => {
     const informer = makeInformer(config, `/api/v1/namespaces/${namespace}/services`, () => core.listNamespacedService({ namespace }));
     const added = new Set<string>();
     const deleted = new Set<string>();

@@ -138,7 +138,7 @@ function says(status: unknown, wanted: unknown): boolean {
 }
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
-it("the table has every served resource", async () => {
+it("the table: has every served resource", async () => {
   const { groups } = await getJson<{ groups: { versions: { groupVersion: string }[] }[] }>(`${server.url}/apis`);
   const versions = groups.flatMap((group) => group.versions.map(({ groupVersion }) => groupVersion));
   const served: string[] = [];
@@ -198,7 +198,7 @@ describe.each(rows)("$served $resource", (row) => {
   });
 
   if (row.collection !== false) {
-    it("deletecollection takes what the selector names", async () => {
+    it("deletecollection: deletes the selected objects", async () => {
       const typed = new Typed(row);
       for (const n of [2, 3, 4]) await typed.create(n, { test: n === 4 ? "stays" : "goes" });
       await typed.deleteCollection("test=goes");
@@ -210,7 +210,7 @@ describe.each(rows)("$served $resource", (row) => {
 
   if (row.status) {
     const { status } = row;
-    it("status is read, replaced and patched by itself", async () => {
+    it("status: read, replaced and patched by itself", async () => {
       const typed = new Typed(row);
       await typed.create(5, { test: "status" });
       if (row.resource === "servicecidrs") await eventually(async () => (await typed.read(5)).status).toHaveProperty("conditions");
@@ -231,7 +231,7 @@ describe.each(rows)("$served $resource", (row) => {
   }
 });
 
-describe("reviews: who asks is anonymous, and may do everything", () => {
+describe("reviews: everybody is anonymous and may do everything", () => {
   const authorization = () => config.makeApiClient(AuthorizationV1Api);
   const resourceAttributes = { verb: "delete", resource: "services", namespace };
 

@@ -1,6 +1,6 @@
 /**
- * A refusal leaves its connection as it was: clients that keep connections send the next request on it. The runtime closes one on whose request more
- * than 64 KiB of a body, or more than a second of it, was left unread.
+ * A refusal leaves its connection usable: clients send the next request on it. The runtime closes a connection when a request's body was left unread
+ * for more than 64 KiB or a second.
  */
 import { describe, expect, it } from "vitest";
 import { Api } from "../support/clients/api";

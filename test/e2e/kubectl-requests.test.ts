@@ -59,7 +59,7 @@ async function send(method: string, path: string, { accept = JSON_ONLY, type = J
 
 const get = (path: string, accept?: string) => send("GET", path, accept === undefined ? {} : { accept });
 
-/** What a request has to be answered with, and the answer. */
+/** The expected code of a request, and the answer. */
 async function expectCode(code: number, answer: Promise<Answer>): Promise<KubeObject> {
   const { code: found, body } = await answer;
   expect({ code: found, body }).toMatchObject({ code });
@@ -414,7 +414,7 @@ describe("delete and drain", () => {
     await expectCode(404, get(`${leases}/gone`));
   });
 
-  it("delete of what has a finalizer: list at resourceVersion 0, watch with bookmarks until DELETED", async () => {
+  it("delete of an object with a finalizer: list at resourceVersion 0, watch with bookmarks until DELETED", async () => {
     await created(leases, lease("held", { finalizers: ["example.com/hold"] }));
     await expectCode(200, send("DELETE", `${leases}/held`, background));
     const list = await expectCode(200, get(`${leases}?fieldSelector=metadata.name%3Dheld&limit=500&resourceVersion=0`));
@@ -438,7 +438,7 @@ describe("delete and drain", () => {
     await expect.poll(async () => (await get(`${leases}/cascaded`)).code, { timeout: 15_000 }).toBe(404);
   });
 
-  it("delete --dry-run=server keeps it", async () => {
+  it("delete --dry-run=server: keeps the object", async () => {
     await created(leases, lease("kept"));
     await expectCode(200, send("DELETE", `${leases}/kept`, { body: { propagationPolicy: "Background", dryRun: ["All"] } }));
     await expectCode(200, get(`${leases}/kept`));

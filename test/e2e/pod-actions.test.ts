@@ -41,7 +41,7 @@ const SUCCESS = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Succe
 const pods = "namespaces/default/pods";
 
 describe("pods/binding and bindings", () => {
-  it("puts a Pod on a node, once", async () => {
+  it("a binding: puts a Pod on a node, once", async () => {
     await makePod("bound");
     expect(await ask("POST", `${pods}/bound/binding?dryRun=All`, binding("bound"))).toEqual({ code: 201, body: SUCCESS });
     expect((await ask("GET", `${pods}/bound`)).body.spec).not.toHaveProperty("nodeName");
@@ -62,7 +62,7 @@ describe("pods/binding and bindings", () => {
     });
   });
 
-  it("takes the older form, without a name in the URL", async () => {
+  it("the older form without a name in the URL: accepted", async () => {
     await makePod("older");
     expect(await ask("POST", "namespaces/default/bindings", binding("older"))).toEqual({ code: 201, body: SUCCESS });
     expect((await ask("GET", `${pods}/older`)).body.spec).toMatchObject({ nodeName: "n1" });
@@ -82,7 +82,7 @@ describe("pods/binding and bindings", () => {
     expect((await ask("GET", `${pods}/judged`)).body.spec).not.toHaveProperty("nodeName");
   });
 
-  it("of a Pod that is not there is 404", async () => {
+  it("a binding of a missing Pod: 404", async () => {
     expect(await ask("POST", `${pods}/none/binding`, binding("none"))).toMatchObject({
       code: 404,
       body: { message: 'pods "none" not found' },
@@ -91,7 +91,7 @@ describe("pods/binding and bindings", () => {
 });
 
 describe("pods/eviction", () => {
-  it("deletes as its options say", async () => {
+  it("an eviction: deletes with its options", async () => {
     await makePod("evicted", { nodeName: "n1" });
     const own = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 30 };
     expect(await ask("POST", `${pods}/evicted/eviction?dryRun=All`, eviction("evicted"))).toEqual({ code: 201, body: SUCCESS });
@@ -112,7 +112,7 @@ describe("pods/eviction", () => {
     expect((await ask("GET", `${pods}/evicted/eviction`)).code).toBe(405);
   });
 
-  it("discovery tells of all three", async () => {
+  it("discovery: lists all three", async () => {
     const { resources } = (await (await fetch(`${server.url}/api/v1`)).json()) as { resources: { name: string }[] };
     const told = resources.filter(({ name }) => /binding|eviction/.test(name));
     const verbs = ["create"];

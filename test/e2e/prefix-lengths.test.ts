@@ -1,4 +1,4 @@
-/** ServiceCIDRs of every kind of length, the shortest and the longest of both families among them: Ready, given out of, and deleted again. */
+/** ServiceCIDRs of every kind of length, the extremes of both families included: Ready, giving out addresses, and deleted again. */
 import { describe, expect, it } from "vitest";
 import { parseAddress, formatAddress } from "../../src/core/net/address";
 import { containsAddress } from "../../src/core/net/prefix";

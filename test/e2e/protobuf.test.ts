@@ -69,7 +69,7 @@ describe.each(servedTypes)("$served $resource", (type) => {
   const nameOf = type.name ?? ((n: number) => `wire-${type.served.replace(/[./]/g, "-")}-${String(n)}`);
   const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
-  it("is what JSON would have made it, and changes by protobuf bodies", async () => {
+  it("protobuf bodies: create the same object as JSON, and change it", async () => {
     const wire = new Wire(type);
     const name = nameOf(11);
     const created = await wire.create(name, { test: "wire" }, type.content(11));
@@ -103,7 +103,7 @@ describe.each(servedTypes)("$served $resource", (type) => {
   });
 
   if (type.collection !== false) {
-    it("deletecollection takes protobuf options", async () => {
+    it("deletecollection: takes protobuf options", async () => {
       const wire = new Wire(type);
       for (const n of [12, 13]) expect((await wire.create(nameOf(n), { test: "wire-all" }, type.content(n))).code).toBe(201);
       expect((await wire.send("DELETE", "?labelSelector=test%3Dwire-all", deleteOptions())).code).toBe(200);

@@ -1,4 +1,4 @@
-/** With all crons off: what was deleted by hand is back by the deletion's own poke, and what is released can be used at once. */
+/** With all crons off: the poke of a deletion by hand restores the object, and released addresses are usable at once. */
 import { describe, expect, it } from "vitest";
 import { upstreamRow } from "../conformance/upstream-row";
 import { Api, type Body } from "../support/clients/api";
@@ -42,7 +42,7 @@ async function told(service: string): Promise<string[]> {
 }
 
 describe("without any cron", () => {
-  it("a force-deleted IPAddress of a live Service is back", async () => {
+  it("a force-deleted IPAddress of a live Service: restored", async () => {
     const address = await create("web");
     const { metadata } = await api.must("GET", `${ADDRESSES}/${address}`);
     await api.must("DELETE", `${ADDRESSES}/${address}`, { query: { gracePeriodSeconds: "0" } });
@@ -52,7 +52,7 @@ describe("without any cron", () => {
     await api.until(async () => (await told("web")).includes(note), "the event", REPAIRED_S);
   });
 
-  it("all IPAddresses, deleted at once as a collection, are back", async () => {
+  it("all IPAddresses, deleted as a collection: restored", async () => {
     const addresses = await Promise.all(Array.from({ length: 40 }, (_, i) => create(`many-${String(i)}`)));
     await api.must("DELETE", ADDRESSES);
     await api.until(
@@ -62,17 +62,17 @@ describe("without any cron", () => {
     );
   });
 
-  it("an IPAddress that a client made to refer to something else, at a Service's address, gives way to the Service's", async () => {
+  it("a client's IPAddress at a Service's address: replaced by the Service's", async () => {
     const address = await create("wrong");
     await api.must("DELETE", `${ADDRESSES}/${address}`);
     const spec = { parentRef: { resource: "services", namespace: "default", name: "nobody" } };
-    // Whoever is first: the address has a row for the Service, so a client is refused it.
+    // In any order: the Service has the row of the address, so the client's request is refused.
     const { code } = await api.send("POST", ADDRESSES, { body: { metadata: { name: address }, spec } });
     expect(code).toBe(409);
     await api.until(async () => (await parentOf(address)) === "default/wrong", "the Service's IPAddress", REPAIRED_S);
   });
 
-  it("default/kubernetes and its IPAddress are back, at the same address", async () => {
+  it("default/kubernetes and its IPAddress: restored at the same address", async () => {
     const { spec } = await api.must("GET", `${SERVICES}/kubernetes`);
     const address = String(spec?.["clusterIP"]);
     await api.must("DELETE", `${ADDRESSES}/${address}`);
@@ -82,7 +82,7 @@ describe("without any cron", () => {
     await api.until(async () => (await parentOf(address)) === "default/kubernetes", "its IPAddress", REPAIRED_S);
   });
 
-  it("the ServiceCIDR kubernetes is back when it is deleted and its finalizers are removed by force, and gives out addresses", async () => {
+  it("the ServiceCIDR kubernetes, removed by force: restored, and gives out addresses", async () => {
     const before = await api.must("GET", `${RANGES}/kubernetes`);
     const address = await create("through");
     await api.must("DELETE", `${RANGES}/kubernetes`);
@@ -93,7 +93,7 @@ describe("without any cron", () => {
     expect((await api.must("GET", `${SERVICES}/kubernetes`)).spec?.["clusterIP"]).toBe("10.96.0.1");
   });
 
-  it("the ServiceCIDR kubernetes and default/kubernetes are back together, also when the first has waited long for the second", async () => {
+  it("the ServiceCIDR kubernetes and default/kubernetes: restored together, even after a long wait of the first", async () => {
     await api.must("PUT", "/clusters/both");
     const cluster = new Api(() => `${server?.url ?? ""}/clusters/both`);
     const before = await cluster.must("GET", `${RANGES}/kubernetes`);
@@ -113,14 +113,14 @@ describe("without any cron", () => {
     );
   });
 
-  it("a released address can be used at once", async () => {
+  it("a released address: usable at once", async () => {
     const clusterIP = await create("before", { clusterIP: "10.96.0.77" });
     await api.must("DELETE", `${SERVICES}/before`);
     expect(await create("after", { clusterIP })).toBe(clusterIP);
     expect(await parentOf(clusterIP)).toBe("default/after");
   });
 
-  it("of a full /28 the address of whatever goes is given to the next one who takes any, at once", async () => {
+  it("a full /28: a released address goes to the next dynamic request at once", async () => {
     await api.must("PUT", "/clusters/full");
     const full = new Api(() => `${server.url}/clusters/full`);
     await full.must("POST", RANGES, { body: { metadata: { name: "small" }, spec: { cidrs: ["10.97.0.0/28"] } } });
@@ -151,7 +151,7 @@ describe("without any cron", () => {
 });
 
 upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
-  it("a Service stored without row and IPAddress has both when the cluster is opened under other variables, which it says", async () => {
+  it("a Service without row and IPAddress: has both after a start under other variables, which an event reports", async () => {
     await server?.stop();
     const address = "10.96.3.4";
     const stored = {

@@ -15,7 +15,7 @@ const service = (name: string, targetPort: number, labels?: Record<string, strin
 });
 
 describe("JavaScript client", () => {
-  it("apply patch of a typed object and through the object API", async () => {
+  it("an apply patch: works typed and through the object API", async () => {
     const config = new KubeConfig();
     config.loadFromFile(server.kubeconfig);
     const core = config.makeApiClient(CoreV1Api);
@@ -33,7 +33,7 @@ describe("JavaScript client", () => {
     await core.deleteNamespacedService(target);
   });
 
-  it("a plain create is tracked under the client's name from its User-Agent", async () => {
+  it("a plain create: tracked under the client's name from its User-Agent", async () => {
     const response = await fetch(`${server.url}/api/v1/namespaces/default/services`, {
       method: "POST",
       headers: { "Content-Type": "application/json", "User-Agent": "my-tool/1.2 (linux)" },

@@ -1,4 +1,4 @@
-/** Clients that send the beginning of a body and then nothing more hold places among the requests under way, but not for ever. */
+/** Clients that stop in the middle of a body hold places among the requests under way, for a bounded time. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
@@ -38,7 +38,7 @@ async function stall(method: string, path: string, headers: readonly string[], b
 /** The counter of ended requests. */
 const terminations = () => metric(api, "apiserver_request_terminations_total", "code", "verb", "resource");
 
-it("a body that stops coming is answered 504 in time, and its place is free again; all is counted as upstream counts it", async () => {
+it("a body that stops coming: 504 in time, its place is free again, and the counters are upstream's", async () => {
   expect((await create()).code).toBe(201);
   expect(await terminations()).toEqual({});
   const begun = '{"metadata":';

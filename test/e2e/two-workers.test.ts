@@ -1,6 +1,6 @@
 /**
- * Workers with different gates and ranges bound to the same objects, as while a deployment is rolled out: addresses stay unique and whole, and the
- * cluster says which setting differs.
+ * Workers with different gates and ranges on the same objects, as during the rollout of a deployment. Addresses stay unique and paired, and the
+ * cluster names the setting that differs.
  */
 import type { Readable } from "node:stream";
 import { join } from "node:path";
@@ -101,7 +101,7 @@ async function differences(cluster: string): Promise<Record<string, number>> {
 }
 
 describe("Workers with different gates", () => {
-  it("5 + 5 Services, made by both at once, have addresses of their own and their IPAddresses", async () => {
+  it("5 + 5 Services made by both at once: unique addresses, each with its IPAddress", async () => {
     const names: Name[] = ["servicenet", "old"];
     const answers = await Promise.all(
       names.flatMap((worker) => [0, 1, 2, 3, 4].map((i) => create(worker, "skewed", `${worker}-${String(i)}`))),
@@ -138,7 +138,7 @@ describe("Workers with different gates", () => {
     );
   });
 
-  it("are told by the cluster: which gates, in events, metrics and the log", async () => {
+  it("a gate that differs: named in events, metrics and the log", async () => {
     const gates = { DisableAllocatorDualWrite: 1, MultiCIDRServiceAllocator: 1 };
     await expect.poll(() => differences("skewed"), PATIENCE).toEqual(gates);
     const { text } = await ask("servicenet", "GET", "/clusters/skewed/metrics");
@@ -151,7 +151,7 @@ describe("Workers with different gates", () => {
 });
 
 describe("Workers with different ranges", () => {
-  it("give out addresses of the cluster's, and the cluster says so again with each cron", async () => {
+  it("ranges that differ: the cluster's own are used, and each cron reports the difference", async () => {
     const answers = await Promise.all([
       ...[0, 1, 2, 3, 4].map((i) => create("servicenet", "ranges", `here-${String(i)}`)),
       ...[0, 1, 2, 3, 4].map((i) => create("elsewhere", "ranges", `there-${String(i)}`)),

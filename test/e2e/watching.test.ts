@@ -93,7 +93,7 @@ describe("WebSocket", () => {
     });
   }
 
-  it("delivers each event as one message and closes when the time is over", async () => {
+  it("a watch: one message for each event, closed when its time is over", async () => {
     const { metadata } = await core.listNamespacedService({ namespace });
     const query = `resourceVersion=${metadata?.resourceVersion ?? ""}&timeoutSeconds=2`;
     const token = "base64url.bearer.authorization.k8s.io.dG9rZW4";
@@ -103,7 +103,7 @@ describe("WebSocket", () => {
     expect(conversation).toEqual({ protocol: "v1.watch", events: ["ADDED socket", "DELETED socket"], code: 1000 });
   });
 
-  it("a refusal is a Status before the handshake", async () => {
+  it("a refusal: a Status before the handshake", async () => {
     const { hostname, port } = new URL(server.url);
     const headers = {
       Connection: "Upgrade",
@@ -140,7 +140,7 @@ describe("gzip", () => {
     });
   }
 
-  it("lists over 128 KiB are compressed for those who take it; small lists and watches never are", async () => {
+  it("lists over 128 KiB: compressed for clients that take gzip; small lists and watches: never", async () => {
     for (const name of ["large-a", "large-b"]) await create(name, { pad: "x".repeat(100_000) });
     const plain = await raw(SERVICES, "identity");
     expect([plain.encoding, plain.vary, plain.body.length > 200_000]).toEqual([undefined, undefined, true]);
@@ -156,7 +156,7 @@ describe("gzip", () => {
 });
 
 describe("an informer lives through", () => {
-  it("the ends of its watches: nothing missed, nothing twice", async () => {
+  it("the ends of its watches: no event missed, none twice", async () => {
     const told = new Told("?timeoutSeconds=1");
     await told.start();
     try {
@@ -173,7 +173,7 @@ describe("an informer lives through", () => {
     }
   });
 
-  it("history that is gone: it lists again and learns what was deleted meanwhile", async () => {
+  it("lost history: it lists again and reports the deletions", async () => {
     const told = new Told();
     await create("lost-before");
     await told.start();

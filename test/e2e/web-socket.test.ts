@@ -1,4 +1,4 @@
-/** Watches over WebSocket of clients that say what they should not, or nothing at all any more. */
+/** Watches over WebSocket whose clients send invalid frames, or leave silently. */
 import { describe, expect, it } from "vitest";
 import { openWatches } from "../support/server/observe";
 import { frame, RawSocket } from "../support/clients/raw-socket";
@@ -78,13 +78,13 @@ describe("the handshake", () => {
     socket.destroy();
   });
 
-  it.each([LEASES, "/version", "/api/v1/namespaces/default"])("of what is no watch is ignored: %s", async (path) => {
+  it.each([LEASES, "/version", "/api/v1/namespaces/default"])("a handshake for a path that is no watch: ignored: %s", async (path) => {
     const socket = await openSocket({}, path);
     await eventually(() => socket.status).toBe(200);
     socket.destroy();
   });
 
-  it("of another protocol is a watch over HTTP", async () => {
+  it("an upgrade to another protocol: a watch over HTTP", async () => {
     const socket = await openSocket({ Upgrade: "h2c" });
     await eventually(() => socket.status).toBe(200);
     const name = await change();
@@ -116,7 +116,7 @@ describe("what a client sends", () => {
     socket.destroy();
   });
 
-  it("a ping is answered with its bytes", async () => {
+  it("a ping: answered with its bytes", async () => {
     const socket = await openSocket();
     await eventually(() => socket.status).toBe(101);
     socket.send(frame(PING, text("are you there")));
@@ -157,7 +157,7 @@ describe("what a client sends", () => {
 });
 
 describe("a client that is gone", () => {
-  it("leaves no watch behind: closed, cut off, half through the handshake, and after all that this file did", async () => {
+  it("no watch stays: closed, cut off, in the middle of the handshake, and after all tests of this file", async () => {
     const sockets = await Promise.all(Array.from({ length: 60 }, () => openSocket()));
     await eventually(() => sockets.every(({ status }) => status === 101)).toBe(true);
     expect(await watches()).toBeGreaterThanOrEqual(60);

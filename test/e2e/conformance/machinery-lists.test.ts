@@ -51,7 +51,7 @@ upstreamRow("table_conversion: pod, nodes, 406 (paging)", () => {
     expect([refused.code, refused.body.reason]).toEqual([406, "NotAcceptable"]);
   });
 
-  it("pages", async () => {
+  it("a Table in pages: the columns in each", async () => {
     for (let i = 0; i < 20; i++) await createLease(`table-${String(i).padStart(3, "0")}`, { table: "yes" });
     const query = { limit: "2", labelSelector: "table=yes" };
     const first = (await api.get(LEASES, query, TABLE)).body as Table;
@@ -88,7 +88,7 @@ describe("many objects", () => {
       expect(got).toEqual(Array.from({ length: total }, (_, i) => `template-${String(i).padStart(4, "0")}`));
     });
 
-    it("a limit above the number: one page", async () => {
+    it("a limit above the number of objects: one page", async () => {
       const page = await api.must("GET", CHUNKED, { query: { limit: String(total + 1) } });
       expect([page.items?.length, page.metadata?.continue, page.metadata?.remainingItemCount]).toEqual([total, undefined, undefined]);
     });
@@ -119,7 +119,7 @@ describe("many objects", () => {
 });
 
 upstreamRow("watch: add/update/delete", () => {
-  it("each watch has the events of its selector", async () => {
+  it("several watches: each has the events of its selector", async () => {
     const resourceVersion = await newest();
     const selectors = ["watch=A", "watch=B", "watch in (A,B)"];
     const watches = await Promise.all(selectors.map((labelSelector) => api.watch(LEASES, { labelSelector, resourceVersion })));
@@ -171,7 +171,7 @@ upstreamRow("watch: selector no longer met", () => {
 });
 
 upstreamRow("watch: concurrent watches", () => {
-  it("one order, wherever a watch starts", async () => {
+  it("watches from any revision: one order of events", async () => {
     const before = await newest();
     const writers = [0, 1, 2, 3].map(async (writer) => {
       for (let i = 0; i < 10; i++) {
@@ -241,7 +241,7 @@ upstreamRow("field_validation: typed", () => {
     expect(meta.body.message).toContain('unknown field "metadata.unknownMeta"');
   });
 
-  it("a merge patch", async () => {
+  it("a merge patch with unknown fields: a warning", async () => {
     await api.must("POST", SERVICES, { body: { metadata: { name: "patched" }, spec: { ports: [{ port: 80 }] } } });
     const { code, body } = await api.patch(
       `${SERVICES}/patched`,
@@ -271,7 +271,7 @@ upstreamRow("discovery", () => {
     }
   });
 
-  it("what is not there is reported absent", async () => {
+  it("an unserved group and resource: 404, and not in discovery", async () => {
     expect((await api.get("/apis/example.com/v1")).code).toBe(404);
     const core = (await api.must("GET", "/api/v1"))["resources"] as { name: string }[];
     expect(core.map(({ name }) => name)).not.toContain("configmaps");
@@ -312,7 +312,7 @@ upstreamRow("openapiv3", () => {
 });
 
 upstreamRow("request_timeout", () => {
-  it("an invalid one is 400; 0 and too much are clamped", async () => {
+  it("an invalid timeout: 400; 0 and too large values: clamped", async () => {
     const invalid = await api.get(LEASES, { timeout: "invalid" });
     expect([invalid.code, invalid.body.reason]).toEqual([400, "BadRequest"]);
     for (const timeout of ["0s", "1s", "3h"])

@@ -102,7 +102,7 @@ upstreamRow('e2e "should create Services and serve on different Service CIDRs"',
 });
 
 upstreamRow("lease: API should be available", () => {
-  it("unusual times and zeros are kept through every way of writing", async () => {
+  it("unusual times and zeros: kept through every way of writing", async () => {
     const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
     const spec = (second: number) => ({
       holderIdentity: `holder-${String(second)}`,
@@ -352,7 +352,7 @@ upstreamRow("events (events.k8s.io): lifecycle", () => {
     await api.must("DELETE", `${there}/${name}`);
   });
 
-  it("a patch of a core event's message changes nothing else", async () => {
+  it("a patch of a core event's message: changes nothing else", async () => {
     const core = "/api/v1/namespaces/default/events";
     const body = {
       metadata: { name: "core-test" },
@@ -426,7 +426,7 @@ upstreamRow("namespace: pods/services removed; ordered deletion (1.34)", () => {
     expect((await api.must("GET", `${path}/${resource}`)).items).toEqual([]);
   });
 
-  it("while a Pod is held, the rest stays and the condition tells of it", async () => {
+  it("a held Pod: the rest stays, and the condition reports it", async () => {
     const path = "/api/v1/namespaces/ns-ordered";
     const lease = "/apis/coordination.k8s.io/v1/namespaces/ns-ordered/leases";
     await make("ns-ordered");
@@ -478,7 +478,7 @@ upstreamRow("garbage_collector", () => {
     await gone(`${LEASES}/foreground`);
   });
 
-  it("a dependent with another live owner survives without the dead reference", async () => {
+  it("a dependent with another live owner: survives without the dead reference", async () => {
     const [going, staying] = [await make("going"), await make("staying")];
     await make("shared", [going, staying]);
     await remove("going", "Foreground");

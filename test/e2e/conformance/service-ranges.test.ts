@@ -94,7 +94,7 @@ describe("a default range of eight addresses", () => {
       await full.address("one-more");
     });
 
-    it("a /24 more has room for 140", async () => {
+    it("a further /24: room for 140", async () => {
       const full = await filled("grow");
       expect((await full.service("too-many")).code).toBe(500);
       await full.range("more", "192.168.0.0/24");
@@ -126,7 +126,7 @@ describe("a default range of eight addresses", () => {
   });
 
   upstreamRow("TestControllerSync, canDeleteCIDR, ipToCidrs, cidrToCidrs", () => {
-    it("the finalizer and the condition are there, and come back", async () => {
+    it("finalizer and condition: present, and restored", async () => {
       const subject = cluster("sync");
       const { api } = subject;
       await subject.range("new", "10.1.0.0/24");
@@ -247,7 +247,7 @@ describe("flags that change between two starts", () => {
   });
 
   upstreamRow("test/integration/network: FinalizersRepairLoop, FinalizersPatchStatus, ServiceCIDR28bits", () => {
-    it("a /28 works", async () => {
+    it("a default range of /28: serves", async () => {
       await restart("10.0.0.0/28");
       const small = cluster("small");
       expect(await small.address("named", { clusterIP: "10.0.0.14" })).toBe("10.0.0.14");

@@ -73,7 +73,7 @@ upstreamRow("TestCreateInvalidClusterIPInputs", () => {
     expect([code, body.message]).toEqual([422, expect.stringContaining(text)]);
   });
 
-  it("nothing of it was kept", async () => {
+  it("refused Services: nothing stored, no address taken", async () => {
     expect([(await api.get(`${SERVICES}/invalid`)).code, await isHeld("10.96.0.5"), await isHeld("2001:db8:1::5")]).toEqual([
       404,
       false,
@@ -85,7 +85,7 @@ upstreamRow("TestCreateInvalidClusterIPInputs", () => {
 upstreamRow("TestCreateDeleteReuse, TestDeleteWithFinalizer, TestCreate/Update/DeleteDryRun", () => {
   const nodePort = { type: "NodePort", clusterIP: "10.96.0.20", ports: [{ port: 80, nodePort: 30080 }] };
 
-  it("address and port are free at once after a deletion", async () => {
+  it("a deletion: frees address and port at once", async () => {
     await create("reuse-1", nodePort);
     expect((await post("reuse-2", nodePort)).code).toBe(422);
     await remove("reuse-1");
@@ -93,7 +93,7 @@ upstreamRow("TestCreateDeleteReuse, TestDeleteWithFinalizer, TestCreate/Update/D
     await remove("reuse-2");
   });
 
-  it("finalizers keep both until the Service has really gone", async () => {
+  it("finalizers: keep both until the Service is gone", async () => {
     await create("held", nodePort, { finalizers: ["example.com/hold"] });
     await remove("held");
     expect(((await post("early", nodePort)).body.message ?? "").match(/provided (IP|port) is already allocated/)?.length).toBe(2);
@@ -102,7 +102,7 @@ upstreamRow("TestCreateDeleteReuse, TestDeleteWithFinalizer, TestCreate/Update/D
     await remove("early");
   });
 
-  it("a dry-run create shows values and takes none", async () => {
+  it("a dry-run create: shows values, takes none", async () => {
     const spec = { ...nodePort, type: "LoadBalancer", externalTrafficPolicy: "Local" };
     const shown = specOf(ok(await post("dry", spec, { dryRun: "All" })));
     expect(shown).toMatchObject({ clusterIP: "10.96.0.20", clusterIPs: ["10.96.0.20"], ports: [{ nodePort: 30080 }] });
@@ -111,7 +111,7 @@ upstreamRow("TestCreateDeleteReuse, TestDeleteWithFinalizer, TestCreate/Update/D
     await remove("dry");
   });
 
-  it("a dry-run update neither takes nor frees", async () => {
+  it("a dry-run update: takes and frees nothing", async () => {
     await create("dry-update", nodePort);
     ok(await merge("dry-update", { type: "ExternalName", externalName: "example.com", clusterIP: null }, { dryRun: "All" }));
     expect((await post("other", nodePort)).code).toBe(422);
@@ -120,7 +120,7 @@ upstreamRow("TestCreateDeleteReuse, TestDeleteWithFinalizer, TestCreate/Update/D
     await remove("other");
   });
 
-  it("a dry-run delete frees nothing", async () => {
+  it("a dry-run delete: frees nothing", async () => {
     await api.must("DELETE", `${SERVICES}/dry-update`, { query: { dryRun: "All" } });
     expect((await post("other", nodePort)).code).toBe(422);
     await remove("dry-update");
@@ -128,7 +128,7 @@ upstreamRow("TestCreateDeleteReuse, TestDeleteWithFinalizer, TestCreate/Update/D
 });
 
 upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
-  it("an update that leaves out what was allocated keeps it, ports by their names", async () => {
+  it("an update without the allocated values: keeps them, ports by their names", async () => {
     const made = await create("kept", {
       type: "NodePort",
       ports: [
@@ -151,7 +151,7 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
     await remove("kept");
   });
 
-  it("a part of the addresses of a dual-stack Service is refused", async () => {
+  it("one of two addresses of a dual-stack Service: refused", async () => {
     const { clusterIP } = specOf(await create("partial", { ipFamilyPolicy: "RequireDualStack" }));
     const refused = await merge("partial", { clusterIPs: [clusterIP] });
     expect([refused.code, refused.body.message]).toEqual([
@@ -222,7 +222,7 @@ upstreamRow("TestFeatureType (18), FeatureClusterIPs, FeatureExternalTrafficPoli
     await remove("fixed");
   });
 
-  it("healthCheckNodePort is there for LoadBalancer and Local alone", async () => {
+  it("healthCheckNodePort: only for LoadBalancer with Local", async () => {
     const made = specOf(await create("health", { type: "LoadBalancer", externalTrafficPolicy: "Local" }));
     expect(made.healthCheckNodePort).toBeGreaterThanOrEqual(30_000);
     const cluster = specOf(ok(await merge("health", { externalTrafficPolicy: "Cluster" })));
@@ -308,14 +308,14 @@ upstreamRow("test/integration/service: ExternalName internalTrafficPolicy (3), e
     for (const name of ["external", "converted"]) await remove(name);
   });
 
-  it("externalTrafficPolicy goes and returns with externalIPs", async () => {
+  it("externalTrafficPolicy: goes and returns with externalIPs", async () => {
     expect(specOf(await create("outside", { externalIPs: ["203.0.113.1"] })).externalTrafficPolicy).toBe("Cluster");
     expect(specOf(ok(await merge("outside", { externalIPs: null })))).not.toHaveProperty("externalTrafficPolicy");
     expect(specOf(ok(await merge("outside", { externalIPs: ["203.0.113.1"] }))).externalTrafficPolicy).toBe("Cluster");
     await remove("outside");
   });
 
-  it("spec.clusterIP!=None selects in lists and watches", async () => {
+  it("spec.clusterIP!=None: selects in lists and watches", async () => {
     const before = (await api.must("GET", SERVICES)).metadata?.resourceVersion ?? "";
     const watch = await api.watch(SERVICES, { fieldSelector: "spec.clusterIP!=None", resourceVersion: before });
     await create("select-none", { clusterIP: "None" });
@@ -332,7 +332,7 @@ upstreamRow("test/integration/service: ExternalName internalTrafficPolicy (3), e
 });
 
 upstreamRow("TestInvalidService", () => {
-  it("a Service without a name is Invalid at once", async () => {
+  it("a Service without a name: Invalid at once", async () => {
     const { code, body } = await api.send("POST", SERVICES, { body: { metadata: {}, spec: { ports } } });
     expect([code, body.reason]).toEqual([422, "Invalid"]);
   });

@@ -23,7 +23,7 @@ const second = service(
 );
 
 describe("kubectl apply (client side)", () => {
-  it("creates, leaves alone what is the same, changes, and prunes the fields that the file no longer has", () => {
+  it("a file: created, unchanged, changed, and removed fields pruned", () => {
     const one = kubectl.file("first.json", first);
     const two = kubectl.file("second.json", second);
     expect(ok(`apply -f ${one}`)).toBe("service/app created");
@@ -60,7 +60,7 @@ describe("kubectl apply (client side)", () => {
     expect(ok("apply view-last-applied svc/viewed")).toContain("from: edit");
   });
 
-  it("of an object that was created otherwise warns and takes it over", () => {
+  it("an object that was created otherwise: a warning, then taken over", () => {
     ok("create service clusterip taken --tcp=80");
     const file = kubectl.file("taken.json", service("taken", { ports: [{ name: "80", port: 80 }] }, { labels: { by: "apply" } }));
     const { code, out, err } = kubectl.run(`apply -f ${file}`);
@@ -69,7 +69,7 @@ describe("kubectl apply (client side)", () => {
     expect(ok(`apply -f ${file}`)).toBe("service/taken unchanged");
   });
 
-  it("of each served type: created, then unchanged", () => {
+  it("each served type: created, then unchanged", () => {
     const all = list(
       service("each"),
       endpointSlice("each", "each"),
@@ -108,7 +108,7 @@ describe("kubectl apply (client side)", () => {
     });
   });
 
-  it("--prune deletes what the label selects and the file no longer has", () => {
+  it("--prune: deletes labelled objects that the file lacks", () => {
     const labelled = (name: string) => service(name, { ports: [{ port: 80 }] }, { labels: { set: "pruned" } });
     ok(`apply -f ${kubectl.file("both.json", list(labelled("stays"), labelled("goes")))}`);
     const prune = "--prune -l set=pruned --prune-allowlist=core/v1/Service";
@@ -119,7 +119,7 @@ describe("kubectl apply (client side)", () => {
     expect(ok("get services -l set=pruned -o name")).toBe("service/stays");
   });
 
-  it("refuses what cannot change, in upstream's words", () => {
+  it("an immutable field: refused with upstream's text", () => {
     ok(`apply -f ${kubectl.file("fixed.json", service("fixed", { clusterIP: "10.96.3.3", ports: [{ port: 80 }] }))}`);
     const moved = kubectl.file("moved.json", service("fixed", { clusterIP: "10.96.3.4", ports: [{ port: 80 }] }));
     expect(refused(`apply -f ${moved}`)).toBe(
@@ -130,7 +130,7 @@ describe("kubectl apply (client side)", () => {
     expect(ok("get service fixed -o jsonpath={.spec.clusterIP}")).toBe("10.96.3.4");
   });
 
-  it("refuses unknown fields", () => {
+  it("unknown fields: refused", () => {
     const file = kubectl.file("unknown.json", service("unknown", { ports: [{ port: 80 }], nope: 1 }));
     expect(refused(`apply -f ${file}`)).toMatch(/strict decoding error: unknown field "spec\.nope"$/);
     expect(kubectl.run(`apply -f ${file} --validate=warn`)).toEqual({
@@ -142,13 +142,13 @@ describe("kubectl apply (client side)", () => {
 });
 
 describe("kubectl diff", () => {
-  it("exits with 0 and prints nothing when there is none", () => {
+  it("no difference: exit code 0, no output", () => {
     const file = kubectl.file("same.json", service("same"));
     ok(`apply -f ${file}`);
     expect(ok(`diff -f ${file}`)).toBe("");
   });
 
-  it("exits with 1 and shows the change, which is not made", () => {
+  it("a difference: exit code 1, shown and not applied", () => {
     ok(`apply -f ${kubectl.file("old.json", service("diffed", { selector: { app: "old" }, ports: [{ name: "http", port: 80 }] }))}`);
     const version = ok("get service diffed -o jsonpath={.metadata.resourceVersion}");
     const file = kubectl.file("new.json", service("diffed", { sessionAffinity: "ClientIP", ports: [{ name: "http", port: 81 }] }));
@@ -171,14 +171,14 @@ describe("kubectl diff", () => {
     expect(ok("get service diffed -o jsonpath={.metadata.resourceVersion}")).toBe(version);
   });
 
-  it("shows an object that is not there as a whole", () => {
+  it("a missing object: shown as a whole", () => {
     const { code, out } = kubectl.run(`diff -f ${kubectl.file("absent.json", service("absent"))}`);
     expect(code).toBe(1);
     expect(out).toMatch(/^\+kind: Service$/m);
     expect(refused("get service absent")).toContain("NotFound");
   });
 
-  it("exits above 1 when it fails", () => {
+  it("a failure: exit code above 1", () => {
     const { code, err } = kubectl.run(`diff -f ${kubectl.file("invalid.json", service("absent", { ports: [{ port: 0 }] }))}`);
     expect(code).toBeGreaterThan(1);
     expect(err).toContain("must be between 1 and 65535, inclusive");

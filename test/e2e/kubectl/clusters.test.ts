@@ -5,7 +5,7 @@ import { kubectlAgainstServer } from "../../support/clients/kubectl";
 const kubectl = kubectlAgainstServer();
 const { ok, run } = kubectl;
 
-it("creating begins it; it is seen and deleted by its path", async () => {
+it("a create: begins the cluster, which its path shows and deletes", async () => {
   const there = `--server ${kubectl.url()}/clusters/red`;
   expect(run(`${there} get services`).err).toContain('clusters "red" not found');
   expect(ok(`${there} create service clusterip web --tcp=80`)).toContain("service/web created");

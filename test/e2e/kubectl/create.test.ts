@@ -6,7 +6,7 @@ const kubectl = kubectlAgainstServer();
 const { ok, refused } = kubectl;
 
 describe("kubectl create service", () => {
-  it("clusterip (protobuf body) takes an address and its IPAddress", () => {
+  it("clusterip (protobuf body): takes an address and its IPAddress", () => {
     expect(ok("create service clusterip web --tcp=80:8080 --tcp=443")).toBe("service/web created");
     const address = ok("get service web -o jsonpath={.spec.clusterIP}");
     expect(address).toMatch(/^10\.96\.\d+\.\d+$/);
@@ -27,7 +27,7 @@ describe("kubectl create service", () => {
     expect(ok("create service clusterip fixed2 --tcp=80 --clusterip=10.96.77.7")).toBe("service/fixed2 created");
   });
 
-  it("headless and externalname hold no address", () => {
+  it("headless and externalname: hold no address", () => {
     ok("create service clusterip headless --clusterip=None");
     expect(ok("get svc headless -o jsonpath={.spec.clusterIPs}")).toBe('["None"]');
     expect(ok("create service externalname outside --external-name=example.com")).toBe("service/outside created");
@@ -87,18 +87,18 @@ describe("kubectl create namespace and files", () => {
     );
   });
 
-  it("-f with generateName", () => {
+  it("-f with generateName: a generated name", () => {
     const generated = { ...service("x"), metadata: { generateName: "gen-" } };
     expect(ok("create -f - -o name", JSON.stringify(generated))).toMatch(/^service\/gen-[a-z0-9]{5}$/);
   });
 
-  it("--save-config lets apply take over without a warning", () => {
+  it("--save-config: apply takes over without a warning", () => {
     const file = kubectl.file("saved.json", service("saved"));
     ok(`create -f ${file} --save-config`);
     expect(ok(`apply -f ${file}`)).toBe("service/saved unchanged");
   });
 
-  it("--dry-run=client and =server store nothing and allocate nothing", () => {
+  it("--dry-run=client and =server: nothing stored, nothing allocated", () => {
     expect(ok("create service clusterip dry --tcp=80 --clusterip=10.96.50.50 --dry-run=client")).toBe("service/dry created (dry run)");
     expect(ok("create service clusterip dry --tcp=80 --clusterip=10.96.50.50 --dry-run=server")).toBe(
       "service/dry created (server dry run)",
@@ -132,7 +132,7 @@ describe("kubectl create --validate", () => {
     expect([...error.matchAll(/unknown field "([^"]+)"/g)].map((match) => match[1]).sort()).toEqual(fields);
   });
 
-  it("warn tells of them and creates", () => {
+  it("warn: names them and creates", () => {
     const { code, out, err } = kubectl.run(`create -f ${typo()} --validate=warn`);
     expect({ code, out, err: err.trimEnd().split("\n").sort() }).toEqual({
       code: 0,
@@ -142,12 +142,12 @@ describe("kubectl create --validate", () => {
     ok("delete service typo");
   });
 
-  it.each(["ignore", "false"])("%s creates silently", (value) => {
+  it.each(["ignore", "false"])("%s: creates silently", (value) => {
     expect(ok(`create -f ${typo()} --validate=${value}`)).toBe("service/typo created");
     ok("delete service typo");
   });
 
-  it("duplicate fields reach the server only raw: kubectl itself drops them", () => {
+  it("duplicate fields: dropped by kubectl, refused when sent raw", () => {
     const twice = '{"metadata":{"name":"twice"},"spec":{"ports":[{"port":80}],"type":"ClusterIP","type":"ClusterIP"}}';
     const raw = (validation: string) => `create --raw /api/v1/namespaces/default/services?fieldValidation=${validation} -f -`;
     expect(refused(raw("Strict"), { input: twice })).toBe(
@@ -159,7 +159,7 @@ describe("kubectl create --validate", () => {
 });
 
 describe("kubectl expose and run", () => {
-  it("expose of a Service and of a Pod", () => {
+  it("expose: of a Service and of a Pod", () => {
     ok("create service clusterip origin --tcp=80:8080");
     expect(ok("expose service origin --name=copy --port=81 --target-port=9090 --type=NodePort --protocol=UDP")).toBe(
       "service/copy exposed",
@@ -179,7 +179,7 @@ describe("kubectl expose and run", () => {
     ok("delete pod shown");
   });
 
-  it("run makes a Pod, with a Service by --expose", () => {
+  it("run: makes a Pod, and a Service with --expose", () => {
     expect(ok("run job --image=example.com/job:1 --restart=Never --env=MODE=fast --labels=app=job -- sleep 60")).toBe("pod/job created");
     expect(
       ok("get pod job -o jsonpath={.spec.restartPolicy}/{.spec.containers[0].args}/{.spec.containers[0].env[0].value}/{.status.phase}"),

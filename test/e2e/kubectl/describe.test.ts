@@ -249,7 +249,7 @@ describe("kubectl describe", () => {
     expect(ok("describe service web --show-events=false")).not.toContain("Events:");
   });
 
-  it("of what is not there", () => {
+  it("a missing object: NotFound", () => {
     expect(kubectl.refused("describe service missing")).toBe('Error from server (NotFound): services "missing" not found');
     expect(kubectl.run("describe services -l none")).toEqual({ code: 0, out: "", err: "No resources found in default namespace.\n" });
   });

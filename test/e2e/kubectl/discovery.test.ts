@@ -32,7 +32,7 @@ const fullName = ([name, , version]: Row) => (version.includes("/") ? `${name}.$
 const names = (wanted: (row: Row) => boolean) => resources.filter(wanted).map(fullName).sort();
 
 describe("kubectl api-resources", () => {
-  it("has a row for each served resource", () => {
+  it("each served resource: one row", () => {
     const [header, ...rows] = ok("api-resources -o wide").split("\n");
     expect(header?.split(/ +/).filter(Boolean)).toEqual(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND", "VERBS", "CATEGORIES"]);
     const seen = rows.map((row) => row.split(/ +/).filter(Boolean).join(" "));
@@ -52,7 +52,7 @@ describe("kubectl api-resources", () => {
     expect(ok(`api-resources -o name ${line}`).split("\n").filter(Boolean).sort()).toEqual(names(wanted));
   });
 
-  it("short names, singular names, kinds and groups resolve", () => {
+  it("short names, singular names, kinds and groups: resolve", () => {
     const line =
       "get svc,service,Service,po,no,ns,ev,ep,ip,ipaddress,servicecidr,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
     expect(kubectl.run(`${line} -A`).code).toBe(0);
@@ -169,7 +169,7 @@ describe("kubectl explain", () => {
     expect(ok("explain service.metadata.labels")).toMatch(/FIELD: labels <map\[string\]string>/);
   });
 
-  it("--recursive goes to the leaves", () => {
+  it("--recursive: shows every leaf", () => {
     const text = ok("explain service --recursive");
     for (const [depth, field] of [
       [1, "spec\t<ServiceSpec>"],
@@ -202,13 +202,13 @@ describe("kubectl explain", () => {
     for (const field of fields) expect(text).toMatch(new RegExp(`^ {2}${field}\t<`, "m"));
   });
 
-  it("what does not exist", () => {
+  it("an unknown type and an unknown field: named", () => {
     expect(refused("explain nosuch")).toContain('the server doesn\'t have a resource type "nosuch"');
     expect(refused("explain service.nosuch")).toBe('error: field "nosuch" does not exist');
   });
 });
 
-describe("kubectl: what is not served says so", () => {
+describe("kubectl and resources that are not served", () => {
   const noType = (type: string) => `error: the server doesn't have a resource type "${type}"`;
   const notFound = "Error from server (NotFound): the server could not find the requested resource";
   const notServed = (name: string) =>

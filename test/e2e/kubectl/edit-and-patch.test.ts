@@ -22,20 +22,20 @@ beforeAll(() => {
 describe("kubectl edit", () => {
   const edit = (line: string, body: string) => kubectl.run(line, { env: { KUBE_EDITOR: kubectl.editor("edit.sh", body) } });
 
-  it("saves what the editor leaves", () => {
+  it("a changed text: saved", () => {
     expect(edit("edit service web", 'sed -i -e "s/tier: one/tier: two/" "$1"')).toEqual({ code: 0, out: "service/web edited\n", err: "" });
     expect(get("{.metadata.labels.tier}")).toBe("two");
     expect(edit("edit svc/web -o json", `sed -i -e 's/"tier": "two"/"tier": "three"/' "$1"`)).toMatchObject({ code: 0 });
     expect(get("{.metadata.labels.tier}")).toBe("three");
   });
 
-  it("sends nothing when nothing changed", () => {
+  it("an unchanged text: nothing sent", () => {
     const version = get("{.metadata.resourceVersion}");
     expect(edit("edit service web", "true")).toEqual({ code: 0, out: "", err: "Edit cancelled, no changes made.\n" });
     expect(get("{.metadata.resourceVersion}")).toBe(version);
   });
 
-  it("opens the editor again over what the server refused, with the reason", () => {
+  it("a refusal: the editor opens again with the reason", () => {
     const seen = kubectl.file("seen.txt", "");
     const body = [
       `if grep -q "was not valid" "$1"; then cp "$1" ${seen}; sed -i -e "s/Nope/ClientIP/" "$1"`,
@@ -48,7 +48,7 @@ describe("kubectl edit", () => {
     expect(reopened.out).toBe("Nope");
   });
 
-  it("changes the type: ClusterIP to NodePort and back", () => {
+  it("the type: ClusterIP to NodePort and back", () => {
     const address = get("{.spec.clusterIP}");
     edit("edit service web", 'sed -i -e "s/type: ClusterIP/type: NodePort/" "$1"');
     expect(get("{.spec.type}/{.spec.ports[0].nodePort}/{.spec.clusterIP}")).toMatch(new RegExp(`^NodePort/3[0-2]\\d{3}/${address}$`));
@@ -56,7 +56,7 @@ describe("kubectl edit", () => {
     expect(get("{.spec.type}/{.spec.ports[0].nodePort}/{.spec.clusterIP}")).toBe(`ClusterIP//${address}`);
   });
 
-  it("several objects and other types", () => {
+  it("several objects and other types: saved", () => {
     expect(
       edit("edit svc/other lease/l1", 'sed -i -e "s/^\\( *\\)name: \\(other\\|l1\\)$/\\1name: \\2\\n\\1labels: {by: edit}/" "$1"'),
     ).toMatchObject({
@@ -100,7 +100,7 @@ describe("kubectl patch", () => {
     expect(get("{.metadata.labels.x}")).toBe("y");
   });
 
-  it("that changes nothing says so and keeps the resourceVersion", () => {
+  it("a patch without effect: reported, the resourceVersion stays", () => {
     const version = get("{.metadata.resourceVersion}");
     expect(ok(`patch service web -p '{"metadata":{"labels":{"x":"y"}}}'`)).toBe("service/web patched (no change)");
     expect(get("{.metadata.resourceVersion}")).toBe(version);
@@ -119,7 +119,7 @@ describe("kubectl patch", () => {
     ok(`patch service web -p '{"spec":{"type":"ClusterIP"},"status":{"loadBalancer":null}}'`);
   });
 
-  it("of other types", () => {
+  it("other types: patched", () => {
     expect(ok(`patch lease l1 -p '{"spec":{"holderIdentity":"me"}}'`)).toBe("lease.coordination.k8s.io/l1 patched");
     expect(ok(`patch servicecidr kubernetes --type=merge -p '{"metadata":{"labels":{"a":"b"}}}'`)).toBe(
       "servicecidr.networking.k8s.io/kubernetes patched",
@@ -149,7 +149,7 @@ describe("kubectl label and annotate", () => {
     expect(ok("label ns default stage=test")).toBe("namespace/default labeled");
   });
 
-  it("label with a resourceVersion that is not the newest", () => {
+  it("label with a stale resourceVersion: refused", () => {
     expect(refused("label service other d=1 --resource-version=1")).toBe(
       'Error from server (Conflict): Operation cannot be fulfilled on services "other": the object has been modified; please apply your changes to the latest version and try again',
     );
@@ -158,7 +158,7 @@ describe("kubectl label and annotate", () => {
     );
   });
 
-  it("label with bad keys and values", () => {
+  it("label with bad keys and values: refused", () => {
     expect(refused("label service other 'a b=c'")).toMatch(
       /^The Service "other" is invalid: metadata\.labels: Invalid value: "a b": name part must consist of alphanumeric characters/,
     );
@@ -182,7 +182,7 @@ describe("kubectl label and annotate", () => {
 });
 
 describe("kubectl set", () => {
-  it("selector and image", () => {
+  it("selector and image: set", () => {
     expect(ok("set selector service other app=set")).toBe("service/other selector updated");
     expect(get("{.spec.selector}", "service/other")).toBe('{"app":"set"}');
     expect(ok("set image pod/p1 main=example.com/main:2")).toBe("pod/p1 image updated");

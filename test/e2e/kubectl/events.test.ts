@@ -26,7 +26,7 @@ const messages = (text: string) =>
     .sort();
 
 describe("kubectl events", () => {
-  it("shows those of the namespace", () => {
+  it("a namespace: its events", () => {
     const rows = ok("events").split("\n");
     expect(rows[0]).toMatch(/^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE$/);
     expect(rows.slice(1).every((row) => /^\S+ \(x2 over \S+\) +(Normal|Warning) +Tested +(Service\/web|Node\/n1) +\w/.test(row))).toBe(
@@ -49,7 +49,7 @@ describe("kubectl events", () => {
     expect(messages(ok(line))).toEqual(seen);
   });
 
-  it("--for what is not there, and types that are none", () => {
+  it("--for a missing object, and unknown types: reported", () => {
     expect(kubectl.run("events --for service/missing")).toEqual({ code: 0, out: "", err: "No events found in default namespace.\n" });
     expect(refused("events --types=Nope")).toBe("error: valid --types are Normal or Warning");
     expect(refused("events --for nope/web")).toContain('the server doesn\'t have a resource type "nope"');
@@ -60,7 +60,7 @@ describe("kubectl events", () => {
     expect(answer.items).toMatchObject([{ kind: "Event", type: "Warning", involvedObject: { kind: "Service", name: "web" }, count: 2 }]);
   });
 
-  it("-w shows what is there, then what comes", async () => {
+  it("-w: existing events, then new ones", async () => {
     const watch = kubectl.background("events -w --for service/watched");
     const all = kubectl.background("events --watch");
     try {
@@ -75,7 +75,7 @@ describe("kubectl events", () => {
     }
   });
 
-  it("get events has the server's columns", () => {
+  it("get events: the server's columns", () => {
     expect(table(ok("get events --field-selector type=Warning,involvedObject.name=web"))).toEqual([
       ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"],
       ["AGE", "Warning", "Tested", "service/web", "web was tested"],

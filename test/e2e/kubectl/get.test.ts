@@ -102,13 +102,13 @@ describe("kubectl get: tables", () => {
     ]);
   });
 
-  it("what is there is shown, what is missing is told, and the exit code is 1", () => {
+  it("existing and missing objects: shown and named, exit code 1", () => {
     const { code, out, err } = kubectl.run("get svc missing alpha");
     expect(table(out.trimEnd())).toEqual([header, alpha]);
     expect({ code, err }).toEqual({ code: 1, err: 'Error from server (NotFound): services "missing" not found\n' });
   });
 
-  it("nothing there", () => {
+  it("no objects: one line", () => {
     expect(kubectl.run("get pods -n team")).toEqual({ code: 0, out: "", err: "No resources found in team namespace.\n" });
     expect(kubectl.run("get nodes -l none")).toEqual({ code: 0, out: "", err: "No resources found\n" });
   });
@@ -305,14 +305,14 @@ describe("kubectl get: output", () => {
     expect(ok(`get svc -A -o name --chunk-size=${String(size)}`).split("\n").length).toBe(5);
   });
 
-  it("-f shows what a file names", () => {
+  it("-f: shows the objects of a file", () => {
     const file = kubectl.file("two.json", list(service("alpha"), lease("l1")));
     expect(ok(`get -f ${file} -o name`)).toBe("service/alpha\nlease.coordination.k8s.io/l1");
   });
 });
 
 describe("kubectl get --watch", () => {
-  it("shows a Service that comes, changes and goes, and one that enters and leaves the selector", async () => {
+  it("a Service that comes, changes and goes, or enters and leaves the selector: shown", async () => {
     const all = kubectl.background("get services -w --output-watch-events --no-headers");
     const selected = kubectl.background("get services -l seen=yes -w --output-watch-events --no-headers");
     const only = kubectl.background("get services --watch-only -o jsonpath={.metadata.name}={.metadata.labels.seen};");
@@ -345,7 +345,7 @@ describe("kubectl get --watch", () => {
     }
   });
 
-  it("of one object shows it once and then its changes", async () => {
+  it("one object: shown once, then its changes", async () => {
     const watch = kubectl.background("get service alpha -w --output-watch-events -o name");
     try {
       await watch.until(/ADDED +service\/alpha|service\/alpha/);
@@ -357,7 +357,7 @@ describe("kubectl get --watch", () => {
     }
   });
 
-  it("ends when --request-timeout is over", async () => {
+  it("--request-timeout: ends the watch", async () => {
     const watch = kubectl.background("get services -w --request-timeout=1s");
     expect(await watch.ended).toBe(0);
     expect(watch.text()).toMatch(/^NAME/);

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 
 describe("kubectl taint", () => {
-  it("adds, changes and removes", () => {
+  it("a taint: added, changed, removed", () => {
     expect(ok("taint node n1 dedicated=db:NoSchedule")).toBe("node/n1 tainted");
     expect(ok("taint node n1 broken:NoExecute")).toBe("node/n1 tainted");
     expect(taints()).toEqual([
@@ -30,21 +30,21 @@ describe("kubectl taint", () => {
     expect(refused("taint node n1 dedicated-")).toBe('error: taint "dedicated" not found');
   });
 
-  it("by label and all", () => {
+  it("nodes by label and --all: tainted", () => {
     expect(ok("taint nodes -l kubernetes.io/hostname=n2 a=b:PreferNoSchedule")).toBe("node/n2 tainted");
     expect(ok("taint nodes --all c=d:NoSchedule").split("\n")).toEqual(["node/n1 tainted", "node/n2 tainted"]);
     expect(taints("n2").length).toBe(2);
     ok("taint nodes --all c-");
   });
 
-  it("refuses what is none and nodes that are not there", () => {
+  it("a malformed taint and a missing node: refused", () => {
     expect(refused("taint node missing a=b:NoSchedule")).toBe('Error from server (NotFound): nodes "missing" not found');
     expect(refused("taint node n1 a=b:Nope")).toContain("invalid taint effect: Nope");
   });
 });
 
 describe("kubectl cordon, uncordon and drain", () => {
-  it("cordon and uncordon", () => {
+  it("cordon and uncordon: change spec.unschedulable", () => {
     expect(ok("cordon n1")).toBe("node/n1 cordoned");
     expect(ok("cordon n1")).toBe("node/n1 already cordoned");
     expect(table(ok("get nodes"))).toEqual([
@@ -59,7 +59,7 @@ describe("kubectl cordon, uncordon and drain", () => {
     expect(refused("cordon missing")).toBe('Error from server (NotFound): nodes "missing" not found');
   });
 
-  it("drain takes the pods off a node", () => {
+  it("drain: removes the pods of a node", () => {
     ok(`create -f ${kubectl.file("pod.json", pod("worker", { nodeName: "n2", terminationGracePeriodSeconds: 0 }))}`);
     ok(`create -f ${kubectl.file("elsewhere.json", pod("elsewhere", { nodeName: "n1" }))}`);
     const unmanaged = refused("drain n2");

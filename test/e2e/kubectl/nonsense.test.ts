@@ -88,7 +88,7 @@ describe("kubectl: files that make no sense", () => {
     expect(refused(`create -f ${file(content)}`)).toMatch(err);
   });
 
-  it("every mistake of an object is told at once", () => {
+  it("several mistakes of an object: all reported at once", () => {
     const spec = { type: "Foo", sessionAffinity: "Bar", ports: [{ port: 0 }, { port: 70000, protocol: "X" }] };
     expect(refused(`create -f ${file(service("invalid", spec))}`).split("\n")).toEqual([
       'The Service "invalid" is invalid: ',
@@ -104,7 +104,7 @@ describe("kubectl: files that make no sense", () => {
     ]);
   });
 
-  it("-n that differs from the file", () => {
+  it("-n that differs from the file: refused by kubectl", () => {
     expect(refused(`-n default create -f ${file(service("a", undefined, { namespace: "other" }))}`)).toBe(
       `error: the namespace from the provided object "other" does not match the namespace "default". You must pass '--namespace=other' to perform this operation.`,
     );
@@ -163,7 +163,7 @@ describe("kubectl: selectors, options and patches that make no sense", () => {
     expect(refused(line)).toContain(err);
   });
 
-  it("a field that is unknown in a patch warns, as kubectl patch asks for no validation", () => {
+  it("an unknown field in a patch: a warning, as kubectl patch asks for no validation", () => {
     expect(kubectl.run(`patch svc kubernetes -p '{"spec":{"nope":1}}'`)).toEqual({
       code: 0,
       out: "service/kubernetes patched (no change)\n",

@@ -8,7 +8,7 @@ const { ok } = kubectl;
 const PATIENCE = { timeout: 10_000, interval: 250 };
 
 describe("an IPAddress that is deleted by hand while its Service lives", () => {
-  it("is back within 10 s; kubectl events and describe say so, and a second time is counted on the same event", async () => {
+  it("the IPAddress: restored within 10 s, with an event that counts repetitions", async () => {
     ok(`apply -f ${kubectl.file("repaired.json", service("repaired", { ports: [{ port: 80 }] }))}`);
     const address = ok("get service repaired -o jsonpath={.spec.clusterIP}");
     const before = ok(`get ipaddress ${address} -o jsonpath={.metadata.uid}`);

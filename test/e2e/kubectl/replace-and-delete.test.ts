@@ -11,7 +11,7 @@ const get = (path: string, name: string) => ok(`get ${name} -o jsonpath=${path}`
 const deleted = (...names: string[]) => new RegExp(`^${names.map((name) => `${name} deleted( from \\S+ namespace)?`).join("\n")}$`);
 
 describe("kubectl replace", () => {
-  it("keeps address and uid, drops what the file does not have", () => {
+  it("a file: keeps address and uid, removes fields that it lacks", () => {
     create(service("web", { selector: { app: "web" }, ports: [{ port: 80 }] }, { labels: { tier: "front" } }));
     const before = get("{.metadata.uid}/{.spec.clusterIP}", "svc/web");
     expect(ok(`replace -f ${kubectl.file("web.json", service("web", { ports: [{ port: 81 }] }))}`)).toBe("service/web replaced");
@@ -19,7 +19,7 @@ describe("kubectl replace", () => {
     expect(get("{.spec.ports[0].port}{.spec.selector}{.metadata.labels}", "svc/web")).toBe("81");
   });
 
-  it("refuses a stale resourceVersion, a missing object and what cannot change", () => {
+  it("a stale resourceVersion, a missing object, an immutable field: refused", () => {
     const stale = kubectl.file("stale.json", service("web", { ports: [{ port: 82 }] }, { resourceVersion: "1" }));
     expect(refused(`replace -f ${stale}`)).toBe(
       `Error from server (Conflict): error when replacing "${stale}": Operation cannot be fulfilled on services "web": the object has been modified; please apply your changes to the latest version and try again`,
@@ -37,7 +37,7 @@ describe("kubectl replace", () => {
     );
   });
 
-  it("--force deletes and makes anew, with the address that the file asks for", () => {
+  it("--force: deletes and creates again, with the file's address", () => {
     const uid = get("{.metadata.uid}", "svc/web");
     const file = kubectl.file("forced.json", service("web", { clusterIP: get("{.spec.clusterIP}", "svc/web"), ports: [{ port: 83 }] }));
     expect(ok(`replace --force -f ${file}`)).toMatch(/^service "web" deleted( from \S+ namespace)?\nservice\/web replaced$/);
@@ -45,12 +45,12 @@ describe("kubectl replace", () => {
     expect(get("{.spec.ports[0].port}", "svc/web")).toBe("83");
   });
 
-  it("of a Service that is not there creates it, as upstream", () => {
+  it("a missing Service: created, as upstream", () => {
     expect(ok(`replace -f ${kubectl.file("absent.json", service("absent"))}`)).toBe("service/absent replaced");
     expect(get("{.spec.clusterIP}", "svc/absent")).toMatch(/^10\.96\./);
   });
 
-  it("of other types", () => {
+  it("other types: replaced", () => {
     create(lease("l1", { holderIdentity: "a" }));
     expect(ok(`replace -f ${kubectl.file("lease.json", lease("l1", { holderIdentity: "b" }))}`)).toBe(
       "lease.coordination.k8s.io/l1 replaced",
@@ -60,7 +60,7 @@ describe("kubectl replace", () => {
 });
 
 describe("kubectl delete", () => {
-  it("by name, several, by type/name, from a file; what is not there is told", () => {
+  it("names, type/name, a file: deleted; a missing object: named", () => {
     create(service("a"), service("b"), service("c"), lease("d"));
     expect(ok("delete service a b")).toMatch(deleted('service "a"', 'service "b"'));
     expect(ok("delete svc/c lease/d")).toMatch(deleted('service "c"', 'lease.coordination.k8s.io "d"'));
@@ -85,7 +85,7 @@ describe("kubectl delete", () => {
     expect(refused("delete leases")).toBe("error: resource(s) were provided, but no name was specified");
   });
 
-  it("gives the address back", () => {
+  it("a Service: gives its address back", () => {
     create(service("held", { clusterIP: "10.96.30.30", ports: [{ port: 80 }] }));
     ok("delete service held");
     expect(refused("get ipaddress 10.96.30.30")).toContain("NotFound");
@@ -99,7 +99,7 @@ describe("kubectl delete", () => {
     expect(ok("get lease dry -o name")).toBe("lease.coordination.k8s.io/dry");
   });
 
-  it("waits for finalizers: --timeout, --wait=false, and until another client takes them off", async () => {
+  it("finalizers: waited for, with --timeout and --wait=false", async () => {
     create(lease("held", {}, { finalizers: ["example.com/hold"] }));
     expect(refused("delete lease held --timeout=2s")).toMatch(/error: timed out waiting for the condition on leases\/held$/);
     expect(ok("delete lease held --wait=false")).toMatch(/"held" deleted/);
@@ -114,7 +114,7 @@ describe("kubectl delete", () => {
     expect(refused("get lease held")).toContain("NotFound");
   });
 
-  it("of a pod on a node waits for its end; --now and --force --grace-period=0", () => {
+  it("a pod on a node: waited for; --now and --force --grace-period=0", () => {
     create(pod("graceful", { nodeName: "n1" }), pod("quick"), pod("unbound"));
     expect(ok("delete pod unbound --now")).toMatch(/^pod "unbound" deleted/);
     expect(ok("delete pod quick --grace-period=1")).toMatch(/^pod "quick" deleted/);
@@ -138,7 +138,7 @@ describe("kubectl delete", () => {
 });
 
 describe("kubectl delete namespace", () => {
-  it("empties it first, and a new one of that name starts empty", () => {
+  it("a namespace: emptied first, and a new one of the name is empty", () => {
     ok("create namespace team");
     create(
       service("inner", { clusterIP: "10.96.40.40", ports: [{ port: 80 }] }, { namespace: "team" }),
@@ -151,7 +151,7 @@ describe("kubectl delete namespace", () => {
     expect(ok("get services,leases -n team -o name")).toBe("");
   });
 
-  it("refuses content while it goes, and to delete the namespaces that must stay", () => {
+  it("a namespace being deleted: refuses content; system namespaces: stay", () => {
     ok("create namespace held");
     create(lease("hold", {}, { namespace: "held", finalizers: ["example.com/hold"] }));
     ok("delete namespace held --wait=false");

@@ -41,7 +41,7 @@ function typed(command: string, output: readonly string[]): string {
 }
 
 describe("docs/tutorial.md", () => {
-  it("does what it says, from the first line to the last", () => {
+  it("every command: prints what the page shows", () => {
     const steps = stepsOf(page);
     for (const step of steps) {
       if (step.kind === "file") {
@@ -56,7 +56,7 @@ describe("docs/tutorial.md", () => {
     expect(steps.length).toBeGreaterThan(50);
   }, 240_000);
 
-  it("leaves a cluster that keeps every invariant", async () => {
+  it("the cluster afterwards: keeps every invariant", async () => {
     const observed = await observe(server.url);
     expect([...checkState(observed), ...checkNodePortsUnique(observed)]).toEqual([]);
     expect(observed.services.length).toBeGreaterThan(250);

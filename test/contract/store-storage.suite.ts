@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { OBJECT_MAX_BYTES } from "../../src/core/base/limits";
+import { OBJECT_MAX_BYTES } from "../../src/api/store/limits";
 import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
 import type { HistoryEntry, StoredObject, StoreStorage } from "../../src/api/store/store-storage";
 

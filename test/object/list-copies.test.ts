@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { clusterRecord } from "../../durable-objects/peers";
 import { systemDigest } from "../../durable-objects/ports";
-import { LIST_COPY_AGE_MAX_MS, LIST_COPY_LIFETIME_SECONDS, PUBLISH_INTERVAL_MS } from "../../src/core/base/limits";
+import { LIST_COPY_AGE_MAX_MS, LIST_COPY_LIFETIME_SECONDS, PUBLISH_INTERVAL_MS } from "../../src/api/store/limits";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { listCopyKey, openListCopy } from "../../src/api/store/list-copy";
 import { SOURCE_HEADER } from "../../src/api/store/list-source";

@@ -4,7 +4,7 @@ import type { ResourceStore } from "../../durable-objects/resource-store";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage } from "../../durable-objects/sql/store-sql";
 import { STORE_MIGRATIONS } from "../../durable-objects/store-ports";
-import { OBJECT_MAX_BYTES } from "../../src/core/base/limits";
+import { OBJECT_MAX_BYTES } from "../../src/api/store/limits";
 import type { CoreEvent, KubeObject, Lease } from "../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../src/api/rpc/store";
 import { storeStorageCases } from "../contract/store-storage.suite";

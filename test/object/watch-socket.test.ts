@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { HISTORY_SIZE_MAX } from "../../src/core/base/limits";
+import { HISTORY_SIZE_MAX } from "../../src/api/store/limits";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { definitionOf } from "../../src/api/registry/all";
 import type { CollectionRequest } from "../../src/api/rpc/store";

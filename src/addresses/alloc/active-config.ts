@@ -12,7 +12,7 @@
  * | receiving P        | owns P, some of its rows are missing | unsealed                   |
  */
 import { assert } from "../../core/base/assert";
-import { OWNER_PREFIXES_MAX } from "../../core/base/limits";
+import { OWNER_PREFIXES_MAX } from "../rpc/limits";
 import type { Family } from "../../core/net/family";
 import { type Prefix, containsAddress, formatPrefix, parsePrefix, relation } from "../../core/net/prefix";
 import type { ConfigureResult, OwnerConfig } from "../rpc/service-cidr";

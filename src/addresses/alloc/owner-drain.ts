@@ -15,7 +15,7 @@
  * Every release has its token remembered, even when it deleted a row: an allocate call that arrives late is refused.
  */
 import { assert } from "../../core/base/assert";
-import { RELEASED_TOKEN_LIFETIME_MS } from "../../core/base/limits";
+import { RELEASED_TOKEN_LIFETIME_MS } from "../rpc/limits";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import type { Scope } from "../../core/net/band";
 import type { Family } from "../../core/net/family";

@@ -6,7 +6,7 @@
  * A row keeps its gen, by which the holder of the address knows it. It gets a new position at the target, so that a store that reads the rows
  * since its last look finds it again.
  */
-import { COPY_ROWS_MAX } from "../../core/base/limits";
+import { COPY_ROWS_MAX } from "../rpc/limits";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import { containsPrefix, formatPrefix, hostBitsOf, IPV4_MAPPED, type Prefix } from "../../core/net/prefix";
 import { assert } from "../../core/base/assert";

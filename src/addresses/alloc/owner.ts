@@ -25,7 +25,7 @@ import {
   OWNER_ROWS_PER_ANSWER_MAX,
   OWNER_TOKEN_CHARS_MAX,
   RELEASED_TOKENS_MAX,
-} from "../../core/base/limits";
+} from "../rpc/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";

@@ -9,7 +9,7 @@
  *                    └── refused, timed out: outbox row in the turn that decides ────────────────────►└─► IPAddress, then owner's row
  */
 import type { AllocationMetrics } from "../alloc/allocation-metrics";
-import { RELEASE_WAIT_MS } from "../../core/base/limits";
+import { RELEASE_WAIT_MS } from "../rpc/limits";
 import { orderedUuid } from "../../core/base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";

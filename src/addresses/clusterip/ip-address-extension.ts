@@ -10,7 +10,8 @@
  * No Service gets the address of a client's object, so none is replaced by an internal write: the one row at the owner is taken before the object
  * is stored, and once more looked for if claims have come since. Only an owner that lost rows can give the address out again.
  */
-import { RPC_TIMEOUT_MS, SEED_PAGE_OBJECTS } from "../../core/base/limits";
+import { SEED_PAGE_OBJECTS } from "../rpc/limits";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";

@@ -1,5 +1,6 @@
 /** Everything that a store asks of one owner: what arrives while calls are under way goes out together in the next one. */
-import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX, SUPPLY_CALLS_IN_FLIGHT_MAX } from "../../core/base/limits";
+import { SUPPLY_BATCH_MAX, SUPPLY_CALLS_IN_FLIGHT_MAX } from "../rpc/limits";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Family } from "../../core/net/family";

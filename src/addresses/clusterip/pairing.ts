@@ -3,7 +3,8 @@
  * written there in parallel with the commit. What a crash or an unreachable store left unwritten is written again: the mark `paired`
  * says up to which revision of this store everything is known to be there.
  */
-import { RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX, UNPAIRED_CHANGES_MAX } from "../../core/base/limits";
+import { SUPPLY_BATCH_MAX, UNPAIRED_CHANGES_MAX } from "../rpc/limits";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { IPAddressesRpc, IPAddressWrite } from "../rpc/ip-addresses";

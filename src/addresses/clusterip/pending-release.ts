@@ -10,7 +10,8 @@
  *   (address-supply.ts).
  */
 import { groupBy } from "../../core/base/group-by";
-import { PENDING_RELEASES_MAX, RELEASE_WAIT_MS, RPC_TIMEOUT_MS, SUPPLY_BATCH_MAX } from "../../core/base/limits";
+import { PENDING_RELEASES_MAX, RELEASE_WAIT_MS, SUPPLY_BATCH_MAX } from "../rpc/limits";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { type Family, familyOfText } from "../../core/net/family";

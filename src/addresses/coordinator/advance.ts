@@ -3,7 +3,7 @@
  * and to the ranges that are ready. It runs in the transaction of the change that made it necessary. So a crash leaves both or neither, and a
  * configuration is durable before it is pushed (rule 11). Repeating it changes nothing.
  */
-import { OWNER_PREFIXES_MAX } from "../../core/base/limits";
+import { OWNER_PREFIXES_MAX } from "../rpc/limits";
 import { mergeSiblings } from "../topology/claim";
 import { RETIRED } from "../topology/owner-content";
 import type { CoordinatorSettings } from "./coordinator-settings";

@@ -15,7 +15,7 @@
 import type { EventRecorder } from "../../api/events/event-recorder";
 import { Batcher } from "../../core/base/batch";
 import { EarliestAlarm } from "../../core/base/earliest-alarm";
-import { HANDOFF_ROWS_MAX } from "../../core/base/limits";
+import { HANDOFF_ROWS_MAX } from "../rpc/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
 import type { OwnerContent } from "../topology/owner-content";

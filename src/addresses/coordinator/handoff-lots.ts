@@ -3,7 +3,7 @@
  * an owner can be told of, and the addresses that may be frozen at once. Pure.
  */
 import { groupBy } from "../../core/base/group-by";
-import { OWNER_PREFIXES_MAX } from "../../core/base/limits";
+import { OWNER_PREFIXES_MAX } from "../rpc/limits";
 import { formatPrefix } from "../../core/net/prefix";
 import { claimUnowned } from "../topology/claim";
 import type { Move } from "../topology/moves";

@@ -1,5 +1,5 @@
 /** The life of a hand-off: when its source may begin it, whether it may go on, and how long it rests after a failure. */
-import { HANDOFF_TIMEOUT_MS } from "../../core/base/limits";
+import { HANDOFF_TIMEOUT_MS } from "../rpc/limits";
 import type { Move } from "../topology/moves";
 import type { HandoffRow } from "./coordinator-storage";
 import type { TopologyView } from "./topology-view";

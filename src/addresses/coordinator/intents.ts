@@ -6,7 +6,7 @@
  * - A write that takes ranges away (deletion, Ready=False) first fences: the ranges leave the topology, and every owner under them confirms.
  *   Only then is the write let through. A fence that is not confirmed in time refuses the write with 503 and is lifted.
  */
-import { SERVICE_CIDR_SEGMENTS_MAX } from "../../core/base/limits";
+import { SERVICE_CIDR_SEGMENTS_MAX } from "../rpc/limits";
 import type { Clock } from "../../core/base/ports";
 import type { Prefix } from "../../core/net/prefix";
 import { forbiddenField } from "../../api/meta/field-errors";

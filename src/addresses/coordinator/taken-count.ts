@@ -7,7 +7,8 @@
  * still are closed. An earlier count, which closes nothing, finds what is not empty.
  */
 import { chunksOf } from "../../core/base/chunks";
-import { OWNER_INTERVALS_MAX, RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { OWNER_INTERVALS_MAX } from "../rpc/limits";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { AddressInterval } from "../topology/coverage";
 import { doubtOwner } from "./doubt-owner";

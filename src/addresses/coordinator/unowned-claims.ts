@@ -1,5 +1,5 @@
 /** New claims of a ServiceCIDR: the parts of its prefixes that nobody owns. */
-import { SERVICE_CIDR_SEGMENTS_MAX } from "../../core/base/limits";
+import { SERVICE_CIDR_SEGMENTS_MAX } from "../rpc/limits";
 import { formatPrefix, type Prefix } from "../../core/net/prefix";
 import { claimUnowned, largestOf } from "../topology/claim";
 import type { CoordinatorStorage } from "./coordinator-storage";

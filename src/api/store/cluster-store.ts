@@ -2,7 +2,8 @@
  * One store of a cluster: a ResourceStore and what peers, cron and clients ask of it besides writes of single objects. The services store, the
  * ipaddresses store, the Coordinator's store and the plain stores are this class with another extension.
  */
-import { LIST_COPY_LIFETIME_SECONDS, RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { LIST_COPY_LIFETIME_SECONDS } from "./limits";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Digest, Random, Recorder } from "../../core/base/ports";
 import { ok, type Result } from "../../core/base/result";
 import { throttled } from "../../core/base/throttle";

@@ -1,5 +1,5 @@
 /** Lists and watches of one store: what a CollectionRequest means, and where its bytes come from. */
-import { WATCH_TIMEOUT_MIN_MS } from "../../core/base/limits";
+import { WATCH_TIMEOUT_MIN_MS } from "./limits";
 import { err, ok, type Result } from "../../core/base/result";
 import { parseFieldSelector } from "../meta/field-selector";
 import type { KubeObject } from "../meta/kubernetes";

@@ -1,5 +1,5 @@
 /** What a Worker remembers of stores and their published copies, and which copy may answer (rules: list-copy.ts). */
-import { EDGE_COPIES_CHARS_MAX, EDGE_READ_INTERVAL_MS, EDGE_STORES_MAX } from "../../core/base/limits";
+import { EDGE_COPIES_CHARS_MAX, EDGE_READ_INTERVAL_MS, EDGE_STORES_MAX } from "./limits";
 import type { Clock, Digest } from "../../core/base/ports";
 import { isRecent, isUsable, type ListCopy, openListCopy } from "./list-copy";
 import type { SeenStore } from "./list-source";

@@ -1,5 +1,5 @@
 /** The history of a store, read page by page: the whole history would fill the object's memory. */
-import { HISTORY_PAGE_ENTRIES } from "../../core/base/limits";
+import { HISTORY_PAGE_ENTRIES } from "./limits";
 import type { HistoryEntry, StoreStorage } from "./store-storage";
 
 /** Every retained change after a revision, in order. To be read within one turn. */

@@ -11,7 +11,7 @@
  *   history after that looks to the client as after a slow answer of its own.
  * - Ages are differences to the reader's clock; a copy from the reader's future is not used.
  */
-import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "../../core/base/limits";
+import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "./limits";
 import type { Digest } from "../../core/base/ports";
 import { seal, unseal } from "../../core/base/sealed-text";
 import { parseFieldSelector } from "../meta/field-selector";

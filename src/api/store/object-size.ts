@@ -1,5 +1,5 @@
 /** How much JSON one object may be. Upstream: etcd's limit of a request, which its apiserver passes on as 413. */
-import { OBJECT_MAX_BYTES } from "../../core/base/limits";
+import { OBJECT_MAX_BYTES } from "./limits";
 import { requestTooLarge, type Status } from "../meta/status";
 
 const encoder = new TextEncoder();

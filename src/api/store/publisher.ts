@@ -3,7 +3,7 @@
  * PUBLISH_INTERVAL_MS, restarts included. Nobody waits for a publication and nothing depends on it. The next demand tries a failed one again,
  * so a cluster that nobody lists costs nothing.
  */
-import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "../../core/base/limits";
+import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "./limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 

@@ -13,14 +13,8 @@
  */
 import { assert } from "../../core/base/assert";
 import { Batcher, type BatchCounters } from "../../core/base/batch";
-import {
-  HISTORY_ENTRIES_MAX,
-  HISTORY_SIZE_MAX,
-  HISTORY_TRIM_ENTRIES,
-  OPERATION_DEADLINE_MS,
-  STORE_OPERATIONS_MAX,
-  STORE_QUEUE_MAX,
-} from "../../core/base/limits";
+import { HISTORY_ENTRIES_MAX, HISTORY_SIZE_MAX, HISTORY_TRIM_ENTRIES, STORE_OPERATIONS_MAX, STORE_QUEUE_MAX } from "./limits";
+import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { internalError, notFound, overloaded, revisionTooLarge, type Status, timeout } from "../meta/status";

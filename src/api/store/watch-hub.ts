@@ -7,7 +7,7 @@
  * - A watcher whose backlog grows beyond the limit is cut off; its client resumes from its last revision.
  */
 import type { Clock } from "../../core/base/ports";
-import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TICK_MS } from "../../core/base/limits";
+import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TICK_MS } from "./limits";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import type { OpenWatches, WatchedCollection } from "../rpc/store";
 import type { HistoryEntry } from "./store-storage";

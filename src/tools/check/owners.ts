@@ -2,7 +2,8 @@
  * The rows of owners against what the API shows. Rows are the authority on who holds an address: an address without its row can be given out
  * twice, and a row without its object keeps an address for ever.
  */
-import { OPERATION_DEADLINE_MS, RELEASE_WAIT_MS } from "../../core/base/limits";
+import { RELEASE_WAIT_MS } from "../../addresses/rpc/limits";
+import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
 import { keyOf } from "../../api/meta/object-key";
 import { isDerived } from "../../api/registry/ip-addresses/parent-service";
 import { parseAddress } from "../../core/net/address";

@@ -1,5 +1,5 @@
 /** Lists of any version from the copies that stores publish in KV: this isolate's memory of them, and the answers. */
-import { EDGE_READ_TIMEOUT_MS } from "../../core/base/limits";
+import { EDGE_READ_TIMEOUT_MS } from "../../api/store/limits";
 import { withTimeout } from "../../core/base/timeout";
 import { pageResponse } from "../../../durable-objects/page-response";
 import type { Env } from "../../../durable-objects/env";

@@ -13,7 +13,8 @@
  * abandoned attempt finds another id at the target, and another row at the commit.
  */
 import { inParallel } from "../../../core/base/in-parallel";
-import { HANDOFF_TIMEOUT_MS, RPC_TIMEOUT_MS } from "../../../core/base/limits";
+import { HANDOFF_TIMEOUT_MS } from "../../rpc/limits";
+import { RPC_TIMEOUT_MS } from "../../../core/base/limits";
 import { isTimeout, withTimeout } from "../../../core/base/timeout";
 import type { Move } from "../../topology/moves";
 import type { HandoffRow } from "../coordinator-storage";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { COPY_ROWS_MAX } from "../../../../src/core/base/limits";
+import { COPY_ROWS_MAX } from "../../../../src/addresses/rpc/limits";
 import { formatAddress } from "../../../../src/core/net/address";
 import type { CopyChunk, OwnerConfig } from "../../../../src/addresses/rpc/service-cidr";
 import { aConfig, aHolder, OwnerWorld } from "../../../support/worlds/owner-world";

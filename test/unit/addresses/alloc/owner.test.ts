@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { InvariantError } from "../../../../src/core/base/assert";
-import { RELEASED_TOKEN_LIFETIME_MS } from "../../../../src/core/base/limits";
+import { RELEASED_TOKEN_LIFETIME_MS } from "../../../../src/addresses/rpc/limits";
 import { OwnerWorld, aConfig, aHolder } from "../../../support/worlds/owner-world";
 
 const A = "10.0.0.0/24";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PENDING_RELEASES_MAX } from "../../../../src/core/base/limits";
+import { PENDING_RELEASES_MAX } from "../../../../src/addresses/rpc/limits";
 import { type PendingRelease, PendingReleases } from "../../../../src/addresses/clusterip/pending-release";
 import { aTopology, LedgerWorld } from "../../../support/worlds/ledger-world";
 

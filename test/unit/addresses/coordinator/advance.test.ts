@@ -1,6 +1,6 @@
 /** When a committed hand-off ends, whatever has happened to its segments at the target meanwhile. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { OWNER_PREFIXES_MAX } from "../../../../src/core/base/limits";
+import { OWNER_PREFIXES_MAX } from "../../../../src/addresses/rpc/limits";
 import { advance } from "../../../../src/addresses/coordinator/advance";
 import type { CidrRow, ClaimRow, HandoffRow } from "../../../../src/addresses/coordinator/coordinator-storage";
 import { MirroredStorage } from "../../../../src/addresses/coordinator/mirrored-storage";

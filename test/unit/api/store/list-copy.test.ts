@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seal } from "../../../../src/core/base/sealed-text";
-import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "../../../../src/core/base/limits";
+import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "../../../../src/api/store/limits";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import { eventsDefinition, eventsGroupEventsDefinition } from "../../../../src/api/registry/events/definition";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "../../../../src/core/base/limits";
+import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "../../../../src/api/store/limits";
 import { type PublicationMark, Publisher } from "../../../../src/api/store/publisher";
 import { SimScheduler } from "../../../support/sim/scheduler";
 

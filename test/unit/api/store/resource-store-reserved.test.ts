@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { OPERATION_DEADLINE_MS, STORE_OPERATIONS_MAX, STORE_QUEUE_MAX } from "../../../../src/core/base/limits";
+import { STORE_OPERATIONS_MAX, STORE_QUEUE_MAX } from "../../../../src/api/store/limits";
+import { OPERATION_DEADLINE_MS } from "../../../../src/core/base/limits";
 import { invalid, type Status } from "../../../../src/api/meta/status";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import type { WriteResult } from "../../../../src/api/rpc/store";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { OBJECT_MAX_BYTES, STORE_QUEUE_MAX } from "../../../../src/core/base/limits";
+import { OBJECT_MAX_BYTES, STORE_QUEUE_MAX } from "../../../../src/api/store/limits";
 import type { Lease, Namespace } from "../../../../src/api/meta/kubernetes";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import type { WriteResult } from "../../../../src/api/rpc/store";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TIMEOUT_MIN_MS } from "../../../../src/core/base/limits";
+import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TIMEOUT_MIN_MS } from "../../../../src/api/store/limits";
 import { aLease, StoreWorld } from "../../../support/worlds/store-world";
 
 describe("bookmarks", () => {

@@ -1,6 +1,6 @@
 /** The end of a ServiceCIDR with many others inside: each of them takes over its part, side by side. */
 import { describe, expect, it } from "vitest";
-import { HANDOFF_TIMEOUT_MS } from "../../../../../src/core/base/limits";
+import { HANDOFF_TIMEOUT_MS } from "../../../../../src/addresses/rpc/limits";
 import { delayed, TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
 import { type CoordinatorWorld, startedWorld } from "../../../../support/worlds/coordinator-world";
 

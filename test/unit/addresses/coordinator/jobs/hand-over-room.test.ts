@@ -1,6 +1,6 @@
 /** Hand-offs when an owner can be told of few more segments, or of none. */
 import { expect, it } from "vitest";
-import { OWNER_PREFIXES_MAX } from "../../../../../src/core/base/limits";
+import { OWNER_PREFIXES_MAX } from "../../../../../src/addresses/rpc/limits";
 import type { JobContext } from "../../../../../src/addresses/coordinator/job-context";
 import type { ClaimRow, CoordinatorState, HandoffRow } from "../../../../../src/addresses/coordinator/coordinator-storage";
 import { handOver } from "../../../../../src/addresses/coordinator/jobs/hand-over";

@@ -1,0 +1,67 @@
+/** Every bound of stores, watches and published copies, with its unit in the name and the reason for its size. */
+
+/** Stored JSON of one object; a row may hold 2 MB. Upstream's etcd refuses beyond the same size. */
+export const OBJECT_MAX_BYTES = 1_572_864;
+
+/** Writes that wait for one drain. Beyond it the answer is 429, so that the wait of the others stays bounded. */
+export const STORE_QUEUE_MAX = 2_000;
+
+/**
+ * Writes begun and not yet answered; most of them wait for peers: some seconds of full load. Beyond it 429, so that a peer that hangs
+ * costs bounded memory (rule 19).
+ */
+export const STORE_OPERATIONS_MAX = 5_000;
+
+/** History kept at most: a client that was away for 60 s at 200 writes/s (12,000 changes) resumes with room to spare. */
+export const HISTORY_ENTRIES_MAX = 50_000;
+
+/**
+ * Characters of history, with the objects that each change replaced: the 12,000 changes above and one trim, at 2 KB before and 2 KB
+ * after. A watch that resumes at the floor holds half of that while it is sent; an object has 128 MB.
+ */
+export const HISTORY_SIZE_MAX = 68 * 1024 * 1024;
+
+/** Entries trimmed at once when a bound is crossed, so that the cost is spread. */
+export const HISTORY_TRIM_ENTRIES = 5_000;
+
+/** Entries of history read at once. */
+export const HISTORY_PAGE_ENTRIES = 500;
+
+/** Unsent bytes after which a slow watcher is cut off. */
+export const WATCH_BACKLOG_MAX_BYTES = 1024 * 1024;
+
+/** Idle watchers get a bookmark with the newest revision this often (upstream: about once a minute). */
+export const WATCH_BOOKMARK_INTERVAL_MS = 60_000;
+
+/** How often timeouts and bookmarks are checked while there is a watcher. */
+export const WATCH_TICK_MS = 1_000;
+
+/** A watch without timeoutSeconds ends after this time plus up to as much again (upstream: 30 to 60 minutes). */
+export const WATCH_TIMEOUT_MIN_MS = 30 * 60_000;
+
+/** Greatest age of a copy that answers a list at resourceVersion 0, and of a store's statement about itself. */
+export const LIST_COPY_AGE_MAX_MS = 60_000;
+
+/** Characters of one copy; a larger store is not published. In UTF-8 at most 24 MiB; a KV value may have 25. */
+export const LIST_COPY_CHARS_MAX = 8 * 1024 * 1024;
+
+/** KV keeps a copy for this long, which is longer than its use, so that a deleted cluster leaves none behind. */
+export const LIST_COPY_LIFETIME_SECONDS = 120;
+
+/** Time between two publications of one store. */
+export const PUBLISH_INTERVAL_MS = 60_000;
+
+/** A put into KV that takes longer counts as failed. */
+export const PUBLISH_TIMEOUT_MS = 10_000;
+
+/** Characters of all copies in a Worker's memory (128 MB for the isolate, shared with objects): the largest copy and many small ones. */
+export const EDGE_COPIES_CHARS_MAX = 24 * 1024 * 1024;
+
+/** Stores that a Worker remembers. Beyond it the memory starts empty, and each store is asked once more. */
+export const EDGE_STORES_MAX = 10_000;
+
+/** After a read of KV without a usable copy, the store answers for this long without another read. */
+export const EDGE_READ_INTERVAL_MS = 1_000;
+
+/** A read of KV that is slower than this is given up. */
+export const EDGE_READ_TIMEOUT_MS = 1_000;

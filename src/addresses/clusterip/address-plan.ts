@@ -21,8 +21,9 @@ import { canonicalAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { withReadDefaults } from "../../api/registry/services/defaults";
 import { initFamilies } from "../../api/registry/services/families";
+import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { normalizeClusterIPs, patchAllocatedValues } from "../../api/registry/services/normalize";
-import { isHeadless, listOf, needsClusterIP, NONE, type ServiceSpec, specOf } from "../../api/registry/services/predicates";
+import { isHeadless, listOf, needsClusterIP, type ServiceSpec, specOf } from "../../api/registry/services/predicates";
 import { requestedNodePortErrors } from "./node-port-plan";
 
 /** One address that the change needs and does not have yet. */
@@ -117,11 +118,7 @@ export function dryRunAddress(prefixText: string): string {
 
 /** The addresses that this (stored) Service holds, canonical, primary first. */
 export function heldAddresses(service: Service): string[] {
-  const spec = specOf(service);
-  if (!needsClusterIP(spec) || isHeadless(spec)) return [];
-  const addresses = listOf(spec.clusterIPs);
-  if (addresses.length === 0) return spec.clusterIP ? [canonicalAddress(spec.clusterIP)] : [];
-  return addresses.filter((address) => address !== "" && address !== NONE).map(canonicalAddress);
+  return clusterIPTextsOf(service).map(canonicalAddress);
 }
 
 /** Whether the stored Service (JSON text; undefined = there is none) holds the address. One that cannot be read keeps what it may hold. */

@@ -6,7 +6,8 @@ import { rangeIndex } from "../topology/range-index";
 import type { RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
 import { addressId, readIPAddress, readService, type Round, serviceId, wantParent } from "./round";
-import { clusterIPsOf, readClusterIP } from "./rules";
+import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
+import { readClusterIP } from "./rules";
 
 /** Objects read by one call: its turn in the store stays far below 50 ms. */
 export const PAGE = 100;
@@ -26,7 +27,7 @@ export class Lookup {
     await this.#readServices(round);
     const names = new Set([...round.addresses].flatMap(([name, object]) => (object ? [] : [name])));
     for (const service of round.services.values()) {
-      for (const text of clusterIPsOf(service)) {
+      for (const text of clusterIPTextsOf(service)) {
         const ip = readClusterIP(text);
         if (ip && !round.addresses.get(ip.address)) names.add(ip.address);
       }

@@ -4,7 +4,6 @@ import { keyOf } from "../../api/meta/object-key";
 import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import type { FedChange } from "../../api/rpc/object-feed";
 import type { ObjectKey } from "../../api/rpc/store";
-import { clusterIPsOf } from "./rules";
 
 export interface Round {
   /** by `namespace/name` */
@@ -81,9 +80,11 @@ export function wantParent(round: Round, object: IPAddress): void {
 /** The Service in a stored text; undefined = the text is damaged. */
 export function readService(text: string): Service | undefined {
   const service = readObject<Service>(text);
-  // The rules read any text in the other fields; clusterIPs they take apart.
-  const clusterIPs: unknown = service && clusterIPsOf(service);
-  return Array.isArray(clusterIPs) && clusterIPs.every((ip) => typeof ip === "string") ? service : undefined;
+  // The rules read any text in the other fields; the ClusterIPs they take apart.
+  const { clusterIP, clusterIPs } = (service?.spec ?? {}) as { clusterIP?: unknown; clusterIPs?: unknown };
+  const plural: unknown = clusterIPs ?? [];
+  const isReadable = Array.isArray(plural) && [clusterIP ?? "", ...plural].every((text) => typeof text === "string");
+  return isReadable ? service : undefined;
 }
 
 /** As readService. */

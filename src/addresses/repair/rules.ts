@@ -6,6 +6,7 @@
 import { ORPHAN_GRACE_MS } from "./orphan-grace";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
 import type { IPAddress, Service } from "../../api/meta/kubernetes";
+import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import { parseTime } from "../../api/meta/time";
 import { parseAddress } from "../../core/net/address";
@@ -13,8 +14,6 @@ import type { Family } from "../../core/net/family";
 
 /** An IPAddress that is newer than its Service may belong to a change that is not visible yet. It is judged when it is older than this. */
 const NEW_ADDRESS_GRACE_MS = 5_000;
-
-const NONE = "None";
 
 /** An address of a Service. */
 export interface ClusterIP {
@@ -32,13 +31,6 @@ export interface ServiceFacts {
   /** the IPAddress of that name */
   object(address: string): IPAddress | undefined;
   service(namespace: string, name: string): Service | undefined;
-}
-
-/** The entries of clusterIPs that are to be judged; a headless Service and an ExternalName one have none. */
-export function clusterIPsOf({ spec }: Service): string[] {
-  const first = spec?.clusterIP ?? "";
-  if (!spec || spec.type === "ExternalName" || first === "" || first === NONE) return [];
-  return spec.clusterIPs?.length ? spec.clusterIPs : [first];
 }
 
 /** Undefined when the text is no address. */
@@ -92,5 +84,5 @@ export function judgeIPAddress(object: IPAddress, service: Service | undefined, 
 /** Whether the address is one of the Service's, in whatever spelling. */
 export function isHeldBy(service: Service, address: string): boolean {
   const wanted = readClusterIP(address)?.address ?? address;
-  return clusterIPsOf(service).some((text) => (readClusterIP(text)?.address ?? text) === wanted);
+  return clusterIPTextsOf(service).some((text) => (readClusterIP(text)?.address ?? text) === wanted);
 }

@@ -13,7 +13,8 @@ import { type Lookup, PAGE } from "./lookup";
 import type { RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
 import { emptyRound, readService, type Round, serviceId, wantSuspect } from "./round";
-import { type ClusterIP, clusterIPsOf, readClusterIP, type ServiceFinding } from "./rules";
+import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
+import { type ClusterIP, readClusterIP, type ServiceFinding } from "./rules";
 
 /** An address of a Service that its store is to make whole. */
 interface Proposal {
@@ -104,7 +105,7 @@ export class ServiceEffects {
       // The Service is gone, or another one is in its place, which the history announces.
       if (!before || after?.metadata?.uid !== seen.metadata?.uid) continue;
       const ip = readClusterIP(text);
-      const isSame = before.metadata?.resourceVersion === after?.metadata?.resourceVersion && clusterIPsOf(before).includes(text);
+      const isSame = before.metadata?.resourceVersion === after?.metadata?.resourceVersion && clusterIPTextsOf(before).includes(text);
       if (isSame && judgeInRound(round, ranges, before, ip) === finding) this.reports.ofService(finding, before, ip);
       else lookAgain(this.ports, id);
     }
@@ -116,7 +117,7 @@ function judge(round: Round, ranges: PrefixIndex<Prefix>): { proposals: Proposal
   const proposals: Proposal[] = [];
   const doubts: Doubt[] = [];
   for (const service of round.services.values()) {
-    for (const text of clusterIPsOf(service)) {
+    for (const text of clusterIPTextsOf(service)) {
       const ip = readClusterIP(text);
       const finding = judgeInRound(round, ranges, service, ip);
       if (finding === "invalid" || finding === "outOfRange" || finding === "duplicate") doubts.push({ service, text, finding });

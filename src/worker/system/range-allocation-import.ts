@@ -14,7 +14,8 @@
 import type { Env } from "../../../durable-objects/env";
 import { ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
 import { err, ok, type Result } from "../../core/base/result";
-import { clusterIPsOf, readClusterIP } from "../../addresses/repair/rules";
+import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
+import { readClusterIP } from "../../addresses/repair/rules";
 import { type RangeAllocation, readRangeAllocation } from "../../tools/import/range-allocation";
 import type { IPAddress, Service } from "../../api/meta/kubernetes";
 import { isJsonObject, type JsonValue } from "../../api/schema/json-value";
@@ -138,7 +139,7 @@ async function objectsWith(env: Env, cluster: string, addresses: readonly string
 /** Where both have the address, the Service is named. */
 function noteService(service: Service, wanted: ReadonlySet<string>, found: Map<string, string>): void {
   const { namespace = "", name = "" } = service.metadata ?? {};
-  for (const text of clusterIPsOf(service)) {
+  for (const text of clusterIPTextsOf(service)) {
     const address = readClusterIP(text)?.address ?? "";
     if (wanted.has(address)) found.set(address, `Service ${namespace}/${name}`);
   }

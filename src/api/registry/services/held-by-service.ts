@@ -15,9 +15,9 @@ export interface HeldNodePort {
   port: number;
 }
 
-/** The ClusterIPs as spelled; a headless Service and an ExternalName have none. */
+/** The ClusterIPs as spelled, primary first; a headless Service and an ExternalName have none. */
 export function clusterIPTextsOf({ spec }: HoldingService): string[] {
-  if (spec?.type === "ExternalName") return [];
+  if (spec?.type === "ExternalName" || spec?.clusterIP === "None") return [];
   const texts = spec?.clusterIPs?.length ? spec.clusterIPs : spec?.clusterIP ? [spec.clusterIP] : [];
   return texts.filter((text) => text !== "None" && text !== "");
 }

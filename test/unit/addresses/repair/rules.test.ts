@@ -1,7 +1,7 @@
 /** Each rule of upstream's repair controller: the finding and the event (repairip.go, in the order of its rules). */
 import { describe, expect, it } from "vitest";
 import { addressEvent, serviceEvent } from "../../../../src/addresses/repair/repair-events";
-import { clusterIPsOf, judgeClusterIP, judgeIPAddress, readClusterIP } from "../../../../src/addresses/repair/rules";
+import { judgeClusterIP, judgeIPAddress, readClusterIP } from "../../../../src/addresses/repair/rules";
 import type { IPAddress, Service } from "../../../../src/api/meta/kubernetes";
 import { aService, anIPAddress } from "../../../support/worlds/repair-world";
 
@@ -122,16 +122,6 @@ describe("address of a Service", () => {
     expect(serviceEvent("unknown", web, readClusterIP(IP))).toEqual(
       told("UnknownError", "ClusterIPAllocation", "Unable to allocate ClusterIP [IPv4]: 10.0.0.9 due to an unknown error"),
     );
-  });
-
-  it.each<[string, Service["spec"], string[]]>([
-    ["headless", { clusterIP: "None", clusterIPs: ["None"] }, []],
-    ["an ExternalName one that kept its field", { type: "ExternalName", clusterIP: IP, clusterIPs: [IP] }, []],
-    ["one without addresses", {}, []],
-    ["of an old release, without clusterIPs", { clusterIP: IP }, [IP]],
-    ["dual-stack", { clusterIP: IP, clusterIPs: [IP, V6] }, [IP, V6]],
-  ])("clusterIPsOf a Service that is %s", (_, spec, wanted) => {
-    expect(clusterIPsOf({ metadata: {}, spec } as Service)).toEqual(wanted);
   });
 });
 

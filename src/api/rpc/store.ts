@@ -134,8 +134,8 @@ export interface StoreCounters {
   drains: number;
   operations: number;
   watchers: number;
-  /** the same watches, by what they watch */
-  watches: OpenWatches[];
+  /** the same watches, by what they watch; an object of the release before does not tell them */
+  watches?: OpenWatches[];
   revision: number;
 }
 

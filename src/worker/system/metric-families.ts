@@ -46,7 +46,7 @@ export function longRunningFamily(stores: readonly Reading[]): MetricFamily {
     help:
       "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. " +
       "Not all requests are tracked this way.",
-    samples: stores.flatMap(({ watches }) =>
+    samples: stores.flatMap(({ watches = [] }) =>
       watches.map(({ group, version, resource, scope, count }) => ({
         labels: { verb: "WATCH", group, version, resource, subresource: "", scope, component: "apiserver" },
         value: count,

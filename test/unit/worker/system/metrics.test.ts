@@ -42,6 +42,14 @@ function quiet(method: string): unknown {
 }
 
 describe("/metrics", () => {
+  it("stores of the release before, which do not tell their watches: everything else is shown", async () => {
+    const old = (method: string): unknown =>
+      method === "counters" ? { drains: 0, operations: 0, watchers: 3, revision: 0 } : quiet(method);
+    const families = parsePrometheus(await (await get("/metrics", {}, { other: old })).text());
+    expect(families.get("apiserver_longrunning_requests")?.samples).toEqual([]);
+    expect(families.get("servicenet_store_watchers")?.samples.map(({ value }) => value)).toContain(3);
+  });
+
   it("the cluster of the path: counters of its stores and owners", async () => {
     const seen: string[] = [];
     const answers: Answers = {

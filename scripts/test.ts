@@ -29,7 +29,10 @@ await runProgram({
   main: async () => {
     // Two lanes for two cores, about as long as each other: the end-to-end tests wait for processes more than they compute.
     const [endToEnd, rest] = await Promise.all([
-      vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", "--exclude", `${conformance}/**`]),
+      inTurn([
+        () => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", "--exclude", `${conformance}/**`]),
+        () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
+      ]),
       inTurn([
         () => check("types", ["npm", "run", "--silent", "typecheck"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
@@ -37,10 +40,9 @@ await runProgram({
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
         () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { parts: IN_WORKERD }),
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "500"]),
-        () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
       ]),
     ]);
-    const counts = finish([...rest, endToEnd]);
+    const counts = finish([...rest, ...endToEnd]);
     const path = process.env["SERVICENET_TEST_COUNTS"];
     if (path) writeFileSync(path, JSON.stringify(counts));
     return counts.failed === 0 && counts.passed > 0 ? 0 : 1;

@@ -26,7 +26,7 @@ export class CountKeeper {
 
   constructor(private readonly ports: CountKeeperPorts) {}
 
-  /** To be called after each change of a counter. */
+  /** To be called after each change of a counter. Never throws: whoever counts has an address to commit or to give back. */
   changed(): void {
     if (this.#waiting) return;
     this.#waiting = true;
@@ -51,10 +51,15 @@ export class CountKeeper {
     }
   }
 
-  /** A clock that was set back counts as one that has gone on for long. */
+  /** A clock that was set back counts as one that has gone on for long; so does a disk that cannot be read. */
   #untilDue(): number {
-    const { clock, marks } = this.ports;
-    const since = clock.now() - marks.markGet(KEPT_AT);
-    return since < 0 ? SOON_MS : Math.max(SOON_MS, INTERVAL_MS - since);
+    const { clock, recorder, marks } = this.ports;
+    try {
+      const since = clock.now() - marks.markGet(KEPT_AT);
+      return since < 0 ? SOON_MS : Math.max(SOON_MS, INTERVAL_MS - since);
+    } catch (error) {
+      recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });
+      return SOON_MS;
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CountKeeper } from "../../../../src/addresses/clusterip/count-keeper";
 import { MemoryLedgerStorage } from "../../../support/memory/ledger-storage";
 import { SimScheduler } from "../../../support/sim/scheduler";
@@ -68,6 +68,18 @@ describe("CountKeeper", () => {
     }
     await scheduler.pass(600_000);
     expect(writes).toEqual([1_000, 61_000, 121_000]);
+  });
+
+  it("a mark that cannot be read: the count goes on and is written after a second", async () => {
+    const { count } = life();
+    const read = vi.spyOn(marks, "markGet").mockImplementation(() => {
+      throw new Error("the disk is gone");
+    });
+    count();
+    read.mockRestore();
+    await scheduler.pass(1_000);
+    expect(writes).toEqual([1_000]);
+    expect(lines).toEqual(["warn counters of allocations could not be kept"]);
   });
 
   it("refusals in many short lives: still one write a minute", async () => {

@@ -57,7 +57,7 @@ export class AddressLedger {
     this.#audit = new LedgerAudit({ ...ports, kind, calls, ledger: this });
   }
 
-  /** Takes every wanted address or answers the first refusal with what was taken all the same; the caller gives that back. */
+  /** Takes every wanted address. Beside a refusal stand the addresses that were taken all the same; the caller gives them back. */
   async take(wanted: readonly WantedAddress[], deadline: number): Promise<{ taken: TakenAddress[]; results: SupplyResult[] }> {
     const results = await Promise.all(
       wanted.map((want) => {

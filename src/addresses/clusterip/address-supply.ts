@@ -106,7 +106,7 @@ export class AddressSupply {
     if (!view) return { kind: "draw", view };
     const { wanted, bound } = state;
     const draw = bound ?? this.#draws.draw(view, wanted, passedIn(state, view));
-    // Before the owner or the Coordinator is asked: who gives an address back later than that is later than this request.
+    // Read before the call: a release that comes later does not count for this request.
     const isPending = (wanted.address !== "" || !draw) && this.#isPending(view, wanted);
     return { kind: "draw", view, draw, isPending, isStaticOpen: this.#staticUntil > clock.now() };
   }
@@ -120,7 +120,7 @@ export class AddressSupply {
     const { holder, family, address } = wanted;
     const item = { token, holder, family, address };
     const attempt = await queue.ask(scope === "dynamic" ? { ...item, dynamicOnly: true } : item);
-    // Who comes while others have the counts brought up to date waits for them.
+    // A refresh of the counts is under way: this request waits for its result.
     return { kind: "ask", token, attempt: this.#recounting ? { ...attempt, isSurprise: true } : attempt };
   }
 
@@ -137,7 +137,7 @@ export class AddressSupply {
     await withTimeout(clock, Math.max(0, deadline - clock.now()), releases.hurry(wanted.address)).catch(() => undefined);
   }
 
-  /** Whether a client was told that what is wanted is free, or that something of the family is, and the owner may not know yet. */
+  /** Whether the owner may not know yet of an acknowledged release of the wanted address, or of any of the family. */
   #isPending(topology: Topology, wanted: WantedAddress): boolean {
     return this.ports.releases.isPending(wanted, (address) => {
       const parsed = parseAddress(address);
@@ -146,8 +146,8 @@ export class AddressSupply {
   }
 
   /**
-   * Brings counts and topology up to date. Who comes while that is under way waits for it, too: these are hints. A Coordinator that does not
-   * answer keeps nobody from an address. False: it had not heard of all owners.
+   * Brings counts and topology up to date. Callers at the same time share one refresh, because counts are hints. A Coordinator that does not
+   * answer keeps nobody from an address. False: the Coordinator had not heard of all owners.
    */
   #recount(): Promise<boolean> {
     this.#recounting ??= this.#refreshCounts().then((topology) => {

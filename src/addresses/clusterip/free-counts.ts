@@ -40,7 +40,7 @@ export class FreeCounts {
     for (const taken of storage?.takenCountsLoad() ?? []) this.#known.set(taken.ownerUid, { taken, at: 0 });
   }
 
-  /** Grows with everything that is noted: what was asked for after this moment is newer than what was noted before. */
+  /** Grows with each note. An answer that was requested after a note is newer than the note. */
   get now(): number {
     return this.#sequence;
   }

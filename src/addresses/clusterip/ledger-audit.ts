@@ -179,7 +179,7 @@ export class LedgerAudit {
     return undecided === undefined && rows.length === AUDIT_ROWS;
   }
 
-  /** One page of rows, whatever the marks say; answers where the next one begins, if any. What is not decided yet is the marks' to see again. */
+  /** One page of rows, whatever the marks say; answers where the next one begins, if any. The marks stay before undecided rows. */
   async #sweepPage(uid: string, after: number): Promise<number | undefined> {
     const rows = await this.#rowsSince(uid, after);
     const decided = rows.filter((row) => !this.ports.ledger.isInFlight(row.token));

@@ -166,7 +166,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   async recover(stored: Pick<StoreStorage, "historySince" | "objectScan">): Promise<void> {
     const { ledger, storage } = this.ports;
     const mark = storage.markGet(PAIRED);
-    // What was trimmed since can only be learnt from the objects: all that is held is sent again, which changes nothing where it is there.
+    // The trimmed history is gone. Every held address is sent again; a repeat changes nothing.
     if (mark < this.ports.floor()) this.#pairObjects(stored.objectScan("", ""));
     else this.#pairHistory(stored, mark);
     await ledger.audit();

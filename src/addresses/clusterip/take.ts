@@ -48,7 +48,7 @@ export interface Attempt {
 }
 
 export type TakeStep =
-  /** Draw an owner in the newest view. `pause`: the how manieth pause comes before, 0 = none. `resting`: an owner with nothing to give for a moment. */
+  /** Draw an owner in the newest view. `pause`: the number of the pause before the draw, 0 = none. `resting`: an owner with nothing to give for a moment. */
   | { kind: "draw"; pause: number; resting?: { ownerUid: string; isStale: boolean } }
   /** Ask the owner; without a token with a fresh one. */
   | { kind: "ask"; draw: Draw; token: string | undefined }

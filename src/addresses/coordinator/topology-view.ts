@@ -40,7 +40,7 @@ export class TopologyView extends RowIndex {
     return this.claimsIn(range.parsed).every((claim) => claim.seeded);
   }
 
-  /** Whether the range keeps what is allocated in it covered: ready, seeded, and nothing takes it back. */
+  /** Whether the range is cover: Ready, seeded, and not being deleted. */
   isCover(range: Range): boolean {
     return range.ready && this.isAllocatable(range);
   }

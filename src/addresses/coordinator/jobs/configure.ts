@@ -26,7 +26,7 @@ export async function configureOwner(context: JobContext, target: { uid: string;
 }
 
 /**
- * The owner has another configuration. A call that a newer epoch has overtaken has no consequence. Otherwise this object's rows are older than
+ * The owner has another configuration. A call with an older epoch is ignored. Otherwise this object's rows are older than
  * what it sent (restored from a backup): the same content goes out again under an epoch that the owner has not seen, and a retired owner is
  * given up.
  */

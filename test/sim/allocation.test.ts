@@ -24,7 +24,7 @@ describe("random histories of the allocation path", () => {
     expect(failed.slice(0, 3).map(describeFailure).join("\n"), `${failed.length} histories fail`).toBe("");
   }, 120_000);
 
-  it("are the same for the same seed", async () => {
+  it("equal seeds: equal histories", async () => {
     expect(await runHistory({ seed: 7 })).toEqual(await runHistory({ seed: 7 }));
   });
 });

@@ -25,18 +25,18 @@ describe("an address that an owner gives out", () => {
     return { ok, wrong: await scenario.rest() };
   }
 
-  it("lies in a ServiceCIDR that is not being deleted", async () => {
+  it("range that is being deleted: gives out no address", async () => {
     expect(await givenOutLate()).toEqual({ ok: false, wrong: [] });
   });
 
-  it("is told otherwise, although the ServiceCIDR is there as long as it is held", async () => {
+  it("without the fence: the check reports I3", async () => {
     const { ok, wrong } = await givenOutLate({ sabotage: sabotages["fence"]?.() ?? {} });
     expect([ok, wrong]).toEqual([true, [expect.stringMatching(/^I3: .* gave out 10\.0\.1\.6 .*c 10\.0\.1\.0\/28 .*"deleting":true/)]]);
   });
 });
 
 describe("random histories of a whole cluster", () => {
-  it("are the same for the same seed", async () => {
+  it("equal seeds: equal histories", async () => {
     expect(await runWholeHistory({ seed: 7 })).toEqual(await runWholeHistory({ seed: 7 }));
   });
 

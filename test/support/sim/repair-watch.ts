@@ -120,7 +120,7 @@ export class RepairWatch {
     const found = ipAddressesOf(cluster).find(({ metadata }) => metadata?.name === address && metadata.uid === uid);
     const { namespace = "", name = "" } = found?.spec?.parentRef ?? {};
     const parent = `${namespace}/${name}`;
-    // While its Service was there it was no orphan, and whatever the Service did not hold could go.
+    // While the Service was there, only addresses that it did not hold could go.
     const wasThere = now - (cluster.goneAt.get(parent) ?? 0) < PASS_MAX_MS;
     const isOrphan = found && !wasThere && !cluster.tables.services.store.objectGet(parent);
     const ageMs = now - (parseTime(found?.metadata?.creationTimestamp ?? "") ?? 0);

@@ -530,7 +530,7 @@ describe("take", () => {
     expect(results.map((result) => result.ok || result.reason)).toEqual([true, "taken"]);
   });
 
-  it("what was never known to be taken is the audit's once the operation gives up", async () => {
+  it("token without an answer: left to the audit when the operation gives up", async () => {
     const world = new AuditWorld();
     const { allocate } = world;
     world.allocate = async (owner, item) => {

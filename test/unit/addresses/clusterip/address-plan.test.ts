@@ -243,7 +243,7 @@ describe("applyTaken", () => {
     });
   });
 
-  it("the second of an upgrade; the stored list is not touched", () => {
+  it("upgrade to two families: adds the second address and leaves the stored list alone", () => {
     expect(applied({ ipFamilyPolicy: "RequireDualStack" }, [{ index: 1, address: A6 }], SINGLE)).toMatchObject({
       clusterIP: A,
       clusterIPs: [A, A6],
@@ -251,18 +251,18 @@ describe("applyTaken", () => {
     expect(SINGLE.spec?.clusterIPs).toEqual([A]);
   });
 
-  it("nothing taken, nothing written", () => {
+  it("nothing taken: nothing written", () => {
     expect(applied({ clusterIP: "None" }, [])).toMatchObject({ clusterIP: "None", clusterIPs: ["None"] });
   });
 
-  it("a plan that is half fulfilled is a bug", () => {
+  it("half of a plan: throws", () => {
     const { after } = plan({ ipFamilyPolicy: "RequireDualStack" });
     expect(() => applyTaken(after, [{ index: 1, address: A6 }])).toThrow(/an address of the plan is missing/);
   });
 });
 
 describe("prepareServiceWrite", () => {
-  it("does the same when it is done again", () => {
+  it("preparation done twice: same result", () => {
     for (const before of [undefined, SINGLE, DUAL, PREFER_DUAL, HEADLESS, EXTERNAL]) {
       for (const spec of [
         {},

@@ -169,7 +169,7 @@ describe("which range an address comes from", () => {
     expect(world.objectCalls).toEqual(["topology", "allocate", "countedTopology", "countedTopology"]);
   });
 
-  it("an owner that gives what it was thought to have and is then full is no reason to count", async () => {
+  it("owner that is full after its last expected address: no recount", async () => {
     const world = new CountingWorld({ a: { dynamic: 30, static: 0 }, b: { dynamic: 25, static: 0 }, c: { dynamic: 40, static: 0 } });
     await world.scheduler.run(world.source.current());
     for (const uid of world.has.keys()) world.source.counts.note(world.topology, uid, { epoch: 1, free: world.free(uid) });

@@ -268,7 +268,7 @@ describe("the outbox", () => {
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
-  it("is bounded", () => {
+  it("outbox at its limit: has no room for more rows", () => {
     const world = new ReleaseWorld();
     world.storage.releaseCount = () => PENDING_RELEASES_MAX - 2;
     world.restart();

@@ -165,7 +165,7 @@ describe("what this isolate remembers of a cluster", () => {
       other: (method) => (method === "pokeFrom" ? Promise.reject(new Error(CLUSTER_GONE)) : undefined),
     });
     expect((await send("PUT", "")).code).toBe(200);
-    // Node tells of a rejection when all that waited for a turn has had it.
+    // Node reports an unhandled rejection after the microtasks of the turn.
     await new Promise(setImmediate);
     process.off("unhandledRejection", unheard);
     expect(unheard).not.toHaveBeenCalled();

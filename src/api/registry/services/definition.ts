@@ -1,5 +1,5 @@
 /**
- * core/v1 Service. The strategy judges a write before any address is asked for; then `planClusterIPs` (clusterip/plan.ts) settles the
+ * core/v1 Service. The strategy judges a write before any address is asked for; then `planClusterIPs` (addresses/clusterip/address-plan.ts) settles the
  * families for good and says which addresses the write takes. Upstream does it the other way round, so there an allocation may hide a
  * field error; here a request that cannot succeed takes nothing.
  */

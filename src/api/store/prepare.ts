@@ -239,7 +239,8 @@ function isUnchanged(after: KubeObject, before: KubeObject): boolean {
   const { managedFields: fields, ...metadata } = after.metadata ?? {};
   const { managedFields: stored, ...others } = before.metadata ?? {};
   if (!semanticEqual(metadata, others) || !semanticEqual({ ...after, metadata }, { ...before, metadata })) return false;
-  return semanticEqual(fields, stored) || onlyTimesDiffer(fields, stored);
+  // Not semantically: each owned field is an empty value, which is no different from an absent one there.
+  return fields === stored || onlyTimesDiffer(fields, stored);
 }
 
 function checkConcurrency(

@@ -257,6 +257,16 @@ describe("managedFields of other writes", () => {
     }
   });
 
+  it("a write of managedFields alone, in the second of the last write: stored, although a field's owner is an empty value", async () => {
+    const world = new StoreWorld();
+    await world.create(aLease("a", { holderIdentity: "x", leaseDurationSeconds: 5 }));
+    const [entry] = world.stored("a")?.metadata?.managedFields ?? [];
+    const managedFields = [{ ...entry, fieldsV1: { "f:spec": { "f:holderIdentity": {} } } }];
+    await world.patch("a", "merge", { metadata: { managedFields } });
+    expect(world.stored("a")?.metadata?.managedFields).toEqual(managedFields);
+    expect(world.history()).toEqual(["ADDED ns/a", "MODIFIED ns/a"]);
+  });
+
   it("a change that the kind undoes leaves no trace, not even a time", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     await world.create({ metadata: { name: "n" }, spec: { finalizers: ["example.com/x"] } } as Namespace, { group: "" });

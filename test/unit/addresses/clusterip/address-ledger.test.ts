@@ -60,7 +60,7 @@ class AuditWorld extends LedgerWorld {
 }
 
 describe("audit", () => {
-  it("releases exactly the rows that nobody knows: not the committed, not those of operations, not the pending, not other kinds", async () => {
+  it("lost rows: released; committed rows, pending rows, rows of operations and of other kinds: kept", async () => {
     const world = new AuditWorld();
     const committed = await world.take();
     world.commit("default/a", committed);
@@ -74,7 +74,7 @@ describe("audit", () => {
     expect(world.logged).toEqual(["warn released addresses that a crash left behind"]);
   });
 
-  it("goes on behind what it has seen, where a late allocation is found, and looks at one page of the old rows besides", async () => {
+  it("a second audit: reads the rows behind the first one and one page of old rows; a late row is released", async () => {
     const world = new AuditWorld();
     world.commit("default/a", await world.take());
     await world.audit();
@@ -85,7 +85,7 @@ describe("audit", () => {
     expect(world.held).not.toContain("late");
   });
 
-  it("gives back an old row whose object is gone without a release (a store that came back from a copy)", async () => {
+  it("an old row without an allocation (a store that came back from a copy): released", async () => {
     const world = new AuditWorld();
     const taken = await world.take();
     world.commit("default/a", taken);
@@ -95,7 +95,7 @@ describe("audit", () => {
     expect([world.held, world.storage.markGet("swept/a")]).toEqual([[], 0]);
   });
 
-  it("sends one release for a row whose first finding was lost with its transaction", async () => {
+  it("a finding that was lost with its transaction: the next audit releases the row, once", async () => {
     const world = new AuditWorld();
     world.row("10.0.0.50", "lost");
     const { storage } = world;
@@ -111,8 +111,8 @@ describe("audit", () => {
     expect([world.calls.filter((call) => call.startsWith("release")), world.ledger.releases.count]).toEqual([["release a lost"], 0]);
   });
 
-  describe("of a row that the store knows", () => {
-    it("and whose object went without a release: it is dropped and given back, be it new or old, and what others hold stays", async () => {
+  describe("a row that the store knows", () => {
+    it("its object went without a release: the row is released, new or old, and the rows of others stay", async () => {
       for (const seen of [false, true]) {
         const world = new AuditWorld();
         const [lost, kept] = [await world.take(), await world.take()];
@@ -128,7 +128,7 @@ describe("audit", () => {
       }
     });
 
-    it("asks for the object under which it was committed, and the address", async () => {
+    it("each such row: the store is asked for its object and its address", async () => {
       const world = new AuditWorld();
       const taken = await world.take();
       world.commit("default/a", taken);
@@ -138,7 +138,7 @@ describe("audit", () => {
       expect(asked).toEqual([`default/a ${taken.address}`]);
     });
 
-    it("costs one read of its allocation and one of its object, and no call or transaction besides", async () => {
+    it("a hundred rows: one read of the allocation and one of the object for each, no call and no transaction besides", async () => {
       const world = new AuditWorld();
       for (let i = 0; i < 100; i++) world.commit(`default/s${i}`, await world.take());
       await world.audit();
@@ -154,7 +154,7 @@ describe("audit", () => {
       expect(world.calls).toEqual(["topology", "rowsSince a 0"]);
     });
 
-    it("is left alone while an operation under way may still commit it, and decided by what is stored after the answer", async () => {
+    it("the row of an operation under way: kept; after the answer the stored object decides", async () => {
       const world = new AuditWorld();
       const under = await world.take();
       world.storage.transaction(() => world.ledger.hold("default/a", under));
@@ -173,7 +173,7 @@ describe("audit", () => {
       expect(world.held).toEqual([under.token]);
     });
 
-    it("goes in a transaction with its outbox row: one that fails leaves both for the next audit", async () => {
+    it("a transaction that fails: row and outbox stay as they were, and the next audit releases the row", async () => {
       const world = new AuditWorld();
       const taken = await world.take();
       world.commit("default/a", taken);
@@ -192,7 +192,7 @@ describe("audit", () => {
       expect([world.held, world.ledger.tokenOf(taken.address), world.ledger.releases.count]).toEqual([[], undefined, 0]);
     });
 
-    it("under another token, of an object that seeding has listed: stays with the object, and goes without it", async () => {
+    it("a row under another token, of an object that seeding has listed: stays with the object, released without it", async () => {
       const world = new AuditWorld();
       const row = world.row("10.0.0.50", "of a repair that was not committed");
       world.storage.allocationAdd({ address: row.address, key: "listed", token: row.holder.uid, gen: { epoch: 0, counter: 0 } });
@@ -205,7 +205,7 @@ describe("audit", () => {
     });
   });
 
-  it("stops its mark below the first row of an operation under way, and looks there again", async () => {
+  it("a row of an operation under way: the mark stays below, and the next audit reads that row again", async () => {
     const world = new AuditWorld();
     world.row("10.0.0.50", "lost-before");
     const under = await world.take();
@@ -218,7 +218,7 @@ describe("audit", () => {
     expect(world.held).toEqual([]);
   });
 
-  it("decides after the answer, not before: a commit while it was on its way counts (hazard 2)", async () => {
+  it("a commit while the owner's answer is on its way: the row stays (hazard 2)", async () => {
     const world = new AuditWorld();
     const under = await world.take();
     const { rowsSince } = world;
@@ -231,7 +231,7 @@ describe("audit", () => {
     expect(world.held).toEqual([under.token]);
   });
 
-  it("goes through more rows than one answer has", async () => {
+  it("more rows than one answer holds: all are read, in several calls", async () => {
     const world = new AuditWorld();
     for (let i = 0; i < 2_345; i++) world.row(`10.0.${i >> 8}.${i & 255}`, `lost-${i}`);
     await world.audit();
@@ -239,7 +239,7 @@ describe("audit", () => {
     expect(world.storage.markGet("audited/a")).toBe(2_345);
   });
 
-  it("lets timers and requests come in between any two calls, however fast owners answer, and rests longer than they work", async () => {
+  it("fast owners: the audit rests between any two calls, at least four times as long as the call took", async () => {
     const world = new AuditWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24", slow: "10.0.3.0/24" });
     for (let i = 0; i < 600; i++) world.row(`10.0.0.${i}`, `lost-${i}`, "ipaddress");
@@ -259,7 +259,7 @@ describe("audit", () => {
     for (const [i, rest] of rests.entries()) expect(rest).toBeGreaterThanOrEqual(Math.max(1, 4 * (worked[i] ?? 0)));
   });
 
-  it("is waited for no longer than ten seconds, and goes on behind", async () => {
+  it("slow owners: the caller waits ten seconds at most, and the audit ends after that", async () => {
     const world = new AuditWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
     world.row("10.0.0.50", "lost");
@@ -276,7 +276,7 @@ describe("audit", () => {
     expect(world.held).toEqual([]);
   });
 
-  it("looks at a thousand of the old rows of an owner each time, page by page, and begins anew behind the last one", async () => {
+  it("many old rows: a thousand each time, page by page, and from the beginning again after the last", async () => {
     const world = new AuditWorld();
     for (let i = 0; i < 1_300; i++) world.row(`10.0.${i >> 8}.${i & 255}`, `kept-${i}`, "ipaddress");
     await world.audit();
@@ -292,7 +292,7 @@ describe("audit", () => {
     expect(swept).toEqual([whole, ["1000", "1250"], whole]);
   });
 
-  describe("of a hundred owners", () => {
+  describe("a hundred owners", () => {
     const claims = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`o${String(i).padStart(2, "0")}`, `10.1.${i}.0/24`]));
 
     /** A world whose owners have been audited once, what later audits ask, and who was asked for an address. */
@@ -309,7 +309,7 @@ describe("audit", () => {
       return { world, asked, allocating: () => world.calls.find((call) => call.startsWith("allocate"))?.split(" ")[1] };
     }
 
-    it("asks some in turn: who answered has no row that is not known", async () => {
+    it("owners that answered: twenty in turn each time; a new configuration: all at once", async () => {
       const { world, asked } = await audited();
       world.commit("default/a", await world.take());
       asked();
@@ -326,7 +326,7 @@ describe("audit", () => {
       expect(asked()).toHaveLength(100);
     });
 
-    it("asks those that failed or have not answered for ten minutes, each time", async () => {
+    it("an owner that failed or did not answer an allocate: asked each time for ten minutes", async () => {
       for (const answer of [() => Promise.reject(new Error("connection lost")), () => new Promise<never>(() => undefined)]) {
         const { world, asked, allocating } = await audited();
         const { allocate } = world;
@@ -345,7 +345,7 @@ describe("audit", () => {
       }
     });
 
-    it("asks one that owes an answer, also after it was away and others came late", async () => {
+    it("an owner that owes an answer: asked each time, also after it left the topology and other answers came late", async () => {
       const { world, asked } = await audited();
       const owing: (() => void)[] = [];
       world.allocate = () => new Promise((_, reject) => owing.push(() => reject(new Error("too late"))));
@@ -376,7 +376,7 @@ describe("audit", () => {
       }
     });
 
-    it("asks all that were asked before a transaction was lost, also the one that was being asked", async () => {
+    it("a transaction lost during an audit: all owners that were asked before are asked again", async () => {
       const { world, asked } = await audited();
       world.topology = aTopology(2, claims);
       const { rowsSince } = world;
@@ -393,7 +393,7 @@ describe("audit", () => {
       expect(asked()).toEqual(expect.arrayContaining(before));
     });
 
-    it("asks all after a transaction was lost: what it was to give back is in no outbox", async () => {
+    it("a transaction lost between audits: all owners are asked again", async () => {
       const { world, asked } = await audited();
       world.ledger.turnLost();
       await world.audit();
@@ -401,7 +401,7 @@ describe("audit", () => {
     });
   });
 
-  it("an owner that is silent hides nobody else's rows and stops no later audit", async () => {
+  it("a silent owner: the rows of others are released, and the next audit asks again", async () => {
     const world = new AuditWorld();
     world.topology = aTopology(1, { silent: "10.0.9.0/24", a: "10.0.0.0/24" });
     world.row("10.0.0.50", "lost");
@@ -413,7 +413,7 @@ describe("audit", () => {
     expect(world.countOf("rowsSince silent")).toBe(2);
   });
 
-  it("a silent Coordinator stops it for a while only", async () => {
+  it("a silent Coordinator: the next audit with a topology releases the rows", async () => {
     const world = new AuditWorld();
     world.row("10.0.0.50", "lost");
     world.coordinator = () => new Promise(() => undefined);
@@ -424,8 +424,8 @@ describe("audit", () => {
   });
 });
 
-describe("a turn", () => {
-  it("sends the releases of a change that was kept, and not those of one that failed alone", async () => {
+describe("the ledger in a turn", () => {
+  it("a change that failed alone: its releases are not sent, those of the kept change are", async () => {
     const world = new AuditWorld();
     const [kept, undone] = [await world.take(), await world.take()];
     world.commit("default/kept", kept);
@@ -448,7 +448,7 @@ describe("a turn", () => {
     expect(world.ledger.releases.count).toBe(0);
   });
 
-  it("that is lost sends nothing, and lets its answers go", async () => {
+  it("a lost turn: nothing is sent, and its answers go out", async () => {
     const world = new AuditWorld();
     const taken = await world.take();
     world.commit("default/a", taken);
@@ -467,7 +467,7 @@ describe("a turn", () => {
     expect([world.held, world.ledger.releases.count]).toEqual([[taken.token], 0]);
   });
 
-  it("drops an address only for the object that holds it", async () => {
+  it("drop by another object than the holder: changes nothing", async () => {
     const world = new AuditWorld();
     const taken = await world.take();
     world.commit("default/a", taken);
@@ -477,7 +477,7 @@ describe("a turn", () => {
     expect(world.held).toEqual([taken.token]);
   });
 
-  it("holds an address for one object only", async () => {
+  it("a second holder of an address: UNIQUE error", async () => {
     const world = new AuditWorld();
     const taken = await world.take();
     world.commit("default/a", taken);
@@ -485,7 +485,7 @@ describe("a turn", () => {
   });
 
   it.each(["default/gone", "default/again"])(
-    "holds an address of which the row of a Service %s is left that went without a release; what that one took is given back",
+    "an address with a leftover row of %s, which went without a release: held for the new Service, the old token is released",
     async (key) => {
       const world = new AuditWorld();
       const before = await world.take();
@@ -501,7 +501,7 @@ describe("a turn", () => {
     },
   );
 
-  it("an answer waits for its releases no longer than two seconds", async () => {
+  it("releases without an answer: the change is answered after two seconds", async () => {
     const world = new AuditWorld();
     const taken = await world.take();
     world.commit("default/a", taken);
@@ -520,7 +520,7 @@ describe("a turn", () => {
 });
 
 describe("take", () => {
-  it("answers what was taken and each result, in the order asked", async () => {
+  it("two addresses, one of them used: one is taken, and the results stand in the order asked", async () => {
     const world = new AuditWorld();
     const { allocate } = world;
     world.allocate = (owner, item) => (item.address === "10.0.0.9" ? { ok: false, reason: "taken" } : allocate(owner, item));
@@ -557,7 +557,7 @@ describe("audit of all owners", () => {
     return world;
   }
 
-  it("releases every lost row, however many there are and however long ago they were seen", async () => {
+  it("2,599 lost rows that were seen long ago: all are released", async () => {
     const world = forgotten(2_600);
     await world.audit();
     for (let i = 0; i < 2_600; i++) if (i !== 7) world.storage.allocationDelete(`10.0.${i >> 8}.${i & 255}`);
@@ -566,7 +566,7 @@ describe("audit of all owners", () => {
     expect(world.held).toEqual(["old-7"]);
   });
 
-  it("asked for while one is under way comes once more behind it: what was lost since may lie where that one has been", async () => {
+  it("two more requests during an audit: one more audit follows, which releases what was lost meanwhile", async () => {
     const world = forgotten(10);
     const { rowsSince } = world;
     let late: Promise<void>[] = [];
@@ -586,7 +586,7 @@ describe("audit of all owners", () => {
     expect(seen).toBe(3);
   });
 
-  it("neither moves the mark of the audit that goes in turn nor is moved by it", async () => {
+  it("an audit in turn meanwhile: both marks stay apart, and all lost rows are released", async () => {
     const world = forgotten(2_600);
     await world.audit();
     for (let i = 0; i < 2_600; i++) world.storage.allocationDelete(`10.0.${i >> 8}.${i & 255}`);
@@ -604,7 +604,7 @@ describe("audit of all owners", () => {
     expect(world.held).toEqual([]);
   });
 
-  it("passes over the rows of operations under way", async () => {
+  it("a row of an operation under way: kept", async () => {
     const world = forgotten(2);
     await world.take();
     world.row("10.0.0.77", "lost");
@@ -613,7 +613,7 @@ describe("audit of all owners", () => {
     expect([world.held.length, world.held.includes("lost")]).toEqual([3, false]);
   });
 
-  it("an owner that does not answer keeps nobody else's rows", async () => {
+  it("an owner that does not answer: the rows of others are released, and the failure is logged", async () => {
     const world = forgotten(3);
     world.topology = aTopology(1, { silent: "10.1.0.0/16", a: "10.0.0.0/16" });
     const { rowsSince } = world;

@@ -19,7 +19,7 @@ function refused(spec: Spec, refusal: TakeRefusal, before = undefined as ReturnT
 }
 
 describe("takeRefused", () => {
-  it("a used address: the whole Status", () => {
+  it("a used address: upstream's Status, 422", () => {
     expect(refused({ clusterIP: "10.0.0.5" }, { reason: "taken" })).toEqual({
       kind: "Status",
       apiVersion: "v1",
@@ -43,7 +43,7 @@ describe("takeRefused", () => {
     });
   });
 
-  it("a full range: the whole Status", () => {
+  it("a full range: upstream's Status, 500", () => {
     const message = 'failed to allocate a serviceIP for Service "foo": range is full';
     expect(refused({}, { reason: "full" })).toEqual({
       kind: "Status",
@@ -60,56 +60,56 @@ describe("takeRefused", () => {
   const prefix = 'Service "foo" is invalid: spec.clusterIPs: Invalid value: ';
   it.each<{ name: string; spec: Spec; refusal: TakeRefusal; want: string; before?: ReturnType<typeof stored> }>([
     {
-      name: "outside every range",
+      name: "address outside every range",
       spec: { clusterIP: "10.0.0.0" },
       refusal: { reason: "notAllocatable" },
       want: '["10.0.0.0"]: failed to allocate IP 10.0.0.0: the provided network does not match the current range',
     },
     {
-      name: "outside the range of a dry run",
+      name: "address outside the range of a dry run",
       spec: { clusterIP: "10.1.0.1" },
       refusal: { reason: "outsideRange", range: "10.0.0.0/16" },
       want: '["10.1.0.1"]: failed to allocate IP 10.1.0.1: the provided IP (10.1.0.1) is not in the valid range. The range of valid IPs is 10.0.0.0/16',
     },
     {
-      name: "an address is printed as it was typed",
+      name: "address in another spelling, used",
       spec: { clusterIP: "2001:DB8::5" },
       refusal: { reason: "taken" },
       want: '["2001:DB8::5"]: failed to allocate IP 2001:DB8::5: provided IP is already allocated',
     },
     {
-      name: "dynamic, not ready",
+      name: "dynamic address, allocator not ready",
       spec: { ipFamilyPolicy: "RequireDualStack" },
       refusal: { reason: "notReady" },
       want: '["",""]: failed to allocate IP: allocator not ready',
     },
     {
-      name: "dynamic, any other fault",
+      name: "dynamic address, any other fault",
       spec: {},
       refusal: { reason: "other", text: "the range is closed" },
       want: '[""]: failed to allocate IP: the range is closed',
     },
     {
-      name: "static, any other fault",
+      name: "static address, any other fault",
       spec: { clusterIP: "10.0.0.5" },
       refusal: { reason: "other", text: "the range is closed" },
       want: '["10.0.0.5"]: failed to allocate IP 10.0.0.5: the range is closed',
     },
     {
-      name: "second address of an upgrade",
+      name: "static second address of an upgrade, used",
       spec: { clusterIP: "10.0.0.5", clusterIPs: ["10.0.0.5", "2001:db8::5"], ipFamilyPolicy: "PreferDualStack" },
       before: stored({ clusterIP: "10.0.0.5" }),
       refusal: { reason: "taken" },
       want: '["10.0.0.5","2001:db8::5"]: failed to allocate IP 2001:db8::5: provided IP is already allocated',
     },
     {
-      name: "dynamic second address of an upgrade",
+      name: "dynamic second address of an upgrade, allocator not ready",
       spec: { ipFamilyPolicy: "PreferDualStack" },
       before: stored({ clusterIP: "10.0.0.5" }),
       refusal: { reason: "notReady" },
       want: '["10.0.0.5",""]: failed to allocate IP: allocator not ready',
     },
-  ])("$name", ({ spec, refusal, want, before }) => {
+  ])("$name: 422 that quotes spec.clusterIPs as typed", ({ spec, refusal, want, before }) => {
     const status = refused(spec, refusal, before);
     expect(status.message).toBe(prefix + want);
     expect([status.code, status.reason, status.details?.causes?.[0]?.field]).toEqual([422, "Invalid", "spec.clusterIPs"]);

@@ -46,8 +46,8 @@ function take(index: number, family: Family, address = ""): Take {
 describe("planClusterIPs: create", () => {
   it.each<{ name: string; spec: Spec; families?: Family[]; want: Take[] }>([
     { name: "dynamic", spec: {}, want: [take(0, "IPv4")] },
-    { name: "dynamic on an IPv6 cluster", spec: {}, families: ["IPv6", "IPv4"], want: [take(0, "IPv6")] },
-    { name: "other family first", spec: { ipFamilies: ["IPv6"] }, want: [take(0, "IPv6")] },
+    { name: "no address named, on an IPv6 cluster", spec: {}, families: ["IPv6", "IPv4"], want: [take(0, "IPv6")] },
+    { name: "the other family first", spec: { ipFamilies: ["IPv6"] }, want: [take(0, "IPv6")] },
     { name: "dual-stack", spec: { ipFamilyPolicy: "PreferDualStack" }, want: [take(0, "IPv4"), take(1, "IPv6")] },
     {
       name: "dual-stack, other family first",
@@ -56,14 +56,14 @@ describe("planClusterIPs: create", () => {
     },
     { name: "PreferDualStack on one family", spec: { ipFamilyPolicy: "PreferDualStack" }, families: ["IPv4"], want: [take(0, "IPv4")] },
     { name: "static", spec: { clusterIP: A }, want: [take(0, "IPv4", A)] },
-    { name: "static is asked for in canonical form", spec: { clusterIP: "2001:DB8:0::10" }, want: [take(0, "IPv6", A6)] },
+    { name: "a static address in another spelling", spec: { clusterIP: "2001:DB8:0::10" }, want: [take(0, "IPv6", A6)] },
     {
-      name: "static and dynamic",
+      name: "one static address of two",
       spec: { clusterIP: A6, ipFamilyPolicy: "RequireDualStack" },
       want: [take(0, "IPv6", A6), take(1, "IPv4")],
     },
     {
-      name: "two static",
+      name: "two static addresses",
       spec: { clusterIP: A, clusterIPs: [A, A6], ipFamilyPolicy: "PreferDualStack" },
       want: [take(0, "IPv4", A), take(1, "IPv6", A6)],
     },
@@ -72,11 +72,11 @@ describe("planClusterIPs: create", () => {
     { name: "headless", spec: { clusterIP: "None" }, want: [] },
     { name: "headless without selector", spec: { clusterIP: "None", selector: undefined }, want: [] },
     { name: "ExternalName", spec: { type: "ExternalName", externalName: "a.b" }, want: [] },
-  ])("$name", ({ spec, families, want }) => {
+  ])("$name: takes the addresses of the row", ({ spec, families, want }) => {
     expect(plan(spec, undefined, families).planned).toEqual({ ok: true, take: want, keep: [], release: [] });
   });
 
-  it("errors of families end the plan", () => {
+  it("a family that the cluster lacks: no plan, and the error of the family", () => {
     const { planned } = plan({ ipFamilyPolicy: "RequireDualStack" }, undefined, ["IPv4"]);
     expect(planned.ok).toBe(false);
     if (!planned.ok) {
@@ -100,7 +100,7 @@ interface UpdateRow {
 describe("planClusterIPs: update", () => {
   it.each<UpdateRow>([
     { name: "nothing changes", before: SINGLE, spec: {}, keep: [A] },
-    { name: "nothing changes, dual", before: DUAL, spec: {}, keep: [A, A6] },
+    { name: "nothing changes, two families", before: DUAL, spec: {}, keep: [A, A6] },
     { name: "ClusterIP to NodePort", before: SINGLE, spec: { type: "NodePort" }, keep: [A] },
     // A
     { name: "ExternalName to ClusterIP", before: EXTERNAL, spec: {}, take: [take(0, "IPv4")] },
@@ -115,9 +115,9 @@ describe("planClusterIPs: update", () => {
     { name: "ExternalName stays", before: EXTERNAL, spec: { type: "ExternalName", externalName: "c.d" } },
     // B
     { name: "ClusterIP to ExternalName", before: SINGLE, spec: { type: "ExternalName", externalName: "a.b" }, release: [A] },
-    { name: "dual to ExternalName", before: DUAL, spec: { type: "ExternalName", externalName: "a.b" }, release: [A, A6] },
+    { name: "two families to ExternalName", before: DUAL, spec: { type: "ExternalName", externalName: "a.b" }, release: [A, A6] },
     {
-      name: "to ExternalName in a cluster that lost the family",
+      name: "two families to ExternalName in a cluster that lost one",
       before: DUAL,
       spec: { type: "ExternalName", externalName: "a.b" },
       families: ["IPv4"],
@@ -125,57 +125,60 @@ describe("planClusterIPs: update", () => {
     },
     { name: "headless to ExternalName", before: HEADLESS, spec: { type: "ExternalName", externalName: "a.b" } },
     // C
-    { name: "one to two", before: SINGLE, spec: { ipFamilyPolicy: "RequireDualStack" }, keep: [A], take: [take(1, "IPv6")] },
+    { name: "one family to two", before: SINGLE, spec: { ipFamilyPolicy: "RequireDualStack" }, keep: [A], take: [take(1, "IPv6")] },
     {
-      name: "one to two, PreferDualStack",
+      name: "one family to two, PreferDualStack",
       before: SINGLE,
       spec: { ipFamilyPolicy: "PreferDualStack" },
       keep: [A],
       take: [take(1, "IPv6")],
     },
     {
-      name: "one to two, named",
+      name: "one family to two, second address named",
       before: SINGLE,
       spec: { ipFamilyPolicy: "RequireDualStack", clusterIP: A, clusterIPs: [A, A6] },
       keep: [A],
       take: [take(1, "IPv6", A6)],
     },
     {
-      name: "one to two on a one-family cluster stays one",
+      name: "one family to two on a cluster of one family",
       before: SINGLE,
       spec: { ipFamilyPolicy: "PreferDualStack" },
       families: ["IPv4"],
       keep: [A],
     },
-    { name: "PreferDualStack does not grow by itself", before: PREFER_SINGLE, spec: { ...PREFER_SINGLE.spec }, keep: [A] },
+    { name: "one family under PreferDualStack, unchanged", before: PREFER_SINGLE, spec: { ...PREFER_SINGLE.spec }, keep: [A] },
     {
-      name: "PreferDualStack grows on request",
+      name: "one family under PreferDualStack, second one asked for",
       before: PREFER_SINGLE,
       spec: { ...PREFER_SINGLE.spec, ipFamilies: ["IPv4", "IPv6"] },
       keep: [A],
       take: [take(1, "IPv6")],
     },
     // D
-    { name: "two to one", before: DUAL, spec: { ipFamilyPolicy: "SingleStack" }, keep: [A], release: [A6] },
+    { name: "two families to one", before: DUAL, spec: { ipFamilyPolicy: "SingleStack" }, keep: [A], release: [A6] },
     {
-      name: "two to one with trimmed lists",
+      name: "two families to one with trimmed lists",
       before: PREFER_DUAL,
       spec: { ipFamilyPolicy: "SingleStack", clusterIP: A, clusterIPs: [A], ipFamilies: ["IPv4"] },
       keep: [A],
       release: [A6],
     },
     {
-      name: "PreferDualStack does not shrink by itself",
+      name: "two families under PreferDualStack in a cluster that lost one",
       before: PREFER_DUAL,
       spec: { ...PREFER_DUAL.spec },
       families: ["IPv4"],
       keep: [A, A6],
     },
     // neither
-    { name: "headless stays headless when families change", before: HEADLESS, spec: { ipFamilyPolicy: "PreferDualStack" } },
-  ])("$name", ({ before, spec, families, take: taken = [], keep = [], release = [] }) => {
-    expect(plan(spec, before, families).planned).toEqual({ ok: true, take: taken, keep, release });
-  });
+    { name: "headless, families change", before: HEADLESS, spec: { ipFamilyPolicy: "PreferDualStack" } },
+  ])(
+    "$name: takes, keeps and releases the addresses of the row",
+    ({ before, spec, families, take: taken = [], keep = [], release = [] }) => {
+      expect(plan(spec, before, families).planned).toEqual({ ok: true, take: taken, keep, release });
+    },
+  );
 
   it.each<{ name: string; before: Service; spec: Spec }>([
     { name: "another primary address while growing", before: SINGLE, spec: { clusterIP: "10.0.0.11", ipFamilyPolicy: "RequireDualStack" } },
@@ -183,14 +186,14 @@ describe("planClusterIPs: update", () => {
     { name: "an address to headless", before: SINGLE, spec: { clusterIP: "None" } },
     { name: "another address", before: SINGLE, spec: { clusterIP: "10.0.0.11" } },
     { name: "another second address", before: DUAL, spec: { clusterIP: A, clusterIPs: [A, "2001:db8::11"] } },
-  ])("takes and releases nothing for what validation refuses: $name", ({ before, spec }) => {
+  ])("$name, refused by validation: takes and releases nothing", ({ before, spec }) => {
     const { after, planned } = plan(spec, before);
     expect(planned).toMatchObject({ ok: true, take: [], release: [] });
     const errors = texts([...validateServiceUpdate({ after, before }), ...validateService(after, before)]);
     expect(errors.join("\n")).toContain("may not change once set");
   });
 
-  it("a Service stored before clusterIPs existed grows like any other", () => {
+  it("upgrade of a Service stored before clusterIPs existed: takes the second address", () => {
     const before = deepFreeze(sent({ type: "ClusterIP", clusterIP: A, sessionAffinity: "None" }));
     expect(plan({ ipFamilyPolicy: "PreferDualStack" }, before).planned).toEqual({
       ok: true,
@@ -203,13 +206,13 @@ describe("planClusterIPs: update", () => {
 
 describe("planClusterIPs: delete", () => {
   it.each<{ name: string; before: Service; want: string[] }>([
-    { name: "single", before: SINGLE, want: [A] },
-    { name: "dual", before: DUAL, want: [A, A6] },
+    { name: "one family", before: SINGLE, want: [A] },
+    { name: "two families", before: DUAL, want: [A, A6] },
     { name: "headless", before: HEADLESS, want: [] },
     { name: "ExternalName", before: EXTERNAL, want: [] },
-    { name: "canonical form of what was typed", before: stored({ clusterIP: "2001:DB8::0010" }, {}, BOTH), want: [A6] },
+    { name: "an address in another spelling", before: stored({ clusterIP: "2001:DB8::0010" }, {}, BOTH), want: [A6] },
     { name: "an old object without clusterIPs", before: deepFreeze(sent({ type: "ClusterIP", clusterIP: A })), want: [A] },
-  ])("$name", ({ before, want }) => {
+  ])("$name: releases the addresses of the row", ({ before, want }) => {
     expect(planClusterIPs({ after: undefined, before }, BOTH)).toEqual({ ok: true, take: [], keep: [], release: want });
     expect(heldAddresses(before)).toEqual(want);
   });
@@ -228,7 +231,7 @@ describe("applyTaken", () => {
     expect(applied({}, [{ index: 0, address: A }])).toMatchObject({ clusterIP: A, clusterIPs: [A] });
   });
 
-  it("dual-stack in any order", () => {
+  it("two addresses in any order: the first family stands first", () => {
     const taken = [
       { index: 1, address: A6 },
       { index: 0, address: A },
@@ -236,7 +239,7 @@ describe("applyTaken", () => {
     expect(applied({ ipFamilyPolicy: "RequireDualStack" }, taken)).toMatchObject({ clusterIP: A, clusterIPs: [A, A6] });
   });
 
-  it("a named address stays as it was typed", () => {
+  it("a named address in another spelling: stays as it was typed", () => {
     expect(applied({ clusterIP: "2001:DB8::10" }, [{ index: 0, address: A6 }])).toMatchObject({
       clusterIP: "2001:DB8::10",
       clusterIPs: ["2001:DB8::10"],
@@ -262,7 +265,7 @@ describe("applyTaken", () => {
 });
 
 describe("prepareServiceWrite", () => {
-  it("preparation done twice: same result", () => {
+  it("a second preparation: same errors, same object", () => {
     for (const before of [undefined, SINGLE, DUAL, PREFER_DUAL, HEADLESS, EXTERNAL]) {
       for (const spec of [
         {},
@@ -280,7 +283,7 @@ describe("prepareServiceWrite", () => {
     }
   });
 
-  it("a node port that is asked for lies in the range", () => {
+  it("node ports outside the range: an error for each; of a ClusterIP Service: none", () => {
     const after = wanted({
       type: "NodePort",
       ports: [
@@ -305,7 +308,7 @@ describe("requestedClusterIPs", () => {
     { spec: { clusterIP: A, ipFamilyPolicy: "RequireDualStack" }, want: [A, ""] },
     { spec: { clusterIP: "None" }, want: ["None"] },
     { spec: { type: "ExternalName" }, want: [] },
-  ])("$spec", ({ spec, want }) => {
+  ])("$spec: $want", ({ spec, want }) => {
     expect(requestedClusterIPs(plan(spec).after)).toEqual(want);
   });
 });
@@ -314,7 +317,7 @@ describe("dryRunAddress", () => {
   it.each([
     ["10.0.0.0/16", "10.0.0.0"],
     ["2001:db8::/112", "2001:db8::"],
-  ])("%s -> %s", (range, want) => {
+  ])("range %s: the network address %s", (range, want) => {
     expect(dryRunAddress(range)).toBe(want);
   });
 });

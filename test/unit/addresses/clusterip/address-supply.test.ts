@@ -31,8 +31,8 @@ const refused = (reason: "full" | "taken" | "stale" | "frozen" | "notAllocatable
 const NONE = { dynamic: 0, static: 0 };
 const reasonOf = (result: SupplyResult): string => (result.ok ? result.taken.address : result.reason);
 
-describe("grouping", () => {
-  it("asks one owner once for all that one turn takes", async () => {
+describe("calls to owners", () => {
+  it("fifty takes of one turn: one call to one owner", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
     world.allocate = (_, { token }) => given(`10.0.0.${token.slice(6)}`);
@@ -42,7 +42,7 @@ describe("grouping", () => {
     expect(world.countOf("topology")).toBe(1);
   });
 
-  it("draws again in the next turn", async () => {
+  it("takes of later turns: each turn draws an owner anew", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
     world.allocate = () => given("10.0.0.9");
@@ -53,7 +53,7 @@ describe("grouping", () => {
     expect(new Set(world.calls)).toEqual(new Set(["topology", "allocate a", "allocate b"]));
   });
 
-  it("sends a static request to the owner of its address, in the same call as others for it", async () => {
+  it("static requests of one turn: one call to the owner of each address", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
     world.allocate = (_, { address }) => given(address);
@@ -64,7 +64,7 @@ describe("grouping", () => {
     ]);
   });
 
-  it("lets what comes while two calls are under way go out together", async () => {
+  it("takes while two calls are under way: go out together in the third", async () => {
     const world = new SupplyWorld();
     let answer: () => void = () => undefined;
     const open = new Promise<void>((resolve) => (answer = resolve));
@@ -112,13 +112,13 @@ class CountingWorld extends SupplyWorld {
   }
 }
 
-describe("which range an address comes from", () => {
+describe("owner that an address comes from", () => {
   const NUMBER = 1_000;
   /** Of 1,000 full ranges the one with an address. */
   const oneWithRoom = (room = 777) =>
     Object.fromEntries(Array.from({ length: NUMBER }, (_, i) => [`owner-${i}`, { dynamic: i === room ? 1 : 0, static: 0 }]));
 
-  it("of 1,000 ranges the one with room takes two calls, also directly after a restart", async () => {
+  it("1,000 ranges, one with room, counts from before a restart: found in two calls", async () => {
     const counts = new MemoryFreeCountStorage();
     const before = new CountingWorld(oneWithRoom(), counts);
     // Every owner has answered once, and the last one of them has room for a single address.
@@ -145,9 +145,9 @@ describe("which range an address comes from", () => {
   });
 
   it.each([
-    { name: "nothing is known of any (no saved counts)", known: false },
-    { name: "clients have filled them with IPAddress objects since they were counted", known: true },
-  ])("of 1,000 ranges the one with room takes two calls where $name", async ({ known }) => {
+    { name: "no saved counts", known: false },
+    { name: "filled by IPAddress objects since the count", known: true },
+  ])("1,000 ranges, one with room, $name: found in two calls and one question", async ({ known }) => {
     const world = new CountingWorld(oneWithRoom());
     await world.scheduler.run(world.source.current());
     const free = { IPv4: { dynamic: 1_000, static: 0 }, IPv6: NONE };
@@ -163,7 +163,7 @@ describe("which range an address comes from", () => {
     expect(world.objectCalls.slice(3)).toEqual(["countedTopology"]);
   });
 
-  it("in a cluster without any room that nothing is known of, full takes one call, and the Coordinator's word", async () => {
+  it("1,000 full ranges without counts: full after one call to an owner and the Coordinator's word", async () => {
     const world = new CountingWorld(oneWithRoom(-1));
     expect(reasonOf(await world.result(world.take()))).toBe("full");
     expect(world.objectCalls).toEqual(["topology", "allocate", "countedTopology", "countedTopology"]);
@@ -178,7 +178,7 @@ describe("which range an address comes from", () => {
     expect(world.objectCalls).toEqual(["topology", "allocate", "allocate", "allocate"]);
   });
 
-  it("counts that a silent Coordinator cannot bring up to date keep nobody from the next owner", async () => {
+  it("old counts and a silent Coordinator: the next owner gives the address within seconds", async () => {
     const world = new CountingWorld({ a: { dynamic: 0, static: 0 }, b: { dynamic: 0, static: 0 }, c: { dynamic: 9, static: 0 } });
     await world.scheduler.run(world.source.current());
     world.countedTopology = () => new Promise(() => undefined);
@@ -188,7 +188,7 @@ describe("which range an address comes from", () => {
     expect(world.scheduler.now - startedAt).toBeLessThan(6_000);
   });
 
-  it("in the long run in proportion to what is free", async () => {
+  it("many draws: in proportion to the free addresses", async () => {
     const room = [60_000, 30_000, 9_000, 1_000];
     const world = new CountingWorld(Object.fromEntries(room.map((dynamic, i) => [`owner-${i}`, { dynamic, static: 0 }])));
     world.topology = aTopology(1, Object.fromEntries(room.map((_, i) => [`owner-${i}`, `10.${i}.0.0/16`])));
@@ -207,7 +207,7 @@ describe("which range an address comes from", () => {
     expect(statistic).toBeLessThan(21.1);
   });
 
-  it("no static band before every dynamic one is used up, also inside one batch", async () => {
+  it("one batch for all dynamic addresses: no static one is given before they are used up", async () => {
     const world = new CountingWorld({
       a: { dynamic: 30, static: 64 },
       b: { dynamic: 25, static: 64 },
@@ -222,7 +222,7 @@ describe("which range an address comes from", () => {
     expect([...world.given.values()].reduce((sum, { static: low }) => sum + low, 0)).toBe(1);
   });
 
-  it("no static band on the word of old counts: what others have released, and a range that is new, come first", async () => {
+  it("old counts that say full: released addresses and new ranges come before any static band", async () => {
     const world = new CountingWorld({ a: { dynamic: 1, static: 64 }, b: { dynamic: 0, static: 64 } });
     const dynamicOnly = async (): Promise<number> => {
       expect((await world.result(world.take())).ok).toBe(true);
@@ -242,7 +242,7 @@ describe("which range an address comes from", () => {
     expect(await dynamicOnly(), "a Coordinator that is away keeps nobody from an address").toBe(2);
   });
 
-  it("static addresses in a row ask the Coordinator once, not each time", async () => {
+  it("twenty static addresses in a row: one question to the Coordinator", async () => {
     const world = new CountingWorld({ a: { dynamic: 0, static: 64 } });
     for (let i = 0; i < 20; i++) {
       expect((await world.result(world.take())).ok).toBe(true);
@@ -251,7 +251,7 @@ describe("which range an address comes from", () => {
     expect(world.countOf("countedTopology")).toBe(1);
   });
 
-  it("every owner is asked with a token of its own", async () => {
+  it("several owners asked for one address: each with a token of its own", async () => {
     const world = new CountingWorld({ a: { dynamic: 0, static: 0 }, b: { dynamic: 0, static: 0 }, c: { dynamic: 0, static: 9 } });
     await world.result(world.take());
     const tokens = new Map(world.allocated.flatMap(({ owner, items }) => items.map(({ token }) => [token, owner])));
@@ -261,8 +261,8 @@ describe("which range an address comes from", () => {
   });
 });
 
-describe("what is counted and told", () => {
-  it("allocations by range and scope with their time, refusals, and the steps of a slow one", async () => {
+describe("metrics and log of allocations", () => {
+  it("allocations and refusals: counted by range and scope, timed; a slow one: its steps are logged", async () => {
     const world = new SupplyWorld();
     const metrics = new AllocationMetrics();
     const lines: object[] = [];
@@ -309,11 +309,11 @@ describe("what is counted and told", () => {
   });
 });
 
-describe("what is not counted", () => {
+describe("allocations without a CIDR", () => {
   it.each([
     ["taken", () => refused("taken")],
     ["given all the same, to the Service that holds it", () => given("10.0.0.5")],
-  ])("an address that no range gives out, %s: it has no CIDR", async (_, answer) => {
+  ])("an address that no range gives out, %s: not counted", async (_, answer) => {
     const world = new SupplyWorld();
     const metrics = new AllocationMetrics();
     world.topology = { ...aTopology(1, { a: "10.0.0.0/24" }), ranges: [] };
@@ -325,8 +325,8 @@ describe("what is not counted", () => {
   });
 });
 
-describe("answers that say nothing final", () => {
-  it("stale: reads the topology again and asks the owner it names", async () => {
+describe("answers that are not final", () => {
+  it("stale: the topology is read again, and the owner that it names is asked", async () => {
     const world = new SupplyWorld();
     world.allocate = (owner) => {
       world.topology = aTopology(2, { b: "10.0.0.0/24" });
@@ -337,7 +337,7 @@ describe("answers that say nothing final", () => {
   });
 
   it.each(["stale", "frozen"] as const)(
-    "%s: for any address another owner is asked at once, also while the Coordinator is silent",
+    "%s, no address named: another owner is asked at once, also while the Coordinator is silent",
     async (kind) => {
       const world = new SupplyWorld();
       world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
@@ -372,7 +372,7 @@ describe("answers that say nothing final", () => {
     },
   );
 
-  it("an owner with nothing to give for a moment is not drawn by the next ones, and has its share again later", async () => {
+  it("a frozen owner: seldom drawn by the next takes, and drawn by its share again after the thaw", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { large: "10.0.0.0/16", small: "10.1.0.0/24" });
     world.free = (owner) => ({ IPv4: { dynamic: owner === "large" ? 60_000 : 200, static: 16 }, IPv6: { ...NONE } });
@@ -394,7 +394,7 @@ describe("answers that say nothing final", () => {
     expect(world.countOf("allocate small")).toBeLessThan(20);
   });
 
-  it("an owner with nothing to give for a moment is asked all the same before a static band is entered", async () => {
+  it("a frozen owner with a dynamic address: asked again before a static address is given", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.1.0.0/24" });
     world.free = (owner) => ({ IPv4: { dynamic: owner === "a" ? 1 : 0, static: 16 }, IPv6: { ...NONE } });
@@ -407,19 +407,22 @@ describe("answers that say nothing final", () => {
     expect(reasonOf(await world.result(world.take()))).toBe("10.0.0.99");
   });
 
-  it.each(["frozen", "unknown"] as const)("%s: the same token at the same owner until the deadline, then unavailable", async (kind) => {
-    const world = new SupplyWorld();
-    world.topology = aTopology(1, { a: "10.0.0.0/24" });
-    world.allocate = () => (kind === "frozen" ? refused("frozen") : Promise.reject(new Error("connection lost")));
-    const start = world.scheduler.now;
-    expect(await world.result(world.take())).toEqual({ ok: false, reason: "unavailable" });
-    expect(world.scheduler.now - start).toBeGreaterThanOrEqual(DEADLINE_MS);
-    expect(world.scheduler.now - start).toBeLessThan(DEADLINE_MS + 1_000);
-    expect(world.allocated.length).toBeGreaterThan(20);
-    expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token)))).toEqual(new Set(["token-1"]));
-  });
+  it.each(["frozen", "unknown"] as const)(
+    "%s from the only owner: asked with the same token until the deadline, then unavailable",
+    async (kind) => {
+      const world = new SupplyWorld();
+      world.topology = aTopology(1, { a: "10.0.0.0/24" });
+      world.allocate = () => (kind === "frozen" ? refused("frozen") : Promise.reject(new Error("connection lost")));
+      const start = world.scheduler.now;
+      expect(await world.result(world.take())).toEqual({ ok: false, reason: "unavailable" });
+      expect(world.scheduler.now - start).toBeGreaterThanOrEqual(DEADLINE_MS);
+      expect(world.scheduler.now - start).toBeLessThan(DEADLINE_MS + 1_000);
+      expect(world.allocated.length).toBeGreaterThan(20);
+      expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token)))).toEqual(new Set(["token-1"]));
+    },
+  );
 
-  it("unknown: no other owner is asked with the token, also not when the segment freezes meanwhile", async () => {
+  it("a lost answer: only that owner is asked again, also when its segment freezes meanwhile", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
     let calls = 0;
@@ -432,7 +435,7 @@ describe("answers that say nothing final", () => {
     expect(new Set(world.allocated.map(({ owner }) => owner)).size).toBe(1);
   });
 
-  it("no answer at all: asks again after the timeout", async () => {
+  it("no answer: the owner is asked again after the timeout", async () => {
     const world = new SupplyWorld();
     let calls = 0;
     world.allocate = () => (++calls === 1 ? new Promise<never>(() => undefined) : given("10.0.0.5"));
@@ -452,7 +455,7 @@ describe("answers that say nothing final", () => {
 });
 
 describe("negative answers (rule 17)", () => {
-  it("full: the next owner is asked, and full is answered only when none is left at the Coordinator's epoch", async () => {
+  it("full: every owner is asked before full is answered, and the Coordinator has the last word", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24", c: "10.0.2.0/24" });
     world.allocate = () => refused("full");
@@ -473,7 +476,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(world.take()))).toBe("10.0.1.7");
   });
 
-  it("full: what an owner said at an earlier epoch does not count at the next", async () => {
+  it("full at an earlier epoch: the owner is asked again at the next one", async () => {
     const world = new SupplyWorld();
     world.allocate = async () => {
       world.allocate = () => given("10.0.5.5");
@@ -489,7 +492,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(taken))).toBe("10.0.5.5");
   });
 
-  it("full: an owner without the newest configuration says nothing final (hazard 18)", async () => {
+  it("full from an owner without the newest configuration: not final, asked again (hazard 18)", async () => {
     const world = new SupplyWorld();
     world.topology = { ...aTopology(2, { a: "10.0.0.0/24" }), owners: [{ uid: "a", epoch: 3 }] };
     world.allocate = () => refused("full");
@@ -503,7 +506,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(taken))).toBe("10.0.0.9");
   });
 
-  it("full: an owner whose free addresses the Coordinator could not count keeps the question open", async () => {
+  it("full beside an owner that could not be counted: unavailable", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
     world.allocate = (owner) => (owner === "a" ? refused("full") : refused("frozen"));
@@ -514,7 +517,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(world.take()))).toBe("unavailable");
   });
 
-  it("out of range: an owner without the newest configuration says nothing final", async () => {
+  it("out of range from an owner without the newest configuration: not final, asked again", async () => {
     const world = new SupplyWorld();
     world.topology = { ...aTopology(2, { a: "10.0.0.0/24" }), owners: [{ uid: "a", epoch: 3 }] };
     world.allocate = () => refused("notAllocatable");
@@ -525,7 +528,7 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(taken))).toBe("10.0.0.7");
   });
 
-  it("out of range: only at the Coordinator's epoch, for addresses in no claim and for those that no range gives out (hazard 18)", async () => {
+  it("out of range: answered only at the Coordinator's epoch, with and without a claim (hazard 18)", async () => {
     const world = new SupplyWorld();
     world.allocate = () => refused("notAllocatable");
     expect(reasonOf(await world.result(world.take("10.9.0.1")))).toBe("outOfRange");
@@ -538,13 +541,13 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(world.take("10.9.0.1")))).toBe("10.9.0.1");
   });
 
-  it("no range of the family", async () => {
+  it("family without a range: noRange", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "fd00::/112" });
     expect(reasonOf(await world.result(world.take()))).toBe("noRange");
   });
 
-  it("taken is final at once; a released token is given up", async () => {
+  it("taken: final at once; a released token: unavailable", async () => {
     const world = new SupplyWorld();
     world.allocate = () => refused("taken");
     expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("taken");
@@ -619,7 +622,7 @@ describe("releases that are pending (rule 17)", () => {
     expect(await world.take(address)).toMatchObject({ outcome: "10.0.0.5" });
   });
 
-  it("of another address: taken at once", async () => {
+  it('wanted "10.0.0.5", a release of another address: taken at once', async () => {
     const world = new PendingWorld("10.0.0.6");
     expect(await world.take("10.0.0.5")).toEqual({ outcome: "taken", tookMs: 0 });
   });
@@ -627,13 +630,13 @@ describe("releases that are pending (rule 17)", () => {
   it.each([
     { name: "another family", address: "fd00::5" },
     { name: "no range", address: "10.9.0.5" },
-  ])("of an address of $name: full at once", async ({ address }) => {
+  ])('wanted "", a release of an address of $name: full at once', async ({ address }) => {
     const world = new PendingWorld(address);
     expect(await world.take("")).toEqual({ outcome: "full", tookMs: 0 });
   });
 });
 
-describe("rows of what has its address already", () => {
+describe("row of an object that has its address already", () => {
   it.each([
     { name: "an IPAddress object (rule 15)", kind: "ipaddress", isHeld: false },
     { name: "a Service that lost its row", kind: "service", isHeld: true },
@@ -650,7 +653,7 @@ describe("rows of what has its address already", () => {
     expect(new Set(world.allocated.flatMap(({ items }) => items.map(({ token }) => token))).size).toBe(1);
   });
 
-  it("are not written down by an owner that has lost the claim and does not know it yet", async () => {
+  it("an owner that has lost the claim: the topology is read again, and the new owner writes the row", async () => {
     const world = new SupplyWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24" });
     world.allocate = (owner, { address }) => (owner === "a" ? refused("notAllocatable") : given(address));

@@ -55,7 +55,7 @@ class World {
 }
 
 describe("default/kubernetes", () => {
-  it("is made as upstream makes it, once, however many ask", async () => {
+  it("many calls of ensure: the Service of upstream is made once", async () => {
     const world = new World();
     await Promise.all([world.service.ensure(), world.service.ensure()]);
     await world.service.ensure();
@@ -86,7 +86,7 @@ describe("default/kubernetes", () => {
     expect(world.exists).toBe(true);
   });
 
-  it("comes back right after its deletion is committed; a lost transaction deleted nothing; other Services do not matter", async () => {
+  it("committed deletion: made again at once; a lost deletion and other Services: no write", async () => {
     const world = new World();
     await world.removed();
     expect([world.writes.length, world.exists]).toEqual([1, true]);
@@ -99,7 +99,7 @@ describe("default/kubernetes", () => {
     expect(world.writes).toHaveLength(1);
   });
 
-  it("is tried again every 10 s while it is refused, and that is logged once", async () => {
+  it("refused create: tried again every 10 s, each reason is logged once", async () => {
     const world = new World();
     world.refusal = "the provided network does not match the current range";
     for (let i = 0; i < 5; i++) await world.service.ensure();
@@ -121,7 +121,7 @@ describe("default/kubernetes", () => {
     expect(world.logged, "a new problem after it was there").toHaveLength(4);
   });
 
-  it("somebody else makes it meanwhile: nothing is wrong", async () => {
+  it("Service made by somebody else meanwhile: no error, no log line", async () => {
     const world = new World();
     world.refusal = 'services "kubernetes" already exists';
     const made = world.service.ensure();

@@ -18,7 +18,7 @@ function free(counts: FreeCounts, topology: Topology, uid = "a") {
 describe("FreeCounts", () => {
   const topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
 
-  it("nothing known: as free as it is large; then what the owner said last", () => {
+  it("owner without an answer: counts by its size; with answers: by the last one", () => {
     const counts = new FreeCounts();
     expect(free(counts, topology)).toEqual({ dynamic: 238, static: 16 });
     counts.note(topology, "a", answer(10, 3));
@@ -29,14 +29,14 @@ describe("FreeCounts", () => {
     ]);
   });
 
-  it("an answer under another configuration than the topology's says nothing", () => {
+  it("answer under another configuration than the topology's: ignored", () => {
     const counts = new FreeCounts();
     counts.note(topology, "a", answer(0, 0, 2));
     counts.note(topology, "gone", answer(0, 0));
     expect(free(counts, topology)).toEqual({ dynamic: 238, static: 16 });
   });
 
-  it("a range that grows or goes counts at once", () => {
+  it("range that grows or goes: counts change at once", () => {
     const counts = new FreeCounts();
     counts.note(topology, "a", answer(0, 0));
     // The /23 takes .255 and .0 between its halves in, and has a static band of 32.
@@ -49,7 +49,7 @@ describe("FreeCounts", () => {
     expect(free(counts, { ...topology, ranges: [] })).toEqual(NONE);
   });
 
-  it("a release counts in the band of its address, never below nothing", () => {
+  it("release: counts in the band of its address, up to the size of the band", () => {
     const counts = new FreeCounts();
     counts.note(topology, "a", answer(0, 0));
     for (const address of ["10.0.0.200", "10.0.0.3", "10.0.0.0", "nonsense"]) counts.released(topology, "a", address);
@@ -59,7 +59,7 @@ describe("FreeCounts", () => {
     expect(free(counts, topology)).toEqual({ dynamic: 238, static: 1 });
   });
 
-  it("counts that come with a topology fill gaps; counts that were asked for replace what is not newer", () => {
+  it("counts that come with a topology: fill gaps; counts that were asked for: replace older ones", () => {
     const counts = new FreeCounts();
     counts.note(topology, "a", answer(10, 3));
     const hints = ["a", "b"].map((ownerUid) => ({ ownerUid, IPv4: { dynamic: 100, static: 9 }, IPv6: NONE }));
@@ -77,7 +77,7 @@ describe("FreeCounts", () => {
     ]);
   });
 
-  it("a restart goes on where the last commit was; owners that are gone are forgotten there too", () => {
+  it("restart: continues with the saved counts; owners that are gone are deleted from storage", () => {
     const storage = new MemoryFreeCountStorage();
     const counts = new FreeCounts(storage);
     counts.note(topology, "a", answer(10, 3));
@@ -94,7 +94,7 @@ describe("FreeCounts", () => {
     expect(storage.takenCountsLoad().map(({ ownerUid }) => ownerUid)).toEqual(["a"]);
   });
 
-  it("beyond 2^53: what is left of a /64 and of a /48 keeps its proportion", () => {
+  it("sizes beyond 2^53: the free counts of a /64 and a /48 keep their proportion", () => {
     const large = aTopology(1, { a: "fd00::/64", b: "fd01::/48" });
     const counts = new FreeCounts(new MemoryFreeCountStorage());
     counts.note(large, "a", { epoch: 1, free: { IPv4: NONE, IPv6: { dynamic: 2 ** 64 - 1_000, static: 256 } } });

@@ -21,8 +21,8 @@ function aDelete(counter: number): IPAddressDelete {
   return { address, token, gen };
 }
 
-describe("writes of the services store", () => {
-  it("look as upstream's allocator makes them", async () => {
+describe("IPAddress that the services store writes", () => {
+  it("a create: the labels and the parentRef of upstream's allocator", async () => {
     const api = new SimApi();
     await api.run(api.cluster.ipAddresses.brain.createMany([aWrite(1)]));
     expect(ipAddressesOf(api.cluster)[0]).toMatchObject({
@@ -34,7 +34,7 @@ describe("writes of the services store", () => {
     });
   });
 
-  it("a newer row replaces the object, an equal or older one changes nothing", async () => {
+  it("a newer row: replaces the object; an equal or older row: changes nothing", async () => {
     const api = new SimApi();
     const store = api.cluster.ipAddresses.brain;
     const createMany = (writes: Parameters<typeof store.createMany>[0]): Promise<void> => store.createMany(writes);
@@ -48,7 +48,7 @@ describe("writes of the services store", () => {
     expect(ipAddressesOf(api.cluster)[0]?.metadata?.uid).not.toBe(uid);
   });
 
-  it("in any order and however often, the newest row that was not released decides (hazard 8)", async () => {
+  it("repeated messages in any order: the newest row that was not released decides (hazard 8)", async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = seededRandom(seed);
       const api = new SimApi({ seed });
@@ -71,7 +71,7 @@ describe("writes of the services store", () => {
     }
   });
 
-  it("a delete acts on its own token only", async () => {
+  it("a delete with another token: changes nothing", async () => {
     const api = new SimApi();
     const store = api.cluster.ipAddresses.brain;
     const createMany = (writes: Parameters<typeof store.createMany>[0]): Promise<void> => store.createMany(writes);
@@ -81,7 +81,7 @@ describe("writes of the services store", () => {
     expect(api.parents).toEqual({ "10.9.0.5": "default/web-5" });
   });
 
-  it("gens compare by epoch, then counter", () => {
+  it("order of gens: by epoch, then by counter", () => {
     const gens = [
       { epoch: 2, counter: 1 },
       { epoch: 1, counter: 9 },
@@ -92,7 +92,7 @@ describe("writes of the services store", () => {
 });
 
 describe("a Service's IPAddress deleted by a client", () => {
-  it("frees nothing: nobody else gets the address while the Service lives", async () => {
+  it("the address: refused to everybody else while the Service lives", async () => {
     const api = await new SimApi().ready();
     await api.create("web", { clusterIP: "10.0.0.5" });
     objectOf(await api.removeIPAddress("10.0.0.5"));
@@ -106,7 +106,7 @@ describe("a Service's IPAddress deleted by a client", () => {
 });
 
 describe("an IPAddress of a client", () => {
-  it("inside a claim takes the row, keeps Services off, and gives it back with its deletion", async () => {
+  it("inside a claim: takes the row, is refused to Services, and is free after its deletion", async () => {
     const api = await new SimApi().ready();
     const { uid } = objectOf(await api.createIPAddress("10.0.0.5")).metadata ?? {};
     expect(await api.rows()).toEqual({ "10.0.0.5": "ipaddress 10.0.0.5" });
@@ -118,7 +118,7 @@ describe("an IPAddress of a client", () => {
     await isQuiet(api);
   });
 
-  it("of an address that a Service holds already exists", async () => {
+  it("address of a Service: 409 AlreadyExists", async () => {
     const api = await new SimApi().ready();
     await api.create("web", { clusterIP: "10.0.0.5" });
     expect(statusOf(await api.createIPAddress("10.0.0.5"))).toMatchObject({ code: 409, reason: "AlreadyExists" });
@@ -126,7 +126,7 @@ describe("an IPAddress of a client", () => {
     await isQuiet(api);
   });
 
-  it.each(["10.0.0.0", "10.0.0.15"])("on %s, which no range gives out, takes the row all the same", async (address) => {
+  it.each(["10.0.0.0", "10.0.0.15"])("%s, which no range gives out: takes the row", async (address) => {
     const api = await new SimApi().ready();
     objectOf(await api.createIPAddress(address));
     expect(await api.rows()).toEqual({ [address]: `ipaddress ${address}` });
@@ -135,7 +135,7 @@ describe("an IPAddress of a client", () => {
     await isQuiet(api);
   });
 
-  it("outside every claim is just an object, until a ServiceCIDR comes: then no Service gets its address", async () => {
+  it("outside every claim: has no row; after a ServiceCIDR comes: has its row, and Services are refused", async () => {
     const api = await new SimApi().ready();
     objectOf(await api.createIPAddress("10.0.1.2"));
     expect(await api.rows()).toEqual({});
@@ -148,7 +148,7 @@ describe("an IPAddress of a client", () => {
     await isQuiet(api);
   });
 
-  it("where a Service's was before is seeded like any other", async () => {
+  it("address that a Service had before: seeded like any other", async () => {
     const api = await new SimApi().ready();
     objectOf(await api.createServiceCIDR("more", ["10.0.1.0/30"]));
     await api.cluster.scheduler.pass(5_000);
@@ -164,7 +164,7 @@ describe("an IPAddress of a client", () => {
     await isQuiet(api);
   });
 
-  it("whose row went with a claim is seeded under the token that its deletion releases", async () => {
+  it("row that went with a claim: seeded under the token that the deletion releases", async () => {
     const api = await new SimApi().ready();
     objectOf(await api.createIPAddress("10.0.0.5"));
     const owners = [...api.cluster.owners.values()];
@@ -174,7 +174,7 @@ describe("an IPAddress of a client", () => {
     expect(seeds.rows.map(({ address, token }) => [address, token])).toEqual([["10.0.0.5", rows[0]?.token]]);
   });
 
-  it("of any moment while its range comes up keeps the address (hazard 7)", async () => {
+  it("created at any moment while its range comes up: keeps the address (hazard 7)", async () => {
     for (let atMs = 0; atMs < 60; atMs += 2) {
       const api = await new SimApi({ seed: atMs + 1 }).ready();
       const created = api.createServiceCIDR("more", ["10.0.1.0/30"]);

@@ -41,15 +41,15 @@ describe("planNodePorts: create", () => {
     ["NodePort, named", { type: NODE_PORT, ports: one(30080) }, ["[0]TCP=30080"]],
     ["LoadBalancer", { type: "LoadBalancer" }, ["[0]TCP=0"]],
     ["LoadBalancer without node ports", NO_PORTS, []],
-    ["LoadBalancer without node ports, named all the same", { ...NO_PORTS, ports: one(30080) }, ["[0]TCP=30080"]],
+    ["LoadBalancer without node ports, one named", { ...NO_PORTS, ports: one(30080) }, ["[0]TCP=30080"]],
     ["LoadBalancer without node ports, one protocol named", { ...NO_PORTS, ports: dns(0, 30053) }, ["[1]TCP=30053"]],
-    ["one port, two protocols: one number", { type: NODE_PORT, ports: dns(0, 0) }, ["[0,1]UDP+TCP=0"]],
-    ["… the first named", { type: NODE_PORT, ports: dns(30053, 0) }, ["[0,1]UDP+TCP=30053"]],
-    ["… the second named", { type: NODE_PORT, ports: dns(0, 30053) }, ["[0,1]UDP+TCP=30053"]],
-    ["… both named alike", { type: NODE_PORT, ports: dns(30053, 30053) }, ["[0,1]UDP+TCP=30053"]],
-    ["… both named differently", { type: NODE_PORT, ports: dns(30053, 30054) }, ["[0]UDP=30053", "[1]TCP=30054"]],
+    ["one port of two protocols", { type: NODE_PORT, ports: dns(0, 0) }, ["[0,1]UDP+TCP=0"]],
+    ["one port of two protocols, the first named", { type: NODE_PORT, ports: dns(30053, 0) }, ["[0,1]UDP+TCP=30053"]],
+    ["one port of two protocols, the second named", { type: NODE_PORT, ports: dns(0, 30053) }, ["[0,1]UDP+TCP=30053"]],
+    ["one port of two protocols, both named alike", { type: NODE_PORT, ports: dns(30053, 30053) }, ["[0,1]UDP+TCP=30053"]],
+    ["one port of two protocols, both named differently", { type: NODE_PORT, ports: dns(30053, 30054) }, ["[0]UDP=30053", "[1]TCP=30054"]],
     [
-      "two ports, one number named for both: upstream refuses",
+      "two ports, one number named for both",
       {
         type: NODE_PORT,
         ports: [
@@ -60,7 +60,7 @@ describe("planNodePorts: create", () => {
       ["[0]TCP=30080", "[1]UDP=30080!"],
     ],
     [
-      "two ports: two numbers",
+      "two ports",
       {
         type: NODE_PORT,
         ports: [
@@ -71,11 +71,15 @@ describe("planNodePorts: create", () => {
       ["[0]TCP=0", "[1]TCP=0"],
     ],
     ["externalTrafficPolicy Local", LOCAL, ["[0]TCP=0", "[]TCP=0"]],
-    ["… health check named", { ...LOCAL, healthCheckNodePort: 30100 }, ["[0]TCP=0", "[]TCP=30100"]],
-    ["… health check on a port's number", { ...LOCAL, ports: one(30100), healthCheckNodePort: 30100 }, ["[0]TCP=30100", "[]TCP=30100!"]],
-    ["… without node ports", { ...NO_PORTS, externalTrafficPolicy: "Local" }, ["[]TCP=0"]],
-    ["NodePort with Local needs no health check", { type: NODE_PORT, externalTrafficPolicy: "Local" }, ["[0]TCP=0"]],
-  ])("%s", (_, spec, takes) => {
+    ["externalTrafficPolicy Local, health check named", { ...LOCAL, healthCheckNodePort: 30100 }, ["[0]TCP=0", "[]TCP=30100"]],
+    [
+      "externalTrafficPolicy Local, health check on a port's number",
+      { ...LOCAL, ports: one(30100), healthCheckNodePort: 30100 },
+      ["[0]TCP=30100", "[]TCP=30100!"],
+    ],
+    ["externalTrafficPolicy Local without node ports", { ...NO_PORTS, externalTrafficPolicy: "Local" }, ["[]TCP=0"]],
+    ["NodePort with externalTrafficPolicy Local", { type: NODE_PORT, externalTrafficPolicy: "Local" }, ["[0]TCP=0"]],
+  ])("%s: takes the numbers of the row", (_, spec, takes) => {
     expect(takesOf(spec)).toEqual(takes);
   });
 });
@@ -86,37 +90,42 @@ describe("planNodePorts: update", () => {
   const node = stored({ type: NODE_PORT, ports: one(30080) });
   const balancer = stored({ ...LOCAL, ports: one(30080), healthCheckNodePort: 30100 });
   it.each<[string, Service, Spec, string[]]>([
-    ["NodePort keeps its number", node, { type: NODE_PORT, ports: one(30080) }, []],
+    ["NodePort, the same number", node, { type: NODE_PORT, ports: one(30080) }, []],
     ["NodePort, another number", node, { type: NODE_PORT, ports: one(30081) }, ["[0]TCP=30081"]],
     ["NodePort, another protocol of its number", node, { type: NODE_PORT, ports: one(30080, "UDP") }, ["[0]UDP=30080"]],
     ["a second port", node, { type: NODE_PORT, ports: [...one(30080), { name: "b", port: 81 }] }, ["[1]TCP=0"]],
     ["ClusterIP to NodePort", clusterIP, { type: NODE_PORT }, ["[0]TCP=0"]],
-    ["ClusterIP to NodePort: each protocol its own number", clusterIP, { type: NODE_PORT, ports: dns(0, 0) }, ["[0]UDP=0", "[1]TCP=0"]],
-    ["… one number named for both", clusterIP, { type: NODE_PORT, ports: dns(30053, 30053) }, ["[0]UDP=30053", "[1]TCP=30053"]],
+    ["ClusterIP to NodePort, two protocols", clusterIP, { type: NODE_PORT, ports: dns(0, 0) }, ["[0]UDP=0", "[1]TCP=0"]],
+    [
+      "ClusterIP to NodePort, one number named for two protocols",
+      clusterIP,
+      { type: NODE_PORT, ports: dns(30053, 30053) },
+      ["[0]UDP=30053", "[1]TCP=30053"],
+    ],
     ["ExternalName to LoadBalancer", external, { type: "LoadBalancer" }, ["[0]TCP=0"]],
     ["NodePort to LoadBalancer", node, { type: "LoadBalancer", ports: one(30080) }, []],
     ["NodePort to LoadBalancer with Local", node, { ...LOCAL, ports: one(30080) }, ["[]TCP=0"]],
     ["NodePort to ClusterIP", node, {}, []],
     ["NodePort to ExternalName", node, { type: "ExternalName", externalName: "a.b" }, []],
-    ["Local stays", balancer, { ...LOCAL, ports: one(30080), healthCheckNodePort: 30100 }, []],
+    ["Local, unchanged", balancer, { ...LOCAL, ports: one(30080), healthCheckNodePort: 30100 }, []],
     ["Local to Cluster", balancer, { type: "LoadBalancer", ports: one(30080) }, []],
-    ["the health check's number for a port", balancer, { ...LOCAL, ports: one(30100), healthCheckNodePort: 30100 }, ["[0]TCP=30100!"]],
+    ["the number of the health check for a port", balancer, { ...LOCAL, ports: one(30100), healthCheckNodePort: 30100 }, ["[0]TCP=30100!"]],
+    ["a stored LoadBalancer without a health check", stored({ ...LOCAL, ports: one(30080) }), { ...LOCAL, ports: one(30080) }, ["[]TCP=0"]],
     [
-      "a LoadBalancer of before, without health check",
-      stored({ ...LOCAL, ports: one(30080) }),
-      { ...LOCAL, ports: one(30080) },
-      ["[]TCP=0"],
+      "NodePort to LoadBalancer without node ports, a second port",
+      node,
+      { ...NO_PORTS, ports: [...one(30080), { name: "b", port: 81 }] },
+      [],
     ],
-    ["allocation switched off: nothing new", node, { ...NO_PORTS, ports: [...one(30080), { name: "b", port: 81 }] }, []],
-  ])("%s", (_, before, spec, takes) => {
+  ])("%s: takes the numbers of the row", (_, before, spec, takes) => {
     expect(takesOf(spec, before)).toEqual(takes);
   });
 
-  it("delete takes nothing", () => {
+  it("delete: takes nothing", () => {
     expect(planNodePorts({ after: undefined, before: node }).take).toEqual([]);
   });
 
-  it("tells which numbers the write names, so that none is chosen for another port", () => {
+  it("numbers that the write names: listed, so that no other port gets them", () => {
     const after = wanted({ ...LOCAL, ports: [...one(30080), { name: "b", port: 81 }], healthCheckNodePort: 30100 });
     expect(planNodePorts({ after, before: undefined }).named).toEqual([30080, 30100]);
   });
@@ -128,13 +137,13 @@ describe("heldNodePorts", () => {
     ["NodePort", { type: NODE_PORT, ports: dns(30053, 30053) }, ["UDP/30053", "TCP/30053"]],
     ["a port without a number", { ...NO_PORTS, ports: dns(0, 30053) }, ["TCP/30053"]],
     ["a health check", { ...LOCAL, ports: one(30080), healthCheckNodePort: 30100 }, ["TCP/30080", "TCP/30100"]],
-  ])("%s", (_, spec, held) => {
+  ])("%s: holds the ports of the row", (_, spec, held) => {
     expect(heldNodePorts(wanted(spec)).map(({ protocol, port }) => `${protocol}/${port}`)).toEqual(held);
   });
 });
 
 describe("applyNodePorts", () => {
-  it("writes each number where it belongs", () => {
+  it("numbers of a plan: written to their ports and the health check", () => {
     const after = wanted({ ...LOCAL, ports: [...dns(0, 0), { name: "b", port: 81 }] });
     applyNodePorts(after, planNodePorts({ after, before: undefined }).take, [30200, 30201, 30202]);
     expect(after.spec?.ports?.map(({ nodePort }) => nodePort)).toEqual([30200, 30200, 30201]);
@@ -161,7 +170,7 @@ describe("nodePortRefused", () => {
       `${prefix} requested HealthCheck NodePort 80: provided port is not in the valid range. The range of valid ports is 30000-32767`,
     ],
     [take([], 0), "full", 500, `${prefix} a HealthCheck NodePort 0: range is full`],
-  ] as const)("%o %s", (refused, reason, code, message) => {
+  ] as const)("%o %s: upstream's Status", (refused, reason, code, message) => {
     expect(nodePortRefused(wanted({}), refused, reason)).toMatchObject({ code, message });
   });
 });

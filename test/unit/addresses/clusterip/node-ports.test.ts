@@ -35,7 +35,7 @@ function plan(...take: NodePortTake[]): NodePortPlan {
 }
 
 describe("choose", () => {
-  it("reads all rows of a protocol at most once, however many ports are wanted", () => {
+  it("2,768 ports in one write: the rows of each protocol are read once", () => {
     const { nodePorts, storage } = world();
     const reads: string[] = [];
     const nodePortsOf = storage.nodePortsOf.bind(storage);
@@ -50,7 +50,7 @@ describe("choose", () => {
     expect(reads.toSorted()).toEqual(["TCP", "TCP", "UDP", "UDP"]);
   });
 
-  it("picks at random above the static band, over the whole of it", () => {
+  it("random picks: spread over the whole band above the static one", () => {
     const { nodePorts } = world();
     const picks = Array.from({ length: 2_000 }, () => {
       const choice = nodePorts.choose(plan(any("TCP")));
@@ -62,7 +62,7 @@ describe("choose", () => {
     expect(new Set(picks).size).toBeGreaterThan(1_200);
   });
 
-  it("finds the last port of the upper band, then those of the static band, then says full", () => {
+  it("last free ports: the upper band first, then the static band, then full", () => {
     const { nodePorts, occupy, storage } = world();
     occupy("TCP", range(MIN + STATIC_BAND, MAX - 1));
     expect(nodePorts.choose(plan(any("TCP")))).toEqual({ ok: true, numbers: [MAX] });
@@ -76,7 +76,7 @@ describe("choose", () => {
     expect(nodePorts.choose(plan(any("TCP")))).toEqual({ ok: true, numbers: [31_000] });
   });
 
-  it("a number shared by protocols is free for all of them", () => {
+  it("a number for two protocols: free in both", () => {
     const { nodePorts, occupy } = world();
     occupy("TCP", range(MIN, 31_999));
     occupy("UDP", range(32_001, MAX));
@@ -87,7 +87,7 @@ describe("choose", () => {
     ["free", named(30_081), undefined],
     ["free with this protocol", named(30_080, "UDP"), undefined],
     ["taken", named(30_080), "taken"],
-    ["the Service's own", { ...named(30_081), clashes: true }, "taken"],
+    ["a second port of the same write", { ...named(30_081), clashes: true }, "taken"],
     ["below the range", named(29_999), "outsideRange"],
     ["above the range", named(32_768), "outsideRange"],
   ])("named: %s", (_, take, reason) => {
@@ -98,7 +98,7 @@ describe("choose", () => {
     }
   });
 
-  it("never gives a named number of the write to another of its ports", () => {
+  it("a number named in the write: given to no other port of it", () => {
     const { nodePorts, occupy } = world();
     occupy("TCP", range(MIN, MAX - 2));
     const choice = nodePorts.choose(plan(any("TCP"), named(MAX)));
@@ -108,10 +108,10 @@ describe("choose", () => {
 
 describe("chooseForDryRun", () => {
   it.each<[string, NodePortTake[], number[]]>([
-    ["past the end of the range", [any("TCP")], [32_768]],
-    ["and on", [any("TCP"), any("TCP")], [32_768, 32_769]],
-    ["after a named one", [named(30_080), any("TCP")], [30_080, 30_081]],
-  ])("shows numbers %s", (_, take, numbers) => {
+    ["one port", [any("TCP")], [32_768]],
+    ["two ports", [any("TCP"), any("TCP")], [32_768, 32_769]],
+    ["a named port and another one", [named(30_080), any("TCP")], [30_080, 30_081]],
+  ])("%s: numbers that nobody can hold, and no row", (_, take, numbers) => {
     const { nodePorts, storage } = world();
     expect(nodePorts.chooseForDryRun(plan(...take))).toEqual({ ok: true, numbers });
     expect(storage.rows.size).toBe(0);
@@ -123,7 +123,7 @@ describe("committed", () => {
   const rows = (storage: MemoryNodePortStorage): string[] =>
     storage.rows.values().map(({ protocol, port, key }) => `${protocol}/${port} ${key}`);
 
-  it("rows come and go with what the Service holds", () => {
+  it("rows: follow the ports that the Service holds", () => {
     const { nodePorts, storage } = world();
     const first = service({
       ports: [
@@ -145,7 +145,7 @@ describe("committed", () => {
     expect(rows(storage)).toEqual([]);
   });
 
-  it("a second holder is an error, and a Service never frees what another one holds", () => {
+  it("a second holder: UNIQUE error; a release by another Service: changes nothing", () => {
     const { nodePorts, storage } = world();
     const port = service({ ports: [{ port: 80, nodePort: 30_080 }] });
     nodePorts.committed("default/a", undefined, port);

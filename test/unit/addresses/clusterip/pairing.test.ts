@@ -33,13 +33,13 @@ function aWrite(address: string): IPAddressWrite {
 }
 
 describe("Pairing", () => {
-  it("writes of one turn go out together", async () => {
+  it("writes of one turn: one call", async () => {
     const world = new PairingWorld();
     await Promise.all([world.commit(1, "10.0.0.1"), world.commit(2, "10.0.0.2")]);
     expect(world.calls).toEqual([["10.0.0.1", "10.0.0.2"]]);
   });
 
-  it("takes no more than it can make up for while the ipaddresses store does not answer", async () => {
+  it("ipaddresses store that does not answer: no room beyond the bound; room again after a retry", async () => {
     const world = new PairingWorld();
     world.answer = () => Promise.reject(new Error("connection lost"));
     for (let revision = 1; revision <= UNPAIRED_CHANGES_MAX; revision++) {
@@ -53,7 +53,7 @@ describe("Pairing", () => {
     expect(world.pairing.hasRoom()).toBe(true);
   });
 
-  it("the mark never passes a revision that is not known to be written", async () => {
+  it("revision without a confirmed write: the mark stays below until a retry succeeds", async () => {
     const world = new PairingWorld();
     world.answer = () => Promise.reject(new Error("connection lost"));
     expect(await world.commit(5, "10.0.0.5")).toBe(false);
@@ -65,7 +65,7 @@ describe("Pairing", () => {
     expect(world.pairing.pairedThrough(9)).toBe(9);
   });
 
-  it("no answer counts as not written", async () => {
+  it("write without an answer: counts as not written", async () => {
     const world = new PairingWorld();
     world.answer = () => new Promise(() => undefined);
     const written = world.commit(5, "10.0.0.5");
@@ -74,7 +74,7 @@ describe("Pairing", () => {
     expect(world.pairing.pairedThrough(9)).toBe(4);
   });
 
-  it("a retry that fails changes nothing, and all retries share a call", async () => {
+  it("retry that fails: the mark stays, and all writes share its call", async () => {
     const world = new PairingWorld();
     world.answer = () => Promise.reject(new Error("connection lost"));
     await Promise.all([world.commit(5, "10.0.0.5"), world.commit(6, "10.0.0.6")]);
@@ -83,7 +83,7 @@ describe("Pairing", () => {
     expect(world.pairing.pairedThrough(9)).toBe(4);
   });
 
-  it("a revision of a lost transaction belongs to the change that gets it next", async () => {
+  it("revision of a lost transaction: belongs to the change that gets it next", async () => {
     const world = new PairingWorld();
     let end: () => void = () => undefined;
     world.answer = () => new Promise((resolve) => (end = resolve));

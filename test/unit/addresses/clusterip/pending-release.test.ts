@@ -27,14 +27,14 @@ class ReleaseWorld extends LedgerWorld {
 }
 
 describe("a release", () => {
-  it("deletes the IPAddress first, then the owner's row; all of one turn in one call each", async () => {
+  it("order: the IPAddress first, then the owner's row; one call each for all of a turn", async () => {
     const world = new ReleaseWorld();
     await world.scheduler.run(Promise.all([world.drop("10.0.0.5"), world.drop("10.0.0.6", "10.0.0.7")]));
     expect(world.calls).toEqual(["deleteMany t-10.0.0.5,t-10.0.0.6,t-10.0.0.7", "topology", "release a t-10.0.0.5,t-10.0.0.6,t-10.0.0.7"]);
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
-  it("does not reach the owner before the IPAddress is known to be gone", async () => {
+  it("delete of the IPAddress that fails: the owner is not called until the delete succeeds", async () => {
     const world = new ReleaseWorld();
     world.deleteAddresses = () => Promise.reject(new Error("no connection"));
     await world.scheduler.run(world.drop("10.0.0.5"));
@@ -46,7 +46,7 @@ describe("a release", () => {
     expect(world.left).toEqual([]);
   });
 
-  it("rows fail alone: a silent owner keeps its own rows only, and they come back later and later (hazard 17)", async () => {
+  it("overloaded owner: only its rows stay, and they are tried again with growing delays (hazard 17)", async () => {
     const world = new ReleaseWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
     world.release = (owner) => (owner === "a" ? Promise.reject(new Error("overloaded")) : "released");
@@ -69,7 +69,7 @@ describe("a release", () => {
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
-  it("a row that waits for its owner is in no other round, whatever becomes of the rows of others", async () => {
+  it("row that waits for its owner's answer: sent in no other round", async () => {
     const world = new ReleaseWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
     const answers: (() => void)[] = [];
@@ -91,7 +91,7 @@ describe("a release", () => {
     expect([world.left, world.releases.count]).toEqual([["10.0.0.5"], 1]);
   });
 
-  it("stale after a move: goes to the owner that the newest topology names, before the change is answered (hazard 17)", async () => {
+  it("stale after a move: sent to the owner of the newest topology before the change is answered (hazard 17)", async () => {
     const world = new ReleaseWorld();
     world.release = (owner) => (owner === "a" ? "stale" : "released");
     world.topology = aTopology(1, { a: "10.0.0.0/24" });
@@ -106,7 +106,7 @@ describe("a release", () => {
     expect(world.calls.filter((call) => call.startsWith("release"))).toEqual(["release a t-10.0.0.5", "release b t-10.0.0.5"]);
   });
 
-  it("stale while the segment is frozen: tried again with growing pauses, as long as an answer waits, then put off", async () => {
+  it("stale while the segment is frozen: tried again with growing pauses for two seconds, then put off", async () => {
     const world = new ReleaseWorld();
     let thawed = false;
     world.release = () => (thawed ? "released" : "stale");
@@ -126,7 +126,7 @@ describe("a release", () => {
     expect(world.left).toEqual([]);
   });
 
-  it("stale beside a silent owner: does not wait for that one", async () => {
+  it("stale beside a silent owner: sent to the new owner at once", async () => {
     const world = new ReleaseWorld();
     world.topology = aTopology(1, { silent: "10.0.0.0/24", moved: "10.0.1.0/24" });
     await world.scheduler.run(world.source.current());
@@ -137,7 +137,7 @@ describe("a release", () => {
     expect(world.left).toEqual(["10.0.0.5"]);
   });
 
-  it("of an address in no claim: done only when the Coordinator's epoch says so, else sent to the owner that it names (hazard 17)", async () => {
+  it("address in no claim: done at the Coordinator's epoch only, else sent to the owner that it names (hazard 17)", async () => {
     const world = new ReleaseWorld();
     await world.scheduler.run(world.drop("10.9.0.5"));
     expect([world.left, world.countOf("topology"), world.countOf("release")]).toEqual([[], 2, 0]);
@@ -162,7 +162,7 @@ describe("releases that creates wait for", () => {
     return world;
   }
 
-  it("pending: by address, or by family and what ranges give out", () => {
+  it("pending: true for its address, and for any address of its family that ranges give out", () => {
     const { releases } = waiting();
     const ask = (family: "IPv4" | "IPv6", address: string, given = true): boolean => releases.isPending({ family, address }, () => given);
     expect([ask("IPv4", "10.0.0.5"), ask("IPv4", "10.0.0.6")]).toEqual([true, false]);
@@ -177,7 +177,7 @@ describe("releases that creates wait for", () => {
     expect(world.releases.isPending({ family: "IPv4", address: "10.0.0.5" }, isGivenOut)).toBe(false);
   });
 
-  it.each(["10.0.0.5", ""])("hurried (%j): tried before their time, and gone", async (address) => {
+  it.each(["10.0.0.5", ""])("hurried (%j): sent before its time, and gone", async (address) => {
     const world = waiting();
     await world.scheduler.run(world.releases.hurry(address));
     expect([world.left, world.releases.count]).toEqual([[], 0]);
@@ -192,7 +192,7 @@ describe("releases that creates wait for", () => {
     expect(world.storage.releasesOf("10.0.0.5")).toEqual(before);
   });
 
-  it("hurried by many: one call at a time, and no more than ten a second", async () => {
+  it("hurried by many: one call at a time, ten a second at most", async () => {
     const world = waiting();
     world.release = () => Promise.reject(new Error("overloaded"));
     for (const endAt = world.scheduler.now + 1_000; world.scheduler.now < endAt;) {
@@ -219,7 +219,7 @@ describe("releases that creates wait for", () => {
     expect([isDone, world.countOf("release b"), world.left]).toEqual([true, 1, ["10.0.0.5"]]);
   });
 
-  it("that cannot be read: no reason to reject", async () => {
+  it("hurried, outbox that cannot be read: logged, no rejection", async () => {
     const world = waiting();
     world.storage.releasesOf = () => {
       throw new Error("disk");
@@ -230,7 +230,7 @@ describe("releases that creates wait for", () => {
 });
 
 describe("the outbox", () => {
-  it("is drained by the object that starts after a crash", async () => {
+  it("restart after a crash: the object sends the rows", async () => {
     const world = new ReleaseWorld();
     world.commit("10.0.0.5", "10.0.0.6");
     world.restart();
@@ -241,7 +241,7 @@ describe("the outbox", () => {
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
-  it("sends and counts a row once when the alarm comes in the turn that added it", async () => {
+  it("alarm in the turn that added a row: the row is sent and counted once", async () => {
     const world = new ReleaseWorld();
     await world.scheduler.run(world.drop("10.0.0.9"));
     const sent = world.drop("10.0.0.5");
@@ -251,7 +251,7 @@ describe("the outbox", () => {
     expect(world.releases.count).toBe(0);
   });
 
-  it("does not wake the object all the while a call is under way", async () => {
+  it("alarms while a call is under way: at least 100 ms apart, no second call", async () => {
     const world = new ReleaseWorld();
     world.release = () => new Promise(() => undefined);
     void world.drop("10.0.0.5");
@@ -261,7 +261,7 @@ describe("the outbox", () => {
     expect(world.countOf("release")).toBe(1);
   });
 
-  it("takes its parts by the size of one call", async () => {
+  it("1,200 rows: sent in three calls", async () => {
     const world = new ReleaseWorld();
     await world.scheduler.run(world.drop(...Array.from({ length: 1_200 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)));
     expect(world.countOf("deleteMany")).toBe(3);
@@ -275,7 +275,7 @@ describe("the outbox", () => {
     expect([world.releases.hasRoom(2), world.releases.hasRoom(3)]).toEqual([true, false]);
   });
 
-  it("that cannot be read is no reason to reject", async () => {
+  it("outbox that cannot be read: logged, no rejection", async () => {
     const world = new ReleaseWorld();
     world.storage.releasesDue = () => {
       throw new Error("disk");

@@ -23,7 +23,7 @@ describe("create", () => {
     await isQuiet(api);
   });
 
-  it("static: that address; a second time it is told to be allocated already, and nothing is left", async () => {
+  it("static: the named address; the second create: already allocated, nothing stored", async () => {
     const api = await new SimApi().ready();
     expect(objectOf(await api.create("web", { clusterIP: "10.0.0.5" })).spec?.clusterIPs).toEqual(["10.0.0.5"]);
     expect(statusOf(await api.create("other", { clusterIP: "10.0.0.5" }))).toMatchObject({
@@ -48,7 +48,7 @@ describe("create", () => {
     expect([api.parents, await api.rows()]).toEqual([{}, {}]);
   });
 
-  it("is told to come back while too many IPAddress objects are still to be written; what needs no address goes on", async () => {
+  it("too many unwritten IPAddress objects: 429 with Retry-After; a headless Service: created", async () => {
     const api = await new SimApi().ready();
     const hasRoom = vi.spyOn(Pairing.prototype, "hasRoom").mockReturnValue(false);
     expect(statusOf(await api.create("web"))).toMatchObject({ code: 429, details: { retryAfterSeconds: 5 } });
@@ -134,7 +134,7 @@ describe("create", () => {
     expect(statusOf(await api.create("web", {}, { dryRun: true })).message).toMatch(/failed to allocate IP: allocator not ready$/);
   });
 
-  it("dry run of a static address: it has to lie in a range, that it is taken does not matter", async () => {
+  it("dry run of a static address: refused outside the ranges, accepted when it is taken", async () => {
     const api = await new SimApi().ready();
     await api.create("web", { clusterIP: "10.0.0.7" });
     objectOf(await api.create("other", { clusterIP: "10.0.0.7" }, { dryRun: true }));
@@ -145,7 +145,7 @@ describe("create", () => {
     });
   });
 
-  it("past the deadline: refused, and an answer that comes too late goes back (hazard 2)", async () => {
+  it("past the deadline: refused, and an address that comes too late is released (hazard 2)", async () => {
     const api = await new SimApi().ready();
     await api.create("first");
     api.cluster.network.faults = { ...NO_FAULTS, lost: 1 };
@@ -161,7 +161,7 @@ describe("update", () => {
   const EXTERNAL = { spec: { type: "ExternalName", externalName: "a.example.com" } };
   const BACK = { spec: { type: "ClusterIP", externalName: null } };
 
-  it("to ExternalName gives the address back, and another back takes a new one", async () => {
+  it("to ExternalName: the address is released; back to ClusterIP: a new address", async () => {
     const api = await new SimApi().ready();
     await api.create("web");
     objectOf(await api.patch("web", EXTERNAL));
@@ -171,7 +171,7 @@ describe("update", () => {
     await isQuiet(api);
   });
 
-  it("to ExternalName and back to the very same address while releases are answered late (hazard 1)", async () => {
+  it("to ExternalName and back to the same address, late releases: the Service keeps the row (hazard 1)", async () => {
     const api = await new SimApi().ready();
     await api.create("web", { clusterIP: "10.0.0.5" });
     api.cluster.network.faults = { ...NO_FAULTS, repeated: 1, slowMaxMs: 40_000 };
@@ -182,7 +182,7 @@ describe("update", () => {
     expect(api.parents).toEqual({ "10.0.0.5": "default/web" });
   });
 
-  it("to two families and to one again", async () => {
+  it("to two families and back to one: the second address is taken and released", async () => {
     const api = await SimApi.dualStack().ready();
     await api.create("web");
     const [first] = api.addressesOf("web") ?? [];
@@ -194,7 +194,7 @@ describe("update", () => {
     await isQuiet(api);
   });
 
-  it("patches of one Service at once: each is planned anew on what the other left (hazard 15)", async () => {
+  it("concurrent patches of one Service: each is planned anew on the result of the other (hazard 15)", async () => {
     const api = await SimApi.dualStack().ready();
     await api.create("web", EXTERNAL.spec);
     const patches = [BACK, { metadata: { labels: { a: "b" } } }, { spec: { ...BACK.spec, ipFamilyPolicy: "RequireDualStack" } }];
@@ -205,7 +205,7 @@ describe("update", () => {
     expect(Object.keys(await api.rows())).toHaveLength(2);
   });
 
-  it("of a Service that is deleted meanwhile: not found, and what was taken goes back (hazard 15)", async () => {
+  it("Service deleted meanwhile: 404, and the address is released (hazard 15)", async () => {
     const api = await new SimApi().ready();
     await api.create("web", EXTERNAL.spec);
     const patched = api.start(api.change("web", BACK));
@@ -218,14 +218,14 @@ describe("update", () => {
 });
 
 describe("delete", () => {
-  it("frees address and IPAddress before it is answered", async () => {
+  it("the answer: comes after address and IPAddress are free", async () => {
     const api = await SimApi.dualStack().ready();
     await api.create("web", { ipFamilyPolicy: "RequireDualStack" });
     objectOf(await api.remove("web"));
     expect([api.parents, await api.rows(), api.cluster.tables.services.ledger.releaseCount()]).toEqual([{}, {}, 0]);
   });
 
-  it("keeps the address as long as finalizers keep the Service", async () => {
+  it("a Service with finalizers: keeps its address until they are gone", async () => {
     const api = await new SimApi().ready();
     await api.create("web", { clusterIP: "10.0.0.5" });
     await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
@@ -235,7 +235,7 @@ describe("delete", () => {
     expect([await api.rows(), api.parents]).toEqual([{}, {}]);
   });
 
-  it("by an update that drops the last finalizer and retypes at once frees what was stored", async () => {
+  it("an update that drops the last finalizer and retypes at once: frees the stored address", async () => {
     const api = await new SimApi().ready();
     await api.create("web", { clusterIP: "10.0.0.5" });
     await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
@@ -245,7 +245,7 @@ describe("delete", () => {
     await isQuiet(api);
   });
 
-  it("is answered although the owner is silent; the address is freed later", async () => {
+  it("a silent owner: the DELETE is answered within two seconds, and the address is freed later", async () => {
     const api = await new SimApi().ready();
     await api.create("web");
     api.cluster.network.faults = { ...NO_FAULTS, lost: 1 };

@@ -28,7 +28,7 @@ async function loseRows(world: RepairWorld): Promise<void> {
 }
 
 describe("giveUp", () => {
-  it("keeps what a Service holds under this token, whoever says that it is an orphan", async () => {
+  it("a token under which a Service holds the address: held, nothing changes", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
     const writers = await writersOf(world, address);
@@ -36,7 +36,7 @@ describe("giveUp", () => {
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
   });
 
-  it("of the holder before frees nothing of the one that has the address now (hazard 1)", async () => {
+  it("the token of the former holder: released, and the present holder keeps the address (hazard 1)", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
     const before = await writersOf(world, address);
@@ -47,7 +47,7 @@ describe("giveUp", () => {
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/next" }, { [address]: "service" }]);
   });
 
-  it("of what is on its way back already says so (a delete, or two families that become one, seen between commit and outbox)", async () => {
+  it("a token in the outbox: pending, and repair reports no leak", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
     const writers = await writersOf(world, address);
@@ -63,7 +63,7 @@ describe("giveUp", () => {
     expect([world.told(), world.storage.countsLoad().ipErrors]).toEqual([[], {}]);
   });
 
-  it("of what a Service took that went without a release gives it back", async () => {
+  it("the token of a Service that went without a release: released", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
     const writers = await writersOf(world, address);
@@ -73,7 +73,7 @@ describe("giveUp", () => {
     expect([world.parents(), await world.rows()]).toEqual([{}, {}]);
   });
 
-  it("waits for an operation under way, which may still commit (hazard 2)", async () => {
+  it("the token of an operation under way: busy, and the operation commits (hazard 2)", async () => {
     const world = await RepairWorld.of(RANGE);
     const create = world.createService("web");
     let seen: WrittenAddress[] = [];
@@ -95,7 +95,7 @@ describe("makeWhole", () => {
     ["another uid", { uid: "of a Service before" }],
     ["another name", { name: "other" }],
     ["another address", { address: "10.0.0.200" }],
-  ])("of %s than what is stored changes nothing", async (_, other) => {
+  ])("%s than the stored Service has: gone, nothing changes", async (_, other) => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
     const { uid = "" } = world.services()[0]?.metadata ?? {};
@@ -105,7 +105,7 @@ describe("makeWhole", () => {
   });
 
   it.each([true, false])(
-    "of an address that another Service took which went without a release is that Service's no more (its row at the owner is there: %s)",
+    "address of a Service that went without a release (its row at the owner is there: %s): goes to the Service that names it",
     async (hasRow) => {
       const world = await RepairWorld.of(RANGE);
       const address = await world.createService("gone");
@@ -122,7 +122,7 @@ describe("makeWhole", () => {
     },
   );
 
-  it("of an address that another Service holds is a duplicate", async () => {
+  it("address that another Service holds: duplicate, nothing changes", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("first");
     await world.plant("services", aService("second", [address], world.now));
@@ -131,7 +131,7 @@ describe("makeWhole", () => {
     expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/first" }, { [address]: "service" }]);
   });
 
-  it("of a Service that goes while its address is taken again gives the address back", async () => {
+  it("Service deleted while its address is taken again: the address is released", async () => {
     const world = await RepairWorld.of(RANGE);
     const address = await world.createService("web");
     const { uid = "" } = world.services()[0]?.metadata ?? {};
@@ -158,20 +158,21 @@ describe("an object that went without a release", () => {
 
   it.each([
     ["", 1],
-    ["and its IPAddress was deleted before repair could see that it was left over", 1],
-    ["of two families", 2],
-  ])("a Service %s: its addresses come free, with nobody's help", async (how, families) => {
+    [" whose IPAddress was deleted before repair saw it", 1],
+    [" of two families", 2],
+  ])("a Service%s: the audit frees its addresses", async (how, families) => {
     const world = families === 1 ? await RepairWorld.of(RANGE) : await RepairWorld.of([...RANGE, "fd00::/120"], ["IPv4", "IPv6"]);
     await world.createService("web", families === 2 ? { ipFamilyPolicy: "RequireDualStack" } : {});
     const kept = await world.createService("kept");
     await maintain(world, "services");
     world.cluster.tables.services.store.objectDelete("default/web");
-    if (how.startsWith("and")) for (const name of Object.keys(world.parents())) if (name !== kept) await world.remove("ipaddresses", name);
+    if (how.startsWith(" whose"))
+      for (const name of Object.keys(world.parents())) if (name !== kept) await world.remove("ipaddresses", name);
     await maintain(world, "services");
     expect([world.parents(), await world.rows()]).toEqual([{ [kept]: "default/kept" }, { [kept]: "service" }]);
   });
 
-  it("a Service whose row at the owner is gone, too: the next one that draws the address has it", async () => {
+  it("a Service whose row at the owner is gone, too: the next Service gets the address", async () => {
     const world = await RepairWorld.of(["10.0.0.0/30"]);
     const addresses = [await world.createService("a"), await world.createService("b")];
     await world.cluster.scheduler.pass(10_000);
@@ -184,7 +185,7 @@ describe("an object that went without a release", () => {
     expect(Object.keys(await world.rows()).sort()).toEqual(addresses);
   });
 
-  it("an IPAddress that a client made: its address can be had again", async () => {
+  it("an IPAddress of a client: its address comes free", async () => {
     const world = await RepairWorld.of(RANGE);
     const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
     const object = anIPAddress("10.0.0.9", "default/web", world.now, { parentRef, labels: {} });
@@ -198,7 +199,7 @@ describe("an object that went without a release", () => {
     expect(await world.rows()).toEqual({ "10.0.0.9": "ipaddress" });
   });
 
-  it("is told from what is there: behind a finalizer, spelled otherwise, unreadable, or listed by seeding", async () => {
+  it("objects that are there (behind a finalizer, in another spelling, unreadable, listed by seeding): keep their rows", async () => {
     const world = await RepairWorld.of([...RANGE, "fd00::/120"], ["IPv4", "IPv6"]);
     const parentRef = { group: "example.com", resource: "gateways", namespace: "", name: "edge" };
     await world.create("ipaddresses", anIPAddress("10.7.0.9", "default/web", world.now, { parentRef, labels: {} }));

@@ -28,7 +28,7 @@ class SlowCoordinator {
 }
 
 describe("TopologySource", () => {
-  it("a refresh never answers with a view read before it began (hazard 18)", async () => {
+  it("refresh: answers with a view read after it began (hazard 18)", async () => {
     const world = new SlowCoordinator();
     const early = world.source.refresh();
     await world.scheduler.pass(0);
@@ -43,7 +43,7 @@ describe("TopologySource", () => {
     expect(world.underWay).toBe(0);
   });
 
-  it("first use shares whatever is under way; later uses ask nobody", async () => {
+  it("first uses: share one question; later uses: ask nobody", async () => {
     const world = new SlowCoordinator();
     const uses = [world.source.current(), world.source.current()];
     await world.scheduler.pass(0);
@@ -54,7 +54,7 @@ describe("TopologySource", () => {
     expect(world.underWay).toBe(0);
   });
 
-  it("a Coordinator that never answers costs one timeout, not all calls to come", async () => {
+  it("a Coordinator that does not answer: one refresh fails, the next one answers", async () => {
     const world = new SlowCoordinator();
     const silent = world.source.refresh();
     const behind = world.source.refresh();
@@ -66,7 +66,7 @@ describe("TopologySource", () => {
     expect((await behind).epoch).toBe(1);
   });
 
-  it("keeps the newer of two views", () => {
+  it("an older view: not adopted", () => {
     const { source } = new SlowCoordinator();
     source.adopt(aTopology(3, { a: "10.0.0.0/24" }));
     expect(source.adopt(aTopology(2, {})).epoch).toBe(3);
@@ -75,7 +75,7 @@ describe("TopologySource", () => {
 });
 
 describe("TopologySource for draws", () => {
-  it("a view of a second ago is asked for again, once, behind the draws; the next ones see what has come", async () => {
+  it("a view older than a second: one question behind the draws, whose answer the next draws see", async () => {
     const world = new SlowCoordinator();
     expect(world.source.forDraw).toBeUndefined();
     const first = world.source.current();
@@ -94,7 +94,7 @@ describe("TopologySource for draws", () => {
     expect(world.underWay).toBe(0);
   });
 
-  it("a view that says the same again is the same object, so that nothing is worked out anew", () => {
+  it("an equal view: the same object", () => {
     const { source } = new SlowCoordinator();
     const view = source.adopt(aTopology(3, { a: "10.0.0.0/24" }));
     expect(source.adopt(aTopology(3, { a: "10.0.0.0/24" }))).toBe(view);
@@ -142,7 +142,7 @@ describe("TopologySource with a published copy", () => {
       },
       3,
     ],
-  ])("the first view is that of %s; then it is the Coordinator's, whatever epoch it has", async (_, answerMs, copyMs, copy, epoch) => {
+  ])("first view: of %s; later views: of the Coordinator", async (_, answerMs, copyMs, copy, epoch) => {
     const scheduler = new SimScheduler();
     const { source, reads } = sourceOf(scheduler, answerMs, copyMs, copy);
     const views = await scheduler.run(Promise.all([source.current(), source.current()]));
@@ -155,13 +155,13 @@ describe("TopologySource with a published copy", () => {
   it.each([
     ["KV has none", 10],
     ["KV never answers", 1e9],
-  ])("rejects when the Coordinator is away and %s", async (_, copyMs) => {
+  ])("a Coordinator that is away, %s: rejected", async (_, copyMs) => {
     const scheduler = new SimScheduler();
     const { source } = sourceOf(scheduler, undefined, copyMs, () => undefined);
     await expect(scheduler.run(source.current())).rejects.toThrow("the Coordinator is away");
   });
 
-  it("never takes the copy for the Coordinator's word: a refresh answers with that alone", async () => {
+  it("refresh: answers with the Coordinator's view alone, never with the copy", async () => {
     const scheduler = new SimScheduler();
     const { source } = sourceOf(scheduler, 100, 10, () => COPY);
     const first = await scheduler.run(source.current());

@@ -1,4 +1,4 @@
-/** Schema and statements of a ResourceStore: objects, their history, the revision state, namespaces that are being deleted. */
+/** Schema and statements of a StoreEngine: objects, their history, the revision state, namespaces that are being deleted. */
 import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
 import {
   type ChangeType,

@@ -1,5 +1,5 @@
 /**
- * What makes a ResourceStore the ipaddresses store (rules 4, 8, 15).
+ * What makes a StoreEngine the ipaddresses store (rules 4, 8, 15).
  *
  * Three kinds of IPAddress objects live there:
  * - written for a Service by the services store (`createMany`): the row at the owner is the Service's, a gen row here tells how new the
@@ -25,7 +25,7 @@ import type { IPAddressDelete, IPAddressWrite, SeedPage, SeedPageRequest, SeedRo
 import type { IPAddressRestore, WrittenAddress } from "../rpc/repair";
 import type { Gen } from "../rpc/service-cidr";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
-import type { StoreTurn } from "../../api/store/resource-store";
+import type { StoreTurn } from "../../api/store/store-engine";
 import type { PrefixIndex } from "../topology/prefix-index";
 import { rangeIndex } from "../topology/range-index";
 import { ownerOf } from "../topology/route";

@@ -1,5 +1,5 @@
 /**
- * What makes a ResourceStore the services store: creating a Service and taking its ClusterIPs is one operation.
+ * What makes a StoreEngine the services store: creating a Service and taking its ClusterIPs is one operation.
  *
  *   turn 1  plan: which addresses the change needs; the name is reserved in memory
  *   away    owners give the addresses (one call per owner for all operations of the turn); IPAddress objects are sent off

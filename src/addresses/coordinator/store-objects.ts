@@ -4,12 +4,12 @@ import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
 import type { ObjectKey } from "../../api/rpc/store";
 import { storageKey } from "../../api/store/keys";
-import type { ResourceStore } from "../../api/store/resource-store";
+import type { StoreEngine } from "../../api/store/store-engine";
 import type { Fence } from "./intents";
 import type { ServiceCIDRObjects } from "./coordinator-ports";
 import { isDeleting } from "./service-cidr-object";
 
-type ServiceCIDRStore = Pick<ResourceStore<Fence>, "internally" | "clock" | "get"> & { random: Pick<Random, "uuid"> };
+type ServiceCIDRStore = Pick<StoreEngine<Fence>, "internally" | "clock" | "get"> & { random: Pick<Random, "uuid"> };
 
 /** `store` is called at each write, because the store and the Coordinator need each other. */
 export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects {

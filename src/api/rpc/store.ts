@@ -1,5 +1,5 @@
 /**
- * What the Worker (and peers) may ask of a ResourceStore object, the services store and the Coordinator's servicecidrs store alike.
+ * What the Worker (and peers) may ask of a store of plain objects, the services store and the Coordinator's servicecidrs store alike.
  * Objects cross as JSON text *without* kind and apiVersion: stored once, answered in any served version by splicing two members in front.
  */
 import type { Status } from "../meta/status";

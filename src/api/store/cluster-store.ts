@@ -1,5 +1,5 @@
 /**
- * One store of a cluster: a ResourceStore and what peers, cron and clients ask of it besides writes of single objects. The services store, the
+ * One store of a cluster: a StoreEngine and what peers, cron and clients ask of it besides writes of single objects. The services store, the
  * ipaddresses store, the Coordinator's store and the plain stores are this class with another extension.
  */
 import { LIST_COPY_LIFETIME_SECONDS } from "./limits";
@@ -34,7 +34,7 @@ import { ObjectFeedReader } from "./object-feed-reader";
 import { changesLinks, ObjectLinksReader } from "./object-links-reader";
 import { observed } from "./observed";
 import { type Publications, type Publisher, publisherAt } from "./publisher";
-import { ResourceStore } from "./resource-store";
+import { StoreEngine } from "./store-engine";
 import type { StoreStorage } from "./store-storage";
 import type { WatchSink } from "./watch-hub";
 
@@ -79,7 +79,7 @@ export interface ClusterStorePorts {
 }
 
 export class ClusterStore<Supply = undefined> implements MaintainedStore, LinkedStore, ObjectFeed {
-  readonly store: ResourceStore<Supply>;
+  readonly store: StoreEngine<Supply>;
   readonly #ports: ClusterStorePorts;
   readonly #links: ObjectLinksReader;
   readonly #feed: ObjectFeedReader;
@@ -90,7 +90,7 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
     const { cluster, definition, clock, random, recorder, storage, peers, serviceFamilies } = ports;
     this.#ports = ports;
     this.#namespaces = new NamespaceGuard(ports.closedNamespaces, (name) => withTimeout(clock, RPC_TIMEOUT_MS, peers.namespace(name)));
-    this.store = new ResourceStore<Supply>({
+    this.store = new StoreEngine<Supply>({
       definition,
       representations: representationsOf(definition),
       storage,

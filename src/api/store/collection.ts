@@ -13,14 +13,14 @@ import { type Filter, ObservedChange, seenThrough } from "./filter";
 import { historyAfter } from "./history";
 import { type KeyRange, namespaceRange, storageKey } from "./keys";
 import type { ListCopy } from "./list-copy";
-import type { ResourceStore } from "./resource-store";
+import type { StoreEngine } from "./store-engine";
 import { countAt, rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
 import { type View, viewOf } from "./view";
 import type { WatchSink } from "./watch-hub";
 
 /** What a collection needs of its store, whatever its extension. */
 type AnyStore = Pick<
-  ResourceStore<unknown>,
+  StoreEngine<unknown>,
   "definition" | "storage" | "clock" | "random" | "revision" | "floor" | "incarnation" | "hub" | "afterPublication"
 >;
 

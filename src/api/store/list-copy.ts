@@ -18,7 +18,7 @@ import { parseFieldSelector } from "../meta/field-selector";
 import type { CollectionRequest } from "../rpc/store";
 import { inRange, type KeyRange } from "./keys";
 import type { Published } from "./publisher";
-import type { ResourceStore } from "./resource-store";
+import type { StoreEngine } from "./store-engine";
 import type { SnapshotRow } from "./snapshot";
 import type { SeenStore } from "./list-source";
 
@@ -90,7 +90,7 @@ export function isRecent(at: number, now: number): boolean {
   return now >= at && now - at <= LIST_COPY_AGE_MAX_MS;
 }
 
-type CopiedStore = Pick<ResourceStore<unknown>, "storage" | "revision" | "incarnation" | "afterPublication" | "clock">;
+type CopiedStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "incarnation" | "afterPublication" | "clock">;
 
 /** A store as something to publish: what is taken is one revision, handed out once it is durable. A store that is too large is not published. */
 export function listCopies(store: CopiedStore, name: string, digest: Digest): Published {

@@ -3,9 +3,9 @@ import type { FedChanges, FedPage } from "../rpc/object-feed";
 import type { StoreCursor } from "../rpc/object-links";
 import type { ObjectKey } from "../rpc/store";
 import { storageKey } from "./keys";
-import type { ResourceStore } from "./resource-store";
+import type { StoreEngine } from "./store-engine";
 
-type AnyStore = Pick<ResourceStore<unknown>, "storage" | "revision" | "floor" | "incarnation">;
+type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "incarnation">;
 
 export class ObjectFeedReader {
   constructor(private readonly store: AnyStore) {}

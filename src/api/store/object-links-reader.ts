@@ -11,10 +11,10 @@ import type { LinkChange, LinkChanges, LinkPage, ObjectLinks, StoreCursor } from
 import type { ObjectKey } from "../rpc/store";
 import type { CommittedChange } from "./extension";
 import { storageKey } from "./keys";
-import type { ResourceStore } from "./resource-store";
+import type { StoreEngine } from "./store-engine";
 import type { HistoryEntry } from "./store-storage";
 
-type AnyStore = Pick<ResourceStore<unknown>, "storage" | "revision" | "floor" | "incarnation">;
+type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "incarnation">;
 
 export class ObjectLinksReader {
   /** changes after this revision do not matter to garbage collection; a new object does not know and starts at its head */

@@ -1,5 +1,5 @@
 /**
- * The rows of one ResourceStore, behind a port: SQL in the Durable Object, plain maps in the simulation.
+ * The rows of one StoreEngine, behind a port: SQL in the Durable Object, plain maps in the simulation.
  * Every method is synchronous; what happens inside one `transaction` is durable together or not at all.
  */
 

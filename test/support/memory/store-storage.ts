@@ -2,8 +2,8 @@ import { Journal, SimulatedCrash } from "../sim/journal";
 import { SimStoreStorage } from "../sim/store-storage";
 
 /**
- * The rows of one ResourceStore in memory, with the faults of a real database. It outlives the store over it: a restart is a new
- * ResourceStore on the same storage.
+ * The rows of one StoreEngine in memory, with the faults of a real database. It outlives the store over it: a restart is a new
+ * StoreEngine on the same storage.
  */
 export class MemoryStoreStorage extends SimStoreStorage {
   /** the next outermost transaction that writes is lost (nothing kept), or kept although its caller sees an error */

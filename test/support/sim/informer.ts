@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import type { FedChanges, FedPage } from "../../../src/api/rpc/object-feed";
 import type { StoreCursor } from "../../../src/api/rpc/object-links";
 import { ObjectFeedReader } from "../../../src/api/store/object-feed-reader";
-import type { ResourceStore } from "../../../src/api/store/resource-store";
+import type { StoreEngine } from "../../../src/api/store/store-engine";
 import type { SimCluster } from "./cluster";
 import { ALWAYS, type SimNode } from "./network";
 
@@ -83,7 +83,7 @@ export class SimInformer {
   /** undefined: no answer in time */
   #read<T>(work: (feed: ObjectFeedReader) => T): Promise<T | undefined> {
     const { network, services, ipAddresses, scheduler } = this.cluster;
-    const node = (this.what === "services" ? services : ipAddresses) as unknown as SimNode<{ store: ResourceStore<never> }>;
+    const node = (this.what === "services" ? services : ipAddresses) as unknown as SimNode<{ store: StoreEngine<never> }>;
     const answer = network.call(
       ALWAYS,
       node,

@@ -2,7 +2,7 @@ import type { NamespaceGuardStorage } from "../../../src/api/store/namespace-gua
 import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "../../../src/api/store/store-storage";
 import { type Journal, JournaledMap } from "./journal";
 
-/** The rows of a ResourceStore on a journal that it shares with the other tables of its object. */
+/** The rows of a StoreEngine on a journal that it shares with the other tables of its object. */
 export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   readonly #objects: JournaledMap<StoredObject>;
   readonly #history: JournaledMap<HistoryEntry>;

@@ -11,7 +11,7 @@ import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import { definitionOf } from "../../../src/api/registry/all";
 import type { ClusterStorePorts } from "../../../src/api/store/cluster-store";
 import type { StoreExtension } from "../../../src/api/store/extension";
-import type { ResourceStore } from "../../../src/api/store/resource-store";
+import type { StoreEngine } from "../../../src/api/store/store-engine";
 import type { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
 import { overriding } from "../worlds/overriding";
 import type { SimCluster } from "./cluster";
@@ -188,7 +188,7 @@ function ipAddressesOf(
 }
 
 /** Has the journal note which step each of the server's own turns of the store is; `step` is asked when the turn is asked for. */
-function noteTurns<Supply>(store: ResourceStore<Supply>, journal: Journal, step: () => ProtocolStep | undefined): void {
+function noteTurns<Supply>(store: StoreEngine<Supply>, journal: Journal, step: () => ProtocolStep | undefined): void {
   const internally = store.internally.bind(store) as typeof store.internally;
   store.internally = (work) => {
     const asked = step();

@@ -7,7 +7,7 @@ import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../../src/a
 import { rfc3339Seconds } from "../../../src/api/meta/time";
 import type { Family } from "../../../src/core/net/family";
 import type { WriteResult } from "../../../src/api/rpc/store";
-import type { ResourceStore } from "../../../src/api/store/resource-store";
+import type { StoreEngine } from "../../../src/api/store/store-engine";
 import { MemoryRepairStorage } from "../memory/repair-storage";
 import { SimCluster } from "../sim/cluster";
 import { ALWAYS, type Caller } from "../sim/network";
@@ -126,7 +126,7 @@ export class RepairWorld {
 
   /** Stores objects behind the server's back, as an import or a restored copy would. */
   async plant(store: "services" | "ipaddresses", ...objects: KubeObject[]): Promise<void> {
-    const add = (target: ResourceStore<never>): Promise<void> =>
+    const add = (target: StoreEngine<never>): Promise<void> =>
       target.internally((turn) => {
         for (const object of objects) {
           const { namespace = "", name = "" } = object.metadata ?? {};
@@ -167,9 +167,9 @@ export class RepairWorld {
     return this.cluster.network.call(ALWAYS, this.cluster.coordinator, work);
   }
 
-  #inStore<T>(store: "services" | "ipaddresses", work: (target: ResourceStore<never>) => Promise<T>): Promise<T> {
+  #inStore<T>(store: "services" | "ipaddresses", work: (target: StoreEngine<never>) => Promise<T>): Promise<T> {
     const { network, services, ipAddresses } = this.cluster;
-    const done = (brain: { store: object }): Promise<T> => work(brain.store as ResourceStore<never>);
+    const done = (brain: { store: object }): Promise<T> => work(brain.store as StoreEngine<never>);
     return store === "services" ? network.call(ALWAYS, services, done) : network.call(ALWAYS, ipAddresses, done);
   }
 

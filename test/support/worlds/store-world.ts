@@ -14,7 +14,7 @@ import type {
 import { startWatch } from "../../../src/api/store/collection";
 import type { StoreExtension } from "../../../src/api/store/extension";
 import { NamespaceGuard } from "../../../src/api/store/namespace-guard";
-import { type HistoryBounds, ResourceStore } from "../../../src/api/store/resource-store";
+import { type HistoryBounds, StoreEngine } from "../../../src/api/store/store-engine";
 import type { WatchSink } from "../../../src/api/store/watch-hub";
 import { MemoryStoreStorage } from "../memory/store-storage";
 import { seededRandom } from "../sim/seeded-random";
@@ -50,7 +50,7 @@ export class StoreWorld<Supply = undefined> {
   /** how often the namespaces store was asked */
   asked = 0;
   guard!: NamespaceGuard;
-  store!: ResourceStore<Supply>;
+  store!: StoreEngine<Supply>;
   readonly #options: StoreWorldOptions<Supply>;
   readonly #random;
 
@@ -67,7 +67,7 @@ export class StoreWorld<Supply = undefined> {
     const clock = this.scheduler.clock();
     const { representations = [], extension, historyBounds } = this.#options;
     this.guard = new NamespaceGuard(this.storage, (name) => this.#lookUp(name));
-    this.store = new ResourceStore<Supply>({
+    this.store = new StoreEngine<Supply>({
       definition: this.definition,
       representations,
       storage: this.storage,

@@ -96,7 +96,7 @@ export interface HistoryBounds {
 
 const HISTORY_BOUNDS: HistoryBounds = { entriesMax: HISTORY_ENTRIES_MAX, sizeMax: HISTORY_SIZE_MAX, trimEntries: HISTORY_TRIM_ENTRIES };
 
-export class ResourceStore<Supply = undefined> {
+export class StoreEngine<Supply = undefined> {
   readonly definition: ResourceDefinition;
   readonly hub: WatchHub;
   readonly #options: StoreOptions<Supply>;

@@ -1,6 +1,6 @@
 /** The Coordinator of one cluster, named `<cluster>/coordinator`. A shell: the rules are in src/addresses/coordinator. */
 import { CoordinatorStore } from "../src/addresses/coordinator/coordinator-store";
-import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/coordinator";
+import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { MaintainedStore, StoreRpc } from "../src/api/rpc/store";

@@ -5,7 +5,7 @@
 import type { ResourceDefinition } from "../src/api/registry/resource";
 import { definitions } from "../src/api/registry/all";
 import type { ClusterRecordRpc, Wipeable } from "../src/tenancy/rpc";
-import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/coordinator";
+import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";

@@ -1,4 +1,4 @@
-/** Schema and statements of an AddressLedger: allocations, the outbox of releases, marks. */
+/** Schema and statements of an AddressLedger: allocations, the outbox of releases, and numbers kept by name (in the table `marks`). */
 import type { LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
 import type { PendingRelease } from "../../src/addresses/clusterip/pending-release";
 
@@ -49,11 +49,11 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
       sql.exec("DELETE FROM allocations WHERE address = ?", address);
     },
 
-    markGet(name) {
+    numberGet(name) {
       const row = sql.exec<Row>("SELECT value FROM marks WHERE name = ?", name).toArray()[0];
       return row ? (row.value as number) : 0;
     },
-    markSet(name, value) {
+    numberSet(name, value) {
       sql.exec("INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value);
     },
 

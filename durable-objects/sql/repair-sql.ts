@@ -59,11 +59,11 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
         urgent ? 1 : 0,
       );
     },
-    markGet(name) {
+    numberGet(name) {
       const [row] = sql.exec<Row>("SELECT value FROM repair_marks WHERE name = ?", name).toArray();
       return row ? (row.value as number) : 0;
     },
-    markSet(name, value) {
+    numberSet(name, value) {
       sql.exec("INSERT INTO repair_marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value);
     },
     suspectPut(id, dueAt, tries) {

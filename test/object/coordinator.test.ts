@@ -5,7 +5,7 @@ import { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
 import { ipAddressesStore } from "../../durable-objects/peers";
 import { ServiceCIDR as ServiceCIDRObject } from "../../durable-objects/service-cidr";
 import { coordinatorStorage } from "../../durable-objects/sql/coordinator-sql";
-import type { Topology } from "../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../src/addresses/rpc/topology";
 import { lostAt } from "../support/objects/lost-call";
 import { eventually, ObjectRanges } from "../support/objects/object-ranges";
 import { createAddress, createRange, deleteRange } from "../support/objects/range-requests";

@@ -5,7 +5,7 @@ import type { Env } from "../../durable-objects/env";
 import { coordinator, owner, servicesStore } from "../../durable-objects/peers";
 import { systemDigest } from "../../durable-objects/ports";
 import type { Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
-import type { Topology } from "../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../src/addresses/rpc/topology";
 import type { WriteOptions, WriteResult } from "../../src/api/rpc/store";
 import { openTopology, sealTopology, topologyCopyKey } from "../../src/addresses/topology/topology-copy";
 import { DELETE, WRITE } from "../support/worlds/store-world";

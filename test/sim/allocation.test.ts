@@ -37,7 +37,7 @@ describe("the loss of a protection is noticed", () => {
     },
     "no audit of the owners": { owner: (owner) => overriding(owner, { rowsSince: () => Promise.resolve({ epoch: 0, rows: [] }) }) },
     "IPAddress writes that ignore how new their row is": { addresses: (storage) => overriding(storage, { genGet: () => undefined }) },
-    "pairing that forgets what is not written yet": { ledger: (storage) => overriding(storage, { markGet: forgetful(storage) }) },
+    "pairing that forgets what is not written yet": { ledger: (storage) => overriding(storage, { numberGet: forgetful(storage) }) },
     "an allocation that ignores its token": { owner: allocateAnew },
     "node ports whose rows say nothing": {
       nodePorts: (storage) => overriding(storage, { nodePortAdd: () => undefined, nodePortHas: () => false }),
@@ -75,8 +75,8 @@ function allocateAnew(owner: ServiceCIDRRpc): ServiceCIDRRpc {
   });
 }
 
-function forgetful(storage: LedgerStorage): LedgerStorage["markGet"] {
-  return (name) => (name === "paired" ? Number.MAX_SAFE_INTEGER : storage.markGet(name));
+function forgetful(storage: LedgerStorage): LedgerStorage["numberGet"] {
+  return (name) => (name === "paired" ? Number.MAX_SAFE_INTEGER : storage.numberGet(name));
 }
 
 function seeds(count: number): number[] {

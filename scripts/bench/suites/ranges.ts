@@ -6,7 +6,7 @@ import { observe, violationsAfterRepair, wrongAfterRepair } from "../../../test/
 import { getJson, type Server } from "../../../test/support/server/server";
 import { seededRandom } from "../../../test/support/sim/seeded-random";
 import { FreeCounts } from "../../../src/addresses/clusterip/free-counts";
-import type { Claim, Topology } from "../../../src/addresses/rpc/coordinator";
+import type { Claim, Topology } from "../../../src/addresses/rpc/topology";
 import { drawOwner, sizesOf } from "../../../src/addresses/topology/route";
 import { cpuMs } from "../cpu";
 import type { BenchRow } from "../row";

@@ -6,7 +6,7 @@ import { withTimeout } from "../../core/base/timeout";
 import { parseAddress } from "../../core/net/address";
 import { familyOfText } from "../../core/net/family";
 import { PacedLog } from "../../core/telemetry/paced-log";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { ServiceCIDRRpc } from "../rpc/service-cidr";
 import { type Draw, rangeOf, scopeOf } from "../topology/route";
 import { OwnerDraws } from "./owner-draws";

@@ -10,7 +10,7 @@ import type { LedgerStorage } from "./ledger-storage";
 const SOON_MS = 1_000;
 /** Between two writes, over the lives of the object. */
 const INTERVAL_MS = 60_000;
-/** The mark that holds the time of the last write, in milliseconds since the epoch. */
+/** The time of the last write, in milliseconds since the epoch. */
 const KEPT_AT = "countsKeptAt";
 
 export interface CountKeeperPorts {
@@ -18,7 +18,7 @@ export interface CountKeeperPorts {
   recorder: Recorder;
   metrics: Pick<AllocationMetrics, "unsaved" | "save" | "lost">;
   /** in the database of the counters */
-  marks: Pick<LedgerStorage, "markGet" | "markSet" | "transaction">;
+  storage: Pick<LedgerStorage, "numberGet" | "numberSet" | "transaction">;
 }
 
 export class CountKeeper {
@@ -38,12 +38,12 @@ export class CountKeeper {
 
   /** Writes what has changed, if anything has. A write that fails is logged, and its counters go with the next one. Never throws. */
   keep(): void {
-    const { clock, recorder, metrics, marks } = this.ports;
+    const { clock, recorder, metrics, storage } = this.ports;
     if (!metrics.unsaved) return;
     try {
-      marks.transaction(() => {
+      storage.transaction(() => {
         metrics.save();
-        marks.markSet(KEPT_AT, clock.now());
+        storage.numberSet(KEPT_AT, clock.now());
       });
     } catch (error) {
       metrics.lost();
@@ -53,9 +53,9 @@ export class CountKeeper {
 
   /** A clock that was set back counts as one that has gone on for long; so does a disk that cannot be read. */
   #untilDue(): number {
-    const { clock, recorder, marks } = this.ports;
+    const { clock, recorder, storage } = this.ports;
     try {
-      const since = clock.now() - marks.markGet(KEPT_AT);
+      const since = clock.now() - storage.numberGet(KEPT_AT);
       return since < 0 ? SOON_MS : Math.max(SOON_MS, INTERVAL_MS - since);
     } catch (error) {
       recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });

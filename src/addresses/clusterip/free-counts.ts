@@ -7,7 +7,7 @@
  */
 import { parseAddress } from "../../core/net/address";
 import { FAMILIES, type Family } from "../../core/net/family";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { AllocateAnswer, FreeCount } from "../rpc/service-cidr";
 import { isOf, scopeOf, sizesOf } from "../topology/route";
 

@@ -5,7 +5,7 @@ import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { pause } from "../../core/base/pause";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { RepairedOwner } from "../rpc/repair";
 import type { AddressRow } from "../rpc/service-cidr";
 import { ownerOf } from "../topology/route";

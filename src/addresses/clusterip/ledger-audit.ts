@@ -11,7 +11,7 @@ import { Pace, REST_GENTLY, REST_URGENTLY } from "../../core/base/pause";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { familyOfText } from "../../core/net/family";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { AddressRow, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
 import type { LedgerStorage } from "./ledger-storage";
 import type { TopologySource } from "./topology-source";
@@ -152,7 +152,7 @@ export class LedgerAudit {
   /** Rests before each call, so that the owners of a thousand ranges, asked one after the other, keep nobody from the thread. */
   async #auditOwner(uid: string, pace: Pace): Promise<void> {
     const mark = `audited/${uid}`;
-    const before = this.ports.storage.markGet(mark);
+    const before = this.ports.storage.numberGet(mark);
     for (let more = true; more;) {
       await pace.rest();
       more = await this.#auditPage(uid, mark, Infinity);
@@ -168,14 +168,14 @@ export class LedgerAudit {
   /** One page of rows behind the mark and up to a position; answers whether there are more. Behind the last one the sweep's mark starts over. */
   async #auditPage(uid: string, mark: string, end: number): Promise<boolean> {
     const { storage } = this.ports;
-    const after = storage.markGet(mark);
+    const after = storage.numberGet(mark);
     const rows = (await this.#rowsSince(uid, after)).filter(({ position }) => position <= end);
     // Decided in the turn that acts, after the await: commits of meanwhile are seen.
     const undecided = rows.find((row) => this.ports.ledger.isInFlight(row.token));
     const last = rows.at(-1)?.position ?? after;
     const through = undecided ? undecided.position - 1 : rows.length < AUDIT_ROWS && end !== Infinity ? 0 : last;
     const decided = rows.filter((row) => undecided === undefined || row.position < undecided.position);
-    this.#giveBackLost(uid, decided, through === after ? undefined : () => storage.markSet(mark, through));
+    this.#giveBackLost(uid, decided, through === after ? undefined : () => storage.numberSet(mark, through));
     return undecided === undefined && rows.length === AUDIT_ROWS;
   }
 

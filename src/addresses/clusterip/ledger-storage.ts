@@ -17,7 +17,7 @@ export interface LedgerStorage extends PendingReleaseStorage {
   allocationAdd(allocation: Allocation): void;
   allocationGet(address: string): Allocation | undefined;
   allocationDelete(address: string): void;
-  /** small named numbers: how far the audit of an owner or the pairing with IPAddresses has come; 0 when unset */
-  markGet(name: string): number;
-  markSet(name: string, value: number): void;
+  /** numbers kept by name, such as the mark of an audit or the time of a write; 0 when unset */
+  numberGet(name: string): number;
+  numberSet(name: string, value: number): void;
 }

@@ -4,7 +4,7 @@ import { EarliestAlarm } from "../../core/base/earliest-alarm";
 import { throttled } from "../../core/base/throttle";
 import type { ControllerRpc } from "../../api/rpc/store";
 import type { ClusterStorePorts, StorePeers } from "../../api/store/cluster-store";
-import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
+import type { CoordinatorRpc, Topology } from "../rpc/topology";
 import type { IPAddressDelete } from "../rpc/ip-addresses";
 import type { RepairedOwner } from "../rpc/repair";
 import type { HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";

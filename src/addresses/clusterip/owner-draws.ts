@@ -4,7 +4,7 @@
  */
 import type { Clock, Random } from "../../core/base/ports";
 import type { Family } from "../../core/net/family";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import { type Draw, drawOwner, ownerOf } from "../topology/route";
 import type { FreeCounts } from "./free-counts";
 import type { PassedOver } from "./take";

@@ -15,7 +15,7 @@ import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { type Family, familyOfText } from "../../core/net/family";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { IPAddressDelete } from "../rpc/ip-addresses";
 import type { Gen, ReleaseResult, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { ownerOf } from "../topology/route";

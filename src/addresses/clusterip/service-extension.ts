@@ -138,7 +138,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   sealTurn(): void {
     this.ports.topology.counts.save();
     this.ports.metrics?.save();
-    this.ports.storage.markSet(PAIRED, this.ports.pairing.pairedThrough(this.ports.head()));
+    this.ports.storage.numberSet(PAIRED, this.ports.pairing.pairedThrough(this.ports.head()));
   }
 
   turnCommitted(): void {
@@ -165,7 +165,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   /** After a start: what a crash may have left undone, IPAddress objects not sent and rows at owners that nobody knows. Never rejects. */
   async recover(stored: Pick<StoreStorage, "historySince" | "objectScan">): Promise<void> {
     const { ledger, storage } = this.ports;
-    const mark = storage.markGet(PAIRED);
+    const mark = storage.numberGet(PAIRED);
     // The trimmed history is gone. Every held address is sent again; a repeat changes nothing.
     if (mark < this.ports.floor()) this.#pairObjects(stored.objectScan("", ""));
     else this.#pairHistory(stored, mark);

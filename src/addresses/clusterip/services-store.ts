@@ -7,7 +7,7 @@ import type { CidrAllocations, ServicesStoreRpc } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
 import { observed } from "../../api/store/observed";
 import { directoryKey } from "../../tenancy/directory-keys";
-import type { CoordinatorRpc } from "../rpc/coordinator";
+import type { CoordinatorRpc } from "../rpc/topology";
 import type { IPAddressesRpc } from "../rpc/ip-addresses";
 import type {
   AuditedStore,
@@ -33,7 +33,7 @@ import type { TopologySource } from "./topology-source";
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
 const BOOTSTRAP_WAIT_MS = 10_000;
-/** The mark that the directory of clusters has had this one. */
+/** Whether the directory of clusters has had this one: 1, or 0. */
 const ENTERED = "entered";
 
 export interface ServicesStorePeers extends LedgerPeers {
@@ -113,7 +113,7 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
     this.#extension = extension;
     this.#parts = parts;
     this.#metrics = metrics;
-    this.#counts = new CountKeeper({ clock, recorder, metrics, marks: ports.ledger });
+    this.#counts = new CountKeeper({ clock, recorder, metrics, storage: ports.ledger });
     this.#repair = new ServiceRepair({
       clock,
       recorder,
@@ -190,16 +190,16 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
 
   /** A cluster that was entered once does without the directory: no answer to a client may depend on KV. */
   async #enterInDirectory(): Promise<void> {
-    const { cluster, clock, directory, recorder, ledger: marks } = this.#ports;
+    const { cluster, clock, directory, recorder, ledger } = this.#ports;
     const key = directoryKey(cluster);
     const enter = async (): Promise<void> => {
       if (!(await directory.has(key))) await directory.add(key);
     };
     try {
       await withTimeout(clock, RPC_TIMEOUT_MS, enter());
-      if (marks.markGet(ENTERED) === 0) marks.markSet(ENTERED, 1);
+      if (ledger.numberGet(ENTERED) === 0) ledger.numberSet(ENTERED, 1);
     } catch (error) {
-      if (marks.markGet(ENTERED) === 0) throw error;
+      if (ledger.numberGet(ENTERED) === 0) throw error;
       recorder.log("warn", "the directory of clusters did not answer", { error: String(error) });
     }
   }

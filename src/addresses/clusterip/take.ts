@@ -28,7 +28,7 @@
 import { assertNever } from "../../core/base/assert";
 import type { Scope } from "../../core/net/band";
 import { familyOfText } from "../../core/net/family";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { AllocateResult } from "../rpc/service-cidr";
 import { type Draw, knows, ownerOf, ownersWith } from "../topology/route";
 import type { SupplyRefusal, SupplyResult, WantedAddress } from "./wanted-address";

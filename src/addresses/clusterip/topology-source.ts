@@ -2,7 +2,7 @@
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
+import type { CoordinatorRpc, Topology } from "../rpc/topology";
 import { FreeCounts, type FreeCountStorage } from "./free-counts";
 
 /** A view that is older is asked for again behind the draw that finds it so: ranges that became Ready since get their share of the next ones. */

@@ -7,7 +7,7 @@ import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
 import { type Publisher, publisherAt } from "../../api/store/publisher";
 import { clusterName } from "../../tenancy/cluster-id";
-import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../rpc/coordinator";
+import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../rpc/topology";
 import { sealTopology, topologyCopyKey, topologyVersion } from "../topology/topology-copy";
 import { Coordinator, type CoordinatorPorts } from "./coordinator";
 import type { CoordinatorPeers } from "./coordinator-ports";

@@ -17,7 +17,7 @@ import { Batcher } from "../../core/base/batch";
 import { EarliestAlarm } from "../../core/base/earliest-alarm";
 import { HANDOFF_ROWS_MAX } from "../rpc/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
-import type { CoordinatorRpc, Topology } from "../rpc/coordinator";
+import type { CoordinatorRpc, Topology } from "../rpc/topology";
 import type { OwnerContent } from "../topology/owner-content";
 import { advance } from "./advance";
 import { alignConfiguredRow } from "./configured-ranges";

@@ -7,7 +7,7 @@ import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { Pace, pause, REST_GENTLY } from "../../core/base/pause";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { CoordinatorPeers } from "./coordinator-ports";
 
 type Free = Topology["free"][number];

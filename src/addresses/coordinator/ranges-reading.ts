@@ -1,5 +1,5 @@
 /** The Coordinator's rows as consumers of the ranges read them. */
-import type { RangesReading } from "../rpc/coordinator";
+import type { RangesReading } from "../rpc/topology";
 import { isConfiguredRow } from "./configured-ranges";
 import type { CidrRow, CoordinatorState } from "./coordinator-storage";
 

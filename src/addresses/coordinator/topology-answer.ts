@@ -1,5 +1,5 @@
 /** The topology as routers read it. */
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { CoordinatorSettings } from "./coordinator-settings";
 import type { TopologyView } from "./topology-view";
 

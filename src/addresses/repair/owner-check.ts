@@ -28,9 +28,9 @@ export class OwnerCheck {
   async run(everything: boolean, endAt: number, pace: Pace): Promise<boolean> {
     const { clock, storage } = this.ports;
     const uids = [...(await this.ports.owners())].sort();
-    const from = storage.markGet(OWNER_MARK);
+    const from = storage.numberGet(OWNER_MARK);
     let at = from < uids.length ? from : 0;
-    let row = at === from ? storage.markGet(ROW_MARK) : 0;
+    let row = at === from ? storage.numberGet(ROW_MARK) : 0;
     const isEnough = (calls: number): boolean => (everything ? clock.now() >= endAt : calls >= OWNERS || (calls > 0 && row !== 0));
     for (let calls = 0; at < uids.length && !isEnough(calls); calls++) {
       const some = everything && row === 0 ? uids.slice(at, at + OWNERS_TOGETHER) : uids.slice(at, at + 1);
@@ -66,7 +66,7 @@ export class OwnerCheck {
 
   #save(owner: number, row: number): void {
     const { storage } = this.ports;
-    if (owner !== storage.markGet(OWNER_MARK)) storage.markSet(OWNER_MARK, owner);
-    if (row !== storage.markGet(ROW_MARK)) storage.markSet(ROW_MARK, row);
+    if (owner !== storage.numberGet(OWNER_MARK)) storage.numberSet(OWNER_MARK, owner);
+    if (row !== storage.numberGet(ROW_MARK)) storage.numberSet(ROW_MARK, row);
   }
 }

@@ -9,7 +9,7 @@ import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { ControllerRpc } from "../../api/rpc/store";
 import { Controller, type ControllerPorts, type PassResult } from "../../controllers/controller";
 import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
-import { type RepairPorts, type RepairStorage, SWEEP_MARK } from "./repair-ports";
+import { type RepairPorts, type RepairStorage, SWEEP_ASKED } from "./repair-ports";
 import { repairCounts, Repairer } from "./repairer";
 import { readService } from "./round";
 import { differingSettings, noteSettings, type SettingsStorage, SettingsWatch } from "./settings-watch";
@@ -47,7 +47,7 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
   }
 
   sweep(): Promise<void> {
-    this.ports.storage.markSet(SWEEP_MARK, 1);
+    this.ports.storage.numberSet(SWEEP_ASKED, 1);
     return this.#loop.poke();
   }
 
@@ -74,7 +74,7 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
       storage: settings,
       events: ports.events,
       subject: () => defaultService(ports.services),
-      sweep: () => storage.markSet(SWEEP_MARK, 1),
+      sweep: () => storage.numberSet(SWEEP_ASKED, 1),
     });
     return { repairer: new Repairer(ports), settings: watch };
   }

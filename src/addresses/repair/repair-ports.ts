@@ -21,9 +21,9 @@ export interface Progress {
 }
 
 /** Set by a caller that asks for a full sweep. The pass that begins that sweep, after the one under way, clears it. */
-export const SWEEP_MARK = "sweepAsked";
+export const SWEEP_ASKED = "sweepAsked";
 /** When the last slice of the sweep began (milliseconds since the epoch). */
-export const SLICED_MARK = "slicedAt";
+export const SLICED_AT = "slicedAt";
 
 /** The past of a suspect. */
 export interface Tries {
@@ -37,9 +37,9 @@ export interface Tries {
 export interface RepairStorage {
   progressLoad(what: Followed): Progress;
   progressSave(what: Followed, progress: Progress): void;
-  /** small numbers by name: when the last slice was swept, how far an owner's bitmap was checked; 0 when unset */
-  markGet(name: string): number;
-  markSet(name: string, value: number): void;
+  /** numbers kept by name, such as the mark of a check or the time of a slice; 0 when unset */
+  numberGet(name: string): number;
+  numberSet(name: string, value: number): void;
   /** adds a suspect (`services/ns/name` or `ipaddresses/name`); of two times the earlier counts. Without `tries` its tries stay as they are */
   suspectPut(id: string, dueAt: number, tries?: Tries): void;
   /** zeros when it is no suspect */

@@ -23,7 +23,7 @@ import type { RepairPorts, RepairStorage } from "./repair-ports";
 import { RepairReports } from "./repair-reports";
 import { emptyRound, wantSuspect } from "./round";
 import { ServiceEffects } from "./service-effects";
-import { SLICE, STORES, Sweep, SWEEPS_MARK } from "./sweep";
+import { SLICE, STORES, Sweep, SWEEPS_ENDED } from "./sweep";
 
 /** After this time the pass asks for another one. */
 const PASS_BUDGET_MS = 10_000;
@@ -110,5 +110,5 @@ export class Repairer {
 
 /** The counters of this controller for /metrics. */
 export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
-  return { ...storage.countsLoad(), sweeps: storage.markGet(SWEEPS_MARK) };
+  return { ...storage.countsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED) };
 }

@@ -8,7 +8,7 @@
  * At a crash: `saveMoved` comes after the proposals of what was read, so what was read since is read again.
  */
 import { PAGE } from "./lookup";
-import { type Followed, type Progress, type RepairPorts, SLICED_MARK, SWEEP_MARK } from "./repair-ports";
+import { type Followed, type Progress, type RepairPorts, SLICED_AT, SWEEP_ASKED } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
 import { noteAddressChange, noteServiceChange, noteSweptAddress, noteSweptService, type Round } from "./round";
 
@@ -21,11 +21,11 @@ export const SLICE = 2_000;
 const SLICE_INTERVAL_MS = 50_000;
 
 /** Since when a full sweep is under way (milliseconds since the epoch); 0 = none is. */
-const SWEEPING_MARK = "sweeping";
+const SWEEPING_SINCE = "sweeping";
 /** Somebody waits for the full sweep. */
-const AWAITED_MARK = "sweepAwaited";
+const SWEEP_AWAITED = "sweepAwaited";
 /** Full sweeps that came to their end. */
-export const SWEEPS_MARK = "sweeps";
+export const SWEEPS_ENDED = "sweeps";
 
 /** One read of a store: where reading goes on if the round succeeds. */
 export interface ReadPage {
@@ -69,38 +69,38 @@ export class Sweep {
         this.#progress.set(what, progress);
         storage.progressSave(what, progress);
       }
-      storage.markSet(AWAITED_MARK, 1);
-      storage.markSet(SWEEP_MARK, 0);
+      storage.numberSet(SWEEP_AWAITED, 1);
+      storage.numberSet(SWEEP_ASKED, 0);
     }
     this.#startFull();
   }
 
   #startFull(): void {
     const { clock, storage } = this.ports;
-    storage.markSet(SWEEPING_MARK, clock.now());
+    storage.numberSet(SWEEPING_SINCE, clock.now());
     this.begun();
   }
 
   /** Everything was looked at: the full sweep ends. */
   end(): void {
     const { clock, recorder, storage } = this.ports;
-    recorder.log("info", "repair looked at everything", { durationMs: clock.now() - storage.markGet(SWEEPING_MARK) });
-    storage.markSet(SWEEPING_MARK, 0);
-    storage.markSet(AWAITED_MARK, 0);
-    storage.markSet(SWEEPS_MARK, storage.markGet(SWEEPS_MARK) + 1);
+    recorder.log("info", "repair looked at everything", { durationMs: clock.now() - storage.numberGet(SWEEPING_SINCE) });
+    storage.numberSet(SWEEPING_SINCE, 0);
+    storage.numberSet(SWEEP_AWAITED, 0);
+    storage.numberSet(SWEEPS_ENDED, storage.numberGet(SWEEPS_ENDED) + 1);
   }
 
   get isFull(): boolean {
-    return this.ports.storage.markGet(SWEEPING_MARK) !== 0;
+    return this.ports.storage.numberGet(SWEEPING_SINCE) !== 0;
   }
 
   /** Another full sweep is to begin. */
   get isAsked(): boolean {
-    return this.ports.storage.markGet(SWEEP_MARK) !== 0;
+    return this.ports.storage.numberGet(SWEEP_ASKED) !== 0;
   }
 
   get isAwaited(): boolean {
-    return this.ports.storage.markGet(AWAITED_MARK) !== 0;
+    return this.ports.storage.numberGet(SWEEP_AWAITED) !== 0;
   }
 
   /** The sweep stands somewhere between its beginning and its end. */
@@ -111,10 +111,10 @@ export class Sweep {
   /** Whether the next slice is due; if so, the interval to the one after begins now. */
   takeSlice(): boolean {
     const { clock, storage } = this.ports;
-    const sinceMs = clock.now() - storage.markGet(SLICED_MARK);
+    const sinceMs = clock.now() - storage.numberGet(SLICED_AT);
     // A clock that was set back must not stop the sweep.
     const isDue = sinceMs >= SLICE_INTERVAL_MS || sinceMs < 0;
-    if (isDue) storage.markSet(SLICED_MARK, clock.now());
+    if (isDue) storage.numberSet(SLICED_AT, clock.now());
     return isDue;
   }
 

@@ -3,7 +3,7 @@ import { formatAddress } from "../../core/net/address";
 import { overlap } from "../../core/net/interval";
 import { lastOf } from "../../core/net/prefix";
 import { usableOf, usableSizeOf } from "../../core/net/usable";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { AddressInterval } from "./coverage";
 import { PrefixIndex } from "./prefix-index";
 import { storedPrefix } from "./stored-prefix";

@@ -9,7 +9,7 @@ import type { Family } from "../../core/net/family";
 import { type Interval, intersect, memberAt, normalize, overlap, sizeOf } from "../../core/net/interval";
 import { formatPrefix, IPV4_MAPPED, lastOf, type Prefix, relation } from "../../core/net/prefix";
 import { isUsableIn, usableOf } from "../../core/net/usable";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 import type { FreeCount } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
 import { rangeIndex } from "./range-index";

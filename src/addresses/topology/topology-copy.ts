@@ -6,7 +6,7 @@
  */
 import type { Digest } from "../../core/base/ports";
 import { seal, unseal } from "../../core/base/sealed-text";
-import type { Topology } from "../rpc/coordinator";
+import type { Topology } from "../rpc/topology";
 
 interface CopiedTopology extends Pick<Topology, "claims" | "ranges" | "withoutBands"> {
   format: typeof FORMAT;

@@ -7,8 +7,8 @@ import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "./limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 
-/** The last publication. */
-export interface PublicationMark {
+/** What was published last, and when. */
+export interface LastPublication {
   version: string;
   /** milliseconds since the epoch */
   at: number;
@@ -25,16 +25,16 @@ export interface PublisherPorts {
   clock: Clock;
   recorder: Recorder;
   /** kept by the object, so that its restarts do not publish more often */
-  markLoad(): PublicationMark | undefined;
-  markSave(mark: PublicationMark): void;
+  lastLoad(): LastPublication | undefined;
+  lastSave(last: LastPublication): void;
   put(bytes: Uint8Array): Promise<void>;
 }
 
 /** Where the publications of one object go, and where it keeps when each was made. */
 export interface Publications {
   /** `key` as in `put` */
-  markLoad(key: string): PublicationMark | undefined;
-  markSave(key: string, mark: PublicationMark): void;
+  lastLoad(key: string): LastPublication | undefined;
+  lastSave(key: string, last: LastPublication): void;
   /** under this key of KV; without `lifetimeSeconds` for ever */
   put(key: string, bytes: Uint8Array, lifetimeSeconds: number | undefined): Promise<void>;
 }
@@ -56,8 +56,8 @@ export function publisherAt(
     {
       clock,
       recorder,
-      markLoad: () => publications.markLoad(key),
-      markSave: (mark) => publications.markSave(key, mark),
+      lastLoad: () => publications.lastLoad(key),
+      lastSave: (last) => publications.lastSave(key, last),
       put: (bytes) => publications.put(key, bytes, lifetimeSeconds),
     },
     what,
@@ -65,14 +65,14 @@ export function publisherAt(
 }
 
 export class Publisher {
-  #mark: PublicationMark | undefined;
+  #last: LastPublication | undefined;
   #busy = false;
 
   constructor(
     private readonly ports: PublisherPorts,
     private readonly what: Published,
   ) {
-    this.#mark = ports.markLoad();
+    this.#last = ports.lastLoad();
   }
 
   /** A reader wanted it: publishes soon if it is time. Never throws. */
@@ -90,10 +90,10 @@ export class Publisher {
   }
 
   #isTime(): boolean {
-    if (!this.#mark) return true;
-    const passed = this.ports.clock.now() - this.#mark.at;
+    if (!this.#last) return true;
+    const passed = this.ports.clock.now() - this.#last.at;
     // A clock that was set back must not make the wait longer than the interval.
-    return (passed < 0 || passed >= PUBLISH_INTERVAL_MS) && this.#mark.version !== this.what.version();
+    return (passed < 0 || passed >= PUBLISH_INTERVAL_MS) && this.#last.version !== this.what.version();
   }
 
   async #publish(): Promise<void> {
@@ -111,8 +111,8 @@ export class Publisher {
     }
   }
 
-  #save(mark: PublicationMark): void {
-    this.#mark = mark;
-    this.ports.markSave(mark);
+  #save(last: LastPublication): void {
+    this.#last = last;
+    this.ports.lastSave(last);
   }
 }

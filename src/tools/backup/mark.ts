@@ -1,5 +1,5 @@
 /**
- * The mark that a restore leaves in the cluster until it is through: a Lease that only a restore makes. The mark names the file, so that an
+ * The restore mark, which a restore leaves in the cluster until it is through: a Lease that only a restore makes. It names the file, so that an
  * interrupted restore goes on with the same one, and nothing else is ever overwritten.
  */
 import type { Lease } from "../../api/meta/kubernetes";

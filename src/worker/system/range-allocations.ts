@@ -15,7 +15,7 @@ import { methodNotAllowed, serviceUnavailable, type Status } from "../../api/met
 import { formatAddress } from "../../core/net/address";
 import { overlap } from "../../core/net/interval";
 import { lastOf, type Prefix } from "../../core/net/prefix";
-import type { Topology } from "../../addresses/rpc/coordinator";
+import type { Topology } from "../../addresses/rpc/topology";
 import { isOf } from "../../addresses/topology/route";
 import { storedPrefix } from "../../addresses/topology/stored-prefix";
 import { configOf } from "../routing/config-guard";

@@ -8,12 +8,12 @@ import { Journal, JournaledMap } from "../sim/journal";
 export class MemoryLedgerStorage implements LedgerStorage {
   readonly allocations: JournaledMap<Allocation>;
   readonly releases: JournaledMap<PendingRelease>;
-  readonly #marks: JournaledMap<number>;
+  readonly #numbers: JournaledMap<number>;
 
   constructor(private readonly journal = new Journal()) {
     this.allocations = new JournaledMap(journal);
     this.releases = new JournaledMap(journal);
-    this.#marks = new JournaledMap(journal);
+    this.#numbers = new JournaledMap(journal);
   }
 
   transaction<T>(work: () => T): T {
@@ -34,12 +34,12 @@ export class MemoryLedgerStorage implements LedgerStorage {
     this.allocations.delete(address);
   }
 
-  markGet(name: string): number {
-    return this.#marks.get(name) ?? 0;
+  numberGet(name: string): number {
+    return this.#numbers.get(name) ?? 0;
   }
 
-  markSet(name: string, value: number): void {
-    this.#marks.set(name, value);
+  numberSet(name: string, value: number): void {
+    this.#numbers.set(name, value);
   }
 
   releaseAdd(release: PendingRelease): void {

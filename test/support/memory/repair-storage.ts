@@ -6,7 +6,7 @@ export class MemoryRepairStorage implements RepairStorage {
   readonly suspects = new Map<string, number>();
   readonly counts = new Map<string, number>();
   readonly #progress = new Map<Followed, Progress>();
-  readonly #marks = new Map<string, number>();
+  readonly #numbers = new Map<string, number>();
   readonly #tries = new Map<string, Tries>();
 
   progressLoad(what: Followed): Progress {
@@ -17,12 +17,12 @@ export class MemoryRepairStorage implements RepairStorage {
     this.#progress.set(what, structuredClone(progress));
   }
 
-  markGet(name: string): number {
-    return this.#marks.get(name) ?? 0;
+  numberGet(name: string): number {
+    return this.#numbers.get(name) ?? 0;
   }
 
-  markSet(name: string, value: number): void {
-    this.#marks.set(name, value);
+  numberSet(name: string, value: number): void {
+    this.#numbers.set(name, value);
   }
 
   suspectPut(id: string, dueAt: number, tries = this.suspectTries(id)): void {

@@ -3,7 +3,7 @@ import { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-
 import type { LedgerPeers } from "../../../src/addresses/clusterip/ledger-store";
 import { ServicesStore } from "../../../src/addresses/clusterip/services-store";
 import { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
-import type { CoordinatorRpc } from "../../../src/addresses/rpc/coordinator";
+import type { CoordinatorRpc } from "../../../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../../../src/addresses/rpc/ip-addresses";
 import type { RepairedAddresses } from "../../../src/addresses/rpc/repair";
 import { topologyCopyKey } from "../../../src/addresses/topology/topology-copy";
@@ -125,8 +125,8 @@ export function storePorts(
     storage: whileAlive(store, life),
     closedNamespaces: whileAlive(store, life),
     publications: {
-      markLoad: (key) => publications.get(key),
-      markSave: (key, mark) => void (life.isAlive() && publications.set(key, mark)),
+      lastLoad: (key) => publications.get(key),
+      lastSave: (key, last) => void (life.isAlive() && publications.set(key, last)),
       put: (key, bytes) => cluster.directory.put(life, key, bytes),
     },
     peers: {

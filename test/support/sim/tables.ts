@@ -1,5 +1,5 @@
 /** What survives the crashes of a simulated store: its tables, in one database. */
-import type { PublicationMark } from "../../../src/api/store/publisher";
+import type { LastPublication } from "../../../src/api/store/publisher";
 import { MemoryAllocationCountStorage } from "../memory/allocation-count-storage";
 import type { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
 import { MemoryFreeCountStorage, MemoryIPAddressStorage, MemoryLedgerStorage } from "../memory/ledger-storage";
@@ -44,7 +44,7 @@ class SimLedgerStorage extends MemoryLedgerStorage {
 export class StoreTables {
   readonly store: SimStoreStorage;
   /** when what was published last, by key */
-  readonly publications = new Map<string, PublicationMark>();
+  readonly publications = new Map<string, LastPublication>();
 
   constructor(readonly journal = new Journal()) {
     this.store = new SimStoreStorage(journal);

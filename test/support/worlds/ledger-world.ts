@@ -4,7 +4,7 @@ import type { LedgerPorts } from "../../../src/addresses/clusterip/address-ledge
 import type { SupplyPorts } from "../../../src/addresses/clusterip/address-supply";
 import { PendingReleases } from "../../../src/addresses/clusterip/pending-release";
 import { TopologySource } from "../../../src/addresses/clusterip/topology-source";
-import type { Topology } from "../../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../../src/addresses/rpc/topology";
 import type { IPAddressDelete } from "../../../src/addresses/rpc/ip-addresses";
 import type {
   AllocateAnswer,

@@ -5,6 +5,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { EndpointSlice } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
+import { PROTOCOLS } from "../protocols";
 import { specialAddressMessages } from "../special-addresses";
 
 type Endpoint = EndpointSlice["endpoints"][number];
@@ -15,7 +16,6 @@ const ADDRESSES_MAX = 100;
 const PORTS_MAX = 20_000;
 const HINTS_MAX = 8;
 const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
-const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
 /** `before` is the stored slice of an update: unchanged endpoints are not validated again. */
 export function validateEndpointSlice(slice: EndpointSlice, before?: EndpointSlice): FieldError[] {

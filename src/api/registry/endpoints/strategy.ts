@@ -5,6 +5,7 @@ import type { Endpoints } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import { BASE_STRATEGY } from "../base-strategy";
+import { PROTOCOLS } from "../protocols";
 import type { Strategy } from "../resource";
 import { specialAddressMessages } from "../special-addresses";
 
@@ -12,7 +13,6 @@ type Subset = NonNullable<Endpoints["subsets"]>[number];
 type Address = NonNullable<Subset["addresses"]>[number];
 type Port = NonNullable<Subset["ports"]>[number];
 
-const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 
 function validateEndpoints(endpoints: Endpoints): FieldError[] {

@@ -5,6 +5,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { Pod } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain } from "../../meta/names";
 import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
+import { PROTOCOLS } from "../protocols";
 import type { Change, Strategy } from "../resource";
 import { defaultPod, qosClassOf } from "./defaults";
 
@@ -13,7 +14,6 @@ type Container = PodSpec["containers"][number];
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
 const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const FINISHED = ["Succeeded", "Failed"];
 const MUTABLE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";

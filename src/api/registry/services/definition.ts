@@ -19,7 +19,7 @@ import { validateService } from "./validate";
 import { validateLoadBalancerStatus } from "./validate-addresses";
 import { validateServiceUpdate } from "./validate-update";
 import { warningsFor } from "./warnings";
-import { wipeTypeDependentFields } from "./wiping";
+import { dropTypeDependentFields } from "./type-dependent-fields";
 
 /** Upstream pkg/registry/core/service/strategy.go, with the parts of storage.go that need no allocator. */
 const serviceStrategy: Strategy<Service> = {
@@ -39,7 +39,7 @@ const serviceStrategy: Strategy<Service> = {
     const old = withReadDefaults(before, context.serviceFamilies);
     patchAllocatedValues({ after, before: old });
     normalizeClusterIPs({ after, before: old });
-    wipeTypeDependentFields({ after, before: old });
+    dropTypeDependentFields({ after, before: old });
     dropUnusedTrafficPolicy(after);
   },
   validateUpdate({ after, before }: Change<Service>, context: StrategyContext): FieldError[] {

@@ -2,12 +2,12 @@
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { ServicePort } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";
+import { PROTOCOLS } from "../protocols";
 import { isHeadlessList, isNil, portsOf, type ServiceSpec } from "./predicates";
 
 const PORT_MAX = 65535;
 const PORT_RANGE = `must be between 1 and ${PORT_MAX}, inclusive`;
 const PORT_NAME_LENGTH_MAX = 15;
-const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 /** A load balancer that opens this port would open every node's kubelet. */
 const KUBELET_PORT = 10250;
 

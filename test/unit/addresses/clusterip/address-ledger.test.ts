@@ -92,7 +92,7 @@ describe("audit", () => {
     await world.audit();
     world.storage.allocationDelete(taken.address);
     await world.audit();
-    expect([world.held, world.storage.markGet("swept/a")]).toEqual([[], 0]);
+    expect([world.held, world.storage.numberGet("swept/a")]).toEqual([[], 0]);
   });
 
   it("a finding that was lost with its transaction: the next audit releases the row, once", async () => {
@@ -212,7 +212,7 @@ describe("audit", () => {
     world.row("10.0.0.51", "lost-after");
     await world.audit();
     expect(world.held).toEqual([under.token, "lost-after"]);
-    expect(world.storage.markGet("audited/a")).toBe(1);
+    expect(world.storage.numberGet("audited/a")).toBe(1);
     world.ledger.ended([under]);
     await world.audit();
     expect(world.held).toEqual([]);
@@ -236,7 +236,7 @@ describe("audit", () => {
     for (let i = 0; i < 2_345; i++) world.row(`10.0.${i >> 8}.${i & 255}`, `lost-${i}`);
     await world.audit();
     expect(world.countOf("rowsSince")).toBe(10);
-    expect(world.storage.markGet("audited/a")).toBe(2_345);
+    expect(world.storage.numberGet("audited/a")).toBe(2_345);
   });
 
   it("fast owners: the audit rests between any two calls, at least four times as long as the call took", async () => {
@@ -597,7 +597,7 @@ describe("audit of all owners", () => {
       if (after === 1_000) inTurn ??= world.ledger.audit();
       return rowsSince(owner, after, limit);
     };
-    world.storage.markSet("swept/a", 750);
+    world.storage.numberSet("swept/a", 750);
     await world.scheduler.run(world.ledger.auditAll());
     await world.scheduler.run(inTurn ?? Promise.reject(new Error("no audit in turn")));
     await world.scheduler.pass(60_000);

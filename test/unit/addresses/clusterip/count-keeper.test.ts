@@ -4,7 +4,7 @@ import { MemoryLedgerStorage } from "../../../support/memory/ledger-storage";
 import { SimScheduler } from "../../../support/sim/scheduler";
 
 let scheduler: SimScheduler;
-let marks: MemoryLedgerStorage;
+let storage: MemoryLedgerStorage;
 let lines: string[];
 /** when something was written, in milliseconds from the beginning */
 let writes: number[];
@@ -12,7 +12,7 @@ let broken: boolean;
 
 beforeEach(() => {
   scheduler = new SimScheduler();
-  marks = new MemoryLedgerStorage();
+  storage = new MemoryLedgerStorage();
   lines = [];
   writes = [];
   broken = false;
@@ -37,7 +37,7 @@ function life() {
       },
       lost: () => (unsaved = true),
     },
-    marks,
+    storage,
   });
   return {
     keeper,
@@ -70,9 +70,9 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([1_000, 61_000, 121_000]);
   });
 
-  it("a mark that cannot be read: the count goes on and is written after a second", async () => {
+  it("the time of the last write cannot be read: the count goes on and is written after a second", async () => {
     const { count } = life();
-    const read = vi.spyOn(marks, "markGet").mockImplementation(() => {
+    const read = vi.spyOn(storage, "numberGet").mockImplementation(() => {
       throw new Error("the disk is gone");
     });
     count();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FreeCounts } from "../../../../src/addresses/clusterip/free-counts";
-import type { Topology } from "../../../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { sizesOf } from "../../../../src/addresses/topology/route";
 import { MemoryFreeCountStorage } from "../../../support/memory/ledger-storage";
 import { aTopology } from "../../../support/worlds/ledger-world";

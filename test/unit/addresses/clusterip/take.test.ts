@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { begin, next, type TakeAnswer, type TakeState, type TakeStep } from "../../../../src/addresses/clusterip/take";
 import type { WantedAddress } from "../../../../src/addresses/clusterip/wanted-address";
-import type { Topology } from "../../../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../../../src/addresses/rpc/topology";
 import type { AllocateResult } from "../../../../src/addresses/rpc/service-cidr";
 import type { Draw } from "../../../../src/addresses/topology/route";
 import { aTopology } from "../../../support/worlds/ledger-world";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TopologySource } from "../../../../src/addresses/clusterip/topology-source";
-import type { Topology } from "../../../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { aTopology } from "../../../support/worlds/ledger-world";
 import { SimScheduler } from "../../../support/sim/scheduler";
 

@@ -1,6 +1,6 @@
 /** When the passes of repair compare bitmaps with rows. */
 import { describe, expect, it } from "vitest";
-import { SWEEP_MARK } from "../../../../src/addresses/repair/repair-ports";
+import { SWEEP_ASKED } from "../../../../src/addresses/repair/repair-ports";
 import { RepairWorld } from "../../../support/worlds/repair-world";
 
 const RANGE = ["10.0.0.0/24"];
@@ -47,11 +47,11 @@ describe("check of a bitmap", () => {
     const world = await RepairWorld.of(RANGE);
     for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
     await world.pass();
-    const sweeps = world.storage.markGet("sweeps");
-    world.storage.markSet(SWEEP_MARK, 1);
+    const sweeps = world.storage.numberGet("sweeps");
+    world.storage.numberSet(SWEEP_ASKED, 1);
     world.calls.length = 0;
     await world.pass();
     const last = world.calls.lastIndexOf("ipaddresses.objectsAfter");
-    expect([world.calls.indexOf("owner.checkBitmap") > last, world.storage.markGet("sweeps")]).toEqual([true, sweeps + 1]);
+    expect([world.calls.indexOf("owner.checkBitmap") > last, world.storage.numberGet("sweeps")]).toEqual([true, sweeps + 1]);
   });
 });

@@ -199,7 +199,7 @@ describe("start of the services store with a trimmed history", () => {
     if (!state) return;
     store.historyTrim(state.revision);
     store.stateSave({ ...state, floor: state.revision - 1 });
-    ledger.markSet("paired", 1);
+    ledger.numberSet("paired", 1);
     world.cluster.services.crash();
     await world.run(world.cluster.network.call(ALWAYS, world.cluster.services, (brain) => brain.maintain()));
     await world.cluster.scheduler.pass(10_000);

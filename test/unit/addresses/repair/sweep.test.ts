@@ -1,6 +1,6 @@
 /** What repair reads: the histories, a slice of everything each minute, and full sweeps. */
 import { describe, expect, it } from "vitest";
-import { SWEEP_MARK } from "../../../../src/addresses/repair/repair-ports";
+import { SWEEP_ASKED } from "../../../../src/addresses/repair/repair-ports";
 import { RepairWorld } from "../../../support/worlds/repair-world";
 
 const RANGE = ["10.0.0.0/24"];
@@ -79,12 +79,12 @@ describe("full sweep that was asked for", () => {
     }
     await world.pass();
     const before = revisions(world);
-    const sweeps = world.storage.markGet("sweeps");
+    const sweeps = world.storage.numberGet("sweeps");
     const writes = [...world.cluster.owners.values()].map(({ storage }) => storage.commits);
-    world.storage.markSet(SWEEP_MARK, 1);
+    world.storage.numberSet(SWEEP_ASKED, 1);
     world.calls.length = 0;
     await world.pass();
-    expect(world.storage.markGet("sweeps")).toBe(sweeps + 1);
+    expect(world.storage.numberGet("sweeps")).toBe(sweeps + 1);
     expect(world.calls.filter((call) => call === "owner.checkBitmap")).toHaveLength(world.cluster.owners.size);
     expect(world.calls.filter((call) => call === "services.makeWhole").length).toBeLessThan(4);
     expect([revisions(world), [...world.cluster.owners.values()].map(({ storage }) => storage.commits)]).toEqual([before, writes]);
@@ -95,45 +95,45 @@ describe("full sweep that was asked for", () => {
     const world = await RepairWorld.of(RANGE);
     for (const [i, cidr] of ranges.slice(0, 3).entries()) await world.createRange(`range-${String(i)}`, cidr);
     await world.pass();
-    const sweeps = world.storage.markGet("sweeps");
+    const sweeps = world.storage.numberGet("sweeps");
     let failures = 1;
     world.fails = (call) => call === "owner.checkBitmap" && failures-- > 0;
-    world.storage.markSet(SWEEP_MARK, 1);
+    world.storage.numberSet(SWEEP_ASKED, 1);
     world.calls.length = 0;
     await world.pass();
     expect(world.calls.filter((call) => call === "owner.checkBitmap")).toHaveLength(world.cluster.owners.size);
-    expect([world.storage.markGet("sweeps"), world.storage.countsLoad().reconcileErrors]).toEqual([sweeps + 1, 1]);
+    expect([world.storage.numberGet("sweeps"), world.storage.countsLoad().reconcileErrors]).toEqual([sweeps + 1, 1]);
   });
 
   it("asked for again and again: comes to its end, and then begins anew once", async () => {
     const world = await RepairWorld.of(RANGE);
     for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
     await world.pass();
-    const sweeps = world.storage.markGet("sweeps");
+    const sweeps = world.storage.numberGet("sweeps");
     // Every pass fails after its first page.
     let pages = 0;
     world.fails = (call) => call === "services.objectsAfter" && ++pages % 2 === 0;
     let passes = 0;
-    while (world.storage.markGet("sweeps") === sweeps && ++passes < 20) {
-      world.storage.markSet(SWEEP_MARK, 1);
+    while (world.storage.numberGet("sweeps") === sweeps && ++passes < 20) {
+      world.storage.numberSet(SWEEP_ASKED, 1);
       await world.pass().catch(() => undefined);
     }
-    expect([world.storage.markGet("sweeps"), pages < 20]).toEqual([sweeps + 1, true]);
+    expect([world.storage.numberGet("sweeps"), pages < 20]).toEqual([sweeps + 1, true]);
     world.fails = () => false;
     world.calls.length = 0;
     await world.pass();
-    expect([world.storage.markGet("sweeps"), world.storage.markGet(SWEEP_MARK)]).toEqual([sweeps + 2, 0]);
+    expect([world.storage.numberGet("sweeps"), world.storage.numberGet(SWEEP_ASKED)]).toEqual([sweeps + 2, 0]);
     expect(world.calls.filter((call) => call === "services.objectsAfter")).toHaveLength(3);
     await world.pass();
-    expect(world.storage.markGet("sweeps")).toBe(sweeps + 2);
+    expect(world.storage.numberGet("sweeps")).toBe(sweeps + 2);
   });
 
   it("crash at the first page: begins with that page, and counts when it has read every page", async () => {
     const world = await RepairWorld.of(RANGE);
     for (let i = 0; i < 240; i++) await world.createService(`s-${String(i)}`);
     await world.pass();
-    const sweeps = world.storage.markGet("sweeps");
-    world.storage.markSet(SWEEP_MARK, 1);
+    const sweeps = world.storage.numberGet("sweeps");
+    world.storage.numberSet(SWEEP_ASKED, 1);
     let crashes = 0;
     world.fails = (call) => {
       if (call === "services.objectsAfter" && crashes++ === 0) world.crash();
@@ -142,24 +142,24 @@ describe("full sweep that was asked for", () => {
     // The promise of the life that ends never settles.
     void world.repairer.run();
     await world.cluster.scheduler.pass(1_000);
-    expect([crashes, world.storage.markGet("sweeps")]).toEqual([1, sweeps]);
+    expect([crashes, world.storage.numberGet("sweeps")]).toEqual([1, sweeps]);
     world.calls.length = 0;
     await world.run(world.repairer.run({ sweeps: false }));
     const pages = ["services", "ipaddresses"].map((what) => world.calls.filter((call) => call === `${what}.objectsAfter`).length);
-    expect([world.storage.markGet("sweeps"), pages]).toEqual([sweeps + 1, [3, 3]]);
+    expect([world.storage.numberGet("sweeps"), pages]).toEqual([sweeps + 1, [3, 3]]);
   });
 
   it("asked for during a sweep: follows without another poke", async () => {
     const world = await RepairWorld.of(RANGE);
     await world.pass();
-    const sweeps = world.storage.markGet("sweeps");
-    world.storage.markSet(SWEEP_MARK, 1);
+    const sweeps = world.storage.numberGet("sweeps");
+    world.storage.numberSet(SWEEP_ASKED, 1);
     let asked = 0;
     world.fails = (call) => {
-      if (call === "owner.checkBitmap" && asked++ === 0) world.storage.markSet(SWEEP_MARK, 1);
+      if (call === "owner.checkBitmap" && asked++ === 0) world.storage.numberSet(SWEEP_ASKED, 1);
       return false;
     };
     await world.pass();
-    expect(world.storage.markGet("sweeps")).toBe(sweeps + 2);
+    expect(world.storage.numberGet("sweeps")).toBe(sweeps + 2);
   });
 });

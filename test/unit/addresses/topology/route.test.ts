@@ -4,7 +4,7 @@ import { bandsOf } from "../../../../src/core/net/band";
 import { FAMILIES } from "../../../../src/core/net/family";
 import { type Interval, intersect, normalize, sizeOf } from "../../../../src/core/net/interval";
 import { formatPrefix, lastOf } from "../../../../src/core/net/prefix";
-import type { Topology } from "../../../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { claimUnowned } from "../../../../src/addresses/topology/claim";
 import { type DrawChoice, drawOwner, ownerOf, rangeOf, scopeOf, sizesOf } from "../../../../src/addresses/topology/route";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";

@@ -32,8 +32,8 @@ class World {
       storage: this.storage,
       closedNamespaces: this.storage,
       publications: {
-        markLoad: () => undefined,
-        markSave: () => undefined,
+        lastLoad: () => undefined,
+        lastSave: () => undefined,
         put: (key) => Promise.resolve(void this.published.push(key)),
       },
       peers: {

@@ -5,7 +5,7 @@ import { type ListBody, listOfCopy, listPage } from "../../../../src/api/store/c
 import { EdgeLists } from "../../../../src/api/store/edge-lists";
 import { type ListCopy, listCopies } from "../../../../src/api/store/list-copy";
 import { ownerSource, parseOwnerSource } from "../../../../src/api/store/list-source";
-import { type PublicationMark, Publisher } from "../../../../src/api/store/publisher";
+import { type LastPublication, Publisher } from "../../../../src/api/store/publisher";
 import { fakeDigest } from "../../../support/sim/fake-digest";
 import { FaultyKv, KV_FAULTS, type KvFault } from "../../../support/sim/faulty-kv";
 import { seededRandom } from "../../../support/sim/seeded-random";
@@ -35,14 +35,14 @@ class World extends StoreWorld {
     // A history so short that copies do fall out of it.
     super({ historyBounds: { entriesMax: 60, sizeMax: 1_000_000, trimEntries: 10 } });
     this.random = seededRandom(seed);
-    let mark: PublicationMark | undefined;
+    let last: LastPublication | undefined;
     const clock = this.scheduler.clock();
     this.publisher = new Publisher(
       {
         clock,
         recorder: { log: () => undefined },
-        markLoad: () => mark,
-        markSave: (made) => (mark = made),
+        lastLoad: () => last,
+        lastSave: (made) => (last = made),
         put: (bytes) => this.kv.put(bytes),
       },
       listCopies(this.store, NAME, fakeDigest),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PUBLISH_INTERVAL_MS, PUBLISH_TIMEOUT_MS } from "../../../../src/api/store/limits";
-import { type PublicationMark, Publisher } from "../../../../src/api/store/publisher";
+import { type LastPublication, Publisher } from "../../../../src/api/store/publisher";
 import { SimScheduler } from "../../../support/sim/scheduler";
 
 class World {
@@ -11,7 +11,7 @@ class World {
   put: () => Promise<void> = () => Promise.resolve();
   readonly published: string[] = [];
   readonly logged: string[] = [];
-  mark: PublicationMark | undefined;
+  last: LastPublication | undefined;
   publisher!: Publisher;
 
   constructor() {
@@ -23,8 +23,8 @@ class World {
       {
         clock: this.scheduler.clock(),
         recorder: { log: (_, event) => this.logged.push(event) },
-        markLoad: () => this.mark,
-        markSave: (mark) => (this.mark = mark),
+        lastLoad: () => this.last,
+        lastSave: (last) => (this.last = last),
         put: async (bytes) => {
           this.published.push(new TextDecoder().decode(bytes));
           await this.put();

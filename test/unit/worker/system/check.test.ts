@@ -1,7 +1,7 @@
 /** GET and POST /check, over objects that are fakes. */
 import { describe, expect, it, vi } from "vitest";
 import type { CheckReport } from "../../../../src/tools/check/check-cluster";
-import type { Topology } from "../../../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/http/limits";
 import { healthy, ipAddress, row, service } from "../../../support/worlds/checked-cluster";
 import { type Answers, fakeEnv } from "../fake-env";

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Service } from "../../../../src/api/meta/kubernetes";
 import { app } from "../../../../src/worker/app";
-import type { Topology } from "../../../../src/addresses/rpc/coordinator";
+import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { type Answers, fakeEnv } from "../fake-env";
 
 const DUAL = { FEATURE_GATES: "DisableAllocatorDualWrite=false", SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/24,fd00::/108" };

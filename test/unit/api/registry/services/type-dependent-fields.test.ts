@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Service } from "../../../../../src/api/meta/kubernetes";
-import { wipeTypeDependentFields } from "../../../../../src/api/registry/services/wiping";
+import { dropTypeDependentFields } from "../../../../../src/api/registry/services/type-dependent-fields";
 import { deepFreeze, type Spec } from "./a-service";
 
 const ADDRESS = { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" };
@@ -15,13 +15,13 @@ const LOAD_BALANCER: Spec = {
   ports: [{ port: 80, nodePort: 30001 }],
 };
 
-function wiped(old: Spec, next: Spec, status?: Service["status"]): Service {
+function changed(old: Spec, next: Spec, status?: Service["status"]): Service {
   const after: Service = { spec: structuredClone(next), status };
-  wipeTypeDependentFields({ after, before: deepFreeze({ spec: structuredClone(old) }) });
+  dropTypeDependentFields({ after, before: deepFreeze({ spec: structuredClone(old) }) });
   return after;
 }
 
-describe("wipeTypeDependentFields", () => {
+describe("dropTypeDependentFields", () => {
   it.each<{ name: string; old: Spec; next: Spec; want: Spec }>([
     {
       name: "to ExternalName",
@@ -120,12 +120,12 @@ describe("wipeTypeDependentFields", () => {
       want: { type: "ClusterIP", externalIPs: ["192.0.2.1"], externalTrafficPolicy: "Cluster" },
     },
   ])("$name", ({ old, next, want }) => {
-    expect(wiped(old, next).spec).toEqual(want);
+    expect(changed(old, next).spec).toEqual(want);
   });
 
   it("a change from LoadBalancer: the status of the load balancer is dropped", () => {
     const status = deepFreeze({ loadBalancer: { ingress: [{ ip: "192.0.2.1" }] }, conditions: [] });
-    expect(wiped(LOAD_BALANCER, { ...LOAD_BALANCER, type: "NodePort" }, status).status).toEqual({ loadBalancer: {}, conditions: [] });
-    expect(wiped(LOAD_BALANCER, LOAD_BALANCER, status).status).toBe(status);
+    expect(changed(LOAD_BALANCER, { ...LOAD_BALANCER, type: "NodePort" }, status).status).toEqual({ loadBalancer: {}, conditions: [] });
+    expect(changed(LOAD_BALANCER, LOAD_BALANCER, status).status).toBe(status);
   });
 });

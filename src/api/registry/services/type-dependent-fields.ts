@@ -18,10 +18,10 @@ import {
 } from "./predicates";
 
 /** `after` is normalised; `before` is the stored Service. */
-export function wipeTypeDependentFields({ after, before }: { after: Service; before: Service }): void {
+export function dropTypeDependentFields({ after, before }: { after: Service; before: Service }): void {
   const spec = (after.spec ??= {});
   const old = specOf(before);
-  if (needsClusterIP(old) && !needsClusterIP(spec)) wipeAddressFields(spec, old);
+  if (needsClusterIP(old) && !needsClusterIP(spec)) dropAddressFields(spec, old);
   if (needsNodePort(old) && !needsNodePort(spec) && addsNoNodePort(spec, old)) for (const port of spec.ports ?? []) delete port.nodePort;
   if (
     needsHealthCheckNodePort(old) &&
@@ -46,7 +46,7 @@ export function wipeTypeDependentFields({ after, before }: { after: Service; bef
   if (spec.type !== "LoadBalancer" && after.status?.loadBalancer?.ingress) after.status = { ...after.status, loadBalancer: {} };
 }
 
-function wipeAddressFields(spec: ServiceSpec, old: ServiceSpec): void {
+function dropAddressFields(spec: ServiceSpec, old: ServiceSpec): void {
   if (sameList(spec.clusterIPs, old.clusterIPs)) {
     delete spec.clusterIP;
     delete spec.clusterIPs;

@@ -18,6 +18,7 @@ const suites: Readonly<Record<string, () => Promise<BenchRow[]>>> = {
   lists: async () => (await import("./bench/suites/lists")).benchLists(),
   leases: async () => (await import("./bench/suites/leases")).benchLeases(),
   watchers: async () => (await import("./bench/suites/watchers")).benchWatchers(),
+  "watchers-burst": async () => (await import("./bench/suites/watchers-burst")).benchWatchersBurst(),
   overload: async () => (await import("./bench/suites/overload")).benchOverload(),
 };
 const names = Object.keys(suites);

@@ -59,7 +59,7 @@ function filterOf(
     const { name = "", namespace = "" } = object.metadata ?? {};
     return fields.value.matches({ ...definition.selectableFields(object), "metadata.name": name, "metadata.namespace": namespace });
   };
-  return ok({ range, matches });
+  return ok({ range, selector: JSON.stringify([definition.group, request.labelSelector, request.fieldSelector]), matches });
 }
 
 /** One named object is a range of one key. */

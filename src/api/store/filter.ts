@@ -5,6 +5,8 @@ import type { ChangeType, HistoryEntry } from "./store-storage";
 
 export interface Filter {
   range: KeyRange;
+  /** The selectors behind `matches`: filters with equal text see the same. */
+  selector?: string;
   /** absent = every object of the range: then no object need be parsed */
   matches?: (object: KubeObject) => boolean;
 }

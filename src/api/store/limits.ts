@@ -30,6 +30,18 @@ export const HISTORY_PAGE_ENTRIES = 500;
 /** Unsent bytes after which a slow watcher is cut off. */
 export const WATCH_BACKLOG_MAX_BYTES = 1024 * 1024;
 
+/** Unsent bytes that all slow watchers of one store may hold together. Bytes that several watchers share count once. */
+export const WATCH_HELD_MAX_BYTES = 32 * 1024 * 1024;
+
+/** Text of the changes that one flush hands out, far below a watcher's backlog: a healthy watcher is never cut off for the size of a flush. */
+export const WATCH_FLUSH_MAX_CHARS = 256 * 1024;
+
+/** Text of published changes that wait for their flush. Beyond it every watch ends, and its client goes on from the history. */
+export const WATCH_QUEUE_MAX_CHARS = 32 * 1024 * 1024;
+
+/** Writes of a flush, about 2 ms of work, after which other work of the object gets its turn. */
+export const WATCH_STEPS_PER_TURN = 64;
+
 /** Idle watchers get a bookmark with the newest revision this often (upstream: about once a minute). */
 export const WATCH_BOOKMARK_INTERVAL_MS = 60_000;
 

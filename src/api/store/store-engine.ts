@@ -113,7 +113,12 @@ export class StoreEngine<Supply = undefined> {
     this.#options = options;
     this.definition = options.definition;
     this.#state = options.storage.stateLoad() ?? this.#create();
-    this.hub = new WatchHub(options.clock, this.#state.revision, (work) => this.afterPublication(work));
+    this.hub = new WatchHub(
+      options.clock,
+      this.#state.revision,
+      (work) => this.afterPublication(work),
+      (error) => this.#unpublished(error),
+    );
     this.#batcher = new Batcher<Job<Supply>, Outcome>({
       clock: options.clock,
       apply: (jobs) => this.#turn(jobs),
@@ -477,9 +482,13 @@ export class StoreEngine<Supply = undefined> {
   #publishLater(changes: readonly HistoryEntry[]): void {
     void this.afterPublication(() => this.hub.publish(changes)).catch((error: unknown) => {
       // The write was lost and the object is about to be reset; watchers resume from their last revision.
-      this.#options.recorder.log("error", "changes were not published", { resource: this.definition.resource, error: describe(error) });
+      this.#unpublished(error);
       this.hub.endAll();
     });
+  }
+
+  #unpublished(error: unknown): void {
+    this.#options.recorder.log("error", "changes were not published", { resource: this.definition.resource, error: describe(error) });
   }
 
   #trimHistory(): boolean {

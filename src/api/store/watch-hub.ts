@@ -1,13 +1,23 @@
 /**
- * The live side of watch: hands each drain's changes to every watcher of one store.
+ * The live side of watch: hands durable changes to every watcher of one store.
  *
- * - An event is encoded once per view and shared: watchers without a selector on the same range get the very same bytes.
  * - A drain is published after it is durable, in the order of drains (rule 21). The store's publication chain sees to that; the hub keeps
  *   the order in which it is called.
+ * - One flush at a time hands out what was published. It begins in the turn of the publication, so a lone change leaves at once. It lets other
+ *   work run after every few writes. What is published meanwhile is the next flush: a burst costs chunks, not events.
+ * - The bytes of a flush are made once for each cohort, and all its watchers share them.
  * - A watcher whose backlog grows beyond the limit is cut off; its client resumes from its last revision.
  */
 import type { Clock } from "../../core/base/ports";
-import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TICK_MS } from "./limits";
+import {
+  WATCH_BACKLOG_MAX_BYTES,
+  WATCH_BOOKMARK_INTERVAL_MS,
+  WATCH_FLUSH_MAX_CHARS,
+  WATCH_HELD_MAX_BYTES,
+  WATCH_QUEUE_MAX_CHARS,
+  WATCH_STEPS_PER_TURN,
+  WATCH_TICK_MS,
+} from "./limits";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import type { OpenWatches, WatchedCollection } from "../rpc/store";
 import type { HistoryEntry } from "./store-storage";
@@ -40,6 +50,10 @@ export interface WatchRequest {
 }
 
 interface Watcher extends WatchRequest {
+  /** watchers of one cohort see the same changes as the same bytes */
+  cohort: string;
+  /** bytes not taken after the last write */
+  backlog: number;
   /** changes up to this revision were delivered or are not wanted */
   seen: number;
   /** Table watches send their column definitions once */
@@ -55,12 +69,20 @@ export class WatchHub {
   readonly #watchers = new Set<Watcher>();
   #ticking = false;
   #published: number;
+  /** published, and not yet part of a flush */
+  #queue: ObservedChange[] = [];
+  #queuedChars = 0;
+  #flushing = false;
 
-  /** `inOrder` runs its argument after everything that watchers were given before, and only while storage answers. */
+  /**
+   * `inOrder` runs its argument after everything that watchers were given before, and only while storage answers. `lost` hears why a flush
+   * failed; every watch has ended then.
+   */
   constructor(
     private readonly clock: Clock,
     publishedRevision: number,
     private readonly inOrder: (work: () => void) => Promise<void>,
+    private readonly lost: (error: unknown) => void,
   ) {
     this.#published = publishedRevision;
   }
@@ -91,53 +113,120 @@ export class WatchHub {
    * The caller writes the catch-up itself, in the same turn.
    */
   add(request: WatchRequest, seen: number, columnsSent: boolean): () => void {
-    const watcher: Watcher = { ...request, seen, columnsSent, nextSignAt: nextSignOf(request, this.clock.now()) };
+    const nextSignAt = nextSignOf(request, this.clock.now());
+    const watcher: Watcher = { ...request, cohort: cohortOf(request), backlog: 0, seen, columnsSent, nextSignAt };
     this.#watchers.add(watcher);
     if (!this.#ticking) void this.#tick();
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** Delivers durable changes, in order. */
+  /** Takes durable changes, in order. They leave in this turn unless a flush is under way; then they are part of the next one. */
   publish(entries: readonly HistoryEntry[]): void {
     const last = entries.at(-1);
     if (!last) return;
     this.#published = last.revision;
     if (this.#watchers.size === 0) return;
-    const changes = entries.map((entry) => new ObservedChange(entry));
-    const shared = new Map<string, Uint8Array>();
-    for (const watcher of [...this.#watchers]) this.#deliver(watcher, changes, shared);
-  }
-
-  #deliver(watcher: Watcher, changes: readonly ObservedChange[], shared: Map<string, Uint8Array>): void {
-    const wanted =
-      changes[0] && changes[0].entry.revision > watcher.seen ? changes : changes.filter((c) => c.entry.revision > watcher.seen);
-    const last = wanted.at(-1);
-    if (!last) return;
-    watcher.seen = last.entry.revision;
-    const shareKey =
-      wanted === changes && !watcher.filter.matches && watcher.columnsSent ? `${watcher.view.id}\n${watcher.filter.range.from}` : undefined;
-    let bytes = shareKey === undefined ? undefined : shared.get(shareKey);
-    if (!bytes) {
-      bytes = encoder.encode(encodeChanges(watcher, wanted));
-      if (shareKey !== undefined) shared.set(shareKey, bytes);
+    for (const entry of entries) {
+      this.#queue.push(new ObservedChange(entry));
+      this.#queuedChars += sizeOf(entry);
     }
-    if (bytes.length > 0) this.#write(watcher, bytes);
+    if (this.#queuedChars > WATCH_QUEUE_MAX_CHARS) this.endAll();
+    else if (!this.#flushing) void this.#flushQueue();
   }
 
+  async #flushQueue(): Promise<void> {
+    this.#flushing = true;
+    try {
+      await this.#flushAll();
+    } catch (error) {
+      this.endAll();
+      this.lost(error);
+    } finally {
+      this.#flushing = false;
+    }
+  }
+
+  async #flushAll(): Promise<void> {
+    let steps = 0;
+    while (this.#queue.length > 0 && this.#watchers.size > 0) {
+      const flush = new Flush(this.#takeFlush());
+      for (const watcher of [...this.#watchers]) {
+        if (steps >= WATCH_STEPS_PER_TURN) {
+          steps = 0;
+          await this.clock.nextTurn();
+        }
+        if (this.#watchers.has(watcher)) steps += this.#deliver(watcher, flush);
+      }
+      this.#cutSlowest();
+    }
+  }
+
+  /** The oldest queued changes, as many as one chunk may hold, and at least one. */
+  #takeFlush(): ObservedChange[] {
+    let chars = 0;
+    let count = 0;
+    for (const { entry } of this.#queue) {
+      if (count > 0 && chars + sizeOf(entry) > WATCH_FLUSH_MAX_CHARS) break;
+      chars += sizeOf(entry);
+      count++;
+    }
+    this.#queuedChars -= chars;
+    return this.#queue.splice(0, count);
+  }
+
+  /** Answers how many steps of work that was. */
+  #deliver(watcher: Watcher, flush: Flush): number {
+    const wanted = flush.after(watcher.seen);
+    if (wanted === undefined) return 0;
+    watcher.seen = flush.revision;
+    const { bytes, steps } = flush.bytesFor(watcher, wanted);
+    if (bytes.length > 0) this.#write(watcher, bytes);
+    return steps + 1;
+  }
+
+  /** What the watcher had not taken before counts: a single large chunk is no backlog. */
   #write(watcher: Watcher, bytes: Uint8Array): void {
-    watcher.sink.write(bytes);
-    const backlog = watcher.sink.backlogBytes();
+    const backlog = watcher.backlog === 0 ? 0 : watcher.sink.backlogBytes();
     if (backlog <= WATCH_BACKLOG_MAX_BYTES) watcher.catchUpBytes = 0;
     else if (backlog > WATCH_BACKLOG_MAX_BYTES + watcher.catchUpBytes) {
-      this.#watchers.delete(watcher);
-      watcher.sink.abort("the watcher fell behind; watch again from the last resourceVersion");
+      this.#cut(watcher);
+      return;
     }
+    watcher.sink.write(bytes);
+    watcher.backlog = watcher.sink.backlogBytes();
+  }
+
+  #cut(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    watcher.sink.abort("the watcher fell behind; watch again from the last resourceVersion");
+  }
+
+  /** Slow watchers hold what they have not taken. Those of a cohort share it; the sum over cohorts is bounded, however many there are. */
+  #cutSlowest(): void {
+    const slowest = new Map<string, { watcher: Watcher; held: number }>();
+    let sum = 0;
+    for (const watcher of this.#watchers) {
+      if (watcher.backlog <= watcher.catchUpBytes) continue;
+      watcher.backlog = watcher.sink.backlogBytes();
+      const held = watcher.backlog - watcher.catchUpBytes;
+      const other = slowest.get(watcher.cohort)?.held ?? 0;
+      if (held <= other) continue;
+      slowest.set(watcher.cohort, { watcher, held });
+      sum += held - other;
+    }
+    if (sum <= WATCH_HELD_MAX_BYTES) return;
+    const [first] = [...slowest.values()].sort((a, b) => b.held - a.held);
+    if (!first) return;
+    this.#cut(first.watcher);
+    this.#cutSlowest();
   }
 
   /** Ends every watch properly, for a graceful stop of the object. */
   endAll(): void {
     for (const watcher of this.#watchers) watcher.sink.end();
     this.#watchers.clear();
+    this.#queue = [];
+    this.#queuedChars = 0;
   }
 
   /** Bookmarks, probes and timeouts. Runs only while somebody watches: an open stream keeps the object awake anyway. */
@@ -160,9 +249,10 @@ export class WatchHub {
     if (now >= watcher.endsAt && this.#watchers.delete(watcher)) watcher.sink.end();
   }
 
+  /** Names the watcher's own place: a revision of a flush that has not reached it would lose the changes up to there. */
   #bookmark(watcher: Watcher): void {
     if (!this.#watchers.has(watcher)) return;
-    this.#write(watcher, encoder.encode(watcher.view.bookmark(this.#published, false)));
+    this.#write(watcher, encoder.encode(watcher.view.bookmark(watcher.seen, false)));
   }
 }
 
@@ -170,6 +260,50 @@ export class WatchHub {
 function nextSignOf({ endsAt }: Pick<WatchRequest, "endsAt">, now: number): number {
   const last = endsAt - BOOKMARK_BEFORE_END_MS;
   return now >= last ? Infinity : Math.min(now + WATCH_BOOKMARK_INTERVAL_MS, last);
+}
+
+/** Changes that are handed out together. */
+class Flush {
+  readonly revision: number;
+  readonly #encoded = new Map<string, Uint8Array>();
+
+  /** `changes` in the order of their revisions; at least one */
+  constructor(private readonly changes: readonly ObservedChange[]) {
+    this.revision = changes.at(-1)?.entry.revision ?? 0;
+  }
+
+  /** The place of the first change after `revision`; undefined = there is none. */
+  after(revision: number): number | undefined {
+    if (this.revision <= revision) return undefined;
+    const first = this.changes.findIndex(({ entry }) => entry.revision > revision);
+    return first < 0 ? undefined : first;
+  }
+
+  /** What the watcher gets of the changes from the place `from` on, and how many steps of work that took. */
+  bytesFor(watcher: Watcher, from: number): { bytes: Uint8Array; steps: number } {
+    const key = `${from}\n${watcher.columnsSent}\n${watcher.cohort}`;
+    const shared = this.#encoded.get(key);
+    if (shared) {
+      if (shared.length > 0) watcher.columnsSent = true;
+      return { bytes: shared, steps: 0 };
+    }
+    const changes = this.changes.slice(from);
+    const bytes = encoder.encode(encodeChanges(watcher, changes));
+    this.#encoded.set(key, bytes);
+    return { bytes, steps: Math.ceil(changes.length / CHANGES_PER_STEP) };
+  }
+}
+
+/** Encoding so many changes takes about as long as writing one chunk. */
+const CHANGES_PER_STEP = 8;
+
+function cohortOf({ view, filter }: WatchRequest): string {
+  const { range, selector = "" } = filter;
+  return JSON.stringify([view.id, range.from, range.to, selector]);
+}
+
+function sizeOf({ data, before }: HistoryEntry): number {
+  return data.length + before.length;
 }
 
 function encodeChanges(watcher: Watcher, changes: readonly ObservedChange[]): string {

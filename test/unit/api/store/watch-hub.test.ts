@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { WATCH_BACKLOG_MAX_BYTES, WATCH_BOOKMARK_INTERVAL_MS, WATCH_TIMEOUT_MIN_MS } from "../../../../src/api/store/limits";
-import { aLease, StoreWorld } from "../../../support/worlds/store-world";
+import type { HistoryEntry } from "../../../../src/api/store/store-storage";
+import {
+  WATCH_BACKLOG_MAX_BYTES,
+  WATCH_BOOKMARK_INTERVAL_MS,
+  WATCH_FLUSH_MAX_CHARS,
+  WATCH_HELD_MAX_BYTES,
+  WATCH_QUEUE_MAX_CHARS,
+  WATCH_STEPS_PER_TURN,
+  WATCH_TIMEOUT_MIN_MS,
+} from "../../../../src/api/store/limits";
+import { seededRandom } from "../../../support/sim/seeded-random";
+import { aLease, createRequest, StoreWorld } from "../../../support/worlds/store-world";
 
 describe("bookmarks", () => {
   it("bookmarks: come about every minute with the newest published revision, and never without the flag", async () => {
@@ -161,4 +171,148 @@ describe("a slow watcher", () => {
     await world.scheduler.pass(0);
     expect(watch.state).toBe("aborted");
   });
+});
+
+describe("a burst", () => {
+  const many = WATCH_STEPS_PER_TURN * 3;
+  const entry = (revision: number, size = 10, labels: Record<string, string> = {}): HistoryEntry => ({
+    revision,
+    type: "ADDED",
+    key: `ns/l${revision}`,
+    data: JSON.stringify(aLease(`l${revision}`, { holderIdentity: "x".repeat(size) }, { resourceVersion: String(revision), labels })),
+    before: "",
+  });
+  const crowd = (world: StoreWorld, count = many) => Array.from({ length: count }, () => world.watch({ allowWatchBookmarks: true }));
+
+  it("a lone change: leaves in the turn of its publication", () => {
+    const world = new StoreWorld();
+    const watch = world.watch();
+    world.store.hub.publish([entry(2)]);
+    expect(watch.brief).toEqual(["ADDED l2@2"]);
+  });
+
+  it("changes published during a flush: wait for its end and are one chunk, the same bytes for all", async () => {
+    const world = new StoreWorld();
+    const watches = crowd(world);
+    for (const revision of [2, 3, 4]) world.store.hub.publish([entry(revision)]);
+    const [first, last] = [watches[0], watches.at(-1)];
+    expect([first?.brief, last?.brief], "other work runs before the flush reaches everybody").toEqual([["ADDED l2@2"], []]);
+    await world.scheduler.pass(0);
+    for (const watch of watches) expect(watch.brief).toEqual(["ADDED l2@2", "ADDED l3@3", "ADDED l4@4"]);
+    expect(watches.map(({ chunks }) => chunks.length)).toEqual(watches.map(() => 2));
+    expect(watches.every(({ chunks }) => chunks[1] === first?.chunks[1])).toBe(true);
+  });
+
+  it("watchers with equal selectors: share the bytes; those with another selector get their own", async () => {
+    const world = new StoreWorld();
+    const [one, same, other] = ["app=a", "app=a", "app=b"].map((labelSelector) => world.watch({ labelSelector }));
+    world.store.hub.publish([entry(2, 1, { app: "a" }), entry(3, 1, { app: "b" })]);
+    await world.scheduler.pass(0);
+    expect([one?.brief, other?.brief]).toEqual([["ADDED l2@2"], ["ADDED l3@3"]]);
+    expect(same?.chunks[0]).toBe(one?.chunks[0]);
+  });
+
+  it("a bookmark during a flush: names the watcher's own place, not a revision that it still lacks", async () => {
+    const world = new StoreWorld();
+    const watches = crowd(world);
+    await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS - 1);
+    for (const watch of watches) watch.chunks.length = 0;
+    const flood = world.scheduler.clock();
+    const publish = async () => {
+      for (let revision = 2; revision < 100; revision++) {
+        world.store.hub.publish([entry(revision)]);
+        await flood.nextTurn();
+      }
+    };
+    await Promise.all([publish(), world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS)]);
+    for (const { events } of watches) {
+      let seen = 1;
+      expect(events.some(({ type }) => type === "BOOKMARK")).toBe(true);
+      for (const { type, object } of events) {
+        const revision = Number(object.metadata?.resourceVersion);
+        if (type === "BOOKMARK") expect(revision).toBe(seen);
+        else expect(revision).toBe(++seen);
+      }
+      expect(seen).toBe(99);
+    }
+  });
+
+  it("a large burst: is handed out in bounded chunks, and no healthy watcher is cut off", async () => {
+    const world = new StoreWorld();
+    const watch = world.watch();
+    const size = 60_000;
+    const revisions = Array.from({ length: 40 }, (_, i) => i + 2);
+    world.store.hub.publish(revisions.map((revision) => entry(revision, size)));
+    await world.scheduler.pass(0);
+    expect(watch.events.map(({ object }) => Number(object.metadata?.resourceVersion))).toEqual(revisions);
+    expect(Math.max(...watch.chunks.map(({ length }) => length))).toBeLessThan(WATCH_FLUSH_MAX_CHARS + size);
+    expect(watch.state).toBe("open");
+  });
+
+  it("more text waiting than the bound: every watch ends properly, and later ones are served", async () => {
+    const world = new StoreWorld();
+    const watches = crowd(world);
+    const size = 1_000_000;
+    for (let revision = 2; revision < 4 + WATCH_QUEUE_MAX_CHARS / size; revision++) world.store.hub.publish([entry(revision, size)]);
+    expect([new Set(watches.map(({ state }) => state)), world.store.hub.size]).toEqual([new Set(["ended"]), 0]);
+    await world.scheduler.pass(0);
+    const later = world.watch();
+    world.store.hub.publish([entry(1_000)]);
+    expect(later.brief).toEqual(["ADDED l1000@1000"]);
+  });
+
+  it("slow watchers of many cohorts: the slowest are cut off until all hold no more than the bound", async () => {
+    const world = new StoreWorld();
+    const cohorts = WATCH_HELD_MAX_BYTES / WATCH_BACKLOG_MAX_BYTES + 8;
+    const slow = Array.from({ length: cohorts }, (_, i) => world.watch({ labelSelector: `app!=a${i}` }));
+    const fast = world.watch();
+    for (const watch of slow) watch.slow = true;
+    for (let revision = 2; revision < 7; revision++) {
+      world.store.hub.publish([entry(revision, 200_000)]);
+      await world.scheduler.pass(0);
+    }
+    const open = slow.filter(({ state }) => state === "open");
+    expect(open.reduce((sum, { backlog }) => sum + backlog, 0)).toBeLessThanOrEqual(WATCH_HELD_MAX_BYTES);
+    expect(slow.length - open.length, "no more of them than needed").toBe(7);
+    expect([fast.state, fast.events.length]).toEqual(["open", 5]);
+  });
+
+  it("a change that cannot be encoded: ends every watch, is logged, and later changes are delivered", async () => {
+    const world = new StoreWorld();
+    const [watch] = [world.watch({ labelSelector: "app=a" })];
+    world.store.hub.publish([{ ...entry(2), data: "{" }]);
+    await world.scheduler.pass(0);
+    expect([watch?.state, world.logged]).toEqual(["ended", [{ level: "error", event: "changes were not published" }]]);
+    const later = world.watch();
+    world.store.hub.publish([entry(3)]);
+    expect(later.brief).toEqual(["ADDED l3@3"]);
+  });
+
+  it.each([1, 2, 3, 4, 5])(
+    "watchers that come and stop during flushes: each sees all changes since it came, in order (seed %i)",
+    async (seed) => {
+      const world = new StoreWorld({ seed });
+      const random = seededRandom(seed);
+      const watches: { watch: ReturnType<StoreWorld["watch"]>; since: number }[] = [];
+      const join = () => {
+        const since = world.store.revision;
+        watches.push({ watch: world.watch({ resourceVersion: String(since), allowWatchBookmarks: random.below(2) === 0 }), since });
+      };
+      for (let i = 0; i < many; i++) join();
+      const writes: Promise<unknown>[] = [];
+      for (let i = 0; i < 200; i++) {
+        writes.push(world.store.write(createRequest(aLease(`l${i}`))));
+        if (random.below(3) === 0) await world.scheduler.pass(random.below(2));
+        if (random.below(4) === 0) join();
+        if (random.below(10) === 0) watches[random.below(watches.length)]?.watch.stop();
+      }
+      await world.scheduler.run(Promise.all(writes));
+      await world.scheduler.pass(0);
+      for (const { watch, since } of watches) {
+        const revisions = watch.events.map(({ object }) => Number(object.metadata?.resourceVersion));
+        expect(revisions).toEqual(revisions.map((_, i) => since + 1 + i));
+      }
+      expect(watches.filter(({ watch, since }) => watch.events.length === world.store.revision - since).length).toBeGreaterThan(many / 2);
+    },
+  );
 });

@@ -13,7 +13,7 @@ describe("lastSeenMs", () => {
     ["the time of a new-style event", { eventTime: micro(7), metadata: { creationTimestamp: at(5) } }, 7],
     ["a series", { eventTime: micro(7), series: { count: 2, lastObservedTime: micro(30) } }, 30],
     ["no time at all", {}, 0],
-  ])("%s", (_, fields, minutes) => {
+  ])("%s: the latest time counts", (_, fields, minutes) => {
     expect(lastSeenMs(event(fields))).toBe(minutes * 60_000);
   });
 });

@@ -229,9 +229,9 @@ describe("seal", () => {
 
 describe("partition", () => {
   it.each<[string, string[], string[], number, [string, number][]]>([
-    ["few rows: as it is", ["10.0.0.9"], [MOVING], 2, [[MOVING, 1]]],
+    ["few rows", ["10.0.0.9"], [MOVING], 2, [[MOVING, 1]]],
     [
-      "halves, until few are left",
+      "many rows",
       ["10.0.0.9", "10.0.0.20", "10.0.0.200"],
       [MOVING],
       2,
@@ -241,7 +241,7 @@ describe("partition", () => {
       ],
     ],
     [
-      "several, in address order",
+      "several segments",
       ["10.0.0.9", "10.0.1.200"],
       [OTHER, MOVING],
       5,
@@ -251,7 +251,7 @@ describe("partition", () => {
       ],
     ],
     [
-      "down to single addresses",
+      "a limit of no rows",
       ["10.0.0.2", "10.0.0.3"],
       ["10.0.0.2/31"],
       0,
@@ -260,7 +260,7 @@ describe("partition", () => {
         ["10.0.0.3/32", 1],
       ],
     ],
-  ])("%s", async (_, held, prefixes, rowsMax, pieces) => {
+  ])("%s: pieces in address order, each with few rows", async (_, held, prefixes, rowsMax, pieces) => {
     for (const address of held) await source.allocate(address);
     const answer = await source.owner.partition(prefixes, rowsMax);
     expect(answer).toEqual({ epoch: 1, pieces: pieces.map(([prefix, rows]) => ({ prefix, rows })) });

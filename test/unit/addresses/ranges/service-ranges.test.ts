@@ -34,7 +34,7 @@ describe("merged ranges", () => {
     ["two halves of everything", "0.0.0.0/1 128.0.0.0/1", "0.0.0.0/0", "in-addr.arpa"],
     ["single addresses", "10.0.0.1/32 fd00::/128", "10.0.0.1/32 fd00::/128", `1.0.0.10.in-addr.arpa ${"0.".repeat(30)}d.f.ip6.arpa`],
     ["texts that are not canonical or no CIDR at all", "2001:DB8::/32 010.0.0.0/8 nonsense", "2001:db8::/32", "8.b.d.0.1.0.0.2.ip6.arpa"],
-  ])("%s", (_, given, wantPrefixes, wantZones) => {
+  ])("%s: the least prefixes, each with its reverse zone", (_, given, wantPrefixes, wantZones) => {
     const { ready, serving, orphaned } = allReady(given);
     expect(prefixes(ready)).toBe(wantPrefixes);
     expect(zones(ready)).toBe(wantZones);
@@ -70,7 +70,7 @@ describe("merged ranges", () => {
       { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" }, spec: { cidrs }, status: ready("True") },
       false,
     ],
-  ])("a ServiceCIDR that is %s", (_, object, want) => {
+  ])("a ServiceCIDR that is %s: ready only with the condition and without a deletion", (_, object, want) => {
     expect(rangeSourceOf(object)).toEqual({ cidrs, ready: want });
   });
 

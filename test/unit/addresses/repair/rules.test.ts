@@ -131,31 +131,31 @@ describe("IPAddress with the allocator's label", () => {
 
   it.each<{ rule: string; object: IPAddress; service?: Service; finding: object }>([
     {
-      rule: "is not judged when it is another manager's",
+      rule: "of another manager",
       object: anIPAddress(IP, "default/gone", NOW - 300_000, { labels: { [MANAGED]: "controller-foo" } }),
       finding: { kind: "fine" },
     },
     {
-      rule: "does not refer to a Service",
+      rule: "without a reference to a Service",
       object: refersTo("default/web", { parentRef: { group: "example.com" } }),
       finding: { kind: "notReferencing" },
     },
-    { rule: "has no Service, 61 s old", object: aged(61), finding: { kind: "leaked" } },
-    { rule: "has no Service, 60 s old", object: aged(60), finding: { kind: "young", until: NOW + 1 } },
-    { rule: "has no Service, just made", object: aged(0), finding: { kind: "young", until: NOW + 60_001 } },
-    { rule: "has no Service, of a clock that is ahead", object: aged(-30), finding: { kind: "young", until: NOW + 90_001 } },
-    { rule: "is its Service's", object: aged(3_600, "default/web", IP), service: web, finding: { kind: "fine" } },
+    { rule: "without its Service, 61 s old", object: aged(61), finding: { kind: "leaked" } },
+    { rule: "without its Service, 60 s old", object: aged(60), finding: { kind: "young", until: NOW + 1 } },
+    { rule: "without its Service, just made", object: aged(0), finding: { kind: "young", until: NOW + 60_001 } },
+    { rule: "without its Service, made by a clock that is ahead", object: aged(-30), finding: { kind: "young", until: NOW + 90_001 } },
+    { rule: "with the address of its Service", object: aged(3_600, "default/web", IP), service: web, finding: { kind: "fine" } },
     {
-      rule: "is of an ExternalName Service, 59 s old",
+      rule: "of an ExternalName Service, 59 s old",
       object: aged(59),
       service: external,
       finding: { kind: "young", until: NOW + 1_000 },
     },
-    { rule: "is of an ExternalName Service, 60 s old", object: aged(60), service: external, finding: { kind: "wrongReference" } },
-    { rule: "is newer than its Service, 4 s old", object: aged(4), service: web, finding: { kind: "young", until: NOW + 1_000 } },
-    { rule: "is newer than its Service, 5 s old", object: aged(5), service: web, finding: { kind: "wrongReference" } },
-    { rule: "is older than its Service, which has another address", object: aged(400), service: web, finding: { kind: "wrongReference" } },
-  ])("$rule", ({ object, service, finding }) => {
+    { rule: "of an ExternalName Service, 60 s old", object: aged(60), service: external, finding: { kind: "wrongReference" } },
+    { rule: "newer than its Service, 4 s old", object: aged(4), service: web, finding: { kind: "young", until: NOW + 1_000 } },
+    { rule: "newer than its Service, 5 s old", object: aged(5), service: web, finding: { kind: "wrongReference" } },
+    { rule: "older than its Service, which has another address", object: aged(400), service: web, finding: { kind: "wrongReference" } },
+  ])("$rule: $finding.kind", ({ object, service, finding }) => {
     expect(judgeIPAddress(object, service, NOW)).toEqual(finding);
   });
 

@@ -54,7 +54,7 @@ describe("cluster opened under other settings than before", () => {
         "Normal ConfigurationChanged MultiCIDRServiceAllocator was false and is true; all Services are looked at",
       ],
     ],
-  ])("%s", async (_, before, now, isFirst, told) => {
+  ])("%s: one event for each change, and everything is looked at once", async (_, before, now, isFirst, told) => {
     const world = new World();
     if (!isFirst) await world.start(settings(before)).run();
     expect([world.told, world.sweeps]).toEqual([[], 0]);

@@ -37,7 +37,7 @@ describe("claimUnowned", () => {
       want: [],
     },
     { name: "around two", wanted: ["10.0.0.0/30"], claims: ["10.0.0.0/32", "10.0.0.3/32"], want: ["10.0.0.1/32", "10.0.0.2/32"] },
-  ])("$name", ({ wanted, claims, want }) => {
+  ])("$name: claims the addresses that nobody owns", ({ wanted, claims, want }) => {
     expect(claimUnowned(wanted.map(storedPrefix), claims.map(storedPrefix)).map(formatPrefix)).toEqual(want);
   });
 
@@ -102,7 +102,7 @@ describe("mergeSiblings", () => {
       ],
     ],
     ["a whole family has no sibling", ["0.0.0.0/0", "::/0"], []],
-  ])("%s", (_, claims, merged) => {
+  ])("%s: siblings are merged, the addresses stay", (_, claims, merged) => {
     const named = claims.map((prefix) => ({ prefix, parsed: storedPrefix(prefix) }));
     expect(mergeSiblings(named)).toEqual(merged.map(([prefix, parts]) => ({ merged: prefix, parts })));
   });

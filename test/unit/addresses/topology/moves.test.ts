@@ -43,7 +43,7 @@ describe("remaindersOf", () => {
       ],
     },
     { name: "all parts of it", claims: ["fd00::/64"], names: ["fd00::/65", "fd00::8000:0:0:0/65"], want: [] },
-  ])("$name", ({ claims, names, want }) => {
+  ])("$name: remains what no ServiceCIDR names", ({ claims, names, want }) => {
     expect(left(claims, names)).toEqual(want);
   });
 });

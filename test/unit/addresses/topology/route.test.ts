@@ -66,7 +66,7 @@ describe("ownerOf", () => {
     { address: "fd00::9", want: "a" },
     { address: "fd01::9", want: undefined },
     { address: "nonsense", want: undefined },
-  ])("$address", ({ address, want }) => {
+  ])("$address: the owner of its claim, if any", ({ address, want }) => {
     expect(ownerOf(topology(), address)).toBe(want);
   });
 });

@@ -117,7 +117,7 @@ describe(`applies and updates in any order (seed ${SEED})`, () => {
 });
 
 describe("the first apply stores the configuration itself (seed 5)", () => {
-  it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s", (_kind, definition) => {
+  it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s: stored as it was applied", (_kind, definition) => {
     const random = seededRandom(5);
     const values = new RandomValues(random);
     let accepted = 0;

@@ -207,7 +207,7 @@ describe("refused configurations", () => {
       web({ foo: 1, bar: 2 }),
       "errors:\n  .spec.foo: field not declared in schema\n  .spec.bar: field not declared in schema",
     ],
-  ])("%s", (_name, config, why) => {
+  ])("%s: refused, the message names the field", (_name, config, why) => {
     const status = refusal(undefined, "a", config);
     expect(status).toEqual({
       kind: "Status",
@@ -231,7 +231,7 @@ describe("refused configurations", () => {
     ["another version", { apiVersion: "v2" }, "Incorrect version specified in apply patch. Specified patch version: v2, expected: v1"],
     ["another kind", { apiVersion: "v1", kind: "Pod" }, "invalid object type: /v1, Kind=Pod"],
     ["no type", { apiVersion: undefined, kind: undefined }, "invalid object type: /, Kind="],
-  ])("%s", (_name, config, message) => {
+  ])("%s: refused before the merge", (_name, config, message) => {
     const status = refusal(undefined, "a", config);
     expect([status.code, status.reason, status.message]).toEqual([400, "BadRequest", message]);
   });

@@ -14,7 +14,7 @@ describe("the body of an apply", () => {
     ["YAML", "apiVersion: v1\nspec:\n  a:\n  - 1\n  - x\n  - true\n  - null\n"],
     ["YAML with a marker and a second document", "---\napiVersion: v1\nspec: {a: [1, x, true, ~]}\n---\nother: 1\n"],
     ["JSON that begins with a line break", '\n  {"apiVersion":"v1","spec":{"a":[1,"x",true,null]}}'],
-  ])("%s", (_name, text) => {
+  ])("%s: one object", (_name, text) => {
     expect(parseApply(text, "Strict")).toEqual({
       ok: true,
       value: { config: { apiVersion: "v1", spec: { a: [1, "x", true, null] } }, warnings: [] },

@@ -254,7 +254,7 @@ describe("entries", () => {
 });
 
 describe("a create owns the fields that an update from an empty object would own (seed 7)", () => {
-  it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s", (_kind, definition) => {
+  it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s: the same owned fields", (_kind, definition) => {
     const random = seededRandom(7);
     const values = new RandomValues(random);
     const { schema } = definition;

@@ -16,60 +16,60 @@ function mark(finalizers: string[], deletionTimestamp = NOW, deletionGracePeriod
 
 describe("planDeletion", () => {
   it.each<{ name: string; given: ObjectMeta; request?: Partial<DeletionRequest>; want: DeletionPlan }>([
-    { name: "nothing holds it", given: {}, want: { action: "remove" } },
-    { name: "a finalizer holds it", given: { finalizers: ["a/b"] }, want: mark(["a/b"]) },
-    { name: "the kind holds it", given: {}, request: { held: true }, want: mark([]) },
-    { name: "generation grows", given: { finalizers: ["a/b"], generation: 3 }, want: mark(["a/b"], NOW, 0, 4) },
-    { name: "Orphan adds orphan", given: {}, request: { propagationPolicy: "Orphan" }, want: mark(["orphan"]) },
+    { name: "no finalizer", given: {}, want: { action: "remove" } },
+    { name: "a finalizer", given: { finalizers: ["a/b"] }, want: mark(["a/b"]) },
+    { name: "a kind that holds its objects", given: {}, request: { held: true }, want: mark([]) },
+    { name: "an object with a generation", given: { finalizers: ["a/b"], generation: 3 }, want: mark(["a/b"], NOW, 0, 4) },
+    { name: "Orphan", given: {}, request: { propagationPolicy: "Orphan" }, want: mark(["orphan"]) },
     {
-      name: "Foreground adds foregroundDeletion",
+      name: "Foreground",
       given: {},
       request: { propagationPolicy: "Foreground" },
       want: mark(["foregroundDeletion"]),
     },
     {
-      name: "Foreground takes orphan out",
+      name: "Foreground after Orphan",
       given: { finalizers: ["orphan", "a/b"] },
       request: { propagationPolicy: "Foreground" },
       want: mark(["a/b", "foregroundDeletion"]),
     },
     {
-      name: "Background takes both out",
+      name: "Background after both",
       given: { finalizers: ["orphan", "foregroundDeletion"] },
       request: { propagationPolicy: "Background" },
       want: { action: "remove" },
     },
-    { name: "no policy keeps what is there", given: { finalizers: ["orphan"] }, want: mark(["orphan"]) },
+    { name: "no policy", given: { finalizers: ["orphan"] }, want: mark(["orphan"]) },
     {
-      name: "a repeat changes nothing",
+      name: "a repeated request",
       given: { finalizers: ["a/b"], deletionTimestamp: NOW, deletionGracePeriodSeconds: 0 },
       want: { action: "keep" },
     },
     {
-      name: "a repeat with another policy changes the finalizers",
+      name: "a repeated request with another policy",
       given: { finalizers: ["a/b"], deletionTimestamp: "2026-01-01T11:00:00Z", deletionGracePeriodSeconds: 0 },
       request: { propagationPolicy: "Orphan" },
       want: mark(["a/b", "orphan"], "2026-01-01T11:00:00Z"),
     },
     { name: "grace", given: {}, request: { graceSeconds: 30 }, want: mark([], "2026-01-01T12:00:30Z", 30) },
     {
-      name: "grace cannot be lengthened",
+      name: "a longer grace",
       given: { deletionTimestamp: "2026-01-01T12:00:10Z", deletionGracePeriodSeconds: 10 },
       request: { graceSeconds: 60 },
       want: { action: "keep" },
     },
     {
-      name: "grace can be shortened",
+      name: "a shorter grace",
       given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
       request: { graceSeconds: 5 },
       want: mark([], "2026-01-01T12:00:05Z", 5),
     },
     {
-      name: "grace zero ends it",
+      name: "grace 0",
       given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
       want: { action: "remove" },
     },
-  ])("$name", ({ given, request, want }) => {
+  ])("$name: marks, finalizers and grace of the row", ({ given, request, want }) => {
     expect(plan(given, request)).toEqual(want);
   });
 });

@@ -35,7 +35,7 @@ describe("validateDNS1123Label", () => {
     { value: "a_b", want: [LABEL] },
     { value: "ä", want: [LABEL] },
     { value: "ä".repeat(32), want: ["must be no more than 63 characters", LABEL] },
-  ])("$value", ({ value, want }) => {
+  ])("$value: $want", ({ value, want }) => {
     expect(validateDNS1123Label(value)).toEqual(want);
   });
 });

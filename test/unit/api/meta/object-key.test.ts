@@ -6,6 +6,6 @@ it.each([
   ["no namespace", { metadata: { name: "10.0.0.1" } }, "10.0.0.1"],
   ["an empty namespace", { metadata: { namespace: "", name: "10.0.0.1" } }, "10.0.0.1"],
   ["nothing", {}, ""],
-])("%s", (_, object, want) => {
+])("key of an object with %s: namespace and name, or the name alone", (_, object, want) => {
   expect(keyOf(object)).toBe(want);
 });

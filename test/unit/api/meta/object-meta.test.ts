@@ -27,10 +27,10 @@ const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u" };
 
 describe("validateObjectMeta", () => {
   it.each<{ name: string; given: ObjectMeta; want: (string | RegExp)[]; namespaced?: boolean }>([
-    { name: "nothing wrong", given: { labels: { "a/b": "c" }, finalizers: ["x/y", "orphan"], ownerReferences: [owner] }, want: [] },
+    { name: "a good object", given: { labels: { "a/b": "c" }, finalizers: ["x/y", "orphan"], ownerReferences: [owner] }, want: [] },
     { name: "no name", given: { name: "" }, want: ["metadata.name: Required value: name or generateName is required"] },
     { name: "bad name", given: { name: "F" }, want: [/^metadata\.name: Invalid value: "F": a lowercase RFC 1123 subdomain/] },
-    { name: "generateName may end with a dash", given: { generateName: "foo-" }, want: [] },
+    { name: "generateName with a final dash", given: { generateName: "foo-" }, want: [] },
     { name: "bad generateName", given: { generateName: "Foo-" }, want: [/^metadata\.generateName: Invalid value: "Foo-": a lowercase/] },
     { name: "no namespace", given: { namespace: "" }, want: ["metadata.namespace: Required value"] },
     { name: "bad namespace", given: { namespace: "a.b" }, want: ['metadata.namespace: Invalid value: "a.b": must not contain dots'] },
@@ -50,7 +50,7 @@ describe("validateObjectMeta", () => {
       given: { labels: { "-a": "b c" } },
       want: [/^metadata\.labels: Invalid value: "-a": name part must consist/, /^metadata\.labels: Invalid value: "b c": a valid label/],
     },
-    { name: "annotation keys ignore case", given: { annotations: { "EXAMPLE.com/A": "x" } }, want: [] },
+    { name: "annotation keys in capitals", given: { annotations: { "EXAMPLE.com/A": "x" } }, want: [] },
     {
       name: "bad annotation key",
       given: { annotations: { "a b": "x" } },
@@ -61,9 +61,9 @@ describe("validateObjectMeta", () => {
       given: { annotations: { a: "x".repeat(262144) } },
       want: ["metadata.annotations: Too long: may not be more than 262144 bytes"],
     },
-    { name: "annotations just fit", given: { annotations: { a: "x".repeat(262143) } }, want: [] },
+    { name: "annotations that just fit", given: { annotations: { a: "x".repeat(262143) } }, want: [] },
     {
-      name: "owner without anything",
+      name: "an empty owner",
       given: { ownerReferences: [{ apiVersion: "", kind: "", name: "", uid: "" }] },
       want: [
         'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
@@ -73,7 +73,7 @@ describe("validateObjectMeta", () => {
       ],
     },
     {
-      name: "an Event owns nothing",
+      name: "an Event as owner",
       given: { ownerReferences: [{ ...owner, kind: "Event" }] },
       want: [/^metadata\.ownerReferences: Invalid value: \{.*\}: \/v1, Kind=Event is disallowed from being an owner$/],
     },
@@ -93,13 +93,13 @@ describe("validateObjectMeta", () => {
       want: ['metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified'],
     },
     {
-      name: "orphan and foregroundDeletion exclude each other",
+      name: "orphan beside foregroundDeletion",
       given: { finalizers: ["orphan", "foregroundDeletion"] },
       want: [
         'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',
       ],
     },
-  ])("$name", ({ given, want, namespaced }) => {
+  ])("$name: the errors of the row", ({ given, want, namespaced }) => {
     const got = check(given, namespaced);
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
@@ -122,7 +122,7 @@ describe("validateObjectMetaUpdate", () => {
       'metadata.deletionTimestamp: Invalid value: "2026-01-02T00:00:00Z": field is immutable',
     ],
     [{ deletionGracePeriodSeconds: 3 }, "metadata.deletionGracePeriodSeconds: Invalid value: 3: field is immutable"],
-  ])("%j", (changed, want) => {
+  ])("%j: one error, the field is immutable", (changed, want) => {
     expect(texts(validateObjectMetaUpdate({ after: { ...before, ...changed }, before }))).toEqual([want]);
   });
 

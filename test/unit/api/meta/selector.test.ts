@@ -76,7 +76,7 @@ describe("errors", () => {
   it.each([
     ["-a=b", /^unable to parse requirement: <nil>: Invalid value: "-a": name part must consist of/],
     ["a=-b", /^unable to parse requirement: values\[0\]\[a\]: Invalid value: "-b": a valid label must be an empty string/],
-  ])("%j", (text, want) => {
+  ])("%j: refused", (text, want) => {
     const parsed = parseLabelSelector(text);
     expect(parsed.ok ? "" : parsed.error).toMatch(want);
   });

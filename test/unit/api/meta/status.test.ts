@@ -30,7 +30,7 @@ describe("code, reason and message of each refusal", () => {
       "Timeout: Too large resource version: 18446744073709551615, current: 5",
     ],
     [status.expired("too old resource version: 1 (5)"), 410, "Expired", "too old resource version: 1 (5)"],
-  ])("%#", (given, code, reason, message) => {
+  ])("row %#: a Status as upstream's", (given, code, reason, message) => {
     expect(given).toMatchObject({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code, reason, message });
   });
 

@@ -16,7 +16,7 @@ describe("tableRow", () => {
     ["Metadata", { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: { name: "a" } }],
     ["Object", { kind: "Service", apiVersion: "v1", ...object }],
     ["None", null],
-  ] as const)("%s", (includeObject, want) => {
+  ] as const)("includeObject %s: the row holds that form", (includeObject, want) => {
     expect(JSON.parse(tableRow({ ...form, includeObject }, ["a", 1, null], object, stored))).toEqual({
       cells: ["a", 1, null],
       object: want,

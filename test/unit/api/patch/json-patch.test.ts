@@ -47,7 +47,7 @@ describe("operations", () => {
     { given: {}, ops: [{ op: "test", path: "/a", value: null }], want: {} },
     { given: { a: 1 }, ops: [{ op: "replace", path: "", value: { b: 2 } }], want: { b: 2 } },
     { given: { a: 1 }, ops: [{ op: "add", path: "/constructor", value: "x" }], want: { a: 1, constructor: "x" } as unknown as JsonObject },
-  ])("$ops", ({ given, ops, want }) => {
+  ])("$ops: applied in order", ({ given, ops, want }) => {
     expect(apply(given, ops)).toEqual({ ok: true, value: want });
   });
 });

@@ -19,7 +19,7 @@ it.each([
   ["febf::1", [LINK_LOCAL]],
   ["224.0.0.251", [MULTICAST]],
   ["ff02::1", [MULTICAST]],
-])("%s", (text, want) => {
+])("special address %s: refused as an endpoint with its reason, others accepted", (text, want) => {
   const parsed = parseAddress(text);
   expect(parsed.ok && specialAddressMessages(parsed.value, text)).toEqual(want);
 });

@@ -181,7 +181,7 @@ describe("decodeJson: errors", () => {
       { kind: 1 },
       "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
     ],
-  ])("%s", (_, given, want) => {
+  ])("%s: the text of Go's decoder", (_, given, want) => {
     expect(causeOf(given)).toBe(want);
   });
 
@@ -226,7 +226,7 @@ describe("decodeJson: errors", () => {
     ["[1]", "json: cannot unmarshal array into Go value of type struct"],
     ["7", "json: cannot unmarshal number into Go value of type struct"],
     ['"s"', "json: cannot unmarshal string into Go value of type struct"],
-  ])("syntax of %j", (text, want) => {
+  ])("syntax error in %j: the text of Go's parser", (text, want) => {
     const result = decode(text);
     expect(result.ok).toBe(false);
     expect(causeOf(text)).toContain(`couldn't get version/kind; json parse error: ${want}`);

@@ -207,7 +207,7 @@ describe("decodeProtobuf: bad input", () => {
     ["integer beyond the safe ones", frame(nest(1, number(7, 2 ** 60))), "out of range"],
     ["content encoding", fromHex("6b3873001a04677a6970"), "content encodings"],
     ["content type", fromHex("6b387300220161"), "content type"],
-  ])("%s", (_, body, want) => {
+  ])("%s: an error, no throw", (_, body, want) => {
     const result = decodeProtobuf(body, ServiceSchema);
     expect(result.ok ? "decoded" : result.error.cause).toContain(want);
   });

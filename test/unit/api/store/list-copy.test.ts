@@ -47,32 +47,32 @@ async function filled(): Promise<StoreWorld> {
   return world;
 }
 
-describe("which lists may come from a copy", () => {
+describe("mayComeFromCopy", () => {
   const cases: [string, Partial<CollectionRequest>, boolean][] = [
-    ["resourceVersion 0", {}, true],
-    ["with a limit, which does not count there", { limit: 500 }, true],
+    ["at resourceVersion 0", {}, true],
+    ["with a limit", { limit: 500 }, true],
     ["of one namespace", { namespace: "ns" }, true],
     ["with a label selector", { labelSelector: "app=a" }, true],
     ["with a field selector", { fieldSelector: "metadata.namespace!=ns" }, true],
-    ["NotOlderThan 0", { resourceVersionMatch: "NotOlderThan" }, true],
+    ["of NotOlderThan 0", { resourceVersionMatch: "NotOlderThan" }, true],
     ["as a Table", { representation: { as: "table", includeObject: "Object", version: "v1" } }, true],
     ["of the newest version", { resourceVersion: "" }, false],
     ["of a version", { resourceVersion: "7" }, false],
     ["Exact", { resourceVersionMatch: "Exact" }, false],
-    ["that goes on", { continueToken: "x" }, false],
+    ["with a continue token", { continueToken: "x" }, false],
     ["with a name", { fieldSelector: "metadata.name=a" }, false],
     ["with a name among others", { fieldSelector: "metadata.namespace=ns,metadata.name==a" }, false],
     ["without a name", { fieldSelector: "metadata.name!=a" }, false],
     ["with a selector that cannot be read", { fieldSelector: "x" }, false],
-    ["a watch", { verb: "watch" }, false],
+    ["by a watch", { verb: "watch" }, false],
     ["deletecollection", { verb: "deletecollection" }, false],
   ];
-  it.each(cases)("%s", (_, overrides, expected) => {
+  it.each(cases)("list %s (%j): from a copy %s", (_, overrides, expected) => {
     expect(mayComeFromCopy(collectionRequest(leasesDefinition, { resourceVersion: "0", ...overrides }))).toBe(expected);
   });
 });
 
-describe("when a copy may answer", () => {
+describe("isUsable", () => {
   const now = 1_700_000_000_000;
   const copy = { format: 1 as const, name: NAME, incarnation: "i", revision: 10, takenAt: now - 5, rows: 0 };
   const seen = { incarnation: "i", floor: 5, at: now - 5 };
@@ -82,14 +82,14 @@ describe("when a copy may answer", () => {
     ["60 s old", { takenAt: now - LIST_COPY_AGE_MAX_MS }, {}, true],
     ["older than 60 s", { takenAt: now - LIST_COPY_AGE_MAX_MS - 1 }, {}, false],
     ["from the future", { takenAt: now + 1 }, {}, false],
-    ["heard of the store 60 s ago", {}, { at: now - LIST_COPY_AGE_MAX_MS }, true],
-    ["heard of the store longer ago", {}, { at: now - LIST_COPY_AGE_MAX_MS - 1 }, false],
-    ["heard of the store in the future", {}, { at: now + 1 }, false],
+    ["with news of the store 60 s ago", {}, { at: now - LIST_COPY_AGE_MAX_MS }, true],
+    ["with older news of the store", {}, { at: now - LIST_COPY_AGE_MAX_MS - 1 }, false],
+    ["with news of the store from the future", {}, { at: now + 1 }, false],
     ["of another incarnation", { incarnation: "j" }, {}, false],
     ["at the floor of the history", { revision: 5 }, {}, true],
     ["below the floor", { revision: 4 }, {}, false],
   ];
-  it.each(cases)("%s", (_, inCopy, inSeen, expected) => {
+  it.each(cases)("copy %s (copy %j, store %j): usable %s", (_, inCopy, inSeen, expected) => {
     expect(isUsable({ ...copy, ...inCopy }, { ...seen, ...inSeen }, now)).toBe(expected);
   });
 });

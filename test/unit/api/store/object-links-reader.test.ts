@@ -22,8 +22,8 @@ describe("changesLinks", () => {
     ["a plain update", { labels: {} }, { labels: { a: "b" } }, false],
     ["a deletion", {}, undefined, true],
     ["a creation with an owner", undefined, { ownerReferences: [owner] }, true],
-    ["an owner more", {}, { ownerReferences: [owner] }, true],
-    ["an owner less", { ownerReferences: [owner] }, {}, true],
+    ["a new owner", {}, { ownerReferences: [owner] }, true],
+    ["a removed owner", { ownerReferences: [owner] }, {}, true],
     ["the same owner (a renewal)", { ownerReferences: [owner], resourceVersion: "1" }, { ownerReferences: [owner] }, false],
     ["a foreign finalizer", {}, { finalizers: ["example.com/x"] }, false],
     ["a finalizer for later", {}, { finalizers: ["orphan"] }, false],
@@ -31,7 +31,7 @@ describe("changesLinks", () => {
     ["marked with Foreground", {}, { finalizers: ["foregroundDeletion"], deletionTimestamp: DELETED_AT }, true],
     ["marked, held by others, no owners", {}, { finalizers: ["example.com/x"], deletionTimestamp: DELETED_AT }, false],
     ["a dependent is marked", { ownerReferences: [owner] }, { ownerReferences: [owner], deletionTimestamp: DELETED_AT }, true],
-  ])("%s", (_, before, after, want) => {
+  ])("%s: told when links or deletion change", (_, before, after, want) => {
     expect(changesLinks(change(before, after))).toBe(want);
   });
 });

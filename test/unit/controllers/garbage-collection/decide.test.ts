@@ -34,7 +34,7 @@ describe("ownerState", () => {
     ["deleted with Foreground", pod("o", [], foreground), "waiting"],
     ["deleted with Orphan", pod("o", [], { deleting: true, finalizers: ["orphan"] }), "solid"],
     ["deleted, held by somebody else", pod("o", [], { deleting: true, finalizers: ["example.com/x"] }), "solid"],
-  ])("%s", (_, found, want) => {
+  ])("%s: the state of the row", (_, found, want) => {
     expect(ownerState("uid of o", found)).toBe(want);
   });
 });
@@ -56,7 +56,7 @@ describe("decideDependent", () => {
     ["its own finalizer orphan", { ownerReferences: [a], finalizers: ["orphan"] }, ["absent"], true, remove("Orphan")],
     ["its own foregroundDeletion", { ownerReferences: [a], finalizers: ["foregroundDeletion"] }, ["absent"], true, remove("Foreground")],
     ["deleted already", { ownerReferences: [a], deleting: true }, ["absent"], true, { action: "none" }],
-  ])("%s", (_, links, states, hasDependents, want) => {
+  ])("%s: the action of the row", (_, links, states, hasDependents, want) => {
     expect(decideDependent(pod("d", [], links), states, hasDependents)).toEqual(want);
   });
 });
@@ -83,7 +83,7 @@ describe("releasableOwners", () => {
     ["a circle beside a chain", [...["a b", "b a"].map(ring), pod("o", [owner("a")], foreground)], ["o"]],
     ["a circle that is not deleted everywhere yet", [ring("a b"), pod("b", [owner("a")])], []],
     ["Orphan is not Foreground", [pod("o", [], { deleting: true, finalizers: ["orphan"] })], []],
-  ])("%s", (_, objects, want) => {
+  ])("%s: released owners as in the row", (_, objects, want) => {
     expect(names(...objects)).toEqual(want);
   });
 

@@ -22,7 +22,7 @@ describe("parseAddress: accepts", () => {
     ["64:ff9b::10.0.0.1", "IPv6", (0x64ff9bn << 96n) | 0x0a000001n, "64:ff9b::a00:1"],
     ["1:2:3:4:5:6:7.8.9.10", "IPv6", 0x0001_0002_0003_0004_0005_0006_0708_090an, "1:2:3:4:5:6:708:90a"],
     ["ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "IPv6", 2n ** 128n - 1n, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
-  ] as const)("%s", (text, family, value, canonical) => {
+  ] as const)("%s: the value of the row", (text, family, value, canonical) => {
     expect(parseAddress(text)).toEqual({ ok: true, value: { family, value, canonical } });
   });
 });

@@ -15,7 +15,7 @@ import { prefixOf } from "../../../model/prefix-of";
 
 describe("parsePrefix: accepts canonical text", () => {
   it.each(["0.0.0.0/0", "10.0.0.0/8", "10.96.0.0/12", "192.168.0.1/32", "::/0", "fd00:10:96::/112", "2001:db8::/64", "::1/128"])(
-    "%s",
+    "%s: family, address and length",
     (text) => {
       expect(formatPrefix(prefixOf(text))).toBe(text);
     },

@@ -20,7 +20,7 @@ describe("reverse zones", () => {
     ["2001:db8:0:ab00::/56", ["b.a.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa"]],
     ["::/0", ["ip6.arpa"]],
     ["fd00::1/128", [`1.${zeros(29)}d.f.ip6.arpa`]],
-  ])("%s", (prefix, want) => {
+  ])("%s: the zones of its octets or nibbles", (prefix, want) => {
     expect(reverseZonesOf(prefixOf(prefix))).toEqual(want);
   });
 

@@ -46,7 +46,7 @@ upstreamRow("Test_hostsPerNetwork, Test_calculateRangeOffset", () => {
     ["fd00::/65", "fd00::1-fd00::7fff:ffff:ffff:ffff", 2n ** 63n - 1n, 256, "fd00::1-fd00::100", "fd00::101-fd00::7fff:ffff:ffff:ffff"],
     ["fd00::/64", "fd00::1-fd00::ffff:ffff:ffff:ffff", 2n ** 64n - 1n, 256, "fd00::1-fd00::100", "fd00::101-fd00::ffff:ffff:ffff:ffff"],
   ];
-  it.each(rows)("%s", (cidr, usable, size, offset, staticBand, dynamicBand) => {
+  it.each(rows)("%s: usable addresses and bands as upstream", (cidr, usable, size, offset, staticBand, dynamicBand) => {
     const prefix = prefixOf(cidr);
     expect(text(prefix, usableOf(prefix))).toBe(usable);
     expect(usableSizeOf(prefix)).toBe(size);

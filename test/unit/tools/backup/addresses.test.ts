@@ -31,7 +31,7 @@ describe("Services and IPAddresses that were read at different moments", () => {
       ["10.96.0.2 is held by default/web and by default/zwei"],
     ],
     ["an address of no range", [service("far", "10.200.0.1") as Service], [], ["no ServiceCIDR covers 10.200.0.1 of default/far"]],
-  ])("%s", (_, services, ipAddresses, want) => {
+  ])("%s: the contradictions of the row", (_, services, ipAddresses, want) => {
     expect(contradictions(services, ipAddresses, [range])).toEqual(want);
   });
 });

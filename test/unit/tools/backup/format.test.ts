@@ -48,9 +48,9 @@ describe("damaged file", () => {
   });
 
   it.each([
-    ["nothing", [], /^is empty$/],
+    ["an empty file", [], /^is empty$/],
     ["what kubectl prints", ['{"kind":"List","items":[]}'], /^is no backup \(npm run import takes what kubectl printed\)$/],
-    ["text", ["hello"], /^is no backup/],
+    ["a file of plain text", ["hello"], /^is no backup/],
     ["another JSON", ['{"a":1}'], /^is no backup$/],
     [
       "a newer version",
@@ -84,7 +84,7 @@ describe("damaged file", () => {
       [...whole().slice(0, -1), endLine({ ...end, types: 3 })],
       /^is damaged: its closing line counts something else/,
     ],
-  ])("%s", (_, lines, message) => {
+  ])("%s: refused, the message says why", (_, lines, message) => {
     const result = read(lines);
     expect(result.ok).toBe(false);
     if (!result.ok) expect(result.error).toMatch(message);

@@ -166,7 +166,7 @@ describe("difference from the backup", () => {
     { spec: { ports: [{ port: 80 }], selector: null }, status: { x: 1 } },
   );
   it.each<[string, KubeObject, string[]]>([
-    ["nothing", stored, []],
+    ["the same object", stored, []],
     ["a label too many", { ...stored, metadata: { ...stored.metadata, labels: { l: "1", m: "2" } } }, ["metadata.labels"]],
     ["an annotation", { ...stored, metadata: { ...stored.metadata, annotations: { a: "b" } } }, ["metadata.annotations"]],
     ["an owner", { ...stored, metadata: { ...stored.metadata, ownerReferences: [] } }, ["metadata.ownerReferences"]],
@@ -174,7 +174,7 @@ describe("difference from the backup", () => {
     ["a value", { ...stored, spec: { ports: [{ port: 81 }] } } as KubeObject, ["spec"]],
     ["a member too many", { ...stored, subsets: [1] } as KubeObject, ["subsets"]],
     ["a member too few", object(stored.metadata ?? {}), ["spec"]],
-  ])("%s", (_, other, fields) => {
+  ])("%s: the fields that differ", (_, other, fields) => {
     expect(differing(want, other, type("x"))).toEqual(fields);
   });
 

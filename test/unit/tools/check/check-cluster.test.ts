@@ -177,7 +177,7 @@ describe("damage that lasts", () => {
       ["claim: 10.96.0.0/16 of owner owner-1 overlaps 10.96.8.0/24 of owner owner-2"],
     ],
   ];
-  it.each(cases)("%s", async (_, damage, expected) => {
+  it.each(cases)("%s: found by its rule", async (_, damage, expected) => {
     const { wrong, notices } = await checked(damage);
     const lines = wrong.map(({ rule, message }) => `${rule}: ${message}`).sort();
     expect(lines).toHaveLength(expected.length);
@@ -221,7 +221,7 @@ describe("IPAddress of a client that needs no row", () => {
     ["outside every range", "10.200.0.9", []],
     ["in a range that is not Ready yet", "10.97.0.9", [serviceCIDR("new", ["10.97.0.0/24"], false)]],
     ["that no range gives out", "10.97.0.0", [serviceCIDR("new", ["10.97.0.0/24"])]],
-  ])("%s", async (_, address, serviceCIDRs) => {
+  ])("IPAddress %s: nothing wrong", async (_, address, serviceCIDRs) => {
     const { wrong } = await checked((c) => {
       c.ipAddresses?.push(ownAddress(address));
       c.serviceCIDRs?.push(...serviceCIDRs);
@@ -295,12 +295,12 @@ describe("notices, and what was not checked", () => {
       },
     ],
     [
-      "an owner that does not answer, whose addresses are not judged",
+      "an owner that does not answer",
       (c) => (c.owners = { claims: c.owners?.claims ?? [], owners: [], silent: [{ uid: "owner-1", reason: "no answer" }] }),
       { unchecked: ["the owner owner-1 could not be read: no answer"] },
     ],
   ];
-  it.each(cases)("%s", async (_, damage, { notices = [], unchecked = [] }) => {
+  it.each(cases)("%s: nothing wrong, but a notice or an unchecked part", async (_, damage, { notices = [], unchecked = [] }) => {
     const report = await checked(damage);
     expect(report.wrong).toEqual([]);
     expect(report.notices.map(({ message }) => message)).toEqual(notices);

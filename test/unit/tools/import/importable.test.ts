@@ -83,17 +83,17 @@ describe("object to import", () => {
 describe("difference between a dumped and a stored object", () => {
   const spec = { clusterIP: "10.0.0.1", ports: [{ port: 80, protocol: "TCP" }], selector: { a: "b" } };
   it.each<[string, object, object, string[]]>([
-    ["none", { spec }, { spec }, []],
+    ["equal objects", { spec }, { spec }, []],
     ["a default of the stored one", { spec }, { spec: { ...spec, internalTrafficPolicy: "Cluster" } }, []],
     ["an empty list against none", { spec: { ...spec, externalIPs: [] } }, { spec }, []],
     ["a null", { spec: { ...spec, selector: null } }, { spec }, []],
     ["a value", { spec }, { spec: { ...spec, clusterIP: "10.0.0.2" } }, ["spec.clusterIP"]],
     ["a value that is not there", { spec }, { spec: { ports: spec.ports, selector: spec.selector } }, ["spec.clusterIP"]],
-    ["inside a list", { spec }, { spec: { ...spec, ports: [{ port: 81, protocol: "TCP" }] } }, ["spec.ports[0].port"]],
+    ["a value in a list", { spec }, { spec: { ...spec, ports: [{ port: 81, protocol: "TCP" }] } }, ["spec.ports[0].port"]],
     ["another length", { spec }, { spec: { ...spec, ports: [...spec.ports, { port: 81 }] } }, ["spec.ports"]],
     ["a label", { metadata: { labels: { a: "b" } }, spec }, { spec }, ["metadata.labels.a"]],
-    ["uids do not count", { metadata: { uid: "1" } }, { metadata: { uid: "2" } }, []],
-  ])("%s", (_, dumped, stored, want) => {
+    ["another uid", { metadata: { uid: "1" } }, { metadata: { uid: "2" } }, []],
+  ])("%s: the differing fields", (_, dumped, stored, want) => {
     expect(differences(dumped as KubeObject, stored as KubeObject)).toEqual(want);
   });
 });

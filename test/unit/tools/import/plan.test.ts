@@ -148,7 +148,7 @@ describe("conflict", () => {
       ],
     ],
     [
-      "outside every range; network and broadcast addresses are",
+      "addresses outside every range, network and broadcast addresses among them",
       [cidr("b", "10.97.0.0/24"), at("a", "10.98.0.1"), at("net", "10.97.0.0"), at("all", "10.97.0.255"), at("fine", "10.97.0.254")],
       {},
       [
@@ -210,7 +210,7 @@ describe("conflict", () => {
       ],
     ],
     [
-      "a Service with a conflict takes nothing from others",
+      "a Service with a conflict beside others with its address",
       [at("a", "10.96.0.9", "fd00::1"), at("b", "10.96.0.9")],
       {},
       ["OutOfRange: Service shop/a has the address fd00::1, which no ServiceCIDR gives out"],
@@ -230,7 +230,7 @@ describe("conflict", () => {
       {},
       ["AddressTaken: IPAddress 10.96.0.9 belongs to gateways shop/g, and Service shop/a holds it"],
     ],
-  ])("%s", (_, objects, cluster, want) => {
+  ])("%s: the conflicts of the row", (_, objects, cluster, want) => {
     expect(conflictsOf(plan(objects, cluster))).toEqual(want);
   });
 

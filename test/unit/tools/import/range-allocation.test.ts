@@ -15,7 +15,7 @@ describe("RangeAllocation, read", () => {
     ["IPv6, the all-ones address included", "fd00::/124", [0b0100_0000, 0b1], ["fd00::1", "fd00::f"]],
     ["IPv6, of which the low 16 bits count", "fd00::/64", [0b100, 0], ["fd00::b"]],
     ["a range in another form", "FD00::/120", [0b10], ["fd00::2"]],
-  ])("%s", (_, range, bytes, addresses) => {
+  ])("%s: the taken addresses", (_, range, bytes, addresses) => {
     expect(readRangeAllocation({ range, data: base64(bytes) })).toMatchObject({ ok: true, value: { kind: "addresses", addresses } });
   });
 

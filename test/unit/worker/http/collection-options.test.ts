@@ -86,7 +86,7 @@ describe("resourceVersionProblem", () => {
     },
     { text: "x", want: 'Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax' },
     { text: "-1", want: 'Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax' },
-  ])("$text", ({ text, want }) => {
+  ])("resourceVersion $text: accepted, or upstream's text", ({ text, want }) => {
     expect(resourceVersionProblem(text)?.body).toBe(want);
   });
 });

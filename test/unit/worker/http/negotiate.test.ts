@@ -60,7 +60,7 @@ describe("aggregatedDiscoveryVersion", () => {
     { accept: `application/json,${V2};q=0.5`, want: undefined },
     { accept: "*/*", want: undefined },
     { accept: null, want: undefined },
-  ])("$accept", ({ accept, want }) => {
+  ])("Accept $accept: the first version that is served", ({ accept, want }) => {
     expect(aggregatedDiscoveryVersion(accept)).toBe(want);
   });
 });

@@ -26,7 +26,7 @@ describe("validateDeleteOptions", () => {
       want: `${DELETE} propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set`,
     },
     { raw: { dryRun: ["x"] }, want: `${DELETE} dryRun: Unsupported value: []string{"x"}: supported values: "All"` },
-  ])("$raw", ({ raw, want }) => {
+  ])("$raw: read, or refused in upstream's words", ({ raw, want }) => {
     expect(check(raw)).toEqual(want);
   });
 

@@ -14,7 +14,7 @@ describe("splitRequestUrl", () => {
     { url: "http://h/clusters//api", want: { cluster: "", path: "/clusters//api", query: "" } },
     { url: `http://h/clusters/${"a".repeat(63)}/api`, want: { cluster: "a".repeat(63), path: "/api", query: "" } },
     { url: `http://h/clusters/${"a".repeat(64)}/api`, want: { cluster: "", path: `/clusters/${"a".repeat(64)}/api`, query: "" } },
-  ])("$url", ({ url, want }) => {
+  ])("$url: its cluster, path and query", ({ url, want }) => {
     expect(splitRequestUrl(url)).toEqual(want);
   });
 });

@@ -139,7 +139,7 @@ describe("GET /check", () => {
       400,
       "the cluster is too large to be checked by one request: npm run check reads it page by page",
     ],
-  ])("%s", async (_, changed, code, message) => {
+  ])("%s: an error in place of a report", async (_, changed, code, message) => {
     const response = await world(changed).send("/check");
     expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([code, message]);
   });

@@ -16,27 +16,30 @@ const answers: Answers = {
 };
 
 describe("/ranges", () => {
-  it.each(["/clusters/east/ranges", "/clusters/east/ranges/", "/clusters/east/ranges?timeout=30s"])("%s", async (path) => {
-    const response = await get(path, {}, answers);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("Content-Type")).toBe("application/json");
-    expect(await response.json()).toEqual({
-      resourceVersion: "12",
-      epoch: 3,
-      ready: {
-        IPv4: { prefixes: ["10.96.0.0/24"], zones: ["0.96.10.in-addr.arpa"] },
-        IPv6: { prefixes: ["fd00::/112"], zones: [`${"0.".repeat(24)}0.0.d.f.ip6.arpa`] },
-      },
-      serving: {
-        IPv4: {
-          prefixes: ["10.96.0.0/23", "10.97.0.0/16"],
-          zones: ["0.96.10.in-addr.arpa", "1.96.10.in-addr.arpa", "97.10.in-addr.arpa"],
+  it.each(["/clusters/east/ranges", "/clusters/east/ranges/", "/clusters/east/ranges?timeout=30s"])(
+    "%s: the ranges as JSON",
+    async (path) => {
+      const response = await get(path, {}, answers);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("Content-Type")).toBe("application/json");
+      expect(await response.json()).toEqual({
+        resourceVersion: "12",
+        epoch: 3,
+        ready: {
+          IPv4: { prefixes: ["10.96.0.0/24"], zones: ["0.96.10.in-addr.arpa"] },
+          IPv6: { prefixes: ["fd00::/112"], zones: [`${"0.".repeat(24)}0.0.d.f.ip6.arpa`] },
         },
-        IPv6: { prefixes: ["fd00::/112"], zones: [`${"0.".repeat(24)}0.0.d.f.ip6.arpa`] },
-      },
-      orphaned: ["10.97.0.0/16"],
-    });
-  });
+        serving: {
+          IPv4: {
+            prefixes: ["10.96.0.0/23", "10.97.0.0/16"],
+            zones: ["0.96.10.in-addr.arpa", "1.96.10.in-addr.arpa", "97.10.in-addr.arpa"],
+          },
+          IPv6: { prefixes: ["fd00::/112"], zones: [`${"0.".repeat(24)}0.0.d.f.ip6.arpa`] },
+        },
+        orphaned: ["10.97.0.0/16"],
+      });
+    },
+  );
 
   it("YAML and pretty JSON: for clients that ask", async () => {
     expect(await (await get("/clusters/east/ranges", { Accept: "application/yaml" }, answers)).text()).toMatch(/^resourceVersion: "12"\n/);

@@ -37,7 +37,7 @@ describe("no errors (validation_test.go)", () => {
     ["a domain, with and without a trailing dot", at("FQDN", "example.com", "example.com.", "hyphens-are-good.example.com")],
     ["hints", slice({ endpoints: [{ ...endpoint, hints: { forZones: [{ name: "a" }, { name: "b" }], forNodes: [{ name: "n-1" }] } }] })],
     ["hostname and node", slice({ endpoints: [{ ...endpoint, hostname: "valid-123", nodeName: "node.example.com" }] })],
-  ])("%s", (_, given) => {
+  ])("%s: accepted", (_, given) => {
     expect(errorsOf(given)).toEqual([]);
   });
 });
@@ -147,7 +147,7 @@ describe("errors", () => {
       slice({ ports: [port({ appProtocol: "--" })] }),
       [/^ports\[0\]\.appProtocol: Invalid value: "--": name part must consist/],
     ],
-  ])("%s", (_, given, want) => {
+  ])("%s: refused with upstream's text", (_, given, want) => {
     const got = errorsOf(given);
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));

@@ -37,7 +37,7 @@ describe("validation", () => {
       ['subsets[0].ports[0].protocol: Unsupported value: "x": supported values: "SCTP", "TCP", "UDP"'],
     ],
     ["several ports need names", { addresses, ports: [{ port: 1 }, { name: "b", port: 2 }] }, ["subsets[0].ports[0].name: Required value"]],
-  ])("%s", (_, subset, want) => {
+  ])("%s: the errors of the row", (_, subset, want) => {
     const got = errorsOf(subset);
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));

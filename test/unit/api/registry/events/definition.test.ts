@@ -41,7 +41,7 @@ describe("core events", () => {
       ['involvedObject.namespace: Invalid value: "": does not match event.namespace'],
     ],
     [
-      "with an eventTime the new fields are required",
+      "an eventTime without the new fields",
       { eventTime: "2026-01-01T00:00:00.000000Z", reason: "" },
       [
         "reportingController: Required value",
@@ -53,7 +53,7 @@ describe("core events", () => {
       ],
     ],
     [
-      "and bounded",
+      "an eventTime and new fields that are too long",
       {
         eventTime: "2026-01-01T00:00:00.000000Z",
         reportingComponent: "a/b",
@@ -63,7 +63,7 @@ describe("core events", () => {
       },
       ['action: Invalid value: "": can have at most 128 characters', 'message: Invalid value: "": can have at most 1024 characters'],
     ],
-  ])("%s", (_, changes, want) => {
+  ])("create, %s: the errors of the row", (_, changes, want) => {
     const got = create(eventsDefinition, { ...core, ...changes }).errors;
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
@@ -184,7 +184,7 @@ describe("events.k8s.io", () => {
         'source: Invalid value: "": needs to be unset',
       ],
     ],
-  ])("create %s", (_, changes, want) => {
+  ])("create, %s: the errors of the row", (_, changes, want) => {
     expect(create(eventsDefinition, stored({ ...newer, ...changes } as EventsEvent), "ns", context).errors).toEqual(want);
   });
 
@@ -206,7 +206,7 @@ describe("events.k8s.io", () => {
       { regarding: { kind: "Service", namespace: "ns", name: "bar" } },
       ['involvedObject: Invalid value: {"kind":"Service","namespace":"ns","name":"bar"}: field is immutable'],
     ],
-  ])("update of %s", (_, changes, want) => {
+  ])("update of %s: the errors of the row", (_, changes, want) => {
     const before = stored({ ...newer, metadata: { ...newer.metadata, uid: "uid", resourceVersion: "1" }, series });
     const after = stored({
       ...newer,

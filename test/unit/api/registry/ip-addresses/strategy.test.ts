@@ -48,7 +48,7 @@ upstreamRow("TestDeclarativeValidateIPAddress(+Update)", () => {
         "spec.parentRef.namespace: Invalid value: \"..\": may not be '..'",
       ],
     },
-  ])("$name", ({ given, want }) => {
+  ])("parentRef, $name: the errors of the row", ({ given, want }) => {
     const got = texts(ipAddressStrategy.validate({ spec: { parentRef: given as ParentRef } }, CONTEXT));
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));

@@ -52,7 +52,7 @@ describe("validation", () => {
       },
       [/^spec\.taints\[1\]: Duplicate value: /],
     ],
-  ])("%s", (_, spec, want) => {
+  ])("%s: the errors of the row", (_, spec, want) => {
     const got = create<Node>(definition, { metadata: { name: "n" }, spec }).errors;
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));

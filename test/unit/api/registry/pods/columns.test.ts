@@ -74,14 +74,14 @@ it.each<{
     want: ["0/2", "Init:ImagePullBackOff", "0"],
   },
   {
-    name: "a started sidecar holds nothing up",
+    name: "a started sidecar",
     init: [{ name: "a", restartPolicy: "Always" }],
     status: { phase: "Running", initContainerStatuses: [container({ name: "a", started: true, state: { running: {} } })] },
     want: ["0/2", "Running", "0"],
   },
   { name: "being deleted", status: { phase: "Running" }, deleting: true, want: ["0/2", "Terminating", "0"] },
   { name: "lost with its node", status: { reason: "NodeLost" }, deleting: true, want: ["0/2", "Unknown", "0"] },
-])("$name", ({ status, deleting, init, want }) => {
+])("Pod, $name: cells as kubectl shows them upstream", ({ status, deleting, init, want }) => {
   const pod: Pod = {
     metadata: { name: "p", ...(deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}) },
     spec: { containers: [{ name: "c" }, { name: "d" }], initContainers: init },

@@ -105,7 +105,7 @@ describe("validation", () => {
     ],
     ["nodeName", { nodeName: "A_" }, [/^spec\.nodeName: Invalid value: "A_"/]],
     ["hostname", { hostname: "a.b" }, ['spec.hostname: Invalid value: "a.b": must not contain dots']],
-  ])("%s", (_, spec, want) => {
+  ])("%s: refused with upstream's text", (_, spec, want) => {
     const got = create(definition, pod(spec)).errors;
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));

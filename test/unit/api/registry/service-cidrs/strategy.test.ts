@@ -32,7 +32,7 @@ upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", 
     [["192.168.0.0/24", "10.0.0.0/24"], [`spec.cidrs: Invalid value: ["192.168.0.0/24","10.0.0.0/24"]: ${SAME_FAMILY}`]],
     [["fd00::/64", "fd00:1::/64"], [`spec.cidrs: Invalid value: ["fd00::/64","fd00:1::/64"]: ${SAME_FAMILY}`]],
     [["192.168.0.0/24", "bad"], ['spec.cidrs[1]: Invalid value: "bad": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
-  ])("%j", (cidrs, want) => {
+  ])("cidrs %j: the errors of the row", (cidrs, want) => {
     expect(validate(...cidrs)).toEqual(want);
   });
 

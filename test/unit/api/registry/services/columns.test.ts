@@ -76,7 +76,7 @@ describe("serviceCells", () => {
       spec: { type: "ExternalName", externalName: "db.example", ports: [], selector: {} },
       want: ["foo", "ExternalName", "<none>", "db.example", "<none>", "5m", "<none>"],
     },
-  ])("$name", ({ spec, status, want }) => {
+  ])("$name: cells as kubectl shows them upstream", ({ spec, status, want }) => {
     const service = deepFreeze({ ...sent(spec), metadata: { name: "foo", creationTimestamp: CREATED }, status });
     const cells = serviceCells(service, NOW);
     expect(cells).toEqual(want);

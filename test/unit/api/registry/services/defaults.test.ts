@@ -80,7 +80,7 @@ describe("applyDefaults", () => {
       given: { type: "ExternalName", externalName: "a.example", externalIPs: ["192.0.2.1"] },
       want: { type: "ExternalName", sessionAffinity: "None", externalName: "a.example", externalIPs: ["192.0.2.1"] },
     },
-  ])("$name", ({ given, want }) => {
+  ])("$name: the defaults of the row", ({ given, want }) => {
     expect(defaulted({ spec: structuredClone(given) }).spec).toEqual(want);
   });
 
@@ -162,7 +162,7 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
       given: { type: "ExternalName", externalName: "a.example", internalTrafficPolicy: "Cluster" },
       want: { type: "ExternalName", externalName: "a.example" },
     },
-  ])("$name", ({ given, families = ["IPv4"], want }) => {
+  ])("read defaults, $name: the values of the row", ({ given, families = ["IPv4"], want }) => {
     const service = { spec: structuredClone(given) };
     applyReadDefaults(service, families);
     expect(service.spec).toEqual(want);

@@ -146,7 +146,7 @@ describe("strategy: status endpoint", () => {
       status: { loadBalancer: { ingress: [{ hostname: "192.0.2.1" }] } },
       want: ['status.loadBalancer.ingress[0].hostname: Invalid value: "192.0.2.1": must be a DNS name, not an IP address'],
     },
-  ])("$name", ({ status, want }) => {
+  ])("load balancer status, $name: the errors of the row", ({ status, want }) => {
     expect(statusErrors(status)).toEqual(want);
   });
 

@@ -217,7 +217,7 @@ describe("initFamilies: texts", () => {
         'spec.ipFamilyPolicy: Unsupported value: "Both": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"',
       ],
     },
-  ])("$name", ({ spec, families, want }) => {
+  ])("$name: upstream's text", ({ spec, families, want }) => {
     const service = sent(spec);
     normalizeClusterIPs({ after: service });
     expect(texts(initFamilies({ after: service }, families))).toEqual(want);

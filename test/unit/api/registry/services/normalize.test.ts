@@ -12,9 +12,9 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
     { name: "neither", given: {}, want: undefined },
     { name: "singular only", given: { clusterIP: A }, want: [A] },
     { name: "singular None", given: { clusterIP: "None" }, want: ["None"] },
-    { name: "plural only is left for validation", given: { clusterIPs: [A] }, want: [A] },
+    { name: "plural only", given: { clusterIPs: [A] }, want: [A] },
     { name: "both", given: { clusterIP: A, clusterIPs: [B, A6] }, want: [B, A6] },
-  ])("$name", ({ given, want }) => {
+  ])("create, $name: clusterIPs follow clusterIP", ({ given, want }) => {
     const after = sent(given);
     normalizeClusterIPs({ after });
     expect(after.spec?.clusterIPs).toEqual(want);
@@ -48,7 +48,7 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
     { name: "both changed", old: { clusterIP: A, clusterIPs: [A] }, given: { clusterIP: B, clusterIPs: [B, A6] }, want: [B, [B, A6]] },
     { name: "singular appears", old: {}, given: { clusterIP: A }, want: [A, [A]] },
     { name: "nothing changes", old: { clusterIP: A, clusterIPs: [A] }, given: { clusterIP: A, clusterIPs: [A] }, want: [A, [A]] },
-  ])("$name", ({ old, given, want }) => {
+  ])("update, $name: both fields agree", ({ old, given, want }) => {
     const after = sent(given);
     normalizeClusterIPs({ after, before: deepFreeze(sent(old)) });
     expect([after.spec?.clusterIP, after.spec?.clusterIPs]).toEqual(want);
@@ -58,37 +58,37 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
 upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
   it.each<{ name: string; old: Spec; given: Spec; want: Spec }>([
     {
-      name: "ClusterIP keeps both fields",
+      name: "ClusterIP to ClusterIP",
       old: { type: "ClusterIP", clusterIP: A, clusterIPs: [A, A6] },
       given: { type: "ClusterIP" },
       want: { type: "ClusterIP", clusterIP: A, clusterIPs: [A, A6] },
     },
     {
-      name: "given values stay",
+      name: "given values",
       old: { type: "ClusterIP", clusterIP: A, clusterIPs: [A] },
       given: { type: "NodePort", clusterIP: B, clusterIPs: [B] },
       want: { type: "NodePort", clusterIP: B, clusterIPs: [B] },
     },
     {
-      name: "None is patched in too",
+      name: "None",
       old: { type: "ClusterIP", clusterIP: "None", clusterIPs: ["None"] },
       given: { type: "NodePort" },
       want: { type: "NodePort", clusterIP: "None", clusterIPs: ["None"] },
     },
     {
-      name: "nothing towards ExternalName",
+      name: "to ExternalName",
       old: { type: "ClusterIP", clusterIP: A, clusterIPs: [A] },
       given: { type: "ExternalName" },
       want: { type: "ExternalName" },
     },
     {
-      name: "nothing from ExternalName",
+      name: "from ExternalName",
       old: { type: "ExternalName" },
       given: { type: "ClusterIP" },
       want: { type: "ClusterIP" },
     },
     {
-      name: "node ports follow the name of their port",
+      name: "node ports of renamed and reordered ports",
       old: {
         type: "NodePort",
         ports: [
@@ -114,7 +114,7 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
       },
     },
     {
-      name: "a node port given to another port is not given twice",
+      name: "a node port that another port takes",
       old: {
         type: "NodePort",
         ports: [
@@ -138,7 +138,7 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
       },
     },
     {
-      name: "no node port towards ClusterIP",
+      name: "NodePort to ClusterIP",
       old: { type: "NodePort", ports: [{ port: 80, nodePort: 30001 }] },
       given: { type: "ClusterIP", ports: [{ port: 80 }] },
       want: { type: "ClusterIP", ports: [{ port: 80 }] },
@@ -150,12 +150,12 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
       want: { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 31000 },
     },
     {
-      name: "no health check port when it is no longer local",
+      name: "Local to Cluster",
       old: { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 31000 },
       given: { type: "LoadBalancer", externalTrafficPolicy: "Cluster" },
       want: { type: "LoadBalancer", externalTrafficPolicy: "Cluster" },
     },
-  ])("$name", ({ old, given, want }) => {
+  ])("update, $name: allocated values as in the row", ({ old, given, want }) => {
     const after = { spec: structuredClone(given) };
     const before = deepFreeze({ spec: structuredClone(old) });
     patchAllocatedValues({ after, before });

@@ -119,7 +119,7 @@ describe("dropTypeDependentFields", () => {
       next: { type: "ClusterIP", externalIPs: ["192.0.2.1"], externalTrafficPolicy: "Cluster" },
       want: { type: "ClusterIP", externalIPs: ["192.0.2.1"], externalTrafficPolicy: "Cluster" },
     },
-  ])("$name", ({ old, next, want }) => {
+  ])("$name: only fields of the new type stay", ({ old, next, want }) => {
     expect(changed(old, next).spec).toEqual(want);
   });
 

@@ -79,7 +79,7 @@ describe("warningsFor", () => {
         'spec.loadBalancerSourceRanges[3]: CIDR value "2001:db8::1/64" is ambiguous in this context (should be "2001:db8::/64" or "2001:db8::1/128"?)',
       ],
     },
-  ])("$name", ({ spec, rest, want }) => {
+  ])("$name: the warnings of the row", ({ spec, rest, want }) => {
     expect(warningsFor(deepFreeze(sent({ sessionAffinity: "None", ...spec }, rest)))).toEqual(want);
   });
 });

@@ -115,7 +115,7 @@ describe("the loop of a controller", () => {
     expect(later.at).toEqual([0, 7_000, 7_500]);
   });
 
-  it("who asks: a pass is poked only while nothing but pokes has asked for it", async () => {
+  it("origin of a pass: poked only while nothing but pokes has asked for the pass", async () => {
     const world = new World([{ left: true }, { left: false }]);
     await world.controller.poke();
     await world.pass(10_000);

@@ -19,7 +19,7 @@ describe("lastSeenMs", () => {
 });
 
 describe("isExpired", () => {
-  it("an hour after it was last seen, not before", () => {
+  it("event: expired an hour after it was last seen, not before", () => {
     const seen = event({ firstTimestamp: at(0), lastTimestamp: at(100) });
     const due = 100 * 60_000 + EVENT_LIFETIME_MS;
     expect([isExpired(seen, due - 1), isExpired(seen, due)]).toEqual([false, true]);

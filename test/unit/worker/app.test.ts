@@ -117,7 +117,7 @@ describe("objects by resource", () => {
     ["/apis/networking.k8s.io/v1/servicecidrs/a", "COORDINATOR coordinator"],
     ["/apis/networking.k8s.io/v1/ipaddresses/10.96.0.1", "IP_ADDRESSES_STORE ipaddresses.networking.k8s.io"],
     ["/apis/events.k8s.io/v1/namespaces/x/events/a", "RESOURCE_STORE events"],
-  ])("%s is kept by %s", async (path, object) => {
+  ])("objects of %s: kept by %s", async (path, object) => {
     const { calls } = await ask(path);
     expect(calls.map((call) => call.object)).toEqual([object]);
   });
@@ -276,7 +276,7 @@ describe("update and patch", () => {
     { body: "{}", query: "", want: [422, /fieldManager: Required value: is required for apply patch$/] },
     { body: "{}", query: "fieldManager=a%07b", want: [422, /invalid character U\+0007 \(at position 1\)$/] },
     { body: "{}", type: "application/apply-patch+cbor", want: [415, /application\/apply-patch\+yaml$/] },
-  ] as const)("apply of $body is refused before the store is asked", async ({ body, want, ...rest }) => {
+  ] as const)("apply of $body: refused, and no store is asked", async ({ body, want, ...rest }) => {
     const { query, type } = { query: undefined, type: undefined, ...rest };
     const { calls, response } = await applying(body, query, type);
     expect(calls).toEqual([]);

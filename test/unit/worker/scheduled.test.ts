@@ -115,7 +115,7 @@ describe("runScheduled", () => {
     { clusters: 2, runs: 6 },
     { clusters: 3, runs: 9 },
     { clusters: 7, runs: 21 },
-  ])("each of $clusters idle clusters gets every task of the job within three rounds, a part in each", async ({ clusters, runs }) => {
+  ])("$clusters idle clusters: each gets every task of the job within three rounds, a part in each", async ({ clusters, runs }) => {
     vi.setSystemTime(Date.parse("2026-03-01T10:00:00Z"));
     const fake = withIdle(fakeEnv(), clusters);
     for (let run = 0; run < runs; run++) {

@@ -19,7 +19,7 @@ describe("inspect", () => {
     expect(second.rows[0]?.holder).toMatchObject({ kind: "service", name: "web" });
   });
 
-  it("bitmap that differs: says how, and changes nothing", async () => {
+  it("bitmap that differs from its rows: the difference is named, nothing changes", async () => {
     const world = await aWorld(3);
     const [row] = world.storage.rowsSince(2, 1);
     if (!row) throw new Error("there are three rows");

@@ -18,7 +18,7 @@ async function fill(): Promise<void> {
 const warnings = (): string[] => world.logged.filter(({ level }) => level === "warn").map(({ event }) => event);
 
 describe("restart", () => {
-  it("stored pages: give back everything without reading rows", async () => {
+  it("stored pages: restored without reading rows", async () => {
     await fill();
     const before = { held: await world.held(), free: await world.owner.free() };
     const { writes } = world.storage;

@@ -9,7 +9,7 @@ describe("usage, for metrics", () => {
     { first: "10.9.0.0", last: "10.9.0.255" },
   ];
 
-  it("each interval: counted by itself, and the same while a segment is frozen", async () => {
+  it("intervals: each counted by itself, the same while a segment is frozen", async () => {
     const world = new OwnerWorld();
     await world.owner.configure(aConfig(1, ["10.0.0.0/24", "fd00::/120"]));
     for (const address of ["10.0.0.9", "10.0.0.200", "fd00::1"]) await world.allocate(address);
@@ -22,7 +22,7 @@ describe("usage, for metrics", () => {
 });
 
 describe("takenIn", () => {
-  it("interval: distances from its first address in order, the same while frozen; nothing that is not owned", async () => {
+  it("interval: distances of taken addresses in order, the same while frozen; without a claim: none", async () => {
     const world = new OwnerWorld();
     await world.owner.configure(aConfig(1, ["10.0.0.0/24", "fd00::/120"]));
     for (const address of ["10.0.0.200", "10.0.0.9", "10.0.0.1", "fd00::1"]) await world.allocate(address);

@@ -35,7 +35,7 @@ describe("configure", () => {
     expect(await world.allocate("10.0.1.9")).toEqual({ ok: false, reason: "notAllocatable" });
   });
 
-  it("the fence survives a restart", async () => {
+  it("restart: the fence stays", async () => {
     await world.owner.configure(aConfig(8, [A], { ranges: [] }));
     world.restart();
     expect(await world.owner.configure(aConfig(7, [A]))).toMatchObject({ ok: false, reason: "superseded" });
@@ -52,7 +52,7 @@ describe("configure", () => {
     expect(world.storage.configLoad()).toBeUndefined();
   });
 
-  it("segment that is taken away: its rows are deleted, the others stay", async () => {
+  it("segment that leaves the configuration: its rows are deleted, others stay", async () => {
     await world.owner.configure(aConfig(1, [A, B]));
     await world.allocate("10.0.0.9");
     await world.allocate("10.0.1.9");
@@ -203,7 +203,7 @@ describe("allocate", () => {
     expect(await world.held()).toEqual([]);
   });
 
-  it("an overrun object refuses the calls beyond its queue, and keeps the queued ones", async () => {
+  it("calls beyond the queue of an overrun object: refused; queued calls: answered", async () => {
     const call = () => world.owner.allocate(Array.from({ length: 2_000 }, () => world.item("10.0.9.9")));
     const queued = Array.from({ length: 10 }, call);
     await expect(call()).rejects.toThrow("too many allocations");

@@ -87,7 +87,7 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     ["10.0.0.0/22", 0.99, "scattered", 5004],
     ["10.0.0.0/22", 0.99, "run", 5005],
     ["fd00::/118", 0.5, "scattered", 5006],
-  ] as const)("%s with %f of the band taken, %s (seed %i)", (cidr, share, how, seed) => {
+  ] as const)("%s with %f of the band taken, %s: uniform (seed %i)", (cidr, share, how, seed) => {
     const pool = poolOf({ owned: [cidr], seed });
     const family = prefixOf(cidr).family;
     const free = takeShare(pool, family, bandOf(cidr), share, how, seed + 1000);
@@ -99,13 +99,13 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     [0, 5011],
     [0.5, 5012],
     [0.99, 5013],
-  ])("a /118 inside an owned /64 with %f taken (seed %i)", (share, seed) => {
+  ])("a /118 inside an owned /64 with %f taken: uniform (seed %i)", (share, seed) => {
     const pool = poolOf({ owned: ["fd00::/64"], ranges: ["fd00::/118"], seed });
     const free = takeShare(pool, "IPv6", bandOf("fd00::/118"), share, "scattered", seed + 1000);
     expectUniform(picksPer(pool, "IPv6", free, Math.max(30, Math.floor(10_000 / free.length))), seed);
   });
 
-  it("a whole /64: upper and lower bits of the offset (seed 5021)", () => {
+  it("a whole /64: upper and lower bits of the offset are uniform (seed 5021)", () => {
     const pool = poolOf({ owned: ["fd00::/64"], seed: 5021 });
     const upper = new Array<number>(256).fill(0);
     const lower = new Array<number>(256).fill(0);
@@ -155,7 +155,7 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
     expectUniform(picksPer(pool, "IPv4", free, 200), 5031);
   });
 
-  it("small IPv6 segment beside a /64: hardly ever drawn while the /64 is a range (seed 5041)", () => {
+  it("small IPv6 segment beside a /64: seldom drawn while the /64 is a range (seed 5041)", () => {
     const owned = ["fd00::/64", "fd00:1::/118"];
     const pool = poolOf({ owned, seed: 5041 });
     for (let i = 0; i < 1000; i++) expect(pickAndReturn(pool, "IPv6") >> 64n).toBe(0xfd00_0000_0000_0000n);
@@ -175,7 +175,7 @@ describe("picks of the static band, once the dynamic one is used up: uniform too
   it.each([
     [0, 5061],
     [0.5, 5062],
-  ])("10.0.0.0/22 with %f of the static band taken (seed %i)", (share, seed) => {
+  ])("10.0.0.0/22 with %f of the static band taken: uniform (seed %i)", (share, seed) => {
     const pool = poolOf({ owned: ["10.0.0.0/22"], seed });
     takeShare(pool, "IPv4", bandOf("10.0.0.0/22"), 1, "run", 0);
     const band = Array.from({ length: 64 }, (_, i) => prefixOf("10.0.0.0/22").base + 1n + BigInt(i));
@@ -239,7 +239,7 @@ describe("dynamic picks: independent of the previous one", () => {
   });
 });
 
-describe("the test itself: chiSquareDeviation", () => {
+describe("chiSquareDeviation", () => {
   it("scan with wrap-around behind a run of taken addresses: noticed", () => {
     const random = seededRandom(5101);
     const counts = new Array<number>(50).fill(0);

@@ -8,8 +8,8 @@ import { seededRandom } from "../../../support/sim/seeded-random";
 const BASE = 0x0a000000n;
 const SIZE = 512;
 
-describe("pool against the naive model: random owned segments and ranges in a /23", () => {
-  it.each([4901, 4902, 4903, 4904, 4905, 4906])("seed %i", (seed) => {
+describe("pool with random owned segments and ranges in a /23", () => {
+  it.each([4901, 4902, 4903, 4904, 4905, 4906])("seed %i: the answers of the naive model", (seed) => {
     const random = seededRandom(seed);
     const weights = { allocate: 1 + random.below(8), take: 1 + random.below(4), release: random.below(2) * random.below(8), configure: 1 };
     const total = weights.allocate + weights.take + weights.release + weights.configure;

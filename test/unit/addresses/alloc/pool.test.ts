@@ -26,7 +26,7 @@ function drain(pool: Pool, family: Family): { address: string; scope: string }[]
   return picks;
 }
 
-describe("allocateDynamic: to the last address", () => {
+describe("allocateDynamic", () => {
   // upstream: TestAllocateIPAllocator, TestAllocateTiny, TestAllocateSmall, TestAllocateReserved, and the examples of KEP-3070
   it.each([
     { cidr: "10.0.0.5/32", static: 0, dynamic: 0 },
@@ -107,7 +107,7 @@ describe("allocateDynamic: to the last address", () => {
 });
 
 describe("take and release", () => {
-  it("answers: whether something changed; only allocatable addresses count as free", () => {
+  it("take and release: answer whether something changed; only allocatable addresses count as free", () => {
     const pool = poolOf({ owned: ["10.0.0.0/24"] });
     expect([pool.take(...at("10.0.0.1")), pool.take(...at("10.0.0.1"))]).toEqual([true, false]);
     expect(pool.free("IPv4")).toEqual({ dynamic: 238, static: 15 });
@@ -180,7 +180,7 @@ describe("overlapping ranges over one owned segment", () => {
     // in the static band of the outer range
     ["10.0.1.0", "static"],
     ["10.0.1.1", "dynamic"],
-  ] as const)("%s is %s: any range that contains it decides", (address, scope) => {
+  ] as const)("%s, %s: any range that contains the address decides", (address, scope) => {
     const pool = poolOf({ owned: ["10.0.0.0/16"], ranges: ["10.0.0.0/16", "10.0.4.0/24"] });
     expect(pool.scopeOf(...at(address))).toBe(scope);
   });

@@ -22,7 +22,7 @@ function tryTo(allocator: Pick<RangeAllocator, "allocate">, address: string): st
 const NOT_READY = { ok: false, error: { reason: "notReady" } };
 
 describe("RangeAllocator", () => {
-  it("constructor: names CIDR and family, and refuses a text that is no canonical CIDR", () => {
+  it("constructor: takes CIDR and family; a text that is no canonical CIDR: refused", () => {
     const allocator = rangeOf("fd00::/112");
     expect([allocator.cidr, allocator.ipFamily, allocator.free, allocator.used]).toEqual([
       "fd00::/112",
@@ -50,7 +50,7 @@ describe("RangeAllocator", () => {
     expect(tryTo(allocator.dryRun(), address)).toBe(want);
   });
 
-  it("has, forEach, release: canonical, ascending, and harmless for addresses that are not taken", () => {
+  it("has, forEach, release: canonical texts, ascending; an address that is not taken: no change", () => {
     const allocator = rangeOf("fd00::/120");
     for (const address of ["fd00::ff", "fd00:0::2", "FD00::10"]) expect(allocator.allocate(address).ok).toBe(true);
     const seen: string[] = [];
@@ -180,7 +180,7 @@ describe("RangeAllocator with records", () => {
     expect([tryTo(allocator, "10.0.0.9"), tryTo(allocator, "10.0.0.9")]).toEqual(Array(2).fill("provided IP is already allocated"));
   });
 
-  it("metrics: seconds from the clock, errors of both scopes, nothing for a dry run or a wrong range", () => {
+  it("metrics: seconds of the clock and errors of both scopes; a dry run or a wrong range: not counted", () => {
     let now = 0;
     const records = new Records();
     const allocator = rangeOf("10.0.0.0/30", { records, clock: { now: () => (now += 20) } });

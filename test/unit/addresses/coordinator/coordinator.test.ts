@@ -36,7 +36,7 @@ describe("topology", () => {
 });
 
 describe("maintain", () => {
-  it("deletion that waits: looked at again at once", async () => {
+  it("deletion that waits: tried again at once", async () => {
     const world = await startedWorld();
     const uid = await world.created("extra", ["10.0.1.0/24"]);
     const held = await world.allocate(uid, "10.0.1.9");

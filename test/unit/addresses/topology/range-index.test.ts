@@ -18,7 +18,7 @@ describe("ranges", () => {
     ["10.2.0.1", false],
     ["fd00::ffff:ffff:ffff:ffff", true],
     ["fd00::", false],
-  ])("give out %s: %s", (text, want) => {
+  ])("ranges give out %s: %s", (text, want) => {
     const address = parseAddress(text);
     expect(address.ok && givesOut(ranges, address.value)).toBe(want);
   });
@@ -30,7 +30,7 @@ describe("ranges", () => {
     ["10.0.0.0/15", false],
     ["10.2.0.0/24", false],
     ["fd00::/63", false],
-  ])("have %s inside: %s", (text, want) => {
+  ])("ranges have %s inside: %s", (text, want) => {
     expect(isInside(ranges, prefixOf(text))).toBe(want);
   });
 });

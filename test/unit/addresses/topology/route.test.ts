@@ -137,7 +137,7 @@ describe("drawOwner", () => {
   });
 
   const seed = 20_261_122;
-  it(`segments among overlapping ranges: their sizes are those of the bands inside (seed ${seed})`, () => {
+  it(`segments among overlapping ranges: sized by the bands inside (seed ${seed})`, () => {
     const random = seededRandom(seed);
     for (let round = 0; round < 300; round++) {
       const ranges = Array.from({ length: 1 + random.below(6) }, () => randomPrefix(random));

@@ -57,7 +57,7 @@ beforeEach(() => {
 });
 
 describe("EventRecorder", () => {
-  it("writes an event that is valid for events.k8s.io", async () => {
+  it("a report: an event that is valid for events.k8s.io", async () => {
     const events = recorder();
     events.report({ ...report, related: { kind: "IPAddress", name: "10.96.0.9" } });
     await world.scheduler.run(events.flush());
@@ -110,7 +110,7 @@ describe("EventRecorder", () => {
     ["type", { type: "Normal" }],
     ["object", { regarding: { ...report.regarding, uid: "uid-2" } }],
     ["related object", { related: { kind: "IPAddress", name: "10.96.0.9" } }],
-  ])("another %s is another event", async (_, other) => {
+  ])("a report with another %s: another event", async (_, other) => {
     const events = recorder();
     events.report(report);
     events.report({ ...report, ...other });
@@ -179,7 +179,7 @@ describe("EventRecorder", () => {
 
 describe("eventName", () => {
   it.each(["web", "fd00::1", "::1", "10.96.0.9", "", "a".repeat(300), "x.-.y", `${"a".repeat(235)}.b`])(
-    "of %s: a valid name",
+    "event name of %s: a valid name",
     (regarding) => {
       expect(validateDNS1123Subdomain(eventName(regarding, ["x"]))).toEqual([]);
     },

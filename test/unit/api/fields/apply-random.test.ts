@@ -32,8 +32,8 @@ function ownedBy(object: KubeObject | undefined, manager: string): string[] {
   return paths.map(pathText).sort();
 }
 
-describe(`three managers that apply in any order (seed ${SEED})`, () => {
-  it("equal the model", () => {
+describe(`applies of three managers in any order (seed ${SEED})`, () => {
+  it("result and owners: those of the model", () => {
     const random = seededRandom(SEED);
     const seen = { conflicts: 0, forced: 0, removed: 0, shared: 0 };
     for (let history = 0; history < 120; history++) {
@@ -82,7 +82,7 @@ const CONTAINERS = new Set([
 const sortedEntries = (fields: Map<string, string>): [string, string][] => [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe(`applies and updates in any order (seed ${SEED})`, () => {
-  it("every field has an owner, and no absent field has one", () => {
+  it("owners: each present field has one, no absent field has one", () => {
     const random = seededRandom(SEED);
     for (let history = 0; history < 80; history++) {
       let live: KubeObject | undefined;
@@ -116,7 +116,7 @@ describe(`applies and updates in any order (seed ${SEED})`, () => {
   });
 });
 
-describe("the first apply stores the configuration itself (seed 5)", () => {
+describe("the first apply (seed 5)", () => {
   it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s: stored as it was applied", (_kind, definition) => {
     const random = seededRandom(5);
     const values = new RandomValues(random);

@@ -238,7 +238,7 @@ describe("refused configurations", () => {
 });
 
 describe("removed fields", () => {
-  it("a manager drops its fields: unowned fields beside them stay", () => {
+  it("fields that a manager drops: removed, unowned fields beside them stay", () => {
     const live = applied(undefined, "a", web({ ports: [port80], type: "ClusterIP" }));
     const defaulted = { ...live, spec: { ...specOf(live), clusterIP: "10.0.0.1" } } as KubeObject;
     expect(specOf(applied(defaulted, "a", web({ type: "ClusterIP" })))).toEqual({ type: "ClusterIP", clusterIP: "10.0.0.1" });

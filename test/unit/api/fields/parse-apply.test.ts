@@ -28,7 +28,7 @@ describe("the body of an apply", () => {
   it.each([
     ["YAML", 'kind: Service\nspec:\n  type: a\n  "type": b\nkind: Service\n'],
     ["JSON", '{"kind": "Service",\n"spec": {\n"type": "a",\n"type": "b"},\n"kind":"Service"}'],
-  ])("%s with a repeated key", (_name, text) => {
+  ])("%s with a repeated key: read, and the key is named", (_name, text) => {
     const lines = 'line 4: key "type" already set in map\n  line 5: key "kind" already set in map';
     expect(message(text, "Strict")).toBe(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${lines}`);
     expect(parseApply(text, "Warn")).toEqual({
@@ -52,7 +52,7 @@ describe("the body of an apply", () => {
     ],
     ["a deep object", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
     ["a deep list of YAML", `a: ${"[".repeat(10_000)}${"]".repeat(10_000)}`],
-  ])("%s is an error", (_name, text) => {
+  ])("%s: refused", (_name, text) => {
     expect(message(text)).toMatch(/^error decoding YAML: (error converting YAML to JSON: yaml: |exceeded max depth)/);
   });
 
@@ -61,7 +61,7 @@ describe("the body of an apply", () => {
     ["[1]", "array"],
     ["5", "number"],
     ["true", "bool"],
-  ])("%s is no object", (text, kind) => {
+  ])("%s: refused, no object", (text, kind) => {
     expect(message(text)).toBe(
       `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
     );

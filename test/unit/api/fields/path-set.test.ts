@@ -75,7 +75,7 @@ describe("FieldsV1", () => {
     ["an index that is none", { "i:x": {} }],
     ["a value in place of a tree", { "f:spec": 1 }],
     ["__proto__", JSON.parse('{"__proto__":{}}') as JsonValue],
-  ])("%s is malformed", (_name, tree) => {
+  ])("%s: refused", (_name, tree) => {
     expect(PathSet.fromFieldsV1(tree)).toBeUndefined();
   });
 
@@ -104,9 +104,9 @@ function randomPaths(random: Random): string[][] {
 const keysOf = (paths: Iterable<readonly string[]>): Set<string> => new Set([...paths].map((path) => JSON.stringify(path)));
 const sortedKeys = (set: PathSet): string[] => [...keysOf(set.paths())].sort();
 
-describe(`operations on sets of paths agree with sets of their texts (seed ${SEED})`, () => {
+describe(`sets of paths against sets of their texts (seed ${SEED})`, () => {
   const random = seededRandom(SEED);
-  it("union, intersection, difference, has, equals and the round trip agree", () => {
+  it("union, intersection, difference, has, equals and round trip: equal results", () => {
     for (let round = 0; round < 400; round++) {
       const a = randomPaths(random);
       const b = randomPaths(random);

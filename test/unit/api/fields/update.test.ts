@@ -120,7 +120,7 @@ describe("an update", () => {
     expect(track(stored, stored, { manager: "n", nowMs: T0 + 5000 })).toEqual([created]);
   });
 
-  it("that removes fields: removes them from every entry", () => {
+  it("without a field of the stored object: removes it from every entry", () => {
     const { sessionAffinity: _gone, ...spec } = service.spec;
     const entries = track(stored, { ...stored, spec: { ...spec, ports: [] } }, { manager: "n", nowMs: T0 + 5000 });
     expect(entries?.length).toBe(1);
@@ -253,7 +253,7 @@ describe("entries", () => {
   });
 });
 
-describe("a create owns the fields that an update from an empty object would own (seed 7)", () => {
+describe("a create against an update of an empty object (seed 7)", () => {
   it.each(definitions.map((definition) => [definition.kind, definition] as const))("%s: the same owned fields", (_kind, definition) => {
     const random = seededRandom(7);
     const values = new RandomValues(random);

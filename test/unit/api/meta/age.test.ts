@@ -35,12 +35,12 @@ describe("humanDuration", () => {
 });
 
 describe("ageSince", () => {
-  it("the time between the text and now", () => {
+  it("a time: its distance from now", () => {
     expect(ageSince("2026-01-02T03:04:05Z", Date.UTC(2026, 0, 2, 3, 5, 5))).toBe("60s");
     expect(ageSince("2026-01-02T03:04:05.000000Z", Date.UTC(2026, 0, 2, 3, 5, 5))).toBe("60s");
   });
 
-  it.each([undefined, null, "", "yesterday"])("of %j: <unknown>", (text) => {
+  it.each([undefined, null, "", "yesterday"])("%j: <unknown>", (text) => {
     expect(ageSince(text, 0)).toBe("<unknown>");
   });
 });

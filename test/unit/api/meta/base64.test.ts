@@ -8,7 +8,7 @@ it.each([
   ["foo", "Zm9v"],
   ["foobar", "Zm9vYmFy"],
   ["é?>~", "w6k/Pn4="],
-])("encodeBase64 %j (RFC 4648)", (text, want) => {
+])("encodeBase64 %j: the text of RFC 4648", (text, want) => {
   expect(encodeBase64(text)).toBe(want);
 });
 
@@ -25,7 +25,7 @@ it.each([
   ["AQ==", [1]],
   ["AQI=", [1, 2]],
   ["+/8A", [0xfb, 0xff, 0]],
-])("decodeBase64 %j", (encoded, want) => {
+])("decodeBase64 of %j: its bytes", (encoded, want) => {
   expect([...(decodeBase64(encoded) ?? [])]).toEqual(want);
 });
 

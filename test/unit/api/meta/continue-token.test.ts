@@ -6,7 +6,7 @@ describe("continue tokens", () => {
   it.each([
     { revision: 12, start: "ns/foo", incarnation: "x" },
     { revision: -1, start: "é", incarnation: "" },
-  ])("encoded and decoded: the same token, $start", (token) => {
+  ])("token of $start, encoded and decoded: the same token", (token) => {
     const text = encodeContinue(token);
     expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(decodeContinue(text)).toEqual({ ok: true, value: token });

@@ -19,7 +19,7 @@ it.each<{ a: unknown; b: unknown; want: boolean }>([
   { a: { toString: "x" }, b: {}, want: false },
   { a: { x: { y: [{ z: 1 }] } }, b: { x: { y: [{ z: 2 }] } }, want: false },
   { a: { x: 1 }, b: [1], want: false },
-])("$a and $b: $want", ({ a, b, want }) => {
+])("equality of $a and $b: $want", ({ a, b, want }) => {
   expect(semanticEqual(a, b)).toBe(want);
   expect(semanticEqual(b, a)).toBe(want);
 });

@@ -22,7 +22,7 @@ describe("matching", () => {
     expect(parse(text).matches(fields)).toBe(want);
   });
 
-  it("exact: the value that the selector demands of a field, or undefined", () => {
+  it("exact: the demanded value of a field, or undefined", () => {
     expect(parse("metadata.namespace!=x,metadata.name=foo").exact("metadata.name")).toBe("foo");
     expect(parse("metadata.name!=foo").exact("metadata.name")).toBeUndefined();
   });
@@ -34,6 +34,6 @@ it.each([
   ["a=\\b", "invalid field selector: invalid escape sequence: \\b"],
   ["a=\\", "invalid field selector: invalid escape sequence: \\"],
   ["a=b=c", "invalid field selector: unescaped character in value: 61"],
-])("%j is refused", (text, want) => {
+])("field selector %j: refused", (text, want) => {
   expect(parseFieldSelector(text)).toEqual({ ok: false, error: want });
 });

@@ -4,7 +4,7 @@ import { validateDNS1123Label } from "../../../../src/api/meta/names";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 describe("generateName", () => {
-  it("adds five characters, none of them a vowel", () => {
+  it("a base: five characters follow, none of them a vowel", () => {
     expect(generateName("foo-", seededRandom(1))).toMatch(/^foo-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 

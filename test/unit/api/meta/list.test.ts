@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { listEnvelope } from "../../../../src/api/meta/list";
 
 describe("listEnvelope", () => {
-  it("is the text around the rows", () => {
+  it("rows: joined inside the text of a list", () => {
     const { head, tail } = listEnvelope("Service", "v1", { resourceVersion: "12" });
     expect(head).toBe('{"kind":"ServiceList","apiVersion":"v1","metadata":{"resourceVersion":"12"},"items":[');
     expect(JSON.parse(head + tail)).toEqual({ kind: "ServiceList", apiVersion: "v1", metadata: { resourceVersion: "12" }, items: [] });
   });
 
-  it("has the token and the count of the remaining items", () => {
+  it("a page: has the token and the count of the remaining items", () => {
     const { head, tail } = listEnvelope("Lease", "coordination.k8s.io/v1", {
       resourceVersion: "3",
       continue: 'a"b',

@@ -99,7 +99,7 @@ describe("validateObjectMeta", () => {
         'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',
       ],
     },
-  ])("$name: the errors of the row", ({ given, want, namespaced }) => {
+  ])("$name: upstream's errors", ({ given, want, namespaced }) => {
     const got = check(given, namespaced);
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { partialListEnvelope, partialOfStored } from "../../../../src/api/meta/partial";
 
-it("partialOfStored: metadata alone", () => {
+it("partialOfStored: answers metadata alone", () => {
   expect(JSON.parse(partialOfStored("v1beta1", '{"metadata":{"name":"a","labels":{"b":"c"}},"spec":{}}'))).toEqual({
     kind: "PartialObjectMetadata",
     apiVersion: "meta.k8s.io/v1beta1",

@@ -73,7 +73,7 @@ describe("refusals", () => {
     { given: {}, ops: [{ op: "add", path: "/__proto__", value: { polluted: 1 } }] },
     { given: { a: 1 }, ops: [{ op: "remove", path: "" }] },
     { given: { a: 1 }, ops: [{ op: "replace", path: "", value: [] }] },
-  ])("$ops on $given is unprocessable", ({ given, ops }) => {
+  ])("$ops on $given: unprocessable", ({ given, ops }) => {
     const result = apply(given, ops);
     expect(result).toMatchObject({ ok: false, error: { reason: "unprocessable" } });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
@@ -87,7 +87,7 @@ describe("refusals", () => {
     '[{"op":"add","path":"a","value":1}]',
     '[{"op":"add","path":"/a"}]',
     '[{"op":"copy","path":"/a"}]',
-  ])("%s is malformed", (patch) => {
+  ])("patch %s: malformed", (patch) => {
     expect(applyJsonPatch({}, patch)).toMatchObject({ ok: false, error: { reason: "malformed" } });
   });
 

@@ -20,7 +20,7 @@ describe("the examples of RFC 7386, appendix A, with objects as documents", () =
     [{ a: [{ b: "c" }] }, '{"a":[1]}', { a: [1] }],
     [{ e: null }, '{"a":1}', { e: null, a: 1 }],
     [{}, '{"a":{"bb":{"ccc":null}}}', { a: { bb: {} } }],
-  ])("%j + %s", (current, patch, want) => {
+  ])("%j patched with %s: the document of the RFC", (current, patch, want) => {
     expect(apply(current, patch)).toEqual(want);
   });
 });
@@ -48,6 +48,6 @@ it.each([
   { patch: "{a}", message: "error decoding patch: invalid character 'a' looking for beginning of object key string" },
   { patch: "[".repeat(100_000), message: "error decoding patch: exceeded max depth" },
   { patch: '{"a":'.repeat(100_000), message: "error decoding patch: exceeded max depth" },
-])("$patch is malformed", ({ patch, message }) => {
+])("patch $patch: malformed", ({ patch, message }) => {
   expect(apply({}, patch)).toEqual({ reason: "malformed", message });
 });

@@ -267,7 +267,7 @@ it.each([
   { patch: "[]", message: "json: cannot unmarshal array into Go value of type map[string]interface {}" },
   { patch: "1", message: "json: cannot unmarshal number into Go value of type map[string]interface {}" },
   { patch: "{", message: "unexpected end of JSON input" },
-])("$patch is malformed, in the words of Go's decoder", ({ patch, message }) => {
+])("patch $patch: malformed, in the words of Go's decoder", ({ patch, message }) => {
   expect(applyStrategicMerge({}, patch, ServiceSchema)).toEqual({ ok: false, error: { reason: "malformed", message } });
 });
 

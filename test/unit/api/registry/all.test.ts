@@ -4,39 +4,39 @@ import { definitionOf, definitions, representationsOf } from "../../../../src/ap
 describe.each(definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition] as const))(
   "%s",
   (_, definition) => {
-    it("has one cell per column, with nothing set", () => {
+    it("an empty object: one cell for each column", () => {
       expect(definition.cells({}, 0)).toHaveLength(definition.columns.length);
     });
 
-    it("has a column of format name", () => {
+    it("columns: Name alone has the format name", () => {
       expect(definition.columns.filter((column) => column.format === "name").map((column) => column.name)).toEqual(["Name"]);
     });
 
-    it("lists the labels of its selectable fields", () => {
+    it("fieldLabels: those of the selectable fields", () => {
       expect(Object.keys(definition.selectableFields({})).sort()).toEqual([...definition.fieldLabels].sort());
     });
 
-    it("is described by a schema of its kind", () => {
+    it("schema: has the name of the kind, and a status when there is the subresource", () => {
       expect(definition.schema.name.endsWith(`.${definition.kind}`)).toBe(true);
       expect(definition.schema.isKind).toBe(true);
       expect(definition.subresources.includes("status")).toBe(definition.schema.byName.has("status"));
     });
 
-    it("is found by its name", () => {
+    it("definitionOf: finds the definition by group and resource", () => {
       expect(definitionOf(definition.group, definition.resource)).toBe(definition);
     });
 
-    it("has the singular that clients derive from its kind", () => {
+    it("singular: the kind in lower case", () => {
       expect(definition.singular).toBe(definition.kind.toLowerCase());
     });
   },
 );
 
-it("resources: no two with one group and name", () => {
+it("definitions: each group and resource once", () => {
   expect(new Set(definitions.map(({ group, resource }) => `${group}/${resource}`)).size).toBe(definitions.length);
 });
 
-it("upstream's flags of each kind", () => {
+it("flags of each kind: upstream's", () => {
   const row = (name: string) => {
     const definition = definitions.find(({ resource, group }) => resource === name && group !== "events.k8s.io");
     if (!definition) throw new Error(name);
@@ -59,7 +59,7 @@ it("deletecollection: every resource but namespaces", () => {
   expect(definitions.filter(({ verbs }) => !verbs.includes("deletecollection")).map(({ resource }) => resource)).toEqual(["namespaces"]);
 });
 
-it("events of events.k8s.io: a representation of core events", () => {
+it("events of events.k8s.io: represent core events", () => {
   const core = definitionOf("", "events");
   expect(core && representationsOf(core).map(({ group }) => group)).toEqual(["events.k8s.io"]);
 });

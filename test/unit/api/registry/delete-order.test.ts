@@ -57,7 +57,7 @@ describe("pods", () => {
     status: { phase: "Running" },
   });
 
-  it("on a node: get their grace, which a later DELETE can only shorten", () => {
+  it("on a node: kept for their grace, which a later DELETE only shortens", () => {
     const pod = running();
     expect(remove("", "pods", pod)).toEqual({ action: "mark" });
     expect(pod.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T12:00:20Z", deletionGracePeriodSeconds: 20 });
@@ -76,7 +76,7 @@ describe("pods", () => {
   it.each<[string, Pod]>([
     ["without a node", { metadata: { name: "p" }, spec: { containers: [] } }],
     ["that has ended", { ...running(), status: { phase: "Succeeded" } }],
-  ])("%s go at once", (_, pod) => {
+  ])("%s: removed at once", (_, pod) => {
     expect(remove("", "pods", pod, { gracePeriodSeconds: 30 })).toEqual({ action: "remove" });
   });
 });

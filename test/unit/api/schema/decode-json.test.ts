@@ -28,7 +28,7 @@ function problemsOf(document: unknown, schema: MessageSchema = ServiceSchema): s
 }
 
 describe("decodeJson: values", () => {
-  it("splits kind and apiVersion off the value", () => {
+  it("kind and apiVersion: split off the value", () => {
     const result = decode({ kind: "Service", apiVersion: "v1", metadata: { name: "a" }, spec: { ports: [{ port: 80 }] } });
     expect(result).toEqual({
       ok: true,
@@ -40,7 +40,7 @@ describe("decodeJson: values", () => {
     });
   });
 
-  it("leaves the type empty when the document names none", () => {
+  it("a document without kind and apiVersion: an empty type", () => {
     const result = decode({ metadata: { name: "a" } });
     expect(result.ok && result.value.typeMeta).toEqual({ kind: "", apiVersion: "" });
     expect(valueOf("null")).toEqual({});
@@ -112,11 +112,11 @@ describe("decodeJson: values", () => {
     ["2024-05-06T07:08:09.000+02:00", "2024-05-06T05:08:09Z"],
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
     ["2024-02-29T23:59:59-23:59", "2024-03-01T23:58:59Z"],
-  ])("time %s becomes %s", (given, want) => {
+  ])("time %s: %s", (given, want) => {
     expect(valueOf({ metadata: { deletionTimestamp: given } })).toEqual({ metadata: { deletionTimestamp: want } });
   });
 
-  it("a MicroTime gets six digits", () => {
+  it("a MicroTime: written with six digits", () => {
     expect(valueOf({ spec: { renewTime: "0001-01-01T00:00:00Z", acquireTime: "2024-05-06T07:08:09.1234567+01:00" } }, LeaseSchema)).toEqual(
       {
         spec: { renewTime: "0001-01-01T00:00:00.000000Z", acquireTime: "2024-05-06T06:08:09.123456Z" },
@@ -124,7 +124,7 @@ describe("decodeJson: values", () => {
     );
   });
 
-  it("a quantity that is a number becomes text", () => {
+  it("a quantity that is a number: becomes text", () => {
     expect(valueOf({ status: { capacity: { cpu: 2, memory: "1.5Gi" } } }, NodeSchema)).toEqual({
       status: { capacity: { cpu: "2", memory: "1.5Gi" } },
     });
@@ -185,7 +185,7 @@ describe("decodeJson: errors", () => {
     expect(causeOf(given)).toBe(want);
   });
 
-  it("a type error still reports the kind", () => {
+  it("a type error: reports the kind", () => {
     const result = decode({ kind: "Service", apiVersion: "v1", spec: 1 });
     expect(result).toMatchObject({ ok: false, error: { reason: "type", typeMeta: { kind: "Service", apiVersion: "v1" } } });
   });
@@ -202,7 +202,7 @@ describe("decodeJson: errors", () => {
     "0000-01-01T00:00:00+01:00",
     "+02024-01-01T00:00:00Z",
     "",
-  ])("time %s is refused", (text) => {
+  ])("time %s: refused", (text) => {
     expect(causeOf({ metadata: { deletionTimestamp: text } })).toContain("parsing time");
   });
 
@@ -274,7 +274,7 @@ describe("decodeJson: unknown and duplicate fields", () => {
     expect(valueOf(text)).toEqual({ spec: { type: "ClusterIP", ports: [{ port: 2 }] } });
   });
 
-  it("duplicates are found behind escapes, in maps and beside colons in strings", () => {
+  it("duplicates behind escapes, in maps and beside colons in strings: found", () => {
     expect(problemsOf('{"metadata":{"labels":{"a":"x:y","\\u0061":"{\\":\\"}"}}}')).toEqual(['duplicate field "metadata.labels.a"']);
     expect(problemsOf('{"metadata":{"annotations":{"a:b":"\\\\","c":"\\":\\""}}}')).toEqual([]);
   });

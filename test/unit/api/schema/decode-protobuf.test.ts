@@ -89,7 +89,7 @@ describe("decodeProtobuf: golden bodies", () => {
   it.each([
     ["Namespace", NAMESPACE_FOO, NamespaceSchema],
     ["Service", SERVICE_CIP, ServiceSchema],
-  ])("encodes %s to the same bytes", (kind, hex, schema) => {
+  ])("%s: encoded to the same bytes", (kind, hex, schema) => {
     const value = decoded(fromHex(hex), schema) as Record<string, unknown>;
     expect(toHex(encodeProtobuf(value, schema, { apiVersion: "v1", kind }))).toBe(hex);
   });

@@ -3,7 +3,7 @@ import { InvariantError } from "../../../../src/core/base/assert";
 import { bool, inline, int32, message, plain, required, string } from "../../../../src/api/schema/dsl";
 
 describe("message", () => {
-  it("has an index by name and one by number; inlined members are in the first only", () => {
+  it("indexes: by name and by number; inlined members stand in the first only", () => {
     const source = message("t.Source", { path: plain(1, string), readOnly: plain(2, bool) });
     const volume = message("t.Volume", { name: required(1, string), source: inline(2, source) });
     expect([...volume.byName.keys()]).toEqual(["name", "path", "readOnly"]);

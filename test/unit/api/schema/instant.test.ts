@@ -10,11 +10,11 @@ describe("parseTime", () => {
     ["9999-12-31T23:59:59.999999999Z", 253402300799, 999_999_999],
     ["2000-02-29T12:00:00+05:30", 951805800, 0],
     ["2024-01-01T00:00:00.1234567891Z", 1704067200, 123_456_789],
-  ])("%s is %i seconds and %i nanoseconds", (text, seconds, nanos) => {
+  ])("%s: %i seconds and %i nanoseconds", (text, seconds, nanos) => {
     expect(parseTime(text)).toEqual({ seconds, nanos });
   });
 
-  it("a written time reads back equal, years 1 to 9999", () => {
+  it("a written time, years 1 to 9999: reads back equal", () => {
     const seed = 11;
     const random = seededRandom(seed);
     for (let round = 0; round < 2000; round++) {

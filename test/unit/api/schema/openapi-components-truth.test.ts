@@ -58,7 +58,7 @@ describe(`published schemas, from seed ${String(SEED)}`, () => {
 });
 
 describe("published schemas", () => {
-  it.each(Object.entries(components))("%s: keys of lists are members, defaults fit, required members exist", (name, component) => {
+  it.each(Object.entries(components))("%s: keys of lists are members, defaults fit, required members are there", (name, component) => {
     const properties = (component["properties"] ?? {}) as Record<string, Json>;
     for (const required of (component["required"] ?? []) as string[]) expect(Object.keys(properties)).toContain(required);
     for (const [property, schema] of Object.entries(properties)) {
@@ -77,7 +77,7 @@ describe("published schemas", () => {
     }
   });
 
-  it("the validator of these tests refuses a value outside an enum and a missing member", () => {
+  it("the validator of these tests, a value outside an enum and a missing member: refused", () => {
     const type: FieldType | undefined = ALL_KINDS[0]?.byName.get("spec")?.type;
     expect(type?.kind).toBe("message");
     expect(strict.errors("io.k8s.api.core.v1.ServiceSpec", { type: "ClusterIP" })).toEqual([]);

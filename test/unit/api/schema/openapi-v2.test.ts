@@ -30,7 +30,7 @@ function having(value: unknown, member: string, found: Json[] = []): Json[] {
 }
 
 describe("openApiV2Document", () => {
-  it("has every path and component of the 3.0 documents, and no keyword of 3.0", () => {
+  it("paths and definitions: those of the 3.0 documents, without a keyword of 3.0", () => {
     expect(Object.keys(document.paths).sort()).toEqual([...new Set(documents.flatMap(({ paths }) => Object.keys(paths)))].sort());
     const components = documents.flatMap(({ components: { schemas } }) => Object.keys(schemas));
     expect(Object.keys(document.definitions).sort()).toEqual([...new Set(components)].sort());
@@ -40,13 +40,13 @@ describe("openApiV2Document", () => {
     expect(having(document.definitions, "allOf").concat(having(document.definitions, "oneOf"))).toEqual([]);
   });
 
-  it("every reference names a definition", () => {
+  it("references: each names a definition", () => {
     const targets = new Set(having(document, "$ref").flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
     expect(targets.size).toBeGreaterThan(100);
     expect([...targets].filter((target) => !(target.replace("#/definitions/", "") in document.definitions))).toEqual([]);
   });
 
-  it("has the kinds and merge keys that client-side apply needs", () => {
+  it("kinds and merge keys: those that client-side apply needs", () => {
     expect(at(document.definitions, "io.k8s.api.core.v1.ServiceSpec", "properties", "ports")).toMatchObject({
       type: "array",
       items: { $ref: "#/definitions/io.k8s.api.core.v1.ServicePort" },
@@ -64,14 +64,14 @@ describe("openApiV2Document", () => {
     });
   });
 
-  it("a definition of two versions carries both kinds", () => {
+  it("a definition of two versions: has both kinds", () => {
     expect(at(document.definitions, "io.k8s.api.networking.v1.IPAddress", "x-kubernetes-group-version-kind")).toEqual([
       { group: "networking.k8s.io", version: "v1", kind: "IPAddress" },
       { group: "networking.k8s.io", version: "v1beta1", kind: "IPAddress" },
     ]);
   });
 
-  it("each operation has kind, action, parameters and body", () => {
+  it("operations: each has kind, action, parameters and body", () => {
     const patch = at(document.paths, "/api/v1/namespaces/{namespace}/services/{name}", "patch");
     expect(patch).toMatchObject({
       "x-kubernetes-action": "patch",
@@ -98,13 +98,13 @@ describe("encodeOpenApiV2", () => {
   const named = (pairs: Message | undefined, number: number): Map<string, Message> =>
     new Map((pairs?.bytes(number) ?? []).map((bytes) => [text(readMessage(bytes), 1), inner(readMessage(bytes), 2) as Message]));
 
-  it("has the paths and definitions of the document", () => {
+  it("paths and definitions: those of the document", () => {
     expect(text(encoded, 1)).toBe("2.0");
     expect([...named(inner(encoded, 8), 2).keys()]).toEqual(Object.keys(document.paths));
     expect([...named(inner(encoded, 9), 1).keys()]).toEqual(Object.keys(document.definitions));
   });
 
-  it("a schema reads back equal to its JSON", () => {
+  it("a schema: reads back equal to its JSON", () => {
     const spec = named(inner(encoded, 9), 1).get("io.k8s.api.core.v1.ServiceSpec");
     const properties = named(inner(spec, 25), 1);
     const wanted = at(document.definitions, "io.k8s.api.core.v1.ServiceSpec", "properties");
@@ -122,7 +122,7 @@ describe("encodeOpenApiV2", () => {
     });
   });
 
-  it("an operation keeps its body, parameters and answers", () => {
+  it("an operation: keeps its body, parameters and answers", () => {
     const patch = inner(named(inner(encoded, 8), 2).get("/api/v1/namespaces/{namespace}/services/{name}"), 8);
     expect(text(patch, 5)).toBe("patchCoreV1NamespacedService");
     const parameters = (patch?.bytes(8) ?? []).map((bytes) => inner(readMessage(bytes), 1));

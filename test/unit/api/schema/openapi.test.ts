@@ -56,14 +56,14 @@ describe("openApiDocument: what kubectl reads", () => {
     ["/api/v1/namespaces/{namespace}/services/{name}/status", "Service"],
     ["/api/v1/namespaces/{name}", "Namespace"],
     ["/api/v1/namespaces/{namespace}/pods/{name}", "Pod"],
-  ])("PATCH %s names kind, fieldValidation and strategic merge", (path, kind) => {
+  ])("PATCH %s: names kind, fieldValidation and strategic merge", (path, kind) => {
     const patch = at(document.paths, path, "patch");
     expect(at(patch, "x-kubernetes-group-version-kind")).toEqual({ group: "", version: "v1", kind });
     expect(at(patch, "parameters")).toContainEqual(expect.objectContaining({ name: "fieldValidation", in: "query" }));
     expect(at(patch, "requestBody", "content")).toHaveProperty(["application/strategic-merge-patch+json"]);
   });
 
-  it("components and lists carry their kinds", () => {
+  it("components and lists: have their kinds", () => {
     const schemas = document.components.schemas;
     expect(at(schemas, "io.k8s.api.core.v1.Service", "x-kubernetes-group-version-kind")).toEqual([
       { group: "", version: "v1", kind: "Service" },
@@ -80,7 +80,7 @@ describe("openApiDocument: what kubectl reads", () => {
     ]);
   });
 
-  it("lists carry merge keys", () => {
+  it("lists: have merge keys", () => {
     const ports = at(document.components.schemas, "io.k8s.api.core.v1.ServiceSpec", "properties", "ports");
     expect(ports).toMatchObject({
       type: "array",
@@ -108,7 +108,7 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(Object.keys(volume)).not.toContain("volumeSource");
   });
 
-  it("has exactly the paths of the resources", () => {
+  it("paths: those of the resources, and no others", () => {
     expect(Object.keys(documentOf(SERVICES, NAMESPACES).paths)).toEqual([
       "/api/v1/namespaces",
       "/api/v1/namespaces/{namespace}/services",
@@ -123,12 +123,12 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(Object.keys(at(document.paths, "/api/v1/namespaces/{name}/finalize") as object).sort()).toEqual(["parameters", "put"]);
   });
 
-  it("every reference names a component", () => {
+  it("references: each names a component", () => {
     const names = new Set(Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`));
     expect([...references(document)].filter((target) => !names.has(target))).toEqual([]);
   });
 
-  it("operation ids are unique", () => {
+  it("operation ids: unique", () => {
     const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((operation) => at(operation, "operationId")));
     const named = ids.filter((id) => id !== undefined);
     expect(new Set(named).size).toBe(named.length);
@@ -137,17 +137,17 @@ describe("openApiDocument: what kubectl reads", () => {
     expect(named).toContain("replaceCoreV1NamespacedServiceStatus");
   });
 
-  it("is the same text for any order of the resources", () => {
+  it("resources in another order: the same text", () => {
     expect(JSON.stringify(documentOf(PODS, NAMESPACES, SERVICES))).toBe(JSON.stringify(document));
   });
 
-  it("stays below 400 KB", () => {
+  it("size: below 400 KB", () => {
     expect(JSON.stringify(document).length).toBeLessThan(400_000);
   });
 });
 
 describe("openApiDocument: other groups", () => {
-  it("describes each served version", () => {
+  it("groups with several versions: each served version has its paths", () => {
     const document = documentOf({
       group: "networking.k8s.io",
       version: "v1beta1",
@@ -191,14 +191,14 @@ describe("openApiDocument: other groups", () => {
 });
 
 describe("openApiComponents", () => {
-  it("has every message that a kind reaches", () => {
+  it("components: every message that a kind reaches", () => {
     const components = openApiComponents(ALL_KINDS);
     const names = new Set(Object.keys(components).map((name) => `#/components/schemas/${name}`));
     expect([...references(components)].filter((target) => !names.has(target))).toEqual([]);
     expect(Object.keys(components)).toEqual(Object.keys(components).sort());
   });
 
-  it("every component and property has a description", () => {
+  it("descriptions: every component and property has one", () => {
     const components = openApiComponents(ALL_KINDS);
     const missing = Object.entries(components).flatMap(([name, schema]) => [
       ...(schema["description"] ? [] : [name]),

@@ -21,18 +21,18 @@ const MEANT: Record<string, Record<string, string>> = {
 };
 
 describe("schemas of the served kinds", () => {
-  it.each(Object.entries(MEANT))("equal the table of Kubernetes %s, but for the listed differences", async (version, meant) => {
+  it.each(Object.entries(MEANT))("the table of Kubernetes %s: equal, but for the listed differences", async (version, meant) => {
     const upstream = await upstreamFacts(version);
     expect(differences(upstream, schemaFacts(ALL_KINDS))).toEqual(Object.keys(meant).sort());
     expect(upstream.size).toBeGreaterThan(200);
   });
 
-  it("every kind of the registry and of its actions is compared", () => {
+  it("kinds of the registry and of its actions: all are compared", () => {
     const served = definitions.flatMap(({ schema, actions = [] }) => [schema, ...actions.map((action) => action.schema)]);
     expect(served.filter((schema) => !ALL_KINDS.includes(schema)).map(({ name }) => name)).toEqual([]);
   });
 
-  it("the version that the server reports has a table", () => {
+  it("version that the server reports: has a table", () => {
     expect(Object.keys(MEANT)).toContain(/^v(\d+\.\d+)\./.exec(GIT_VERSION)?.[1]);
   });
 });
@@ -44,7 +44,7 @@ describe("comparison of schemas", () => {
   ]);
   const compared = (...args: Parameters<typeof message>): string[] => differences(right, schemaFacts([message(...args)]));
 
-  it("reports a missing message, a missing field and an unknown field", () => {
+  it("a missing message, a missing field and an unknown field: reported", () => {
     expect(compared("t.Kind", { a: plain(1, string), d: plain(4, string) })).toEqual([
       "t.Item: missing",
       "t.Kind.b: missing",
@@ -53,7 +53,7 @@ describe("comparison of schemas", () => {
     ]);
   });
 
-  it("reports number, type, presence, list semantics, default and atomicity", () => {
+  it("another number, type, presence, list semantics, default or atomicity: reported", () => {
     const other = message("t.Item", { name: required(1, string) });
     expect(compared("t.Kind", { a: required(5, int32), b: plain(2, listOf(ref(other))), c: pointer(3, int32) }, { isKind: true })).toEqual([
       "t.Item: [atomic], here []",

@@ -24,7 +24,7 @@ describe("YAML by way of JSON", () => {
     ["2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z"],
     ["1:30", "1:30"],
     ['"yes"', "yes"],
-  ])("reads the plain scalar %s as Go does", (text, value) => {
+  ])("the plain scalar %s: read as Go does", (text, value) => {
     expect(parseYamlText(`a: ${text}\n`)).toEqual({ ok: true, value: { value: { a: value }, repeated: [] } });
   });
 
@@ -36,7 +36,7 @@ describe("YAML by way of JSON", () => {
     [".inf", "+Inf"],
     ["[1, -.inf]", "-Inf"],
     ["{b: .NaN}", "NaN"],
-  ])("refuses %s, which JSON cannot say", (text, name) => {
+  ])("%s, which JSON cannot say: refused", (text, name) => {
     expect(parseYamlText(`a: ${text}\n`)).toEqual({ ok: false, error: `error converting YAML to JSON: json: unsupported value: ${name}` });
   });
 
@@ -48,7 +48,7 @@ describe("YAML by way of JSON", () => {
       `x: &a "${"y".repeat(1_000_000)}"\nz: [${"*a,".repeat(40)}]\n`,
       "document contains excessive aliasing",
     ],
-  ])("refuses %s", (_, text, cause) => {
+  ])("%s: refused", (_, text, cause) => {
     expect(parseYamlText(text)).toEqual({ ok: false, error: `error converting YAML to JSON: yaml: ${cause}` });
   });
 

@@ -67,8 +67,8 @@ class World {
   }
 }
 
-describe("a namespace that is deleted", () => {
-  it("emptyNamespace deletes in batches, and answers what finalizers hold back", async () => {
+describe("deletion of a namespace", () => {
+  it("emptyNamespace: deletes in batches, and answers the objects that finalizers hold", async () => {
     const world = new World();
     await world.create("a", "b", "c", "d");
     await world.run(world.store.write(createRequest(aLease("held", {}, { finalizers: ["example.com/x"] }))));
@@ -106,7 +106,7 @@ describe("a namespace that is deleted", () => {
 });
 
 describe("deleteCollection", () => {
-  it("deletes what the list shows, in batches, and answers the list", async () => {
+  it("the listed objects: deleted in batches, and the list is answered", async () => {
     const world = new World();
     await world.create("a", "b", "c");
     const answer = await world.run(world.store.deleteCollection(collectionRequest(leasesDefinition, { verb: "deletecollection" })));
@@ -114,7 +114,7 @@ describe("deleteCollection", () => {
     expect(world.names).toEqual([]);
   });
 
-  it("with a precondition that an object does not meet: answers the refusal", async () => {
+  it("a precondition that an object does not meet: 409, nothing is deleted", async () => {
     const world = new World();
     await world.create("a");
     const deleteOptions = { ...DELETE, preconditions: { uid: "another" } };
@@ -125,8 +125,8 @@ describe("deleteCollection", () => {
   });
 });
 
-describe("what others hear of writes", () => {
-  it("a burst of deletions pokes the garbage collector at once and once more after the interval", async () => {
+describe("news of writes for others", () => {
+  it("a burst of deletions: pokes the garbage collector at once, and once more after the interval", async () => {
     const world = new World();
     await world.create("a", "b", "c");
     expect(world.pokes).toBe(0);
@@ -136,7 +136,7 @@ describe("what others hear of writes", () => {
     expect(world.pokes).toBe(2);
   });
 
-  it("a write of a plain store is work for the hourly jobs, a deletion for those of the minute too", async () => {
+  it("a write of a plain store: work for the hourly jobs; a deletion: for those of the minute too", async () => {
     const world = new World();
     await world.create("a");
     expect(world.busy).toEqual(["hour"]);
@@ -144,13 +144,13 @@ describe("what others hear of writes", () => {
     expect(world.busy).toEqual(["hour", "hour", "minute"]);
   });
 
-  it("every write of a store with an extension is work for the jobs of the minute", async () => {
+  it("a write of a store with an extension: work for the jobs of the minute too", async () => {
     const world = new World({});
     await world.create("a");
     expect(world.busy).toEqual(["hour", "minute"]);
   });
 
-  it("a list of any version asks for a published copy, any other list does not", async () => {
+  it("a list of any version: asks for a published copy; any other list: does not", async () => {
     const world = new World();
     await world.create("a");
     expect(world.store.list(collectionRequest(leasesDefinition)).ok).toBe(true);

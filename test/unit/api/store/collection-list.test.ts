@@ -43,7 +43,7 @@ async function worldOf(...created: string[]): Promise<StoreWorld> {
 }
 
 describe("a list", () => {
-  it("is an envelope around the stored texts, in key order, at the newest revision", async () => {
+  it("a list: the stored texts in key order, at the newest revision", async () => {
     const world = await worldOf("b", "a");
     const text = list(world);
     expect(text).toEqual({
@@ -84,7 +84,7 @@ describe("a list", () => {
 });
 
 describe("selectors", () => {
-  it("label and field selectors: all of them and the namespace have to match", async () => {
+  it("label and field selectors: an object matches all of them and the namespace", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a", {}, { labels: { color: "red", size: "1" } }));
     await world.create(aLease("b", {}, { labels: { color: "blue" } }));
@@ -120,7 +120,7 @@ describe("selectors", () => {
 });
 
 describe("pages", () => {
-  it("remainingItemCount is exact without a selector, absent with one and on the last page", async () => {
+  it("remainingItemCount: exact without a selector, absent with one and on the last page", async () => {
     const world = await worldOf("a", "b", "c", "d", "e");
     const first = list(world, { limit: 2 });
     expect([names(first), first.metadata.remainingItemCount]).toEqual([["a", "b"], 3]);
@@ -134,19 +134,19 @@ describe("pages", () => {
     expect(list(world, { limit: 5 }).metadata.continue).toBeUndefined();
   });
 
-  it("resourceVersion=0 ignores the limit, but not the one of a later page", async () => {
+  it("resourceVersion=0: the limit counts for later pages only", async () => {
     const world = await worldOf("a", "b", "c");
     expect(names(list(world, { limit: 1, resourceVersion: "0" }))).toEqual(["a", "b", "c"]);
     const { continue: continueToken } = list(world, { limit: 1 }).metadata;
     expect(names(list(world, { limit: 1, resourceVersion: "0", continueToken }))).toEqual(["b"]);
   });
 
-  it("a token without a limit brings the whole rest", async () => {
+  it("a token without a limit: the whole rest", async () => {
     const world = await worldOf("a", "b", "c");
     expect(names(list(world, { continueToken: list(world, { limit: 1 }).metadata.continue }))).toEqual(["b", "c"]);
   });
 
-  it("later pages show the first page's revision, whatever happens meanwhile", async () => {
+  it("later pages: the revision of the first page, also after changes", async () => {
     const world = await worldOf("a", "b", "c", "d");
     const before = ["c", "d"].map((name) => world.stored(name));
     const first = list(world, { limit: 2 });
@@ -159,7 +159,7 @@ describe("pages", () => {
     expect(list(world, { continueToken: second.metadata.continue }).items).toEqual([before[1]]);
   });
 
-  it.each([1, 2, 3, 4, 5, 6])("pages of old revisions agree with copies of the past while objects change (seed %i)", async (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])("pages of old revisions while objects change (seed %i): equal to copies of the past", async (seed) => {
     const random = new RandomHistory(seed);
     const { world, past } = random;
     await random.steps(15);

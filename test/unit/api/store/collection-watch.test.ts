@@ -75,7 +75,7 @@ describe("the start of a watch", () => {
     expect(bounded.watch({ ...ask, sendInitialEvents: true, resourceVersion: "1" }).refused).toBeUndefined();
   });
 
-  it("the bookmark that ends the initial events names the shape of the list; without bookmarks there is none", async () => {
+  it("the bookmark after the initial events: has the shape of the list; without bookmarks: absent", async () => {
     const world = await worldOf("a");
     const [watch, silent] = [true, false].map((allowWatchBookmarks) => world.watch({ sendInitialEvents: true, allowWatchBookmarks }));
     await now(world);
@@ -164,7 +164,7 @@ describe("rule 21: watchers hear of a change only when it is durable", () => {
     expect(world.logged).toEqual([{ level: "error", event: "changes were not published" }]);
   });
 
-  it("all changes of a turn arrive as one piece, in the order of their revisions", async () => {
+  it("changes of one turn: one piece, in the order of their revisions", async () => {
     const world = await worldOf();
     const watch = world.watch({ resourceVersion: "1" });
     await world.scheduler.run(
@@ -176,7 +176,7 @@ describe("rule 21: watchers hear of a change only when it is durable", () => {
 });
 
 describe("selectors", () => {
-  it("an object that leaves is DELETED as it was, with the new revision; one that enters is ADDED", async () => {
+  it("an object that leaves a selector: DELETED as it was, with the new revision; one that enters: ADDED", async () => {
     const world = new StoreWorld();
     const watch = world.watch({ labelSelector: "color=red", resourceVersion: "1" });
     await world.create(aLease("a", { holderIdentity: "1" }, red));
@@ -231,7 +231,7 @@ describe("resuming", () => {
     }
   });
 
-  it.each([11, 12])("a client that is cut off again and again ends with what is stored (seed %i)", async (seed) => {
+  it.each([11, 12])("a client that is cut off again and again (seed %i): ends with the stored objects", async (seed) => {
     const random = new RandomHistory(seed);
     const { world } = random;
     const held = new Map<string, string>();
@@ -262,7 +262,7 @@ describe("resuming", () => {
 });
 
 describe("representations", () => {
-  it("a Table's columns stand in the first event only, whether it is of the start or of later", async () => {
+  it("columns of a Table: in the first event only, of the start or later", async () => {
     const world = await worldOf("a", "b");
     const watches = [world.watch({ representation: TABLE }), world.watch({ representation: TABLE, resourceVersion: "3" })];
     await world.create(aLease("c"));
@@ -276,7 +276,7 @@ describe("representations", () => {
     expect(watches.map(({ events }) => events.map(({ object }) => object.rows?.[0]?.cells[0]).join(""))).toEqual(["abcc", "cc"]);
   });
 
-  it("a watch of metadata alone: its bookmarks are metadata too", async () => {
+  it("a watch of metadata alone: bookmarks are metadata too", async () => {
     const world = await worldOf("a");
     const watch = world.watch({ representation: { as: "partial", version: "v1" }, sendInitialEvents: true, allowWatchBookmarks: true });
     await now(world);
@@ -284,7 +284,7 @@ describe("representations", () => {
     expect(watch.brief).toEqual(["ADDED a@2", "BOOKMARK @2"]);
   });
 
-  it("watchers of one view on one range get the very same bytes", async () => {
+  it("watchers of one view on one range: the same bytes", async () => {
     const world = await worldOf("a");
     const request: Partial<CollectionRequest>[] = [
       {},

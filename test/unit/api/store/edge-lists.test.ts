@@ -98,8 +98,8 @@ function listedIn({ envelope, rows }: ListBody): Listed {
   };
 }
 
-describe("a Worker", () => {
-  it("asks the store until it has heard of it, and then uses the copy", async () => {
+describe("copies of lists in a Worker", () => {
+  it("no news of the store: no copy; after news: the copy, read once", async () => {
     const world = new World();
     expect(await world.find()).toBeUndefined();
     expect(world.reads).toBe(0);
@@ -109,7 +109,7 @@ describe("a Worker", () => {
     expect(world.reads).toBe(1);
   });
 
-  it("uses no copy that is older than 60 s, though the store did not change, and then looks into KV once a second at most", async () => {
+  it("a copy older than 60 s: not used, and KV is read once a second at most", async () => {
     const world = new World();
     await world.askStore();
     expect(await world.find()).toBeDefined();
@@ -126,7 +126,7 @@ describe("a Worker", () => {
     expect(world.kv.puts).toBe(1);
   });
 
-  it("does not look into KV when it has not heard of the store for 60 s", async () => {
+  it("news of the store older than 60 s: no copy, and KV is not read", async () => {
     const world = new World();
     await world.askStore();
     await world.scheduler.pass(LIST_COPY_AGE_MAX_MS + 1);
@@ -134,7 +134,7 @@ describe("a Worker", () => {
     expect(world.reads).toBe(0);
   });
 
-  it("keeps what it heard last, whatever order the answers come in", async () => {
+  it("answers in another order: the latest news counts", async () => {
     const world = new World();
     const now = world.scheduler.now;
     await world.askStore();
@@ -144,7 +144,7 @@ describe("a Worker", () => {
     expect(await world.find()).toBeUndefined();
   });
 
-  it("drops a copy that the store's history has left behind", async () => {
+  it("a copy below the floor of the history: dropped", async () => {
     const world = new World();
     await world.askStore();
     expect(await world.find()).toBeDefined();
@@ -153,14 +153,14 @@ describe("a Worker", () => {
     expect(await world.find()).toBeUndefined();
   });
 
-  it("lets one request read at a time", async () => {
+  it("three requests at once: one reads KV, the others ask the store", async () => {
     const world = new World();
     await world.askStore();
     const found = await Promise.all([world.find(), world.find(), world.find()]);
     expect([found.map((copy) => copy !== undefined), world.reads]).toEqual([[true, false, false], 1]);
   });
 
-  it.each(KV_FAULTS.filter((fault) => fault !== "none" && fault !== "rolledBack"))("a KV whose value is %s is of no use", async (fault) => {
+  it.each(KV_FAULTS.filter((fault) => fault !== "none" && fault !== "rolledBack"))("a value in KV that is %s: no copy", async (fault) => {
     const world = new World();
     await world.prepareForeign();
     world.fault = fault;
@@ -169,7 +169,7 @@ describe("a Worker", () => {
     expect(world.reads).toBe(1);
   });
 
-  it("remembers a bounded number of stores", async () => {
+  it("more stores than the bound: the oldest is forgotten", async () => {
     const world = new World();
     await world.askStore();
     for (let i = 1; i <= EDGE_STORES_MAX; i++) world.worker.note(`c${i}/leases`, { incarnation: "i", floor: 0, at: 0 });
@@ -216,7 +216,7 @@ class Informer {
 }
 
 describe("lists at resourceVersion 0 while KV loses, delays, rolls back, damages or mixes up its value", () => {
-  it.each(seeds)("are right, and informers built on them converge (seed %i)", async (seed) => {
+  it.each(seeds)("every list: equal to the state of its revision, and informers converge (seed %i)", async (seed) => {
     const world = new World(seed);
     await world.prepareForeign();
     const { random, scheduler } = world;
@@ -283,7 +283,7 @@ describe("lists at resourceVersion 0 while KV loses, delays, rolls back, damages
 });
 
 describe("a store that was lost and began anew", () => {
-  it("is never shown by its former copy once the Worker has heard of it", async () => {
+  it("news of the new incarnation: the former copy is not used", async () => {
     const former = new World(1);
     await former.create(aLease("former"));
     await former.askStore();

@@ -95,7 +95,7 @@ describe("isUsable", () => {
 });
 
 describe("a copy", () => {
-  it("is named by its store and holds what the store holds", async () => {
+  it("a copy: has the name of its store, and its rows by namespace", async () => {
     const world = await filled();
     const copy = await copyOf(world);
     expect(listCopyKey(storeName("default", leasesDefinition))).toBe(`list/${NAME}`);
@@ -129,7 +129,7 @@ describe("a copy", () => {
     expect(fromCopy).toEqual(listPage(world.store, request, leasesDefinition));
   });
 
-  it("stays as it was while the store changes", async () => {
+  it("a change of the store: the copy stays as it was", async () => {
     const world = await filled();
     const request = collectionRequest(leasesDefinition, { resourceVersion: "0" });
     const copy = await copyOf(world);
@@ -138,7 +138,7 @@ describe("a copy", () => {
     expect(listOfCopy(copy, request, leasesDefinition, () => 0)).toEqual(before);
   });
 
-  it("leaves the store only once its revision is durable, and never if that fails", async () => {
+  it("a revision that is not durable: not published; a sync that fails: rejected", async () => {
     const world = await filled();
     world.storage.holdSync();
     let bytes: Uint8Array | undefined;
@@ -180,11 +180,11 @@ describe("a copy", () => {
     ["with another number of rows", JSON.stringify({ ...HEAD, rows: 1 }), false],
     ["that is no JSON", "{", false],
     ["that is null", "null", false],
-  ])("with a right digest and a head %s", async (_, head, expected) => {
+  ])("a copy with a right digest and a head %s: read only with a right head", async (_, head, expected) => {
     expect((await openListCopy(await seal(head, fakeDigest), NAME, fakeDigest)) !== undefined).toBe(expected);
   });
 
-  it("serves the other representation of its kind", async () => {
+  it("the other representation of its kind: the list of the store", async () => {
     const world = new StoreWorld({ definition: eventsDefinition, representations: [eventsGroupEventsDefinition] });
     await world.create({ metadata: { namespace: "ns", name: "a" }, involvedObject: { namespace: "ns" }, reason: "r" } as KubeObject);
     const name = storeName("c", eventsDefinition);

@@ -93,7 +93,7 @@ describe("changesSince", () => {
     }
   });
 
-  it("below the floor of a history in which nothing mattered is not expired; a restart does not know that", async () => {
+  it("changesSince below the floor of a history without links: no changes; after a restart: expired", async () => {
     const { world, reader, cursor, restart } = setting(3);
     const start = cursor();
     for (const name of ["a", "b", "c", "d", "e", "f"]) await world.create(aLease(name));
@@ -105,7 +105,7 @@ describe("changesSince", () => {
 });
 
 describe("listMetadata and metadataOf", () => {
-  it("pages look at so many rows and list what matters", async () => {
+  it("listMetadata: a page reads so many rows and lists those with links", async () => {
     const { world, reader, cursor } = setting();
     await world.create(aLease("a"));
     await world.create(aLease("b", {}, { ownerReferences: [owner] }));

@@ -44,7 +44,7 @@ function setting(inner: StoreExtension<undefined>) {
 }
 
 describe("observed", () => {
-  it("the store's own extension works as without an observer, which hears of changes and turns", async () => {
+  it("an extension of the store: works as without the observer, which hears changes and turns", async () => {
     const inner = new Inner();
     const { world, seen } = setting(inner);
     // The first turn of a namespace only asks about it.
@@ -56,7 +56,7 @@ describe("observed", () => {
     expect(seen).toEqual(["ADDED ns/a", "turn", "DELETED ns/a", "turn"]);
   });
 
-  it("works around an extension that does nothing, and hears of lost turns", async () => {
+  it("an empty extension: the observer hears changes, turns and lost turns", async () => {
     const { world, seen } = setting({});
     await world.create(aLease("first"));
     seen.length = 0;

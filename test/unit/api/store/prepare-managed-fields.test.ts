@@ -65,7 +65,7 @@ const anEvent = toCoreEvent({
 const LATER_MS = 61_000;
 
 describe("apply (ServerSideApply)", () => {
-  it("creates when absent, like a POST; again it changes nothing, whatever the time", async () => {
+  it("an absent object: created as by POST; a repetition later: changes nothing", async () => {
     const world = new StoreWorld();
     const result = await apply(world, lease({ holderIdentity: "x" }));
     expect(result).toMatchObject({ ok: true, code: 201, warnings: [] });
@@ -81,7 +81,7 @@ describe("apply (ServerSideApply)", () => {
     expect(world.history()).toEqual(["ADDED ns/a"]);
   });
 
-  it("a dry run stores nothing", async () => {
+  it("a dry run: stores nothing", async () => {
     const world = new StoreWorld();
     expect(await apply(world, lease({ holderIdentity: "x" }), { dryRun: true })).toMatchObject({ ok: true, code: 201 });
     expect(world.stored("a")).toBeUndefined();
@@ -90,7 +90,7 @@ describe("apply (ServerSideApply)", () => {
     expect(world.history()).toEqual(["ADDED ns/a"]);
   });
 
-  it("conflict, force, shared and dropped fields, through the rows", async () => {
+  it("conflict, force, shared and dropped fields: each kept in the stored entries", async () => {
     const world = new StoreWorld();
     await apply(world, lease({ holderIdentity: "x", leaseDurationSeconds: 5 }));
     const conflict = 'Apply failed with 1 conflict: conflict with "applier": .spec.holderIdentity';
@@ -105,7 +105,7 @@ describe("apply (ServerSideApply)", () => {
     expect(entriesOf(world.stored("a"))).toEqual(["b Apply coordination.k8s.io/v1"]);
   });
 
-  it("of status: an entry of its own, spec in it is ignored; of a missing object it is 404", async () => {
+  it("apply of status: an entry of its own, spec is ignored; without the object: 404", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     const status = { conditions: [{ type: "Tested", status: "True" }] };
     const config = { metadata: { name: "n" }, spec: { finalizers: ["example.com/x"] }, status };
@@ -118,7 +118,7 @@ describe("apply (ServerSideApply)", () => {
     expect(JSON.stringify(stored?.metadata?.managedFields)).not.toMatch(/f:spec|f:phase/);
   });
 
-  it("a ServiceCIDR's status endpoint keeps the metadata, and yet its entry", async () => {
+  it("status endpoint of a ServiceCIDR: keeps the metadata, and has an entry of its own", async () => {
     const world = new StoreWorld({ definition: serviceCIDRsDefinition });
     await apply(world, { metadata: { name: "c" }, spec: { cidrs: ["10.0.0.0/24"] } }, { version: "v1beta1" });
     const condition = { type: "Ready", status: "True", reason: "r", message: "m", lastTransitionTime: "2026-01-01T00:00:00Z" };
@@ -160,7 +160,7 @@ describe("apply (ServerSideApply)", () => {
       want: '422 Invalid Lease.coordination.k8s.io "a" is invalid: spec.leaseDurationSeconds: Invalid value: -1: must be greater than 0',
     },
     { config: lease({ renewTime: "soon" }), want: "400 BadRequest" },
-  ])("refuses $want", async ({ config, options, want }) => {
+  ])("refused apply: $want", async ({ config, options, want }) => {
     for (const exists of [false, true]) {
       if (exists && want.includes("uid mismatch")) continue;
       const world = new StoreWorld();
@@ -170,7 +170,7 @@ describe("apply (ServerSideApply)", () => {
     }
   });
 
-  it("a name other than the URL's is refused", async () => {
+  it("a name other than the URL's: 400", async () => {
     const world = new StoreWorld();
     const body = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
     expect(refusalOf(await world.patch("a", "apply", { ...body, metadata: { name: "b" } }))).toBe(
@@ -179,7 +179,7 @@ describe("apply (ServerSideApply)", () => {
     expect(refusalOf(await world.patch("a", "apply", body))).toMatch(/^400 BadRequest .* name must be provided$/);
   });
 
-  it("a resourceVersion is a precondition; where there is no object it is none", async () => {
+  it("a resourceVersion: a precondition of an update, ignored by a create", async () => {
     const world = new StoreWorld();
     expect(refusalOf(await apply(world, lease({}, { resourceVersion: "77" })))).toBe("ok 201");
     expect(refusalOf(await apply(world, lease({ holderIdentity: "x" }, { resourceVersion: "77" })))).toMatch(
@@ -190,20 +190,20 @@ describe("apply (ServerSideApply)", () => {
   });
 
   it.each<[string, GetResult, string]>([
-    ["an Active namespace", aNamespace("ns"), "ok 201"],
-    ["a terminating one", terminatingNamespace("ns"), "403 Forbidden"],
+    ["Active namespace", aNamespace("ns"), "ok 201"],
+    ["terminating namespace", terminatingNamespace("ns"), "403 Forbidden"],
     [
-      "a missing one",
+      "missing namespace",
       { ok: false, status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason: "NotFound", code: 404 } },
       "404 NotFound",
     ],
-  ])("creates in %s as a POST does", async (_what, answer, want) => {
+  ])("create in a %s: answered as a POST", async (_what, answer, want) => {
     const world = new StoreWorld();
     world.namespaces.set("ns", answer);
     expect(refusalOf(await apply(world, lease({ holderIdentity: "x" })))).toContain(want);
   });
 
-  it("two at once of one absent name: one creates, the other applies to what it made", async () => {
+  it("two at once of one absent name: one creates, the other applies to the new object", async () => {
     const world = new StoreWorld();
     const requests = [
       applyRequest(world, lease({ holderIdentity: "x" })),
@@ -216,7 +216,7 @@ describe("apply (ServerSideApply)", () => {
 });
 
 describe("managedFields of other writes", () => {
-  it("create, PUT, each patch and the status endpoint: manager, version and subresource of the request", async () => {
+  it("create, PUT, each patch and the status endpoint: an entry with manager, version and subresource of the request", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     const as = (fieldManager: string) => ({ fieldManager, group: "" });
     await world.create({ metadata: { name: "n", labels: { a: "1" } } }, as("creator"));
@@ -239,7 +239,7 @@ describe("managedFields of other writes", () => {
     expect(fieldsOf(world.stored("n"), "strategist")).toEqual({ "f:metadata": { "f:labels": { "f:a": {} } } });
   });
 
-  it("a PUT that leaves them out keeps them, [] and [{}] forget them, what is malformed is ignored", async () => {
+  it("a PUT without managedFields: keeps them; with [] or [{}]: forgets them; with malformed ones: ignores them", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a", { holderIdentity: "x" }));
     const kept = world.stored("a")?.metadata?.managedFields;
@@ -267,7 +267,7 @@ describe("managedFields of other writes", () => {
     expect(world.history()).toEqual(["ADDED ns/a", "MODIFIED ns/a"]);
   });
 
-  it("a change that the kind undoes leaves no trace, not even a time", async () => {
+  it("a change that the kind undoes: entries and times stay", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     await world.create({ metadata: { name: "n" }, spec: { finalizers: ["example.com/x"] } } as Namespace, { group: "" });
     const before = world.stored<Namespace>("n");
@@ -276,12 +276,12 @@ describe("managedFields of other writes", () => {
     expect(world.stored("n")).toEqual(before);
   });
 
-  it("initial objects belong to the server", () => {
+  it("initial objects: owned by kube-apiserver", () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     expect(entriesOf(world.stored("default"))).toEqual(["kube-apiserver Update v1"]);
   });
 
-  it("events: each group's entries speak its own names, and a conflict is seen across them", async () => {
+  it("events: entries have the names of their group, and a conflict is found across groups", async () => {
     const world = new StoreWorld({ definition: eventsDefinition, representations: [eventsGroupEventsDefinition] });
     const made = objectOf<CoreEvent>(await world.create(anEvent, { group: "events.k8s.io", fieldManager: "events" }));
     expect(fieldsOf(made, "events")).toHaveProperty("f:note");

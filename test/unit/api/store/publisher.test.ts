@@ -122,7 +122,7 @@ describe("what is published", () => {
   it.each<[string, () => Promise<void>, number]>([
     ["fails", () => Promise.reject(new Error("KV is down")), 0],
     ["never answers", () => new Promise(() => undefined), PUBLISH_TIMEOUT_MS],
-  ])("a KV that %s is told in the log and tried again, a minute later, with the same version", async (_, put, afterMs) => {
+  ])("a KV that %s: logged, and tried again a minute later with the same version", async (_, put, afterMs) => {
     const world = new World();
     world.put = put;
     await world.demand();

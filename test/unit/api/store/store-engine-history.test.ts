@@ -52,7 +52,7 @@ describe("the history", () => {
     expect(world.store.revision - world.store.floor).toBe(6);
   });
 
-  it.each([1, 2, 3])("state and rows agree through random lives, restarts and lost turns (seed %i)", async (seed) => {
+  it.each([1, 2, 3])("random lives, restarts and lost turns (seed %i): state and rows agree", async (seed) => {
     const random = new RandomHistory(seed, { historyBounds: { entriesMax: 20, sizeMax: 8_000, trimEntries: 3 } });
     const { world } = random;
     let [revision, floor] = [1, 1];

@@ -71,7 +71,7 @@ describe("a create that waits for its supply", () => {
     expect(extension.log).toEqual(["ADDED ns/a with supply of a"]);
   });
 
-  it("the second succeeds when the first fails; what the first was given goes back", async () => {
+  it("its supply fails: a second create of the name succeeds, and the supply of the first goes back", async () => {
     const { extension, start, needy, turn } = setting();
     const first = start(createRequest(needy("a")));
     await turn();
@@ -86,7 +86,7 @@ describe("a create that waits for its supply", () => {
     expect(extension.log).toEqual(["abandon supply of a", "ADDED ns/a with supply of a"]);
   });
 
-  it("a second one that needs no supply neither overtakes nor overwrites the first", async () => {
+  it("a second create without a supply: waits, overwrites nothing", async () => {
     const { extension, world, start, needy, turn } = setting();
     const first = start(createRequest(needy("a")));
     await turn();
@@ -100,7 +100,7 @@ describe("a create that waits for its supply", () => {
     expect(world.stored("a")?.spec?.holderIdentity).toBe("needs a supply");
   });
 
-  it("a PUT of the name waits and is then an update", async () => {
+  it("a PUT of the name: waits, then updates", async () => {
     const { extension, world, start, needy, turn } = setting();
     const first = start(createRequest(needy("a")));
     await turn();
@@ -116,7 +116,7 @@ describe("a create that waits for its supply", () => {
     expect(world.history()).toEqual(["ADDED ns/a"]);
   });
 
-  it("many waiters: one after the other gets its chance", async () => {
+  it("many waiters: served one after the other", async () => {
     const { extension, start, needy, turn } = setting();
     const states = [1, 2, 3, 4].map(() => start(createRequest(needy("a"))));
     await turn();
@@ -130,7 +130,7 @@ describe("a create that waits for its supply", () => {
     expect(extension.calls).toHaveLength(3);
   });
 
-  it("creates of other names go on; a generated name is not the held one", async () => {
+  it("creates of other names: do not wait; a generated name: not the held one", async () => {
     // Two worlds of one seed draw the same names, as long as they do the same.
     const generated = { metadata: { generateName: "web-", namespace: "ns" } };
     const nameIn = (result: WriteResult) =>
@@ -146,7 +146,7 @@ describe("a create that waits for its supply", () => {
     expect(drawn).not.toBe(name);
   });
 
-  it("a lost turn frees the name", async () => {
+  it("a lost turn: the name is free again", async () => {
     const { extension, world, start, needy, turn } = setting();
     const lost = world.store.write(createRequest(needy("a"))).catch((error: unknown) => String(error));
     await turn();
@@ -160,8 +160,8 @@ describe("a create that waits for its supply", () => {
   });
 });
 
-describe("what is stored when the supply has come decides", () => {
-  it("an update whose object changed meanwhile is a conflict and gives its supply back", async () => {
+describe("an operation whose supply has come", () => {
+  it("an update whose object changed meanwhile: 409, and the supply goes back", async () => {
     const { extension, world, start, turn } = setting();
     await world.create(aLease("a"));
     const stored = world.stored("a");
@@ -180,7 +180,7 @@ describe("what is stored when the supply has come decides", () => {
     expect(extension.log.at(-1)).toBe("abandon supply of a");
   });
 
-  it("a patch is applied again to what is stored then", async () => {
+  it("a patch whose object changed meanwhile: applied to the newest object", async () => {
     const { extension, world, start, turn } = setting();
     await world.create(aLease("a"));
     const slow = start({
@@ -199,7 +199,7 @@ describe("what is stored when the supply has come decides", () => {
     expect(world.stored("a")).toMatchObject({ metadata: { labels: { a: "b" } }, spec: { holderIdentity: "x" } });
   });
 
-  it("an update of an object that was deleted, or deleted and made again, does not bring it back", async () => {
+  it("an update of an object that was deleted, or deleted and made again: does not bring it back", async () => {
     for (const again of [false, true]) {
       const { extension, world, start, turn } = setting();
       await world.create(aLease("a"));
@@ -222,7 +222,7 @@ describe("what is stored when the supply has come decides", () => {
     }
   });
 
-  it("past the deadline the operation only gives back", async () => {
+  it("past the deadline: nothing is committed, and the supply goes back", async () => {
     const { extension, world, start, needy, turn } = setting();
     const late = start(createRequest(needy("a")));
     const intime = start(createRequest(needy("b")));
@@ -238,7 +238,7 @@ describe("what is stored when the supply has come decides", () => {
     expect(world.stored("a")).toBeUndefined();
   });
 
-  it("past the deadline nothing is committed either by one that waited and needs no supply (rule 7)", async () => {
+  it("past the deadline, an operation that waited without a supply: commits nothing (rule 7)", async () => {
     const { extension, world, start, needy, turn } = setting();
     start(createRequest(needy("a")));
     await turn();
@@ -250,7 +250,7 @@ describe("what is stored when the supply has come decides", () => {
     expect(world.history()).toEqual([]);
   });
 
-  it("however long peers take, the writes that wait for them are bounded; the others get 429 (rule 19)", async () => {
+  it("slow peers: a bounded number of writes waits, the others get 429 (rule 19)", async () => {
     const { extension, start, needy, turn } = setting();
     const states: { result?: WriteResult }[] = [];
     for (let i = 0; i < STORE_OPERATIONS_MAX + 2; i++) {
@@ -277,7 +277,7 @@ describe("what is stored when the supply has come decides", () => {
     expect(extension.log).toEqual(["abandon supply of a"]);
   });
 
-  it("a full queue cannot keep a supplied operation from the turn that ends it", async () => {
+  it("a full queue: a supplied operation gets its turn all the same", async () => {
     const { extension, world, start, needy, turn } = setting();
     const supplied = start(createRequest(needy("a")));
     await turn();
@@ -289,7 +289,7 @@ describe("what is stored when the supply has come decides", () => {
     expect(world.stored("a")).toBeDefined();
   });
 
-  it("an operation whose commit throws gives its supply back", async () => {
+  it("an operation whose commit throws: the supply goes back", async () => {
     const { extension, world, start, needy, turn } = setting();
     const failing = start(createRequest(needy("a")));
     await turn();
@@ -305,8 +305,8 @@ describe("what is stored when the supply has come decides", () => {
   });
 });
 
-describe("the answer", () => {
-  it("an answer: waits for what the extension has to settle; the operation is ended once", async () => {
+describe("the answer to an operation", () => {
+  it("work that the extension has to settle: done before the answer, and the operation ends once", async () => {
     const log: string[] = [];
     let settle: () => void = () => undefined;
     const world = new StoreWorld({

@@ -18,7 +18,7 @@ function refusalOf(result: WriteResult): string {
 const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 describe("create", () => {
-  it("stamps identity, birth and revision, and stores what it answers", async () => {
+  it("a new object: identity, creation time and revision; the answer is what is stored", async () => {
     const world = new StoreWorld();
     const result = await world.create(aLease("a", { holderIdentity: "me" }));
     expect(result).toMatchObject({ ok: true, code: 201, gone: false, warnings: [] });
@@ -80,7 +80,7 @@ describe("create", () => {
     expect(drawn).not.toBe(names[0]);
   });
 
-  it("generateName of a kind without suffix: the base itself; taken = no unique name, to be tried again", async () => {
+  it("generateName of a kind without suffix: the base itself; taken: no unique name, with a retry", async () => {
     const plain = { ...namespacesDefinition, generatesNameSuffix: false, initialObjects: [] };
     const world = new StoreWorld({ definition: plain });
     const request = { metadata: { generateName: "web" } };
@@ -92,14 +92,14 @@ describe("create", () => {
     expect(again.ok ? 0 : again.status.details?.retryAfterSeconds).toBe(1);
   });
 
-  it("a name beside generateName wins", async () => {
+  it("a name beside generateName: the name counts", async () => {
     const world = new StoreWorld();
     expect(objectOf(await world.create(aLease("a", {}, { generateName: "b-" }))).metadata?.name).toBe("a");
   });
 });
 
 describe("get", () => {
-  it("resourceVersion unset, 0 and N answer the newest object; beyond the head: 504", async () => {
+  it("resourceVersion unset, 0 and N: the newest object; beyond the head: 504", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     const key = { namespace: "ns", name: "a" };
@@ -113,7 +113,7 @@ describe("get", () => {
 });
 
 describe("update", () => {
-  it("needs the stored resourceVersion; what is stale is a conflict", async () => {
+  it("the stored resourceVersion: accepted; a stale one: 409", async () => {
     const world = new StoreWorld();
     const created = objectOf(await world.create(aLease("a")));
     const updated = objectOf(await world.update({ ...created, spec: { holderIdentity: "x" } } as Lease));
@@ -416,7 +416,7 @@ describe("group commit", () => {
     expect(world.storage.historySince(0, 999).map(({ revision }) => revision)).toEqual(Array.from({ length: 101 }, (_, i) => i + 2));
   });
 
-  it("one operation that throws is its own 500 and undoes only what it wrote", async () => {
+  it("an operation that throws: 500, and only its own writes are undone", async () => {
     const world = new StoreWorld({
       extension: {
         committed: (change) => {
@@ -436,7 +436,7 @@ describe("group commit", () => {
     expect(world.logged).toEqual([{ level: "error", event: "write failed" }]);
   });
 
-  it("a storage that fails takes the whole turn with it, and the next turn finds what was stored before", async () => {
+  it("a storage that fails: the whole turn is lost, and the next one finds the stored state of before", async () => {
     const world = new StoreWorld();
     await world.create(aLease("before"));
     const put = world.storage.objectPut.bind(world.storage);
@@ -454,7 +454,7 @@ describe("group commit", () => {
     expect(world.history()).toEqual(["ADDED ns/before", "ADDED ns/a"]);
   });
 
-  it("a full queue answers 429 at once and applies nothing of it", async () => {
+  it("a full queue: 429 at once, nothing is applied", async () => {
     const world = new StoreWorld();
     const writes = Array.from({ length: STORE_QUEUE_MAX + 3 }, (_, i) =>
       world.store.write(createRequest(aLease(`a${i}`), { dryRun: true })),
@@ -468,7 +468,7 @@ describe("group commit", () => {
 });
 
 describe("a lost turn", () => {
-  it("a lost turn: rejects its writers, keeps nothing, and its revisions are given again, which nobody has seen", async () => {
+  it("a lost turn: its writers are rejected, nothing is kept, and its revisions are given again", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));
     const watch = world.watch({ resourceVersion: "2" });
@@ -526,7 +526,7 @@ describe("a lost turn", () => {
     ]);
   });
 
-  it("a fault of the extension after the commit hides no change from watchers", async () => {
+  it("a fault of the extension after the commit: watchers hear of every change", async () => {
     let faults = 1;
     const world = new StoreWorld({
       extension: {

@@ -19,7 +19,7 @@ const namespaces = definition("", "namespaces");
 const nodes = definition("", "nodes");
 
 describe("beforeCreate", () => {
-  it("stamps identity, fills the namespace in and keeps what the client wrote", () => {
+  it("a create: has identity and namespace, and keeps the members of the client", () => {
     const { object, errors } = create<Lease>(leases, { metadata: { name: "a", labels: { x: "y" } }, spec: { holderIdentity: "h" } });
     expect(errors).toEqual([]);
     expect(object).toEqual({
@@ -28,7 +28,7 @@ describe("beforeCreate", () => {
     });
   });
 
-  it("refuses a resourceVersion with upstream's bare 500", () => {
+  it("a resourceVersion: upstream's bare 500", () => {
     const verdict = beforeCreate(
       leases,
       { metadata: { name: "a", resourceVersion: "1" } },
@@ -47,7 +47,7 @@ describe("beforeCreate", () => {
     });
   });
 
-  it("refuses another namespace than the URL's, and clears it for cluster-scoped kinds", () => {
+  it("another namespace than the URL's: refused; for cluster-scoped kinds: cleared", () => {
     expect(create(leases, { metadata: { name: "a", namespace: "other" } }).errors).toEqual([
       "the namespace of the provided object does not match the namespace sent on the request",
     ]);
@@ -56,7 +56,7 @@ describe("beforeCreate", () => {
     expect(object.metadata).not.toHaveProperty("namespace");
   });
 
-  it("collects the errors of metadata and of the kind, metadata first", () => {
+  it("errors: those of metadata first, then those of the kind", () => {
     const { errors } = create<Lease>(leases, { metadata: { name: "A_" }, spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } });
     expect(errors).toHaveLength(3);
     expect(errors[0]).toMatch(/^metadata\.name: Invalid value: "A_"/);
@@ -70,13 +70,13 @@ describe("beforeCreate", () => {
     expect(create(leases, {}).errors).toEqual(["metadata.name: Required value: name or generateName is required"]);
   });
 
-  it("generation is 1 where the kind counts it and absent elsewhere, whatever the client says", () => {
+  it("generation: 1 where the kind counts it, absent elsewhere", () => {
     const slice = { metadata: { name: "a", generation: 7 }, addressType: "IPv4", endpoints: [] };
     expect(create<EndpointSlice>(slices, slice).object.metadata?.generation).toBe(1);
     expect(create(leases, { metadata: { name: "a", generation: 7 } }).object.metadata).not.toHaveProperty("generation");
   });
 
-  it("drops repeated owners with a warning", () => {
+  it("repeated owners: dropped with a warning", () => {
     const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u" };
     const { object, warnings } = create(leases, { metadata: { name: "a", ownerReferences: [owner, owner] } });
     expect(object.metadata?.ownerReferences).toEqual([owner]);
@@ -97,7 +97,7 @@ describe("beforeUpdate", () => {
     metadata: { name: "a", labels: { a: "b" }, ...metadata },
   });
 
-  it("takes identity from the stored object when the client leaves it out", () => {
+  it("absent identity: taken from the stored object", () => {
     expect(update(slices, { after: after({}), before }).object).toEqual(before);
   });
 
@@ -107,17 +107,17 @@ describe("beforeUpdate", () => {
     { name: "a label", change: after({}, { labels: { a: "c" } }), want: 5 },
     { name: "an endpoint", change: after({ endpoints: [] }), want: 5 },
     { name: "a client's generation is ignored", change: after({}, { generation: 99 }), want: 4 },
-  ])("generation after changing $name is $want", ({ change, want }) => {
+  ])("generation after a change of $name: $want", ({ change, want }) => {
     expect(update(slices, { after: change, before }).object.metadata?.generation).toBe(want);
   });
 
-  it("ignores creationTimestamp, refuses a foreign uid", () => {
+  it("another creationTimestamp: ignored; another uid: refused", () => {
     const { object, errors } = update(slices, { after: after({}, { uid: "v", creationTimestamp: "1999-01-01T00:00:00Z" }), before });
     expect(object.metadata?.creationTimestamp).toBe("2026-01-01T00:00:00Z");
     expect(errors).toEqual(['metadata.uid: Invalid value: "v": field is immutable']);
   });
 
-  it("keeps the deletion's marks and lets no finalizer in any more", () => {
+  it("an object in deletion: keeps its marks, and takes no new finalizer", () => {
     const deleting = {
       ...before,
       metadata: { ...before.metadata, deletionTimestamp: "2026-01-02T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: ["a/b"] },
@@ -129,7 +129,7 @@ describe("beforeUpdate", () => {
     ]);
   });
 
-  it("endpoints that stay as they are are not judged again", () => {
+  it("unchanged endpoints: not validated again", () => {
     const bad: EndpointSlice = { ...before, endpoints: [{ addresses: ["nonsense"], conditions: {} }] };
     expect(update(slices, { after: { ...bad, metadata: { name: "a", labels: { z: "z" } } }, before: bad }).errors).toEqual([]);
     const changed: EndpointSlice = { ...bad, endpoints: [{ addresses: ["worse"], conditions: {} }], metadata: { name: "a" } };
@@ -137,10 +137,10 @@ describe("beforeUpdate", () => {
   });
 });
 
-describe("status and spec stay apart", () => {
+describe("status and spec", () => {
   const node: Node = { metadata: { name: "n", uid: "u", labels: { a: "b" } }, spec: { unschedulable: true }, status: { phase: "x" } };
 
-  it("the main endpoint keeps the stored status", () => {
+  it("the main endpoint: keeps the stored status", () => {
     const after: Node = { metadata: { name: "n", labels: { c: "d" } }, spec: {}, status: { phase: "y" } };
     expect(update(nodes, { after, before: node }).object).toMatchObject({
       metadata: { labels: { c: "d" } },
@@ -149,7 +149,7 @@ describe("status and spec stay apart", () => {
     });
   });
 
-  it("the status endpoint keeps the stored spec and takes metadata", () => {
+  it("the status endpoint: keeps the stored spec and takes metadata", () => {
     const after: Node = { metadata: { name: "n", labels: { c: "d" } }, spec: {}, status: { phase: "y" } };
     expect(updateStatus(nodes, { after, before: node }).object).toMatchObject({
       metadata: { labels: { c: "d" } },
@@ -158,7 +158,7 @@ describe("status and spec stay apart", () => {
     });
   });
 
-  it("a status that was not there goes, one that the client forgot comes back", () => {
+  it("a status without a stored one: dropped; a forgotten status: restored", () => {
     const bare: KubeObject = { metadata: { name: "n", uid: "u" } };
     expect(
       update(nodes, { after: { metadata: { name: "n" }, status: { phase: "y" } } as KubeObject, before: bare }).object,
@@ -168,7 +168,7 @@ describe("status and spec stay apart", () => {
     });
   });
 
-  it("a Service's status endpoint takes annotations too", () => {
+  it("the status endpoint of a Service: takes annotations too", () => {
     const before: Service = {
       metadata: { name: "s", namespace: "ns", uid: "u" },
       spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
@@ -191,7 +191,7 @@ describe("status and spec stay apart", () => {
 describe("beforeFinalizeUpdate", () => {
   const before: Namespace = { metadata: { name: "x", uid: "u" }, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
 
-  it("takes spec.finalizers and keeps the status", () => {
+  it("a finalize: takes spec.finalizers and keeps the status", () => {
     const after: Namespace = { metadata: { name: "x" }, spec: { finalizers: [] }, status: { phase: "Terminating" } };
     expect(beforeFinalizeUpdate(namespaces, { after, before }, CONTEXT)).toEqual({ ok: true, value: [] });
     expect(after).toMatchObject({ spec: { finalizers: [] }, status: { phase: "Active" } });
@@ -206,7 +206,7 @@ describe("beforeFinalizeUpdate", () => {
 });
 
 describe("names", () => {
-  it("nameFor: the given name, else a generated one, else none", () => {
+  it("nameFor: the given name, else a generated one, else no name", () => {
     const random = seededRandom(3);
     expect(nameFor(leases, { metadata: { name: "a", generateName: "b-" } }, random)).toBe("a");
     expect(nameFor(leases, { metadata: { generateName: "b-" } }, random)).toMatch(/^b-.{5}$/);
@@ -214,7 +214,7 @@ describe("names", () => {
     expect(nameFor(leases, {}, random)).toBe("");
   });
 
-  it("checkNameMatches: the body's name is the URL's", () => {
+  it("checkNameMatches: a body with another name than the URL is refused", () => {
     expect(checkNameMatches({ metadata: { name: "a" } }, "a")).toBeUndefined();
     expect(checkNameMatches({ metadata: { name: "a" } }, "b")).toMatchObject({
       code: 400,

@@ -26,7 +26,7 @@ describe("bookmarks", () => {
     );
   });
 
-  it("a bookmark comes once shortly before the end", async () => {
+  it("the end of a watch: one bookmark shortly before", async () => {
     const world = new StoreWorld();
     const watch = world.watch({ allowWatchBookmarks: true, timeoutSeconds: 10 });
     await world.scheduler.pass(7_000);
@@ -60,7 +60,7 @@ describe("probes", () => {
 });
 
 describe("open watches", () => {
-  it("are counted by resource, version and scope", () => {
+  it("open watches: counted by resource, version and scope", () => {
     const world = new StoreWorld();
     world.watch();
     world.watch();

@@ -132,8 +132,8 @@ async function history(seed: number): Promise<void> {
   expect(violations).toEqual([]);
 }
 
-describe("garbage collection against a slow model", () => {
-  it(`random graphs, circles, policies, faults and restarts, ${HISTORIES} histories from seed ${SEED}`, async () => {
+describe("garbage collection", () => {
+  it(`random graphs, circles, policies, faults and restarts (${HISTORIES} histories from seed ${SEED}): ends as the slow model`, async () => {
     for (let seed = SEED; seed < SEED + HISTORIES; seed++) {
       try {
         await history(seed);

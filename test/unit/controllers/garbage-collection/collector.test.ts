@@ -5,7 +5,7 @@ import { CollectorWorld } from "../../../support/worlds/collector-world";
 const names = (world: CollectorWorld): string[] => [...world.all().keys()].sort();
 
 describe("a deletion in the background", () => {
-  it("takes dependents, and theirs, in one pass", async () => {
+  it("dependents and their dependents: deleted in one pass", async () => {
     const world = new CollectorWorld();
     const a = await world.make("Pod", "a");
     const b = await world.make("Lease", "b", [a]);
@@ -23,14 +23,14 @@ describe("a deletion in the background", () => {
     ["the owner is there", (owner) => owner, false],
     ["the kind is not served", (owner) => ({ ...owner, kind: "ReplicaSet" }), false],
     ["the version is not served", (owner) => ({ ...owner, apiVersion: "v2" }), false],
-  ])("a new dependent, %s", async (_, reference, goes) => {
+  ])("a new dependent, %s: deleted when its owner is absent", async (_, reference, goes) => {
     const world = new CollectorWorld();
     await world.make("Lease", "d", [reference(await world.make("Pod", "o"))]);
     await world.settle();
     expect(world.find("Lease", "d") === undefined).toBe(goes);
   });
 
-  it("an owner in another namespace is none; a cluster-scoped one owns in all of them, but a namespaced one no cluster-scoped object", async () => {
+  it("an owner in another namespace: absent; a cluster-scoped owner: owns in all namespaces; a namespaced owner: owns no cluster-scoped object", async () => {
     const world = new CollectorWorld();
     const elsewhere = await world.make("Pod", "o", [], { namespace: "other" });
     const node = await world.make("Node", "n");
@@ -45,7 +45,7 @@ describe("a deletion in the background", () => {
     expect(names(world)).toEqual(["Node c"]);
   });
 
-  it("one with another live owner survives without the reference", async () => {
+  it("a dependent with another live owner: stays without the reference", async () => {
     const world = new CollectorWorld();
     const [a, b] = [await world.make("Pod", "a"), await world.make("Pod", "b")];
     await world.make("Lease", "d", [a, b]);
@@ -54,7 +54,7 @@ describe("a deletion in the background", () => {
     expect(world.find("Lease", "d")).toMatchObject({ ownerReferences: [b] });
   });
 
-  it("what got a live owner between the look and the deletion stays", async () => {
+  it("a dependent that gets a live owner before its deletion: stays", async () => {
     const world = new CollectorWorld();
     const a = await world.make("Pod", "a");
     const b = await world.make("Pod", "b");
@@ -83,7 +83,7 @@ describe("a deletion in the background", () => {
 });
 
 describe("a deletion in the foreground", () => {
-  it("the owner goes after its blocking dependents, which go after theirs", async () => {
+  it("order: dependents of dependents, dependents, owner", async () => {
     const world = new CollectorWorld();
     const a = await world.make("Pod", "a");
     const b = await world.make("Lease", "b", [a]);
@@ -93,7 +93,7 @@ describe("a deletion in the foreground", () => {
     expect(world.removed).toEqual(["Pod ns/c", "Lease ns/b", "Pod ns/a"]);
   });
 
-  it("waits for a blocking dependent that is held, not for one that does not block; waiting is not work left", async () => {
+  it("a held dependent: waited for when it blocks, and the wait is no work left", async () => {
     const world = new CollectorWorld();
     const a = await world.make("Pod", "a");
     await world.make("Lease", "held", [a], { finalizers: ["example.com/x"] });
@@ -107,7 +107,7 @@ describe("a deletion in the foreground", () => {
     expect(names(world)).toEqual(["Lease ns/loose"]);
   });
 
-  it("a dependent with another live owner stays and is not waited for", async () => {
+  it("a dependent with another live owner: stays, and the owner does not wait for it", async () => {
     const world = new CollectorWorld();
     const [a, b] = [await world.make("Pod", "a"), await world.make("Pod", "b")];
     await world.make("Lease", "d", [a, b]);
@@ -117,7 +117,7 @@ describe("a deletion in the foreground", () => {
     expect(world.find("Lease", "d")?.ownerReferences).toEqual([b]);
   });
 
-  it.each([[["a"]], [["a", "b", "c"]]])("a circle goes when %j are deleted", async (deleted) => {
+  it.each([[["a"]], [["a", "b", "c"]]])("a circle of which %j are deleted: all go", async (deleted) => {
     const world = new CollectorWorld();
     const a = await world.make("Pod", "a");
     const b = await world.make("Pod", "b", [a]);
@@ -151,12 +151,12 @@ describe("a dependent that is made between the reading of its store and the dele
     return world;
   }
 
-  it("is waited for", async () => {
+  it("Foreground: the owner waits for the dependent", async () => {
     const world = await setting("Foreground");
     expect(names(world)).toEqual(["Lease ns/d", "Pod ns/a"]);
   });
 
-  it("is orphaned", async () => {
+  it("Orphan: the dependent loses the reference and stays", async () => {
     const world = await setting("Orphan");
     expect(names(world)).toEqual(["Lease ns/d"]);
     expect(world.find("Lease", "d")).toMatchObject({ finalizers: ["example.com/x"] });
@@ -165,7 +165,7 @@ describe("a dependent that is made between the reading of its store and the dele
 });
 
 describe("a deletion with Orphan", () => {
-  it("takes the references and then the owner; other references stay", async () => {
+  it("dependents: lose the reference before the owner goes, and keep others", async () => {
     const world = new CollectorWorld();
     const [a, b] = [await world.make("Pod", "a"), await world.make("Pod", "b")];
     await world.make("Lease", "one", [a]);
@@ -176,7 +176,7 @@ describe("a deletion with Orphan", () => {
     expect([world.find("Lease", "one")?.ownerReferences, world.find("Lease", "two")?.ownerReferences]).toEqual([undefined, [b]]);
   });
 
-  it("keeps the finalizers of others", async () => {
+  it("finalizers of clients: kept", async () => {
     const world = new CollectorWorld();
     await world.make("Pod", "a", [], { finalizers: ["example.com/x"] });
     await world.delete("Pod", "a", { propagationPolicy: "Orphan" });
@@ -185,8 +185,8 @@ describe("a deletion with Orphan", () => {
   });
 });
 
-describe("what it costs", () => {
-  it("plain objects are not remembered, and nothing is read when nothing changed", async () => {
+describe("cost of a pass", () => {
+  it("plain objects: not remembered; no change: no history is read", async () => {
     const world = new CollectorWorld();
     for (let i = 0; i < 20; i++) await world.make("Pod", `p${i}`);
     await world.settle();
@@ -204,7 +204,7 @@ describe("what it costs", () => {
     expect([world.calls.sort(), reads]).toEqual([["leases changesSince", "nodes changesSince", "pods changesSince"], 0]);
   });
 
-  it("what is left of a finished deletion is nothing", async () => {
+  it("a finished deletion: no memory and no row stays", async () => {
     const world = new CollectorWorld();
     const a = await world.make("Pod", "a");
     await world.make("Pod", "b", [a]);
@@ -229,7 +229,7 @@ describe("faults", () => {
     expect(names(world)).toEqual(["Lease ns/d0", "Lease ns/d2", "Lease ns/d4", "Lease ns/d6", "Pod ns/keep"]);
   });
 
-  it("a store that cannot be read holds finalizers back, not deletions", async () => {
+  it("a store that cannot be read: owners keep their finalizers, dependents are deleted", async () => {
     const world = new CollectorWorld();
     const a = await world.make("Pod", "a");
     const b = await world.make("Pod", "b");

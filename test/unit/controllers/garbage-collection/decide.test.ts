@@ -28,9 +28,9 @@ const foreground: Partial<ObjectLinks> = { deleting: true, finalizers: ["foregro
 describe("ownerState", () => {
   it.each<[string, ObjectLinks | null, OwnerState]>([
     ["nothing there", null, "absent"],
-    ["another uid has its name", pod("o", [], { uid: "other" }), "absent"],
+    ["an object of its name with another uid", pod("o", [], { uid: "other" }), "absent"],
     ["alive", pod("o"), "solid"],
-    ["finalizer without a deletion", pod("o", [], { finalizers: ["foregroundDeletion"] }), "solid"],
+    ["a finalizer without a deletion", pod("o", [], { finalizers: ["foregroundDeletion"] }), "solid"],
     ["deleted with Foreground", pod("o", [], foreground), "waiting"],
     ["deleted with Orphan", pod("o", [], { deleting: true, finalizers: ["orphan"] }), "solid"],
     ["deleted, held by somebody else", pod("o", [], { deleting: true, finalizers: ["example.com/x"] }), "solid"],
@@ -87,7 +87,7 @@ describe("releasableOwners", () => {
     expect(names(...objects)).toEqual(want);
   });
 
-  it("a chain of 20,000 is no depth of the stack", () => {
+  it("a chain of 20,000: decided without a deep stack", () => {
     const chain = Array.from({ length: 20_000 }, (_, i) => pod(`p${i}`, i === 0 ? [] : [owner(`p${i - 1}`)], foreground));
     expect(names(...chain)).toEqual(["p19999"]);
   });

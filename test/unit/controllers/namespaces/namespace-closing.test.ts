@@ -29,7 +29,7 @@ async function setting(close: () => Promise<unknown>) {
 }
 
 describe("the answer to the DELETE of a namespace", () => {
-  it("comes when the namespace is closed everywhere; only the DELETE that marks it closes", async () => {
+  it("order: the namespace is closed everywhere, then the answer comes; later writes close nothing", async () => {
     let done: () => void = () => undefined;
     const { world, closed, heard } = await setting(() => new Promise<void>((resolve) => (done = resolve)));
     let answered = false;
@@ -47,14 +47,14 @@ describe("the answer to the DELETE of a namespace", () => {
   it.each([
     ["fail", () => Promise.reject(new Error("down"))],
     ["are slow", () => new Promise(() => undefined)],
-  ])("comes all the same when stores %s", async (_, close) => {
+  ])("stores that %s: the answer comes within the bound", async (_, close) => {
     const { world } = await setting(close);
     const start = world.scheduler.now;
     expect(await world.delete("ns", {}, "")).toMatchObject({ ok: true });
     expect(world.scheduler.now - start).toBeLessThanOrEqual(CLOSE_WAIT_MS);
   });
 
-  it("a dry run and a refusal close nothing", async () => {
+  it("a dry run and a refusal: nothing is closed", async () => {
     const { world, closed } = await setting(() => Promise.resolve());
     await world.delete("ns", { dryRun: true }, "");
     await world.delete("default", {}, "");

@@ -6,7 +6,7 @@ const LATER = NOW + 60_000;
 const NOTHING: DeletionProgress = { remaining: new Map(), finalizers: new Map(), failures: [] };
 
 describe("conditionsAfter", () => {
-  it("of an empty namespace all say that it is fine", () => {
+  it("an empty namespace: all five conditions are False", () => {
     expect(conditionsAfter(NOTHING, [], NOW)?.map(({ type, status, reason }) => [type, status, reason])).toEqual([
       ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered"],
       ["NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions"],
@@ -43,12 +43,12 @@ describe("conditionsAfter", () => {
       "ContentDeletionFailed",
       "Failed to delete all resource types, 2 remaining: pods.: down, services.: down",
     ],
-  ])("tells of %s", (_, progress, type, reason, message) => {
+  ])("%s: one condition is True, with upstream's reason and message", (_, progress, type, reason, message) => {
     const found = conditionsAfter({ ...NOTHING, ...progress }, [], NOW)?.filter(({ status }) => status === "True");
     expect(found).toEqual([{ type, status: "True", reason, message, lastTransitionTime: "2026-01-01T00:00:00Z" }]);
   });
 
-  it("the same again is no change; the time moves with the status alone; other conditions stay", () => {
+  it("equal progress: no change; another status: a new time; conditions of others: kept", () => {
     const one = { ...NOTHING, remaining: new Map([["pods.", 1]]) };
     const own = { type: "Own", status: "True", lastTransitionTime: "2025-01-01T00:00:00Z", reason: "R", message: "m" };
     const first = conditionsAfter(one, [own], NOW) ?? [];

@@ -40,8 +40,8 @@ function setting(namespaces: string[], contents: Content[]) {
   return { ports, log };
 }
 
-describe("one pass", () => {
-  it("closes everywhere before it empties anything, and finalizes only what is empty everywhere", async () => {
+describe("a pass", () => {
+  it("order: closed in every store, emptied in every store, reported, finalized", async () => {
     const { ports, log } = setting(
       ["a"],
       [
@@ -74,7 +74,7 @@ describe("one pass", () => {
     expect(log.slice(2)).toEqual(["empty pods a uid of a", "empty leases a uid of a", "report a [] ", "finalize a uid of a"]);
   });
 
-  it("while it is not known that no Pod is left, the rest stays", async () => {
+  it("a store of Pods that cannot be emptied: the rest stays", async () => {
     const { ports, log } = setting(
       ["a"],
       [
@@ -87,14 +87,14 @@ describe("one pass", () => {
     expect(log).toContain("report a [] pods.: down");
   });
 
-  it("a store that has not closed the namespace counts as not empty", async () => {
+  it("a store that has not closed the namespace: counts as not empty", async () => {
     const { ports, log } = setting(["a"], [{ resource: "leases", left: [0] }]);
     ports.content = ports.content.map((content) => ({ ...content, empty: () => Promise.resolve("notClosed") }));
     expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 0, failed: 0 });
     expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
   });
 
-  it("leaves what is held for the next pass", async () => {
+  it("held objects: the namespace is finalized in a later pass", async () => {
     const { ports, log } = setting(
       ["a"],
       [
@@ -107,35 +107,38 @@ describe("one pass", () => {
     expect(await deleteNamespaces(ports)).toEqual({ seen: 1, finished: 1, failed: 0 });
   });
 
-  it.each(["close", "empty"] as const)("a store that fails to %s holds only the namespace that it fails for", async (fails) => {
-    const { ports, log } = setting(
-      ["a", "b"],
-      [
-        { resource: "leases", left: [0], fails },
-        { resource: "services", left: [0] },
-      ],
-    );
-    expect(await deleteNamespaces(ports)).toEqual({ seen: 2, finished: 0, failed: 2 });
-    expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
-    if (fails === "close") expect(log.some((line) => line.startsWith("empty"))).toBe(false);
-    expect(log.filter((line) => line.startsWith("warn"))).toEqual(["warn namespace deletion a", "warn namespace deletion b"]);
-  });
+  it.each(["close", "empty"] as const)(
+    "a store that fails to %s: its namespaces are not finalized, each with a log line",
+    async (fails) => {
+      const { ports, log } = setting(
+        ["a", "b"],
+        [
+          { resource: "leases", left: [0], fails },
+          { resource: "services", left: [0] },
+        ],
+      );
+      expect(await deleteNamespaces(ports)).toEqual({ seen: 2, finished: 0, failed: 2 });
+      expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
+      if (fails === "close") expect(log.some((line) => line.startsWith("empty"))).toBe(false);
+      expect(log.filter((line) => line.startsWith("warn"))).toEqual(["warn namespace deletion a", "warn namespace deletion b"]);
+    },
+  );
 
-  it("a namespace that cannot be finalized does not stop the others", async () => {
+  it("a namespace that cannot be finalized: the others are", async () => {
     const { ports } = setting(["a", "b"], [{ resource: "leases", left: [0] }]);
     const finalize = ports.finalize;
     ports.finalize = (namespace) => (namespace.name === "a" ? Promise.reject(new Error("conflict")) : finalize(namespace));
     expect(await deleteNamespaces(ports)).toEqual({ seen: 2, finished: 1, failed: 1 });
   });
 
-  it("nothing to do is nothing done", async () => {
+  it("no namespace: no call", async () => {
     const { ports, log } = setting([], [{ resource: "leases", left: [0] }]);
     expect([await deleteNamespaces(ports), log]).toEqual([{ seen: 0, finished: 0, failed: 0 }, []]);
   });
 });
 
 describe("withoutFinalizer", () => {
-  it("takes the finalizer `kubernetes` and nothing else", () => {
+  it("finalizer kubernetes: removed, everything else stays; without it: undefined", () => {
     const metadata = { name: "a", labels: { x: "y" }, finalizers: ["example.com/own"] };
     const namespace = { metadata, spec: { finalizers: ["example.com/x", "kubernetes"] }, status: { phase: "Terminating" } };
     expect(withoutFinalizer(namespace)).toEqual({ ...namespace, spec: { finalizers: ["example.com/x"] } });

@@ -6,6 +6,6 @@ it.each([
   { items: [1], size: 2, chunks: [[1]] },
   { items: [1, 2], size: 2, chunks: [[1, 2]] },
   { items: [1, 2, 3, 4, 5], size: 2, chunks: [[1, 2], [3, 4], [5]] },
-])("$items in chunks of $size: $chunks", ({ items, size, chunks }) => {
+])("chunks of $size of $items: $chunks", ({ items, size, chunks }) => {
   expect(chunksOf<number>(items, size)).toEqual(chunks);
 });

@@ -18,7 +18,7 @@ describe("LOG_LEVEL", () => {
     ["loud", ["info", "warn", "error"]],
     ["warn", ["warn", "error"]],
     ["error", ["error"]],
-  ])("%j writes the events of %j", (text, levels) => {
+  ])("%j: writes the events of %j", (text, levels) => {
     expect(LOG_LEVELS.filter((level) => isWritten(level, text))).toEqual(levels);
   });
 });

@@ -8,7 +8,7 @@ describe("pause", () => {
     [-3, 1],
     [0.2, 1],
     [25, 25],
-  ])("of %d ms waits for a timer of %d ms: the event loop goes round at least once", async (ms, waited) => {
+  ])("pause of %d ms: a timer of %d ms, so that the event loop goes round", async (ms, waited) => {
     const scheduler = new SimScheduler();
     const startedAt = scheduler.now;
     await scheduler.run(pause(scheduler.clock(), ms));
@@ -17,7 +17,7 @@ describe("pause", () => {
 });
 
 describe("Pace", () => {
-  it("rests in proportion to the work since its last rest, at most a quarter of a second", async () => {
+  it("rest: in proportion to the work since the last rest, a quarter of a second at most", async () => {
     const scheduler = new SimScheduler();
     const clock = scheduler.clock();
     const pace = new Pace(clock, 3);

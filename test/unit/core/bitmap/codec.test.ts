@@ -18,7 +18,7 @@ describe("page codec", () => {
     [33, 520],
     [4095, 520],
     [4096, 8],
-  ])("round trip of a page with %i taken, in %i bytes", (count, length) => {
+  ])("page with %i taken: stored in %i bytes, and read back equal", (count, length) => {
     const page = pageWith(count);
     const bytes = encodePage(page);
     expect(bytes.length).toBe(length);
@@ -37,7 +37,7 @@ describe("page codec", () => {
     expect([...decoded.value.taken()]).toEqual([...pageWith(100).taken()]);
   });
 
-  it("stored form, version 1: pinned", () => {
+  it("stored form of version 1: these very bytes", () => {
     const page = new Page();
     for (const index of [1, 2, 4000]) page.add(index);
     expect([...encodePage(page)].slice(0, 4)).toEqual([1, 2, 3, 0]);
@@ -53,7 +53,7 @@ describe("page codec", () => {
     ["a list that does not ascend", () => encodePage(pageWith(5)).fill(0, 8, 18), "order"],
     ["a list beyond the page", () => encodePage(pageWith(1)).fill(255, 8, 10), "order"],
     ["with another count", () => encodePage(pageWith(100)).fill(7, 2, 3), "checksum"],
-  ] as const)("bytes that are %s: refused", (_, make, error) => {
+  ] as const)("bytes, %s: refused", (_, make, error) => {
     expect(decodePage(make())).toEqual({ ok: false, error });
   });
 

@@ -3,7 +3,7 @@ import { TakenCounts } from "../../../../src/core/bitmap/fenwick";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 describe("taken counts", () => {
-  it.each([1, 2, 8, 64])("%i pages: prefix sums and the page of the k-th free offset, against a list", (pages) => {
+  it.each([1, 2, 8, 64])("%i pages: prefix sums and the page of the k-th free offset as in a list", (pages) => {
     const random = seededRandom(4500 + pages);
     const pageSize = 10;
     const counts = new TakenCounts(pages, pageSize);

@@ -11,13 +11,13 @@ describe("popcount", () => {
     [0xfffffffe, 31],
     [0xffffffff, 32],
     [-1, 32],
-  ])("%i has %i", (bits, want) => {
+  ])("popcount of %i: %i", (bits, want) => {
     expect(popcount(bits)).toBe(want);
   });
 });
 
 describe("page: rank and select by numbers", () => {
-  it("with 1, 2 and 6 taken: two below 3, and 3 is the second free one", () => {
+  it("1, 2 and 6 taken: two below 3, and 3 is the second free one", () => {
     const page = new Page();
     for (const index of [6, 1, 2]) page.add(index);
     expect([0, 1, 2, 3, 6, 7, PAGE_BITS].map((index) => page.countBelow(index))).toEqual([0, 0, 1, 2, 2, 3, 3]);
@@ -25,7 +25,7 @@ describe("page: rank and select by numbers", () => {
     expect([...page.taken()]).toEqual([1, 2, 6]);
   });
 
-  it("full: everything is taken, nothing can be selected", () => {
+  it("full page: everything is taken, nothing can be selected", () => {
     const page = new Page();
     for (let index = 0; index < PAGE_BITS; index++) expect(page.add(index)).toBe(true);
     expect(page.content.kind).toBe("full");
@@ -49,7 +49,7 @@ describe("page: rank and select by numbers", () => {
   });
 });
 
-describe("page: against an array of booleans", () => {
+describe("page against an array of booleans", () => {
   it.each([4401, 4402, 4403, 4404])("seed %i", (seed) => {
     const random = seededRandom(seed);
     // Some seeds fill, some hover, some empty the page.

@@ -72,7 +72,7 @@ describe("parseConfig: defaults and accepted values", () => {
     { range: "2001:db8::/125", families: ["IPv6"], ranges: ["2001:db8::/125"], first: "2001:db8::1" },
     // upstream demands a least size of the primary range only
     { range: "10.0.0.0/24,2001:db8::/127", families: ["IPv4", "IPv6"], ranges: ["10.0.0.0/24", "2001:db8::/127"], first: "10.0.0.1" },
-  ])("range $range", ({ range, families, ranges, first }) => {
+  ])("range $range: its families, prefixes and first address", ({ range, families, ranges, first }) => {
     const config = configOf({ SERVICE_CLUSTER_IP_RANGE: range });
     expect(config.serviceFamilies).toEqual(families);
     expect(config.serviceRanges).toEqual(ranges);
@@ -152,7 +152,7 @@ describe("parseConfig: refusals", () => {
         `SERVICE_CLUSTER_IP_RANGE[1]: "nonsense" ${cidr}`,
       ],
     },
-  ])("range: $name", ({ range, gates, want }) => {
+  ])("range, $name: refused with upstream's text", ({ range, gates, want }) => {
     expect(errorsOf({ SERVICE_CLUSTER_IP_RANGE: range, FEATURE_GATES: gates })).toEqual(want);
   });
 
@@ -165,7 +165,7 @@ describe("parseConfig: refusals", () => {
       gates: "MultiCIDRServiceAllocator=false",
       want: ["FEATURE_GATES: DisableAllocatorDualWrite is enabled, but depends on features that are disabled: [MultiCIDRServiceAllocator]"],
     },
-  ])("gates $gates", ({ gates, want }) => {
+  ])("gates $gates: refused", ({ gates, want }) => {
     expect(errorsOf({ FEATURE_GATES: gates })).toEqual(want);
   });
 

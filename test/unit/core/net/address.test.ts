@@ -99,7 +99,7 @@ describe("parseAddress: refuses", () => {
     ["::ffff:1.2.3.4", "ipv4Mapped"],
     ["::FFFF:102:304", "ipv4Mapped"],
     ["0:0:0:0:0:ffff:a00:1", "ipv4Mapped"],
-  ] as const)("%j as %s", (text, error) => {
+  ] as const)("%j: refused as %s", (text, error) => {
     expect(parseAddress(text)).toEqual({ ok: false, error });
   });
 });

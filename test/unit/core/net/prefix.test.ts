@@ -74,7 +74,7 @@ describe("prefix arithmetic", () => {
     ["0.0.0.0/0", "::/0", "disjoint"],
     ["::/0", "fd00::/64", "contains"],
     ["::/96", "0.0.0.0/0", "disjoint"],
-  ])("relation: %s to %s is %s", (a, b, want) => {
+  ])("relation of %s to %s: %s", (a, b, want) => {
     expect(relation(prefixOf(a), prefixOf(b))).toBe(want);
   });
 
@@ -91,7 +91,7 @@ describe("prefix arithmetic", () => {
     expect(lastOf(prefixOf("::/0"))).toBe(2n ** 128n - 1n);
   });
 
-  it("halves: lower and upper; a single address has none", () => {
+  it("halves: the lower and the upper one; of a single address: none", () => {
     const texts = (prefix: Prefix) => halves(prefix).map(formatPrefix);
     expect(texts(prefixOf("10.0.0.0/8"))).toEqual(["10.0.0.0/9", "10.128.0.0/9"]);
     expect(texts(prefixOf("::/0"))).toEqual(["::/1", "8000::/1"]);
@@ -99,7 +99,7 @@ describe("prefix arithmetic", () => {
     expect(() => halves(prefixOf("10.0.0.1/32"))).toThrow("cannot be cut");
   });
 
-  it("prefixAround: the aligned prefix of an address", () => {
+  it("prefixAround an address: the aligned prefix", () => {
     expect(formatPrefix(prefixAround("IPv4", 0x0a636363n, 12))).toBe("10.96.0.0/12");
     expect(formatPrefix(prefixAround("IPv6", 5n, 0))).toBe("::/0");
   });

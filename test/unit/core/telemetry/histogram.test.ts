@@ -37,7 +37,7 @@ describe("the reader of metrics in tests", () => {
     "# HELP a b\n",
     '# HELP a b\n# TYPE a histogram\na_bucket{le="1"} 2\na_sum 3\na_count 2\n',
     '# HELP a b\n# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 3\na_count 1\n',
-  ])("refuses %j", (text) => {
+  ])("%j: refused", (text) => {
     expect(() => parsePrometheus(text)).toThrow();
   });
 });

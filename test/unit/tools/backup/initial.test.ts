@@ -34,7 +34,7 @@ it.each<[string, ObjectMeta, object, boolean]>([
   ["pods", { namespace: "default", name: "kubernetes" }, {}, false],
   ["services.example.com", { namespace: "default", name: "kubernetes" }, {}, false],
   ["namespaces.example.com", { name: "kube-system" }, {}, false],
-])("%s %j %j: %s", (type, metadata, rest, want) => {
+])("isInitial %s %j %j: %s", (type, metadata, rest, want) => {
   const [resource = "", ...group] = type.split(".");
   expect(isInitial({ metadata, ...rest } as KubeObject, { group: group.join("."), resource })).toBe(want);
 });

@@ -50,7 +50,7 @@ describe("object to import", () => {
     );
   });
 
-  it("member that gets lost: named", () => {
+  it("member that the import drops: named", () => {
     const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u" };
     const metadata = { name: "a", deletionTimestamp: "2024-01-01T00:00:00Z", ownerReferences: [owner], finalizers: ["foregroundDeletion"] };
     const { object, lost } = importable("Service", { metadata });

@@ -105,7 +105,7 @@ describe("a plan without conflicts", () => {
     ["two families, one address", { clusterIPs: ["10.96.0.10"], ipFamilies: ["IPv4", "IPv6"] }, true],
     ["node port named", { type: "NodePort", clusterIPs: ["10.96.0.10"], ports: [{ port: 80, nodePort: 30_080 }] }, false],
     ["node port open", { type: "NodePort", clusterIPs: ["10.96.0.10"], ports: [{ port: 80 }] }, true],
-  ])("object that leaves an address or a port to the server, %s: comes last", (_, spec, isOpen) => {
+  ])("Service, %s: comes last when the server chooses an address or a port", (_, spec, isOpen) => {
     expect(plan([service("a", spec)]).services.map((planned) => planned.isOpen)).toEqual([isOpen]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nameMismatch, namespaceMismatch } from "../../../../src/worker/http/body-names";
 
 describe("names in body and URL", () => {
-  it("another namespace: refused; none or the same: accepted", () => {
+  it("namespace of the body: refused when another, accepted when absent or the same", () => {
     expect(namespaceMismatch({ metadata: { namespace: "b" } }, "a")?.message).toBe(
       "the namespace of the provided object does not match the namespace sent on the request",
     );

@@ -48,7 +48,7 @@ describe("parseCollectionOptions", () => {
       want: `${LIST} resourceVersionMatch: Unsupported value: "Best": supported values: "Exact", "NotOlderThan", ""`,
     },
     { query: "sendInitialEvents=false", want: `${LIST} sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list` },
-  ])("list: $query", ({ query, want }) => {
+  ])("list, $query: read, or upstream's text", ({ query, want }) => {
     expect(collection(query)).toBe(want);
   });
 
@@ -62,7 +62,7 @@ describe("parseCollectionOptions", () => {
       want: `${LIST} resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided`,
     },
     { query: "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", want: "ok" },
-  ])("watch: $query", ({ query, want }) => {
+  ])("watch, $query: read, or upstream's text", ({ query, want }) => {
     expect(collection(query, true)).toBe(want);
   });
 });

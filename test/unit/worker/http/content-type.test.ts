@@ -11,7 +11,7 @@ describe("bodyTypeOf", () => {
     { type: "application/vnd.kubernetes.protobuf", want: "protobuf" },
     { type: "text/plain", want: undefined },
     { type: "application/x-www-form-urlencoded", want: undefined },
-  ])("$type is $want", ({ type, want }) => {
+  ])("Content-Type $type: $want", ({ type, want }) => {
     expect(bodyTypeOf(type)).toBe(want);
   });
 });
@@ -24,7 +24,7 @@ describe("patchTypeOf", () => {
     { type: "application/apply-patch+yaml", want: "apply" },
     { type: "application/json", want: undefined },
     { type: null, want: undefined },
-  ])("$type is $want", ({ type, want }) => {
+  ])("Content-Type $type: $want", ({ type, want }) => {
     expect(patchTypeOf(type)).toBe(want);
   });
 });

@@ -42,7 +42,7 @@ describe("decodeBody", () => {
       body: '{"spec":{"ports":"x"}}',
       want: /^400 Service in version "v1" cannot be handled as a Service: json: cannot unmarshal string/,
     },
-  ])("refuses $body", ({ body, want }) => {
+  ])("body $body: refused", ({ body, want }) => {
     expect(decode(body)).toEqual(typeof want === "string" ? want : expect.stringMatching(want));
   });
 

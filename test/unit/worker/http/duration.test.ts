@@ -10,7 +10,7 @@ describe("parseDuration", () => {
     { text: "0", ms: 0 },
     { text: "-1s", ms: -1000 },
     { text: ".5s", ms: 500 },
-  ])("$text is $ms ms", ({ text, ms }) => {
+  ])("$text: $ms ms", ({ text, ms }) => {
     expect(parseDuration(text)).toEqual({ ok: true, ms });
   });
 
@@ -20,7 +20,7 @@ describe("parseDuration", () => {
     { text: "30y", message: 'time: unknown unit "y" in duration "30y"' },
     { text: "s", message: 'time: invalid duration "s"' },
     { text: "-", message: 'time: invalid duration "-"' },
-  ])("$text is refused with Go's words", ({ text, message }) => {
+  ])("$text: refused in Go's words", ({ text, message }) => {
     expect(parseDuration(text)).toEqual({ ok: false, message });
   });
 });

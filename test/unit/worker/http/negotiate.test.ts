@@ -42,7 +42,7 @@ describe("negotiate", () => {
     { accept: "garbage", shape: "object", want: undefined },
     { accept: "application/json;q=0", shape: "object", want: undefined },
   ];
-  it.each(rows)("$accept for a $shape", ({ accept, shape, want }) => {
+  it.each(rows)("Accept $accept for a $shape: the first form that is served, or 406", ({ accept, shape, want }) => {
     expect(negotiate(accept, shape)).toEqual(want);
     // the second time from the cache
     expect(negotiate(accept, shape)).toEqual(want);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseTimeout, queryBool } from "../../../../src/worker/http/query";
 
 describe("parseTimeout", () => {
-  it("absent: 0; readable: milliseconds; unreadable: 400 with Go's text", () => {
+  it("timeout: absent is 0, readable is milliseconds, unreadable is 400 with Go's text", () => {
     expect(parseTimeout(new URLSearchParams())).toEqual({ ok: true, value: 0 });
     expect(parseTimeout(new URLSearchParams("timeout=32s"))).toEqual({ ok: true, value: 32_000 });
     const refused = parseTimeout(new URLSearchParams("timeout=invalid"));
@@ -22,7 +22,7 @@ describe("queryBool", () => {
     ["watch=False", false],
     ["watch=0", false],
     ["", false],
-  ])("%s is %s", (query, want) => {
+  ])("value %s: %s", (query, want) => {
     expect(queryBool(new URLSearchParams(query), "watch")).toBe(want);
   });
 });

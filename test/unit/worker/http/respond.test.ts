@@ -51,7 +51,7 @@ describe("jsonResponse", () => {
     "",
     "#a",
     "a: b",
-  ])("the text %j is text for readers of YAML 1.1 and 1.2", async (text) => {
+  ])("the text %j: read as text by YAML 1.1 and 1.2", async (text) => {
     const yaml = await jsonResponse(200, JSON.stringify({ [text]: text }), "yaml").text();
     expect(parse(yaml, { version: "1.1" })).toEqual({ [text]: text });
     expect(parse(yaml, { version: "1.2" })).toEqual({ [text]: text });
@@ -66,7 +66,7 @@ describe("renderingOf", () => {
     { query: "", agent: "curl/8.0", want: "pretty" },
     { query: "", agent: "Mozilla/5.0 (X11)", want: "pretty" },
     { query: "pretty=false", agent: "curl/8.0", want: "compact" },
-  ])("$query by $agent is $want", ({ query, agent, want }) => {
+  ])("$query by $agent: $want", ({ query, agent, want }) => {
     expect(renderingOf("json", new URLSearchParams(query), agent)).toBe(want);
   });
 });

@@ -17,7 +17,7 @@ describe("socketHeaders", () => {
     // A token is never sent back.
     { offered: BEARER, agreed: undefined },
     { offered: " , ", agreed: undefined },
-  ])("of $offered it agrees on $agreed", ({ offered, agreed }) => {
+  ])("offer $offered: agrees on $agreed", ({ offered, agreed }) => {
     const headers = new Headers({ Upgrade: "WebSocket", ...(offered === undefined ? {} : { "Sec-WebSocket-Protocol": offered }) });
     expect(socketHeaders(headers)).toEqual({ Upgrade: "websocket", ...(agreed === undefined ? {} : { "Sec-WebSocket-Protocol": agreed }) });
   });

@@ -43,7 +43,7 @@ describe("parseWriteOptions", () => {
       query: `fieldManager=${"a".repeat(129)}`,
       want: '422 CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
     },
-  ])("create: $query", ({ query, want }) => {
+  ])("create, $query: read, or upstream's text", ({ query, want }) => {
     expect(writeRefusal(query)).toBe(want);
   });
 

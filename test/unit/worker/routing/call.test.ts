@@ -65,11 +65,11 @@ describe("call", () => {
     "KV PUT failed: 500 Internal Server Error",
     "KV GET failed: 503 Service Unavailable",
     `${DIRECTORY_SILENT}: KV GET failed: 500 Internal Server Error`,
-  ])("%s is 503 with Retry-After", async (message) => {
+  ])("%s: 503 with Retry-After", async (message) => {
     expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
   });
 
-  it("a broken constraint of the database: a bug, 500", async () => {
+  it("a broken constraint of the database: 500, logged as a bug", async () => {
     const message = "UNIQUE constraint failed: objects.key: SQLITE_CONSTRAINT";
     expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 500 } });
   });

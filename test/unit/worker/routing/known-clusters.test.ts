@@ -54,7 +54,7 @@ describe("a cluster that there is not", () => {
     ["POST", "/api/v1/namespaces/default/services", SERVICE],
     ["PUT", "/api/v1/namespaces/default/services/web", SERVICE],
     ["PATCH", "/api/v1/namespaces/default/services/web", "{}"],
-  ])("%s begins it, once", async (method, path, text) => {
+  ])("%s: begins the cluster, once", async (method, path, text) => {
     const { name, fake, send } = aCluster(ABSENT);
     expect((await send(method, path, text)).code).toBeLessThan(300);
     expect((await send(method, path, text)).code).toBeLessThan(300);
@@ -68,7 +68,7 @@ describe("a cluster that there is not", () => {
   });
 
   it.each(["/api", "/apis", "/version", "/healthz", "/livez", "/openapi/v3", "/api/v1"])(
-    "%s is the server's, and answers",
+    "%s: a path of the server, answered without the cluster",
     async (path) => {
       const { fake, send } = aCluster(ABSENT);
       expect((await send("GET", path)).code).toBe(200);
@@ -138,9 +138,9 @@ describe("what this isolate remembers of a cluster", () => {
 
   it.each([
     { what: "is still being deleted", state: DELETING, path: "", code: 409, message: /the cluster is being deleted/ },
-    { what: "is gone: there is a new one now", state: ABSENT, path: "", code: 503, message: /made anew, try again/ },
-    { what: "is gone, for a dry run", state: ABSENT, path: "?dryRun=All", code: 404, message: /not found/ },
-  ])("a write is answered as by whoever has never seen the cluster, which $what", async ({ state, path, code, message }) => {
+    { what: "was made anew", state: ABSENT, path: "", code: 503, message: /made anew, try again/ },
+    { what: "was deleted, as a dry run", state: ABSENT, path: "?dryRun=All", code: 404, message: /not found/ },
+  ])("a write to a cluster that $what: answered as by an isolate that never saw the cluster", async ({ state, path, code, message }) => {
     let isGone = false;
     const answers: Answers = {
       write: (_request, object) => {
@@ -216,7 +216,7 @@ describe("/clusters/{name}", () => {
   });
 
   it.each(["Blue", "a_b", "-a", "a%2Fb", "%zz", "a~2", "a.b", `${"a".repeat(64)}`, "%F0%9F%92%A3", "a%00"])(
-    "%s is no name",
+    "name %s: refused",
     async (name) => {
       const { env, records } = fakeEnv();
       const codes: number[] = [];

@@ -91,7 +91,7 @@ describe("requestTarget", () => {
     { ask: "GET ipaddresses/2001:db8::1", served: NETWORKING, want: "get ipaddresses /2001:db8::1/" },
     { ask: "GET namespaces/x", served: NETWORKING, want: NO_RESOURCE },
   ];
-  it.each(rows)("$ask (watch: $watch)", (row) => {
+  it.each(rows)("$ask (watch: $watch): its verb, resource and name", (row) => {
     expect(summary(row)).toBe(row.want);
   });
 
@@ -106,7 +106,7 @@ describe("requestTarget", () => {
     { ask: "GET namespaces/x/services/%2e%2e", want: "400 Name parameter invalid: \"..\": may not be '..'" },
     { ask: "GET namespaces/x/services/%zz", want: "400 the URL of the request contains an invalid percent-encoding" },
     { ask: "GET namespaces/x/services/%ff", want: "400 the URL of the request contains an invalid percent-encoding" },
-  ])("an encoded segment never reaches another resource: $ask", (row) => {
+  ])("$ask: the encoded segment reaches no other resource", (row) => {
     expect(summary(row)).toBe(row.want);
   });
 
@@ -117,7 +117,7 @@ describe("requestTarget", () => {
     { ask: "POST localsubjectaccessreviews", want: NO_RESOURCE },
     { ask: "POST namespaces/x/localsubjectaccessreviews", want: "review localsubjectaccessreviews x" },
     { ask: "POST namespaces/x/selfsubjectaccessreviews", want: NO_RESOURCE },
-  ])("reviews are create-only: $ask", (row) => {
+  ])("review $ask: served for POST on its own scope alone", (row) => {
     expect(summary({ ...row, served: AUTHORIZATION })).toBe(row.want);
   });
 });

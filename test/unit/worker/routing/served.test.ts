@@ -22,7 +22,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
     "/apis/networking.k8s.io/v1beta1/ipaddresses",
     "/clusters/one/apis/networking.k8s.io/v1/ipaddresses/10.0.0.1",
     "/openapi/v3/apis/networking.k8s.io/v1",
-  ])("%s is not found, and is there with the gate on", async (path) => {
+  ])("%s: 404; with the gate on: served", async (path) => {
     expect(await ask(off, path)).toEqual({ code: 404, text: "404 page not found\n" });
     expect((await ask(on, path)).code).toBe(200);
     expect((await ask(off, path)).code, "after the other").toBe(404);
@@ -33,7 +33,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
     ["/apis", AGGREGATED],
     ["/openapi/v3", {}],
     ["/openapi/v2", {}],
-  ])("%s does not name them", async (path, headers) => {
+  ])("%s: does not name the resources of the gate", async (path, headers) => {
     const [without, complete] = [await ask(off, path, headers), await ask(on, path, headers)];
     const named = ({ text }: { text: string }) => [
       /apis\/networking|"name":"networking|"ServiceCIDR"|"IPAddress"/.exec(text)?.[0] ?? "",

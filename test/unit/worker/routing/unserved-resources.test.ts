@@ -58,7 +58,7 @@ describe("a resource of Kubernetes that is not served", () => {
     });
   });
 
-  it("a resource of the registry: not in the table", () => {
+  it("resources of the registry: not in the table of unserved ones", () => {
     const wrong = definitions.flatMap(({ group, resource, subresources }) =>
       [[resource], ...subresources.map((name) => [resource, "x", name])].filter((parts) => unservedResource(group, parts)),
     );

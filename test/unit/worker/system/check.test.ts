@@ -197,7 +197,7 @@ describe("GET /check", () => {
     ["DELETE", "/check"],
     ["POST", "/check/owners"],
     ["PUT", `/check/owners/${UID}`],
-  ])("%s %s is no method", async (method, path) => {
+  ])("%s %s: 405", async (method, path) => {
     expect((await world().send(path, method)).status).toBe(405);
   });
 });

@@ -10,7 +10,7 @@ describe("health", () => {
     expect(await response.text()).toBe("ok");
   });
 
-  it("verbose: names the checks; exclude: leaves one out; an unknown check: 404", async () => {
+  it("verbose: names the checks; exclude: leaves one out; unknown check: 404", async () => {
     expect(await (await get("/readyz?verbose")).text()).toBe("[+]ping ok\n[+]config ok\n[+]coordinator ok\nreadyz check passed\n");
     expect(await (await get("/readyz?verbose&exclude=coordinator")).text()).toContain("[+]coordinator excluded: ok\n");
     expect((await get("/livez/coordinator")).status).toBe(404);

@@ -84,7 +84,7 @@ describe("GET", () => {
     expect((await world({}).send("serviceips")).status).toBe(500);
   });
 
-  it("the gate on, other names, and no second range: 404", async () => {
+  it("gate on, another name, or no second range: 404", async () => {
     const { send } = world();
     expect((await send("servicenodeports")).status).toBe(404);
     const path = "http://h/admin/rangeallocations/";
@@ -100,7 +100,7 @@ describe("PUT", () => {
 
   const served = (name: string, clusterIP: string): Service => ({ metadata: { namespace: "shop", name }, spec: { clusterIP } });
 
-  it("bits that differ: named; a bit without an object takes no address", async () => {
+  it("bits that differ: named; a bit without an object: takes no address", async () => {
     const { send, calls } = world();
     // bits 0 and 1
     const response = await send("serviceips", "PUT", brought("Aw=="));
@@ -122,7 +122,7 @@ describe("PUT", () => {
   it.each([
     ["", "imported: 1 held, 2 repairing, 0 unexplained, 2 missing", 1],
     ["?dryRun=All", "compared, nothing was changed: 1 held, 2 repairing, 0 unexplained, 2 missing", 0],
-  ])("asks repair to take what objects here have without holding it (%j)", async (query, message, sweeps) => {
+  ])("addresses of objects without a row (%j): repair is asked to take them", async (query, message, sweeps) => {
     const { send, calls } = world(OWNERS, [
       served("a", "10.96.0.2"),
       served("none", "None"),

@@ -49,7 +49,7 @@ describe("/ranges", () => {
   it.each([
     ["a form that does not exist", { Accept: "text/html" }, answers, 406, "NotAcceptable"],
     ["no answer of the Coordinator", {}, { other: () => Promise.reject(new Error("Network connection lost.")) }, 503, "ServiceUnavailable"],
-  ])("%s is a Status", async (_, headers, broken, code, reason) => {
+  ])("%s: a Status", async (_, headers, broken, code, reason) => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const response = await get("/clusters/east/ranges", headers as Record<string, string>, broken);
     expect(response.status).toBe(code);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { json } from "../client";
 
 describe("version", () => {
-  it("/version", async () => {
+  it("GET /version: upstream's version with a suffix of this server", async () => {
     expect(await json("/version")).toMatchObject({
       major: "1",
       minor: "36",

@@ -11,13 +11,13 @@ const sent: EndpointSlice = {
 };
 
 describe("defaults", () => {
-  it("ports get a name and a protocol, endpoints get conditions", () => {
+  it("ports and endpoints: ports get name and protocol, endpoints get conditions", () => {
     const { object } = create(definition, sent);
     expect(object.ports).toEqual([{ name: "", protocol: "TCP", port: 80 }]);
     expect(object.endpoints).toEqual([{ addresses: ["10.0.0.1"], conditions: {} }]);
   });
 
-  it("both lists are always present, null when empty", () => {
+  it("empty lists: present as null", () => {
     const bare = { metadata: { name: "a" }, addressType: "IPv4" } as EndpointSlice;
     expect(create(definition, bare).object).toMatchObject({ endpoints: null, ports: null });
     expect(create(definition, { ...sent, endpoints: [], ports: [] }).object).toMatchObject({ endpoints: null, ports: null });
@@ -60,7 +60,7 @@ describe("deprecatedTopology", () => {
 });
 
 describe("warnings", () => {
-  it("FQDN: a warning on create only", () => {
+  it("addressType FQDN: a warning on create only", () => {
     const slice: EndpointSlice = { ...sent, addressType: "FQDN", endpoints: [{ addresses: ["example.com"] }] };
     const created = create(definition, slice);
     expect(created.warnings).toEqual(["spec.addressType: FQDN endpoints are deprecated"]);
@@ -95,7 +95,7 @@ it.each<{ name: string; given: Partial<EndpointSlice>; want: [string, string] }>
     },
     want: ["1,2,3 + 1 more...", "10.0.0.1,10.0.0.2,10.0.0.3 + 2 more..."],
   },
-])("cells: $name", ({ given, want }) => {
+])("$name: cells as kubectl shows them upstream", ({ given, want }) => {
   const slice = { metadata: { name: "a" }, addressType: "IPv4", endpoints: [], ...given } as EndpointSlice;
   expect(definition.cells(slice, 0)).toEqual(["a", "IPv4", ...want, "<unknown>"]);
 });

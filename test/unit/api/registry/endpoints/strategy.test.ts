@@ -37,7 +37,7 @@ describe("validation", () => {
       ['subsets[0].ports[0].protocol: Unsupported value: "x": supported values: "SCTP", "TCP", "UDP"'],
     ],
     ["several ports need names", { addresses, ports: [{ port: 1 }, { name: "b", port: 2 }] }, ["subsets[0].ports[0].name: Required value"]],
-  ])("%s: the errors of the row", (_, subset, want) => {
+  ])("%s: upstream's errors", (_, subset, want) => {
     const got = errorsOf(subset);
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
@@ -56,6 +56,6 @@ it.each<[Subset[] | undefined, string]>([
   [[{ addresses: [{ ip: "10.0.0.1" }, { ip: "2001:db8::1" }], ports: [{ port: 80 }] }], "10.0.0.1:80,[2001:db8::1]:80"],
   [[{ addresses, ports: [1, 2, 3, 4].map((port) => ({ port })) }], "10.0.0.1:1,10.0.0.1:2,10.0.0.1:3 + 1 more..."],
   [[{ addresses }], "10.0.0.1"],
-])("cells of %j", (subsets, want) => {
+])("cells of %j: as kubectl shows them upstream", (subsets, want) => {
   expect(definition.cells({ metadata: { name: "a" }, subsets } as Endpoints, 0)).toEqual(["a", want, "<unknown>"]);
 });

@@ -63,7 +63,7 @@ describe("core events", () => {
       },
       ['action: Invalid value: "": can have at most 128 characters', 'message: Invalid value: "": can have at most 1024 characters'],
     ],
-  ])("create, %s: the errors of the row", (_, changes, want) => {
+  ])("create, %s: upstream's errors", (_, changes, want) => {
     const got = create(eventsDefinition, { ...core, ...changes }).errors;
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
@@ -184,7 +184,7 @@ describe("events.k8s.io", () => {
         'source: Invalid value: "": needs to be unset',
       ],
     ],
-  ])("create, %s: the errors of the row", (_, changes, want) => {
+  ])("create, %s: upstream's errors", (_, changes, want) => {
     expect(create(eventsDefinition, stored({ ...newer, ...changes } as EventsEvent), "ns", context).errors).toEqual(want);
   });
 
@@ -206,7 +206,7 @@ describe("events.k8s.io", () => {
       { regarding: { kind: "Service", namespace: "ns", name: "bar" } },
       ['involvedObject: Invalid value: {"kind":"Service","namespace":"ns","name":"bar"}: field is immutable'],
     ],
-  ])("update of %s: the errors of the row", (_, changes, want) => {
+  ])("update of %s: upstream's errors", (_, changes, want) => {
     const before = stored({ ...newer, metadata: { ...newer.metadata, uid: "uid", resourceVersion: "1" }, series });
     const after = stored({
       ...newer,

@@ -22,7 +22,7 @@ upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", 
     ["::ffff:10.0.0.1", ["must not be an IPv4-mapped IPv6 address"]],
     ["2001:4860:4860:0::8888", ['must be in canonical form ("2001:4860:4860::8888")']],
     ["2001:DB8::1", ['must be in canonical form ("2001:db8::1")']],
-  ])("name %j", (name, want) => {
+  ])("name %j: accepted only as a canonical address", (name, want) => {
     expect(ipAddressStrategy.validateName(name)).toEqual(want);
   });
 });
@@ -48,7 +48,7 @@ upstreamRow("TestDeclarativeValidateIPAddress(+Update)", () => {
         "spec.parentRef.namespace: Invalid value: \"..\": may not be '..'",
       ],
     },
-  ])("parentRef, $name: the errors of the row", ({ given, want }) => {
+  ])("parentRef, $name: upstream's errors", ({ given, want }) => {
     const got = texts(ipAddressStrategy.validate({ spec: { parentRef: given as ParentRef } }, CONTEXT));
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
@@ -96,7 +96,7 @@ it.each<[ParentRef | undefined, string]>([
   [parentRef, "services/ns/foo"],
   [{ group: "Example.com", resource: "Things", name: "X" }, "things.example.com/x"],
   [undefined, "<none>"],
-])("ParentRef cell of %j", (given, want) => {
+])("ParentRef cell of %j: as kubectl shows it upstream", (given, want) => {
   expect(ipAddressesDefinition.cells({ metadata: { name: "10.0.0.1" }, spec: { parentRef: given } } as IPAddress, 0)).toEqual([
     "10.0.0.1",
     want,

@@ -28,7 +28,7 @@ it.each<{ name: string; spec: Lease["spec"]; want: string[] }>([
   },
   { name: "known strategy", spec: { strategy: "OldestEmulationVersion", preferredHolder: "a" }, want: [] },
   { name: "own strategy", spec: { strategy: "example.com/mine" }, want: [] },
-])("validate: $name", ({ spec, want }) => {
+])("validate, $name: upstream's errors", ({ spec, want }) => {
   expect(texts(leaseStrategy.validate({ spec }, CONTEXT))).toEqual(want);
 });
 
@@ -49,7 +49,7 @@ it("times of the year 1 and a transition count of 0: kept", () => {
   expect(create<Lease>(leasesDefinition, { metadata: { name: "a" }, spec }).object.spec).toEqual(spec);
 });
 
-it("cells: holder and age", () => {
+it("cells: have holder and age", () => {
   const lease: Lease = { metadata: { name: "a", creationTimestamp: "2026-01-01T00:00:00Z" }, spec: { holderIdentity: "me" } };
   expect(leasesDefinition.cells(lease, Date.UTC(2026, 0, 1, 0, 1))).toEqual(["a", "me", "60s"]);
 });

@@ -65,7 +65,7 @@ describe("update", () => {
   });
 });
 
-it("initial objects: the four namespaces", () => {
+it("initial objects: upstream's four namespaces", () => {
   expect(definition.initialObjects.map((namespace) => namespace.metadata?.name)).toEqual([
     "default",
     "kube-system",
@@ -81,7 +81,7 @@ it("initial objects: the four namespaces", () => {
   }
 });
 
-it("selectable fields and cells", () => {
+it("selectable fields and cells: upstream's", () => {
   const namespace: Namespace = { metadata: { name: "x" }, status: { phase: "Active" } };
   expect(definition.selectableFields(namespace)).toEqual({ "status.phase": "Active" });
   expect(definition.cells(namespace, 0)).toEqual(["x", "Active", "<unknown>"]);

@@ -52,7 +52,7 @@ describe("validation", () => {
       },
       [/^spec\.taints\[1\]: Duplicate value: /],
     ],
-  ])("%s: the errors of the row", (_, spec, want) => {
+  ])("%s: upstream's errors", (_, spec, want) => {
     const got = create<Node>(definition, { metadata: { name: "n" }, spec }).errors;
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
@@ -98,7 +98,7 @@ it.each<{ name: string; node: Node; want: (string | null)[] }>([
     node: { metadata: { name: "n" }, status: { conditions: [{ type: "Ready", status: "Unknown" }] } },
     want: ["n", "NotReady", "<none>", "<unknown>", "", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"],
   },
-])("cells: $name", ({ node, want }) => {
+])("$name: cells as kubectl shows them upstream", ({ node, want }) => {
   expect(definition.cells(node, 0)).toEqual(want);
 });
 

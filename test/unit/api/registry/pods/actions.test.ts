@@ -37,7 +37,7 @@ describe("binding", () => {
       aPod({ metadata: { name: "p", deletionTimestamp: "2026-01-01T00:00:00Z" } }),
       "pod p is being deleted, cannot be assigned to a host",
     ],
-  ])("a Pod that is %s stays as it is", (_, pod, why) => {
+  ])("a Pod that is %s: refused, and the Pod stays as it is", (_, pod, why) => {
     const before = structuredClone(pod);
     expect(bind(pod)).toBe(why);
     expect(pod).toEqual(before);
@@ -48,7 +48,7 @@ describe("binding", () => {
     ["no kind", { name: "n" }, []],
     ["another kind", { name: "n", kind: "Pod" }, ['target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"']],
     ["no name", {}, ["target.name: Required value"]],
-  ])("to %s", (_, target, want) => {
+  ])("a binding to %s: upstream's errors", (_, target, want) => {
     if (bindingAction.effect.does !== "change") throw new Error("a binding changes the Pod");
     const errors = bindingAction.effect.validate({ target } as Binding);
     expect(errors.map(({ field, body }) => `${field}: ${body}`)).toEqual(want);

@@ -90,7 +90,7 @@ it.each<{
   expect(podCells(pod, now).slice(1, 4)).toEqual(want);
 });
 
-it("wide columns: addresses, node and gates", () => {
+it("wide columns: show addresses, node and gates", () => {
   const pod: Pod = {
     metadata: { name: "p", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: { containers: [], nodeName: "n", readinessGates: [{ conditionType: "A" }, { conditionType: "B" }] },

@@ -41,7 +41,7 @@ describe("create", () => {
     ["nginx:1.2", "IfNotPresent"],
     ["reg:5000/nginx", "Always"],
     ["nginx@sha256:0123", "IfNotPresent"],
-  ])("pull policy of %s is %s", (image, want) => {
+  ])("pull policy of %s: %s", (image, want) => {
     expect(create(definition, pod({ containers: [{ name: "c", image }] })).object.spec?.containers[0]?.imagePullPolicy).toBe(want);
   });
 
@@ -124,7 +124,7 @@ describe("update", () => {
   });
 
   it.each<Partial<PodSpec>>([{ nodeName: "n" }, { containers: [] }, { restartPolicy: "Never" }, { terminationGracePeriodSeconds: 5 }])(
-    "%j may not",
+    "change of %j: refused",
     (changes) => {
       expect(changed(changes).some((text) => text.startsWith("spec: Forbidden: pod updates may not change fields other than"))).toBe(true);
     },

@@ -32,7 +32,7 @@ upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", 
     [["192.168.0.0/24", "10.0.0.0/24"], [`spec.cidrs: Invalid value: ["192.168.0.0/24","10.0.0.0/24"]: ${SAME_FAMILY}`]],
     [["fd00::/64", "fd00:1::/64"], [`spec.cidrs: Invalid value: ["fd00::/64","fd00:1::/64"]: ${SAME_FAMILY}`]],
     [["192.168.0.0/24", "bad"], ['spec.cidrs[1]: Invalid value: "bad": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
-  ])("cidrs %j: the errors of the row", (cidrs, want) => {
+  ])("cidrs %j: upstream's errors", (cidrs, want) => {
     expect(validate(...cidrs)).toEqual(want);
   });
 
@@ -61,7 +61,7 @@ upstreamRow("TestValidateServiceCIDR(+Update), TestValidateIPAddress(+Update)", 
       ["192.168.0.0/24", "10.0.0.0/24"],
       [`spec.cidrs: Invalid value: ["192.168.0.0/24","10.0.0.0/24"]: ${SAME_FAMILY}`],
     ],
-  ])("%j -> %j", (stored, wanted, want) => {
+  ])("update of %j to %j: equal or one family more is accepted", (stored, wanted, want) => {
     const serviceCIDR = (cidrs: string[]): ServiceCIDR => ({ metadata: { name: "a" }, spec: { cidrs } });
     expect(update(serviceCIDRsDefinition, { after: serviceCIDR(wanted), before: serviceCIDR(stored) }).errors).toEqual(want);
   });
@@ -75,7 +75,7 @@ describe("status", () => {
     status: {},
   };
 
-  it("create drops it, the main endpoint keeps it", () => {
+  it("status of the client: dropped by a create, ignored by the main endpoint", () => {
     const sent: ServiceCIDR = { ...before, metadata: { name: "a" }, status: { conditions: [condition] } };
     expect(create(serviceCIDRsDefinition, sent).object).not.toHaveProperty("status");
     expect(update(serviceCIDRsDefinition, { after: sent, before }).object.status).toEqual({});
@@ -95,7 +95,7 @@ describe("status", () => {
   });
 });
 
-it("cells: the ranges joined by a comma", () => {
+it("cells: have the ranges, joined by a comma", () => {
   const serviceCIDR: ServiceCIDR = { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/8", "fd00::/64"] } };
   expect(serviceCIDRsDefinition.cells(serviceCIDR, 0)).toEqual(["a", "10.0.0.0/8,fd00::/64", "<unknown>"]);
 });

@@ -7,7 +7,7 @@ const CREATED = "2026-01-01T00:00:00Z";
 const NOW = Date.parse(CREATED) + 5 * 60_000;
 
 describe("serviceColumns", () => {
-  it("equal upstream's; only the selector is wide", () => {
+  it("columns: upstream's; the selector alone is wide", () => {
     expect(serviceColumns.map(({ name, priority }) => `${name} ${priority}`)).toEqual([
       "Name 0",
       "Type 0",

@@ -84,7 +84,7 @@ describe("applyDefaults", () => {
     expect(defaulted({ spec: structuredClone(given) }).spec).toEqual(want);
   });
 
-  it("families: not set here", () => {
+  it("families: left to the allocation", () => {
     const spec = defaulted({}).spec;
     expect(spec).not.toHaveProperty("ipFamilies");
     expect(spec).not.toHaveProperty("ipFamilyPolicy");
@@ -170,7 +170,7 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
     expect(withReadDefaults(kept, families).spec).toEqual(want);
   });
 
-  it("withReadDefaults of a complete object: the object itself", () => {
+  it("withReadDefaults of a complete object: answers the object itself", () => {
     const whole = deepFreeze({ spec: { type: "ClusterIP", clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"] } });
     expect(withReadDefaults(whole, ["IPv4"])).toBe(whole);
   });

@@ -70,7 +70,7 @@ describe("strategy: update", () => {
     { name: "clusterIP is cleared, clusterIPs is not", change: { clusterIP: "" } },
     { name: "clusterIPs is cleared, clusterIP is not", change: { clusterIPs: [] } },
     { name: "everything is cleared", change: { clusterIP: "", clusterIPs: undefined, ipFamilies: undefined, ipFamilyPolicy: undefined } },
-  ])("to ExternalName: $name", ({ change }) => {
+  ])("to ExternalName, $name: addresses and families are dropped, no errors", ({ change }) => {
     const before = stored({ clusterIP: "10.0.0.1" });
     const after = updated(before, sent({ ...before.spec, ...change, type: "ExternalName", externalName: "a.b" }));
     expect(after.spec?.clusterIPs ?? []).toEqual([]);
@@ -146,7 +146,7 @@ describe("strategy: status endpoint", () => {
       status: { loadBalancer: { ingress: [{ hostname: "192.0.2.1" }] } },
       want: ['status.loadBalancer.ingress[0].hostname: Invalid value: "192.0.2.1": must be a DNS name, not an IP address'],
     },
-  ])("load balancer status, $name: the errors of the row", ({ status, want }) => {
+  ])("load balancer status, $name: upstream's errors", ({ status, want }) => {
     expect(statusErrors(status)).toEqual(want);
   });
 
@@ -201,7 +201,7 @@ describe("a whole write, as stores run it before they ask for an address", () =>
     );
   });
 
-  it("a malformed address: one error", () => {
+  it("a create with a malformed address: one error", () => {
     expect(create({ clusterIP: "x" }).refused).toBe(
       'Service "foo" is invalid: spec.clusterIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     );
@@ -244,7 +244,7 @@ describe("a whole write, as stores run it before they ask for an address", () =>
       spec: { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "2001:db8::1"], ipFamilies: ["IPv6", "IPv4"] },
       want: '[spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`, spec.clusterIPs[1]: Invalid value: "2001:db8::1": expected an IPv4 value as indicated by `ipFamilies[1]`]',
     },
-  ])("update: $name", ({ before, spec, want }) => {
+  ])("update, $name: accepted, or upstream's first error", ({ before, spec, want }) => {
     expect(update(before, spec)).toBe(want && `Service "foo" is invalid: ${want}`);
   });
 });

@@ -164,7 +164,7 @@ function create(clusterFamilies: readonly Family[], spec: Spec): string {
 describe("initFamilies: create on every kind of cluster", () => {
   const cases = createCases();
 
-  it("the table: has the whole product of inputs", () => {
+  it("the table: covers the whole product of inputs", () => {
     expect(cases).toHaveLength(2 * 7 * 4 * 5);
   });
 
@@ -253,7 +253,7 @@ describe("initFamilies: update on a dual-stack cluster", () => {
     for (const families of LISTS) {
       const sentText = `ips ${ips}, families ${families}`;
       for (const policy of ["-", "S", "P", "R"]) {
-        it(`single, policy ${policy}, ${sentText}`, () => {
+        it(`single, policy ${policy}, ${sentText}: the families of the row`, () => {
           const { result } = update(stored("4", "S", "4"), specFor(ips, policy, families));
           const errors = [...(ips === "46" ? ["E3"] : []), ...(families === "46" ? ["E4"] : [])].join("+");
           const becomesDual = policy === "P" || policy === "R";
@@ -261,7 +261,7 @@ describe("initFamilies: update on a dual-stack cluster", () => {
         });
 
         for (const oldPolicy of ["P", "R"]) {
-          it(`dual ${oldPolicy}, policy ${policy}, ${sentText}`, () => {
+          it(`dual ${oldPolicy}, policy ${policy}, ${sentText}: the families of the row`, () => {
             const { result, ips: after } = update(stored("46", oldPolicy, "46"), specFor(ips, policy, families));
             const errors = [...(ips === "4" ? ["E1"] : []), ...(families === "4" ? ["E2"] : [])].join("+");
             if (policy === "S") {
@@ -307,7 +307,7 @@ describe("initFamilies: update of headless Services", () => {
     { old: ["None+sel", "R", "46"], sentIPs: "None+sel", policy: "S", families: "46", want: "S/4" },
     { old: ["None+sel", "R", "46"], sentIPs: "None+sel", policy: "R", families: "64", want: "R/64" },
     { old: ["None+sel", "R", "46"], sentIPs: "None+sel", policy: "R", families: "4", want: "E2" },
-  ])("$old -> $sentIPs $policy $families: $want", ({ old, sentIPs, policy, families, want }) => {
+  ])("$old to $sentIPs $policy $families: $want", ({ old, sentIPs, policy, families, want }) => {
     const [ips = "", oldPolicy = "", oldFamilies = ""] = old;
     expect(update(stored(ips, oldPolicy, oldFamilies), specFor(sentIPs, policy, families)).result).toBe(want);
   });

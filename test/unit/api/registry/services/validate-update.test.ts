@@ -130,7 +130,7 @@ describe("validateServiceUpdate", () => {
       next: { ...LOCAL, externalTrafficPolicy: "Cluster", healthCheckNodePort: undefined },
       want: [],
     },
-  ])("$name: the errors of the row", ({ old, next, want }) => {
+  ])("$name: upstream's errors", ({ old, next, want }) => {
     const change = deepFreeze({ after: { spec: structuredClone(next) }, before: { spec: structuredClone(old) } });
     expect(texts(validateServiceUpdate(change))).toEqual(want);
   });

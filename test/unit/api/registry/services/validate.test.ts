@@ -405,23 +405,23 @@ describe("validateService", () => {
     },
     { name: "headless without selector", spec: { clusterIP: "None", selector: undefined } },
     { name: "two addresses", spec: { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "2001:DB8::1"], ipFamilies: ["IPv4", "IPv6"] } },
-  ])("accepts $name", ({ spec }) => {
+  ])("$name: accepted", ({ spec }) => {
     expect(errorsOf(spec)).toEqual([]);
   });
 
-  it.each([...META, ...PORTS])("metadata and ports: $name", ({ spec, rest, want }) => {
+  it.each([...META, ...PORTS])("metadata and ports, $name: upstream's errors", ({ spec, rest, want }) => {
     expect(errorsOf(spec, rest)).toEqual(want);
   });
 
-  it.each(TYPES)("types: $name", ({ spec, rest, want }) => {
+  it.each(TYPES)("types, $name: upstream's errors", ({ spec, rest, want }) => {
     expect(errorsOf(spec, rest)).toEqual(want);
   });
 
-  it.each(TRAFFIC)("traffic: $name", ({ spec, rest, want }) => {
+  it.each(TRAFFIC)("traffic, $name: upstream's errors", ({ spec, rest, want }) => {
     expect(errorsOf(spec, rest)).toEqual(want);
   });
 
-  it.each(ADDRESSES)("addresses: $name", ({ spec, rest, want }) => {
+  it.each(ADDRESSES)("addresses, $name: upstream's errors", ({ spec, rest, want }) => {
     expect(errorsOf(spec, rest)).toEqual(want);
   });
 

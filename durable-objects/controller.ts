@@ -12,7 +12,7 @@ import { GARBAGE_COLLECTION_SCHEMA, sqlGraphStorage } from "./sql/garbage-collec
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
 import { REPAIR_SCHEMA, REPAIR_SETTINGS_SCHEMA, REPAIR_TRIES_SCHEMA, sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
-import { wipe } from "./wipe";
+import { restart, wipe } from "./wipe";
 
 /** Of all controllers: an object has the tables of every controller, and uses its own. */
 export const CONTROLLER_MIGRATIONS: readonly Migration[] = [
@@ -41,6 +41,7 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
       tables: { graph: sqlGraphStorage(storage), repair: sqlRepairStorage(storage), settings: sqlSettingsStorage(storage) },
       wakeAt: (atMs) => storage.setAlarm(atMs),
       background: (work) => ctx.waitUntil(work),
+      restart: (reason) => void restart(ctx, reason),
     });
   }
 

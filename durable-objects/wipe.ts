@@ -1,10 +1,11 @@
-/** The end of an object whose cluster is deleted: an empty table is left, which makes the object refuse every call, however late. */
+/** How an object ends: for good when its cluster is deleted, or to start anew. */
 import { CLUSTER_GONE } from "../src/tenancy/rpc";
 import { TOMBSTONE } from "./sql/migrate";
 
 /**
- * Removes all rows and the alarm, leaves the tombstone, and ends the object. Every call under way fails with CLUSTER_GONE, this one
- * included. A crash before the tombstone is durable leaves the object unchanged or empty, and the caller repeats.
+ * Removes all rows and the alarm, leaves the tombstone, and ends the object. The tombstone is an empty table, which makes the object refuse every
+ * call, however late. Every call under way fails with CLUSTER_GONE, this one included. A crash before the tombstone is durable leaves the object
+ * unchanged or empty, and the caller repeats.
  */
 export async function wipe(ctx: DurableObjectState): Promise<never> {
   const { storage } = ctx;
@@ -16,4 +17,10 @@ export async function wipe(ctx: DurableObjectState): Promise<never> {
   await storage.sync();
   ctx.abort(CLUSTER_GONE);
   throw new Error(CLUSTER_GONE);
+}
+
+/** Ends the object once what it has stored is durable. Its next call or alarm starts it anew. Never rejects. */
+export async function restart(ctx: DurableObjectState, reason: string): Promise<void> {
+  await ctx.storage.sync().catch(() => undefined);
+  ctx.abort(reason);
 }

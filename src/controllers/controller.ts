@@ -5,6 +5,7 @@
  * - A pass that leaves work, or fails, is repeated by the alarm: first after RETRY_BASE_MS, then after twice as long, up to RETRY_MAX_MS.
  * - A crash in a pass loses the pass and nothing else: a pass takes no input, so the next poke, alarm or cron does the work.
  * - An alarm that cannot be set is logged. The next pass is cron's then.
+ * - A pass that does not end in PASS_MAX_MS is taken for hung. Its object restarts, and the alarm asks the new one for a pass.
  */
 import type { Clock, Recorder } from "../core/base/ports";
 import type { ControllerRpc } from "../api/rpc/store";
@@ -13,6 +14,11 @@ import type { ControllerRpc } from "../api/rpc/store";
 export const RETRY_BASE_MS = 500;
 /** The longest wait of a pass that left work. */
 export const RETRY_MAX_MS = 30_000;
+/**
+ * How long a pass may take. Each call of a pass has a timeout of its own, so that only a fault of ours takes longer. As long as the platform lets the
+ * alarm of an object run.
+ */
+export const PASS_MAX_MS = 15 * 60_000;
 
 /** What a pass says at its end. */
 export interface PassResult {
@@ -29,12 +35,14 @@ export interface PassResult {
 export type Pass = (isPoked: boolean) => Promise<PassResult>;
 
 export interface ControllerPorts {
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "after">;
   recorder: Recorder;
   /** sets the object's alarm, in milliseconds since the epoch; rejects when it cannot be set */
   wakeAt(atMs: number): Promise<void>;
   /** keeps the object alive until the work is done */
   background(work: Promise<void>): void;
+  /** Ends the object, whose next call or alarm starts it anew, after what it has stored is safe. The only way to end a hung pass. */
+  restart(reason: string): void;
 }
 
 export class Controller implements ControllerRpc {
@@ -74,15 +82,15 @@ export class Controller implements ControllerRpc {
       this.#pokedMeanwhile = true;
       return this.#running;
     }
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+    return (this.#running = this.#run());
   }
+
+  /** Passes until nobody has asked meanwhile. A poke after the last look begins a new run: nothing is awaited between the two. */
 
   async #run(): Promise<void> {
     const { clock, recorder } = this.ports;
     do {
+      const cancel = clock.after(PASS_MAX_MS, () => void this.#restart());
       this.#pokedMeanwhile = false;
       const isPoked = !this.#isDue;
       this.#isDue = false;
@@ -97,7 +105,17 @@ export class Controller implements ControllerRpc {
       this.#attempt = left ? this.#attempt + 1 : 0;
       if (left) await this.#wakeAt(retryAt);
       else if (againAt !== undefined) await this.#wakeAt(Math.max(againAt, clock.now() + RETRY_BASE_MS));
+      cancel();
     } while (this.#pokedMeanwhile);
+    this.#running = undefined;
+  }
+
+  async #restart(): Promise<void> {
+    const { clock, recorder, restart } = this.ports;
+    const reason = "controller pass does not end, its object restarts";
+    recorder.log("error", reason, { afterMs: PASS_MAX_MS });
+    await this.#wakeAt(clock.now() + RETRY_BASE_MS);
+    restart(reason);
   }
 
   async #wakeAt(atMs: number): Promise<void> {

@@ -1,16 +1,18 @@
-/** A controller whose alarm cannot be set goes on with what it is asked for. */
-import { env, runInDurableObject } from "cloudflare:test";
+/** The loop of controllers on its real object: an alarm that cannot be set, and a pass that hangs. */
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
-import { servicesStore } from "../../durable-objects/peers";
+import { repairController, servicesStore } from "../../durable-objects/peers";
+import { PASS_MAX_MS } from "../../src/controllers/controller";
 
 const bindings = env as unknown as Env;
 const CLUSTER = "controller-alarm";
 
-it("an alarm that cannot be set ends neither the pass nor the one that a poke asked for meanwhile", async () => {
+const controllerObject = () => bindings.CONTROLLER.getByName(`${CLUSTER}/controllers/repair`);
+
+it("an alarm that cannot be set: ends neither the pass nor the one that a poke asked for meanwhile", async () => {
   await servicesStore(bindings, CLUSTER).ensureBootstrapped();
-  const stub = bindings.CONTROLLER.getByName(`${CLUSTER}/controllers/repair`);
-  await runInDurableObject(stub, async (instance, { storage }) => {
+  await runInDurableObject(controllerObject(), async (instance, { storage }) => {
     const controller = instance as unknown as { poke(): Promise<void>; alarm(): Promise<void> };
     await controller.alarm();
     // Something to be looked at in an hour: each pass sets the alarm.
@@ -27,5 +29,27 @@ it("an alarm that cannot be set ends neither the pass nor the one that a poke as
     setAlarm.mockRestore();
     await controller.alarm();
     expect(await storage.getAlarm()).toBeGreaterThan(Date.now());
+  });
+});
+
+it("a pass that hangs: its object restarts, keeps what it had stored, and its alarm asks for the next pass", async () => {
+  await servicesStore(bindings, CLUSTER).ensureBootstrapped();
+  const realTimeout = setTimeout;
+  const soon = vi
+    .spyOn(globalThis, "setTimeout")
+    .mockImplementation(((work: () => void, delayMs: number) =>
+      realTimeout(work, delayMs === PASS_MAX_MS ? 0 : delayMs)) as typeof setTimeout);
+  const hung = await runInDurableObject(controllerObject(), async (instance, { storage }) => {
+    storage.sql.exec("INSERT INTO repair_suspects (id, due_at) VALUES ('services/default/kept', ?)", Date.now() + 3_600_000);
+    // The answers of peers never come while the object itself goes on.
+    await (instance as unknown as { poke(): Promise<void> }).poke();
+    return instance;
+  });
+  await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), 10_000);
+  soon.mockRestore();
+  await vi.waitFor(async () => expect(await runDurableObjectAlarm(controllerObject())).toBe(true), 10_000);
+  expect(await repairController(bindings, CLUSTER).repairCounts()).toMatchObject({ reconcileErrors: 0 });
+  await runInDurableObject(controllerObject(), (_, { storage }) => {
+    expect(storage.sql.exec("SELECT id FROM repair_suspects").toArray()).toEqual([{ id: "services/default/kept" }]);
   });
 });

@@ -138,6 +138,7 @@ export class SimControllers {
       },
       wakeAt: (atMs) => this.#all[name].wakeAt(life, atMs),
       background: (work) => void this.#all[name].track(work),
+      restart: () => void (life.isAlive() && this.#all[name].node.crash()),
     });
   }
 

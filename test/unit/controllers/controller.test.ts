@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Controller, type Pass, type PassResult, RETRY_BASE_MS, RETRY_MAX_MS } from "../../../src/controllers/controller";
+import { Controller, type Pass, PASS_MAX_MS, type PassResult, RETRY_BASE_MS, RETRY_MAX_MS } from "../../../src/controllers/controller";
 import { SimScheduler } from "../../support/sim/scheduler";
 
 /** A controller in virtual time with one alarm; `results` are what its passes answer, the last one for ever. */
@@ -9,30 +9,15 @@ class World {
   readonly passes: { at: number; isPoked: boolean }[] = [];
   readonly logged: string[] = [];
   alarms = 0;
+  restarts = 0;
   isAlarmBroken = false;
   passMs = 0;
-  readonly controller: Controller;
+  controller: Controller;
   readonly #start = this.scheduler.now;
   #cancel: () => void = () => undefined;
 
   constructor(private readonly results: (PassResult | Error)[]) {
-    const clock = this.scheduler.clock();
-    const pass: Pass = async (isPoked) => {
-      this.passes.push({ at: clock.now() - this.#start, isPoked });
-      const result = (this.results.length > 1 ? this.results.shift() : this.results[0]) ?? { left: false };
-      await clock.sleep(this.passMs);
-      if (result instanceof Error) throw result;
-      return result;
-    };
-    this.controller = new Controller(
-      {
-        clock,
-        recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
-        wakeAt: (atMs) => this.#wakeAt(atMs),
-        background: (work) => void work,
-      },
-      pass,
-    );
+    this.controller = this.#made();
   }
 
   get at(): number[] {
@@ -41,6 +26,32 @@ class World {
 
   pass(durationMs: number): Promise<void> {
     return this.scheduler.pass(durationMs);
+  }
+
+  /** The object's memory is new: what ran in the old one hears nothing any more. */
+  #made(): Controller {
+    const life = this.restarts;
+    const clock = this.scheduler.clock(() => life === this.restarts);
+    const pass: Pass = async (isPoked) => {
+      this.passes.push({ at: clock.now() - this.#start, isPoked });
+      const result = (this.results.length > 1 ? this.results.shift() : this.results[0]) ?? { left: false };
+      await clock.sleep(this.passMs);
+      if (result instanceof Error) throw result;
+      return result;
+    };
+    return new Controller(
+      {
+        clock,
+        recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
+        wakeAt: (atMs) => this.#wakeAt(atMs),
+        background: (work) => void work,
+        restart: () => {
+          this.restarts++;
+          this.controller = this.#made();
+        },
+      },
+      pass,
+    );
   }
 
   #wakeAt(atMs: number): Promise<void> {
@@ -151,5 +162,70 @@ describe("the loop of a controller", () => {
     await world.controller.poke();
     await world.pass(60_000);
     expect(world.passes).toHaveLength(3);
+  });
+
+  it("a poke in any turn around the end of a pass: causes one more pass", async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      let end: (result: PassResult) => void = () => undefined;
+      let passes = 0;
+      const { scheduler } = new World([]);
+      const controller = new Controller(
+        {
+          clock: scheduler.clock(),
+          recorder: { log: () => undefined },
+          wakeAt: () => Promise.resolve(),
+          background: (work) => void work,
+          restart: () => undefined,
+        },
+        () => {
+          passes++;
+          return new Promise((resolve) => (end = resolve));
+        },
+      );
+      await controller.poke();
+      end({ left: false });
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      await controller.poke();
+      await scheduler.pass(1);
+      expect([turns, passes]).toEqual([turns, 2]);
+    }
+  });
+
+  it("a pass that never ends: is logged, its object restarts after PASS_MAX_MS, and the alarm goes on", async () => {
+    const world = new World([{ left: false }]);
+    world.passMs = Infinity;
+    await world.controller.poke();
+    await world.controller.poke();
+    await world.pass(PASS_MAX_MS - 1);
+    expect([world.at, world.restarts]).toEqual([[0], 0]);
+    world.passMs = 0;
+    await world.pass(60_000);
+    expect([world.at, world.restarts]).toEqual([[0, PASS_MAX_MS + RETRY_BASE_MS], 1]);
+    expect(world.logged).toEqual(["error controller pass does not end, its object restarts"]);
+    await world.controller.poke();
+    await world.pass(PASS_MAX_MS);
+    expect([world.passes.length, world.restarts]).toEqual([3, 1]);
+  });
+
+  it("a pass that never ends, and an alarm that cannot be set: the object restarts all the same, and the next poke works", async () => {
+    const world = new World([{ left: false }]);
+    world.isAlarmBroken = true;
+    world.passMs = Infinity;
+    await world.controller.poke();
+    await world.pass(PASS_MAX_MS);
+    expect(world.restarts).toBe(1);
+    world.passMs = 0;
+    await world.controller.poke();
+    await world.pass(1);
+    expect(world.passes).toHaveLength(2);
+  });
+
+  it("passes one after the other: each has PASS_MAX_MS of its own", async () => {
+    const world = new World([{ left: false }]);
+    world.passMs = PASS_MAX_MS - 1;
+    await world.controller.poke();
+    await world.controller.poke();
+    await world.pass(3 * PASS_MAX_MS);
+    expect([world.at, world.restarts]).toEqual([[0, PASS_MAX_MS - 1], 0]);
   });
 });

@@ -1,0 +1,265 @@
+/** The controller "repair": when it passes, what it notes of Workers, and what it answers. The passes themselves are the Repairer's. */
+import { describe, expect, it } from "vitest";
+import { RepairController } from "../../../../src/addresses/repair/repair-controller";
+import type { EventReport } from "../../../../src/api/events/event-recorder";
+import type { ObjectFeed } from "../../../../src/api/rpc/object-feed";
+import { RETRY_BASE_MS } from "../../../../src/controllers/controller";
+import { type Config, parseConfig } from "../../../../src/core/config/config";
+import { settingsOf } from "../../../../src/core/config/settings";
+import { MemoryRepairStorage } from "../../../support/memory/repair-storage";
+import { MemorySettingsStorage } from "../../../support/memory/settings-storage";
+import { whileAlive } from "../../../support/sim/network";
+import { SimScheduler } from "../../../support/sim/scheduler";
+
+const MINUTE_MS = 60_000;
+const CURSOR = { incarnation: "only", revision: 1 };
+const DEFAULT_SERVICE = JSON.stringify({
+  metadata: { name: "kubernetes", namespace: "default", uid: "uid-1" },
+  spec: { clusterIP: "None" },
+});
+
+function configOf(vars: Record<string, string> = {}): Config {
+  const config = parseConfig(vars);
+  if (!config.ok) throw new Error(config.error.join());
+  return config.value;
+}
+
+const poke = (controller: RepairController): Promise<void> => controller.poke();
+const unexpected = (): Promise<never> => Promise.reject(new Error("nothing is to be repaired"));
+
+/** A repair controller of a cluster that has nothing but the default Service; its tables outlive it. */
+class World {
+  readonly scheduler = new SimScheduler();
+  readonly storage = new MemoryRepairStorage();
+  readonly settings = new MemorySettingsStorage();
+  readonly reported: string[] = [];
+  readonly logged: string[] = [];
+  /** when alarms were set for, counted from now */
+  readonly alarmsIn: number[] = [];
+  config: () => Config = () => configOf();
+  /** how often the ports of passes were made */
+  made = 0;
+  ownersFail = false;
+  readonly #calls = new Set<string>();
+  #life = 0;
+  controller = this.#started();
+
+  get now(): number {
+    return this.scheduler.now;
+  }
+
+  /** The object dies and starts again. */
+  restart(): void {
+    this.#life++;
+    this.controller = this.#started();
+  }
+
+  pass(durationMs: number): Promise<void> {
+    return this.scheduler.pass(durationMs);
+  }
+
+  /** Asks for a pass, and answers what was called in the second after it. */
+  async calledAfter(ask: (controller: RepairController) => Promise<void>): Promise<string[]> {
+    this.#calls.clear();
+    void ask(this.controller);
+    await this.pass(1_000);
+    return [...this.#calls].sort();
+  }
+
+  #started(): RepairController {
+    const life = this.#life;
+    const isAlive = (): boolean => life === this.#life;
+    const clock = this.scheduler.clock(isAlive);
+    const storage = whileAlive(this.storage, { isAlive });
+    const { settings } = this;
+    const recorder = { log: (level: string, event: string) => void this.logged.push(`${level} ${event}`) };
+    let cancel: () => void = () => undefined;
+    const controller: RepairController = new RepairController({
+      clock,
+      recorder,
+      storage,
+      settings,
+      config: () => this.config(),
+      background: (work) => void work,
+      restart: () => undefined,
+      wakeAt: (atMs) => {
+        this.alarmsIn.push(atMs - this.now);
+        cancel();
+        cancel = clock.after(atMs - this.now, () => void controller.alarm());
+        return Promise.resolve();
+      },
+      repair: () => {
+        this.made++;
+        const events = {
+          report: ({ type, reason, regarding }: EventReport) => void this.reported.push(`${type} ${reason} of ${regarding.name}`),
+          flush: () => Promise.resolve(),
+        };
+        return {
+          clock,
+          recorder,
+          storage,
+          events,
+          services: { ...this.#feed("services", [DEFAULT_SERVICE]), makeWhole: unexpected, giveUp: unexpected },
+          ipAddresses: {
+            ...this.#feed("ipaddresses", []),
+            restoreMany: unexpected,
+            writersOf: unexpected,
+            makeHeld: unexpected,
+            write: unexpected,
+          },
+          ranges: () => Promise.resolve([]),
+          owners: () => (this.ownersFail ? Promise.reject(new Error("down")) : Promise.resolve([])),
+          owner: () => ({ checkBitmap: unexpected }),
+        };
+      },
+    });
+    return controller;
+  }
+
+  #feed(name: string, objects: string[]): ObjectFeed {
+    const called = <T>(method: string, answer: T): Promise<T> => {
+      this.#calls.add(`${name}.${method}`);
+      return Promise.resolve(answer);
+    };
+    return {
+      objectsSince: () => called("objectsSince", { kind: "changes", changes: [], cursor: CURSOR, more: false }),
+      objectsAfter: () => called("objectsAfter", { objects, cursor: CURSOR, next: "" }),
+      objectsNamed: (keys) => {
+        const found = keys.map(({ name }) => objects.find((object) => object.includes(`"${name}"`)) ?? null);
+        return called("objectsNamed", found);
+      },
+    };
+  }
+}
+
+const READS_CHANGES = ["ipaddresses.objectsSince", "services.objectsSince"];
+const READS_SLICES = ["ipaddresses.objectsAfter", "ipaddresses.objectsSince", "services.objectsAfter", "services.objectsSince"];
+
+describe("passes of the repair controller", () => {
+  it("its first pass: is a full sweep; the ports are made with it, and once", async () => {
+    const world = new World();
+    expect(world.made).toBe(0);
+    expect(await world.calledAfter(poke)).toContain("services.objectsAfter");
+    await world.controller.poke();
+    await world.pass(1_000);
+    expect(world.made).toBe(1);
+    expect(await world.controller.repairCounts()).toEqual({ sweeps: 1, ipErrors: {}, reconcileErrors: 0, differingSettings: [] });
+  });
+
+  it("a poke: reads only what has changed, however much time has gone by", async () => {
+    const world = new World();
+    await world.controller.poke();
+    await world.pass(10 * MINUTE_MS);
+    expect(await world.calledAfter(poke)).toEqual(READS_CHANGES);
+  });
+
+  it.each<[string, (controller: RepairController) => Promise<void>]>([
+    ["cron's poke, which tells the settings", (controller) => controller.pokeFrom(settingsOf(configOf()))],
+    ["the alarm", (controller) => controller.alarm()],
+  ])("%s: reads a slice of everything too, where one is due", async (_, ask) => {
+    const world = new World();
+    await world.controller.poke();
+    await world.pass(MINUTE_MS);
+    expect(await world.calledAfter(ask)).toEqual(READS_SLICES);
+    expect(await world.calledAfter(ask)).toEqual(READS_CHANGES);
+  });
+
+  it("a sweep that is asked for: sweeps everything once, also when the object dies before its pass", async () => {
+    const world = new World();
+    await world.controller.poke();
+    await world.pass(1_000);
+    await world.controller.sweep();
+    world.restart();
+    expect(await world.calledAfter(poke)).toEqual(READS_SLICES);
+    expect(await world.calledAfter(poke)).toEqual(READS_CHANGES);
+    expect((await world.controller.repairCounts()).sweeps).toBe(2);
+  });
+
+  it("a suspect: is looked at when it is due, by the alarm", async () => {
+    const world = new World();
+    await world.controller.poke();
+    await world.pass(1_000);
+    world.storage.suspectPut("services/default/late", world.now + 40_000);
+    await world.controller.poke();
+    await world.pass(39_999);
+    expect(world.alarmsIn).toEqual([40_000]);
+    expect(world.storage.suspectEarliest()).toBe(world.now + 1);
+    expect(await world.calledAfter(() => Promise.resolve())).toContain("services.objectsNamed");
+    expect(world.storage.suspectEarliest()).toBeUndefined();
+  });
+
+  it("a pass that leaves work: goes on after RETRY_BASE_MS each time, without longer and longer waits", async () => {
+    const world = new World();
+    await world.controller.poke();
+    await world.pass(1_000);
+    world.storage.suspectPut("services/default/late", world.now);
+    // Due again as soon as it was looked at, over and over.
+    world.storage.suspectsDone = () => void world.storage.suspectPut("services/default/late", world.now);
+    world.storage.suspectEarliest = () => world.now;
+    await world.controller.poke();
+    await world.pass(5 * RETRY_BASE_MS);
+    expect(world.alarmsIn.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => RETRY_BASE_MS));
+  });
+
+  it("a pass that fails: is counted and logged, and repeated after waits that grow", async () => {
+    const world = new World();
+    world.ownersFail = true;
+    await world.controller.poke();
+    await world.pass(4 * RETRY_BASE_MS);
+    expect(world.alarmsIn.slice(0, 2)).toEqual([RETRY_BASE_MS, 2 * RETRY_BASE_MS]);
+    expect(world.logged.slice(0, 2)).toEqual(["warn controller pass failed", "warn controller pass failed"]);
+    expect((await world.controller.repairCounts()).reconcileErrors).toBeGreaterThanOrEqual(2);
+    world.ownersFail = false;
+    await world.pass(MINUTE_MS);
+    expect((await world.controller.repairCounts()).sweeps).toBe(1);
+  });
+
+  it("a configuration that cannot be read: fails the pass, which is repeated until it can be", async () => {
+    const world = new World();
+    world.config = () => {
+      throw new Error("FEATURE_GATES: no such gate");
+    };
+    await world.controller.poke();
+    await world.pass(RETRY_BASE_MS - 1);
+    expect([world.made, world.logged]).toEqual([0, ["warn controller pass failed"]]);
+    world.config = () => configOf();
+    await world.pass(MINUTE_MS);
+    expect([world.made, (await world.controller.repairCounts()).sweeps]).toEqual([1, 1]);
+  });
+});
+
+describe("settings that the repair controller is told of", () => {
+  const OTHER = configOf({ SERVICE_CLUSTER_IP_RANGE: "10.97.0.0/16" });
+
+  it("a Worker that differs: counts at once, is an event of the default Service once, and is forgotten after five minutes", async () => {
+    const world = new World();
+    await world.controller.poke();
+    await world.pass(1_000);
+    const told = world.controller.pokeFrom(settingsOf(OTHER));
+    expect((await world.controller.repairCounts()).differingSettings).toEqual(["SERVICE_CLUSTER_IP_RANGE"]);
+    await told;
+    await world.pass(1_000);
+    expect(world.reported).toEqual(["Warning ConfigurationDiffers of kubernetes"]);
+    await world.pass(5 * MINUTE_MS);
+    expect((await world.controller.repairCounts()).differingSettings).toEqual([]);
+    expect(world.reported).toHaveLength(1);
+  });
+
+  it("a Worker that agrees: leaves nothing behind", async () => {
+    const world = new World();
+    await world.controller.pokeFrom(settingsOf(configOf()));
+    await world.pass(1_000);
+    expect([world.reported, (await world.controller.repairCounts()).differingSettings]).toEqual([[], []]);
+  });
+
+  it("a cluster that is opened under other settings than before: has everything swept, and tells of it", async () => {
+    const world = new World();
+    await world.controller.poke();
+    await world.pass(1_000);
+    world.config = () => OTHER;
+    world.restart();
+    expect(await world.calledAfter(poke)).toContain("services.objectsAfter");
+    expect(world.reported).toEqual(["Normal ConfigurationChanged of kubernetes"]);
+    expect((await world.controller.repairCounts()).sweeps).toBe(2);
+  });
+});

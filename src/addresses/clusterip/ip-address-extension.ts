@@ -25,7 +25,7 @@ import type { IPAddressDelete, IPAddressWrite, SeedPage, SeedPageRequest, SeedRo
 import type { IPAddressRestore, WrittenAddress } from "../rpc/repair";
 import type { Gen } from "../rpc/service-cidr";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
-import type { StoreTurn } from "../../api/store/store-engine";
+import type { StoreTurn } from "../../api/store/store-turn";
 import type { PrefixIndex } from "../topology/prefix-index";
 import { rangeIndex } from "../topology/range-index";
 import { ownerOf } from "../topology/route";

@@ -17,7 +17,7 @@ import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
 import { familyOfText } from "../../core/net/family";
 import type { WholeResult } from "../rpc/repair";
 import type { AddressRow, Holder } from "../rpc/service-cidr";
-import type { StoreTurn } from "../../api/store/store-engine";
+import type { StoreTurn } from "../../api/store/store-turn";
 import type { AddressLedger } from "./address-ledger";
 import type { TakenAddress } from "./wanted-address";
 import { HeldRows, type HeldRowsPorts } from "./held-rows";

@@ -14,7 +14,8 @@ import type {
 import { startWatch } from "../../../src/api/store/collection";
 import type { StoreExtension } from "../../../src/api/store/extension";
 import { NamespaceGuard } from "../../../src/api/store/namespace-guard";
-import { type HistoryBounds, StoreEngine } from "../../../src/api/store/store-engine";
+import type { HistoryBounds } from "../../../src/api/store/revisions";
+import { StoreEngine } from "../../../src/api/store/store-engine";
 import type { WatchSink } from "../../../src/api/store/watch-hub";
 import { MemoryStoreStorage } from "../memory/store-storage";
 import { seededRandom } from "../sim/seeded-random";

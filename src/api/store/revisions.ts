@@ -1,0 +1,195 @@
+/**
+ * The revisions of a store. Each change of an object is written as the next revision, with its entry in the history. Revision, floor and history
+ * are written in the transaction of the change (rule 22), which the caller has open.
+ */
+import { assert } from "../../core/base/assert";
+import type { Clock, Random } from "../../core/base/ports";
+import type { KubeObject } from "../meta/kubernetes";
+import { rfc3339Seconds } from "../meta/time";
+import type { ResourceDefinition } from "../registry/resource";
+import type { CommittedChange, Operation, StoreExtension } from "./extension";
+import { ownWriter, trackFields } from "./field-tracking";
+import { storageKey } from "./keys";
+import { HISTORY_ENTRIES_MAX, HISTORY_SIZE_MAX, HISTORY_TRIM_ENTRIES } from "./limits";
+import { isTooLarge } from "./object-size";
+import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "./store-storage";
+
+/** Of the history; the default is what limits.ts says. */
+export interface HistoryBounds {
+  entriesMax: number;
+  sizeMax: number;
+  trimEntries: number;
+}
+
+const HISTORY_BOUNDS: HistoryBounds = { entriesMax: HISTORY_ENTRIES_MAX, sizeMax: HISTORY_SIZE_MAX, trimEntries: HISTORY_TRIM_ENTRIES };
+
+/** The revision of an empty store: a watch that follows its list reads "0" as "any". */
+const FIRST_REVISION = 1;
+
+export interface RevisionsPorts<Supply> {
+  definition: ResourceDefinition;
+  storage: StoreStorage;
+  clock: Clock;
+  random: Random;
+  extension?: StoreExtension<Supply>;
+  historyBounds?: HistoryBounds;
+}
+
+/** What was written so far in a turn. */
+interface Savepoint extends StoreState {
+  changes: number;
+}
+
+export class Revisions<Supply> {
+  #state: StoreState;
+  /** changes of the turn that is being decided */
+  #changes: HistoryEntry[] = [];
+
+  /** Loads the store's state. A new store gets its initial objects. */
+  constructor(private readonly ports: RevisionsPorts<Supply>) {
+    this.#state = ports.storage.stateLoad() ?? this.#create();
+  }
+
+  get incarnation(): string {
+    return this.#state.incarnation;
+  }
+
+  /** The newest revision, durable or about to be. */
+  get newest(): number {
+    return this.#state.revision;
+  }
+
+  /** Changes up to this revision are no longer in the history. */
+  get floor(): number {
+    return this.#state.floor;
+  }
+
+  /** Whether the turn has written anything. */
+  get changed(): boolean {
+    return this.#changes.length > 0;
+  }
+
+  /** Ends the turn: answers its changes, in order. */
+  takeChanges(): HistoryEntry[] {
+    const changes = this.#changes;
+    this.#changes = [];
+    return changes;
+  }
+
+  /** Before the end of the transaction of a turn that has written anything. */
+  seal(): void {
+    this.#trim();
+    this.ports.storage.stateSave(this.#state);
+  }
+
+  savepoint(): Savepoint {
+    return { ...this.#state, changes: this.#changes.length };
+  }
+
+  /** What was written since the savepoint was undone in the storage. */
+  undo({ changes, ...state }: Savepoint): void {
+    this.#state = state;
+    this.#changes.length = changes;
+  }
+
+  /** The turn was lost: nothing in memory is to be trusted. */
+  reload(): void {
+    const state = this.ports.storage.stateLoad();
+    assert(state, "a store that lives has its state stored");
+    this.#state = state;
+    this.#changes = [];
+  }
+
+  /** Drops history beyond the bounds. */
+  compact(): void {
+    const { storage } = this.ports;
+    storage.transaction(() => {
+      if (this.#trim()) storage.stateSave(this.#state);
+    });
+  }
+
+  /**
+   * Writes the object as the next revision, and answers its text; undefined = too large, nothing written.
+   * @param operation the client's write; absent for the server's own
+   * @param before what is stored, parsed, where the caller has it
+   */
+  put(
+    key: string,
+    after: KubeObject,
+    current: StoredObject | undefined,
+    operation: Operation<Supply> | undefined,
+    before?: KubeObject,
+  ): string | undefined {
+    const revision = this.#state.revision + 1;
+    const metadata = (after.metadata ??= {});
+    metadata.resourceVersion = String(revision);
+    const data = JSON.stringify(after);
+    // A row holds more than a client may send: what the server adds for a deletion, and conditions, always fit.
+    const limited = operation !== undefined && operation.request.verb !== "delete";
+    if (limited && isTooLarge(data)) return undefined;
+    this.#state.revision = revision;
+    const uid = metadata.uid ?? "";
+    this.ports.storage.objectPut({ key, uid, revision, data });
+    this.#record(
+      { revision, type: current ? "MODIFIED" : "ADDED", key, data, before: current?.data ?? "" },
+      uid,
+      operation,
+      after,
+      before ?? parsed(current),
+    );
+    return data;
+  }
+
+  /** `last`: what watchers see. `before`: what was stored. They differ when an update removes the last finalizer and changes the object. */
+  remove(current: StoredObject, before: KubeObject, operation: Operation<Supply> | undefined, last = before): string {
+    const revision = ++this.#state.revision;
+    this.ports.storage.objectDelete(current.key);
+    const data = JSON.stringify({ ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } });
+    this.#record({ revision, type: "DELETED", key: current.key, data, before: current.data }, current.uid, operation, undefined, before);
+    return data;
+  }
+
+  #create(): StoreState {
+    const { definition, storage, random, clock } = this.ports;
+    return storage.transaction(() => {
+      this.#state = { incarnation: random.uuid(), revision: FIRST_REVISION, floor: FIRST_REVISION, historySize: 0 };
+      const now = clock.now();
+      for (const initial of definition.initialObjects) {
+        const metadata = { ...initial.metadata, uid: random.uuid(), creationTimestamp: rfc3339Seconds(now) };
+        const object = { ...initial, metadata };
+        trackFields(ownWriter(definition), { after: object }, now);
+        this.put(storageKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }), object, undefined, undefined);
+      }
+      storage.stateSave(this.#state);
+      this.#changes = [];
+      return this.#state;
+    });
+  }
+
+  #record(entry: HistoryEntry, uid: string, operation: Operation<Supply> | undefined, after?: KubeObject, before?: KubeObject): void {
+    const { extension, storage } = this.ports;
+    storage.historyAppend(entry);
+    this.#state.historySize += entry.data.length + entry.before.length;
+    this.#changes.push(entry);
+    if (!extension?.committed) return;
+    const change: CommittedChange = { type: entry.type, key: entry.key, uid, revision: entry.revision };
+    if (after) change.after = after;
+    if (before) change.before = before;
+    extension.committed(change, operation);
+  }
+
+  #trim(): boolean {
+    const { storage, historyBounds = HISTORY_BOUNDS } = this.ports;
+    const { entriesMax, sizeMax, trimEntries } = historyBounds;
+    const entries = this.#state.revision - this.#state.floor;
+    if (entries <= entriesMax && this.#state.historySize <= sizeMax) return false;
+    const trim = entries > entriesMax ? entries - entriesMax + trimEntries : Math.min(trimEntries, entries - 1);
+    this.#state.floor += trim;
+    this.#state.historySize -= storage.historyTrim(this.#state.floor);
+    return true;
+  }
+}
+
+function parsed(stored: StoredObject | undefined): KubeObject | undefined {
+  return stored && (JSON.parse(stored.data) as KubeObject);
+}

@@ -5,9 +5,11 @@ import { listCopyKey, storeName } from "../src/api/store/list-copy";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
 import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
+import { clusterObjects } from "../src/tenancy/cluster-objects";
 import { noteBusy } from "./busy";
+import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
-import { allStores, clusterObjects, wipeable } from "./peers";
+import { allStores, wipeable } from "./peers";
 import { setAlarm, systemClock, systemRecorder } from "./ports";
 import { sqlRecordStorage } from "./sql/cluster-record-sql";
 
@@ -25,7 +27,7 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
       clock: systemClock,
       recorder: systemRecorder({ object: `${name}/record` }),
       wakeAt: (atMs) => setAlarm(ctx.storage, atMs),
-      objects: clusterObjects,
+      objects: () => clusterObjects(CONTROLLERS.names),
       wipe: (id, object, listed) => wipeable(env, id, object).wipe(listed),
       async forget(id) {
         const copies = allStores(env, id).map(({ definition }) => listCopyKey(storeName(id, definition)));

@@ -1,11 +1,11 @@
 /** The objects of a cluster as its controllers call them. */
 import type { Namespace } from "../src/api/meta/kubernetes";
 import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
-import type { ControllerPeers } from "./controllers";
+import type { ControllerSetting } from "./controllers";
 import type { Env } from "./env";
 import { allStores, coordinator, eventsStore, ipAddressesStore, namespacesStore, owner, servicesStore } from "./peers";
 
-export function controllerPeers(env: Env, cluster: string): ControllerPeers {
+export function controllerPeers(env: Env, cluster: string): ControllerSetting["peers"] {
   return {
     stores: () => allStores(env, cluster),
     namespaces: () => namespacesStore(env, cluster),

@@ -4,7 +4,7 @@ import type { Settings } from "../src/core/config/settings";
 import type { Wipeable } from "../src/tenancy/rpc";
 import type { RepairControllerRpc, RepairCounts } from "../src/addresses/rpc/repair";
 import type { ControllerRpc } from "../src/api/rpc/store";
-import { type ControllerBrain, controllerOf } from "./controllers";
+import { type ControllerBrain, CONTROLLERS } from "./controllers";
 import { configOf, type Env } from "./env";
 import { controllerPeers } from "./controller-peers";
 import { systemClock, systemRecorder } from "./ports";
@@ -32,7 +32,7 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
     migrate(storage, CONTROLLER_MIGRATIONS, systemClock.now());
     const name = objectName(ctx);
     const cluster = name.slice(0, name.indexOf("/"));
-    this.#brain = controllerOf(name).make({
+    this.#brain = CONTROLLERS.make(name, {
       cluster,
       clock: systemClock,
       recorder: systemRecorder({ object: name }),

@@ -3,7 +3,7 @@
  * A stub is dead after a throw, so each function makes a new one: call it once per attempt.
  */
 import type { ResourceDefinition } from "../src/api/registry/resource";
-import { definitions } from "../src/api/registry/all";
+import { type StoredResource, storedDefinitions } from "../src/api/registry/all";
 import type { ClusterRecordRpc, Wipeable } from "../src/tenancy/rpc";
 import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
@@ -12,12 +12,9 @@ import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
-import { qualifiedResource } from "../src/api/meta/status";
-import { serviceCIDRsDefinition } from "../src/api/registry/service-cidrs/definition";
-import { servicesDefinition } from "../src/api/registry/services/definition";
-import { storeName } from "../src/api/store/list-copy";
+import { parseStoreName, storeName } from "../src/api/store/list-copy";
 import type { ClusterObject } from "../src/tenancy/record-storage";
-import { CONTROLLER_NAMES, type ControllerName } from "./controllers";
+import type { ControllerName } from "./controllers";
 import type { Env } from "./env";
 
 /** The methods of a peer as a stub offers them: whatever they return arrives as a promise. */
@@ -49,17 +46,6 @@ function stubOf<T>(namespace: DurableObjectNamespace, name: string): Remote<T> {
   return remote<T>(namespace.get(id));
 }
 
-/** A resource that keeps its objects itself: events.k8s.io events live in the store of the core ones. */
-export interface StoredResource {
-  group: string;
-  resource: string;
-}
-
-/** The resource whose store keeps the objects of `definition`: itself unless it is another representation. */
-export function storedResource(definition: ResourceDefinition): StoredResource {
-  return definition.representationOf ?? definition;
-}
-
 export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: string, { group, resource }: StoredResource): Remote<T> {
   const name = storeName(cluster, { group, resource });
   switch (name.slice(cluster.length + 1)) {
@@ -79,16 +65,7 @@ export function allStores(
   env: Env,
   cluster: string,
 ): { definition: ResourceDefinition; store(): Remote<StoreRpc & MaintainedStore & LinkedStore> }[] {
-  return definitions
-    .filter((definition) => !definition.representationOf)
-    .map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
-}
-
-/** The stores of everything that lives in namespaces; `store` makes a stub for one call. */
-export function contentStores(env: Env, cluster: string): (StoredResource & { store(): Remote<StoreRpc & MaintainedStore> })[] {
-  return allStores(env, cluster)
-    .filter(({ definition }) => definition.namespaced)
-    .map(({ definition: { group, resource }, store }) => ({ group, resource, store }));
+  return storedDefinitions.map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
 }
 
 export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc & RepairedServices & AuditedStore & ObjectFeed> {
@@ -133,21 +110,6 @@ export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> 
   return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
 }
 
-/**
- * What a cluster consists of besides owners of addresses, those that call others first: an object that is gone calls nobody any more. The
- * Coordinator, which alone knows the owners, comes last.
- */
-export function clusterObjects(): ClusterObject[] {
-  const stores = definitions.filter((definition) => !definition.representationOf).map(qualifiedResource);
-  const callers = [qualifiedResource(servicesDefinition), ...stores];
-  const coordinated = qualifiedResource(serviceCIDRsDefinition);
-  return [
-    ...CONTROLLER_NAMES.map((name): ClusterObject => ({ kind: "controller", name })),
-    ...[...new Set(callers)].filter((name) => name !== coordinated).map((name): ClusterObject => ({ kind: "store", name })),
-    { kind: "store", name: coordinated },
-  ];
-}
-
 /** One object of the cluster of this id, for its end. */
 export function wipeable(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable> {
   switch (kind) {
@@ -155,9 +117,7 @@ export function wipeable(env: Env, id: string, { kind, name }: ClusterObject): R
       return stubOf<Wipeable>(env.CONTROLLER, `${id}/controllers/${name}`);
     case "owner":
       return stubOf<Wipeable>(env.SERVICE_CIDR, `${id}/${name}`);
-    case "store": {
-      const [resource = "", ...group] = name.split(".");
-      return storeStub<Wipeable>(env, id, { resource, group: group.join(".") });
-    }
+    case "store":
+      return storeStub<Wipeable>(env, id, parseStoreName(`${id}/${name}`));
   }
 }

@@ -6,9 +6,9 @@ import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { EventsStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { collectionResponse } from "./collection-response";
-import { followersOf } from "./controllers";
+import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
-import { contentStores, controller } from "./peers";
+import { allStores, controller } from "./peers";
 import { shellOf, STORE_METHODS } from "./shell";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
@@ -21,9 +21,13 @@ export class ResourceStore
     const { cluster, definition } = setting;
     const peers = {
       ...setting.peers,
-      followers: () => followersOf(qualifiedResource(definition)).map((name) => controller(env, cluster, name)),
+      followers: () => CONTROLLERS.followersOf(qualifiedResource(definition)).map((name) => controller(env, cluster, name)),
       closeNamespace: ({ name, uid }: { name: string; uid: string }) =>
-        Promise.all(contentStores(env, cluster).map(({ store }) => store().closeNamespace(name, uid))),
+        Promise.all(
+          allStores(env, cluster).flatMap(({ definition: { namespaced }, store }) =>
+            namespaced ? [store().closeNamespace(name, uid)] : [],
+          ),
+        ),
     };
     super(ctx, env, new PlainStore({ ...setting, peers }));
   }

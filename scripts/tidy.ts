@@ -15,8 +15,9 @@ import {
   protocolEntries,
   untestedHazards,
 } from "./tidy/citations";
-import { houseTables, longShells, shellsIn, withComputedPart } from "./tidy/house";
+import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "./tidy/house";
 import { arrows, circles } from "./tidy/imports";
+import { termFindings } from "./tidy/terms";
 
 const root = join(import.meta.dirname, "..");
 const trees = ["src", "durable-objects", "scripts", "test"];
@@ -39,10 +40,11 @@ Prints one line for each of these:
   - a mark of unfinished work, a test that is switched off or on alone
   - an export that nobody imports, a file that nobody reaches
   - a unit test that does not stand at the path of the file that it tests
-  - files of the product that import each other in a circle, type-only imports included
+  - files that import each other in a circle, type-only imports included
   - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
   - a section of a page that the project does not have
   - a page that README.md does not list
+  - a word that a page sets in italics as a term, and that docs/glossary.md does not have
   - a shell that is too long; arrows between wings or lengths of shells that docs/architecture.md does not have
 
   --write             writes the computed part of docs/architecture.md anew
@@ -123,14 +125,13 @@ function read(path: string): Source {
 /** The lengths of the shells; the computed part of docs/architecture.md, written anew or compared. */
 async function house(write: boolean): Promise<void> {
   const page = join(root, "docs", "architecture.md");
-  const shells = shellsIn(
-    textOf("wrangler.toml") ?? "",
-    new Map([...sources].filter(([path]) => path.startsWith("durable-objects/")).map(([path, { text }]) => [path, text])),
-  );
+  const files = new Map([...sources].filter(([path]) => path.startsWith("durable-objects/")).map(([path, { text }]) => [path, text]));
+  const shells = shellsIn(textOf("wrangler.toml") ?? "", files);
   const tables = houseTables({
     wings: storeys.flatMap((wings) => wings.map(({ path }) => path)),
     arrows: arrows(importsOfFiles(), (path) => placeOf(path)?.wing),
     shells,
+    besides: besidesShells(shells, files),
   });
   const before = readFileSync(page, "utf8");
   const after = await format(withComputedPart(before, tables), { ...(await resolveConfig(page)), filepath: page });
@@ -160,6 +161,12 @@ function citations(): void {
   for (const file of [...pages, ...code]) findings.push(...outsideCitations(file), ...pageFindings(file, textOf));
   findings.push(...untestedHazards(protocol, textOf));
   for (const page of pages) findings.push(...linkFindings(page, textOf));
+  findings.push(
+    ...termFindings(
+      textOf("docs/glossary.md") ?? "",
+      pages.filter(({ path }) => path.startsWith("docs/")),
+    ),
+  );
   const readme = textOf("README.md") ?? "";
   for (const { path } of pages) {
     if (path !== "README.md" && !readme.includes(`](${path})`)) findings.push(`README.md does not link to ${path}`);

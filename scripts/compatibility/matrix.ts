@@ -17,7 +17,7 @@ export function matrix(): string {
   return [
     "## Convention × resource",
     "",
-    `Each _yes_ is the test "row > resource" in \`${SUITE}\`, run against the server that \`npm start\` starts.`,
+    `Each "yes" is the test "row > resource" in \`${SUITE}\`, run against the server that \`npm start\` starts.`,
     "",
     row(["convention", ...definitions.map(title)]),
     row(["---", ...definitions.map(() => "---")]),

@@ -4,7 +4,7 @@
  * visits a bounded number of clusters and leaves cursors for the next one.
  */
 import { inParallel } from "../core/base/in-parallel";
-import { definitions } from "../api/registry/all";
+import { definitions, storedResource } from "../api/registry/all";
 import { settingsOf } from "../core/config/settings";
 import { configOf } from "./routing/config-guard";
 import { noteBusy } from "../../durable-objects/busy";
@@ -17,7 +17,6 @@ import {
   ipAddressesStore,
   repairController,
   servicesStore,
-  storedResource,
   storeStub,
 } from "../../durable-objects/peers";
 import { clusterName } from "../tenancy/cluster-id";

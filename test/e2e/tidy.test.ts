@@ -8,8 +8,9 @@ import {
   protocolEntries,
   untestedHazards,
 } from "../../scripts/tidy/citations";
-import { houseTables, longShells, shellsIn, withComputedPart } from "../../scripts/tidy/house";
+import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "../../scripts/tidy/house";
 import { arrows, circles } from "../../scripts/tidy/imports";
+import { glossaryTerms, termFindings } from "../../scripts/tidy/terms";
 
 const protocol = `# Protocol
 
@@ -178,10 +179,25 @@ describe("the computed part of the page about the architecture", () => {
   });
 
   it("tables: the arrows of each wing and the lines of each shell", () => {
-    const text = houseTables({ wings: ["a", "b"], arrows: [{ from: "b", to: "a" }], shells });
+    const besides = [{ path: "durable-objects/ports.ts", about: "Ports", lines: 7 }];
+    const text = houseTables({ wings: ["a", "b"], arrows: [{ from: "b", to: "a" }], shells, besides });
+    expect(text).toContain("| `durable-objects/ports.ts` | Ports | 7 |");
     expect(text).toContain("1 arrows of imports between 2 wings");
     expect(text).toContain("| `a` | nothing |\n| `b` | `a` |\n");
     expect(text).toContain("| `durable-objects/one.ts` | One | 81 |");
+  });
+
+  it("files beside the shells: each with the first sentence of its header, without those of folders", () => {
+    const files = new Map([
+      ["durable-objects/one.ts", "export class One {}\n"],
+      ["durable-objects/ports.ts", "/**\n * The ports of a.ts\n * are here. More.\n */\nexport const a = 1;\n"],
+      ["durable-objects/bare.ts", "export const b = 1;\n"],
+      ["durable-objects/sql/rows.ts", "/** Rows. */\n"],
+    ]);
+    expect(besidesShells([{ path: "durable-objects/one.ts", className: "One", lines: 1 }], files)).toEqual([
+      { path: "durable-objects/bare.ts", about: "", lines: 1 },
+      { path: "durable-objects/ports.ts", about: "The ports of a.ts are here", lines: 5 },
+    ]);
   });
 
   it("page: only what is between the marks is replaced; a page without marks is refused", () => {
@@ -189,5 +205,37 @@ describe("the computed part of the page about the architecture", () => {
     const after = withComputedPart(page, "new");
     expect(after).toBe(page.replace("\nold\n", "\n\nnew\n\n"));
     expect(() => withComputedPart("x", "new")).toThrow("lacks the marks");
+  });
+});
+
+describe("terms of pages", () => {
+  const words = "row claim segment band epoch fence cover usable pending+release audit sweep mark turn draw hand-off token owner poke pass";
+  const table = words.split(" ").map((word) => `| ${word.replace("+", " ")} | … |`);
+  const glossary = ["| word | meaning |", "| --- | --- |", "| free, taken | one of _none_ |", "| history (of a test) | … |", ...table].join(
+    "\n",
+  );
+
+  it("words of the glossary: first cells one by one, and what is in italics", () => {
+    expect([...glossaryTerms(glossary).keys()].slice(0, 3)).toEqual(["free", "taken", "history (of a test)"]);
+    expect(glossaryTerms(glossary).has("none")).toBe(true);
+  });
+
+  it.each([
+    ["a word that is there", "a _row_, _Tokens_ and _pending release_", []],
+    [
+      "a word that is not there",
+      "one\na _quark_",
+      ['docs/a.md:2 sets "quark" in italics as a term, and docs/glossary.md does not have it'],
+    ],
+    ["code", "`_a_` b_c_d\n```\n_e_\n```", []],
+  ])("%s in italics", (_what, text, findings) => {
+    expect(termFindings(glossary, [{ path: "docs/a.md", text }])).toEqual(findings);
+  });
+
+  it("word that comments need, or one with two meanings: found", () => {
+    expect(termFindings(`${glossary.replace("| claim |", "| quark |")}\n| row | another |`, [])).toEqual([
+      'docs/glossary.md lacks the word "claim"',
+      'docs/glossary.md has the word "row" more than once',
+    ]);
   });
 });

@@ -2,7 +2,9 @@
 import { abortAllDurableObjects, createScheduledController, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../durable-objects/env";
-import { clusterObjects, servicesStore, wipeable } from "../../durable-objects/peers";
+import { CONTROLLERS } from "../../durable-objects/controllers";
+import { servicesStore, wipeable } from "../../durable-objects/peers";
+import { clusterObjects } from "../../src/tenancy/cluster-objects";
 import { busyKey, busyPrefix, directoryKey } from "../../src/tenancy/directory-keys";
 import worker from "../../src/worker/index";
 import { type Call, countedCalls } from "../support/objects/counted-calls";
@@ -46,7 +48,7 @@ async function forgetNotes(): Promise<void> {
 /** Whatever still waits for its time in these clusters is done now. Owners have no alarms. */
 async function ringAlarms(clusters: readonly string[]): Promise<void> {
   for (const cluster of clusters) {
-    for (const object of clusterObjects()) {
+    for (const object of clusterObjects(CONTROLLERS.names)) {
       const stub = wipeable(bindings, cluster, object) as unknown as DurableObjectStub;
       await runDurableObjectAlarm(stub);
     }

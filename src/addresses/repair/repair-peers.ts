@@ -4,7 +4,6 @@ import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";
 import { prefixesIn } from "../../core/net/prefix";
-import { type EventReporter } from "../../api/events/event-recorder";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { StoreRpc } from "../../api/rpc/store";
 import type { CoordinatorRpc } from "../rpc/topology";
@@ -12,8 +11,6 @@ import type { RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/
 import type { RepairPorts } from "./repair-ports";
 import { StoredRanges } from "./stored-ranges";
 
-/** Upstream's name, under which operators know the events. */
-const CONTROLLER = "ipallocator-repair-controller";
 /** Retaking addresses may take an operation's whole time. */
 const CALL_TIMEOUT_MS = 2 * OPERATION_DEADLINE_MS;
 
@@ -26,17 +23,12 @@ export interface RepairPeers {
 }
 
 /** What repair has of its own object. */
-export interface RepairSetting extends Pick<RepairPorts, "clock" | "recorder" | "storage" | "events"> {
+interface OwnPorts extends Pick<RepairPorts, "clock" | "recorder" | "storage" | "events"> {
   /** the configuration that the objects of the cluster run under */
   config: Pick<Config, "onlyRanges" | "serviceRanges">;
 }
 
-/** Under which name the repair controller of the cluster reports. `name` = as clients know the cluster. */
-export function repairReporter(name: string): EventReporter {
-  return { controller: CONTROLLER, instance: `${CONTROLLER}-${name}` };
-}
-
-export function repairPorts({ config, ...own }: RepairSetting, { services, ipAddresses, coordinator, owner }: RepairPeers): RepairPorts {
+export function repairPorts({ config, ...own }: OwnPorts, { services, ipAddresses, coordinator, owner }: RepairPeers): RepairPorts {
   const { clock, recorder }: { clock: Clock; recorder: Recorder } = own;
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, CALL_TIMEOUT_MS, call);
   const feedOf = (store: () => ObjectFeed): ObjectFeed => ({

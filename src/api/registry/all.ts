@@ -35,6 +35,20 @@ export function definitionOf(group: string, resource: string): ResourceDefinitio
   return byName.get(`${group}/${resource}`);
 }
 
+/** A resource that keeps its objects itself: events.k8s.io events live in the store of the core ones. */
+export interface StoredResource {
+  group: string;
+  resource: string;
+}
+
+/** Those whose objects have a store of their own. */
+export const storedDefinitions: readonly ResourceDefinition[] = definitions.filter(({ representationOf }) => !representationOf);
+
+/** The resource whose store keeps the objects of `definition`: itself unless it is another representation. */
+export function storedResource(definition: ResourceDefinition): StoredResource {
+  return definition.representationOf ?? definition;
+}
+
 /** The definitions that serve the same stored objects under other groups. */
 export function representationsOf(definition: ResourceDefinition): readonly ResourceDefinition[] {
   return definitions.filter((other) => {

@@ -3,7 +3,7 @@ import { EDGE_READ_TIMEOUT_MS } from "../../api/store/limits";
 import { withTimeout } from "../../core/base/timeout";
 import { pageResponse } from "../../../durable-objects/page-response";
 import type { Env } from "../../../durable-objects/env";
-import { storedResource } from "../../../durable-objects/peers";
+import { storedResource } from "../../api/registry/all";
 import { systemClock, systemDigest } from "../../../durable-objects/ports";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { CollectionRequest } from "../../api/rpc/store";

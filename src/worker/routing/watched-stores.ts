@@ -5,7 +5,8 @@
  * Reached through the cron handler (stop-signal.ts), which no client can call.
  */
 import type { Env } from "../../../durable-objects/env";
-import { storedResource, type StoredResource, storeStub } from "../../../durable-objects/peers";
+import { storeStub } from "../../../durable-objects/peers";
+import { storedResource, type StoredResource } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { WATCHED_STORES_MAX } from "../http/limits";
 import { call } from "./call";

@@ -1,10 +1,10 @@
 /** The counters of a cluster's stores and owners of addresses. An object that does not answer is left out. */
 import type { Env } from "../../../durable-objects/env";
-import { coordinator, owner, storedResource, storeStub } from "../../../durable-objects/peers";
+import { coordinator, owner, storeStub } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
 import type { CidrUsage } from "../../addresses/alloc/allocation-metrics";
 import { partsOfRanges } from "../../addresses/topology/range-parts";
-import { definitions } from "../../api/registry/all";
+import { definitions, storedResource } from "../../api/registry/all";
 import type { StoreCounters } from "../../api/rpc/store";
 import { inParallel } from "../../core/base/in-parallel";
 import { pause } from "../../core/base/pause";

@@ -5,7 +5,9 @@ import { Controller } from "../../../durable-objects/controller";
 import { Coordinator } from "../../../durable-objects/coordinator";
 import type { Env } from "../../../durable-objects/env";
 import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
-import { clusterObjects, clusterRecord, coordinator, ipAddressesStore, owner, wipeable } from "../../../durable-objects/peers";
+import { clusterObjects } from "../../../src/tenancy/cluster-objects";
+import { CONTROLLERS } from "../../../durable-objects/controllers";
+import { clusterRecord, coordinator, ipAddressesStore, owner, wipeable } from "../../../durable-objects/peers";
 import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { ServicesStore } from "../../../durable-objects/services-store";
@@ -121,7 +123,7 @@ describe("deleting a cluster", () => {
     expect((await living(others)).length).toBeGreaterThan(5);
     expect((await cluster.keys()).length).toBeGreaterThan(1);
     const { code, body } = await cluster.send("DELETE", "");
-    expect([code, body.status]).toEqual([202, { phase: "Terminating", objects: clusterObjects().length, wiped: 0 }]);
+    expect([code, body.status]).toEqual([202, { phase: "Terminating", objects: clusterObjects(CONTROLLERS.names).length, wiped: 0 }]);
     await cluster.gone();
     expect(await living(others)).toEqual([]);
     expect(await cluster.keys()).toEqual([]);
@@ -279,7 +281,7 @@ describe("a deletion that is interrupted", () => {
       vi.restoreAllMocks();
       await abortAllDurableObjects();
       await cluster.gone();
-      for (const each of [...clusterObjects(), ...uids.map((name) => ({ kind: "owner" as const, name }))]) {
+      for (const each of [...clusterObjects(CONTROLLERS.names), ...uids.map((name) => ({ kind: "owner" as const, name }))]) {
         await expect(wipeable(bindings, cluster.name, each).wipe([]), `${each.kind} ${each.name}`).rejects.toThrow(CLUSTER_GONE);
       }
       expect(await cluster.keys()).toEqual([]);

@@ -1,5 +1,5 @@
 /** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
-import { type ControllerBrain, controllerOf, type ControllerName, type ControllerPeers } from "../../../durable-objects/controllers";
+import { type ControllerBrain, type ControllerName, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/controllers";
 import type { ControllerRpc, MaintainedStore } from "../../../src/api/rpc/store";
 import { servicesDefinition } from "../../../src/api/registry/services/definition";
 import { settingsOf } from "../../../src/core/config/settings";
@@ -125,7 +125,7 @@ export class SimControllers {
     const { cluster } = this;
     const { clock } = life;
     if (this.#all[name].isOff) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
-    return controllerOf(`default/controllers/${name}`).make({
+    return CONTROLLERS.make(`default/controllers/${name}`, {
       cluster: "default",
       clock: (name === "repair" && cluster.sabotage.repairClock?.(clock)) || clock,
       recorder: cluster.recorder(life),
@@ -142,13 +142,13 @@ export class SimControllers {
     });
   }
 
-  #peers(life: Life): ControllerPeers {
+  #peers(life: Life): ControllerSetting["peers"] {
     const { network, namespaces, repairWatch } = this.cluster;
     const asked = <T>(step: ProtocolStep, work: (store: (typeof namespaces.node)["brain"]) => Promise<T>): Promise<T> =>
       network.call(life, namespaces.node, work, () => step);
     return {
       ...repairWatch.peers(life),
-      stores: () => [{ definition: servicesDefinition, store: () => this.content(life) as ReturnType<Store> }],
+      stores: () => [{ definition: servicesDefinition, store: () => this.content(life) as never }],
       namespaces: () => ({
         get: (key, resourceVersion) => asked("getNamespace", (store) => store.get(key, resourceVersion)),
         write: (request) => {
@@ -164,5 +164,3 @@ export class SimControllers {
     };
   }
 }
-
-type Store = ReturnType<ControllerPeers["stores"]>[number]["store"];

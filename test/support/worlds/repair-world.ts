@@ -1,5 +1,5 @@
 /** A whole cluster in virtual time with its repair controller: the classes of all stores and owners, and a pass whenever a test wants one. */
-import { repairPorts, type RepairSetting } from "../../../src/addresses/repair/repair-peers";
+import { repairPorts } from "../../../src/addresses/repair/repair-peers";
 import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
 import { Repairer } from "../../../src/addresses/repair/repairer";
 import type { EventReport } from "../../../src/api/events/event-recorder";
@@ -13,13 +13,15 @@ import { SimCluster } from "../sim/cluster";
 import { ALWAYS, type Caller } from "../sim/network";
 import { createRequest, DELETE, WRITE } from "./store-world";
 
+type RepairConfig = Parameters<typeof repairPorts>[0]["config"];
+
 export class RepairWorld {
   readonly storage = new MemoryRepairStorage();
   readonly reported: EventReport[] = [];
   /** `level event` of each line in the log */
   readonly logged: string[] = [];
   repairer: Repairer;
-  #config: RepairSetting["config"] | undefined;
+  #config: RepairConfig | undefined;
   #life = 0;
 
   constructor(readonly cluster: SimCluster) {
@@ -35,7 +37,7 @@ export class RepairWorld {
   }
 
   /** The same under another configuration than the cluster's. */
-  runUnder(config: RepairSetting["config"]): void {
+  runUnder(config: RepairConfig): void {
     this.#config = config;
     this.crash();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { definitionOf, definitions, representationsOf } from "../../../../src/api/registry/all";
+import { definitionOf, definitions, representationsOf, storedDefinitions, storedResource } from "../../../../src/api/registry/all";
 
 describe.each(definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition] as const))(
   "%s",
@@ -62,4 +62,21 @@ it("deletecollection: every resource but namespaces", () => {
 it("events of events.k8s.io: represent core events", () => {
   const core = definitionOf("", "events");
   expect(core && representationsOf(core).map(({ group }) => group)).toEqual(["events.k8s.io"]);
+});
+
+describe("stores", () => {
+  it("another representation: kept in the store of the resource that it represents", () => {
+    const events = definitions.filter(({ resource }) => resource === "events");
+    expect(events.map((definition) => storedResource(definition)).map(({ group, resource }) => `${group}/${resource}`)).toEqual([
+      "/events",
+      "/events",
+    ]);
+  });
+
+  it("each stored object: in exactly one store", () => {
+    const stores = new Set(
+      definitions.map((definition) => definitionOf(storedResource(definition).group, storedResource(definition).resource)),
+    );
+    expect(storedDefinitions).toEqual([...stores]);
+  });
 });

@@ -1,0 +1,44 @@
+/** The controller "repair" of a cluster, made of its setting. The stores poke it when they leave something for it, so it follows no resource. */
+import type { Clock } from "../../core/base/ports";
+import type { Config } from "../../core/config/config";
+import { EventRecorder, type EventRecorderPorts, type EventReporter } from "../../api/events/event-recorder";
+import type { ControllerPorts } from "../../controllers/controller";
+import type { ControllerEntry } from "../../controllers/controller-table";
+import { clusterName } from "../../tenancy/cluster-id";
+import { RepairController } from "./repair-controller";
+import { type RepairPeers, repairPorts } from "./repair-peers";
+import type { RepairStorage } from "./repair-ports";
+import type { SettingsStorage } from "./settings-watch";
+
+/** Upstream's name, under which operators know the events. */
+const CONTROLLER = "ipallocator-repair-controller";
+
+export interface RepairSetting extends ControllerPorts {
+  /** id of the cluster */
+  cluster: string;
+  clock: Clock;
+  /** the configuration that the objects of the cluster run under; throws when it is broken */
+  config(): Config;
+  peers: RepairPeers & Pick<EventRecorderPorts, "events">;
+  tables: { repair: RepairStorage; settings: SettingsStorage };
+}
+
+export const repairController: ControllerEntry<RepairSetting, RepairController> = {
+  follows: [],
+  make(setting) {
+    const { clock, cluster, peers, recorder, tables } = setting;
+    const events = new EventRecorder(repairReporter(clusterName(cluster)), { clock, recorder, events: () => peers.events() });
+    const own = { clock, recorder, events, storage: tables.repair };
+    return new RepairController({
+      ...setting,
+      storage: tables.repair,
+      settings: tables.settings,
+      repair: (config) => repairPorts({ ...own, config }, peers),
+    });
+  },
+};
+
+/** Under which name the repair controller of the cluster reports. `name` = as clients know the cluster. */
+function repairReporter(name: string): EventReporter {
+  return { controller: CONTROLLER, instance: `${CONTROLLER}-${name}` };
+}

@@ -1,0 +1,39 @@
+/** The controller "namespaces": empties and ends the namespaces that are being deleted. */
+import type { Clock } from "../core/base/ports";
+import type { Namespace } from "../api/meta/kubernetes";
+import type { ResourceDefinition } from "../api/registry/resource";
+import type { CollectionRequest, MaintainedStore, StoreRpc } from "../api/rpc/store";
+import { Controller, type ControllerPorts } from "./controller";
+import type { ControllerEntry } from "./controller-table";
+import { namespaceDeletionPass } from "./namespaces/namespace-deletion-pass";
+
+/** Objects of the cluster; each function makes a stub for one call. */
+export interface NamespacesPeers {
+  /** every store of the cluster */
+  stores(): readonly { definition: ResourceDefinition; store(): Pick<MaintainedStore, "closeNamespace" | "emptyNamespace"> }[];
+  namespaces(): Pick<StoreRpc, "get" | "write">;
+  /** a list of the namespaces store; rejects when the store refuses it */
+  listNamespaces(request: CollectionRequest): Promise<{ items?: Namespace[] }>;
+}
+
+export interface NamespacesSetting extends ControllerPorts {
+  clock: Clock;
+  peers: NamespacesPeers;
+}
+
+export const namespacesController: ControllerEntry<NamespacesSetting, Controller> = {
+  follows: ["namespaces"],
+  make(setting) {
+    const { clock, recorder, peers } = setting;
+    const namespaced = peers.stores().filter(({ definition }) => definition.namespaced);
+    const content = namespaced.map(({ definition: { group, resource }, store }) => ({ group, resource, store }));
+    const pass = namespaceDeletionPass({
+      clock,
+      recorder,
+      content,
+      namespaces: () => peers.namespaces(),
+      list: (request) => peers.listNamespaces(request),
+    });
+    return new Controller(setting, pass);
+  },
+};

@@ -323,7 +323,7 @@ const rows: Row[] = [
 ];
 
 describe("bad input: the Status that upstream answers", () => {
-  it.each(rows)("%s", async (_name, method, path, body, headers, code, reason, message) => {
+  it.each(rows)("%s: upstream's Status", async (_name, method, path, body, headers, code, reason, message) => {
     const answer = await send(method, path, body, headers);
     expect({ code: answer.code, ...answer.status }).toMatchObject({ code, kind: "Status", status: "Failure", reason });
     expect(answer.status.code).toBe(code);

@@ -92,7 +92,7 @@ describe("ServiceCIDR: spec.cidrs", () => {
       cidrs: ["10.0.0.1/24", "x"],
       want: [entry("10.0.0.1/24", "must not have bits set beyond the prefix length"), entry("x", NOT_A_CIDR, 1)],
     },
-  ])("$name", async ({ cidrs, want }) => {
+  ])("$name: refused in upstream's words", async ({ cidrs, want }) => {
     const told = want.length === 1 ? want.join() : `[${want.join(", ")}]`;
     const message = `ServiceCIDR.networking.k8s.io "bad" is invalid: ${told}`;
     await refused(() => api.send("POST", ranges, { body: { metadata: { name: "bad" }, spec: { cidrs } } }), invalid(message));
@@ -136,7 +136,7 @@ describe("ServiceCIDR: spec.cidrs", () => {
       want: `[${fixed("spec.cidrs[0]", "fd00:1::/64")}, ${fixed("spec.cidrs[1]", "10.101.0.0/24")}]`,
     },
     { name: "none", of: "there", cidrs: [], want: `[${fixed("spec.cidrs", [])}, ${none}]` },
-  ])("changed to $name, by PUT and by patch", async ({ of, cidrs, want }) => {
+  ])("changed to $name, by PUT and by patch: refused in upstream's words", async ({ of, cidrs, want }) => {
     const message = `ServiceCIDR.networking.k8s.io "${of}" is invalid: ${want}`;
     await refused(() => api.send("PUT", `${ranges}/${of}`, { body: { metadata: { name: of }, spec: { cidrs } } }), invalid(message));
     await refused(() => api.patch(`${ranges}/${of}`, MERGE_PATCH, { spec: { cidrs } }), invalid(message));
@@ -157,7 +157,7 @@ describe("IPAddress", () => {
     ["2001:DB8::1", 'must be in canonical form ("2001:db8::1")'],
     ["2001:db8:0::1", 'must be in canonical form ("2001:db8::1")'],
     ["2001:db8::0.0.0.1", 'must be in canonical form ("2001:db8::1")'],
-  ])("the name %j", async (name, problem) => {
+  ])("the name %j: refused in upstream's words", async (name, problem) => {
     const message = `IPAddress.networking.k8s.io ${JSON.stringify(name)} is invalid: metadata.name: Invalid value: ${JSON.stringify(name)}: ${problem}`;
     await refused(() => api.send("POST", addresses, { body: address(name) }), invalid(message));
   });
@@ -172,7 +172,7 @@ describe("IPAddress", () => {
       { parentRef: { ...parentRef, name: "a/b" } },
       `${parent}.name: Invalid value: "a/b": may not contain '/'`,
     ],
-  ])("%s", async (_, spec, problem) => {
+  ])("%s: refused in upstream's words", async (_, spec, problem) => {
     const message = `IPAddress.networking.k8s.io "192.0.2.9" is invalid: ${problem}`;
     await refused(() => api.send("POST", addresses, { body: address("192.0.2.9", spec) }), invalid(message));
   });
@@ -180,7 +180,7 @@ describe("IPAddress", () => {
   it.each([
     ["by hand", "192.0.2.1"],
     ["for default/kubernetes", "10.96.0.1"],
-  ])("one that is there, made %s", async (_, name) => {
+  ])("an existing name, made %s: 409", async (_, name) => {
     const message = `ipaddresses.networking.k8s.io "${name}" already exists`;
     await refused(() => api.send("POST", addresses, { body: address(name) }), { code: 409, reason: "AlreadyExists", message });
   });

@@ -204,10 +204,10 @@ describe("an object whose stored text is no JSON", () => {
   }
 
   it.each([
-    ["in the middle", ["c"], ["Service default/c"]],
-    ["the first and its neighbour", ["a", "b"], ["Service default/a", "Service default/b"]],
-    ["the last, which no token names", ["z"], ["Service behind default/kubernetes"]],
-  ])("%s is named, and the others are checked", async (_, broken, labels) => {
+    ["in the middle of a page", ["c"], ["Service default/c"]],
+    ["the first of the list and its neighbour", ["a", "b"], ["Service default/a", "Service default/b"]],
+    ["the last of the list, which no token names", ["z"], ["Service behind default/kubernetes"]],
+  ])("unreadable Service, %s: named, and the others are checked", async (_, broken, labels) => {
     const http = await damaged(["a", "b", "c", "d", "e", "kubernetes", "z"], broken);
     try {
       const { outcome } = await report(["--server", `http://127.0.0.1:${(http.address() as AddressInfo).port}`]);
@@ -229,11 +229,11 @@ describe("the command line", () => {
     ["a context without a kubeconfig", ["--context", "x"], /^--context: goes with --kubeconfig$/],
     ["a kubeconfig that is not there", ["--kubeconfig", "/nowhere/config"], /^--kubeconfig \/nowhere\/config: ENOENT/],
     ["a token file that is not there", ["--token", "@/nowhere/token"], /^--token @\/nowhere\/token: ENOENT/],
-  ])("%s is one line", async (_, args, message) => {
+  ])("%s: one line", async (_, args, message) => {
     await expect(parseOptions(args)).rejects.toThrow(message);
   });
 
-  it("what is missing has defaults", async () => {
+  it("absent options: defaults", async () => {
     const target = { url: "http://127.0.0.1:8787", options: {} };
     expect(await parseOptions([])).toEqual({ target, repair: false, waitMs: 120_000, json: false });
     const given = await parseOptions(["--server", "https://here/", "--cluster", "blue", "--token", "t", "--wait", "5"]);
@@ -241,14 +241,14 @@ describe("the command line", () => {
     expect(given).toMatchObject({ target: { url: "https://here/clusters/blue", options }, waitMs: 5_000 });
   });
 
-  it("a server that does not answer is one line, exit code 2; --help is none", async () => {
+  it("a server that does not answer: one line, exit code 2; --help: exit code 0", async () => {
     const [refused, help] = await Promise.all([runProgram("check", ["--server", "http://127.0.0.1:1"]), runProgram("check", ["--help"])]);
     expect([refused.code, refused.out]).toEqual([2, ""]);
     expect(refused.err).toMatch(/^check: http:\/\/127\.0\.0\.1:1 does not answer: GET .*ECONNREFUSED.*\n$/);
     expect([help.code, help.out.startsWith("Usage: npm run check")]).toEqual([0, true]);
   });
 
-  it.each(["check", "backup"] as const)("%s of a cluster that there is not says so, exit code 2", async (program) => {
+  it.each(["check", "backup"] as const)("%s of an absent cluster: one line that names the cluster, exit code 2", async (program) => {
     const file = program === "backup" ? ["--file", join(server.folder, "nobody.jsonl")] : [];
     const { code, err } = await runProgram(program, ["--server", server.url, "--cluster", "nobody", ...file]);
     expect([code, err]).toEqual([2, `${program}: ${server.url}/clusters/nobody: clusters "nobody" not found\n`]);

@@ -39,7 +39,7 @@ async function refusal(
 }
 
 describe.each(Object.entries(PROGRAMS))("scripts/%s.ts", (name, command) => {
-  it("--help shows how it is called: exit code 0", async () => {
+  it("--help: the usage, exit code 0", async () => {
     const { code, out, err } = await runProgram(name, ["--help"]);
     expect([code, err]).toEqual([0, ""]);
     expect(out.startsWith(`Usage: ${command}`)).toBe(true);
@@ -57,7 +57,7 @@ describe.each(Object.entries(PROGRAMS))("scripts/%s.ts", (name, command) => {
 const RANGE = "SERVICE_CLUSTER_IP_RANGE=10.0.0.0/33";
 const data = (): string[] => ["--port", "0", "--data-dir", join(folder, "data")];
 
-describe("a wrong value or a missing file: one line, exit code 2", () => {
+describe("a wrong value or a missing file", () => {
   it.each<[string, string[], RegExp]>([
     ["serve", ["--port", "http"], /^servicenet: --port http: must be a whole number from 0 to 65535/],
     ["serve", ["--port"], /^servicenet: Option '--port <value>' argument missing/],
@@ -88,7 +88,7 @@ describe("a wrong value or a missing file: one line, exit code 2", () => {
     ["import", ["nothere.json"], /^import: nothere.json cannot be read: .*ENOENT/],
     ["import", ["README.md"], /^import: README.md is /],
     ["slow", ["counts.json", "more"], /^slow: /],
-  ])("%s %j", async (name, args, line) => {
+  ])("%s %j: one line that names the mistake", async (name, args, line) => {
     const told = await refusal(name, args);
     expect(told.line).toMatch(line);
     expect(told.code).toBe(2);
@@ -119,12 +119,12 @@ describe("a wrong value or a missing file: one line, exit code 2", () => {
       { npm_config_dry_run: "true" },
       "import: npm has taken --dry-run for itself; put -- before the options: npm run import -- --dry-run",
     ],
-  ])("%s %j with %j: npm took an option that lacks its --", async (name, args, env, line) => {
+  ])("%s %j with %j: one line that hints at the missing --", async (name, args, env, line) => {
     expect(await refusal(name, args, { npm_lifecycle_event: "start", ...env })).toEqual({ code: 2, line });
   });
 });
 
-describe("a failure: one line", () => {
+describe("a failure", () => {
   it("a taken port: exit code 1", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -140,7 +140,7 @@ describe("a failure: one line", () => {
     expect(code).toBe(1);
   });
 
-  it.each(["check", "backup"])("%s of a server that does not answer: exit code 2, as 1 says that the cluster is wrong", async (name) => {
+  it.each(["check", "backup"])("%s of a server that does not answer: exit code 2, because 1 means a wrong cluster", async (name) => {
     const { code, line } = await refusal(name, [
       "--server",
       "http://127.0.0.1:1",

@@ -26,7 +26,7 @@ describe("startCrons", () => {
     ["0 * * * *", "2026-11-20T10:30:00Z", 100, ["2026-11-20T11:00:00.000Z", "2026-11-20T12:00:00.000Z"]],
     // 2026-11-22 is a Sunday: weekday 1 on Cloudflare.
     ["0 0 * * 1", "2026-11-21T23:00:00Z", 120, ["2026-11-22T00:00:00.000Z"]],
-  ])("%s", async (expression, from, minutes, want) => {
+  ])("%s: rings at its minutes", async (expression, from, minutes, want) => {
     expect(await minutesOf(expression, from, minutes)).toEqual(want);
   });
 

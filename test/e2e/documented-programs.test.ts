@@ -47,11 +47,11 @@ function checked(example: string): string {
 describe("docs/allocator.md", () => {
   const page = documentedOn("allocator.md");
 
-  it("its program is the one that the compiler checks", () => {
+  it("program of the page: the one that the compiler checks", () => {
     expect(page.programs).toEqual([["allocator-example.ts", checked("allocator.ts")]]);
   });
 
-  it("its command prints what the page says, then the metrics", async () => {
+  it("command of the page: prints the lines of the page, then the metrics", async () => {
     const child = spawn(process.execPath, page.command, { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });
     let out = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
@@ -76,14 +76,14 @@ describe("docs/ranges.md", () => {
   const server = serverForTests();
   const page = documentedOn("ranges.md");
 
-  it("its programs are those that the compiler checks", () => {
+  it("programs of the page: those that the compiler checks", () => {
     expect(page.programs).toEqual([
       ["zones.ts", checked("zones.ts")],
       ["show-zones.ts", checked("show-zones.ts")],
     ]);
   });
 
-  it("its command prints the zones of the running server", async () => {
+  it("command of the page: prints the zones of the running server", async () => {
     const command = page.command.map((word) => word.replace("http://127.0.0.1:8787", server.url));
     expect(command).toContain(server.url);
     const child = spawn(process.execPath, command, { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });

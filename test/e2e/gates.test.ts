@@ -88,7 +88,7 @@ afterAll(async () => {
 });
 
 upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
-  it("off, on, off, on", { timeout: 600_000 }, async () => {
+  it("off, on, off, on: addresses stay, and each start gives out its own ranges", { timeout: 600_000 }, async () => {
     await start(OFF, OFF_RANGES);
     let followed = "";
     const stopFollowing = followZones(
@@ -174,7 +174,7 @@ describe("DisableAllocatorDualWrite=false", () => {
   });
 
   upstreamRow("TestCIDRAllocateDualWrite, ...Collision", () => {
-    it("bitmaps and IPAddresses agree; a set bit blocks its address, a free one nothing", { timeout: 60_000 }, async () => {
+    it("bitmaps and IPAddresses: agree; held addresses are refused, free ones are given", { timeout: 60_000 }, async () => {
       await created("one");
       await created("two", { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.0.7", clusterIPs: ["10.96.0.7", "fd00::abcd"] });
       const v4 = await held("serviceips");
@@ -203,14 +203,14 @@ describe("DisableAllocatorDualWrite=false", () => {
   });
 });
 
-describe("ServiceIPStaticSubrange with the other gates: low addresses wait for those who name them, or are given out as all others", () => {
+describe("ServiceIPStaticSubrange with the other gates", () => {
   it.each([
     ["", false],
     ["ServiceIPStaticSubrange=false", true],
     ["DisableAllocatorDualWrite=false,ServiceIPStaticSubrange=false", true],
     [OFF, false],
     [`${OFF},ServiceIPStaticSubrange=false`, true],
-  ])("%j: %j", { timeout: 60_000 }, async (gates, givenOut) => {
+  ])("gates %j: low addresses are given out %j", { timeout: 60_000 }, async (gates, givenOut) => {
     await start(gates, "10.96.0.0/26");
     const cluster = `/clusters/gates-${String(gates.length)}`;
     const answers = await Promise.all(

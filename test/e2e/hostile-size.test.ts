@@ -148,7 +148,7 @@ const rows: [string, Row][] = [
 
 describe("a request that is large or long on purpose", () => {
   it.each(rows)(
-    "%s",
+    "%s: refused or answered in time",
     async (_, { method, path, ...sent }) => {
       const { code, body, text } = await api.send(method, path, sent);
       expect(code, text.slice(0, 500)).toBeGreaterThanOrEqual(200);

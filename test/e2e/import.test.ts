@@ -187,7 +187,7 @@ describe("a dump of a live cluster", () => {
     expect(real.report.conflicts).toHaveLength(want.length);
   });
 
-  it(`${String(MANY)} Services in YAML beside a RangeAllocation`, async () => {
+  it(`${String(MANY)} Services in YAML beside a RangeAllocation: all imported`, async () => {
     await begun("many");
     const address = (i: number) => `10.96.${String(1 + (i >> 8))}.${String(i & 255)}`;
     const services = Array.from({ length: MANY }, (_, i) => service(`s-${String(i)}`, address(i)));
@@ -258,7 +258,7 @@ Nothing was changed: this was a dry run.
   it.each([
     [true, ["\r[############............] services 5/10\x1b[K", "\r\x1b[K"]],
     [false, []],
-  ])("shows how far it is on a terminal alone (%s)", (isTTY, want) => {
+  ])("progress (%s): shown on a terminal alone", (isTTY, want) => {
     const written: string[] = [];
     const progress = progressOn({ isTTY, write: (text: string | Uint8Array) => written.push(String(text)) > 0 });
     progress.show("services", 5, 10);

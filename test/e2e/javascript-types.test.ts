@@ -155,7 +155,7 @@ it("the table: has every served resource", async () => {
 });
 
 describe.each(rows)("$served $resource", (row) => {
-  it("create, read, list, replace, a lost race, patch in three ways, delete", async () => {
+  it("create, read, list, replace, a lost race, patch in three ways, delete: each as its type says", async () => {
     const typed = new Typed(row);
     const created = await typed.create(1, { test: "one" });
     expect(created.metadata.name).toBe(typed.name(1));
@@ -235,17 +235,17 @@ describe("reviews: everybody is anonymous and may do everything", () => {
   const authorization = () => config.makeApiClient(AuthorizationV1Api);
   const resourceAttributes = { verb: "delete", resource: "services", namespace };
 
-  it("SelfSubjectReview", async () => {
+  it("SelfSubjectReview: anonymous", async () => {
     const { status } = await config.makeApiClient(AuthenticationV1Api).createSelfSubjectReview({ body: {} });
     expect(status?.userInfo).toMatchObject({ username: "system:anonymous", groups: ["system:unauthenticated"] });
   });
 
-  it("TokenReview", async () => {
+  it("TokenReview: not authenticated", async () => {
     const { status } = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body: { spec: { token: "unknown" } } });
     expect(status?.authenticated ?? false).toBe(false);
   });
 
-  it("SelfSubjectAccessReview, SubjectAccessReview, LocalSubjectAccessReview", async () => {
+  it("SelfSubjectAccessReview, SubjectAccessReview, LocalSubjectAccessReview: allowed", async () => {
     const self = await authorization().createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } });
     const other = await authorization().createSubjectAccessReview({ body: { spec: { resourceAttributes, user: "someone" } } });
     const local = await authorization().createNamespacedLocalSubjectAccessReview({
@@ -255,7 +255,7 @@ describe("reviews: everybody is anonymous and may do everything", () => {
     expect([self, other, local].map(({ status }) => status?.allowed)).toEqual([true, true, true]);
   });
 
-  it("SelfSubjectRulesReview", async () => {
+  it("SelfSubjectRulesReview: every verb of every resource", async () => {
     const { status } = await authorization().createSelfSubjectRulesReview({ body: { spec: { namespace } } });
     expect(status?.resourceRules).toContainEqual(expect.objectContaining({ verbs: ["*"] }));
   });

@@ -134,7 +134,7 @@ const hex = (text: string) => Uint8Array.from(Buffer.from(text, "hex"));
 const protobuf = { accept: TYPED, type: "application/vnd.kubernetes.protobuf" };
 
 describe("before a command: discovery and OpenAPI", () => {
-  it.each(["/api?timeout=32s", "/apis?timeout=32s"])("GET %s, aggregated", async (path) => {
+  it.each(["/api?timeout=32s", "/apis?timeout=32s"])("GET %s: the aggregated document", async (path) => {
     const { code, type, body } = await get(path, AGGREGATED);
     expect({ code, type }).toEqual({ code: 200, type: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" });
     const groups = body.items as unknown as { versions: { resources: { resource: string; responseKind: object; scope: string }[] }[] }[];
@@ -143,7 +143,7 @@ describe("before a command: discovery and OpenAPI", () => {
     for (const resource of resources) expect(resource.responseKind).toMatchObject({ kind: expect.any(String) as unknown });
   });
 
-  it("GET /openapi/v3 and each document that it names", async () => {
+  it("GET /openapi/v3: the index, and each document that it names", async () => {
     const index = (await expectCode(200, get("/openapi/v3?timeout=32s", "application/json, */*"))) as unknown as {
       paths: Record<string, { serverRelativeURL: string }>;
     };
@@ -163,12 +163,12 @@ describe("before a command: discovery and OpenAPI", () => {
     }
   });
 
-  it("GET /openapi/v2 as protobuf only", async () => {
+  it("GET /openapi/v2: protobuf for kubectl", async () => {
     const { code } = await get("/openapi/v2?timeout=32s", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
     expect(code).toBe(200);
   });
 
-  it("GET /version, with and without a timeout that is one", async () => {
+  it("GET /version: answered with a timeout and without; a malformed timeout is 400", async () => {
     expect(await expectCode(200, get("/version?timeout=5s"))).toMatchObject({ major: "1", minor: "36" });
     await expectCode(400, get(`${services}?timeout=soon`));
   });
@@ -227,7 +227,7 @@ describe("get", () => {
     events.close();
   });
 
-  it("--raw", async () => {
+  it("--raw: the answer unchanged", async () => {
     expect((await get("/healthz", "application/json, */*")).code).toBe(200);
     expect((await get("/nope", "application/json, */*")).code).toBe(404);
   });
@@ -432,7 +432,7 @@ describe("delete and drain", () => {
     { what: "--cascade=foreground", body: { propagationPolicy: "Foreground" } },
     { what: "--now", body: { gracePeriodSeconds: 1, propagationPolicy: "Background" } },
     { what: "--force", body: { gracePeriodSeconds: 0, propagationPolicy: "Background" } },
-  ])("delete $what", async ({ body }) => {
+  ])("delete $what: answered as upstream", async ({ body }) => {
     await created(leases, lease("cascaded"));
     await expectCode(200, send("DELETE", `${leases}/cascaded`, { body }));
     await expect.poll(async () => (await get(`${leases}/cascaded`)).code, { timeout: 15_000 }).toBe(404);
@@ -498,7 +498,7 @@ describe("wait, events, auth, cluster-info", () => {
     });
   });
 
-  it("cluster-info: an empty list will do", async () => {
+  it("cluster-info: an empty list is enough", async () => {
     const path = "/api/v1/namespaces/kube-system/services?labelSelector=kubernetes.io%2Fcluster-service%3Dtrue";
     expect((await expectCode(200, get(path))).items).toEqual([]);
   });

@@ -34,7 +34,7 @@ describe("lint", () => {
     ],
     ["a floating promise", shell, "const f = async () => {}; f();", "Promises must be awaited"],
     ["any", shell, "export const x: any = 1;", "Unexpected any"],
-  ])("refuses %s", async (_name, filePath, code, message) => {
+  ])("%s: refused", async (_name, filePath, code, message) => {
     const [result] = await eslint.lintText(`${code}\n`, { filePath });
     expect(result?.messages.map((m) => m.message).join("\n")).toContain(message);
   });

@@ -18,7 +18,7 @@ describe("a log line on a terminal", () => {
       JSON.stringify({ time: TIME, level: "error", event: "failed", error: "a\nb" }),
       `${LOCAL} error failed error="a\\nb"`,
     ],
-  ])("%s", (_, line, shown) => {
+  ])("%s: an event is short text, anything else stays", (_, line, shown) => {
     expect(logLineText(line)).toBe(shown);
   });
 });
@@ -32,15 +32,15 @@ describe("the log of the runtime", () => {
     return String(to.read() ?? "");
   }
 
-  it("json leaves every line as it is", async () => {
+  it("json: every line as it is", async () => {
     expect(await printed("json", () => true)).toBe(`${EVENT}\nplain\n`);
   });
 
-  it("text makes events short", async () => {
+  it("text: events are short", async () => {
     expect(await printed("text", () => true)).toBe(`${logLineText(EVENT)}\nplain\n`);
   });
 
-  it("a line that nobody wants is left out", async () => {
+  it("an unwanted line: left out", async () => {
     expect(await printed("text", () => false)).toBe("");
   });
 });

@@ -75,7 +75,7 @@ describe("pods/binding and bindings", () => {
     ["no target", { kind: "Binding", apiVersion: "v1", metadata: { name: "judged" } }, 500, "target.name: Required value"],
     ["the uid of another Pod", binding("judged", "n1", { uid: "other" }), 409, "the UID in the precondition (other) does not match"],
     ["another kind", eviction("judged"), 400, "cannot be handled as a Binding"],
-  ])("refuses %s", async (_, document, code, message) => {
+  ])("a binding with %s: refused", async (_, document, code, message) => {
     if ((await ask("GET", `${pods}/judged`)).code === 404) await makePod("judged");
     const answer = await ask("POST", `${pods}/judged/binding`, document);
     expect({ code: answer.code, message: answer.body.message }).toEqual({ code, message: expect.stringContaining(message) as string });
@@ -112,7 +112,7 @@ describe("pods/eviction", () => {
     expect((await ask("GET", `${pods}/evicted/eviction`)).code).toBe(405);
   });
 
-  it("discovery: lists all three", async () => {
+  it("discovery: lists binding, bindings and eviction", async () => {
     const { resources } = (await (await fetch(`${server.url}/api/v1`)).json()) as { resources: { name: string }[] };
     const told = resources.filter(({ name }) => /binding|eviction/.test(name));
     const verbs = ["create"];

@@ -20,7 +20,7 @@ describe.concurrent("a ServiceCIDR", () => {
   it.each([
     ...["0.0.0.0/0", "10.0.0.0/8", "192.0.2.0/28", "192.0.2.0/30", "192.0.2.1/32"],
     ...["::/0", "2001:db8::/63", "2001:db8::/64", "2001:db8::/124", "2001:db8::/127", "2001:db8::1/128"],
-  ])("%s", async (cidr) => {
+  ])("%s: gives out its usable addresses, and no others", async (cidr) => {
     const prefix = prefixOf(cidr);
     const api = new Api(() => `${server?.url ?? ""}/clusters/length-${prefix.family.toLowerCase()}-${String(prefix.length)}`);
     await api.must("POST", RANGES, { body: { metadata: { name: "only" }, spec: { cidrs: [cidr] } } });

@@ -69,7 +69,7 @@ describe.each(servedTypes)("$served $resource", (type) => {
   const nameOf = type.name ?? ((n: number) => `wire-${type.served.replace(/[./]/g, "-")}-${String(n)}`);
   const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
-  it("protobuf bodies: create the same object as JSON, and change it", async () => {
+  it("protobuf bodies: create and change the same object as JSON bodies", async () => {
     const wire = new Wire(type);
     const name = nameOf(11);
     const created = await wire.create(name, { test: "wire" }, type.content(11));

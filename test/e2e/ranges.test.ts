@@ -22,7 +22,7 @@ const view = (cluster: string) => getJson<RangesView>(`${cluster}/ranges`);
 const prefixes = ({ ready, serving }: Pick<RangesView, "ready" | "serving">) =>
   [ready, serving].map(({ IPv4, IPv6 }) => [...IPv4.prefixes, ...IPv6.prefixes].join(" "));
 
-it("docs/ranges.md shows an answer with the members of one", async () => {
+it("answer in docs/ranges.md: has the members of a real one", async () => {
   const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "ranges.md"), "utf8");
   const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "") as RangesView;
   expect(Object.keys(await view(server.url))).toEqual(Object.keys(shown));
@@ -42,7 +42,7 @@ describe("a cluster's ranges", () => {
         return clientFetch(config);
       },
     ],
-  ])("followed by %s: added, merged, going, gone", async (_, url, fetchOf) => {
+  ])("ranges followed by %s: show additions, merges and deletions", async (_, url, fetchOf) => {
     const cluster = url();
     expect(await send("PUT", cluster)).toBe(201);
     const told: FollowedRanges[] = [];

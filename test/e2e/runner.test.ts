@@ -26,12 +26,12 @@ async function refusal(args: string[]): Promise<{ code: number | null; lines: st
 describe("npm start: life of a server", () => {
   const server = serverForTests();
 
-  it("prints where it listens and a kubectl line, and writes the kubeconfig", () => {
+  it("start: prints its address and a kubectl line, and writes the kubeconfig", () => {
     expect(server.output()).toContain(`Try: kubectl --kubeconfig ${server.kubeconfig} create service clusterip`);
     expect(existsSync(server.kubeconfig)).toBe(true);
   });
 
-  it("the log has routine events only at LOG_LEVEL=debug, as short lines with --log text", async () => {
+  it("routine events: logged at LOG_LEVEL=debug alone, as short lines with --log text", async () => {
     expect(server.output()).not.toContain("owner configured");
     const bare = startProcess(["--port", "0", "--data-dir", newFolder(), "--log", "text", "--var", "LOG_LEVEL=debug"], { bare: true });
     await bare.printed(/^\d\d:\d\d:\d\d debug owner configured object=ServiceCIDR id=\S+ epoch=1 /m);
@@ -39,14 +39,14 @@ describe("npm start: life of a server", () => {
     expect(await bare.ended).toBe(0);
   });
 
-  it("a second runner on the same data folder is refused", async () => {
+  it("a second runner on the same data folder: refused", async () => {
     const { code, lines } = await refusal(["--port", "0", "--data-dir", server.folder]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/is in use by process \d+/);
     expect(code).toBe(1);
   });
 
-  it("Ctrl-C stops it cleanly; its data is there after the next start, and gone after --fresh", async () => {
+  it("Ctrl-C: stops cleanly; the next start has the data, a start with --fresh has none", async () => {
     const created = await createService(server.url, "kept");
     await server.interrupt();
     await server.start();
@@ -57,7 +57,7 @@ describe("npm start: life of a server", () => {
     expect((await fetch(`${server.url}/api/v1/namespaces/default/services/kept`)).status).toBe(404);
   });
 
-  it("kill -9 of the runner ends the runtime; the next start serves the data", async () => {
+  it("kill -9 of the runner: the runtime ends, and the next start serves the data", async () => {
     const created = await createService(server.url, "survivor");
     await server.kill("runner");
     await expect.poll(() => isServing(server.url)).toBe(false);
@@ -77,7 +77,7 @@ describe("npm start: life of a server", () => {
     expect(await isServing(url)).toBe(false);
   });
 
-  it("a runtime that outlived its runner is ended by the next start", async () => {
+  it("a runtime that outlived its runner: ended by the next start", async () => {
     const data = newFolder();
     const left = spawn("sleep", ["1000"], { stdio: "ignore" });
     writeFileSync(join(data, "workerd.json"), JSON.stringify(identify(left.pid ?? 0)));
@@ -104,7 +104,7 @@ describe("npm start: life of a server", () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  it("the death of the runtime ends the runner with exit code 1", async () => {
+  it("death of the runtime: the runner ends with exit code 1", async () => {
     const data = newFolder();
     const bare: ServerProcess = startProcess(["--port", "0", "--data-dir", data], { bare: true });
     await bare.printed(/ready at/);
@@ -123,7 +123,7 @@ describe("npm start: life of a server", () => {
     expect(await isServing(url)).toBe(false);
   });
 
-  it("SIGTERM to npm stops the server too", async () => {
+  it("SIGTERM to npm: the server stops too", async () => {
     const data = newFolder();
     const npm = startProcess(["--port", "0", "--data-dir", data]);
     const [, url = ""] = await npm.printed(/ready at (http:\S+)/);

@@ -13,7 +13,7 @@ const served = definitions.flatMap((definition) => definition.versions.map((vers
 
 describe("OpenAPI v3 against answers", () => {
   it.each(served.map((one) => [`${one.definition.group}/${one.version} ${one.definition.resource}`, one] as const))(
-    "%s",
+    "%s: answers fit the published schema",
     async (_, { definition, version }) => {
       const root = definition.group === "" ? `api/${version}` : `apis/${definition.group}/${version}`;
       const { components } = (await (await fetch(`${server.url}/openapi/v3/${root}`)).json()) as {

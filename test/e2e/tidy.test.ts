@@ -34,7 +34,7 @@ Closed by rule 1. Shown by \`test/sim/a.test.ts\`.
 const citable = { ...protocolEntries(protocol), invariants: invariantsOf("- **I1 unique.** …\n- **I2 paired.** …\n") };
 
 describe("citations", () => {
-  it("rules and hazards are read from the headings of the protocol's page", () => {
+  it("rules and hazards: read from the headings of the protocol's page", () => {
     expect([[...citable.rules], [...citable.hazards], [...citable.invariants]]).toEqual([
       [1, 2],
       [1, 2],
@@ -68,7 +68,7 @@ describe("citations", () => {
     ["a section alone", "// see § 2", ["§ 2"]],
     ["a page by its name", "/* (DESIGN §4, PROTOCOL rule 4) */", ["DESIGN", "§4", "PROTOCOL"]],
     ["a section of an RFC, rules, names in capitals", "RFC 1035 §3.5, rule 1; SQLITE_PROTOCOL, PROTOCOLS, |PROTOCOL|", []],
-  ])("citation of %s: found when it is of a page outside of the project", (_what, text, cited) => {
+  ])("citation of %s: found when the page is outside of the project", (_what, text, cited) => {
     const words = outsideCitations({ path: "a.ts", text }).map((finding) => /cites "([^"]+)"/.exec(finding)?.[1]);
     expect(words).toEqual(cited);
   });

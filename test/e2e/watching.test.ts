@@ -201,33 +201,30 @@ describe("an informer lives through", () => {
   it.each([
     ["SIGTERM", "term", () => server.stop()],
     ["Ctrl-C", "ctrlc", () => server.interrupt()],
-  ])(
-    "%s and the next start on the same port and data: watches end properly, nothing missed, nothing twice",
-    async (_name, prefix, stop) => {
-      const told = new Told();
-      await told.start();
-      const before = [...told.events];
-      // A watch of its own shows how the body ends: the client reports a broken one as an error.
-      const ends: unknown[] = [];
-      await new Watch(config).watch(
-        SERVICES,
-        {},
-        () => undefined,
-        (error: unknown) => ends.push(error),
-      );
-      try {
-        const { port } = new URL(server.url);
-        await create(`${prefix}-before`);
-        await stop();
-        expect(ends).toEqual([null]);
-        await server.start(["--port", port]);
-        await create(`${prefix}-after`);
-        await remove(`${prefix}-before`);
-        await expect.poll(() => told.of(`${prefix}-`).length, { timeout: 15_000 }).toBe(3);
-        expect(told.events).toEqual([...before, `add ${prefix}-before`, `add ${prefix}-after`, `delete ${prefix}-before`]);
-      } finally {
-        await told.stop();
-      }
-    },
-  );
+  ])("%s and the next start on the same port and data: watches end properly, no event missed, none twice", async (_name, prefix, stop) => {
+    const told = new Told();
+    await told.start();
+    const before = [...told.events];
+    // A watch of its own shows how the body ends: the client reports a broken one as an error.
+    const ends: unknown[] = [];
+    await new Watch(config).watch(
+      SERVICES,
+      {},
+      () => undefined,
+      (error: unknown) => ends.push(error),
+    );
+    try {
+      const { port } = new URL(server.url);
+      await create(`${prefix}-before`);
+      await stop();
+      expect(ends).toEqual([null]);
+      await server.start(["--port", port]);
+      await create(`${prefix}-after`);
+      await remove(`${prefix}-before`);
+      await expect.poll(() => told.of(`${prefix}-`).length, { timeout: 15_000 }).toBe(3);
+      expect(told.events).toEqual([...before, `add ${prefix}-before`, `add ${prefix}-after`, `delete ${prefix}-before`]);
+    } finally {
+      await told.stop();
+    }
+  });
 });

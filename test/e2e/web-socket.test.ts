@@ -39,12 +39,12 @@ const told = (socket: RawSocket): string[] =>
 describe("the handshake", () => {
   it.each<[string, Record<string, string | undefined>, string | undefined]>([
     ["no subprotocol", {}, undefined],
-    ["one", { "Sec-WebSocket-Protocol": "v4.channel.k8s.io" }, "v4.channel.k8s.io"],
-    ["several: the first", { "Sec-WebSocket-Protocol": "a, b" }, "a"],
-    ["a token is never sent back", { "Sec-WebSocket-Protocol": "base64url.bearer.authorization.k8s.io.dG9r, a" }, "a"],
+    ["one subprotocol", { "Sec-WebSocket-Protocol": "v4.channel.k8s.io" }, "v4.channel.k8s.io"],
+    ["several subprotocols, of which the first is taken", { "Sec-WebSocket-Protocol": "a, b" }, "a"],
+    ["a token, which is never sent back", { "Sec-WebSocket-Protocol": "base64url.bearer.authorization.k8s.io.dG9r, a" }, "a"],
     ["any origin", { Origin: "http://elsewhere.example" }, undefined],
     ["an origin that hides", { Origin: "null" }, undefined],
-  ])("agrees on a subprotocol: %s", async (_name, headers, protocol) => {
+  ])("a handshake with %s: the agreed subprotocol", async (_name, headers, protocol) => {
     const socket = await openSocket(headers);
     await eventually(() => socket.status).toBe(101);
     expect(/^Sec-WebSocket-Protocol: (.*)$/im.exec(socket.head)?.[1]).toBe(protocol);
@@ -57,7 +57,7 @@ describe("the handshake", () => {
     ["another version", { "Sec-WebSocket-Version": "8" }, 400],
     ["a version that is none", { "Sec-WebSocket-Version": "x" }, 400],
     ["only protobuf accepted", { Accept: "application/vnd.kubernetes.protobuf" }, 406],
-  ])("is refused: %s", async (_name, headers, code) => {
+  ])("a handshake with %s: refused", async (_name, headers, code) => {
     const socket = await openSocket(headers);
     await eventually(() => socket.status).toBe(code);
     socket.destroy();
@@ -70,7 +70,7 @@ describe("the handshake", () => {
     ["a timeout that is no number", `${LEASES}?watch=true&timeoutSeconds=x`, 400, "BadRequest"],
     ["initial events without their match", `${LEASES}?watch=true&sendInitialEvents=true`, 422, "Invalid"],
     ["an unknown resource", "/apis/coordination.k8s.io/v1/nothing?watch=true", 404, "NotFound"],
-  ])("is refused with a Status: %s", async (_name, path, code, reason) => {
+  ])("a handshake with %s: refused with a Status", async (_name, path, code, reason) => {
     const socket = await openSocket({}, path);
     await eventually(() => socket.status).toBe(code);
     await eventually(() => socket.body.toString().endsWith("}")).toBe(true);
@@ -78,7 +78,7 @@ describe("the handshake", () => {
     socket.destroy();
   });
 
-  it.each([LEASES, "/version", "/api/v1/namespaces/default"])("a handshake for a path that is no watch: ignored: %s", async (path) => {
+  it.each([LEASES, "/version", "/api/v1/namespaces/default"])("a handshake for %s, which is no watch: ignored", async (path) => {
     const socket = await openSocket({}, path);
     await eventually(() => socket.status).toBe(200);
     socket.destroy();
@@ -106,7 +106,7 @@ describe("what a client sends", () => {
     ["pieces of one message", Buffer.concat([frame(TEXT, text("a"), { final: false }), frame(0, text("b"))])],
     ["a thousand messages at once", Buffer.concat(Array.from({ length: 1000 }, () => frame(TEXT, text("x"))))],
     ["a pong nobody asked for", frame(PONG, bytes())],
-  ])("is ignored: %s", async (_name, said) => {
+  ])("%s: ignored", async (_name, said) => {
     const socket = await openSocket();
     await eventually(() => socket.status).toBe(101);
     socket.send(said);
@@ -132,7 +132,7 @@ describe("what a client sends", () => {
     ["the rest of a message that never began", frame(0, text("x")), 1002],
     // The announced length is enough.
     ["a message beyond 32 MiB", bytes(0x82, 0xff, 0, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3, 4), 1009],
-  ])("ends its own watch with a close code: %s", async (_name, said, code) => {
+  ])("%s: ends its own watch with a close code", async (_name, said, code) => {
     const [socket, other] = [await openSocket(), await openSocket()];
     await eventually(() => [socket.status, other.status]).toEqual([101, 101]);
     socket.send(said);
@@ -147,7 +147,7 @@ describe("what a client sends", () => {
     ["with a code and a reason", Buffer.concat([bytes(0x03, 0xe9), text("going away")]), 1001],
     ["without a code", bytes(), 0],
     ["with half a code", bytes(0x03), 0],
-  ])("a close is answered: %s", async (_name, payload, code) => {
+  ])("a close, %s: answered", async (_name, payload, code) => {
     const socket = await openSocket();
     await eventually(() => socket.status).toBe(101);
     socket.send(frame(CLOSE, payload));

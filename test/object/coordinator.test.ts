@@ -73,7 +73,7 @@ describe("Coordinator", () => {
     );
   });
 
-  it("a waiting deletion: the alarm goes on with it, without any request", async () => {
+  it("a waiting deletion: the alarm continues it without a request", async () => {
     const cluster = new ObjectRanges();
     await cluster.create("extra", "10.97.0.0/24");
     const uid = await cluster.ready("extra");
@@ -105,7 +105,7 @@ describe("Coordinator", () => {
       { of: "owner", method: "configure", nth: 2 },
     ].flatMap((step) => (["before", "after"] as const).map((when) => ({ ...step, when }))),
   )(
-    "every object dies $when call $nth of $method while a ServiceCIDR becomes Ready: it ends as without",
+    "all objects die $when call $nth of $method while a ServiceCIDR becomes Ready: it becomes Ready all the same",
     async ({ of, method, nth, when }) => {
       const cluster = new ObjectRanges();
       await cluster.coordinator.readyTopology(5_000);
@@ -125,7 +125,7 @@ describe("Coordinator", () => {
     },
   );
 
-  it("dry runs and refused writes leave no claim, no fence and no epoch behind", async () => {
+  it("dry runs and refused writes: leave no claim, no fence and no epoch behind", async () => {
     const cluster = new ObjectRanges();
     await cluster.create("extra", "10.97.0.0/24");
     await cluster.ready("extra");

@@ -70,7 +70,7 @@ const ofIdle = ({ object }: Call): boolean => object.startsWith(IDLE_PREFIX);
 const told = (calls: readonly Call[]): string => calls.map(({ object, method }) => `${object} ${method}`).join("\n");
 
 describe(`with ${String(IDLE)} idle clusters and one that is busy`, () => {
-  it(`a tick makes at most ${String(CALLS_MAX)} calls to objects besides those of the busy one, nested ones counted`, async () => {
+  it(`a tick: at most ${String(CALLS_MAX)} calls to objects besides those of the busy cluster, nested ones counted`, async () => {
     await Promise.all(Array.from({ length: IDLE }, (_, i) => bindings.DIRECTORY.put(directoryKey(nameOf(i)), "{}")));
     // The first one in the directory's order is the one that is visited here. It has been busy, too.
     const real = [BUSY, nameOf(0)];

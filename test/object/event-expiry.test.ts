@@ -47,7 +47,7 @@ async function names(form: (typeof FORMS)[number]): Promise<string[]> {
 
 const microTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, -1)}000Z`;
 
-it("an event goes from both APIs with the first cron an hour after it was last seen, and watches hear of it", async () => {
+it("an event: deleted from both APIs by the first cron an hour after it was last seen, and watches hear of it", async () => {
   vi.setSystemTime(BEGUN);
   const regarding = { kind: "Service", namespace: "default", name: "web" };
   const told = { reportingController: "example.com/test", reportingInstance: "test-1", action: "Test", reason: "Tested", type: "Normal" };

@@ -49,7 +49,7 @@ describe("a release that its owner has refused", () => {
   it.each([
     { request: "a dynamic create", spec: {} },
     { request: "a static create", spec: { clusterIP: "10.97.0.3" } },
-  ])("$request waits for the release and gets the address", async ({ spec }) => {
+  ])("$request: waits for the release and gets the address", async ({ spec }) => {
     const { cluster } = await fullCluster();
     let refusals = 0;
     intercept(ServiceCIDR.prototype, "release", (call) => (++refusals <= 4 ? Promise.reject(new Error("out of memory")) : call()));

@@ -63,7 +63,7 @@ function setting() {
 }
 
 describe("a deletion in the background", () => {
-  it("takes dependents of every kind, and theirs; one with another live owner survives without the reference", async () => {
+  it("dependents of every kind and their dependents: deleted; one with another live owner: stays without the reference", async () => {
     const { make, remove, gone, find } = setting();
     const owner = await make("Lease", "owner");
     const other = await make("Lease", "other");
@@ -75,7 +75,7 @@ describe("a deletion in the background", () => {
     await vi.waitFor(async () => expect((await find("Pod", "shared"))?.metadata?.ownerReferences).toEqual([other]), PATIENCE);
   });
 
-  it("a dependent that comes after its owner has gone goes, too; one whose owner's kind is not served stays", async () => {
+  it("a dependent of a deleted owner, created later: deleted; one whose owner's kind is not served: stays", async () => {
     const { make, remove, gone, find } = setting();
     const owner = await make("Node", "owner");
     await remove("Node", "owner");
@@ -87,7 +87,7 @@ describe("a deletion in the background", () => {
 });
 
 describe("a deletion with Orphan", () => {
-  it("leaves the dependents, without the reference", async () => {
+  it("dependents: stay without the reference", async () => {
     const { make, remove, gone, find } = setting();
     const owner = await make("Service", "owner");
     await make("Pod", "a", [owner]);
@@ -106,7 +106,7 @@ describe("a deletion with Orphan", () => {
 });
 
 describe("a deletion in the foreground", () => {
-  it("waits for its dependents, also through a restart of everything", async () => {
+  it("the owner: waits for its dependents, also through a restart of all objects", async () => {
     const { make, remove, gone, find, patch, controller } = setting();
     const owner = await make("Pod", "owner");
     const middle = await make("Service", "middle", [owner]);
@@ -122,7 +122,7 @@ describe("a deletion in the foreground", () => {
   });
 
   upstreamRow("garbage_collector", () => {
-    it("three Pods owning each other in a circle: Foreground delete of one with a uid precondition removes all", async () => {
+    it("three Pods in a circle of owners, one deleted in the foreground with a uid precondition: all go", async () => {
       const { make, remove, gone, patch } = setting();
       const a = await make("Pod", "a");
       const b = await make("Pod", "b", [a]);
@@ -133,7 +133,7 @@ describe("a deletion in the foreground", () => {
     });
   });
 
-  it("a poke that was lost is made up for by the next one, and a finished pass leaves no alarm", async () => {
+  it("a lost poke: the next one makes up for it, and a finished pass leaves no alarm", async () => {
     const { make, remove, gone, controller } = setting();
     const owner = await make("Lease", "owner");
     await make("Lease", "dependent", [owner]);

@@ -56,7 +56,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it("hazard 1: a release that is tried again frees nothing of who has the address by then", async () => {
+it("hazard 1: a repeated release: frees nothing of the present holder", async () => {
   const { cluster, uid } = await withRange();
   expect(messageOf(await cluster.create("s", { clusterIP: NINE }))).toBe("");
   const before = await rowOf(cluster, uid, NINE);
@@ -68,7 +68,7 @@ it("hazard 1: a release that is tried again frees nothing of who has the address
   expect(messageOf(await cluster.create("v", { clusterIP: NINE }))).toContain("already allocated");
 });
 
-it("hazard 2: audit and repair leave the address of a create whose owner has answered, and whose answer is on its way", async () => {
+it("hazard 2: audit and repair while the owner's answer to a create is on its way: leave its address", async () => {
   const { cluster, uid } = await withRange();
   const allocate = holdAnswer(ServiceCIDR.prototype, "allocate");
   const create = cluster.create("s", { clusterIP: NINE });
@@ -83,7 +83,7 @@ it("hazard 2: audit and repair leave the address of a create whose owner has ans
   await cluster.check();
 });
 
-it("hazard 3: a configuration that comes late opens nothing again, and no epoch is used twice", async () => {
+it("hazard 3: a late configuration: opens nothing again, and no epoch is used twice", async () => {
   const { cluster, uid } = await withRange();
   await cluster.create("s", { clusterIP: NINE });
   const open = await toldTo(cluster, uid);
@@ -99,7 +99,7 @@ it("hazard 3: a configuration that comes late opens nothing again, and no epoch 
   expect(await cluster.ranges.allocate(uid, "10.97.0.10", "late")).toBe(false);
 });
 
-it("hazard 4: what was meant for a ServiceCIDR that is gone hits nobody when its name is there again", async () => {
+it("hazard 4: late calls for a deleted ServiceCIDR: do nothing to its successor of the same name", async () => {
   const { cluster, uid: old } = await withRange();
   const told = await toldTo(cluster, old);
   await cluster.ranges.remove("extra");
@@ -114,7 +114,7 @@ it("hazard 4: what was meant for a ServiceCIDR that is gone hits nobody when its
   expect((await rowOf(cluster, uid, NINE))?.name).toBe("s");
 });
 
-it("hazard 5: rows of an attempt that was given up are not taken by a later one", async () => {
+it("hazard 5: rows of an abandoned attempt: not taken by a later one", async () => {
   const { cluster, uid } = await withRange();
   const target = await cluster.ranges.created("wide", "10.97.0.0/16");
   const config = await toldTo(cluster, target);
@@ -135,7 +135,7 @@ it("hazard 5: rows of an attempt that was given up are not taken by a later one"
   expect(await cluster.ranges.allocate(uid, NINE, "at its owner")).toBe(true);
 });
 
-it("hazard 7: IPAddresses made and deleted while a ServiceCIDR around them is seeded: the list is old, the range is right", async () => {
+it("hazard 7: IPAddresses made and deleted while a ServiceCIDR around them is seeded: its rows are right, although the list is old", async () => {
   const cluster = await new ObjectCluster().ready();
   const { ipAddresses, ranges } = cluster;
   expect(await ipAddresses.write(createAddress("10.97.0.3"))).toMatchObject({ ok: true });
@@ -157,7 +157,7 @@ it("hazard 7: IPAddresses made and deleted while a ServiceCIDR around them is se
   await cluster.check();
 });
 
-it("hazard 8: IPAddress writes and deletes of a former holder that come late change nothing of its successor's", async () => {
+it("hazard 8: late IPAddress writes and deletes of a former holder: change nothing of its successor", async () => {
   const { cluster, uid } = await withRange();
   await cluster.create("s", { clusterIP: NINE });
   const { rows } = await cluster.ranges.owner(uid).rowsSince(0, 1_000);
@@ -173,7 +173,7 @@ it("hazard 8: IPAddress writes and deletes of a former holder that come late cha
   await cluster.check();
 });
 
-it("hazard 10: two that cover each other, both deleted: both wait for the address that needs them", async () => {
+it("hazard 10: two ServiceCIDRs that cover each other, both deleted: both wait for the address", async () => {
   const { cluster } = await withRange();
   await cluster.ranges.created("twin", RANGE);
   await cluster.create("s", { clusterIP: NINE });
@@ -187,7 +187,7 @@ it("hazard 10: two that cover each other, both deleted: both wait for the addres
   for (const name of ["extra", "twin"]) await eventually(async () => (await cluster.ranges.get(name)) === undefined);
 });
 
-it("hazard 10: a row that a Service takes again while a deletion is counted keeps the ServiceCIDR", async () => {
+it("hazard 10: a row that a Service takes again while a deletion is counted: the ServiceCIDR stays", async () => {
   const { cluster, uid } = await withRange();
   await cluster.create("s", { clusterIP: NINE });
   const { token = "" } = (await rowOf(cluster, uid, NINE)) ?? {};
@@ -203,7 +203,7 @@ it("hazard 10: a row that a Service takes again while a deletion is counted keep
   expect((await rowOf(cluster, uid, NINE))?.name).toBe("s");
 });
 
-it("hazard 11: finalizers taken away while an address is held: nothing new is given out, releases go through, then the owner retires", async () => {
+it("hazard 11: finalizers removed while an address is held: nothing is given out, releases succeed, then the owner retires", async () => {
   const { cluster, uid } = await withRange();
   await cluster.create("s", { clusterIP: NINE });
   await cluster.ranges.remove("extra");
@@ -218,7 +218,7 @@ it("hazard 11: finalizers taken away while an address is held: nothing new is gi
   await eventually(async () => !(await cluster.ranges.state()).owners.some((owner) => owner.uid === uid));
 });
 
-it("hazard 15: an allocation that comes back to a Service that was changed meanwhile takes nothing of that change back", async () => {
+it("hazard 15: an allocation for a Service that was changed meanwhile: undoes nothing of that change", async () => {
   const { cluster } = await withRange();
   await cluster.create("s", { type: "ExternalName", externalName: "a.example.com" });
   const allocate = holdAnswer(ServiceCIDR.prototype, "allocate");
@@ -232,7 +232,7 @@ it("hazard 15: an allocation that comes back to a Service that was changed meanw
   await cluster.check();
 });
 
-it("hazard 17: a release that reaches the former owner of a segment is not taken for done", async () => {
+it("hazard 17: a release that reaches the former owner of a segment: sent on to the new owner", async () => {
   const { cluster, uid } = await withRange();
   await cluster.create("s", { clusterIP: NINE });
   const { token = "" } = (await rowOf(cluster, uid, NINE)) ?? {};
@@ -245,14 +245,14 @@ it("hazard 17: a release that reaches the former owner of a segment is not taken
   await eventually(async () => (await rowOf(cluster, heir, NINE)) === undefined);
 });
 
-it("hazard 18: a store that has not heard of a new ServiceCIDR asks before it says no", async () => {
+it("hazard 18: a store without news of a new ServiceCIDR: asks before it refuses", async () => {
   const cluster = await new ObjectCluster().ready();
   await cluster.create("first");
   await cluster.ranges.created("extra", RANGE);
   expect(addressOf(await cluster.create("s", { clusterIP: NINE }))).toBe(NINE);
 });
 
-it("hazard 19: an owner that does not answer holds up neither another ServiceCIDR nor a create", async () => {
+it("hazard 19: an owner that does not answer: holds up neither another ServiceCIDR nor a create", async () => {
   const cluster = await new ObjectCluster().ready();
   const configure = holdAnswer(ServiceCIDR.prototype, "configure");
   await cluster.ranges.create("stuck", "10.98.0.0/24");
@@ -288,7 +288,7 @@ const isRestored = async (cluster: ObjectCluster, address: string): Promise<bool
   return (await cluster.stored()).ipAddresses.some(({ metadata }) => metadata?.name === address);
 };
 
-it("hazard 20: what is deleted behind the back of a pass is the next one's: looked at is what was read, not what is there", async () => {
+it("hazard 20: a deletion during a pass: left to the next pass, because a pass judges what it has read", async () => {
   const { cluster, address } = await lookedAt();
   const read = holdAnswer(IPAddressesStore.prototype, "objectsSince");
   const pass = cluster.repair();
@@ -303,7 +303,7 @@ it("hazard 20: what is deleted behind the back of a pass is the next one's: look
   await cluster.check();
 });
 
-it("hazard 20: a deletion that the history has forgotten before repair has read it is found, because everything is read again", async () => {
+it("hazard 20: a deletion that the history has forgotten: found, because everything is read again", async () => {
   const { cluster, address } = await lookedAt();
   expect(await cluster.ipAddresses.write(removal(address))).toMatchObject({ ok: true });
   const { cursor, head } = await readUpTo(cluster);

@@ -79,7 +79,7 @@ afterEach(() => {
 });
 
 describe("a list at resourceVersion 0", () => {
-  it("comes from the store, which publishes a copy, and then from the copy, under its resourceVersion", async () => {
+  it("the first one: comes from the store, which publishes a copy; later ones: from the copy, under its resourceVersion", async () => {
     const cluster = await Cluster.published();
     expect(await cluster.list()).toMatchObject({ source: "edge", names: ["a", "b"], metadata: { resourceVersion: "3" } });
     await createIn(cluster.leases, aLease("c"));
@@ -113,7 +113,7 @@ describe("a list at resourceVersion 0", () => {
     ["labels", "&labelSelector=app%3Da"],
     ["fields", "&fieldSelector=metadata.namespace%3Ddefault"],
     ["NotOlderThan", "&resourceVersionMatch=NotOlderThan"],
-  ])("is byte for byte what the store answers, in every representation: %s", async (_, query) => {
+  ])("%s: byte for byte the answer of the store, in every representation", async (_, query) => {
     const cluster = await Cluster.published();
     vi.setSystemTime(Date.now());
     for (const accept of ["application/json", TABLE, PARTIAL, "application/yaml"]) {
@@ -134,7 +134,7 @@ describe("a list at resourceVersion 0", () => {
     ["a name", "?resourceVersion=0&fieldSelector=metadata.name%3Da"],
     ["a page", "?limit=1"],
     ["what cannot be read", "?resourceVersion=0&labelSelector=a%3D%3Db%3D%3Dc"],
-  ])("otherwise the store answers: %s", async (_, query) => {
+  ])("%s: answered by the store", async (_, query) => {
     const cluster = await Cluster.published();
     expect(["owner", "none"]).toContain(sourceOf(await cluster.ask(query)));
   });
@@ -169,7 +169,7 @@ describe("a watch that follows a list out of a copy", () => {
     ]);
   });
 
-  it("keeps the Worker informed of the store, so that later lists may use a newer copy", async () => {
+  it("a watch after a list out of a copy: brings news of the store, so that later lists may use a newer copy", async () => {
     const cluster = await Cluster.published();
     await createIn(cluster.leases, aLease("c"));
     pass(PUBLISH_INTERVAL_MS + 1);
@@ -200,7 +200,7 @@ describe("publishing", () => {
     await (await collect(cluster.leases, "coordination.k8s.io", "leases", { resourceVersion: "0" })).text();
   }
 
-  it("a store publishes only if somebody lists it at version 0, only after changes, and at most once a minute", async () => {
+  it("a store: publishes after a list at version 0 and a change, once a minute at most", async () => {
     const cluster = new Cluster();
     const puts = putsOf(cluster);
     const wanted = `{"expirationTtl":${LIST_COPY_LIFETIME_SECONDS}}`;
@@ -259,7 +259,7 @@ describe("a KV that fails, lies or is gone", () => {
         return Promise.resolve();
       },
     ],
-  ])("makes the store answer: it %s", async (_, spoil) => {
+  ])("a KV that %s: the store answers", async (_, spoil) => {
     const cluster = await Cluster.published();
     await spoil(cluster.key);
     expect(await cluster.list()).toMatchObject({ source: "owner", names: ["a", "b"] });

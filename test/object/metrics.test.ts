@@ -42,7 +42,7 @@ async function shown({ name }: ObjectCluster): Promise<Shown> {
   };
 }
 
-it("each write moves what upstream's would, and nothing else", async () => {
+it("each write: changes the series that upstream's changes, and no others", async () => {
   const cluster = await new ObjectCluster().ready();
   await cluster.onlyRange(RANGE);
   let before: Shown = { allocated: 0, available: 6, dynamic: 0, static: 0, dynamicErrors: 0, staticErrors: 0, timed: 0 };
@@ -100,7 +100,7 @@ it("each write moves what upstream's would, and nothing else", async () => {
   await after("no range at all: it is not full", { allocated: -before.allocated, available: -before.available });
 });
 
-it("repair's counters have every type from the beginning, and count what it finds", async () => {
+it("counters of repair: have every type from the beginning, and count each finding", async () => {
   const cluster = await new ObjectCluster().ready();
   const counted = async (): Promise<Record<string, number>> => {
     const families = parsePrometheus(await (await metricsResponse(bindings, cluster.name)).text());

@@ -28,7 +28,7 @@ async function setting(namespace: Namespace = {}) {
   return { cluster, namespaces, leases, find, uid };
 }
 
-describe("a namespace that is deleted", () => {
+describe("deletion of a namespace", () => {
   it("a deleted namespace: is emptied and removed without another request", async () => {
     const { cluster, namespaces, leases, find } = await setting();
     for (const name of ["a", "b", "c"]) await createIn(leases(), aLease(name));
@@ -41,7 +41,7 @@ describe("a namespace that is deleted", () => {
     expect(await storedIn(leases(), "default", "stays")).toBeDefined();
   });
 
-  it("hazard 16: a namespace that is being deleted takes no create; made again it takes all", async () => {
+  it("hazard 16: a namespace in deletion: refuses creates; made again: takes them", async () => {
     const { namespaces, leases, find } = await setting();
     await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
     await deleteFrom(namespaces(), "", "ns");
@@ -55,7 +55,7 @@ describe("a namespace that is deleted", () => {
     expect(await createIn(leases(), aLease("b"))).toMatchObject({ ok: true });
   });
 
-  it("a namespace with finalized objects: waits, and the alarm looks again, also after a crash", async () => {
+  it("a namespace with objects behind finalizers: waits, and the alarm tries again, also after a crash", async () => {
     const { cluster, namespaces, leases, find } = await setting();
     await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
     await createIn(leases(), aLease("free"));
@@ -110,7 +110,7 @@ describe("a namespace that is deleted", () => {
     expect(await storedIn(leases(), "ns", "later")).toBeUndefined();
   });
 
-  it("keeps its labels, its own finalizers and those of others in spec until they are taken", async () => {
+  it("labels and finalizers of a namespace in deletion: kept until each finalizer is removed", async () => {
     const { namespaces, find } = await setting({
       metadata: { labels: { team: "a" }, finalizers: ["example.com/own"] },
       spec: { finalizers: ["example.com/other"] },
@@ -123,7 +123,7 @@ describe("a namespace that is deleted", () => {
     });
   });
 
-  it("hazard 20: a lost poke is made up for by the next one", async () => {
+  it("hazard 20: a lost poke: the next one makes up for it", async () => {
     const { cluster, namespaces, find, leases } = await setting();
     await createIn(leases(), aLease("a"));
     await deleteFrom(namespaces(), "", "ns");
@@ -133,8 +133,8 @@ describe("a namespace that is deleted", () => {
   });
 });
 
-describe("calls that come late", () => {
-  it("a close and an emptying that come late, to a store that has restarted, leave its successor alone", async () => {
+describe("late calls", () => {
+  it("a late close and a late emptying of a restarted store: leave the successor alone", async () => {
     const { namespaces, leases, find, uid } = await setting();
     await deleteFrom(namespaces(), "", "ns");
     await vi.waitFor(async () => expect(await find()).toBeUndefined(), PATIENCE);
@@ -146,7 +146,7 @@ describe("calls that come late", () => {
     expect(await storedIn(leases(), "ns", "of-the-successor")).toBeDefined();
   });
 
-  it("a close while the namespaces store does not answer throws and closes nothing; the next one closes", async () => {
+  it("a close while the namespaces store does not answer: throws and closes nothing; the next one closes", async () => {
     const { namespaces, leases, uid } = await setting();
     await createIn(leases(), aLease("held", {}, { finalizers: ["example.com/x"] }));
     await abortAllDurableObjects();
@@ -160,7 +160,7 @@ describe("calls that come late", () => {
     expect(await leases().emptyNamespace("ns", uid)).toMatchObject({ objects: 1 });
   });
 
-  it("a pass that meets a namespaces store without an answer is made up for by the next one", async () => {
+  it("a pass while the namespaces store does not answer: the next one makes up for it", async () => {
     const { cluster, namespaces, leases, find } = await setting();
     await createIn(leases(), aLease("a"));
     await abortAllDurableObjects();

@@ -10,7 +10,7 @@ import { aService, anIPAddress } from "../support/worlds/repair-world";
 const bindings = { ...(env as unknown as Env), FEATURE_GATES: "DisableAllocatorDualWrite=false" };
 const PATIENCE = { timeout: 20_000, interval: 50 };
 
-it("bits of objects that hold their addresses without a row are taken for them; a dry run and a bit alone take nothing", async () => {
+it("bits of objects that lack their rows: taken for them; a dry run and a bit without an object: take nothing", async () => {
   const cluster = await new ObjectCluster().ready();
   const now = Date.now();
   await plant(cluster.servicesObject, aService("stored", ["10.96.0.10"], now), aService("paired", ["10.96.0.11"], now));

@@ -30,7 +30,7 @@ async function ownerOf(cidr: string): Promise<() => DurableObjectStub<ServiceCID
   return () => SERVICE_CIDR.getByName(name);
 }
 
-describe("a Service being deleted behind a finalizer during repair does not leak its address", () => {
+describe("a Service deleted behind a finalizer during repair", () => {
   it("a Service behind a finalizer: keeps its address through repair, also when its IPAddress is removed by force, then frees it", async () => {
     const cluster = await new ObjectCluster().ready();
     const clusterIP = "10.96.0.77";
@@ -54,7 +54,7 @@ describe("a Service being deleted behind a finalizer during repair does not leak
   });
 });
 
-describe("a static request for a free address succeeds whatever a stale legacy bitmap says", () => {
+describe("a static request beside a stale legacy bitmap", () => {
   it("a legacy bitmap with every bit set, or none: a static request of a free address succeeds", async () => {
     const cluster = await new ObjectCluster().ready();
     const range = "10.96.0.0/16";
@@ -80,7 +80,7 @@ describe("a static request for a free address succeeds whatever a stale legacy b
   });
 });
 
-describe("a /64 never yields an address outside itself", () => {
+describe("draws of a /64", () => {
   it("5,000 draws of a /64: all different and inside; its first and last address, and their neighbours, are judged right", async () => {
     const cidr = "2001:db8:0:1::/64";
     const stub = await ownerOf(cidr);
@@ -111,11 +111,11 @@ describe("a /64 never yields an address outside itself", () => {
   });
 });
 
-describe("a /28 and a /124 do not throw", () => {
+describe("a /28 and a /124", () => {
   it.each([
     { cidr: "10.0.0.0/28", family: "IPv4", size: 14, outside: ["10.0.0.0", "10.0.0.15"] },
     { cidr: "2001:db8::/124", family: "IPv6", size: 15, outside: ["2001:db8::"] },
-  ] as const)("$cidr: $size addresses, each once, then full, and again", async ({ cidr, family, size, outside }) => {
+  ] as const)("$cidr: gives out $size addresses, each once, then full; after releases again", async ({ cidr, family, size, outside }) => {
     const stub = await ownerOf(cidr);
     for (let round = 0; round < 3; round++) {
       const asked = Array.from({ length: size + 3 }, () => item(family));
@@ -132,7 +132,7 @@ describe("a /28 and a /124 do not throw", () => {
   });
 });
 
-describe("a nameless Service does not spin", () => {
+describe("a nameless Service", () => {
   it("a nameless Service: refused at once, before any address is drawn", async () => {
     const cluster = await new ObjectCluster().ready();
     const { weight } = await cluster.owner();
@@ -154,7 +154,7 @@ describe("a nameless Service does not spin", () => {
   });
 });
 
-describe("a repair conflict at start does not stop the server", () => {
+describe("a repair conflict at start", () => {
   it("two Services with one address, an IPAddress of somebody else, one that cannot be read: the rest is repaired, and creates go on", async () => {
     const cluster = await new ObjectCluster().ready();
     const now = Date.now();
@@ -186,7 +186,7 @@ describe("a repair conflict at start does not stop the server", () => {
   });
 });
 
-describe("a full range that gets one address back serves it to the next request at once", () => {
+describe("a full range that gets one address back", () => {
   it("a full range that gets an address back: serves it to the next request, ten times, also after all objects died", async () => {
     const cluster = await new ObjectCluster().ready();
     await cluster.onlyRange("10.97.0.0/30");

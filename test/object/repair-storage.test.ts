@@ -28,7 +28,7 @@ function story(storage: RepairStorage): unknown[] {
   return answers;
 }
 
-it("suspects keep their times, attempts and when they were told of", async () => {
+it("suspects: keep their times, their attempts and the time of their report", async () => {
   const none = { attempts: 0, toldAt: 0 };
   const expected = [
     ...[undefined, none],

@@ -68,7 +68,7 @@ describe("repair on real objects", () => {
     expect(await eventsStore(bindings, cluster).expire()).toBe(0);
   });
 
-  it("its events name the cluster as clients know it, whichever life of the name it is", async () => {
+  it("events of repair: name the cluster as clients know it, in every life of the name", async () => {
     const cluster = `${await freshCluster()}~2`;
     await servicesStore(bindings, cluster).ensureBootstrapped();
     const address = await createService(cluster, "web");
@@ -80,7 +80,7 @@ describe("repair on real objects", () => {
     expect(clusterName(cluster)).not.toContain("~");
   });
 
-  it("a row that is lost while its range is Terminating is taken again, and keeps the range", async () => {
+  it("a row lost while its range is Terminating: taken again, and the range stays", async () => {
     const cluster = await freshCluster();
     const ranges = () => coordinator(bindings, cluster);
     const options = { ...WRITE, group: "networking.k8s.io" };
@@ -111,7 +111,7 @@ describe("repair on real objects", () => {
     await vi.waitFor(async () => expect(await condition()).toContain('"Terminating"'), PATIENCE);
   });
 
-  it("Services stored without row and IPAddress get both, also through a restart of everything", async () => {
+  it("Services stored without row and IPAddress: get both, also through a restart of all objects", async () => {
     const cluster = await freshCluster();
     const services = bindings.SERVICES_STORE.getByName(`${cluster}/services`);
     const planted = Array.from({ length: 300 }, (_, i): KubeObject & Service => ({

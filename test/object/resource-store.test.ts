@@ -102,7 +102,7 @@ describe("writes", () => {
     expect([revision, drains < 150]).toEqual([151, true]);
   });
 
-  it("create, patch, conflict, delete with finalizers, as over any storage", async () => {
+  it("create, patch, conflict, delete with finalizers: as over any storage", async () => {
     const stub = leasesOf(freshCluster());
     const created = await createIn(stub, aLease("a", {}, { finalizers: ["example.com/x"] }));
     expect(created).toMatchObject({ ok: true, code: 201, warnings: [], gone: false });

@@ -52,7 +52,7 @@ describe("group commit", () => {
     expect(drains).toBeLessThan(200);
   });
 
-  it("allocate, release and seed share it; a refused operation in the middle harms nobody", async () => {
+  it("allocate, release and seed of one turn: share the transaction; a refused one in the middle: affects no other", async () => {
     const stub = await configured();
     await stub.allocate([item("10.0.0.9", "nine")]);
     const [first, second, released, seeded, again] = await runInDurableObject(stub, async (owner: ServiceCIDR) => {
@@ -126,7 +126,7 @@ describe("restart", () => {
     expect(await runInDurableObject(again, (_, { storage }) => storage.sql.exec("SELECT count(*) AS n FROM page").one().n)).toBe(1);
   });
 
-  it("an up-to-date object runs no migration again", async () => {
+  it("an up-to-date object: runs no migration", async () => {
     const stub = await configured();
     await runInDurableObject(stub, (_, { storage }) => {
       const applied = () => storage.sql.exec("SELECT id, applied_ms FROM _migrations").toArray();
@@ -148,7 +148,7 @@ describe("restart", () => {
   });
 });
 
-describe("every answer survives the call", () => {
+describe("answers over RPC", () => {
   it("every answer over RPC: deep-equal to the owner's own", async () => {
     const stub = SERVICE_CIDR.getByName(freshName());
     const free = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };

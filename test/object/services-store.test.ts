@@ -13,7 +13,7 @@ import { aService } from "../support/worlds/repair-world";
 const bindings = env as unknown as Env;
 
 describe("services store", () => {
-  it("makes default/kubernetes on the first address, once", async () => {
+  it("default/kubernetes: made once, on the first address", async () => {
     const cluster = await new ObjectCluster().ready();
     await Promise.all([cluster.ready(), cluster.ready()]);
     const { services, ipAddresses } = await cluster.stored();
@@ -39,7 +39,7 @@ describe("services store", () => {
     expect(after.ips.drains - before.ips.drains, "commits of the ipaddresses store").toBe(1);
   });
 
-  it("every object dies: nothing is lost, and creates go on", async () => {
+  it("death of every object: nothing is lost, and creates go on", async () => {
     const cluster = await new ObjectCluster().ready();
     const before = await Promise.all(Array.from({ length: 20 }, (_, i) => cluster.create(`before-${i}`)));
     await abortAllDurableObjects();
@@ -73,7 +73,7 @@ describe("services store", () => {
     expect((await cluster.owner()).held).toEqual(services.map(({ spec }) => spec?.clusterIP ?? "").sort());
   });
 
-  it("frees an address before a delete or a retype is answered", async () => {
+  it("a delete and a retype: answered after the address is free", async () => {
     const cluster = await new ObjectCluster().ready();
     expect(addressOf(await cluster.create("web", { clusterIP: "10.96.0.77" }))).toBe("10.96.0.77");
     expect(messageOf(await cluster.create("other", { clusterIP: "10.96.0.77" }))).toBe(
@@ -218,7 +218,7 @@ describe("counters of allocations", () => {
 describe("node ports", () => {
   const named = (nodePort: number): object => ({ type: "NodePort", ports: [{ port: 80, nodePort }] });
 
-  it("50 at once: unique, and still known after every object died", async () => {
+  it("50 NodePort Services at once: unique numbers, still held after every object died", async () => {
     const cluster = await new ObjectCluster().ready();
     const before = await Promise.all(Array.from({ length: 50 }, (_, i) => cluster.create(`web-${i}`, { type: "NodePort" })));
     const ports = before.flatMap(nodePortsOf);
@@ -234,7 +234,7 @@ describe("node ports", () => {
     expect(await cluster.nodePortRows()).toHaveLength(50);
   });
 
-  it("die in the middle of creates and retypes: rows and Services still agree", async () => {
+  it("death in the middle of creates and retypes: rows and Services agree", async () => {
     const cluster = await new ObjectCluster().ready();
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => cluster.create(`old-${i}`, { type: "LoadBalancer", externalTrafficPolicy: "Local" })),
@@ -258,7 +258,7 @@ describe("node ports", () => {
     expect(await cluster.nodePortRows()).toEqual(held.sort());
   });
 
-  it("the key of the rows refuses a second holder; only the holder frees one; a number is counted once per protocol", async () => {
+  it("rows: a second holder is refused, the holder alone frees its row, a number counts once per protocol", async () => {
     const cluster = await new ObjectCluster().ready();
     await runInDurableObject(bindings.SERVICES_STORE.getByName(`${cluster.name}/services`), (_, state) => {
       const rows = sqlNodePortStorage(state.storage);
@@ -281,7 +281,7 @@ describe("node ports", () => {
     });
   });
 
-  it("a NodePort Service stored without a number gets one with its next update, and none from repair, as upstream", async () => {
+  it("a NodePort Service stored without a number: gets one with its next update, none from repair, as upstream", async () => {
     const cluster = await new ObjectCluster().ready();
     const stored = { type: "NodePort", ports: [{ port: 80, protocol: "TCP", targetPort: 80 }], ipFamilies: ["IPv4"] };
     await plant(cluster.servicesObject, aService("web", ["10.96.0.77"], Date.now(), stored));
@@ -295,7 +295,7 @@ describe("node ports", () => {
     await cluster.check();
   });
 
-  it("Services stored before there were rows get theirs", async () => {
+  it("Services stored before there were rows: get their rows", async () => {
     const cluster = await new ObjectCluster().ready();
     await runInDurableObject(bindings.SERVICES_STORE.getByName(`${cluster.name}/services`), async (_, state) => {
       await state.storage.deleteAll();

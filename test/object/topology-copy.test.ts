@@ -68,7 +68,7 @@ class Cluster {
 const addressOf = (result: WriteResult): string =>
   result.ok ? ((JSON.parse(result.object) as Service).spec?.clusterIP ?? "") : `${result.status.code}: ${result.status.message ?? ""}`;
 
-it("the Coordinator publishes claims and ranges once somebody asked for them", async () => {
+it("the Coordinator after a question: publishes claims and ranges", async () => {
   const cluster = new Cluster();
   await servicesStore(bindings, cluster.name).ensureBootstrapped();
   const { claims } = await coordinator(bindings, cluster.name).topology();
@@ -87,7 +87,7 @@ it.each<[string, (at: { name: string; former: Uint8Array }) => Promise<Uint8Arra
   ["is damaged", ({ former }) => Promise.resolve(former.map((byte, at) => (at === 70 ? byte ^ 1 : byte)))],
   ["knows other owners only", ({ name }) => sealTopology(name, { epoch: 99, owners: [], free: [], ...foreign }, systemDigest)],
   ["knows nothing", ({ name }) => sealTopology(name, { epoch: 99, claims: [], ranges: [], owners: [], free: [] }, systemDigest)],
-])("a store that starts while the copy %s takes, refuses and releases addresses as ever", async (_, spoil) => {
+])("a store that starts while the copy %s: takes, refuses and releases addresses as always", async (_, spoil) => {
   const { cluster, former } = await Cluster.withTwoRanges();
   const value = await spoil({ name: cluster.name, former });
   const start = async (): Promise<void> => {

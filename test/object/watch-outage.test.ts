@@ -12,7 +12,7 @@ const OBJECTS = 100;
 const OBJECT_CHARS = 1_500;
 const seed = Number((import.meta as { env?: Record<string, string | undefined> }).env?.["SEED"] ?? 20_261_121);
 
-it(`a client that was away for 60 s at 200 writes/s goes on without a list (seed ${seed})`, async () => {
+it(`a client away for 60 s at 200 writes/s (seed ${seed}): continues without a list`, async () => {
   const random = seededRandom(seed);
   const stub = storeStubOf(freshCluster(), "leases.coordination.k8s.io");
   await Promise.all(

@@ -45,7 +45,7 @@ class SocketReader {
 }
 
 describe("a watch over WebSocket", () => {
-  it("each event is one text message with its newline, of the start and later; what the client says is ignored", async () => {
+  it("events of the start and later: one text message each, with its newline; messages of the client: ignored", async () => {
     const stub = leasesOf(freshCluster());
     await createIn(stub, aLease("a"));
     await createIn(stub, aLease("b"));

@@ -12,7 +12,7 @@ const SEED = Number(variable("SEED") || "0");
 const NOTICED_WITHIN = 100;
 
 describe("random histories of hand-offs", () => {
-  it(`keep I1 to I4 and leave nothing behind (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`})`, async () => {
+  it(`every history (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): keeps I1 to I4 and leaves nothing behind`, async () => {
     const failed: HandoffReport[] = [];
     let received = 0;
     for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
@@ -26,21 +26,17 @@ describe("random histories of hand-offs", () => {
   }, 240_000);
 });
 
-describe("the loss of a protection is noticed", () => {
+describe("the loss of a protection", () => {
   const cases: Record<string, Sabotage> = {
     "a target that takes what it is sent for all there is": { owner: believesAnything },
   };
   for (const [name, sabotage] of Object.entries(cases)) {
-    it(
-      name,
-      async () => {
-        for (const seed of seeds(NOTICED_WITHIN)) {
-          if ((await runHandoffHistory({ seed, sabotage })).violations.length > 0) return;
-        }
-        expect.fail(`none of ${NOTICED_WITHIN} histories fails`);
-      },
-      120_000,
-    );
+    it(`${name}: some history notices`, async () => {
+      for (const seed of seeds(NOTICED_WITHIN)) {
+        if ((await runHandoffHistory({ seed, sabotage })).violations.length > 0) return;
+      }
+      expect.fail(`none of ${NOTICED_WITHIN} histories fails`);
+    }, 120_000);
   }
 });
 

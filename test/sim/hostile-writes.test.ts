@@ -99,7 +99,7 @@ describe.each(definitions.map((definition) => ({ name: `${definition.resource}.$
 
     const storedForm = (object: KubeObject): KubeObject => definition.representationOf?.toStored(object) ?? object;
 
-    it(`bodies (seed ${String(SEED)})`, async () => {
+    it(`random bodies (seed ${String(SEED)}): refused or stored whole, no fault`, async () => {
       const hostile = new HostileText(seededRandom(SEED));
       const world = worldOf(definition);
       let understood = 0;
@@ -123,7 +123,7 @@ describe.each(definitions.map((definition) => ({ name: `${definition.resource}.$
       expect(understood).toBeGreaterThan(ROUNDS / 20);
     });
 
-    it(`patches (seed ${String(SEED)})`, async () => {
+    it(`random patches (seed ${String(SEED)}): refused or stored whole, no fault`, async () => {
       const hostile = new HostileText(seededRandom(SEED));
       const world = worldOf(definition);
       const created = await world.create(storedForm(example as KubeObject), options);

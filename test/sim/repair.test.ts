@@ -72,7 +72,7 @@ function deleteByHand(cluster: SimCluster, pick: number): number {
 }
 
 describe("random histories with repair", () => {
-  it(`end whole (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`})`, async () => {
+  it(`every history (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): ends whole`, async () => {
     const failed: string[] = [];
     const total = { deletedByHand: 0, restored: 0, passes: 0 };
     for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
@@ -84,7 +84,7 @@ describe("random histories with repair", () => {
     if (!SEED) for (const count of Object.values(total)) expect(count, JSON.stringify(total)).toBeGreaterThan(HISTORIES / 4);
   }, 120_000);
 
-  it("do not without it", async () => {
+  it("without repair: some history does not end whole", async () => {
     const broken = await Promise.all(seeds(20).map((seed) => runRepairHistory(seed, false)));
     expect(broken.filter(({ violations }) => violations.length > 0).length).toBeGreaterThan(0);
   }, 60_000);

@@ -14,7 +14,7 @@ const OCCURRENCE_HISTORIES = 40;
 /** Within so many histories the loss of a protection has to show; most do within a few. */
 const NOTICED_WITHIN = 1_000;
 
-describe("an address that an owner gives out", () => {
+describe("addresses of a range in deletion", () => {
   /** A Service gets one of a ServiceCIDR that is being deleted, from a store that has not heard of it and an owner that may. */
   async function givenOutLate(options: Partial<SimOptions> = {}): Promise<{ ok: boolean; wrong: string[] }> {
     const scenario = await Scenario.ready(options);
@@ -40,14 +40,14 @@ describe("random histories of a whole cluster", () => {
     expect(await runWholeHistory({ seed: 7 })).toEqual(await runWholeHistory({ seed: 7 }));
   });
 
-  it(`come to every occurrence of the controllers (${OCCURRENCE_HISTORIES} seeds)`, async () => {
+  it(`all histories (${OCCURRENCE_HISTORIES} seeds): come to every occurrence of the controllers`, async () => {
     const met = new Set<string>();
     for (let seed = 1; seed <= OCCURRENCE_HISTORIES; seed++) for (const mark of (await runWholeHistory({ seed })).marks) met.add(mark);
     expect(CONTROLLER_OCCURRENCES.filter((what) => !met.has(what))).toEqual([]);
   }, 120_000);
 
   it.each(Object.entries(sabotages))(
-    "notice that there is no %s",
+    "without %s: some history notices",
     async (name, sabotage) => {
       for (let seed = 1; seed <= NOTICED_WITHIN; seed++) {
         const { violations } = await runWholeHistory({ seed, sabotage: sabotage() });

@@ -51,7 +51,7 @@ upstreamRow("table_conversion: pod, nodes, 406 (paging)", () => {
     expect([refused.code, refused.body.reason]).toEqual([406, "NotAcceptable"]);
   });
 
-  it("a Table in pages: the columns in each", async () => {
+  it("a Table in pages: the next objects, at one resourceVersion", async () => {
     for (let i = 0; i < 20; i++) await createLease(`table-${String(i).padStart(3, "0")}`, { table: "yes" });
     const query = { limit: "2", labelSelector: "table=yes" };
     const first = (await api.get(LEASES, query, TABLE)).body as Table;
@@ -119,7 +119,7 @@ describe("many objects", () => {
 });
 
 upstreamRow("watch: add/update/delete", () => {
-  it("several watches: each has the events of its selector", async () => {
+  it("several watches: each has the events of its own selector", async () => {
     const resourceVersion = await newest();
     const selectors = ["watch=A", "watch=B", "watch in (A,B)"];
     const watches = await Promise.all(selectors.map((labelSelector) => api.watch(LEASES, { labelSelector, resourceVersion })));
@@ -138,7 +138,7 @@ upstreamRow("watch: add/update/delete", () => {
 });
 
 upstreamRow("watch: from a specific RV / restart from the last RV", () => {
-  it("only what came later, and nothing lost between two watches", async () => {
+  it("a watch from a revision: only later events, none lost between two watches", async () => {
     const query = { labelSelector: "watch=versions" };
     await createLease("versions", { watch: "versions" });
     const second = await label("versions", { mutation: "1" });
@@ -156,7 +156,7 @@ upstreamRow("watch: from a specific RV / restart from the last RV", () => {
 });
 
 upstreamRow("watch: selector no longer met", () => {
-  it("DELETED when the label leaves, ADDED when it returns, nothing in between", async () => {
+  it("a label that leaves and returns: DELETED, then ADDED, nothing in between", async () => {
     const watch = await api.watch(LEASES, { labelSelector: "watch=leaving", resourceVersion: await newest() });
     await createLease("leaving", { watch: "leaving" });
     await label("leaving", { watch: "left" });
@@ -228,7 +228,7 @@ upstreamRow("watchlist", () => {
 
 upstreamRow("field_validation: typed", () => {
   const SERVICES = `${NAMESPACE}/services`;
-  it("unknown and duplicate fields, unknown metadata", async () => {
+  it("unknown and duplicate fields, unknown metadata: refused, warned of or ignored by fieldValidation", async () => {
     const text =
       '{"apiVersion":"v1","kind":"Service","metadata":{"name":"typed"},"spec":{"unknownField":1,"type":"ClusterIP","type":"ClusterIP","ports":[{"port":80,"foo":1}]}}';
     const query = { fieldValidation: "Strict" };
@@ -255,7 +255,7 @@ upstreamRow("field_validation: typed", () => {
 });
 
 upstreamRow("discovery", () => {
-  it("groups, versions and resources agree", async () => {
+  it("discovery: groups, versions and resources agree", async () => {
     const groups = (await api.must("GET", "/apis/"))["groups"] as {
       name: string;
       versions: { groupVersion: string; version: string }[];
@@ -284,7 +284,7 @@ upstreamRow("discovery", () => {
 });
 
 upstreamRow("aggregated_discovery", () => {
-  it.each(["/api", "/apis"])("%s", async (path) => {
+  it.each(["/api", "/apis"])("%s aggregated: every group and version with its resources", async (path) => {
     const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     const answer = await api.get(path, {}, { Accept: accept });
     expect([answer.code, answer.headers.get("content-type")]).toEqual([200, accept]);
@@ -297,7 +297,7 @@ upstreamRow("aggregated_discovery", () => {
 });
 
 upstreamRow("openapiv3", () => {
-  it("every document of the index", async () => {
+  it("every document of the index: served, and its references resolve", async () => {
     const index = (await api.must("GET", "/openapi/v3"))["paths"] as Record<string, { serverRelativeURL: string }>;
     expect(Object.keys(index)).toEqual(expect.arrayContaining(["api/v1", "apis/networking.k8s.io/v1", "apis/networking.k8s.io/v1beta1"]));
     for (const [key, { serverRelativeURL }] of Object.entries(index)) {
@@ -321,7 +321,7 @@ upstreamRow("request_timeout", () => {
 });
 
 upstreamRow("server_version, health", () => {
-  it("numbers, and lists of checks", async () => {
+  it("version and health: numbers, and lists of checks", async () => {
     const version = await api.must("GET", "/version");
     expect([version["major"], version["minor"]]).toEqual([expect.stringMatching(/^\d+$/), expect.stringMatching(/^\d+$/)]);
     for (const check of ["healthz", "livez", "readyz"]) {

@@ -64,20 +64,21 @@ async function ipAddressOperations(root: string, label: string): Promise<void> {
 }
 
 upstreamRow("service_cidrs: ServiceCIDR API operations", () => {
-  it("get, status, list, watch", () => serviceCIDROperations(NETWORKING));
+  it("ServiceCIDR, v1: every operation answers as upstream", () => serviceCIDROperations(NETWORKING));
 });
 
 upstreamRow("service_cidrs: IPAddress API operations", () => {
-  it("the broadcast address and a link-local one", () => ipAddressOperations(NETWORKING, "v1"));
+  it("IPAddress, v1, of a broadcast and a link-local address: every operation answers as upstream", () =>
+    ipAddressOperations(NETWORKING, "v1"));
 });
 
 upstreamRow('Conformance "should support ServiceCIDR API operations", "should support IPAddress API operations"', () => {
-  it("ServiceCIDR, v1beta1", () => serviceCIDROperations("/apis/networking.k8s.io/v1beta1"));
-  it("IPAddress, v1beta1", () => ipAddressOperations("/apis/networking.k8s.io/v1beta1", "v1beta1"));
+  it("ServiceCIDR, v1beta1: every operation answers as upstream", () => serviceCIDROperations("/apis/networking.k8s.io/v1beta1"));
+  it("IPAddress, v1beta1: every operation answers as upstream", () => ipAddressOperations("/apis/networking.k8s.io/v1beta1", "v1beta1"));
 });
 
 upstreamRow("service_cidrs: serve on different CIDRs", () => {
-  it("a fixed address of a new range", async () => {
+  it("a fixed address of a new range: given to the Service", async () => {
     await api.must("POST", `${NETWORKING}/servicecidrs`, { body: { metadata: { name: "extra" }, spec: { cidrs: ["203.0.112.0/24"] } } });
     await becomesReady("extra");
     const body = { metadata: { name: "fixed" }, spec: { clusterIP: "203.0.112.23", ports: [{ port: 80 }] } };
@@ -89,7 +90,7 @@ upstreamRow('e2e "should create Services and serve on different Service CIDRs"',
   it.each([
     ["203.0.113.0/24", "203.0.113.23", "IPv4"],
     ["2001:db8:cb00::/64", "2001:db8:cb00::23", "IPv6"],
-  ])("%s", async (cidr, clusterIP, family) => {
+  ])("ServiceCIDR %s: a NodePort Service with its address %s, and the IPAddress", async (cidr, clusterIP, family) => {
     const name = family.toLowerCase();
     await api.must("POST", `${NETWORKING}/servicecidrs`, { body: { metadata: { name }, spec: { cidrs: [cidr] } } });
     await becomesReady(name);
@@ -130,7 +131,7 @@ upstreamRow("lease: API should be available", () => {
 });
 
 upstreamRow("endpointslice: API operations", () => {
-  it("from discovery to deletecollection", async () => {
+  it("EndpointSlices, from discovery to deletecollection: every operation answers as upstream", async () => {
     const group = "/apis/discovery.k8s.io";
     expect((await api.must("GET", group))["preferredVersion"]).toMatchObject({ groupVersion: "discovery.k8s.io/v1", version: "v1" });
     expect((await api.must("GET", `${group}/v1`))["resources"]).toEqual([
@@ -168,7 +169,7 @@ upstreamRow("endpointslice: API operations", () => {
 });
 
 upstreamRow("service: status lifecycle", () => {
-  it("a LoadBalancer's status by patch and update", async () => {
+  it("status of a LoadBalancer, by patch and update: stored, and watched", async () => {
     const labels = { "test-service-static": "true" };
     const body = { metadata: { name: "lifecycle", labels }, spec: { type: "LoadBalancer", ports: [{ name: "http", port: 80 }] } };
     const created = await api.must("POST", SERVICES, { body });
@@ -198,7 +199,7 @@ upstreamRow("service: status lifecycle", () => {
 });
 
 upstreamRow("service: find from all namespaces; secure default service", () => {
-  it("the list over all namespaces, and port 443", async () => {
+  it("Services of all namespaces: in one list; default/kubernetes: on port 443", async () => {
     await api.must("POST", "/api/v1/namespaces", { body: { metadata: { name: "elsewhere" } } });
     const body = { metadata: { name: "found" }, spec: { ports: [{ port: 80 }] } };
     await api.must("POST", "/api/v1/namespaces/elsewhere/services", { body });
@@ -210,7 +211,7 @@ upstreamRow("service: find from all namespaces; secure default service", () => {
 });
 
 upstreamRow("service: delete a collection", () => {
-  it("two of three", async () => {
+  it("deletecollection with a selector: two of three Services go", async () => {
     for (const [name, deletable] of [
       ["one", "true"],
       ["two", "true"],
@@ -225,7 +226,7 @@ upstreamRow("service: delete a collection", () => {
 });
 
 upstreamRow("service: lifecycle of an Endpoint", () => {
-  it("core Endpoints, watched", async () => {
+  it("core Endpoints, created, updated, patched and deleted: one watch event each", async () => {
     const path = "/api/v1/namespaces/default/endpoints";
     const body = {
       metadata: { name: "testservice", labels: { "test-endpoint-static": "true" } },
@@ -262,7 +263,7 @@ function strictEvent(name: string): Record<string, unknown> {
 }
 
 upstreamRow("events (events.k8s.io): lifecycle", () => {
-  it("one event under both groups", async () => {
+  it("an event: served under both groups", async () => {
     const there = "/apis/events.k8s.io/v1/namespaces/default/events";
     const core = "/api/v1/namespaces/default/events";
     const body = {
@@ -318,7 +319,7 @@ upstreamRow("events (events.k8s.io): lifecycle", () => {
       { metadata: { name: "refused", namespace: "kube-public" }, regarding: { kind: "Node", name: "n" } },
       'involvedObject.namespace: Invalid value: "": does not match event.namespace',
     ],
-  ])("a create %s is refused and stores nothing", async (_, changes, why) => {
+  ])("a create %s: refused, nothing is stored", async (_, changes, why) => {
     const body = { ...strictEvent("refused"), ...changes };
     const namespace = (body.metadata as { namespace?: string }).namespace ?? "default";
     const there = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
@@ -337,7 +338,7 @@ upstreamRow("events (events.k8s.io): lifecycle", () => {
       { series: { count: 1, lastObservedTime: "2026-01-01T00:00:05.000005Z" } },
       'series.count: Invalid value: "": should be at least 2',
     ],
-  ])("an update and a patch of %s are refused and change nothing", async (what, changes, why) => {
+  ])("an update and a patch of %s: refused, nothing changes", async (what, changes, why) => {
     const there = "/apis/events.k8s.io/v1/namespaces/default/events";
     const name = `strict-${what.replaceAll(" ", "-")}`;
     const created = await api.must("POST", there, { body: strictEvent(name) });
@@ -370,21 +371,24 @@ upstreamRow("events (events.k8s.io): lifecycle", () => {
 });
 
 upstreamRow("events: delete collection (events.k8s.io; core)", () => {
-  it.each(["/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"])("%s", async (path) => {
-    for (const name of ["event-1", "event-2", "event-3"]) {
-      const labels = { "testevent-set": name === "event-3" ? "false" : "true" };
-      const body = { metadata: { name, labels }, involvedObject: { namespace: "default" }, reason: "Test", type: "Normal" };
-      await api.must("POST", "/api/v1/namespaces/default/events", { body });
-    }
-    await api.must("DELETE", path, { query: { labelSelector: "testevent-set=true" } });
-    expect(names(await api.must("GET", path, { query: { labelSelector: "testevent-set" } }))).toEqual(["event-3"]);
-    await api.must("DELETE", `${path}/event-3`);
-  });
+  it.each(["/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"])(
+    "deletecollection of %s with a selector: the selected events go",
+    async (path) => {
+      for (const name of ["event-1", "event-2", "event-3"]) {
+        const labels = { "testevent-set": name === "event-3" ? "false" : "true" };
+        const body = { metadata: { name, labels }, involvedObject: { namespace: "default" }, reason: "Test", type: "Normal" };
+        await api.must("POST", "/api/v1/namespaces/default/events", { body });
+      }
+      await api.must("DELETE", path, { query: { labelSelector: "testevent-set=true" } });
+      expect(names(await api.must("GET", path, { query: { labelSelector: "testevent-set" } }))).toEqual(["event-3"]);
+      await api.must("DELETE", `${path}/event-3`);
+    },
+  );
 });
 
 upstreamRow("namespace: patch, update, status, finalize", () => {
   const path = "/api/v1/namespaces/nspatch";
-  it("each through its own endpoint", async () => {
+  it("metadata, status and finalizers of a Namespace: each written through its own endpoint", async () => {
     await api.must("POST", "/api/v1/namespaces", { body: { metadata: { name: "nspatch" } } });
     const labelled = await patch(path, STRATEGIC_PATCH, { metadata: { labels: { testLabel: "testValue" } } });
     expect(labelled.metadata?.labels).toEqual({ "kubernetes.io/metadata.name": "nspatch", testLabel: "testValue" });
@@ -416,7 +420,7 @@ upstreamRow("namespace: pods/services removed; ordered deletion (1.34)", () => {
   it.each([
     ["pods", pod],
     ["services", { metadata: { name: "service" }, spec: { ports: [{ port: 80 }] } }],
-  ])("%s go with their namespace, and a new one of the name is empty", async (resource, body) => {
+  ])("%s in a deleted namespace: gone, and a new namespace of the name is empty", async (resource, body) => {
     const path = `/api/v1/namespaces/ns-${resource}`;
     await make(`ns-${resource}`);
     await api.must("POST", `${path}/${resource}`, { body });

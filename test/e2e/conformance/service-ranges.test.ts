@@ -150,7 +150,7 @@ describe("a default range of eight addresses", () => {
       { name: "an address elsewhere", clients: ["10.2.0.7"], goes: true },
       { name: "its network and broadcast addresses", clients: ["10.1.0.0", "10.1.0.255"], goes: true },
       { name: "an address without the labels of the allocator", clients: ["10.1.0.7"], goes: true },
-    ])("$name: goes is $goes", async ({ name, others = [], services = [], clients = [], goes }) => {
+    ])("deletion of a ServiceCIDR, $name: goes is $goes", async ({ name, others = [], services = [], clients = [], goes }) => {
       const subject = cluster(`can-delete-${name.replaceAll(" ", "-").toLowerCase()}`);
       await subject.range("subject", "10.1.0.0/24", "fd00:1::/112");
       for (const [i, other] of others.entries()) await subject.range(`other-${String(i)}`, other, "fd00:1::/112");
@@ -256,7 +256,7 @@ describe("flags that change between two starts", () => {
   });
 
   upstreamRow("TestIPAllocatorClusterIPMetrics", () => {
-    it("what is held and free, what was given and refused, by range and scope", async () => {
+    it("metrics of the allocator: held, free, given and refused addresses by range and scope", async () => {
       const subject = cluster("metrics");
       await subject.api.must("PUT", "");
       const metrics = async () => {
@@ -283,14 +283,14 @@ describe("flags that change between two starts", () => {
     it.each<[object, string]>([
       [{ ipFamilyPolicy: "RequireDualStack" }, "cluster is not configured for dual-stack"],
       [{ ipFamilies: ["IPv6"] }, "not configured on this cluster"],
-    ])("one family: %j", async (spec, text) => {
+    ])("a cluster of one family, %j: refused in upstream's words", async (spec, text) => {
       const { code, body } = await cluster("small").service("invalid", spec);
       expect([code, body.message]).toEqual([422, expect.stringContaining(text)]);
     });
   });
 
   upstreamRow("dualstack_test.go", () => {
-    it("PreferDualStack: what is there stays as it is when the cluster gains and loses a family, new ones follow it", async () => {
+    it("PreferDualStack in a cluster that gains and loses a family: stored Services stay, new ones follow", async () => {
       const subject = cluster("families");
       const prefer = { ipFamilyPolicy: "PreferDualStack" };
       const families = async (name: string) => {
@@ -319,7 +319,7 @@ describe("flags that change between two starts", () => {
   });
 
   upstreamRow("TestMigrateServiceCIDR", () => {
-    it("to another default range, through a temporary one", async () => {
+    it("another default range, through a temporary one: Services get addresses throughout", async () => {
       const subject = cluster("migrate");
       await subject.address("old");
       await subject.range("temporary", "10.168.0.0/24");

@@ -68,7 +68,7 @@ upstreamRow("TestCreateInvalidClusterIPInputs", () => {
       "only hold up to 2 values",
     ],
     ["a list without its first", { clusterIPs: ["10.96.0.5"] }, "must be empty when"],
-  ])("%s", async (_name, spec, text) => {
+  ])("%s: 422 in upstream's words", async (_name, spec, text) => {
     const { code, body } = await post("invalid", spec);
     expect([code, body.message]).toEqual([422, expect.stringContaining(text)]);
   });
@@ -194,7 +194,7 @@ upstreamRow("TestFeatureType (18), FeatureClusterIPs, FeatureExternalTrafficPoli
     ["LoadBalancer", "ClusterIP", { type: "ClusterIP" }],
     ["LoadBalancer", "NodePort", { type: "NodePort" }],
     ["Headless", "ExternalName", { ...external, clusterIP: null, clusterIPs: null }],
-  ])("%s to %s", async (from, to, change) => {
+  ])("%s to %s: address and port are taken, kept or freed", async (from, to, change) => {
     const name = `type-${from}-${to}`.toLowerCase();
     const before = specOf(await create(name, start(from)));
     expect(shape(before)).toEqual(has[from]);
@@ -215,7 +215,7 @@ upstreamRow("TestFeatureType (18), FeatureClusterIPs, FeatureExternalTrafficPoli
     ["Headless", { clusterIP: "10.96.0.200" }, "may not change once set"],
     ["Headless", { type: "NodePort" }, "may not be set to 'None' for NodePort services"],
     ["Headless", { type: "LoadBalancer" }, "may not be set to 'None' for LoadBalancer services"],
-  ])("%s to %j is refused", async (from, change, text) => {
+  ])("%s to %j: refused", async (from, change, text) => {
     await create("fixed", start(from));
     const { code, body } = await merge("fixed", change);
     expect([code, body.message]).toEqual([422, expect.stringContaining(text)]);
@@ -274,7 +274,7 @@ upstreamRow("dualstack_test.go", () => {
     await remove("convert");
   });
 
-  it("headless to ExternalName by patch", async () => {
+  it("headless to ExternalName by patch: accepted", async () => {
     await create("headless", { clusterIP: "None", selector: { a: "b" } });
     const named = specOf(ok(await merge("headless", { type: "ExternalName", externalName: "example.com", clusterIP: null })));
     expect([named.type, named.clusterIP]).toEqual(["ExternalName", undefined]);
@@ -285,7 +285,7 @@ upstreamRow("dualstack_test.go", () => {
 upstreamRow("test/integration/network: FinalizersRepairLoop, FinalizersPatchStatus, ServiceCIDR28bits", () => {
   const spec = { type: "NodePort", clusterIP: "10.96.0.40", ports: [{ port: 80, nodePort: 30140 }] };
 
-  it.each(["", "/status"])("the last finalizer that goes through the service%s frees address and port", async (subresource) => {
+  it.each(["", "/status"])("the last finalizer, removed through the service%s: address and port are free", async (subresource) => {
     await create("finalized", spec, { finalizers: ["example.com/foo.bar"] });
     await remove("finalized");
     expect((await read("finalized")).metadata?.deletionTimestamp).toBeDefined();
@@ -298,7 +298,7 @@ upstreamRow("test/integration/network: FinalizersRepairLoop, FinalizersPatchStat
 });
 
 upstreamRow("test/integration/service: ExternalName internalTrafficPolicy (3), externalIPs drop, ClusterIPSelector", () => {
-  it("an ExternalName has no internalTrafficPolicy: made, read, converted", async () => {
+  it("an ExternalName, made, read or converted: without internalTrafficPolicy", async () => {
     const made = await create("external", { type: "ExternalName", externalName: "example.com", internalTrafficPolicy: "Cluster" });
     expect(specOf(made)).not.toHaveProperty("internalTrafficPolicy");
     expect(specOf(await read("external"))).not.toHaveProperty("internalTrafficPolicy");

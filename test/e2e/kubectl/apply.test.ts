@@ -49,7 +49,7 @@ describe("kubectl apply (client side)", () => {
     expect(ok("get service app -o jsonpath={.spec.ports[*].targetPort}/{.spec.sessionAffinity}")).toBe("8080 443/None");
   });
 
-  it("view-last-applied, set-last-applied and edit-last-applied", () => {
+  it("view-last-applied, set-last-applied and edit-last-applied: show and write the annotation", () => {
     ok(`apply -f ${kubectl.file("viewed.json", service("viewed", { ports: [{ port: 80 }] }))}`);
     expect(JSON.parse(ok("apply view-last-applied service viewed -o json"))).toMatchObject({ spec: { ports: [{ port: 80 }] } });
     const set = kubectl.file("set.json", service("viewed", { ports: [{ port: 80 }] }, { labels: { from: "set" } }));

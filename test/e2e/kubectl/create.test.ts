@@ -16,7 +16,7 @@ describe("kubectl create service", () => {
     );
   });
 
-  it("clusterip with a given address; a second holder is refused in upstream's words; deletion gives it back", () => {
+  it("clusterip with a given address: taken; a second holder: refused in upstream's words; deletion: frees the address", () => {
     expect(ok("create service clusterip fixed --tcp=80 --clusterip=10.96.77.7")).toBe("service/fixed created");
     expect(refused("create service clusterip fixed2 --tcp=80 --clusterip=10.96.77.7")).toBe(
       'error: failed to create ClusterIP service: Service "fixed2" is invalid: spec.clusterIPs: Invalid value: ["10.96.77.7"]: failed to allocate IP 10.96.77.7: provided IP is already allocated',
@@ -34,7 +34,7 @@ describe("kubectl create service", () => {
     expect(table(ok("get svc outside --no-headers"))).toEqual([["outside", "ExternalName", "<none>", "example.com", "<none>", "AGE"]]);
   });
 
-  it("nodeport, chosen and named; a second holder is refused in upstream's words", () => {
+  it("nodeport, chosen and named: taken; a second holder: refused in upstream's words", () => {
     expect(ok("create service nodeport front --tcp=80:8080")).toBe("service/front created");
     expect(ok("get svc front --no-headers")).toMatch(/^front +NodePort +10\.96\.\d+\.\d+ +<none> +80:3[0-2]\d{3}\/TCP /);
     expect(ok("create service nodeport named --tcp=80 --node-port=30080")).toBe("service/named created");
@@ -48,7 +48,7 @@ describe("kubectl create service", () => {
     expect(ok("create service nodeport named2 --tcp=80 --node-port=30080")).toBe("service/named2 created");
   });
 
-  it("loadbalancer; externalTrafficPolicy Local brings the port of health checks", () => {
+  it("loadbalancer with externalTrafficPolicy Local: has a port for health checks", () => {
     expect(ok("create service loadbalancer balanced --tcp=443:8443")).toBe("service/balanced created");
     expect(ok("get svc balanced --no-headers")).toMatch(/^balanced +LoadBalancer +10\.96\.\d+\.\d+ +<pending> +443:3[0-2]\d{3}\/TCP /);
     const nodePort = ok("get svc balanced -o jsonpath={.spec.ports[0].nodePort}");
@@ -62,7 +62,7 @@ describe("kubectl create service", () => {
 });
 
 describe("kubectl create namespace and files", () => {
-  it("namespace (protobuf body), Services inside it, and none in a missing one", () => {
+  it("namespace (protobuf body): takes Services; a missing namespace: takes none", () => {
     expect(ok("create namespace team")).toBe("namespace/team created");
     expect(ok("get ns team -o jsonpath={.metadata.labels}{.spec.finalizers}{.status.phase}")).toBe(
       '{"kubernetes.io/metadata.name":"team"}["kubernetes"]Active',
@@ -73,7 +73,7 @@ describe("kubectl create namespace and files", () => {
     expect(refused("-n nowhere create service clusterip lost --tcp=80")).toContain('namespaces "nowhere" not found');
   });
 
-  it("-f: standard input, a file of several YAML documents, a folder, a List", () => {
+  it("-f with standard input, a file of several YAML documents, a folder, a List: every object is created", () => {
     expect(ok("create -f -", JSON.stringify(service("from-stdin")))).toBe("service/from-stdin created");
     const documents = ["one", "two"].map(
       (name) => `apiVersion: v1\nkind: Service\nmetadata:\n  name: ${name}\nspec:\n  ports:\n  - port: 80\n`,
@@ -124,7 +124,7 @@ describe("kubectl create --validate", () => {
     );
   const fields = ["spec.ports[0].prot", "spec.selectr"];
 
-  it.each(["", "--validate", "--validate=true", "--validate=strict"])("'%s' refuses unknown fields", (option) => {
+  it.each(["", "--validate", "--validate=true", "--validate=strict"])("'%s': unknown fields are refused", (option) => {
     const error = refused(`create -f ${typo()} ${option}`);
     expect(error).toMatch(
       /^Error from server \(BadRequest\): error when creating "\S+": Service in version "v1" cannot be handled as a Service: strict decoding error: /,
@@ -159,7 +159,7 @@ describe("kubectl create --validate", () => {
 });
 
 describe("kubectl expose and run", () => {
-  it("expose: of a Service and of a Pod", () => {
+  it("expose of a Service and of a Pod: makes a Service", () => {
     ok("create service clusterip origin --tcp=80:8080");
     expect(ok("expose service origin --name=copy --port=81 --target-port=9090 --type=NodePort --protocol=UDP")).toBe(
       "service/copy exposed",

@@ -48,7 +48,7 @@ beforeAll(() => {
 });
 
 describe("kubectl describe", () => {
-  it("service: its addresses, ports, endpoints and events", () => {
+  it("service: shows its addresses, ports, endpoints and events", () => {
     expectLines(ok("describe service web"), [
       "Name: web",
       "Namespace: default",
@@ -79,14 +79,14 @@ describe("kubectl describe", () => {
     expect(ok("describe service web")).toMatch(/External IPs: +192\.0\.2\.80/);
   });
 
-  it("service of the types ExternalName and LoadBalancer", () => {
+  it("service of the types ExternalName and LoadBalancer: shows the name, or the ingress", () => {
     expectLines(ok("describe service outside"), ["Type: ExternalName", "External Name: example.com", "Session Affinity: None"]);
     const balanced = ok("describe svc balanced");
     expectLines(balanced, ["Type: LoadBalancer", "NodePort: <unset> 30081/TCP", "External Traffic Policy: Cluster"]);
     expect(balanced).toMatch(/LoadBalancer Ingress: +203\.0\.113\.7/);
   });
 
-  it("servicecidr: its ranges and its condition", () => {
+  it("servicecidr: shows its ranges and its condition", () => {
     expectLines(ok("describe servicecidr extra"), [
       "Name: extra",
       "Labels: <none>",
@@ -100,7 +100,7 @@ describe("kubectl describe", () => {
     ]);
   });
 
-  it("ipaddress: who holds it", () => {
+  it("ipaddress: shows its holder", () => {
     expectLines(ok("describe ipaddress 10.96.0.20"), [
       "Name: 10.96.0.20",
       "Labels: ipaddress.kubernetes.io/ip-family=IPv4",
@@ -115,7 +115,7 @@ describe("kubectl describe", () => {
     ]);
   });
 
-  it("endpointslice", () => {
+  it("endpointslice: shows its ports and endpoints", () => {
     expectLines(ok("describe endpointslice web-abc"), [
       "Name: web-abc",
       "Namespace: default",
@@ -142,7 +142,7 @@ describe("kubectl describe", () => {
     ]);
   });
 
-  it("node: its lease, conditions, pods and what they ask for, events", () => {
+  it("node: shows its lease, conditions, pods, their requests, and events", () => {
     const text = ok("describe node n1");
     expectLines(text, [
       "Name: n1",
@@ -188,7 +188,7 @@ describe("kubectl describe", () => {
     expect(text).toMatch(/Normal +Tested +\S+ \(x2 over \S+\) +tester +node was tested/);
   });
 
-  it("lease, with microseconds", () => {
+  it("lease: shows its times with microseconds", () => {
     expectLines(ok("describe lease n1 -n kube-node-lease"), [
       "Name: n1",
       "Namespace: kube-node-lease",
@@ -205,7 +205,7 @@ describe("kubectl describe", () => {
     ]);
   });
 
-  it("namespace", () => {
+  it("namespace: shows its labels and its phase", () => {
     expectLines(ok("describe namespace default"), [
       "Name: default",
       "Labels: kubernetes.io/metadata.name=default",
@@ -214,7 +214,7 @@ describe("kubectl describe", () => {
     ]);
   });
 
-  it("pod, event and endpoints", () => {
+  it("pod, event and endpoints: shown with their fields", () => {
     expectLines(ok("describe pod p1"), [
       "Name: p1",
       "Namespace: default",
@@ -240,7 +240,7 @@ describe("kubectl describe", () => {
     ]);
   });
 
-  it("several: by label, by prefix of the name, in all namespaces", () => {
+  it("several, by label, by prefix of the name, in all namespaces: each shown", () => {
     const names = (line: string) => [...ok(line).matchAll(/^Name: +(\S+)/gm)].map((match) => match[1]);
     expect(names("describe services -l tier=front")).toEqual(["web"]);
     expect(names("describe services")).toEqual(["balanced", "kubernetes", "outside", "web"]);

@@ -48,7 +48,7 @@ describe("kubectl api-resources", () => {
     { line: "--api-group=networking.k8s.io", wanted: (row) => row[2] === "networking.k8s.io/v1" },
     { line: "--api-group=", wanted: (row) => row[2] === "v1" },
     { line: "--verbs=nope", wanted: () => false },
-  ])("$line", ({ line, wanted }) => {
+  ])("$line: the types of the row", ({ line, wanted }) => {
     expect(ok(`api-resources -o name ${line}`).split("\n").filter(Boolean).sort()).toEqual(names(wanted));
   });
 
@@ -61,7 +61,7 @@ describe("kubectl api-resources", () => {
 });
 
 describe("kubectl api-versions, version, cluster-info, get --raw", () => {
-  it("api-versions", () => {
+  it("api-versions: the served versions", () => {
     expect(ok("api-versions").split("\n")).toEqual([
       "authentication.k8s.io/v1",
       "authorization.k8s.io/v1",
@@ -74,7 +74,7 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
     ]);
   });
 
-  it("version", () => {
+  it("version: the server's version beside the client's", () => {
     // kubectl itself warns when it is older than the server by more than one minor version
     const { code, out } = kubectl.run("version -o json");
     expect(code).toBe(0);
@@ -86,11 +86,11 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
     expect(kubectl.run("version").out).toMatch(/^Server Version: v1\.36\.2-servicenet\.\d+$/m);
   });
 
-  it("cluster-info", () => {
+  it("cluster-info: the address of the server", () => {
     expect(ok("cluster-info").split("\n")[0]).toBe(`Kubernetes control plane is running at ${kubectl.url()}`);
   });
 
-  it("get --raw", () => {
+  it("get --raw: the answer of the path", () => {
     expect(ok("get --raw /healthz")).toBe("ok");
     expect(ok("get --raw /readyz?verbose")).toMatch(/^\[\+\]ping ok\n[\s\S]*\nreadyz check passed$/);
     expect(JSON.parse(ok("get --raw /apis/networking.k8s.io"))).toMatchObject({ kind: "APIGroup", name: "networking.k8s.io" });
@@ -102,7 +102,7 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
 });
 
 describe("kubectl auth", () => {
-  it("whoami", () => {
+  it("whoami: system:anonymous", () => {
     expect(table(ok("auth whoami"))).toEqual([
       ["ATTRIBUTE", "VALUE"],
       ["Username", "system:anonymous"],
@@ -115,14 +115,14 @@ describe("kubectl auth", () => {
   });
 
   it.each(["create services", "delete svc/web -n team", "get services --subresource=status", "list nodes", "get /metrics", "'*' '*' -A"])(
-    "can-i %s",
+    "can-i %s: yes",
     (what) => {
       const { code, out } = kubectl.run(`auth can-i ${what}`);
       expect({ code, out }).toEqual({ code: 0, out: "yes\n" });
     },
   );
 
-  it("can-i --list", () => {
+  it("can-i --list: every verb of every resource", () => {
     const [header, ...rows] = ok("auth can-i --list").split("\n");
     expect(header).toMatch(/^Resources +Non-Resource URLs +Resource Names +Verbs$/);
     expect(rows.map((row) => row.trim().split(/ +/))).toEqual([
@@ -161,7 +161,7 @@ describe("kubectl explain", () => {
     ]);
   });
 
-  it("a field inside a list, with what is required and what is allowed", () => {
+  it("a field inside a list: shown with its required members and its enum", () => {
     const text = ok("explain svc.spec.ports");
     expect(text).toMatch(/FIELD: ports <\[\]ServicePort>/);
     expect(text).toMatch(/^ {2}port\t<integer> -required-$/m);
@@ -196,7 +196,7 @@ describe("kubectl explain", () => {
     { type: "leases", kind: "Lease", fields: ["metadata", "spec"] },
     { type: "endpointslices", kind: "EndpointSlice", fields: ["addressType", "endpoints", "metadata", "ports"] },
     { type: "subjectaccessreviews", kind: "SubjectAccessReview", fields: ["metadata", "spec", "status"] },
-  ])("$type", ({ type, kind, fields }) => {
+  ])("$type: kind and fields", ({ type, kind, fields }) => {
     const text = ok(`explain ${type}`);
     expect(text).toMatch(new RegExp(`^(GROUP: +\\S+\\n)?KIND: +${kind}\\nVERSION: +v1(beta1)?\\n\\nDESCRIPTION:\\n +\\S`));
     for (const field of fields) expect(text).toMatch(new RegExp(`^ {2}${field}\t<`, "m"));
@@ -228,11 +228,11 @@ describe("kubectl and resources that are not served", () => {
     { line: "create job j --image=i", err: `error: failed to create job: ${notServed("jobs.batch")}` },
     { line: "get --raw /api/v1/persistentvolumes", err: `Error from server (NotFound): ${notServed("persistentvolumes")}` },
     { line: "create quota q --hard=pods=1", err: `error: failed to create quota: ${notServed("resourcequotas")}` },
-  ])("$line", ({ line, err }) => {
+  ])("$line: refused with the reason", ({ line, err }) => {
     expect(refused(line).replace(/ \(post \S+\)$/, "")).toBe(err);
   });
 
-  it("logs and exec of a pod", () => {
+  it("logs and exec of a pod: 404", () => {
     ok("run p1 --image=example.com/p1:1");
     expect(refused("logs p1")).toBe(`Error from server (NotFound): ${notServed("pods/log")}`);
     expect(refused("exec p1 -- ls")).toContain("the server could not find the requested resource");

@@ -48,7 +48,7 @@ describe("kubectl edit", () => {
     expect(reopened.out).toBe("Nope");
   });
 
-  it("the type: ClusterIP to NodePort and back", () => {
+  it("the type, ClusterIP to NodePort and back: saved", () => {
     const address = get("{.spec.clusterIP}");
     edit("edit service web", 'sed -i -e "s/type: ClusterIP/type: NodePort/" "$1"');
     expect(get("{.spec.type}/{.spec.ports[0].nodePort}/{.spec.clusterIP}")).toMatch(new RegExp(`^NodePort/3[0-2]\\d{3}/${address}$`));
@@ -68,7 +68,7 @@ describe("kubectl edit", () => {
 });
 
 describe("kubectl patch", () => {
-  it("strategic (the default): elements of a list by their key, $patch: delete, null", () => {
+  it("strategic (the default): merges lists by key; $patch: delete and null remove", () => {
     expect(ok(`patch service web -p '{"spec":{"ports":[{"port":80,"targetPort":8080}]}}'`)).toBe("service/web patched");
     expect(get("{.spec.ports[*].name}/{.spec.ports[*].targetPort}")).toBe("http https/8080 443");
     ok(`patch service web -p '{"spec":{"ports":[{"port":443,"$patch":"delete"}]},"metadata":{"labels":{"tier":null,"more":"yes"}}}'`);
@@ -85,7 +85,7 @@ describe("kubectl patch", () => {
     expect(get("{.spec.ports[*].name}/{.spec.sessionAffinity}")).toBe("only/None");
   });
 
-  it("json: operations in order, none of them when one fails", () => {
+  it("json: applies operations in order, none when one fails", () => {
     expect(
       ok(
         `patch service web --type=json -p '[{"op":"replace","path":"/spec/ports/0/port","value":82},{"op":"add","path":"/metadata/labels/x","value":"y"}]'`,
@@ -106,7 +106,7 @@ describe("kubectl patch", () => {
     expect(get("{.metadata.resourceVersion}")).toBe(version);
   });
 
-  it("--dry-run=server and --subresource=status", () => {
+  it("--dry-run=server: stores nothing; --subresource=status: changes the status alone", () => {
     expect(ok(`patch service web -p '{"spec":{"sessionAffinity":"ClientIP"}}' --dry-run=server -o jsonpath={.spec.sessionAffinity}`)).toBe(
       "ClientIP",
     );
@@ -141,7 +141,7 @@ describe("kubectl label and annotate", () => {
     expect(ok("label service other c-").split("\n")).toEqual(['label "c" not found.', "service/other not labeled"]);
   });
 
-  it("label by selector and all", () => {
+  it("label by selector and --all: changes the selected objects", () => {
     expect(ok("label services -l a=2 picked=yes")).toBe("service/other labeled");
     expect(ok("label services --all picked=all --overwrite").split("\n")).toEqual(
       ["kubernetes", "other", "web"].map((name) => `service/${name} labeled`),

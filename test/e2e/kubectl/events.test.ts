@@ -26,7 +26,7 @@ const messages = (text: string) =>
     .sort();
 
 describe("kubectl events", () => {
-  it("a namespace: its events", () => {
+  it("events of a namespace: listed", () => {
     const rows = ok("events").split("\n");
     expect(rows[0]).toMatch(/^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE$/);
     expect(rows.slice(1).every((row) => /^\S+ \(x2 over \S+\) +(Normal|Warning) +Tested +(Service\/web|Node\/n1) +\w/.test(row))).toBe(
@@ -45,7 +45,7 @@ describe("kubectl events", () => {
     { line: "get events --field-selector involvedObject.kind=Node", seen: ["node is fine"] },
     { line: "get events.v1.events.k8s.io --field-selector regarding.kind=Node", seen: ["node is fine"] },
     { line: "get events -A --field-selector involvedObject.name=web,type=Normal", seen: ["in the team", "web is fine"] },
-  ])("$line", ({ line, seen }) => {
+  ])("$line: the events of the row", ({ line, seen }) => {
     expect(messages(ok(line))).toEqual(seen);
   });
 
@@ -55,7 +55,7 @@ describe("kubectl events", () => {
     expect(refused("events --for nope/web")).toContain('the server doesn\'t have a resource type "nope"');
   });
 
-  it("-o json", () => {
+  it("-o json: an EventList", () => {
     const answer = JSON.parse(ok("events --for service/web --types=Warning -o json")) as { items: object[] };
     expect(answer.items).toMatchObject([{ kind: "Event", type: "Warning", involvedObject: { kind: "Service", name: "web" }, count: 2 }]);
   });
@@ -75,7 +75,7 @@ describe("kubectl events", () => {
     }
   });
 
-  it("get events: the server's columns", () => {
+  it("get events: shows the server's columns", () => {
     expect(table(ok("get events --field-selector type=Warning,involvedObject.name=web"))).toEqual([
       ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"],
       ["AGE", "Warning", "Tested", "service/web", "web was tested"],

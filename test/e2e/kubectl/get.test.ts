@@ -87,11 +87,11 @@ describe("kubectl get: tables", () => {
     },
     { line: "get all -l tier=back", rows: [header, ["service/beta", ...beta.slice(1)]] },
     { line: "get svc missing --ignore-not-found", rows: [[""]] },
-  ])("$line", ({ line, rows }) => {
+  ])("$line: the rows of the table", ({ line, rows }) => {
     expect(table(ok(line))).toEqual(rows);
   });
 
-  it("several types in one call", () => {
+  it("several types in one call: a table each", () => {
     expect(ok("get svc,ns -l tier=front -A").split("\n").length).toBe(3);
     expect(table(ok("get services,namespaces team alpha --ignore-not-found"))).toEqual([
       header,
@@ -108,7 +108,7 @@ describe("kubectl get: tables", () => {
     expect({ code, err }).toEqual({ code: 1, err: 'Error from server (NotFound): services "missing" not found\n' });
   });
 
-  it("no objects: one line", () => {
+  it("no objects: one line that says so", () => {
     expect(kubectl.run("get pods -n team")).toEqual({ code: 0, out: "", err: "No resources found in team namespace.\n" });
     expect(kubectl.run("get nodes -l none")).toEqual({ code: 0, out: "", err: "No resources found\n" });
   });
@@ -179,11 +179,11 @@ describe("kubectl get: tables", () => {
         ...["default", "kube-node-lease", "kube-public", "kube-system", "team"].map((name) => [name, "Active", "AGE"]),
       ],
     },
-  ])("-o wide of $type", ({ type, rows }) => {
+  ])("-o wide of $type: upstream's columns", ({ type, rows }) => {
     expect(table(ok(`get ${type} -o wide`))).toEqual(rows);
   });
 
-  it("both versions of a type", () => {
+  it("both versions of a type: served", () => {
     expect(ok("get servicecidrs.v1beta1.networking.k8s.io kubernetes -o jsonpath={.apiVersion}")).toBe("networking.k8s.io/v1beta1");
     expect(ok("get events.v1.events.k8s.io e1 -o jsonpath={.apiVersion}/{.note}")).toBe("events.k8s.io/v1/it was tested");
   });
@@ -207,7 +207,7 @@ describe("kubectl get: selectors", () => {
     { line: "--field-selector spec.type!=ClusterIP,spec.type!=NodePort", names: ["gamma"] },
     { line: "-A --field-selector metadata.namespace=team", names: ["delta"] },
     { line: "-A -l tier=front --field-selector spec.clusterIP=None", names: ["delta"] },
-  ])("$line", ({ line, names }) => {
+  ])("$line: the selected objects", ({ line, names }) => {
     expect(kubectl.run(`get svc ${line} -o name`).out.split("\n").filter(Boolean)).toEqual(names.map((name) => `service/${name}`));
   });
 
@@ -217,13 +217,13 @@ describe("kubectl get: selectors", () => {
     { line: "get pods --field-selector status.phase=Pending,spec.nodeName=", name: "pod/p1" },
     { line: "get events --field-selector involvedObject.name=alpha,type=Warning,reason=Tested,source=tester", name: "event/e1" },
     { line: "get leases --field-selector metadata.name=l1", name: "lease.coordination.k8s.io/l1" },
-  ])("$line", ({ line, name }) => {
+  ])("$line: the selected object", ({ line, name }) => {
     expect(ok(`${line} -o name`)).toBe(name);
   });
 });
 
 describe("kubectl get: output", () => {
-  it("-o json of one and of many", () => {
+  it("-o json: one object, or a List of many", () => {
     expect(JSON.parse(ok("get svc alpha -o json"))).toMatchObject({
       apiVersion: "v1",
       kind: "Service",
@@ -242,13 +242,13 @@ describe("kubectl get: output", () => {
     ]);
   });
 
-  it("--raw", () => {
+  it("--raw: the answer unchanged", () => {
     expect(JSON.parse(ok("get --raw /ranges"))).toMatchObject({
       ready: { IPv4: { prefixes: ["10.96.0.0/16"], zones: ["96.10.in-addr.arpa"] }, IPv6: { prefixes: [], zones: [] } },
     });
   });
 
-  it("-o yaml", () => {
+  it("-o yaml: the object as YAML", () => {
     const lines = ok("get svc gamma -o yaml").split("\n");
     expect(lines.filter((line) => !/^ {2}(creationTimestamp|resourceVersion|uid|managedFields)|^ {2}- |^ {4}/.test(line))).toEqual([
       "apiVersion: v1",
@@ -276,11 +276,11 @@ describe("kubectl get: output", () => {
     { line: "get svc alpha -o jsonpath={.none}", out: "" },
     { line: "get svc alpha -o jsonpath-as-json={.spec.selector.app}", out: '[\n    "a"\n]' },
     { line: `get svc -o go-template='{{range .items}}{{.metadata.name}} {{end}}'`, out: "alpha beta gamma kubernetes" },
-  ])("$line", ({ line, out }) => {
+  ])("$line: the text of the row", ({ line, out }) => {
     expect(ok(line)).toBe(out);
   });
 
-  it("-o custom-columns", () => {
+  it("-o custom-columns: the named fields", () => {
     expect(table(ok("get svc -o custom-columns=NAME:.metadata.name,IP:.spec.clusterIP,PORTS:.spec.ports[*].port"))).toEqual([
       ["NAME", "IP", "PORTS"],
       ["alpha", "10.96.0.11", "80"],
@@ -294,13 +294,13 @@ describe("kubectl get: output", () => {
     { by: ".metadata.name", names: "alpha beta gamma kubernetes" },
     { by: "{.spec.clusterIP}", names: "gamma kubernetes alpha beta" },
     { by: ".spec.type", names: "alpha|kubernetes" },
-  ])("--sort-by=$by", ({ by, names }) => {
+  ])("--sort-by=$by: objects in order", ({ by, names }) => {
     const order = table(ok(`get svc --sort-by=${by} --no-headers`)).map(([name]) => name);
     if (names.includes("|")) expect([order[0], order[1]].sort()).toEqual(names.split("|"));
     else expect(order.join(" ")).toBe(names);
   });
 
-  it.each([0, 1, 3])("--chunk-size=%d shows the same", (size) => {
+  it.each([0, 1, 3])("--chunk-size=%d: the same table", (size) => {
     expect(table(ok(`get svc --chunk-size=${String(size)}`))).toEqual([header, alpha, beta, gamma, kubernetes]);
     expect(ok(`get svc -A -o name --chunk-size=${String(size)}`).split("\n").length).toBe(5);
   });

@@ -24,7 +24,7 @@ describe("kubectl: names and namespaces that are not there", () => {
       line: "create service clusterip a --tcp=80 -n nowhere",
       err: 'error: failed to create ClusterIP service: namespaces "nowhere" not found',
     },
-  ])("$line", ({ line, err }) => {
+  ])("$line: refused with the reason", ({ line, err }) => {
     expect(refused(line)).toBe(err);
   });
 });
@@ -84,7 +84,7 @@ describe("kubectl: files that make no sense", () => {
       content: { ...lease("a"), metadata: {} },
       err: /^The Lease "" is invalid: metadata\.name: Required value: name or generateName is required$/,
     },
-  ])("create -f of $what", ({ content, err }) => {
+  ])("create -f of $what: refused with the reason", ({ content, err }) => {
     expect(refused(`create -f ${file(content)}`)).toMatch(err);
   });
 
@@ -159,7 +159,7 @@ describe("kubectl: selectors, options and patches that make no sense", () => {
       line: `patch svc kubernetes -p '{"spec":{"clusterIP":"10.96.0.2","clusterIPs":["10.96.0.2"]}}'`,
       err: 'The Service "kubernetes" is invalid: spec.clusterIPs[0]: Invalid value: ["10.96.0.2"]: may not change once set',
     },
-  ])("$line", ({ line, err }) => {
+  ])("$line: refused with the reason", ({ line, err }) => {
     expect(refused(line)).toContain(err);
   });
 

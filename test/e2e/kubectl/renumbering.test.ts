@@ -69,17 +69,21 @@ afterEach(async () => {
 
 afterAll(() => removeFolder(folder));
 
-it.each(sections(page).map((section) => [section.title, section] as const))("%s", { timeout: TIMEOUT_MS }, async (title, { steps }) => {
-  const data = join(folder, title.replaceAll(" ", "-"));
-  const [first = ""] = /npm start -- --var \S+/.exec(page) ?? [];
-  await start(data, first);
-  for (const { commands, prints } of steps) {
-    if (commands.startsWith(START)) {
-      await start(data, commands);
-      continue;
+it.each(sections(page).map((section) => [section.title, section] as const))(
+  "%s: every command prints what the page shows",
+  { timeout: TIMEOUT_MS },
+  async (title, { steps }) => {
+    const data = join(folder, title.replaceAll(" ", "-"));
+    const [first = ""] = /npm start -- --var \S+/.exec(page) ?? [];
+    await start(data, first);
+    for (const { commands, prints } of steps) {
+      if (commands.startsWith(START)) {
+        await start(data, commands);
+        continue;
+      }
+      const { code, out, err } = shell(commands);
+      expect(code, `${commands}\nfailed:\n${out}${err}`).toBe(0);
+      if (prints !== undefined) expect(out.trimEnd().endsWith(prints), `${commands}\nprinted:\n${out}`).toBe(true);
     }
-    const { code, out, err } = shell(commands);
-    expect(code, `${commands}\nfailed:\n${out}${err}`).toBe(0);
-    if (prints !== undefined) expect(out.trimEnd().endsWith(prints), `${commands}\nprinted:\n${out}`).toBe(true);
-  }
-});
+  },
+);

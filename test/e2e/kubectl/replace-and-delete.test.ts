@@ -75,7 +75,7 @@ describe("kubectl delete", () => {
     expect(ok("delete service a -o name --ignore-not-found")).toBe("");
   });
 
-  it("by label, by field, --all", () => {
+  it("by label, by field, --all: the selected objects go", () => {
     create(...["a", "b"].map((name) => lease(name, {}, { labels: { set: "x" } })), lease("c"), lease("d"));
     expect(ok("delete leases -l set=x")).toMatch(deleted('lease.coordination.k8s.io "a"', 'lease.coordination.k8s.io "b"'));
     expect(ok("delete leases --field-selector metadata.name=c")).toMatch(deleted('lease.coordination.k8s.io "c"'));
@@ -92,7 +92,7 @@ describe("kubectl delete", () => {
     create(service("again", { clusterIP: "10.96.30.30", ports: [{ port: 80 }] }));
   });
 
-  it("--dry-run", () => {
+  it("--dry-run: nothing is deleted", () => {
     create(lease("dry"));
     expect(ok("delete lease dry --dry-run=client")).toMatch(/^lease\.coordination\.k8s\.io "dry" deleted.* ?\(dry run\)/);
     expect(ok("delete lease dry --dry-run=server")).toMatch(/^lease\.coordination\.k8s\.io "dry" deleted.* ?\(server dry run\)/);
@@ -127,7 +127,7 @@ describe("kubectl delete", () => {
     expect(ok("get pods -o name")).toBe("");
   });
 
-  it("--raw", () => {
+  it("--raw: the object is deleted", () => {
     create(lease("raw"));
     expect(JSON.parse(ok("delete --raw /apis/coordination.k8s.io/v1/namespaces/default/leases/raw"))).toMatchObject({
       kind: "Status",
@@ -151,7 +151,7 @@ describe("kubectl delete namespace", () => {
     expect(ok("get services,leases -n team -o name")).toBe("");
   });
 
-  it("a namespace being deleted: refuses content; system namespaces: stay", () => {
+  it("a namespace being deleted: refuses content; a system namespace: stays", () => {
     ok("create namespace held");
     create(lease("hold", {}, { namespace: "held", finalizers: ["example.com/hold"] }));
     ok("delete namespace held --wait=false");
@@ -169,26 +169,26 @@ describe("kubectl delete namespace", () => {
   });
 });
 
-describe("kubectl delete --cascade", () => {
+describe("kubectl delete of an owner", () => {
   const owned = (name: string) => {
     create(service(name));
     const owner = { apiVersion: "v1", kind: "Service", blockOwnerDeletion: true, name, uid: get("{.metadata.uid}", `svc/${name}`) };
     create(lease(`of-${name}`, {}, { ownerReferences: [owner] }));
   };
 
-  it("=foreground: the dependents are gone when the command returns", () => {
+  it("--cascade=foreground: the dependents are gone when the command returns", () => {
     owned("foremost");
     expect(ok("delete service foremost --cascade=foreground --timeout=20s")).toMatch(deleted('service "foremost"'));
     expect(refused("get lease of-foremost")).toBe('Error from server (NotFound): leases.coordination.k8s.io "of-foremost" not found');
   });
 
-  it("=orphan: the dependents stay, without the owner", () => {
+  it("--cascade=orphan: the dependents stay, without the owner", () => {
     owned("orphaned");
     expect(ok("delete service orphaned --cascade=orphan --timeout=20s")).toMatch(deleted('service "orphaned"'));
     expect(get("{.metadata.name}{.metadata.ownerReferences}", "lease/of-orphaned")).toBe("of-orphaned");
   });
 
-  it("=background and the default: the dependents follow", () => {
+  it("--cascade=background and the default: the dependents follow", () => {
     owned("back");
     ok("delete service back");
     ok("wait --for=delete lease/of-back --timeout=20s");

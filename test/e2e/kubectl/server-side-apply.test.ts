@@ -34,7 +34,7 @@ const fieldsOf = (name: string, manager: string): object | undefined =>
 const APPLY = "apply --server-side -f -";
 
 upstreamRow("apply (ServerSideApply)", () => {
-  it("creates when absent, with an address that the applier does not own", () => {
+  it("an absent object: created, with an address that the applier does not own", () => {
     expect(kubectl(APPLY, service("made", web(8080), { tier: "one" }))).toBe("service/made serverside-applied");
     const { spec, metadata } = read("made");
     expect(spec).toMatchObject({ type: "ClusterIP", ports: [{ name: "http", port: 80, protocol: "TCP", targetPort: 8080 }] });
@@ -50,20 +50,20 @@ upstreamRow("apply (ServerSideApply)", () => {
     });
   });
 
-  it("again: nothing changes, not even the resourceVersion", () => {
+  it("a repeated apply: the resourceVersion stays", () => {
     const before = read("made").metadata?.resourceVersion;
     expect(kubectl(APPLY, service("made", web(8080), { tier: "one" }))).toBe("service/made serverside-applied");
     expect(read("made").metadata?.resourceVersion).toBe(before);
   });
 
-  it("--dry-run=server and diff store nothing", () => {
+  it("--dry-run=server and diff: store nothing", () => {
     expect(kubectl(`${APPLY} --dry-run=server`, service("made", web(9090)))).toBe("service/made serverside-applied (server dry run)");
     const { code, out } = server.run("diff --server-side -f -", { input: JSON.stringify(service("made", web(9090), { tier: "one" })) });
     expect([code, out]).toEqual([1, expect.stringMatching(/-\s+targetPort: 8080\n\+\s+targetPort: 9090/)]);
     expect(read("made").spec?.ports?.[0]?.targetPort).toBe(8080);
   });
 
-  it("another --field-manager: a conflict names manager and field, the same value is shared, --force-conflicts takes it", () => {
+  it("another --field-manager: another value is a conflict that names manager and field; the same value is shared", () => {
     expect(refused(`${APPLY} --field-manager=other`, service("made", web(9090)))).toContain(
       'Apply failed with 1 conflict: conflict with "kubectl": .spec.ports[port=80,protocol="TCP"].targetPort',
     );
@@ -82,14 +82,14 @@ upstreamRow("apply (ServerSideApply)", () => {
     );
   });
 
-  it("force ignores conflicts; a forced taker removes the other's ownership", () => {
+  it("--force-conflicts: takes the field from its owners", () => {
     expect(kubectl(`${APPLY} --field-manager=taker --force-conflicts`, service("made", web(7070)))).toBe("service/made serverside-applied");
     expect(read("made").spec?.ports?.[0]?.targetPort).toBe(7070);
     for (const loser of ["kubectl", "other"]) expect(JSON.stringify(fieldsOf("made", loser))).not.toContain("f:targetPort");
     expect(JSON.stringify(fieldsOf("made", "taker"))).toContain("f:targetPort");
   });
 
-  it("drops a field the manager stopped applying", () => {
+  it("a field that its only manager stops applying: removed", () => {
     kubectl(APPLY, service("dropping", { ...web(80), sessionAffinity: "ClientIP" }, { a: "1", b: "1" }));
     kubectl(APPLY, service("dropping", web(80), { a: "1" }));
     const { metadata, spec } = read("dropping");
@@ -97,7 +97,7 @@ upstreamRow("apply (ServerSideApply)", () => {
     expect(spec).toMatchObject({ sessionAffinity: "None", clusterIP: expect.stringMatching(/^10\.96\./) as string });
   });
 
-  it("keeps it while another manager owns it", () => {
+  it("a field with another manager: kept until that one stops, too", () => {
     kubectl(APPLY, service("shared", web(80), { both: "1" }));
     kubectl(`${APPLY} --field-manager=other`, service("shared", undefined, { both: "1" }));
     kubectl(APPLY, service("shared", web(80)));
@@ -107,7 +107,7 @@ upstreamRow("apply (ServerSideApply)", () => {
     expect(managersOf("shared")).toEqual(["kubectl Apply"]);
   });
 
-  it("works on /status with its own entry", () => {
+  it("apply through /status: an entry of its own", () => {
     kubectl(APPLY, service("with-status", { ...web(80), type: "LoadBalancer" }));
     const status = { loadBalancer: { ingress: [{ ip: "192.0.2.1", ipMode: "VIP" }] } };
     kubectl(`${APPLY} --subresource=status --field-manager=balancer`, { ...service("with-status", { type: "ClusterIP" }), status });
@@ -117,13 +117,13 @@ upstreamRow("apply (ServerSideApply)", () => {
     expect(refused(`${APPLY} --subresource=status`, { ...service("absent"), status })).toContain('services "absent" not found');
   });
 
-  it("an undeclared field is an error whatever --validate says", () => {
+  it("an undeclared field: refused with any --validate", () => {
     expect(refused(`${APPLY} --validate=ignore`, { ...service("made"), metadata: { name: "made", unknownMeta: "x" } })).toContain(
       ".metadata.unknownMeta: field not declared in schema",
     );
   });
 
-  it("refusals: a missing namespace, a taken address, an invalid object; nothing is left behind", () => {
+  it("a missing namespace, a taken address, an invalid object: refused, nothing is left behind", () => {
     expect(refused(`${APPLY} -n nowhere`, service("lost", web(80)))).toContain('namespaces "nowhere" not found');
     const address = read("made").spec?.clusterIP ?? "";
     expect(refused(APPLY, service("thief", { ...web(80), clusterIP: address }))).toContain("provided IP is already allocated");
@@ -133,7 +133,7 @@ upstreamRow("apply (ServerSideApply)", () => {
     for (const name of ["lost", "thief", "invalid"]) expect(server.refused(`get service ${name}`)).toContain("NotFound");
   });
 
-  it("kinds of other groups and versions, from one file", () => {
+  it("kinds of other groups and versions in one file: each is applied", () => {
     const items = [
       { apiVersion: "v1", kind: "Namespace", metadata: { name: "applied" } },
       {
@@ -156,7 +156,7 @@ upstreamRow("apply (ServerSideApply)", () => {
 });
 
 describe("managedFields of kubectl's other writes", () => {
-  it("create, label, patch and edit each leave their entry; what the server allocates belongs to nobody", () => {
+  it("create, label, patch and edit: an entry each; allocated values belong to nobody", () => {
     kubectl("create -f - --field-manager=maker", service("tracked", web(80), { a: "1" }));
     expect(fieldsOf("tracked", "maker")).toEqual({
       "f:metadata": { "f:labels": { ".": {}, "f:a": {} } },
@@ -184,7 +184,7 @@ describe("managedFields of kubectl's other writes", () => {
     expect(kubectl("get service tracked -o yaml --show-managed-fields")).toContain("managedFields:\n");
   });
 
-  it("client-side apply, an edit beside it, then server-side apply: kubectl's entry is migrated, its dropped fields go", () => {
+  it("server-side apply after client-side apply: kubectl's entry is migrated, and its dropped fields go", () => {
     kubectl("apply -f -", service("migrated", web(80), { a: "1", b: "1" }));
     kubectl("label service migrated c=1");
     expect(managersOf("migrated").sort()).toEqual(["kubectl-client-side-apply Update", "kubectl-label Update"]);
@@ -200,7 +200,7 @@ describe("managedFields of kubectl's other writes", () => {
     expect(read("migrated")).toMatchObject({ metadata: { labels: { a: "2", c: "1" } }, spec: { ports: [{ targetPort: 82 }] } });
   });
 
-  it("objects of the server itself", () => {
+  it("objects of the server: owned by its own manager", () => {
     expect(managersOf("kubernetes")).toEqual(["kube-apiserver Update"]);
     const namespaces = JSON.parse(kubectl("get namespace default -o json --show-managed-fields")) as V1Service;
     expect(namespaces.metadata?.managedFields).toMatchObject([{ manager: "kube-apiserver", operation: "Update", apiVersion: "v1" }]);

@@ -9,7 +9,7 @@ beforeAll(() => {
   ok(`create -f ${kubectl.file("all.json", list(service("web"), pod("p1"), serviceCIDR("extra", ["10.100.0.0/24"])))}`);
 });
 
-describe("kubectl wait: what holds already", () => {
+describe("kubectl wait for a condition that holds", () => {
   it.each([
     { line: "--for=condition=Ready servicecidr/kubernetes", out: "servicecidr.networking.k8s.io/kubernetes condition met" },
     { line: "--for=condition=Ready=true servicecidr/extra", out: "servicecidr.networking.k8s.io/extra condition met" },
@@ -19,13 +19,13 @@ describe("kubectl wait: what holds already", () => {
     { line: "--for=create service/web", out: "service/web condition met" },
     { line: "--for=delete service/gone", out: "" },
     { line: "--for=delete services -l none=none", out: "" },
-  ])("wait $line", ({ line, out }) => {
+  ])("wait $line: exit code 0", ({ line, out }) => {
     expect(ok(`wait ${line} --timeout=15s`)).toBe(out);
   });
 });
 
-describe("kubectl wait: what comes to hold", () => {
-  it("a ServiceCIDR's condition, from its creation on", () => {
+describe("kubectl wait for a later condition", () => {
+  it("the condition of a new ServiceCIDR: met", () => {
     ok(`create -f ${kubectl.file("cidr.json", serviceCIDR("late", ["10.102.0.0/24"]))}`);
     expect(ok("wait --for=condition=Ready servicecidr/late --timeout=15s")).toBe("servicecidr.networking.k8s.io/late condition met");
     ok(`create -f ${kubectl.file("late.json", service("in-late", { clusterIP: "10.102.0.20", ports: [{ port: 80 }] }))}`);
@@ -35,7 +35,7 @@ describe("kubectl wait: what comes to hold", () => {
     ok("wait --for=delete servicecidr/late --timeout=20s");
   });
 
-  it("jsonpath, a condition in a status, creation and deletion, seen by watches", async () => {
+  it("jsonpath, a condition in a status, creation and deletion: met through watches", async () => {
     ok(`create -f ${kubectl.file("l1.json", lease("l1"))}`);
     const held = kubectl.background("wait --for=jsonpath={.spec.holderIdentity}=me lease/l1 --timeout=20s");
     const ready = kubectl.background("wait --for=condition=Ready pod/p1 --timeout=20s");
@@ -55,7 +55,7 @@ describe("kubectl wait: what comes to hold", () => {
   });
 });
 
-describe("kubectl wait: what does not hold exits with 1", () => {
+describe("kubectl wait for a condition that does not hold", () => {
   it.each([
     {
       line: "--for=condition=Nope servicecidr/kubernetes --timeout=1s",
@@ -71,7 +71,7 @@ describe("kubectl wait: what does not hold exits with 1", () => {
     { line: "--for=condition=Ready service/never --timeout=1s", err: 'Error from server (NotFound): services "never" not found' },
     { line: "--for=condition=Ready services -l none=none --timeout=1s", err: "error: no matching resources found" },
     { line: "--for=nope service/kubernetes", err: 'error: unrecognized condition: "nope"' },
-  ])("wait $line", ({ line, err }) => {
+  ])("wait $line: exit code 1 with the reason", ({ line, err }) => {
     expect(refused(`wait ${line}`).split("\n").at(-1)).toBe(err);
   });
 });

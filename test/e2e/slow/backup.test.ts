@@ -201,7 +201,7 @@ function altered(name: string, change: (text: string) => string): string {
 }
 
 describe("a whole cluster", () => {
-  it("restored into another server: it has the same addresses, ports, states and owners of fields", async () => {
+  it("cluster restored into another server: the same addresses, ports, states and owners of fields", async () => {
     const before = await contents(other.url);
     const dry = await restore(other.url, ["--dry-run"]);
     expect(dry).toMatchObject({ code: 0, report: { dryRun: true, created: 0, objects: { services: MANY + 13 } } });
@@ -243,7 +243,7 @@ async function begin(cluster: string): Promise<void> {
 }
 
 describe("a restore that is interrupted", () => {
-  it("the cluster is marked; only --resume with the same file goes on, however often it is interrupted", async () => {
+  it("interrupted restore: the cluster is marked, and only --resume with the same file continues", async () => {
     const target = ["--server", server.url, "--cluster", "resumed", "--file", file];
     const services = async () => (await getJson<{ items: KubeObject[] }>(`${server.url}/clusters/resumed/api/v1/services`)).items.length;
     const interrupted = async (args: readonly string[], at: number) => {
@@ -324,11 +324,11 @@ describe("restore of a damaged file", () => {
       /is no backup \(npm run import takes what kubectl printed\)$/,
     ],
   ];
-  it.each(cases)("%s", async (name, change, message) => {
+  it.each(cases)("file, %s: refused, the message says why", async (name, change, message) => {
     await expect(readBackup(altered(`${name.replaceAll(" ", "-")}.jsonl`, change))).rejects.toThrow(message);
   });
 
-  it("writes nothing: one line, exit code 2", async () => {
+  it("a damaged or missing file: one line, exit code 2, nothing is written", async () => {
     const bad = altered("bad.jsonl", (text) => text.replace('"10.96.0.17"', '"10.96.0.18"'));
     const [cut, missing] = await Promise.all([
       runProgram("restore", ["--server", server.url, "--cluster", "untouched", "--file", bad]),
@@ -347,7 +347,7 @@ describe("restore of a damaged file", () => {
   });
 });
 
-describe("restore into a cluster that does not fit: refused before anything is written", () => {
+describe("judgement of a cluster before a restore", () => {
   const state = async (): Promise<ClusterState> => {
     const types = new Map((await readBackup(file)).sections.map(({ type }) => [typeName(type), type]));
     return { types, objects: new Map() };
@@ -365,7 +365,7 @@ describe("restore into a cluster that does not fit: refused before anything is w
   const object = (rest: object) => rest as KubeObject;
 
   it.each<[string, (state: ClusterState) => void, RegExp, string?]>([
-    ["it fits", () => undefined, /^$/],
+    ["a cluster that fits", () => undefined, /^$/],
     [
       "another default range",
       (s) =>
@@ -397,7 +397,7 @@ describe("restore into a cluster that does not fit: refused before anything is w
       /^http:\/\/there is not empty: it has Service a\/b; a restore needs an empty cluster$/,
     ],
     ["the restore of another file", () => undefined, /^a restore of another file into http:\/\/there was interrupted$/, "abc"],
-  ])("%s", async (_, change, message, underWay) => {
+  ])("%s: the reason, if any", async (_, change, message, underWay) => {
     expect(await refused(change, underWay)).toMatch(message);
   });
 });

@@ -122,7 +122,7 @@ describe("page of another origin", () => {
 });
 
 describe("page of the server's own origin", () => {
-  it("lists, creates, deletes and watches", async () => {
+  it("page: lists, creates, deletes and watches", async () => {
     page = await browser.newPage();
     await page.goto(`${server.url}/version`);
     const body = JSON.stringify({ metadata: { name: "by-page" }, spec: { ports: [{ port: 80 }] } });

@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
 describe("wrangler deploy --dry-run", () => {
-  it("bundles without a warning, below 3 MiB compressed", () => {
+  it("bundle: built without a warning, below 3 MiB compressed", () => {
     const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
     const result = spawnSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", folder], {
       cwd: root,

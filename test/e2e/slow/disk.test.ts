@@ -40,7 +40,7 @@ function expectClean(path: string, code: number, answer: Answer): void {
 }
 
 it.each(disks.map((disk) => [disk.fails, disk] as const))(
-  "a disk that %s",
+  "a disk that %s: the server refuses, and nothing acknowledged is lost",
   async (_title, disk) => {
     const random = seededRandom(seed);
     const tally = newTally();

@@ -142,7 +142,7 @@ class Load {
 }
 
 describe("ranges change while clients work", () => {
-  it("a full /24 gets a second /24, which goes again", async () => {
+  it("a second /24 beside a full one, deleted later: creates succeed, and Services keep their addresses", async () => {
     const load = new Load("second");
     await load.range("first", SMALL);
     await load.fill(OF_DEFAULT + OF_A_24);
@@ -165,7 +165,7 @@ describe("ranges change while clients work", () => {
     await load.whole();
   }, 120_000);
 
-  it("a full /24 becomes a /23 and a /24 again", async () => {
+  it("a full /24 made a /23 and a /24 again: creates succeed, and Services keep their addresses", async () => {
     const load = new Load("grown");
     await load.range("small", SMALL);
     await load.fill(OF_DEFAULT + OF_A_24);

@@ -47,7 +47,7 @@ it.each([
   ["Coordinator", { first: "10.96.1.2", kept: "10.96.1.3", later: "10.96.1.4", heir: "10.96.1.1" }],
   ["Controller", { first: "10.96.1.2", kept: "10.96.1.3", later: "10.96.1.4", heir: "10.96.1.1" }],
 ])(
-  "%s",
+  "%s restored from an older copy: repair makes the cluster healthy",
   async (className, expected) => {
     folder = temporaryFolder();
     const [state, before] = [join(folder, "state"), join(folder, "before")];

@@ -35,7 +35,7 @@ const PROGRAMS: Record<string, (into: string) => string[]> = {
 };
 
 it.each(Object.entries(PROGRAMS))(
-  "npm run %s",
+  "npm run %s: a line of progress on a terminal alone",
   async (name, argsOf) => {
     const [shown, piped] = await Promise.all([
       runProgram(name, argsOf(`${name}-shown`), { terminal: true }),

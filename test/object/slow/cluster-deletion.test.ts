@@ -109,7 +109,7 @@ const ALIVE = {
 } as const;
 const BINDINGS = Object.keys(ALIVE) as (keyof typeof ALIVE)[];
 
-it("every class of objects is looked at here", () => {
+it("classes of objects: all are part of this test", () => {
   const namespaces = Object.entries(bindings).flatMap(([name, binding]) =>
     typeof (binding as { idFromName?: unknown }).idFromName === "function" ? [name] : [],
   );
@@ -117,7 +117,7 @@ it("every class of objects is looked at here", () => {
 });
 
 describe("deleting a cluster", () => {
-  it("leaves nothing but tombstones: no object answers, no key is left, reads are 404", async () => {
+  it("a deleted cluster: only tombstones are left, no object answers, reads are 404", async () => {
     const others = await everyObject();
     const cluster = await new Cluster().filled();
     expect((await living(others)).length).toBeGreaterThan(5);
@@ -132,7 +132,7 @@ describe("deleting a cluster", () => {
     expect(await living(others), "after a restart").toEqual([]);
   });
 
-  it("the next cluster of the name starts fresh, and nothing that was meant for the former one reaches it", async () => {
+  it("the next cluster of the name: starts fresh, and late calls for the former one do not reach it", async () => {
     const cluster = await new Cluster().filled();
     const [uid = ""] = await cluster.ownerUids();
     await cluster.send("DELETE", "");
@@ -158,7 +158,7 @@ describe("deleting a cluster", () => {
     expect((await cluster.send("GET", `/apis/networking.k8s.io/v1/ipaddresses/${address}`)).code).toBe(200);
   });
 
-  it("writes are refused from the answer on", async () => {
+  it("writes after the answer: refused", async () => {
     const cluster = await new Cluster().filled();
     await cluster.send("DELETE", "");
     const { code } = await cluster.send("POST", SERVICES, { metadata: { name: "late" }, spec: { ports: [{ port: 80 }] } });
@@ -168,7 +168,7 @@ describe("deleting a cluster", () => {
     await vi.waitUntil(async () => (await cluster.phase()) !== "Terminating", { timeout: 20_000 });
   });
 
-  it("creates under way either fail or were before the deletion: none is acknowledged by the next cluster", async () => {
+  it("creates under way: fail, or were before the deletion; the next cluster has none of them", async () => {
     const others = await everyObject();
     const cluster = await new Cluster().filled();
     const creates = Array.from({ length: 30 }, (_, i) =>
@@ -247,7 +247,7 @@ describe("a deletion that is interrupted", () => {
     { what: "the first", effects: 1 },
     { what: "every one", effects: Infinity },
   ])(
-    "goes on to its end when all objects die as $what of the cluster's keys is deleted, before its record says that it is gone",
+    "all objects die as $what of the cluster's keys is deleted: the deletion ends all the same",
     { timeout: 60_000 },
     async ({ effects }) => {
       const cluster = await new Cluster().filled();
@@ -269,7 +269,7 @@ describe("a deletion that is interrupted", () => {
   );
 
   it.each(STEPS.flatMap((step) => (["before", "after"] as const).map((when) => ({ ...step, when }))))(
-    "goes on to its end when all objects die at call $nth to a $object, $when it has its effect",
+    "all objects die at call $nth to a $object, $when its effect: the deletion ends all the same",
     { timeout: 60_000 },
     async ({ object, nth, when }) => {
       const cluster = new Cluster();

@@ -13,7 +13,7 @@ const NETS = Array.from({ length: RANGES }, (_, i) => ({ above: `10.100.${i >> 6
 const ADDRESSES = NETS.flatMap(({ above, base }) => [1, 2].map((host) => `${above}.${base + host}`));
 
 it(
-  `${RANGES} full ranges refuse, also when all objects have to wake, and give the one address that comes free`,
+  `${RANGES} full ranges, also when all objects have to wake: refuse, and give the one address that comes free`,
   { timeout: 120_000 },
   async () => {
     const cluster = await new ObjectCluster().ready();

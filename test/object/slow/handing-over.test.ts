@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 describe("a hand-off between real objects", () => {
-  it("moves every row with its gen, and the old owner is retired for ever", async () => {
+  it("a whole hand-off: moves every row with its gen, and retires the old owner for ever", async () => {
     const { cluster, source, target, addresses } = await aboutToMove();
     const before = new Map(
       (await cluster.owner(source).rowsSince(0, 1_000)).rows.map(({ address, gen, token }) => [address, { gen, token }]),
@@ -58,7 +58,7 @@ describe("a hand-off between real objects", () => {
     expect(new Set([...addresses, ...fresh]).size, "none is given out again").toBe(addresses.length + fresh.length);
   });
 
-  it.each(DEATHS)("every object dies $when call $nth of $method: it ends as without", async ({ method, nth, when }) => {
+  it.each(DEATHS)("all objects die $when call $nth of $method: the hand-off ends all the same", async ({ method, nth, when }) => {
     const { cluster, source, target, addresses } = await aboutToMove();
     const lost = lostAt(ServiceCIDRObject.prototype, method, { nth, when });
     expect(await cluster.remove("old")).toMatchObject({ ok: true });

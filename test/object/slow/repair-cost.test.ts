@@ -88,7 +88,7 @@ function letMinutePass(): Promise<unknown> {
   return runInDurableObject(stub, (_, { storage }) => storage.sql.exec("DELETE FROM repair_marks WHERE name = 'slicedAt'").toArray());
 }
 
-it("over 10,000 healthy Services a pass reads what changed and a slice, and writes nothing but how far it has come", async () => {
+it("a pass over 10,000 healthy Services: reads the changes and a slice, and writes its cursor alone", async () => {
   await servicesStore(bindings, CLUSTER).ensureBootstrapped();
   for (let from = 0; from < SERVICES; from += TOGETHER) await create(from, TOGETHER);
   // Through everything once.

@@ -16,7 +16,17 @@ import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const IP_ADDRESSES_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA }];
 
-const OWN_METHODS = ["createMany", "deleteMany", "restoreMany", "writersOf", "makeHeld", "claimPrefixes", "auditAll", "alarm"] as const;
+const OWN_METHODS = [
+  "createMany",
+  "deleteMany",
+  "restoreMany",
+  "writersOf",
+  "pendingReleases",
+  "makeHeld",
+  "claimPrefixes",
+  "auditAll",
+  "alarm",
+] as const;
 
 export class IPAddressesStore
   extends shellOf<Brain>()(...STORE_METHODS, ...OWN_METHODS)

@@ -1,6 +1,6 @@
 /** Schema and statements of an AddressLedger: allocations, the outbox of releases, and numbers kept by name (in the table `marks`). */
 import type { LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
-import type { PendingRelease } from "../../src/addresses/clusterip/pending-release";
+import type { PendingRelease } from "../../src/addresses/clusterip/release-storage";
 
 export const LEDGER_SCHEMA = `
    CREATE TABLE allocations (
@@ -82,18 +82,16 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
       const earliest = sql.exec<Row>("SELECT min(due_at) AS due FROM pending_releases").one().due;
       return earliest === null ? undefined : (earliest as number);
     },
-    releaseCount() {
-      return sql.exec<Row>("SELECT count(*) AS n FROM pending_releases").one().n as number;
-    },
     releaseHas(token) {
       return sql.exec<Row>("SELECT 1 AS found FROM pending_releases WHERE token = ?", token).toArray().length > 0;
     },
-    // A scan: rows are there only while an owner does not answer, and are looked for only by who was refused then.
-    releasesOf(address) {
-      return sql.exec<Row>(`${SELECT_RELEASES} WHERE address = ?`, address).toArray().map(release);
+    releaseGet(token) {
+      return sql.exec<Row>(`${SELECT_RELEASES} WHERE token = ?`, token).toArray().map(release)[0];
     },
-    *releaseAddresses() {
-      for (const row of sql.exec<Row>("SELECT address FROM pending_releases")) yield row.address as string;
+    *releasesAll() {
+      for (const row of sql.exec<Row>("SELECT token, address FROM pending_releases")) {
+        yield { token: row.token as string, address: row.address as string };
+      }
     },
   };
 }

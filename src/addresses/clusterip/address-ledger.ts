@@ -10,18 +10,20 @@
  */
 import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RELEASE_WAIT_MS } from "../rpc/limits";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { orderedUuid } from "../../core/base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Holder, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
-import { AddressSupply } from "./address-supply";
+import { AddressSupply, type OtherStore } from "./address-supply";
 import { LedgerAudit } from "./ledger-audit";
 import type { Allocation, LedgerStorage } from "./ledger-storage";
-import { type PendingRelease, PendingReleases } from "./pending-release";
+import { PendingReleases } from "./pending-releases";
 import type { IPAddressDelete } from "../rpc/ip-addresses";
+import type { PendingRelease } from "./release-storage";
 import type { TopologySource } from "./topology-source";
 import { UnansweredCalls } from "./unanswered-calls";
-import type { SupplyResult, TakenAddress, WantedAddress } from "./wanted-address";
+import type { AskedAddress, SupplyResult, TakenAddress, WantedAddress } from "./wanted-address";
 
 export interface LedgerPorts {
   clock: Clock;
@@ -35,6 +37,7 @@ export interface LedgerPorts {
   /** whether the stored object at `key` holds the address (canonical text) now; one that cannot be read keeps what it may hold */
   holds(key: string, address: string): boolean;
   deleteAddresses?(items: IPAddressDelete[]): Promise<void>;
+  otherStore: OtherStore;
   wakeAt(time: number): void;
 }
 
@@ -75,6 +78,21 @@ export class AddressLedger {
       }),
     );
     return { taken: results.flatMap((result) => (result.ok ? [result.taken] : [])), results };
+  }
+
+  /**
+   * For each, whether the owner may not know yet that this store has given the address back, or for "" any one of the family. Tries what is
+   * pending before its time. Rejects when there is no topology to tell by.
+   */
+  async pendingReleases(asked: readonly AskedAddress[]): Promise<boolean[]> {
+    const { releases } = this;
+    if (releases.count === 0) return asked.map(() => false);
+    const topology = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.topology.refresh());
+    return asked.map((one) => {
+      const isPending = releases.isPending(one, topology);
+      if (isPending) void releases.hurry(one.address);
+      return isPending;
+    });
   }
 
   /** The operation that took these has ended: from now on only rows speak for them. */

@@ -3,19 +3,28 @@ import type { AllocationMetrics } from "../alloc/allocation-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import { parseAddress } from "../../core/net/address";
 import { familyOfText } from "../../core/net/family";
 import { PacedLog } from "../../core/telemetry/paced-log";
 import type { Topology } from "../rpc/topology";
 import type { ServiceCIDRRpc } from "../rpc/service-cidr";
-import { type Draw, rangeOf, scopeOf } from "../topology/route";
+import { type Draw, rangeOf } from "../topology/route";
 import { OwnerDraws } from "./owner-draws";
 import { OwnerQueue } from "./owner-queue";
-import type { PendingReleases } from "./pending-release";
-import { begin, next, passedIn, type TakeAnswer, type TakeState, type TakeStep } from "./take";
+import type { PendingReleases } from "./pending-releases";
+import { begin, next, passedIn, type TakeState } from "./take";
+import type { TakeAnswer, TakeStep } from "./take-step";
 import { TakeTrace } from "./take-trace";
 import { COUNT_TIMEOUT_MS, type TopologySource } from "./topology-source";
-import type { SupplyResult, WantedAddress } from "./wanted-address";
+import type { AskedAddress, SupplyResult, WantedAddress } from "./wanted-address";
+
+/** The other store that takes addresses from the same owners. */
+export interface OtherStore {
+  /**
+   * Whether the owner may not know yet that the other store has given the address back, or for "" any one of the family. What is pending there
+   * is tried soon. Rejects when nothing is known.
+   */
+  isReleasing(asked: AskedAddress): Promise<boolean>;
+}
 
 export interface SupplyPorts {
   clock: Clock;
@@ -26,6 +35,7 @@ export interface SupplyPorts {
   topology: TopologySource;
   /** what this store has given back and owners may not know yet */
   releases: Pick<PendingReleases, "isPending" | "hurry">;
+  otherStore: OtherStore;
   owner(uid: string): Pick<ServiceCIDRRpc, "allocate" | "seed">;
 }
 
@@ -88,6 +98,8 @@ export class AddressSupply {
         return this.#refreshCounts().then((view) => ({ kind: "count", view }));
       case "recount":
         return this.#recount().then((isWhole) => ({ kind: "recount", isWhole }));
+      case "inquire":
+        return this.#inquire(state).then((isPending) => ({ kind: "inquire", isPending }));
       case "seed":
         return this.#seed(step, state).then(() => ({ kind: "seed" }));
       case "hurry":
@@ -107,7 +119,7 @@ export class AddressSupply {
     const { wanted, bound } = state;
     const draw = bound ?? this.#draws.draw(view, wanted, passedIn(state, view));
     // Read before the call: a release that comes later does not count for this request.
-    const isPending = (wanted.address !== "" || !draw) && this.#isPending(view, wanted);
+    const isPending = (wanted.address !== "" || !draw) && this.ports.releases.isPending(wanted, view);
     return { kind: "draw", view, draw, isPending, isStaticOpen: this.#staticUntil > clock.now() };
   }
 
@@ -137,12 +149,10 @@ export class AddressSupply {
     await withTimeout(clock, Math.max(0, deadline - clock.now()), releases.hurry(wanted.address)).catch(() => undefined);
   }
 
-  /** Whether the owner may not know yet of an acknowledged release of the wanted address, or of any of the family. */
-  #isPending(topology: Topology, wanted: WantedAddress): boolean {
-    return this.ports.releases.isPending(wanted, (address) => {
-      const parsed = parseAddress(address);
-      return parsed.ok && scopeOf(topology, parsed.value.family, parsed.value.value) !== undefined;
-    });
+  #inquire({ wanted: { family, address }, deadline }: TakeState): Promise<boolean | undefined> {
+    const { clock, otherStore } = this.ports;
+    const waitMs = Math.min(RPC_TIMEOUT_MS, Math.max(0, deadline - clock.now()));
+    return withTimeout(clock, waitMs, otherStore.isReleasing({ family, address })).catch(() => undefined);
   }
 
   /**

@@ -5,7 +5,9 @@ import type { AuditedStore, HeldAddress, IPAddressRestore, RepairedAddresses, Wh
 import type { AddressLedger } from "./address-ledger";
 import { IPAddressExtension, type IPAddressStorage, type IPAddressSupply } from "./ip-address-extension";
 import { IPAddressRepair } from "./ip-address-repair";
+import { ReleasedByServices } from "./released-by-services";
 import { type LedgerParts, ledgerParts, type LedgerStorePorts } from "./ledger-store";
+import type { AskedAddress } from "./wanted-address";
 
 export interface IPAddressesStorePorts extends LedgerStorePorts {
   /** in the same database as `storage` */
@@ -18,10 +20,15 @@ export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements I
   readonly #repair: IPAddressRepair;
 
   constructor(ports: IPAddressesStorePorts) {
-    const parts = ledgerParts(ports, { kind: "ipaddress", holds: (key) => this.store.storage.objectGet(key) !== undefined });
+    const parts = ledgerParts(ports, {
+      kind: "ipaddress",
+      holds: (key) => this.store.storage.objectGet(key) !== undefined,
+      otherStore: { isReleasing: ({ address }) => services.isReleasing(address) },
+    });
     const { ledger, topology, pokeRepair } = parts;
     const { clock, recorder, random, peers, definition, ipAddresses } = ports;
     const asked = { clock, recorder, ledger, topology, owner: (uid: string) => peers.owner(uid) };
+    const services = new ReleasedByServices({ ...asked, storage: ipAddresses });
     const extension = new IPAddressExtension({
       ...asked,
       definition,
@@ -63,6 +70,10 @@ export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements I
 
   writersOf(addresses: string[]): Promise<(WrittenAddress | null)[]> {
     return Promise.resolve(addresses.map((address) => this.#extension.writerOf(address)));
+  }
+
+  pendingReleases(asked: AskedAddress[]): Promise<boolean[]> {
+    return this.ledger.pendingReleases(asked);
   }
 
   makeHeld(items: Pick<HeldAddress, "address" | "object">[]): Promise<WholeResult[]> {

@@ -1,6 +1,6 @@
 /** Rows that a store with addresses keeps beside its objects, in the same database and the same transactions. */
 import type { Gen } from "../rpc/service-cidr";
-import type { PendingReleaseStorage } from "./pending-release";
+import type { ReleaseStorage } from "./release-storage";
 
 /** An address that an object of this store holds, with what is needed to give it back. */
 export interface Allocation {
@@ -12,7 +12,7 @@ export interface Allocation {
   gen: Gen;
 }
 
-export interface LedgerStorage extends PendingReleaseStorage {
+export interface LedgerStorage extends ReleaseStorage {
   /** plain INSERT: a second holder is an error */
   allocationAdd(allocation: Allocation): void;
   allocationGet(address: string): Allocation | undefined;

@@ -10,6 +10,7 @@ import type { RepairedOwner } from "../rpc/repair";
 import type { HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { openTopology } from "../topology/topology-copy";
 import { AddressLedger } from "./address-ledger";
+import type { OtherStore } from "./address-supply";
 import type { FreeCountStorage } from "./free-counts";
 import type { LedgerStorage } from "./ledger-storage";
 import { TopologySource } from "./topology-source";
@@ -40,6 +41,8 @@ export interface LedgerHolders {
   kind: HolderKind;
   /** see LedgerPorts */
   holds(key: string, address: string): boolean;
+  /** the other of the two */
+  otherStore: OtherStore;
   /** where the addresses have objects in another store, are drawn, and are counted */
   services?: {
     deleteAddresses(items: IPAddressDelete[]): Promise<void>;
@@ -56,7 +59,7 @@ export interface LedgerParts {
   pokeRepair(): void;
 }
 
-export function ledgerParts(ports: LedgerStorePorts, { kind, holds, services }: LedgerHolders): LedgerParts {
+export function ledgerParts(ports: LedgerStorePorts, { kind, holds, otherStore, services }: LedgerHolders): LedgerParts {
   const { clock, random, recorder, peers, ledger: storage } = ports;
   const alarm = new EarliestAlarm(clock, (atMs) => ports.setAlarm(atMs));
   const topology = new TopologySource(
@@ -74,6 +77,7 @@ export function ledgerParts(ports: LedgerStorePorts, { kind, holds, services }: 
     topology,
     owner: (uid) => peers.owner(uid),
     holds,
+    otherStore,
     ...(services ? { deleteAddresses: services.deleteAddresses, metrics: services.metrics } : {}),
   });
   const pokeRepair = throttled(clock, REPAIR_POKE_INTERVAL_MS, () => {

@@ -7,7 +7,7 @@ import type { Family } from "../../core/net/family";
 import type { Topology } from "../rpc/topology";
 import { type Draw, drawOwner, ownerOf } from "../topology/route";
 import type { FreeCounts } from "./free-counts";
-import type { PassedOver } from "./take";
+import type { PassedOver } from "./take-step";
 
 /** How long an owner rests: about as long as a lot of addresses is frozen. */
 const RESTING_MS = 100;

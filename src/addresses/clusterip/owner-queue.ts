@@ -6,7 +6,7 @@ import { withTimeout } from "../../core/base/timeout";
 import type { Family } from "../../core/net/family";
 import type { AllocateAnswer, AllocateItem, AllocateResult, FreeCount, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { sizesOf } from "../topology/route";
-import type { Attempt } from "./take";
+import type { Attempt } from "./take-step";
 import type { TopologySource } from "./topology-source";
 
 export interface OwnerQueuePorts {

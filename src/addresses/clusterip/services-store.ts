@@ -27,6 +27,7 @@ import { type LedgerParts, ledgerParts, type LedgerPeers, type LedgerStorePorts 
 import type { NodePortStorage } from "./node-port-storage";
 import { NodePorts } from "./node-ports";
 import { Pairing } from "./pairing";
+import { ReleaseInquiry } from "./release-inquiry";
 import { ServiceExtension, type ServiceSupply } from "./service-extension";
 import { ServiceRepair } from "./service-repair";
 import type { TopologySource } from "./topology-source";
@@ -38,7 +39,7 @@ const ENTERED = "entered";
 
 export interface ServicesStorePeers extends LedgerPeers {
   coordinator(): Pick<CoordinatorRpc, "topology" | "countedTopology" | "readyTopology">;
-  ipAddresses(): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "restoreMany">;
+  ipAddresses(): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "pendingReleases" | "restoreMany">;
 }
 
 /** The directory of clusters, by which cron finds those that have no record. */
@@ -75,6 +76,7 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
     const parts = ledgerParts(ports, {
       kind: "service",
       holds: (key, address) => isHeldByStored(stored(key), address),
+      otherStore: new ReleaseInquiry((asked) => peers.ipAddresses().pendingReleases(asked)),
       services: { deleteAddresses: (items) => peers.ipAddresses().deleteMany(items), freeCounts: ports.freeCounts, metrics },
     });
     const { alarm, ledger, topology, pokeRepair } = parts;

@@ -1,5 +1,5 @@
 /** What one allocation has done so far, for the log line of a slow one. */
-import type { TakeAnswer, TakeStep } from "./take";
+import type { TakeAnswer, TakeStep } from "./take-step";
 
 /** Steps told of one allocation. */
 const STEPS_MAX = 40;
@@ -31,6 +31,7 @@ function textOf(step: TakeStep, answer: TakeAnswer): string {
   }
   if (step.kind === "count") return "no owner left";
   if (step.kind === "compare") return `topology compared: ${step.why}`;
+  if (step.kind === "inquire") return "the other store asked for its releases";
   if (step.kind === "recount") return `owners counted: ${step.why}`;
   return step.kind === "hurry" ? "waited for a release" : step.kind;
 }

@@ -6,8 +6,8 @@
  *    │        ├─ full ───────► recount, if counts were wrong ──► draw
  *    │        ├─ stale, frozen ► compare, or another owner ─────► draw
  *    │        ├─ notAllocatable ► compare ──► end, or seed ─────► draw
- *    │        └─ taken ──────► end, or hurry ──────────────────► draw
- *    └─ no owner ► count or compare ──► end, or hurry ──────────► draw
+ *    │        └─ taken ──────► inquire, then end, or hurry ────► draw
+ *    └─ no owner ► compare, or inquire and count ► end, or hurry ► draw
  *
  * - While the counts know of an owner with room in its dynamic bands, owners are asked for those alone: no static band is entered before every
  *   dynamic one is used up. Counts and topology may be old, so the Coordinator is asked before a static band is entered.
@@ -17,8 +17,9 @@
  *   owner is left: compare with the Coordinator, pause with jitter, try again until the deadline.
  * - "full" and "out of range" are final for clients. They are given only on the word of owners that have the configuration of the
  *   Coordinator's current epoch (rule 17). Before "full" the Coordinator asks every owner that could give an address.
- * - "full" and "taken" are not final while a release of this store is pending that would make them wrong: a client was told that the
- *   address is free. The request waits for the release, until the deadline.
+ * - "full" and "taken" are not final while a pending release would make them wrong: a client was told that the address is free. The
+ *   request waits for the release, until the deadline. What this store has pending is known before an owner is asked. The other store is
+ *   asked after the refusal: when it has nothing pending, only an owner that refuses once more is believed.
  * - A call whose answer was lost is repeated with the same token: the owner answers the same row again. Every owner is asked with a token of
  *   its own, so a late call never makes a second row for a token that another owner has answered. What stays unknown at the deadline is
  *   found by the ledger's audit, because its token belongs to no operation.
@@ -26,57 +27,11 @@
  *   the owner of the claim now is asked to write the row down: a former owner would write it, too.
  */
 import { assertNever } from "../../core/base/assert";
-import type { Scope } from "../../core/net/band";
 import { familyOfText } from "../../core/net/family";
 import type { Topology } from "../rpc/topology";
-import type { AllocateResult } from "../rpc/service-cidr";
 import { type Draw, knows, ownerOf, ownersWith } from "../topology/route";
+import type { Attempt, PassedOver, TakeAnswer, TakeStep } from "./take-step";
 import type { SupplyRefusal, SupplyResult, WantedAddress } from "./wanted-address";
-
-/** Owners that one request does not draw again, by band. */
-export interface PassedOver extends Readonly<Record<Scope, ReadonlySet<string>>> {
-  /** some of them have nothing to give but what is being handed over, or do not know the newest ranges yet */
-  readonly isBusy: boolean;
-}
-
-/** What one owner call answered under which epoch, or that nothing is known. */
-export interface Attempt {
-  result: AllocateResult | { ok: false; reason: "unknown" };
-  epoch: number;
-  /** "full" of an owner that was thought to have more than it gave */
-  isSurprise: boolean;
-}
-
-export type TakeStep =
-  /** Draw an owner in the newest view. `pause`: the number of the pause before the draw, 0 = none. `resting`: an owner with nothing to give for a moment. */
-  | { kind: "draw"; pause: number; resting?: { ownerUid: string; isStale: boolean } }
-  /** Ask the owner; without a token with a fresh one. */
-  | { kind: "ask"; draw: Draw; token: string | undefined }
-  /** Ask the Coordinator for its topology. `why`: nobody owns the address, owners are busy, the segment moved, no range gives the address out. */
-  | { kind: "compare"; why: "noOwner" | "busy" | "moved" }
-  | { kind: "compare"; why: "notAllocatable"; draw: Draw; epoch: number }
-  /** Ask the Coordinator to count what every owner has free, for this request: before "full". */
-  | { kind: "count" }
-  /** The same, together with others: before a static band is entered, or because the counts were wrong. */
-  | { kind: "recount"; why: "staticBand" | "surprise" }
-  /** Have the owner write the row down under the epoch of its answer. */
-  | { kind: "seed"; draw: Draw; epoch: number }
-  /** Wait until a pending release has gone through or failed. */
-  | { kind: "hurry" }
-  | { kind: "end"; result: SupplyResult };
-
-/** The answer to the step of the same kind. A topology that is undefined did not come in time. */
-export type TakeAnswer =
-  | { kind: "draw"; view: undefined }
-  /** `isPending`: a release may make a refusal wrong. `isStaticOpen`: static bands may be entered on the word of the last recount. */
-  | { kind: "draw"; view: Topology; draw: Draw | undefined; isPending: boolean; isStaticOpen: boolean }
-  | { kind: "ask"; token: string; attempt: Attempt }
-  | { kind: "compare"; view: Topology | undefined }
-  | { kind: "count"; view: Topology | undefined }
-  /** `isWhole`: every owner was counted, or the Coordinator did not answer */
-  | { kind: "recount"; isWhole: boolean }
-  | { kind: "seed" }
-  | { kind: "hurry" };
 
 export interface TakeState {
   readonly wanted: WantedAddress;
@@ -91,6 +46,8 @@ export interface TakeState {
   /** The outcome of a call is unknown, so the token may hold a row there: only there it can be asked for again. */
   readonly bound: Draw | undefined;
   readonly isPending: boolean;
+  /** What the other store said since the request began. "clear": none of its releases is pending. "open": one is, or nothing is known. */
+  readonly elsewhere: "unasked" | "clear" | "open";
   /** the counts have been brought up to date for this request, as far as they can be */
   readonly isRecounted: boolean;
   readonly pauses: number;
@@ -110,6 +67,8 @@ export function begin(wanted: WantedAddress, deadline: number, now: number): Tak
     asked: undefined,
     bound: undefined,
     isPending: false,
+    // Repair comes again by itself.
+    elsewhere: wanted.isHeld ? "clear" : "unasked",
     isRecounted: false,
     pauses: 0,
   };
@@ -137,6 +96,8 @@ export function next(state: TakeState, answer: TakeAnswer, now: number): TakeSta
       const isRecounted = isForThis ? answer.isWhole : state.isRecounted;
       return drawAgain({ ...state, isRecounted }, now, { pause: false });
     }
+    case "inquire":
+      return inquired(state, answer.isPending, now);
     case "seed":
       // Asked for again, the token answers the row that the seeding made, or why there is none.
       return drawAgain({ ...state, bound: state.step.kind === "seed" ? state.step.draw : undefined }, now);
@@ -156,7 +117,8 @@ function drawn(
   const at: TakeState = { ...state, view, passed, isPending };
   if (!draw) {
     if (passed.isBusy) return { ...at, step: { kind: "compare", why: "busy" } };
-    return { ...at, step: wanted.address ? { kind: "compare", why: "noOwner" } : { kind: "count" } };
+    if (wanted.address) return { ...at, step: { kind: "compare", why: "noOwner" } };
+    return { ...at, step: at.elsewhere === "clear" ? { kind: "count" } : { kind: "inquire", before: "full" } };
   }
   const entersStaticBand = draw.scope === "static" && !wanted.address && !bound && !passed.isBusy;
   if (entersStaticBand && !isStaticOpen) return { ...at, step: { kind: "recount", why: "staticBand" } };
@@ -177,7 +139,8 @@ function asked(
   if (result.ok) return end(state, { ok: true, taken: { family: wanted.family, address: result.address, token, gen: result.gen } });
   switch (result.reason) {
     case "taken":
-      return state.isPending ? { ...state, step: { kind: "hurry" } } : refuse(state, "taken");
+      if (state.isPending) return { ...state, step: { kind: "hurry" } };
+      return state.elsewhere === "clear" ? refuse(state, "taken") : { ...state, step: { kind: "inquire", before: "taken" } };
     case "full": {
       const isKnowing = knows(view, ownerUid, epoch);
       const full: TakeState = {
@@ -231,7 +194,16 @@ function counted(before: TakeState, view: Topology | undefined, now: number): Ta
   const state: TakeState = { ...before, view: view ?? before.view, passed: NONE_PASSED };
   const refusal = view && refusalOf(view, state.wanted.family);
   if (refusal === "full" && state.isPending) return { ...state, step: { kind: "hurry" } };
-  return refusal ? refuse(state, refusal) : drawAgain(state, now);
+  const isFinal = refusal !== undefined && (refusal !== "full" || state.elsewhere === "clear");
+  return isFinal ? refuse(state, refusal) : drawAgain(state, now);
+}
+
+function inquired(before: TakeState, isPending: boolean | undefined, now: number): TakeState {
+  const { step } = before;
+  const state: TakeState = { ...before, elsewhere: isPending === false ? "clear" : "open" };
+  // An owner may have room that nobody knew of, whatever is pending.
+  if (step.kind === "inquire" && step.before === "full") return { ...state, step: { kind: "count" } };
+  return drawAgain(state, now, { pause: state.elsewhere === "open" });
 }
 
 /** What a client is told by a counted topology when no owner is left to ask; undefined = some owner has room, or was not counted. */

@@ -1,10 +1,13 @@
 /** What a store asks for when it needs an address of an owner, and what comes of that. */
 import type { Gen, Holder } from "../rpc/service-cidr";
 
-export interface WantedAddress {
+export interface AskedAddress {
   family: "IPv4" | "IPv6";
   /** canonical text of a static request, "" = any free one */
   address: string;
+}
+
+export interface WantedAddress extends AskedAddress {
   holder: Holder;
   /** static: the holder has the address already and lost the row. A range that gives out nothing any more does not matter then (I3 is about new ones). */
   isHeld?: boolean;

@@ -45,6 +45,11 @@ export interface IPAddressesRpc {
   /** deletes only on the equal token, and refuses a createMany of the same gen that comes later; durable when it returns */
   deleteMany(items: IPAddressDelete[]): Promise<void>;
   /**
+   * For each address (canonical text), or for "" any one of the family: whether its owner may not know yet that this store has given it back.
+   * Tries what is pending soon.
+   */
+  pendingReleases(asked: { family: "IPv4" | "IPv6"; address: string }[]): Promise<boolean[]>;
+  /**
    * From now on creates inside `prefixes` take the owner's row first (rule 15); acknowledged and persisted when it returns.
    * Answers one page of the objects that already lie in `page.within` and that the allocator did not make.
    */

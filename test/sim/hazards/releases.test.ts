@@ -60,7 +60,7 @@ describe("hazards", () => {
     await api.run(removal);
     await scenario.pass(30_000);
     expect(await scenario.rowsOf("10.0.1.5")).toEqual([]);
-    expect(cluster.tables.services.ledger.releaseCount()).toBe(0);
+    expect(cluster.tables.services.ledger.releases.size).toBe(0);
     expect(await scenario.rest()).toEqual([]);
   });
 
@@ -112,7 +112,7 @@ describe("hazards", () => {
     await scenario.pass(300);
     await scenario.deliver("seal");
     expect((await api.run(removal)).ok).toBe(true);
-    expect(cluster.tables.services.ledger.releaseCount()).toBe(0);
+    expect(cluster.tables.services.ledger.releases.size).toBe(0);
     expect(objectOf(await api.create("next", wanted ? { clusterIP: wanted } : {})).spec?.clusterIP).toBe("10.0.1.5");
     expect(await scenario.rest()).toEqual([]);
   });

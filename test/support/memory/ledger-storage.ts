@@ -1,7 +1,7 @@
 import type { FreeCountStorage, TakenCounts } from "../../../src/addresses/clusterip/free-counts";
 import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-extension";
 import type { Allocation, LedgerStorage } from "../../../src/addresses/clusterip/ledger-storage";
-import type { PendingRelease } from "../../../src/addresses/clusterip/pending-release";
+import type { PendingRelease } from "../../../src/addresses/clusterip/release-storage";
 import { Journal, JournaledMap } from "../sim/journal";
 
 /** LedgerStorage in memory; shares a journal with the other tables of its object, as they share a database. */
@@ -68,20 +68,17 @@ export class MemoryLedgerStorage implements LedgerStorage {
     return all.length > 0 ? Math.min(...all) : undefined;
   }
 
-  releaseCount(): number {
-    return this.releases.size;
-  }
-
   releaseHas(token: string): boolean {
     return this.releases.has(token);
   }
 
-  releasesOf(address: string): PendingRelease[] {
-    return this.releases.values().flatMap((release) => (release.address === address ? [{ ...release }] : []));
+  releaseGet(token: string): PendingRelease | undefined {
+    const found = this.releases.get(token);
+    return found && { ...found };
   }
 
-  releaseAddresses(): Iterable<string> {
-    return this.releases.values().map(({ address }) => address);
+  releasesAll(): Iterable<Pick<PendingRelease, "token" | "address">> {
+    return this.releases.values();
   }
 }
 

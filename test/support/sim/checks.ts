@@ -77,7 +77,7 @@ function checkLedgers(cluster: SimCluster): string[] {
     const { ledger } = cluster.tables[name === "services" ? "services" : "ipAddresses"];
     for (const { token, address } of ledger.releases.values()) violations.push(`leak: ${name} still has to release ${address} (${token})`);
     const counted = node.brain.ledger.releases.count;
-    if (counted !== ledger.releaseCount()) violations.push(`${name} counts ${counted} pending releases and has ${ledger.releaseCount()}`);
+    if (counted !== ledger.releases.size) violations.push(`${name} counts ${counted} pending releases and has ${ledger.releases.size}`);
   }
   return violations;
 }

@@ -216,7 +216,7 @@ export class SimCluster {
     let { commits } = this;
     for (let calmSince = scheduler.now; scheduler.now < end && scheduler.now - calmSince < CALM_MS;) {
       await scheduler.pass(Math.min(LOOK_MS, end - scheduler.now));
-      const isReleasing = [this.tables.services, this.tables.ipAddresses].some(({ ledger }) => ledger.releaseCount() > 0);
+      const isReleasing = [this.tables.services, this.tables.ipAddresses].some(({ ledger }) => ledger.releases.size > 0);
       if (commits !== this.commits || network.isBusy || isReleasing) calmSince = scheduler.now;
       ({ commits } = this);
     }

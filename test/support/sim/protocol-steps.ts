@@ -13,7 +13,7 @@ export type FaultKind = (typeof MESSAGE_FAULTS)[number] | (typeof COMMIT_FAULTS)
 
 /** Calls that only read: nothing is committed in them. */
 const READ_STEPS = {
-  create: ["topology", "countedTopology", "countFree"],
+  create: ["topology", "countedTopology", "countFree", "pendingReleases"],
   bootstrap: ["readyTopology"],
   release: ["audit"],
   topology: ["countTaken"],

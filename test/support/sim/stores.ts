@@ -177,12 +177,13 @@ function coordinatorOf(cluster: SimCluster, life: Life): Pick<CoordinatorRpc, "t
 function ipAddressesOf(
   cluster: SimCluster,
   life: Life,
-): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "restoreMany"> {
+): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "pendingReleases" | "restoreMany"> {
   const call = <T>(step: ProtocolStep, effect: (store: IPAddressesStore) => Promise<T>): Promise<T> =>
     cluster.network.call(life, cluster.ipAddresses, effect, () => step);
   return {
     restoreMany: (writes) => call("restore", (store) => store.restoreMany(plainCopy(writes))),
     createMany: (writes) => call("createAddresses", (store) => store.createMany(plainCopy(writes))),
+    pendingReleases: (asked) => call("pendingReleases", (store) => store.pendingReleases(plainCopy(asked))),
     deleteMany: (items) => call("deleteAddresses", (store) => store.deleteMany(plainCopy(items))),
   };
 }

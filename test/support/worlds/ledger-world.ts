@@ -2,7 +2,7 @@
 import type { Recorder } from "../../../src/core/base/ports";
 import type { LedgerPorts } from "../../../src/addresses/clusterip/address-ledger";
 import type { SupplyPorts } from "../../../src/addresses/clusterip/address-supply";
-import { PendingReleases } from "../../../src/addresses/clusterip/pending-release";
+import { PendingReleases } from "../../../src/addresses/clusterip/pending-releases";
 import { TopologySource } from "../../../src/addresses/clusterip/topology-source";
 import type { Topology } from "../../../src/addresses/rpc/topology";
 import type { IPAddressDelete } from "../../../src/addresses/rpc/ip-addresses";
@@ -61,6 +61,8 @@ export class LedgerWorld {
   holds: (key: string, address: string) => boolean = () => true;
   rowsSince: (owner: string, after: number, limit: number) => ReturnType<ServiceCIDRRpc["rowsSince"]> = () =>
     Promise.resolve({ epoch: 1, rows: [] });
+  /** what the other store answers */
+  isReleasing: (address: string) => Promise<boolean> = () => this.clock.nextTurn().then(() => false);
   deleteAddresses: (items: IPAddressDelete[]) => Promise<void> = () => Promise.resolve();
 
   /** `counts`: what a former life of the store has saved of the owners */
@@ -90,6 +92,12 @@ export class LedgerWorld {
       deleteAddresses: (items) => {
         this.calls.push(`deleteMany ${items.map(({ token }) => token).join()}`);
         return this.deleteAddresses(items);
+      },
+      otherStore: {
+        isReleasing: ({ address }) => {
+          this.calls.push(`isReleasing ${address}`);
+          return this.isReleasing(address);
+        },
       },
       holds: (key, address) => this.holds(key, address),
       wakeAt: (time) => void this.alarms.push(time - this.scheduler.now),

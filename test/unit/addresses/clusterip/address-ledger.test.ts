@@ -186,7 +186,7 @@ describe("audit", () => {
           throw new Error("the disk is full");
         });
       await world.audit();
-      expect([world.held, world.ledger.tokenOf(taken.address), storage.releaseCount()]).toEqual([[taken.token], taken.token, 0]);
+      expect([world.held, world.ledger.tokenOf(taken.address), storage.releases.size]).toEqual([[taken.token], taken.token, 0]);
       storage.transaction = transaction;
       await world.audit();
       expect([world.held, world.ledger.tokenOf(taken.address), world.ledger.releases.count]).toEqual([[], undefined, 0]);
@@ -515,7 +515,7 @@ describe("the ledger in a turn", () => {
     const start = world.scheduler.now;
     await world.scheduler.run(waits);
     expect(world.scheduler.now - start).toBe(2_000);
-    expect(world.storage.releaseCount()).toBe(1);
+    expect(world.storage.releases.size).toBe(1);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
 import { AddressSupply } from "../../../../src/addresses/clusterip/address-supply";
 import type { SupplyResult } from "../../../../src/addresses/clusterip/wanted-address";
-import { PendingReleases } from "../../../../src/addresses/clusterip/pending-release";
+import { PendingReleases } from "../../../../src/addresses/clusterip/pending-releases";
 import type { AllocateResult } from "../../../../src/addresses/rpc/service-cidr";
 import { MemoryFreeCountStorage } from "../../../support/memory/ledger-storage";
 import { aHolder } from "../../../support/worlds/owner-world";
@@ -131,17 +131,18 @@ describe("owner that an address comes from", () => {
     await after.scheduler.pass(1);
     // Now all are full: the Coordinator confirms it, and nobody else is asked.
     expect(reasonOf(await after.result(after.take()))).toBe("full");
-    expect(after.objectCalls).toEqual(["topology", "allocate", "countedTopology"]);
+    expect(after.objectCalls).toEqual(["topology", "allocate", "isReleasing", "countedTopology"]);
     // A release through this store is known at once.
     after.has.set("owner-3", { dynamic: 1, static: 0 });
     after.source.counts.released(after.topology, "owner-3", "10.0.12.200");
     expect((await after.result(after.take())).ok).toBe(true);
-    expect(after.calls.slice(3)).toEqual(["allocate owner-3"]);
+    expect(after.calls.slice(4)).toEqual(["allocate owner-3"]);
     await after.scheduler.pass(1);
     // One that somebody else released is found by the Coordinator.
     after.has.set("owner-9", { dynamic: 1, static: 0 });
     expect((await after.result(after.take())).ok).toBe(true);
-    expect(after.calls.slice(4)).toEqual(["countedTopology", "allocate owner-9"]);
+    expect(after.objectCalls.slice(5)).toEqual(["isReleasing", "countedTopology", "allocate"]);
+    expect(after.calls.at(-1)).toBe("allocate owner-9");
   });
 
   it.each([
@@ -160,13 +161,13 @@ describe("owner that an address comes from", () => {
     expect(world.objectCalls).toEqual(["allocate", "countedTopology", "allocate"]);
     await world.scheduler.pass(10);
     expect(reasonOf(await world.result(world.take()))).toBe("full");
-    expect(world.objectCalls.slice(3)).toEqual(["countedTopology"]);
+    expect(world.objectCalls.slice(3)).toEqual(["isReleasing", "countedTopology"]);
   });
 
   it("1,000 full ranges without counts: full after one call to an owner and the Coordinator's word", async () => {
     const world = new CountingWorld(oneWithRoom(-1));
     expect(reasonOf(await world.result(world.take()))).toBe("full");
-    expect(world.objectCalls).toEqual(["topology", "allocate", "countedTopology", "countedTopology"]);
+    expect(world.objectCalls).toEqual(["topology", "allocate", "countedTopology", "isReleasing", "countedTopology"]);
   });
 
   it("owner that is full after its last expected address: no recount", async () => {
@@ -311,9 +312,9 @@ describe("metrics and log of allocations", () => {
 
 describe("allocations without a CIDR", () => {
   it.each([
-    ["taken", () => refused("taken")],
-    ["given all the same, to the Service that holds it", () => given("10.0.0.5")],
-  ])("an address that no range gives out, %s: not counted", async (_, answer) => {
+    ["taken, as the owner says twice", () => refused("taken"), 2],
+    ["given all the same, to the Service that holds it", () => given("10.0.0.5"), 1],
+  ])("an address that no range gives out, %s: not counted", async (_, answer, calls) => {
     const world = new SupplyWorld();
     const metrics = new AllocationMetrics();
     world.topology = { ...aTopology(1, { a: "10.0.0.0/24" }), ranges: [] };
@@ -321,7 +322,7 @@ describe("allocations without a CIDR", () => {
     const wanted = { family: "IPv4", address: "10.0.0.5", holder: aHolder() } as const;
     const supply = new AddressSupply({ ...world.supplyPorts, metrics });
     await world.result(supply.take(wanted, world.scheduler.now + DEADLINE_MS, () => "token"));
-    expect([world.countOf("allocate"), metrics.values()]).toEqual([1, []]);
+    expect([world.countOf("allocate"), metrics.values()]).toEqual([calls, []]);
   });
 });
 
@@ -547,13 +548,13 @@ describe("negative answers (rule 17)", () => {
     expect(reasonOf(await world.result(world.take()))).toBe("noRange");
   });
 
-  it("taken: final at once; a released token: unavailable", async () => {
+  it("taken, said by the owner twice: final; a released token: unavailable", async () => {
     const world = new SupplyWorld();
     world.allocate = () => refused("taken");
     expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("taken");
     world.allocate = () => refused("released");
     expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("unavailable");
-    expect(world.countOf("allocate")).toBe(2);
+    expect(world.countOf("allocate")).toBe(3);
   });
 });
 
@@ -633,6 +634,68 @@ describe("releases that are pending (rule 17)", () => {
   ])('wanted "", a release of an address of $name: full at once', async ({ address }) => {
     const world = new PendingWorld(address);
     expect(await world.take("")).toEqual({ outcome: "full", tookMs: 0 });
+  });
+});
+
+describe("releases that are pending in the other store (rule 17)", () => {
+  /** The owner refuses until the release of the other store has come. */
+  class OtherWorld extends SupplyWorld {
+    isFree = false;
+
+    constructor() {
+      super();
+      this.allocate = (_, item) => (this.isFree ? given("10.0.0.5") : refused(item.address ? "taken" : "full"));
+      this.free = () => structuredClone(this.isFree ? SOME_FREE : { IPv4: NONE, IPv6: NONE });
+      this.isReleasing = () => Promise.resolve(!this.isFree);
+    }
+  }
+
+  it.each(["10.0.0.5", ""])("wanted %j: the address is given when it has come", async (address) => {
+    const world = new OtherWorld();
+    const taken = world.take(address);
+    await world.scheduler.pass(3_000);
+    expect(world.countOf(`isReleasing ${address}`)).toBeGreaterThan(4);
+    world.isFree = true;
+    expect(reasonOf(await world.result(taken))).toBe("10.0.0.5");
+  });
+
+  it.each(["10.0.0.5", ""])("wanted %j, the release comes while the other store is asked: asked again", async (address) => {
+    const world = new OtherWorld();
+    world.isReleasing = () => {
+      world.isFree = true;
+      return Promise.resolve(false);
+    };
+    expect(reasonOf(await world.result(world.take(address)))).toBe("10.0.0.5");
+  });
+
+  it.each([
+    { name: "the release never comes", isReleasing: () => Promise.resolve(true) },
+    { name: "the other store rejects", isReleasing: () => Promise.reject(new Error("no connection")) },
+    { name: "the other store is silent", isReleasing: () => new Promise<boolean>(() => undefined) },
+  ])("$name: unavailable at the deadline, never full or taken", async ({ isReleasing }) => {
+    for (const address of ["10.0.0.5", ""]) {
+      const world = new OtherWorld();
+      world.isReleasing = isReleasing;
+      const startedAt = world.scheduler.now;
+      expect(reasonOf(await world.result(world.take(address)))).toBe("unavailable");
+      expect(world.scheduler.now - startedAt).toBeGreaterThanOrEqual(DEADLINE_MS);
+      expect(world.scheduler.now - startedAt).toBeLessThan(DEADLINE_MS + 1_000);
+    }
+  });
+
+  it("none: refused after one question", async () => {
+    const world = new OtherWorld();
+    world.isReleasing = () => Promise.resolve(false);
+    expect(reasonOf(await world.result(world.take("10.0.0.5")))).toBe("taken");
+    expect(reasonOf(await world.result(world.take()))).toBe("full");
+    expect(world.countOf("isReleasing")).toBe(2);
+  });
+
+  it("an address that nobody refuses: no question", async () => {
+    const world = new OtherWorld();
+    world.isFree = true;
+    await world.scheduler.run(Promise.all([world.take(), world.take("10.0.0.5")]));
+    expect(world.countOf("isReleasing")).toBe(0);
   });
 });
 

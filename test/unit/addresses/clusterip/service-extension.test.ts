@@ -73,7 +73,7 @@ describe("create", () => {
     objectOf(await api.create("holder", dual("10.0.0.2", "fd00::5")));
     expect(statusOf(await api.create("web", dual("10.0.0.3", "fd00::5"))).message).toMatch(/fd00::5: provided IP is already allocated/);
     expect(await api.rows()).toEqual({ "10.0.0.2": "service holder", "fd00::5": "service holder" });
-    expect(api.cluster.tables.services.ledger.releaseCount()).toBe(0);
+    expect(api.cluster.tables.services.ledger.releases.size).toBe(0);
     await isQuiet(api);
   });
 
@@ -222,7 +222,7 @@ describe("delete", () => {
     const api = await SimApi.dualStack().ready();
     await api.create("web", { ipFamilyPolicy: "RequireDualStack" });
     objectOf(await api.remove("web"));
-    expect([api.parents, await api.rows(), api.cluster.tables.services.ledger.releaseCount()]).toEqual([{}, {}, 0]);
+    expect([api.parents, await api.rows(), api.cluster.tables.services.ledger.releases.size]).toEqual([{}, {}, 0]);
   });
 
   it("a Service with finalizers: keeps its address until they are gone", async () => {
@@ -252,7 +252,7 @@ describe("delete", () => {
     const start = api.cluster.scheduler.now;
     objectOf(await api.remove("web"));
     expect(api.cluster.scheduler.now - start).toBeLessThanOrEqual(2_000);
-    expect(api.cluster.tables.services.ledger.releaseCount()).toBe(1);
+    expect(api.cluster.tables.services.ledger.releases.size).toBe(1);
     await isQuiet(api);
     expect(await api.rows()).toEqual({});
   });

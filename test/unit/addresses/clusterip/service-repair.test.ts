@@ -54,7 +54,7 @@ describe("giveUp", () => {
     const { ledger } = world.cluster.tables.services;
     ledger.releaseAdd({ ...writers[0]!, attempts: 9, dueAt: world.now + 60_000 });
     expect(await world.run(inServices(world, (store) => store.giveUp(writers)))).toEqual(["pending"]);
-    expect(ledger.releaseCount()).toBe(1);
+    expect(ledger.releases.size).toBe(1);
     // Nobody is told of a leak that is none.
     ledger.allocationDelete(address);
     world.cluster.tables.services.store.objectDelete("default/web");
@@ -117,7 +117,7 @@ describe("makeWhole", () => {
       await world.pass();
       await world.wait(10_000);
       expect([world.parents(), await world.rows()]).toEqual([{ [address]: "default/web" }, { [address]: "service" }]);
-      expect([ledger.allocationGet(address)?.key, ledger.releaseCount()]).toEqual(["default/web", 0]);
+      expect([ledger.allocationGet(address)?.key, ledger.releases.size]).toEqual(["default/web", 0]);
       expect(world.told().filter((text) => text.includes("AlreadyAllocated"))).toEqual([]);
     },
   );

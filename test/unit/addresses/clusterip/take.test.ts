@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { begin, next, type TakeAnswer, type TakeState, type TakeStep } from "../../../../src/addresses/clusterip/take";
+import { begin, next, type TakeState } from "../../../../src/addresses/clusterip/take";
+import type { TakeAnswer, TakeStep } from "../../../../src/addresses/clusterip/take-step";
 import type { WantedAddress } from "../../../../src/addresses/clusterip/wanted-address";
 import type { Topology } from "../../../../src/addresses/rpc/topology";
 import type { AllocateResult } from "../../../../src/addresses/rpc/service-cidr";
@@ -39,6 +40,12 @@ const gave = (address: string): TakeAnswer => ({
   token: "t",
   attempt: { result: { ok: true, address, gen: { epoch: 2, counter: 7 }, scope: "dynamic" }, epoch: 2, isSurprise: false },
 });
+
+const elsewhere = (isPending: boolean | undefined): TakeAnswer => ({ kind: "inquire", isPending });
+/** No owner is left, and the other store has no release pending. */
+const noneLeft = ({ isPending = false } = {}): TakeAnswer[] => [drew(undefined, { isPending }), elsewhere(false)];
+/** The owner refuses, the other store has no release pending, and the owner refuses again. */
+const takenTwice: TakeAnswer[] = [drew(STATIC), said("taken"), elsewhere(false), drew(STATIC), said("taken")];
 
 /** What the owners have free, by their uids; an owner that is left out was not counted. */
 const counted = (free: Record<string, number>, view: Topology = VIEW): TakeAnswer => ({
@@ -141,7 +148,24 @@ const ROWS: Row[] = [
     answers: [drew(DYNAMIC), said("full", { epoch: 1 })],
     step: DRAW_LATER,
   },
-  { name: "no owner left: has every owner counted", answers: [drew(undefined)], step: { kind: "count" } },
+  { name: "no owner left: asks the other store", answers: [drew(undefined)], step: { kind: "inquire", before: "full" } },
+  { name: "no owner left, no release pending elsewhere: has every owner counted", answers: noneLeft(), step: { kind: "count" } },
+  {
+    name: "no owner left, a release pending elsewhere: has every owner counted all the same",
+    answers: [drew(undefined), elsewhere(true)],
+    step: { kind: "count" },
+  },
+  {
+    name: "no owner left again, no release pending elsewhere before: does not ask twice",
+    answers: [...noneLeft(), counted({ a: 0 }), drew(undefined)],
+    step: { kind: "count" },
+  },
+  {
+    name: "no owner left, for a Service that lost its row: does not ask the other store",
+    wanted: wantedOf("", { isHeld: true }),
+    answers: [drew(undefined)],
+    step: { kind: "count" },
+  },
   {
     name: "no owner left but busy ones: compares",
     answers: [drew(DYNAMIC), said("frozen"), drew(undefined)],
@@ -149,29 +173,64 @@ const ROWS: Row[] = [
   },
   {
     name: "no owner left but busy ones, at a later epoch: has every owner counted",
-    answers: [drew(DYNAMIC), said("frozen"), drew(undefined, { view: { ...VIEW, epoch: 3 } })],
+    answers: [drew(DYNAMIC), said("frozen"), drew(undefined, { view: { ...VIEW, epoch: 3 } }), elsewhere(false)],
     step: { kind: "count" },
   },
-  { name: "all counted as full: full", answers: [drew(undefined), counted({ a: 0, b: 0 })], step: refused("full") },
-  { name: "one counted with room: draws after a pause", answers: [drew(undefined), counted({ a: 0, b: 1 })], step: DRAW_LATER },
-  { name: "one not counted: draws after a pause", answers: [drew(undefined), counted({ a: 0 })], step: DRAW_LATER },
-  { name: "no count in time: draws after a pause", answers: [drew(undefined), { kind: "count", view: undefined }], step: DRAW_LATER },
+  { name: "all counted as full: full", answers: [...noneLeft(), counted({ a: 0, b: 0 })], step: refused("full") },
+  {
+    name: "all counted as full, a release pending elsewhere: draws after a pause",
+    answers: [drew(undefined), elsewhere(true), counted({ a: 0, b: 0 })],
+    step: DRAW_LATER,
+  },
+  {
+    name: "all counted as full, no answer from the other store: draws after a pause",
+    answers: [drew(undefined), elsewhere(undefined), counted({ a: 0, b: 0 })],
+    step: DRAW_LATER,
+  },
+  { name: "one counted with room: draws after a pause", answers: [...noneLeft(), counted({ a: 0, b: 1 })], step: DRAW_LATER },
+  { name: "one not counted: draws after a pause", answers: [...noneLeft(), counted({ a: 0 })], step: DRAW_LATER },
+  { name: "no count in time: draws after a pause", answers: [...noneLeft(), { kind: "count", view: undefined }], step: DRAW_LATER },
   {
     name: "no range of the family: noRange",
-    answers: [drew(undefined), counted({}, aTopology(2, { a: "fd00::/112" }))],
+    answers: [...noneLeft(), counted({}, aTopology(2, { a: "fd00::/112" }))],
     step: refused("noRange"),
   },
   {
     name: "all counted as full, a release pending: waits for it",
-    answers: [drew(undefined, { isPending: true }), counted({ a: 0, b: 0 })],
+    answers: [...noneLeft({ isPending: true }), counted({ a: 0, b: 0 })],
     step: { kind: "hurry" },
   },
   {
     name: "a release waited for: draws after a pause",
-    answers: [drew(undefined, { isPending: true }), counted({ a: 0, b: 0 }), { kind: "hurry" }],
+    answers: [...noneLeft({ isPending: true }), counted({ a: 0, b: 0 }), { kind: "hurry" }],
     step: DRAW_LATER,
   },
-  { name: "taken: taken", wanted: five, answers: [drew(STATIC), said("taken")], step: refused("taken") },
+  { name: "taken: asks the other store", wanted: five, answers: [drew(STATIC), said("taken")], step: { kind: "inquire", before: "taken" } },
+  {
+    name: "taken, no release pending elsewhere: the same owner at once",
+    wanted: five,
+    answers: [drew(STATIC), said("taken"), elsewhere(false)],
+    step: DRAW_AT_ONCE,
+  },
+  { name: "taken once more: taken", wanted: five, answers: takenTwice, step: refused("taken") },
+  {
+    name: "taken, a release pending elsewhere: draws after a pause",
+    wanted: five,
+    answers: [drew(STATIC), said("taken"), elsewhere(true)],
+    step: DRAW_LATER,
+  },
+  {
+    name: "taken, no answer from the other store: draws after a pause",
+    wanted: five,
+    answers: [drew(STATIC), said("taken"), elsewhere(undefined)],
+    step: DRAW_LATER,
+  },
+  {
+    name: "taken, for a Service that lost its row: taken",
+    wanted: wantedOf(FIVE, { isHeld: true }),
+    answers: [drew(STATIC), said("taken")],
+    step: refused("taken"),
+  },
   {
     name: "taken, a release pending: waits for it",
     wanted: five,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { PENDING_RELEASES_MAX } from "../../../../src/addresses/rpc/limits";
-import { type PendingRelease, PendingReleases } from "../../../../src/addresses/clusterip/pending-release";
+import { PENDING_RELEASES_MAX, SUPPLY_BATCH_MAX } from "../../../../src/addresses/rpc/limits";
+import { PendingReleases } from "../../../../src/addresses/clusterip/pending-releases";
+import type { PendingRelease } from "../../../../src/addresses/clusterip/release-storage";
 import { aTopology, LedgerWorld } from "../../../support/worlds/ledger-world";
 
 class ReleaseWorld extends LedgerWorld {
@@ -150,7 +151,6 @@ describe("a release", () => {
 
 describe("releases that creates wait for", () => {
   const HOUR_MS = 3_600_000;
-  const isGivenOut = (): boolean => true;
 
   /** An outbox whose row waits for an hour. */
   function waiting(address = "10.0.0.5"): ReleaseWorld {
@@ -164,17 +164,21 @@ describe("releases that creates wait for", () => {
 
   it("pending: true for its address, and for any address of its family that ranges give out", () => {
     const { releases } = waiting();
-    const ask = (family: "IPv4" | "IPv6", address: string, given = true): boolean => releases.isPending({ family, address }, () => given);
+    const ask = (family: "IPv4" | "IPv6", address: string, range = "10.0.0.0/24"): boolean =>
+      releases.isPending({ family, address }, aTopology(1, { a: range }));
     expect([ask("IPv4", "10.0.0.5"), ask("IPv4", "10.0.0.6")]).toEqual([true, false]);
-    expect([ask("IPv4", ""), ask("IPv4", "", false), ask("IPv6", "")]).toEqual([true, false, false]);
+    expect([ask("IPv4", ""), ask("IPv4", "", "10.1.0.0/24"), ask("IPv6", "")]).toEqual([true, false, false]);
   });
 
-  it("pending: an empty outbox reads nothing", () => {
-    const world = new ReleaseWorld();
-    world.storage.releasesOf = world.storage.releaseAddresses = () => {
-      throw new Error("read");
-    };
-    expect(world.releases.isPending({ family: "IPv4", address: "10.0.0.5" }, isGivenOut)).toBe(false);
+  it.each(["10.0.0.5", ""])("pending (%j): nothing is read from the disk", (address) => {
+    const world = waiting();
+    world.storage.releaseGet =
+      world.storage.releasesAll =
+      world.storage.releasesDue =
+        () => {
+          throw new Error("read");
+        };
+    expect(world.releases.isPending({ family: "IPv4", address }, world.topology)).toBe(true);
   });
 
   it.each(["10.0.0.5", ""])("hurried (%j): sent before its time, and gone", async (address) => {
@@ -185,11 +189,11 @@ describe("releases that creates wait for", () => {
 
   it("hurried in vain: the row keeps its time and its attempts", async () => {
     const world = waiting();
-    const before = world.storage.releasesOf("10.0.0.5");
+    const before = world.storage.releaseGet("t-10.0.0.5");
     world.release = () => Promise.reject(new Error("overloaded"));
     await world.scheduler.run(world.releases.hurry("10.0.0.5"));
     expect(world.countOf("release")).toBe(1);
-    expect(world.storage.releasesOf("10.0.0.5")).toEqual(before);
+    expect(world.storage.releaseGet("t-10.0.0.5")).toEqual(before);
   });
 
   it("hurried by many: one call at a time, ten a second at most", async () => {
@@ -221,7 +225,7 @@ describe("releases that creates wait for", () => {
 
   it("hurried, outbox that cannot be read: logged, no rejection", async () => {
     const world = waiting();
-    world.storage.releasesOf = () => {
+    world.storage.releaseGet = () => {
       throw new Error("disk");
     };
     await world.scheduler.run(world.releases.hurry("10.0.0.5"));
@@ -251,6 +255,22 @@ describe("the outbox", () => {
     expect(world.releases.count).toBe(0);
   });
 
+  it("more rows than one call takes wait for an owner that is silent: the rows of others are sent (rule 19)", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { silent: "10.0.0.0/16", b: "10.1.0.0/24" });
+    world.release = (owner) => (owner === "silent" ? new Promise(() => undefined) : Promise.reject(new Error("overloaded")));
+    void world.drop("10.1.0.5");
+    await world.scheduler.pass(10);
+    void world.drop(...Array.from({ length: SUPPLY_BATCH_MAX + 100 }, (_, i) => `10.0.${i >> 8}.${i & 255}`));
+    world.release = (owner) => (owner === "silent" ? new Promise(() => undefined) : "released");
+    // The silent rows are due before the one that was put off.
+    await world.scheduler.pass(1_000);
+    void world.releases.drain();
+    await world.scheduler.pass(100);
+    expect(world.left).not.toContain("10.1.0.5");
+    expect(world.left).toHaveLength(SUPPLY_BATCH_MAX + 100);
+  });
+
   it("alarms while a call is under way: at least 100 ms apart, no second call", async () => {
     const world = new ReleaseWorld();
     world.release = () => new Promise(() => undefined);
@@ -270,7 +290,9 @@ describe("the outbox", () => {
 
   it("outbox at its limit: has no room for more rows", () => {
     const world = new ReleaseWorld();
-    world.storage.releaseCount = () => PENDING_RELEASES_MAX - 2;
+    world.storage.releasesAll = function* () {
+      for (let i = 2; i < PENDING_RELEASES_MAX; i++) yield { token: `t-${i}`, address: "10.0.0.5" };
+    };
     world.restart();
     expect([world.releases.hasRoom(2), world.releases.hasRoom(3)]).toEqual([true, false]);
   });

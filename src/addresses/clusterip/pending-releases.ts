@@ -1,0 +1,198 @@
+/**
+ * The outbox of addresses to give back. The transaction that drops an address writes the row (rule 5). The row is sent before the answer,
+ * again by the alarm, and by cron. Rows fail alone, each with its own backoff (rule 19). Owner and IPAddress act only on the equal token, so a
+ * repeat, however late, frees nobody else's address.
+ *
+ * A row says that a client was told of a free address whose owner may not know yet. A create that is refused meanwhile waits for the row
+ * (take.ts).
+ */
+import { PENDING_RELEASES_MAX, SUPPLY_BATCH_MAX } from "../rpc/limits";
+import type { Recorder } from "../../core/base/ports";
+import type { Topology } from "../rpc/topology";
+import type { IPAddressDelete } from "../rpc/ip-addresses";
+import { PendingIndex } from "./pending-index";
+import { ReleaseSender, type ReleaseSenderPorts } from "./release-sender";
+import type { PendingRelease, ReleaseStorage } from "./release-storage";
+import type { AskedAddress } from "./wanted-address";
+
+export interface ReleasePorts extends ReleaseSenderPorts {
+  recorder: Recorder;
+  storage: ReleaseStorage;
+  /** sets the object's alarm to at most this time */
+  wakeAt(time: number): void;
+}
+
+const BACKOFF_BASE_MS = 200;
+const BACKOFF_MAX_MS = 60_000;
+/** The alarm stands no sooner than this: rows that are under way stay due until their answer, and must not wake the object all the while. */
+const REARM_MIN_MS = 100;
+/** Between two rounds that creates of any address have begun: the owner may be down, and a thousand of them may wait. */
+const HURRY_INTERVAL_MS = 100;
+
+export class PendingReleases {
+  /** the committed rows */
+  #index: PendingIndex;
+  /** tokens from the turn that added or read their rows until their round has ended: a row is in one round at a time */
+  readonly #underWay = new Set<string>();
+  /** those who wait until a row is gone or a round has ended */
+  #waiting: (() => void)[] = [];
+  #hurriedAt = -Infinity;
+  #fresh: PendingRelease[] = [];
+  #freshRound: Promise<void> | undefined;
+  readonly #sender: ReleaseSender;
+
+  constructor(private readonly ports: ReleasePorts) {
+    this.#index = new PendingIndex(ports.storage.releasesAll());
+    this.#sender = new ReleaseSender(ports, { done: (releases) => this.#done(releases), defer: (releases) => this.#defer(releases) });
+  }
+
+  /** Whether `adding` more rows fit; beyond the bound the change must be refused with 429. */
+  hasRoom(adding: number): boolean {
+    return this.count + adding <= PENDING_RELEASES_MAX;
+  }
+
+  get count(): number {
+    return this.#index.size;
+  }
+
+  /** Writes a row. Call inside the transaction of the change; the round that sends it is `send`. */
+  add({ address, token, gen }: IPAddressDelete): PendingRelease {
+    const release: PendingRelease = { address, token, gen, attempts: 0, dueAt: this.ports.clock.now() };
+    this.ports.storage.releaseAdd(release);
+    return release;
+  }
+
+  /** Sends rows that a committed transaction added; all of one turn share one round. Resolves when they were tried once; never rejects. */
+  send(releases: readonly PendingRelease[]): Promise<void> {
+    for (const release of releases) {
+      this.#index.add(release);
+      this.#underWay.add(release.token);
+      this.#fresh.push(release);
+    }
+    this.#freshRound ??= this.ports.clock.nextTurn().then(() => {
+      const round = this.#fresh;
+      this.#fresh = [];
+      this.#freshRound = undefined;
+      return this.#rounds(round);
+    });
+    return this.#freshRound;
+  }
+
+  /** Tries what is due, at most one call's items, and says when to come back. For the alarm, cron and the object's start; never throws. */
+  async drain(): Promise<void> {
+    const { clock, recorder } = this.ports;
+    try {
+      await this.#rounds(this.#beginDue(clock.now()));
+      this.rearm();
+    } catch (error) {
+      recorder.log("error", "pending releases could not be read", { error: String(error) });
+    }
+  }
+
+  /** Whether an address that was given back may still be taken at its owner: the wanted one, or for "" any that a range of the topology gives out. */
+  isPending({ family, address }: AskedAddress, topology: Topology): boolean {
+    if (this.count === 0) return false;
+    return address ? this.#index.tokensOf(address).length > 0 : this.#index.hasGivenOut(topology, family);
+  }
+
+  /**
+   * Tries the releases of an address, or for "" those that are due next, before their time. Resolves when any row is gone or a round has
+   * ended; at once when nothing is under way. Never rejects.
+   */
+  async hurry(address: string): Promise<void> {
+    const { clock, recorder } = this.ports;
+    try {
+      let early: PendingRelease[] = [];
+      if (address) early = this.#beginOf(address);
+      else if (clock.now() - this.#hurriedAt >= HURRY_INTERVAL_MS) {
+        this.#hurriedAt = clock.now();
+        early = this.#beginDue(Number.MAX_SAFE_INTEGER);
+      }
+      if (early.length > 0) void clock.nextTurn().then(() => this.#rounds(early));
+    } catch (error) {
+      recorder.log("error", "pending releases could not be read", { error: String(error) });
+    }
+    if (this.#underWay.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Sets the alarm for the earliest row that is left. */
+  rearm(): void {
+    const earliest = this.ports.storage.releaseEarliestDue();
+    if (earliest !== undefined) this.ports.wakeAt(Math.max(earliest, this.ports.clock.now() + REARM_MIN_MS));
+  }
+
+  /** Memory after a lost transaction: storage alone knows what is pending. */
+  reload(): void {
+    this.#index = new PendingIndex(this.ports.storage.releasesAll());
+  }
+
+  /** The rows that are due and in no round yet, as many as fit into one call; from now on they are under way. */
+  #beginDue(now: number): PendingRelease[] {
+    // Rows under way stay due, and there may be many of an owner that does not answer: they hold up no other row (rule 19).
+    const due = this.ports.storage.releasesDue(now, SUPPLY_BATCH_MAX + this.#underWay.size);
+    return this.#begin(due.filter(({ token }) => !this.#underWay.has(token)).slice(0, SUPPLY_BATCH_MAX));
+  }
+
+  #beginOf(address: string): PendingRelease[] {
+    const idle = this.#index.tokensOf(address).filter((token) => !this.#underWay.has(token));
+    return this.#begin(idle.flatMap((token) => this.ports.storage.releaseGet(token) ?? []));
+  }
+
+  #begin(releases: PendingRelease[]): PendingRelease[] {
+    for (const { token } of releases) this.#underWay.add(token);
+    return releases;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  async #rounds(releases: readonly PendingRelease[]): Promise<void> {
+    const rounds: Promise<void>[] = [];
+    for (let at = 0; at < releases.length; at += SUPPLY_BATCH_MAX) rounds.push(this.#round(releases.slice(at, at + SUPPLY_BATCH_MAX)));
+    await Promise.all(rounds);
+  }
+
+  async #round(releases: readonly PendingRelease[]): Promise<void> {
+    const { recorder } = this.ports;
+    try {
+      await this.#sender.send(releases).catch((error: unknown) => {
+        recorder.log("warn", "a round of releases failed and is tried again", { error: String(error), releases: releases.length });
+        this.#defer(releases);
+      });
+    } catch (error) {
+      // The rows are as they were, and stay due.
+      recorder.log("error", "releases could not be put off", { error: String(error), releases: releases.length });
+    } finally {
+      for (const { token } of releases) this.#underWay.delete(token);
+      this.#wake();
+    }
+  }
+
+  #done(releases: readonly PendingRelease[]): void {
+    const { storage } = this.ports;
+    storage.transaction(() => {
+      for (const { token } of releases) storage.releaseDelete(token);
+    });
+    for (const { token } of releases) this.#index.delete(token);
+    this.#wake();
+  }
+
+  /** A row that was tried before its time keeps it. */
+  #defer(releases: readonly PendingRelease[]): void {
+    const { clock, random, storage } = this.ports;
+    const now = clock.now();
+    const due = releases.filter(({ dueAt }) => dueAt <= now);
+    storage.transaction(() => {
+      for (const release of due) {
+        const delay = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.min(release.attempts, 10));
+        release.attempts++;
+        release.dueAt = now + delay / 2 + random.below(delay);
+        storage.releaseDefer(release.token, release.attempts, release.dueAt);
+      }
+    });
+    this.rearm();
+  }
+}

@@ -1,6 +1,6 @@
 /** Lists and refusals over HTTP: bodies that the Worker hands on untouched. */
 import type { Status } from "../src/api/meta/status";
-import type { ListBody } from "../src/api/store/collection";
+import type { ListBody } from "../src/api/store/list-page";
 import { COMPRESSIBLE_CHARS, COMPRESSIBLE_HEADER } from "../src/api/store/collection-header";
 import { SOURCE_HEADER } from "../src/api/store/list-source";
 

@@ -5,7 +5,7 @@
 import type { CoreEvent } from "../api/meta/kubernetes";
 import type { ControllerRpc, EventsStoreRpc } from "../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../api/store/cluster-store";
-import { matchingKeys } from "../api/store/collection";
+import { matchingKeys } from "../api/store/matching-keys";
 import type { StoreExtension } from "../api/store/extension";
 import { namespaceRange } from "../api/store/keys";
 import { isExpired } from "./event-expiry";
@@ -33,7 +33,7 @@ export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fe
     if (this.store.definition.resource !== "events") return 0;
     const now = this.store.clock.now();
     const keys = matchingKeys(this.store, { range: namespaceRange(""), matches: (event) => isExpired(event as CoreEvent, now) });
-    await this.deleteKeys(keys);
+    await this.deletion.delete(keys);
     return keys.length;
   }
 }

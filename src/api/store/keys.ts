@@ -27,3 +27,9 @@ export function namespaceRange(namespace: string): KeyRange {
 export function inRange(key: string, range: KeyRange): boolean {
   return key >= range.from && (range.to === "" || key < range.to);
 }
+
+/** The part of the range behind the key `after` ("" = all of it); a key out of a token may lie anywhere. */
+export function rangeBehind(range: KeyRange, after: string): KeyRange {
+  const from = `${after}\0`;
+  return after === "" || from <= range.from ? range : { from, to: range.to };
+}

@@ -2,7 +2,7 @@
 import type { Status } from "../meta/status";
 import type { WriteRequest } from "../rpc/store";
 import type { Operation } from "./extension";
-import type { Prepared } from "./prepare";
+import type { Prepared } from "./prepared";
 
 export class PendingWrite<Supply> implements Operation<Supply> {
   supply: Supply | undefined;

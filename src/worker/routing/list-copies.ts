@@ -7,7 +7,7 @@ import { storedResource } from "../../api/registry/all";
 import { systemClock, systemDigest } from "../../../durable-objects/ports";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { CollectionRequest } from "../../api/rpc/store";
-import { listOfCopy } from "../../api/store/collection";
+import { listOfCopy } from "../../api/store/list-page";
 import { EdgeLists } from "../../api/store/edge-lists";
 import { listCopyKey, mayComeFromCopy, storeName } from "../../api/store/list-copy";
 import { edgeSource, parseOwnerSource, SOURCE_HEADER } from "../../api/store/list-source";

@@ -11,7 +11,7 @@ import type {
   WriteRequest,
   WriteResult,
 } from "../../../src/api/rpc/store";
-import { startWatch } from "../../../src/api/store/collection";
+import { startWatch } from "../../../src/api/store/watch-start";
 import type { StoreExtension } from "../../../src/api/store/extension";
 import { NamespaceGuard } from "../../../src/api/store/namespace-guard";
 import type { HistoryBounds } from "../../../src/api/store/revisions";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EDGE_READ_INTERVAL_MS, EDGE_STORES_MAX, LIST_COPY_AGE_MAX_MS, PUBLISH_INTERVAL_MS } from "../../../../src/api/store/limits";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import { type ListBody, listOfCopy, listPage } from "../../../../src/api/store/collection";
+import { type ListBody, listOfCopy, listPage } from "../../../../src/api/store/list-page";
 import { EdgeLists } from "../../../../src/api/store/edge-lists";
 import { type ListCopy, listCopies } from "../../../../src/api/store/list-copy";
 import { ownerSource, parseOwnerSource } from "../../../../src/api/store/list-source";

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import { eventsDefinition, eventsGroupEventsDefinition } from "../../../../src/api/registry/events/definition";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import type { CollectionRequest } from "../../../../src/api/rpc/store";
-import { listOfCopy, listPage } from "../../../../src/api/store/collection";
+import { listOfCopy, listPage } from "../../../../src/api/store/list-page";
 import { namespaceRange } from "../../../../src/api/store/keys";
 import {
   isUsable,

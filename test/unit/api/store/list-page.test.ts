@@ -5,7 +5,7 @@ import type { Status } from "../../../../src/api/meta/status";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import type { CollectionRequest } from "../../../../src/api/rpc/store";
-import { listPage } from "../../../../src/api/store/collection";
+import { listPage } from "../../../../src/api/store/list-page";
 import { aLease, collectionRequest, StoreWorld } from "../../../support/worlds/store-world";
 import { RandomHistory, SELECTIONS } from "../../../support/worlds/random-store-history";
 

@@ -1,0 +1,42 @@
+/** Where a list begins: at which revision, and behind which key. */
+import { err, ok, type Result } from "../../core/base/result";
+import { decodeContinue, encodeContinue } from "../meta/continue-token";
+import { badRequest, expired, revisionTooLarge, type Status } from "../meta/status";
+import type { CollectionRequest } from "../rpc/store";
+import type { StoreEngine } from "./store-engine";
+
+type ListedStore = Pick<StoreEngine<unknown>, "revision" | "floor" | "incarnation">;
+
+const CONTINUE_EXPIRED =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
+  "or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an " +
+  "inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+export interface ListStart {
+  revision: number;
+  /** list goes on behind this key; "" = from the beginning */
+  after: string;
+}
+
+export function startOf(store: ListedStore, request: CollectionRequest): Result<ListStart, Status> {
+  if (request.continueToken) return continued(store, request.continueToken);
+  const wanted = Number(request.resourceVersion || "0");
+  if (wanted > store.revision) return err(revisionTooLarge(request.resourceVersion, store.revision));
+  const exact = request.resourceVersionMatch === "Exact" || (wanted > 0 && request.limit > 0 && request.resourceVersionMatch === "");
+  if (!exact || wanted === 0) return ok({ revision: store.revision, after: "" });
+  if (wanted < store.floor) return err(expired("The resourceVersion for the provided list is too old."));
+  return ok({ revision: wanted, after: "" });
+}
+
+function continued(store: ListedStore, text: string): Result<ListStart, Status> {
+  const token = decodeContinue(text);
+  if (!token.ok) return err(badRequest(token.error));
+  const { revision, start, incarnation } = token.value;
+  if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, after: start });
+  if (incarnation !== store.incarnation || revision < store.floor || revision > store.revision) {
+    const status = expired(CONTINUE_EXPIRED);
+    status.metadata.continue = encodeContinue({ revision: -1, start, incarnation: store.incarnation });
+    return err(status);
+  }
+  return ok({ revision, after: start });
+}

@@ -1,0 +1,63 @@
+/** From a changed object and the stored one to what would be stored. Order of checks: upstream registry/generic/registry/store.go (Update). */
+import { onlyTimesDiffer } from "../fields/managed-fields";
+import { semanticEqual } from "../meta/equality";
+import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
+import { resourceVersionRequired, uidConflict } from "../meta/preconditions";
+import { conflict, type Status } from "../meta/status";
+import { isGone } from "../registry/delete-order";
+import type { ResourceDefinition } from "../registry/resource";
+import type { Subresource, WriteOptions } from "../rpc/store";
+import type { FieldWriter } from "./field-tracking";
+import { contextOf, type PrepareFacts, type Prepared, refuse } from "./prepared";
+import type { StoredObject } from "./store-storage";
+import { beforeFinalizeUpdate, beforeStatusUpdate, beforeUpdate } from "./strategy-order";
+
+interface UpdateOrder {
+  subresource: Subresource;
+  options: WriteOptions;
+  /** undefined = managedFields are settled */
+  writer: FieldWriter | undefined;
+  /** of a PUT a foreign uid is a conflict; of a patch it is a changed field (apiserver registry/rest/update.go) */
+  judgesUid: boolean;
+  warnings: string[];
+}
+
+export function prepareUpdate(after: KubeObject, current: StoredObject, order: UpdateOrder, facts: PrepareFacts): Prepared {
+  const { definition } = facts;
+  const { subresource, options, writer, judgesUid, warnings } = order;
+  const before = JSON.parse(current.data) as KubeObject;
+  const why = checkConcurrency(after.metadata ?? {}, current, definition, judgesUid);
+  if (why) return refuse(why, warnings);
+  const change = { after, before };
+  const rules = subresource === "status" ? beforeStatusUpdate : subresource === "finalize" ? beforeFinalizeUpdate : beforeUpdate;
+  const verdict = rules(definition, change, contextOf(options, facts), writer);
+  if (!verdict.ok) return refuse(verdict.error, warnings);
+  const all = warnings.concat(verdict.value);
+  (after.metadata ??= {}).resourceVersion = before.metadata?.resourceVersion;
+  if (isGone(definition, after)) return { kind: "remove", key: current.key, before, last: after, dryRun: options.dryRun, warnings: all };
+  if (isUnchanged(after, before)) return { kind: "unchanged", data: current.data, warnings: all };
+  return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
+}
+
+/** An entry of managedFields that differs in its time alone is no change (apiserver handlers/fieldmanager/equality.go). */
+function isUnchanged(after: KubeObject, before: KubeObject): boolean {
+  const { managedFields: fields, ...metadata } = after.metadata ?? {};
+  const { managedFields: stored, ...others } = before.metadata ?? {};
+  if (!semanticEqual(metadata, others) || !semanticEqual({ ...after, metadata }, { ...before, metadata })) return false;
+  // Not semantically: each owned field is an empty value, which is no different from an absent one there.
+  return fields === stored || onlyTimesDiffer(fields, stored);
+}
+
+function checkConcurrency(
+  metadata: ObjectMeta,
+  current: StoredObject,
+  definition: ResourceDefinition,
+  judgesUid: boolean,
+): Status | undefined {
+  const name = metadata.name ?? "";
+  if (judgesUid && metadata.uid && metadata.uid !== current.uid) return uidConflict(definition, metadata, current.uid);
+  if (!metadata.resourceVersion) {
+    return definition.allowUnconditionalUpdate ? undefined : resourceVersionRequired(definition, name);
+  }
+  return metadata.resourceVersion === String(current.revision) ? undefined : conflict(definition, name);
+}

@@ -1,0 +1,121 @@
+/** The start of a watch: the current objects, or the history since the client's revision. What comes later is the hub's. */
+import { err, ok, type Result } from "../../core/base/result";
+import type { KubeObject } from "../meta/kubernetes";
+import { expired, revisionTooLarge, type Status } from "../meta/status";
+import type { ResourceDefinition } from "../registry/resource";
+import type { CollectionRequest } from "../rpc/store";
+import { filterOf, scopeOf } from "./collection-filter";
+import { type Filter, ObservedChange, seenThrough } from "./filter";
+import { historyAfter } from "./history";
+import { WATCH_TIMEOUT_MIN_MS } from "./limits";
+import { rowsNow } from "./snapshot";
+import type { StoreEngine } from "./store-engine";
+import { type View, viewOf } from "./view";
+import type { WatchSink } from "./watch-hub";
+
+type WatchedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "random" | "revision" | "floor" | "hub" | "afterPublication">;
+
+const encoder = new TextEncoder();
+const PIECE_CHARS = 256 * 1024;
+
+/** A watch that has begun. */
+export interface WatchStart {
+  /** to be called when the client is gone; repeats do nothing */
+  stop(): void;
+}
+
+/**
+ * Starts a watch into `sink`. Its start (current objects or history) is read in this turn and written once it is durable; the hub delivers
+ * later changes. A Status is a refusal before anything was sent.
+ */
+export function startWatch(
+  store: WatchedStore,
+  request: CollectionRequest,
+  definition: ResourceDefinition,
+  sink: WatchSink,
+): Result<WatchStart, Status> {
+  const filter = filterOf(request, definition);
+  if (!filter.ok) return filter;
+  const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
+  const since = Number(request.resourceVersion || "0");
+  const head = store.revision;
+  if (since > head) return err(revisionTooLarge(request.resourceVersion, head));
+  const fromNow = request.sendInitialEvents ?? since === 0;
+  // Without a resourceVersion and without initial events a watch begins with what comes.
+  const after = since === 0 ? head : since;
+  if (!fromNow && after < store.floor) {
+    return err(expired(`too old resource version: ${since} (${store.floor})`));
+  }
+  const catchUp = fromNow ? initialEvents(store, filter.value, view) : missedEvents(store, filter.value, view, after);
+  const columnsSent = !catchUp.empty;
+  if (request.sendInitialEvents && request.allowWatchBookmarks) catchUp.add(view.bookmark(head, true));
+  const pieces = catchUp.finish();
+  const { clock, random } = store;
+  const wantedMs = request.timeoutSeconds * 1000;
+  const durationMs = wantedMs > 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
+  const { group, version, resource } = request;
+  const watch = {
+    asked: { group, version, resource, scope: scopeOf(request, filter.value.range) },
+    filter: filter.value,
+    view,
+    sink,
+    bookmarks: request.allowWatchBookmarks,
+    endsAt: clock.now() + durationMs,
+    catchUpBytes: pieces.reduce((sum, { length }) => sum + length, 0),
+  };
+  const stop = store.hub.add(watch, head, columnsSent);
+  if (pieces.length > 0) {
+    const lost = (): void => {
+      stop();
+      sink.abort("the store was reset");
+    };
+    const write = (): void => {
+      for (const piece of pieces) sink.write(piece);
+    };
+    void store.afterPublication(write).catch(lost);
+  }
+  return ok({ stop });
+}
+
+/** Text that is encoded piece by piece, so that a large start is never held twice. */
+class Pieces {
+  readonly #done: Uint8Array[] = [];
+  #text = "";
+
+  get empty(): boolean {
+    return this.#text === "" && this.#done.length === 0;
+  }
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length >= PIECE_CHARS) this.#flush();
+  }
+
+  finish(): Uint8Array[] {
+    if (this.#text !== "") this.#flush();
+    return this.#done;
+  }
+
+  #flush(): void {
+    this.#done.push(encoder.encode(this.#text));
+    this.#text = "";
+  }
+}
+
+function initialEvents(store: WatchedStore, filter: Filter, view: View): Pieces {
+  const pieces = new Pieces();
+  for (const row of rowsNow(store.storage, filter.range)) {
+    if (filter.matches && !filter.matches(JSON.parse(row.data) as KubeObject)) continue;
+    pieces.add(view.event("ADDED", row.data, pieces.empty));
+  }
+  return pieces;
+}
+
+function missedEvents(store: WatchedStore, filter: Filter, view: View, since: number): Pieces {
+  const pieces = new Pieces();
+  for (const entry of historyAfter(store.storage, since)) {
+    const seen = seenThrough(filter, new ObservedChange(entry));
+    if (seen) pieces.add(view.event(seen.type, seen.data, pieces.empty));
+  }
+  return pieces;
+}

@@ -8,7 +8,9 @@ const slow = process.env["SERVICENET_SLOW"] === "1";
 
 export default defineConfig({
   test: {
-    include: slow ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl/*.test.ts"] : ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"],
+    include: slow
+      ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl/*.test.ts", "test/e2e/clients/*.test.ts"]
+      : ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"],
     environment: "node",
     fileParallelism: false,
     // The WebSocket of browsers, which newer Nodes have without a flag.

@@ -3,14 +3,15 @@ import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
 import { ensureChromium } from "./testing/ensure-chromium";
+import { ensureClientPrograms } from "./testing/ensure-client-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing/steps";
 
 const COMMAND = "node scripts/run.mjs scripts/slow.ts";
 const usage = `Usage: ${COMMAND} COUNTS
 
-Runs the second half of .ci/run: kubectl, a browser, deployability, thousands of simulated histories, wrangler dev, repeated kill -9, crons by the
-clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
+Runs the second half of .ci/run: kubectl, Go and Python clients, a browser, deployability, thousands of simulated histories, wrangler dev, repeated
+kill -9, crons by the clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
 
   --help              this text
 
@@ -29,11 +30,13 @@ await runProgram({
   main: async (countsOfNpmTest) => {
     const kubectl = ensureKubectl();
     const chromium = ensureChromium();
+    const clients = ensureClientPrograms();
     // Two lanes for two cores, as in `npm test`.
     const [slow, rest] = await Promise.all([
       vitest("slow end-to-end tests", ["-c", "vitest.e2e.config.ts"], {
         env: {
           SERVICENET_SLOW: "1",
+          ...clients.env,
           ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
           ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
         },
@@ -45,7 +48,7 @@ await runProgram({
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "10000", "--seed", "501"]),
       ]),
     ]);
-    const { failed, passed } = finish([npmTest(countsOfNpmTest), kubectl.counts, chromium.counts, ...rest, slow]);
+    const { failed, passed } = finish([npmTest(countsOfNpmTest), kubectl.counts, chromium.counts, clients.counts, ...rest, slow]);
     return failed === 0 && passed > 0 ? 0 : 1;
   },
 });

@@ -1,0 +1,193 @@
+/** client-go against the started server: the programs of test/clients/go. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { KubeObject } from "../../../src/api/meta/kubernetes";
+import { ClientProgram } from "../../support/clients/client-program";
+import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
+
+const PROGRAMS: Readonly<Record<string, string>> = {
+  "client-go 0.36": process.env["CLIENTS_GO_036"] ?? "",
+  "client-go 0.37": process.env["CLIENTS_GO_037"] ?? "",
+};
+const SERVICES = "/api/v1/namespaces/default/services";
+const MERGE = "application/merge-patch+json";
+
+const data = temporaryFolder();
+let server: Server;
+const running: ClientProgram[] = [];
+
+beforeAll(async () => {
+  server = await startServer(data);
+}, 60_000);
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((program) => program.kill()));
+});
+afterAll(async () => {
+  await server.stop();
+  removeFolder(data);
+});
+
+interface Start {
+  client: string;
+  program: string;
+  protobuf?: boolean;
+  env?: Record<string, string>;
+  identity?: string;
+}
+
+function start({ client, program, protobuf = false, env = {}, identity = "" }: Start): ClientProgram {
+  const args = ["-kubeconfig", server.kubeconfig, `-protobuf=${String(protobuf)}`, "-identity", identity, program];
+  const started = new ClientProgram(PROGRAMS[client] ?? "", args, env);
+  running.push(started);
+  return started;
+}
+
+async function send(method: string, path: string, body?: object, type = "application/json"): Promise<KubeObject> {
+  const init = { method, headers: { "Content-Type": type }, ...(body ? { body: JSON.stringify(body) } : {}) };
+  const response = await fetch(server.url + path, init);
+  if (!response.ok) throw new Error(`${method} ${path}: ${String(response.status)} ${await response.text()}`);
+  return (await response.json()) as KubeObject;
+}
+
+/** kill -9 of everything, and a start on the same port and data. */
+async function restart(): Promise<void> {
+  const { port } = new URL(server.url);
+  await server.kill();
+  server = await startServer(data, ["--port", port]);
+}
+
+const contents = [
+  { content: "JSON", protobuf: false },
+  { content: "protobuf", protobuf: true },
+];
+
+describe.each(Object.keys(PROGRAMS))("%s", (client) => {
+  describe.each(contents)("in $content", ({ protobuf }) => {
+    const run = async (program: string): Promise<Record<string, unknown>> => {
+      const started = start({ client, program, protobuf });
+      const code = await started.ended;
+      expect({ code, problems: started.problems }).toEqual({ code: 0, problems: "" });
+      return started.lines[0] ?? {};
+    };
+
+    it("metadata client: gets, lists, patches, watches and deletes by metadata", async () => {
+      expect(await run("metadata")).toEqual({ listed: 2 });
+    });
+
+    it("dynamic client: creates, updates, meets a conflict and deletes a collection", async () => {
+      expect(await run("dynamic")).toEqual({ address: expect.stringMatching(/^10\.96\./) as string });
+    });
+
+    it("typed apply configurations: own their fields, meet a conflict, take over by force", async () => {
+      expect(await run("apply")).toEqual({ managers: 2 });
+    });
+
+    it("field validation: Strict refuses an unknown field, Warn warns of it, Ignore is silent", async () => {
+      expect(await run("validation")).toEqual({
+        strict: expect.stringContaining('unknown field "spec.selectr"') as string,
+        warnings: ['unknown field "spec.selectr"'],
+      });
+    });
+
+    it("pager: reads all pages as of the first one's moment", async () => {
+      expect(await run("pager")).toEqual({ seen: 230, pages: 5 });
+    });
+  });
+});
+
+/** What the server has of a type, as the informers print it. */
+async function held(path: string): Promise<Record<string, string>> {
+  const { items } = await getJson<{ items: KubeObject[] }>(server.url + path);
+  return Object.fromEntries(
+    items.map(({ metadata }) => [`${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`, metadata?.resourceVersion ?? ""]),
+  );
+}
+
+describe("shared informers of every served type", () => {
+  const kinds = contents.flatMap(({ protobuf }) =>
+    ["true", "false"].flatMap((watchList) =>
+      Object.keys(PROGRAMS).map((client) => ({ client, protobuf, env: { KUBE_FEATURE_WatchListClient: watchList } })),
+    ),
+  );
+  const TYPES: Readonly<Record<string, string>> = {
+    services: "/api/v1/services",
+    namespaces: "/api/v1/namespaces",
+    "leases.coordination.k8s.io": "/apis/coordination.k8s.io/v1/leases",
+    "ipaddresses.networking.k8s.io": "/apis/networking.k8s.io/v1/ipaddresses",
+    "servicecidrs.networking.k8s.io": "/apis/networking.k8s.io/v1/servicecidrs",
+  };
+
+  /** Every informer holds what the server has. */
+  async function agree(informers: readonly ClientProgram[]): Promise<void> {
+    const wanted = Object.fromEntries(await Promise.all(Object.entries(TYPES).map(async ([type, path]) => [type, await held(path)])));
+    for (const informer of informers)
+      await expect.poll(() => informer.ask("held"), { timeout: 60_000, interval: 200 }).toMatchObject(wanted);
+  }
+
+  it("changes, a kill -9 of the server, slow reading and an expired history: every cache is right again", async () => {
+    const informers = kinds.map((kind) => start({ ...kind, program: "informers" }));
+    const resources = await getJson<{ groups: object[] }>(`${server.url}/apis`);
+    expect(resources.groups.length).toBeGreaterThan(3);
+    for (const informer of informers) expect(await informer.line(0)).toEqual({ synced: expect.any(Number) as number });
+
+    for (let i = 0; i < 30; i++) await send("POST", SERVICES, { metadata: { name: `seen-${String(i)}` }, spec: { ports: [{ port: 80 }] } });
+    await send("DELETE", `${SERVICES}/seen-0`);
+    await agree(informers);
+
+    await restart();
+    await send("DELETE", `${SERVICES}/seen-1`);
+    await agree(informers);
+
+    // Clients that stop reading are cut off, and come back when what they missed is no longer kept.
+    const { metadata } = await send("GET", `${SERVICES}/seen-2`);
+    for (const informer of informers) informer.signal("SIGSTOP");
+    const note = "x".repeat(200_000);
+    for (let i = 0; i < 220; i++)
+      await send("PATCH", `${SERVICES}/seen-2`, { metadata: { annotations: { note: String(i) + note } } }, MERGE);
+    const since = `${server.url}/api/v1/services?watch=true&timeoutSeconds=1&resourceVersion=${metadata?.resourceVersion ?? ""}`;
+    expect(await (await fetch(since)).text()).toContain('"code":410');
+    await send("DELETE", `${SERVICES}/seen-3`);
+    for (const informer of informers) informer.signal("SIGCONT");
+    await agree(informers);
+  }, 240_000);
+});
+
+describe("leader election", () => {
+  it("three electors, the leader is killed twice and the server once: one leads at a time, and always one in the end", async () => {
+    const electors = new Map(
+      ["a", "b", "c"].map((identity) => [identity, start({ client: "client-go 0.36", program: "elect", protobuf: true, identity })]),
+    );
+    /** the identity of whoever printed last */
+    const leader = async (not: string): Promise<string> => {
+      let latest: { leads: string; at: number } | undefined;
+      await expect
+        .poll(
+          () => {
+            const beats = [...electors.values()].flatMap(({ lines }) => lines.filter(({ leads }) => leads !== undefined).slice(-1));
+            latest = (beats as { leads: string; at: number }[]).sort((one, other) => other.at - one.at)[0];
+            return latest && latest.leads !== not && Date.now() - latest.at < 1_000;
+          },
+          { timeout: 30_000, interval: 50 },
+        )
+        .toBe(true);
+      return latest?.leads ?? "";
+    };
+    const first = await leader("");
+    await electors.get(first)?.kill();
+    const second = await leader(first);
+    await restart();
+    const third = await leader("");
+    await electors.get(third)?.kill();
+    await leader(third);
+    // A moment of the last leader, so that an overlap would show.
+    await sleep(500);
+    const beats = [...electors.entries()].flatMap(([identity, { lines }]) =>
+      lines.filter(({ leads }) => leads === identity).map(({ at }) => ({ identity, at: at as number })),
+    );
+    beats.sort((one, other) => one.at - other.at);
+    const spells = beats.filter(({ identity }, i) => identity !== beats[i - 1]?.identity).map(({ identity }) => identity);
+    expect(spells.slice(0, 2)).toEqual([first, second]);
+    // Each change of leader is one spell: two leaders at once would alternate.
+    expect(spells.length).toBeLessThanOrEqual(4);
+  }, 120_000);
+});

@@ -1,0 +1,91 @@
+/** The official Python client against the started server: the programs of test/clients/python. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import type { KubeObject } from "../../../src/api/meta/kubernetes";
+import { ClientProgram } from "../../support/clients/client-program";
+import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
+
+const PROGRAM = join(import.meta.dirname, "..", "..", "clients", "python", "main.py");
+const SERVICES = "/api/v1/namespaces/default/services";
+
+const data = temporaryFolder();
+const files = temporaryFolder();
+let server: Server;
+const running: ClientProgram[] = [];
+
+beforeAll(async () => {
+  server = await startServer(data);
+}, 60_000);
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((program) => program.kill()));
+});
+afterAll(async () => {
+  await server.stop();
+  for (const folder of [data, files]) removeFolder(folder);
+});
+
+function start(program: string, args: readonly string[] = []): ClientProgram {
+  const started = new ClientProgram(process.env["CLIENTS_PYTHON"] ?? "", [PROGRAM, "--kubeconfig", server.kubeconfig, ...args, program]);
+  running.push(started);
+  return started;
+}
+
+async function run(program: string, args: readonly string[] = []): Promise<Record<string, unknown>> {
+  const started = start(program, args);
+  const code = await started.ended;
+  expect({ code, problems: started.problems }).toEqual({ code: 0, problems: "" });
+  return started.lines[0] ?? {};
+}
+
+async function send(method: string, path: string, body?: object): Promise<void> {
+  const init = { method, headers: { "Content-Type": "application/json" }, ...(body ? { body: JSON.stringify(body) } : {}) };
+  const response = await fetch(server.url + path, init);
+  if (!response.ok) throw new Error(`${method} ${path}: ${String(response.status)} ${await response.text()}`);
+}
+
+/** kill -9 of everything, and a start on the same port and data. */
+async function restart(): Promise<void> {
+  const { port } = new URL(server.url);
+  await server.kill();
+  server = await startServer(data, ["--port", port]);
+}
+
+it("dynamic client: finds the type by discovery, creates, patches, applies, lists and deletes", async () => {
+  expect(await run("dynamic")).toEqual({ address: expect.stringMatching(/^10\.96\./) as string });
+});
+
+it("create_from_yaml: makes every object of a file; a second time each is refused as AlreadyExists", async () => {
+  const file = join(files, "objects.yaml");
+  writeFileSync(
+    file,
+    [
+      "{ apiVersion: v1, kind: Namespace, metadata: { name: yaml } }",
+      "{ apiVersion: v1, kind: Service, metadata: { name: a, namespace: yaml }, spec: { ports: [{ port: 80 }] } }",
+      "{ apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: { name: l, namespace: yaml }, spec: { holderIdentity: me } }",
+    ].join("\n---\n"),
+  );
+  const refused = "AlreadyExists";
+  expect(await run("create", ["--file", file])).toEqual({ made: ["Namespace", "Service", "Lease"], refused: [refused, refused, refused] });
+});
+
+it("a list-and-watch loop: holds what the server has, after changes and a kill -9 of the server", async () => {
+  const loop = start("watch");
+  const held = async (): Promise<Record<string, string>> => {
+    const { items } = await getJson<{ items: KubeObject[] }>(`${server.url}/api/v1/services`);
+    return Object.fromEntries(
+      items.map(({ metadata }) => [`${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`, metadata?.resourceVersion ?? ""]),
+    );
+  };
+  const agrees = async (): Promise<void> => {
+    const wanted = await held();
+    await expect.poll(() => loop.ask("held"), { timeout: 60_000, interval: 200 }).toEqual(wanted);
+  };
+  await agrees();
+  for (let i = 0; i < 5; i++) await send("POST", SERVICES, { metadata: { name: `seen-${String(i)}` }, spec: { ports: [{ port: 80 }] } });
+  await send("DELETE", `${SERVICES}/seen-0`);
+  await agrees();
+  await restart();
+  await send("DELETE", `${SERVICES}/seen-1`);
+  await agrees();
+}, 120_000);

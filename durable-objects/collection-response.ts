@@ -10,8 +10,8 @@ type CollectionStore = Pick<ClusterStore<never>, "opened" | "list" | "watch" | "
 
 /** Lists, watches and deletecollection: the CollectionRequest comes in a header, the body goes out in its final form. */
 export async function collectionResponse(store: CollectionStore, request: Request): Promise<Response> {
-  await store.opened();
   const collection = decodeCollection(request.headers.get(COLLECTION_HEADER) ?? "");
+  await store.opened(collection);
   switch (collection.verb) {
     case "list":
       return listResponse(store.list(collection), store);

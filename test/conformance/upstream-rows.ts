@@ -46,7 +46,7 @@ export const machineryRows = {
   "watch: from a specific RV / restart from the last RV": { holds: "only later events, none lost" },
   "watch: selector no longer met": { holds: "DELETED when the label leaves, ADDED when it returns" },
   "watch: concurrent watches": { holds: "every watch shows the same order, wherever it starts" },
-  watchlist: { holds: "the streamed state equals a list and ends with the annotated bookmark" },
+  watchlist: { holds: "the streamed state equals a list and ends with the annotated bookmark, as Tables too" },
   "namespace: patch, update, status, finalize": { holds: "labels, status conditions and spec finalizers, each through its own endpoint" },
   "namespace: pods/services removed; ordered deletion (1.34)": { holds: "content goes before its namespace, Pods before the rest" },
   "field_validation: typed": { holds: "unknown and duplicate fields are refused in upstream's words" },

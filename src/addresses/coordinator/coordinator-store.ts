@@ -3,7 +3,7 @@
  * topology that it answers (topology-copy.ts).
  */
 import { EventRecorder, type EventRecorderPorts } from "../../api/events/event-recorder";
-import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
+import type { CollectionRequest, GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
 import { type Publisher, publisherAt } from "../../api/store/publisher";
 import { clusterName } from "../../tenancy/cluster-id";
@@ -106,8 +106,9 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
     return super.get(key, resourceVersion);
   }
 
-  override opened(): Promise<void> {
-    return this.coordinator.bootstrapped();
+  override async opened(request: CollectionRequest): Promise<void> {
+    await this.coordinator.bootstrapped();
+    await super.opened(request);
   }
 
   /** Only this object knows the owners of the cluster: none may be left that nobody would wipe. */

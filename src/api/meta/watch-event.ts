@@ -1,5 +1,6 @@
 /** Frames of a watch stream: one JSON document `{"type":T,"object":O}` per line (upstream apiserver pkg/endpoints/handlers/watch.go). */
 import { encodeBase64 } from "./base64";
+import type { ObjectMeta } from "./kubernetes";
 import type { Status } from "./status";
 import { spliceTypeMeta, typeHead } from "./type-meta";
 
@@ -29,14 +30,18 @@ function initialEventsListBlueprint(kind: string, apiVersion: string): string {
   return encodeBase64(`${typeHead(`${kind}List`, apiVersion)},"metadata":{},"items":null}`);
 }
 
-/** The object of a bookmark event: an object of the kind with nothing but a resourceVersion. */
-function bookmarkObject(bookmark: Bookmark): string {
-  const { kind, apiVersion, resourceVersion, initialEventsEnd } = bookmark;
-  const annotations = initialEventsEnd
-    ? `,"annotations":{"k8s.io/initial-events-end":"true","kubernetes.io/initial-events-list-blueprint":"${initialEventsListBlueprint(kind, apiVersion)}"}`
-    : "";
-  const metadata = `{"resourceVersion":${JSON.stringify(resourceVersion)},"creationTimestamp":null${annotations}}`;
-  return `${typeHead(kind, apiVersion)},"metadata":${metadata}}`;
+/** Metadata of a bookmark's object: nothing but a resourceVersion, and whether the initial events end there. */
+export function bookmarkMetadata(resourceVersion: string, initialEventsEnd: boolean): ObjectMeta {
+  return { resourceVersion, ...(initialEventsEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}) };
+}
+
+/** The object of a bookmark event: an object of the kind with metadata alone. */
+function bookmarkObject({ kind, apiVersion, resourceVersion, initialEventsEnd = false }: Bookmark): string {
+  const metadata = bookmarkMetadata(resourceVersion, initialEventsEnd);
+  if (metadata.annotations) {
+    metadata.annotations["kubernetes.io/initial-events-list-blueprint"] = initialEventsListBlueprint(kind, apiVersion);
+  }
+  return `${typeHead(kind, apiVersion)},"metadata":${JSON.stringify(metadata)}}`;
 }
 
 export function bookmarkFrame(bookmark: Bookmark): string {

@@ -71,7 +71,7 @@ export interface CollectionRequest {
   resourceVersion: string;
   resourceVersionMatch: string;
   allowWatchBookmarks: boolean;
-  /** undefined = not given: a watch from resourceVersion unset or 0 begins with them all the same */
+  /** undefined = not given: a watch from resourceVersion unset or 0 begins with them all the same, as if it were true */
   sendInitialEvents?: boolean | undefined;
   /** seconds, 0 = the server chooses */
   timeoutSeconds: number;

@@ -1,5 +1,6 @@
 /** What a store tells its watchers: the changes of each turn, in order, once they are durable (rule 21). */
 import type { Clock, Recorder } from "../../core/base/ports";
+import { AwaitedRevisions } from "./awaited-revisions";
 import type { HistoryEntry, StoreStorage } from "./store-storage";
 import { WatchHub } from "./watch-hub";
 
@@ -13,6 +14,7 @@ export interface AnnouncerPorts {
 
 export class Announcer {
   readonly hub: WatchHub;
+  readonly awaited: AwaitedRevisions;
   #last: Promise<void> = Promise.resolve();
 
   /** `revision`: the newest one, which is durable already. */
@@ -20,6 +22,7 @@ export class Announcer {
     private readonly ports: AnnouncerPorts,
     revision: number,
   ) {
+    this.awaited = new AwaitedRevisions(ports.clock);
     this.hub = new WatchHub(
       ports.clock,
       revision,
@@ -36,7 +39,11 @@ export class Announcer {
   }
 
   announce(changes: readonly HistoryEntry[]): void {
-    void this.after(() => this.hub.publish(changes)).catch((error: unknown) => {
+    const publish = (): void => {
+      this.hub.publish(changes);
+      this.awaited.reached(this.hub.published);
+    };
+    void this.after(publish).catch((error: unknown) => {
       // The write was lost and the object is about to be reset; watchers resume from their last revision.
       this.#failed(error);
       this.hub.endAll();

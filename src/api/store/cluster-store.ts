@@ -114,13 +114,14 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
     return this.store.write(request);
   }
 
-  get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
-    return Promise.resolve(this.store.get(key, resourceVersion));
+  async get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
+    await this.store.waitFor(resourceVersion);
+    return this.store.get(key, resourceVersion);
   }
 
-  /** Resolves when collections may be read and watched. */
-  opened(): Promise<void> {
-    return Promise.resolve();
+  /** Resolves when this collection may be read or watched: the store has its revision, or has waited for it in vain. */
+  async opened(request: CollectionRequest): Promise<void> {
+    await this.store.waitFor(request.resourceVersion);
   }
 
   /** What the header of every list and watch says of this store (list-source.ts). */

@@ -45,6 +45,12 @@ export const WATCH_STEPS_PER_TURN = 64;
 /** Idle watchers get a bookmark with the newest revision this often (upstream: about once a minute). */
 export const WATCH_BOOKMARK_INTERVAL_MS = 60_000;
 
+/** A read of a revision that the store has not reached waits so long for it (upstream: storage/cacher watch_cache.go, blockTimeout). */
+export const AWAITED_REVISION_MS = 3_000;
+
+/** Reads that wait so, per store. Further ones are refused at once. */
+export const AWAITED_REVISIONS_MAX = 1_000;
+
 /** How often timeouts and bookmarks are checked while there is a watcher. */
 export const WATCH_TICK_MS = 1_000;
 

@@ -130,6 +130,15 @@ export class StoreEngine<Supply = undefined> {
     throw new Error("the store's queue is full");
   }
 
+  /**
+   * What a read at `resourceVersion` waits for before it is answered; undefined = nothing. Afterwards the store has reached the revision, or the
+   * read is refused.
+   */
+  waitFor(resourceVersion: string): Promise<void> | undefined {
+    const wanted = Number(resourceVersion || "0");
+    return wanted > this.revision ? this.#announcer.awaited.wait(wanted) : undefined;
+  }
+
   /** One object; `resourceVersion` "" or "0" = newest, "N" = at least N. */
   get(key: ObjectKey, resourceVersion: string): GetResult {
     const wanted = Number(resourceVersion || "0");

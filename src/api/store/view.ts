@@ -4,7 +4,7 @@ import { type Envelope, listEnvelope, type ListMeta } from "../meta/list";
 import { partialListEnvelope, partialOfStored } from "../meta/partial";
 import { eventTable, tableEnvelope, type TableForm, tableRow } from "../meta/table";
 import { apiVersionOf, typeHead } from "../meta/type-meta";
-import { bookmarkFrame, changeFrame, eventFrame } from "../meta/watch-event";
+import { bookmarkFrame, bookmarkMetadata, changeFrame, eventFrame } from "../meta/watch-event";
 import type { ResourceDefinition } from "../registry/resource";
 import type { Representation } from "../rpc/store";
 import type { ChangeType } from "./store-storage";
@@ -18,8 +18,8 @@ export interface View {
   item(stored: string): string;
   /** one line of a watch; `first` = the watch's first frame, which carries a Table's columns */
   event(type: ChangeType, stored: string, first: boolean): string;
-  /** the line that names a revision */
-  bookmark(revision: number, initialEventsEnd: boolean): string;
+  /** the line that names a revision; `first` as for `event` */
+  bookmark(revision: number, initialEventsEnd: boolean, first: boolean): string;
 }
 
 /**
@@ -53,6 +53,8 @@ export function viewOf(definition: ResourceDefinition, version: string, represen
       };
     case "table": {
       const form: TableForm = { ...representation, columns: definition.columns, objectHead: head };
+      // The annotation tells where the initial events end: a row without an object could not carry it.
+      const endForm: TableForm = form.includeObject === "None" ? { ...form, includeObject: "Metadata" } : form;
       const row = (stored: string): { text: string; resourceVersion: string } => {
         const text = served(stored);
         const object = JSON.parse(text) as KubeObject;
@@ -69,7 +71,11 @@ export function viewOf(definition: ResourceDefinition, version: string, represen
           const { text, resourceVersion } = row(stored);
           return eventFrame(type, eventTable(form, text, resourceVersion, first));
         },
-        bookmark,
+        bookmark: (revision, initialEventsEnd, first) => {
+          const object: KubeObject = { metadata: bookmarkMetadata(String(revision), initialEventsEnd) };
+          const text = tableRow(initialEventsEnd ? endForm : form, definition.cells(object, now()), object, JSON.stringify(object));
+          return eventFrame("BOOKMARK", eventTable(form, text, String(revision), first));
+        },
       };
     }
   }

@@ -252,7 +252,9 @@ export class WatchHub {
   /** Names the watcher's own place: a revision of a flush that has not reached it would lose the changes up to there. */
   #bookmark(watcher: Watcher): void {
     if (!this.#watchers.has(watcher)) return;
-    this.#write(watcher, encoder.encode(watcher.view.bookmark(watcher.seen, false)));
+    const bookmark = watcher.view.bookmark(watcher.seen, false, !watcher.columnsSent);
+    watcher.columnsSent = true;
+    this.#write(watcher, encoder.encode(bookmark));
   }
 }
 

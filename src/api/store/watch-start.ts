@@ -47,8 +47,8 @@ export function startWatch(
     return err(expired(`too old resource version: ${since} (${store.floor})`));
   }
   const catchUp = fromNow ? initialEvents(store, filter.value, view) : missedEvents(store, filter.value, view, after);
+  if (fromNow && request.allowWatchBookmarks) catchUp.add(view.bookmark(head, true, catchUp.empty));
   const columnsSent = !catchUp.empty;
-  if (request.sendInitialEvents && request.allowWatchBookmarks) catchUp.add(view.bookmark(head, true));
   const pieces = catchUp.finish();
   const { clock, random } = store;
   const wantedMs = request.timeoutSeconds * 1000;

@@ -2,7 +2,7 @@
  * Watch. The store's stream is passed on unchanged: an event costs the Worker nothing.
  * Upstream: apiserver endpoints/handlers/get.go and watch.go.
  */
-import { invalid, notAcceptable } from "../../api/meta/status";
+import { invalid } from "../../api/meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { endedWatch, isStopping, openWatch } from "../routing/watched-stores";
@@ -14,10 +14,6 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   if (!options.ok) return refuse(request, options.error);
   const problem = resourceVersionProblem(options.value.resourceVersion);
   if (problem) return refuse(request, invalid({ ...definition, kind: definition.resource }, "", [problem]));
-  // In a Table a client could not see where the initial events end.
-  if (options.value.sendInitialEvents && request.accepted.transform.as === "table") {
-    return refuse(request, notAcceptable(["application/json;stream=watch"]));
-  }
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
   // The deprecated path /watch/…/{name} is a watch of one object.

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
 import { serverForTests } from "../../support/server/server-for-tests";
 import { Api, MERGE_PATCH, brief } from "../../support/clients/api";
+import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import type { Body } from "../../support/clients/api";
 
 const server = serverForTests();
@@ -223,6 +224,28 @@ upstreamRow("watchlist", () => {
     });
     expect(brief(await again.take(1))).toEqual(["ADDED streamed-5"]);
     again.close();
+  });
+
+  it("streamed as Tables: the rows of the single objects, columns in the first event, and the annotated bookmark", async () => {
+    for (const name of ["row-a", "row-b"]) await createLease(name, { watchlist: "table" });
+    const watch = await api.watch(LEASES, { labelSelector: "watchlist=table", allowWatchBookmarks: "true" }, TABLE);
+    const seen = await watch.take(3);
+    watch.close();
+    expect(seen.map(({ type }) => type)).toEqual(["ADDED", "ADDED", "BOOKMARK"]);
+    expect(seen.map(({ object }) => object["columnDefinitions"] !== null)).toEqual([true, false, false]);
+    const rows = seen.map(({ object }) => (object as unknown as { rows: { object: KubeObject }[] }).rows[0]?.object.metadata);
+    expect(rows.map((metadata) => metadata?.name)).toEqual(["row-a", "row-b", undefined]);
+    expect(rows[2]?.annotations?.["k8s.io/initial-events-end"]).toBe("true");
+  });
+
+  it("a list and a watch at the next revision: answered as soon as it exists", async () => {
+    const list = await api.must("GET", LEASES);
+    const next = String(Number(list.metadata?.resourceVersion) + 1);
+    const waiting = Promise.all([api.get(LEASES, { resourceVersion: next }), api.watch(LEASES, { resourceVersion: next })]);
+    await createLease("awaited", {});
+    const [listed, watch] = await waiting;
+    watch.close();
+    expect([listed.code, listed.body.items?.some(({ metadata }) => metadata?.name === "awaited")]).toEqual([200, true]);
   });
 });
 

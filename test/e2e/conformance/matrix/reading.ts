@@ -94,11 +94,10 @@ const resourceVersions: Check = async (subject) => {
     const { code, body } = await read(query);
     return `${String(code)} ${body.reason ?? ""}: ${body.message ?? ""}`;
   };
-  expect(await refused({ resourceVersion: "99999999999" })).toMatch(
-    /^504 Timeout: Timeout: Too large resource version: 99999999999, current: \d+$/,
-  );
-  expect(await refused({ resourceVersion: "18446744073709551615" })).toMatch(
-    /^504 Timeout: Timeout: Too large resource version: 18446744073709551615, current: \d+$/,
+  const future = ["99999999999", "18446744073709551615"];
+  const tooLarge = await Promise.all(future.map((resourceVersion) => refused({ resourceVersion })));
+  expect(tooLarge.map((text) => text.replace(/current: \d+$/, ""))).toEqual(
+    future.map((resourceVersion) => `504 Timeout: Timeout: Too large resource version: ${resourceVersion}, `),
   );
   expect(await refused({ resourceVersion: "x" })).toContain('strconv.ParseUint: parsing "x": invalid syntax');
   const options = '422 Invalid: ListOptions.meta.k8s.io "" is invalid: ';

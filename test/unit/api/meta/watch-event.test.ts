@@ -11,7 +11,7 @@ it("changeFrame: one line with the type and the stored text", () => {
 
 it("bookmarkFrame: has a resourceVersion alone", () => {
   expect(bookmarkFrame({ kind: "Service", apiVersion: "v1", resourceVersion: "9" })).toBe(
-    '{"type":"BOOKMARK","object":{"kind":"Service","apiVersion":"v1","metadata":{"resourceVersion":"9","creationTimestamp":null}}}\n',
+    '{"type":"BOOKMARK","object":{"kind":"Service","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}\n',
   );
 });
 

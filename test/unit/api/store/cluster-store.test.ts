@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import { ClusterStore, type ClusterStorePorts } from "../../../../src/api/store/cluster-store";
+import { AWAITED_REVISIONS_MAX } from "../../../../src/api/store/limits";
 import type { StoreExtension } from "../../../../src/api/store/extension";
 import { MemoryStoreStorage } from "../../../support/memory/store-storage";
 import { fakeDigest } from "../../../support/sim/fake-digest";
@@ -159,5 +160,60 @@ describe("news of writes for others", () => {
     expect(world.store.list(collectionRequest(leasesDefinition, { resourceVersion: "0" })).ok).toBe(true);
     await world.scheduler.pass(1_000);
     expect(world.published).toEqual(["list/default/leases.coordination.k8s.io"]);
+  });
+});
+
+describe("a read of a revision that does not exist yet", () => {
+  /** A list or get at `resourceVersion`: its outcome so far. */
+  function reading(world: World, verb: "get" | "list", resourceVersion: string): { answer: string } {
+    const seen = { answer: "" };
+    const read = async (): Promise<void> => {
+      if (verb === "get") {
+        const found = await world.store.get({ namespace: "ns", name: "next" }, resourceVersion);
+        seen.answer = found.ok ? "200" : String(found.status.code);
+      } else {
+        const request = collectionRequest(leasesDefinition, { resourceVersion });
+        await world.store.opened(request);
+        const listed = world.store.list(request);
+        seen.answer = listed.ok ? "200" : String(listed.error.code);
+      }
+    };
+    void read();
+    return seen;
+  }
+
+  it.each(["get", "list"] as const)("a %s of the next revision: is answered when that is published, not before", async (verb) => {
+    const world = new World();
+    const read = reading(world, verb, "2");
+    await world.scheduler.pass(1_000);
+    expect(read.answer).toBe("");
+    world.storage.holdSync();
+    await world.create("next");
+    await world.scheduler.pass(0);
+    expect(read.answer, "committed, and not yet durable").toBe("");
+    world.storage.releaseSync();
+    await world.scheduler.pass(0);
+    expect(read.answer).toBe("200");
+  });
+
+  it.each(["get", "list"] as const)("a %s of a revision that does not come: 504 after three seconds", async (verb) => {
+    const world = new World();
+    const read = reading(world, verb, "3");
+    await world.create("next");
+    await world.scheduler.pass(2_900);
+    expect(read.answer).toBe("");
+    await world.scheduler.pass(100);
+    expect(read.answer).toBe("504");
+  });
+
+  it("more reads than may wait: the further ones are 504 at once", async () => {
+    const world = new World();
+    const waiting = Array.from({ length: AWAITED_REVISIONS_MAX }, () => reading(world, "list", "2"));
+    const further = reading(world, "list", "2");
+    await world.scheduler.pass(0);
+    expect([further.answer, new Set(waiting.map(({ answer }) => answer))]).toEqual(["504", new Set([""])]);
+    await world.create("next");
+    await world.scheduler.pass(0);
+    expect(new Set(waiting.map(({ answer }) => answer))).toEqual(new Set(["200"]));
   });
 });

@@ -15,20 +15,20 @@ import { aLease, createRequest, StoreWorld } from "../../../support/worlds/store
 describe("bookmarks", () => {
   it("bookmarks: come about every minute with the newest published revision, and never without the flag", async () => {
     const world = new StoreWorld();
-    const [asked, silent] = [world.watch({ allowWatchBookmarks: true }), world.watch()];
+    const [asked, silent] = [world.watch({ resourceVersion: "1", allowWatchBookmarks: true }), world.watch({ resourceVersion: "1" })];
     await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS + 1_000);
     await world.create(aLease("a"));
     await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS);
     expect(asked.brief).toEqual(["BOOKMARK @1", "ADDED a@2", "BOOKMARK @2"]);
     expect(silent.brief).toEqual(["ADDED a@2"]);
     expect(asked.text.split("\n")[0]).toBe(
-      '{"type":"BOOKMARK","object":{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"1","creationTimestamp":null}}}',
+      '{"type":"BOOKMARK","object":{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"1"}}}',
     );
   });
 
   it("the end of a watch: one bookmark shortly before", async () => {
     const world = new StoreWorld();
-    const watch = world.watch({ allowWatchBookmarks: true, timeoutSeconds: 10 });
+    const watch = world.watch({ resourceVersion: "1", allowWatchBookmarks: true, timeoutSeconds: 10 });
     await world.scheduler.pass(7_000);
     expect(watch.brief).toEqual([]);
     await world.scheduler.pass(2_000);
@@ -39,7 +39,7 @@ describe("bookmarks", () => {
 
   it("a watch that is too short for a bookmark: gets none", async () => {
     const world = new StoreWorld();
-    const watch = world.watch({ allowWatchBookmarks: true, timeoutSeconds: 2 });
+    const watch = world.watch({ resourceVersion: "1", allowWatchBookmarks: true, timeoutSeconds: 2 });
     await world.scheduler.pass(5_000);
     expect([watch.brief, watch.state]).toEqual([[], "ended"]);
   });
@@ -182,7 +182,8 @@ describe("a burst", () => {
     data: JSON.stringify(aLease(`l${revision}`, { holderIdentity: "x".repeat(size) }, { resourceVersion: String(revision), labels })),
     before: "",
   });
-  const crowd = (world: StoreWorld, count = many) => Array.from({ length: count }, () => world.watch({ allowWatchBookmarks: true }));
+  const crowd = (world: StoreWorld, count = many) =>
+    Array.from({ length: count }, () => world.watch({ resourceVersion: "1", allowWatchBookmarks: true }));
 
   it("a lone change: leaves in the turn of its publication", () => {
     const world = new StoreWorld();

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { CollectionRequest, Representation } from "../../../../src/api/rpc/store";
+import { definitions } from "../../../../src/api/registry/all";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
-import { aLease, StoreWorld, type Watched } from "../../../support/worlds/store-world";
+import { WATCH_BOOKMARK_INTERVAL_MS } from "../../../../src/api/store/limits";
+import { viewOf } from "../../../../src/api/store/view";
+import { aLease, type SeenEvent, StoreWorld, type Watched } from "../../../support/worlds/store-world";
 import { RandomHistory, SELECTIONS } from "../../../support/worlds/random-store-history";
 
 const TABLE: Representation = { as: "table", includeObject: "Metadata", version: "v1" };
@@ -60,6 +63,16 @@ describe("the start of a watch", () => {
     const empty = nothing.watch({ sendInitialEvents: true, allowWatchBookmarks: true });
     await now(nothing);
     expect(empty.brief).toEqual(["BOOKMARK @1"]);
+  });
+
+  it("resourceVersion unset or 0 with bookmarks: the bookmark that ends the start, as with sendInitialEvents", async () => {
+    const world = await worldOf("a");
+    const watches = ["", "0", "1"].map((resourceVersion) => world.watch({ resourceVersion, allowWatchBookmarks: true }));
+    await now(world);
+    expect(watches.map(({ brief }) => brief)).toEqual([["ADDED a@2", "BOOKMARK @2"], ["ADDED a@2", "BOOKMARK @2"], ["ADDED a@2"]]);
+    for (const watch of watches.slice(0, 2)) {
+      expect(watch.events[1]?.object.metadata?.annotations).toMatchObject({ "k8s.io/initial-events-end": "true" });
+    }
   });
 
   it("sendInitialEvents=false: only what comes, from now or from resourceVersion N", async () => {
@@ -274,6 +287,44 @@ describe("representations", () => {
       expect(watch.events.every(({ object }) => object.rows?.length === 1 && object.kind === "Table")).toBe(true);
     }
     expect(watches.map(({ events }) => events.map(({ object }) => object.rows?.[0]?.cells[0]).join(""))).toEqual(["abcc", "cc"]);
+  });
+
+  it("a Table's bookmarks: one row, with columns where it is the first event, and with the annotation whatever rows hold", async () => {
+    for (const includeObject of ["Metadata", "Object", "None"] as const) {
+      const world = await worldOf("a");
+      const nothing = { labelSelector: "no=match" };
+      const ask = { representation: { ...TABLE, includeObject }, sendInitialEvents: true, allowWatchBookmarks: true };
+      const watches = [world.watch(ask), world.watch({ ...ask, ...nothing })];
+      await now(world);
+      expect(watches.map(({ events }) => events.map(({ type }) => type))).toEqual([["ADDED", "BOOKMARK"], ["BOOKMARK"]]);
+      for (const { events } of watches) {
+        expect(events.map(({ object }) => object.columnDefinitions !== null)).toEqual(events.map((_, i) => i === 0));
+        const end = events.at(-1)?.object;
+        expect(end).toMatchObject({ kind: "Table", metadata: { resourceVersion: "2" } });
+        expect(end?.rows).toMatchObject([
+          { object: { metadata: { resourceVersion: "2", annotations: { "k8s.io/initial-events-end": "true" } } } },
+        ]);
+      }
+    }
+  });
+
+  it("a Table's later bookmarks: one row too, and the columns stand in the first event only", async () => {
+    const world = await worldOf("a");
+    const watch = world.watch({ representation: TABLE, resourceVersion: "2", allowWatchBookmarks: true });
+    await world.scheduler.pass(WATCH_BOOKMARK_INTERVAL_MS + 1_000);
+    await world.create(aLease("b"));
+    await now(world);
+    const seen = watch.events.map(({ type, object }) => [type, object.rows?.length, object.columnDefinitions !== null]);
+    expect(seen).toEqual([
+      ["BOOKMARK", 1, true],
+      ["ADDED", 1, false],
+    ]);
+  });
+
+  it.each(definitions)("a Table's bookmark of $resource: its row has a cell for each column", (definition) => {
+    const view = viewOf(definition, definition.versions[0] ?? "", TABLE, () => 0);
+    const { object } = JSON.parse(view.bookmark(7, true, true)) as SeenEvent;
+    expect(object.rows?.[0]?.cells).toHaveLength(definition.columns.length);
   });
 
   it("a watch of metadata alone: bookmarks are metadata too", async () => {

@@ -87,9 +87,9 @@ it("each write: changes the series that upstream's changes, and no others", asyn
   for (let i = 0; i < 4; i++) addressOf(await cluster.create(`fill-${String(i)}`));
   await after("the rest of the range", { allocated: 4, available: -4, dynamic: 4, timed: 4 });
   expect(messageOf(await cluster.create("full"))).toContain("range is full");
-  await after("a full range", { dynamicErrors: 1 });
+  await after("a full range, less than a minute after the refusal before", {});
   await cluster.remove("named");
-  await after("a release", { allocated: -1, available: 1 });
+  await after("a release, whose commit keeps the refusal", { allocated: -1, available: 1, dynamicErrors: 1 });
 
   await cluster.ranges.shut("only");
   expect(messageOf(await cluster.create("none"))).toBe(

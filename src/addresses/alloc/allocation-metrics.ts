@@ -2,8 +2,8 @@
  * The metrics of allocators by CIDR, with upstream's names and labels (pkg/registry/core/service/ipallocator/metrics.go). The object that asks
  * for addresses keeps the counters; the object that has the bitmap answers the gauges when they are read.
  *
- * Counters outlive the object that counts: changes are written with its commits, before they are shown, and by the keeper
- * (clusterip/count-keeper.ts). So a crash loses only counts that nobody has seen, and no counter ever goes back.
+ * Counters outlive the object that counts. Changes are written with its commits, and by the keeper (clusterip/count-keeper.ts). Only what is written
+ * is shown. So a crash loses only counts that nobody has seen, and no counter ever goes back.
  */
 import type { Scope } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
@@ -67,6 +67,11 @@ export class AllocationMetrics {
 
   values(): CidrAllocations[] {
     return [...this.#byCidr].map(([cidr, counted]) => valueOf(cidr, counted));
+  }
+
+  /** The counters as they are kept: what was counted since the last write is left out. */
+  keptValues(): CidrAllocations[] {
+    return this.storage && this.unsaved ? this.storage.allocationCountsLoad() : this.values();
   }
 
   /** Whether `save` would write anything. */

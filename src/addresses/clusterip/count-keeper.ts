@@ -1,6 +1,6 @@
 /**
- * Keeps the counters of allocations that no commit keeps: a refused create changes no row, and its object may sleep after ten idle seconds. A timer
- * keeps the object awake until the counters are written, at most once a minute.
+ * Keeps the counters of allocations that no commit keeps. A refused create changes no row, and its object may sleep after ten idle seconds. A timer
+ * keeps the object awake until the counters are written. Whoever asks, they are written at most once a minute.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { AllocationMetrics } from "../alloc/allocation-metrics";
@@ -28,18 +28,30 @@ export class CountKeeper {
 
   /** To be called after each change of a counter. Never throws: whoever counts has an address to commit or to give back. */
   changed(): void {
-    if (this.#waiting) return;
+    if (!this.#waiting) this.#keepIn(Math.max(SOON_MS, this.#untilDue()));
+  }
+
+  /**
+   * Writes what has changed, or sees to it when the last write was less than a minute ago. A write that fails is logged, and its counters go with
+   * the next one. Never throws.
+   */
+  keep(): void {
+    if (!this.ports.metrics.unsaved) return;
+    const waitMs = this.#untilDue();
+    if (waitMs === 0) this.#write();
+    else if (!this.#waiting) this.#keepIn(waitMs);
+  }
+
+  #keepIn(waitMs: number): void {
     this.#waiting = true;
-    this.ports.clock.after(this.#untilDue(), () => {
+    this.ports.clock.after(waitMs, () => {
       this.#waiting = false;
       this.keep();
     });
   }
 
-  /** Writes what has changed, if anything has. A write that fails is logged, and its counters go with the next one. Never throws. */
-  keep(): void {
+  #write(): void {
     const { clock, recorder, metrics, storage } = this.ports;
-    if (!metrics.unsaved) return;
     try {
       storage.transaction(() => {
         metrics.save();
@@ -51,15 +63,15 @@ export class CountKeeper {
     }
   }
 
-  /** A clock that was set back counts as one that has gone on for long; so does a disk that cannot be read. */
+  /** Milliseconds until the next write may be. A clock that was set back counts as one that has gone on for long; so does a disk that cannot be read. */
   #untilDue(): number {
     const { clock, recorder, storage } = this.ports;
     try {
       const since = clock.now() - storage.numberGet(KEPT_AT);
-      return since < 0 ? SOON_MS : Math.max(SOON_MS, INTERVAL_MS - since);
+      return since < 0 ? 0 : Math.max(0, INTERVAL_MS - since);
     } catch (error) {
       recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });
-      return SOON_MS;
+      return 0;
     }
   }
 }

@@ -149,10 +149,10 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
     return this.#bootstrapping;
   }
 
-  /** Kept before they are shown: the answer leaves when the write is durable. */
+  /** Only what is kept is shown. The answer leaves when a write of now is durable. */
   async allocations(): Promise<CidrAllocations[]> {
     this.#counts.keep();
-    return this.#metrics.values();
+    return this.#metrics.keptValues();
   }
 
   makeWhole(items: HeldAddress[]): Promise<WholeResult[]> {

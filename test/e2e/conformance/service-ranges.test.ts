@@ -275,6 +275,11 @@ describe("flags that change between two starts", () => {
       expect(await metrics()).toEqual([3, 11, 2, 1, undefined, 2]);
       const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => subject.service(`many-${String(i)}`)));
       expect(answers.filter(({ code }) => code === 201).length).toBe(11);
+      // Refusals are kept with the next commit, or after a minute.
+      await subject.api.must("PATCH", "/api/v1/namespaces/default/services/metrics-a", {
+        body: { metadata: { labels: { touched: "yes" } } },
+        headers: { "Content-Type": MERGE_PATCH },
+      });
       expect(await metrics()).toEqual([14, 0, 13, 1, 9, 2]);
     });
   });

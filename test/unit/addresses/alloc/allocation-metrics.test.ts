@@ -55,6 +55,19 @@ describe("stored counters of allocations", () => {
     expect(kept.writes).toBe(3);
   });
 
+  it("kept values: without what was counted since the last write", () => {
+    const metrics = new AllocationMetrics(new KeptCounts());
+    metrics.failed(A, "static");
+    expect(metrics.keptValues()).toEqual([]);
+    metrics.save();
+    expect(metrics.keptValues()).toEqual(metrics.values());
+    metrics.failed(A, "static");
+    metrics.failed(B, "static");
+    expect(metrics.keptValues()).toMatchObject([{ cidr: A, errors: { static: 1 } }]);
+    metrics.save();
+    expect(metrics.keptValues()).toMatchObject([{ errors: { static: 2 } }, { errors: { static: 1 } }]);
+  });
+
   it("lost transaction: the next save repeats its writes, even when nothing was counted since", () => {
     const kept = new KeptCounts();
     const metrics = new AllocationMetrics(kept);

@@ -113,6 +113,26 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([0]);
   });
 
+  it("keep within a minute of the last write, however often: one write at the end of the minute", async () => {
+    const { count, keeper } = life();
+    for (let i = 0; i < 12; i++) {
+      count();
+      keeper.keep();
+      await scheduler.pass(5_000);
+    }
+    await scheduler.pass(600_000);
+    expect(writes).toEqual([0, 60_000]);
+  });
+
+  it("keep after the commit of the last count: no write", async () => {
+    const { count, commit, keeper } = life();
+    count();
+    commit();
+    keeper.keep();
+    await scheduler.pass(600_000);
+    expect(writes).toEqual([]);
+  });
+
   it("a write that fails: is logged, and the next one writes its counters", async () => {
     const { count, keeper } = life();
     broken = true;

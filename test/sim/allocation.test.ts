@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
 import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
 import { overriding } from "../support/worlds/overriding";
-import type { Sabotage } from "../support/sim/cluster";
+import type { Sabotage } from "../support/sim/platform";
 import { type HistoryReport, runHistory } from "../support/sim/history";
 
 const HISTORIES = Number(variable("SIM_HISTORIES") || "300");

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
-import type { Sabotage } from "../support/sim/cluster";
+import type { Sabotage } from "../support/sim/platform";
 import { type HandoffReport, runHandoffHistory } from "../support/sim/handoff-history";
 
 const HISTORIES = Number(variable("SIM_HISTORIES") || "100");

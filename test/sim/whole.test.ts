@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { CONTROLLER_OCCURRENCES } from "../support/sim/protocol-steps";
 import { sabotages } from "../support/sim/sabotages";
-import type { SimOptions } from "../support/sim/cluster";
+import type { SimOptions } from "../support/sim/platform";
 import { Scenario } from "../support/sim/scenario";
 import { runWholeHistory } from "../support/sim/whole-history";
 

@@ -47,7 +47,7 @@ describe("hazards", () => {
     // Each of the reads of the pass in turn is the one that waits while everything changes.
     for (let skip = 0; skip < 4; skip++) {
       scenario.meet("feed", "held", { skip });
-      const pass = world.repairer.run().catch(() => undefined);
+      const pass = world.brain.alarm().catch(() => undefined);
       await scenario.pass(1_000);
       await api.remove("s");
       await scenario.pass(2_000);
@@ -72,7 +72,7 @@ describe("hazards", () => {
     await world.pass();
     await api.patch("s", { metadata: { labels: { looked: "at" } } });
     scenario.meet("feed", "held", { skip: 1 });
-    const pass = world.repairer.run().catch(() => undefined);
+    const pass = world.brain.alarm().catch(() => undefined);
     await scenario.pass(500);
     await api.removeIPAddress(FIVE);
     if (scenario.waiting("feed") > 0) await scenario.deliver("feed");

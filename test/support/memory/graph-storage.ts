@@ -1,26 +1,35 @@
 import type { GraphNode } from "../../../src/controllers/garbage-collection/graph";
 import type { GraphStorage } from "../../../src/controllers/garbage-collection/ports";
 import type { StoreCursor } from "../../../src/api/rpc/object-links";
+import { Journal, JournaledMap } from "../sim/journal";
 
-/** The collector's rows in maps. Each row is kept as text, so that nothing is shared with the collector. */
+/** The collector's rows on a journal. Each row is kept as text, so that nothing is shared with the collector. */
 export class MemoryGraphStorage implements GraphStorage {
-  readonly #nodes = new Map<string, string>();
-  readonly #cursors = new Map<string, string>();
+  readonly #nodes: JournaledMap<string>;
+  readonly #cursors: JournaledMap<string>;
+
+  constructor(private readonly journal = new Journal()) {
+    this.#nodes = new JournaledMap(journal);
+    this.#cursors = new JournaledMap(journal);
+  }
 
   get rows(): number {
     return this.#nodes.size;
   }
 
   transaction(work: () => void): void {
-    work();
+    this.journal.transaction(() => {
+      this.journal.note("noteGraph");
+      work();
+    });
   }
 
   nodes(): GraphNode[] {
-    return [...this.#nodes.values()].map((text) => JSON.parse(text) as GraphNode);
+    return this.#nodes.values().map((text) => JSON.parse(text) as GraphNode);
   }
 
   cursors(): [string, StoreCursor][] {
-    return [...this.#cursors].map(([store, text]) => [store, JSON.parse(text) as StoreCursor]);
+    return this.#cursors.values().map((text) => JSON.parse(text) as [string, StoreCursor]);
   }
 
   nodePut(id: string, node: GraphNode): void {
@@ -32,6 +41,6 @@ export class MemoryGraphStorage implements GraphStorage {
   }
 
   cursorPut(store: string, cursor: StoreCursor): void {
-    this.#cursors.set(store, JSON.stringify(cursor));
+    this.#cursors.set(store, JSON.stringify([store, cursor]));
   }
 }

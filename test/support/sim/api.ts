@@ -3,7 +3,8 @@ import type { IPAddress, KubeObject, Service } from "../../../src/api/meta/kuber
 import type { Status } from "../../../src/api/meta/status";
 import type { WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { ipAddressesOf } from "./checks";
-import { SimCluster, type SimOptions } from "./cluster";
+import { SimCluster } from "./cluster";
+import type { SimOptions } from "./platform";
 import { DELETE } from "../worlds/store-world";
 
 const OPTIONS: WriteOptions = {

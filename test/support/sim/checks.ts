@@ -8,22 +8,22 @@ import type { ObservedService } from "../../../src/tools/check/observed";
 import { wrongRows } from "../../../src/tools/check/owners";
 import { readyCidrs } from "../../../src/addresses/ranges/service-ranges";
 import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique } from "../checks/checkers";
-import type { SimCluster } from "./cluster";
+import type { SimPlatform } from "./platform";
 
-export function servicesOf(cluster: SimCluster): Service[] {
+export function servicesOf(cluster: SimPlatform): Service[] {
   return cluster.tables.services.store.objectScan("", "").map(({ data }) => JSON.parse(data) as Service);
 }
 
-export function ipAddressesOf(cluster: SimCluster): IPAddress[] {
+export function ipAddressesOf(cluster: SimPlatform): IPAddress[] {
   return cluster.tables.ipAddresses.store.objectScan("", "").map(({ data }) => JSON.parse(data) as IPAddress);
 }
 
-function serviceCIDRsOf(cluster: SimCluster): ServiceCIDR[] {
+function serviceCIDRsOf(cluster: SimPlatform): ServiceCIDR[] {
   return cluster.tables.coordinator.store.objectScan("", "").map(({ data }) => JSON.parse(data) as ServiceCIDR);
 }
 
 /** The Services without the addresses that may lie in no ServiceCIDR: given out in one that was later taken away by force (rules 9, 12, 14). */
-function withoutForced(cluster: SimCluster, services: readonly Service[]): ObservedService[] {
+function withoutForced(cluster: SimPlatform, services: readonly Service[]): ObservedService[] {
   const forced = cluster.forced.flatMap(({ cidrs, epoch }) => cidrs.map((cidr) => ({ prefix: storedPrefix(cidr), epoch })));
   if (forced.length === 0) return [...services];
   const { ledger } = cluster.tables.services;
@@ -39,7 +39,7 @@ function withoutForced(cluster: SimCluster, services: readonly Service[]): Obser
  * The Services without the addresses that are usable in no ServiceCIDR any more and that have no IPAddress: repair tells of them and leaves them as they
  * are, as upstream's does.
  */
-function withoutBare(cluster: SimCluster, services: readonly Service[], ipAddresses: readonly IPAddress[]): ObservedService[] {
+function withoutBare(cluster: SimPlatform, services: readonly Service[], ipAddresses: readonly IPAddress[]): ObservedService[] {
   if (cluster.forced.length === 0) return [...services];
   const prefixes = serviceCIDRsOf(cluster).flatMap(({ spec }) => (spec?.cidrs ?? []).map(storedPrefix));
   const written = new Set(ipAddresses.map(({ metadata }) => metadata?.name));
@@ -56,7 +56,7 @@ function withAddresses(service: Service, isKept: (address: string) => boolean): 
 }
 
 /** I1 to I3 by the objects, and nothing left in any table that no object accounts for. */
-export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
+export async function checkQuiet(cluster: SimPlatform): Promise<string[]> {
   const services = servicesOf(cluster);
   const ipAddresses = ipAddressesOf(cluster);
   const violations = [
@@ -71,7 +71,7 @@ export async function checkQuiet(cluster: SimCluster): Promise<string[]> {
   return violations;
 }
 
-function checkLedgers(cluster: SimCluster): string[] {
+function checkLedgers(cluster: SimPlatform): string[] {
   const violations: string[] = [];
   for (const [name, node] of [["services", cluster.services] as const, ["ipaddresses", cluster.ipAddresses] as const]) {
     const { ledger } = cluster.tables[name === "services" ? "services" : "ipAddresses"];
@@ -83,7 +83,7 @@ function checkLedgers(cluster: SimCluster): string[] {
 }
 
 /** Each ClusterIP has its allocation row, and each row its ClusterIP. */
-function checkAllocations(cluster: SimCluster, services: readonly Service[]): string[] {
+function checkAllocations(cluster: SimPlatform, services: readonly Service[]): string[] {
   const rows = new Map(cluster.tables.services.ledger.allocations.values().map(({ address, key }) => [address, key]));
   const violations: string[] = [];
   for (const service of services) {
@@ -98,7 +98,7 @@ function checkAllocations(cluster: SimCluster, services: readonly Service[]): st
 }
 
 /** Each node port has its row, and each row its Service. */
-function checkNodePorts(cluster: SimCluster, services: readonly Service[]): string[] {
+function checkNodePorts(cluster: SimPlatform, services: readonly Service[]): string[] {
   const rows = new Map(cluster.tables.services.nodePorts.rows.values().map(({ protocol, port, key }) => [`${protocol}/${port}`, key]));
   const violations: string[] = [];
   for (const service of services) {
@@ -115,7 +115,7 @@ function checkNodePorts(cluster: SimCluster, services: readonly Service[]): stri
 }
 
 /** Each row of an owner is known to the store that asked for it, and each allocation of a Service has its row. */
-async function checkOwners(cluster: SimCluster): Promise<string[]> {
+async function checkOwners(cluster: SimPlatform): Promise<string[]> {
   const violations: string[] = [];
   const found = new Set<string>();
   for (const [uid, { node }] of cluster.owners) {
@@ -135,7 +135,7 @@ async function checkOwners(cluster: SimCluster): Promise<string[]> {
 }
 
 /** Each row against the object that it is held for, and each object against its row, as a check of a live cluster judges them. */
-async function checkRows(cluster: SimCluster, observed: { services: Service[]; ipAddresses: IPAddress[] }): Promise<string[]> {
+async function checkRows(cluster: SimPlatform, observed: { services: Service[]; ipAddresses: IPAddress[] }): Promise<string[]> {
   const claims = Object.values(cluster.coordinatorStorage.contents.claims);
   const owners = await Promise.all(
     [...cluster.owners].map(async ([uid, { node }]) => ({ uid, rows: (await node.brain.rowsSince(0, 10_000)).rows, differs: "" })),

@@ -1,232 +1,30 @@
 /**
- * One cluster in virtual time: the real classes of the services store, the ipaddresses store, the Coordinator and the owners, on memory
- * tables, behind a network and with crashes that one seed decides. What is simulated is the platform; nothing of the product is.
+ * One cluster in virtual time: the real classes of the stores, the Coordinator, the owners and the controllers, on memory tables, behind a network
+ * and with crashes that one seed decides. What is simulated is the platform; nothing of the product is.
  */
-import type { Owner } from "../../../src/addresses/alloc/owner";
-import type { IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-extension";
-import type { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-store";
-import type { LedgerStorage } from "../../../src/addresses/clusterip/ledger-storage";
-import type { NodePortStorage } from "../../../src/addresses/clusterip/node-port-storage";
-import type { ServicesStore } from "../../../src/addresses/clusterip/services-store";
-import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
-import type { ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
-import type { StoreExtension } from "../../../src/api/store/extension";
-import type { Clock, Random, Recorder } from "../../../src/core/base/ports";
-import { type Config, parseConfig } from "../../../src/core/config/config";
-import type { Family } from "../../../src/core/net/family";
-import { type Contents, MemoryCoordinatorStorage } from "../memory/coordinator-storage";
-import { SimDirectory } from "./directory";
-import { SimGrants } from "./grants";
-import type { CommitSteps } from "./journal";
 import { SimControllers } from "./controllers";
 import { SimNamespaces } from "./namespaces";
+import { type Brains, type SimOptions, SimPlatform } from "./platform";
 import { RepairWatch } from "./repair-watch";
-import { ALWAYS, type Life, SimNetwork, SimNode } from "./network";
-import { GatedOwnerStorage, makeOwner } from "./owner";
-import { stepsOfCommit } from "./protocol-steps";
-import { seededRandom } from "./seeded-random";
-import { SimScheduler } from "./scheduler";
-import { makeCoordinator, makeIPAddresses, makeServices } from "./stores";
-import { JointJournal, StoreTables, Tables } from "./tables";
+import { makeCoordinator, makeIPAddresses, makeLeases, makeServices } from "./stores";
 
-/** Protections that are removed on purpose: a test shows that each absence is noticed. Each wraps a port or replaces a method. */
-export interface Sabotage {
-  owner?(owner: ServiceCIDRRpc, uid: string): ServiceCIDRRpc;
-  ledger?(storage: LedgerStorage): LedgerStorage;
-  addresses?(storage: IPAddressStorage): IPAddressStorage;
-  nodePorts?(storage: NodePortStorage): NodePortStorage;
-  /** what stands around the extension of the services and ipaddresses stores */
-  extension?<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply>;
-  /** with its rows; may replace methods */
-  services?(store: ServicesStore, rows: LedgerStorage): void;
-  /** of the repair controller */
-  repairClock?(clock: Clock): Clock;
-}
-
-/** A ServiceCIDR that a client took away against its finalizer: addresses given out up to that epoch may lie uncovered. */
-interface ForcedRemoval {
-  cidrs: readonly string[];
-  epoch: number;
-}
-
-export interface SimOptions {
-  seed: number;
-  /** SERVICE_CLUSTER_IP_RANGE */
-  ranges: readonly string[];
-  families: readonly Family[];
-  /** of the Service default/kubernetes; without it the cluster has none */
-  apiServerServiceIP?: string;
-  sabotage?: Sabotage;
-  /** small ones, so that a few addresses make several lots and chunks */
-  handoff?: { rowsMax: number; chunkRowsMax: number };
-}
-
-/** Who waits for a deletion looks again within 5 s; what failed and is put off for longer is hurried by `maintain`, or has a row that is waited for. */
-const CALM_MS = 12_000;
-const LOOK_MS = 3_000;
-
-export class SimCluster {
-  readonly scheduler = new SimScheduler();
-  readonly network: SimNetwork;
-  readonly directory: SimDirectory;
-  readonly tables: { services: Tables; ipAddresses: Tables; coordinator: StoreTables };
-  readonly coordinatorStorage: MemoryCoordinatorStorage;
-  readonly services: SimNode<ServicesStore>;
-  readonly ipAddresses: SimNode<IPAddressesStore>;
-  readonly coordinator: SimNode<CoordinatorStore>;
-  readonly owners = new Map<string, { node: SimNode<Owner>; storage: GatedOwnerStorage }>();
-  readonly logged: string[] = [];
-  /** writes that were committed after their deadline (rule 7) */
-  readonly overdue: string[] = [];
-  readonly #grants = new SimGrants();
-  readonly forced: ForcedRemoval[] = [];
-  /** by key of a Service: when the last one of that name went */
-  readonly goneAt = new Map<string, number>();
+export class SimCluster extends SimPlatform {
   readonly namespaces: SimNamespaces;
-  readonly repairWatch = new RepairWatch(this);
+  readonly repairWatch: RepairWatch;
   readonly controllers: SimControllers;
-  /** MultiCIDRServiceAllocator=false: the configured ranges alone count; of the objects that start from now on */
-  onlyRanges: readonly string[] | undefined;
-  /** The product draws from a stream of its own, so that changing a fault rate does not change every address. */
-  readonly random: Random;
-  #coordinatorCommits = 0;
+  protected readonly brains: Brains;
 
-  constructor(readonly options: SimOptions) {
-    this.random = seededRandom(options.seed);
-    const network = new SimNetwork(this.scheduler, seededRandom(options.seed ^ 0x5eed));
-    this.network = network;
-    this.directory = new SimDirectory(network);
-    this.services = new SimNode(
-      "services",
-      network,
-      (life) => makeServices(this, life),
-      (store) => store.alarm(),
-    );
-    this.ipAddresses = new SimNode(
-      "ipaddresses",
-      network,
-      (life) => makeIPAddresses(this, life),
-      (store) => store.alarm(),
-    );
-    this.coordinator = new SimNode(
-      "coordinator",
-      network,
-      (life) => makeCoordinator(this, life, this.coordinatorStorage),
-      (store) => store.alarm(),
-    );
-    const stepsSince = (before: Contents): CommitSteps => ({
-      isRare: false,
-      all: () => stepsOfCommit(before, this.coordinatorStorage.contents),
-    });
-    this.coordinatorStorage = new MemoryCoordinatorStorage(
-      (before) => this.coordinator.gate.beforeCommit?.(stepsSince(before)),
-      (before) => {
-        this.#coordinatorCommits++;
-        this.#grants.committed(this.coordinatorStorage.contents);
-        this.coordinator.gate.afterCommit?.(stepsSince(before));
-      },
-    );
-    this.tables = {
-      services: new Tables(),
-      ipAddresses: new Tables(),
-      coordinator: new StoreTables(new JointJournal(this.coordinatorStorage)),
-    };
-    this.tables.services.journal.gate = this.services.gate;
-    this.tables.ipAddresses.journal.gate = this.ipAddresses.gate;
+  constructor(options: SimOptions) {
+    super(options);
     this.namespaces = new SimNamespaces(this);
-    this.controllers = new SimControllers(this);
-  }
-
-  /** What the objects of the cluster run under that start from now on. */
-  get config(): Config {
-    const defaults = parseConfig({});
-    if (!defaults.ok) throw new Error(defaults.error.join());
-    const { families, ranges } = this.options;
-    return { ...defaults.value, serviceFamilies: families, serviceRanges: ranges, onlyRanges: this.onlyRanges };
-  }
-
-  get sabotage(): Sabotage {
-    return this.options.sabotage ?? {};
-  }
-
-  /** What was wrong at some moment, whatever became of it since. */
-  get momentary(): string[] {
-    return [...this.overdue, ...this.#grants.violations];
-  }
-
-  /** The stores, the Coordinator and every owner. */
-  get nodes(): SimNode<never>[] {
-    const owners = [...this.owners.values()].map(({ node }) => node);
-    return [this.services, this.ipAddresses, this.coordinator, this.namespaces.node, ...owners] as unknown as SimNode<never>[];
-  }
-
-  /** As a deployment with another value of MultiCIDRServiceAllocator: every object begins anew, one after the other. */
-  setGate(isOn: boolean): void {
-    this.onlyRanges = isOn ? undefined : this.options.ranges;
-    for (const node of [this.coordinator, this.services, this.ipAddresses, this.controllers.of("repair").node]) {
-      this.scheduler.after(this.network.random.below(2_000), () => node.crash());
-    }
-  }
-
-  owner(uid: string): { node: SimNode<Owner>; storage: GatedOwnerStorage } {
-    const known = this.owners.get(uid);
-    if (known) return known;
-    const storage = new GatedOwnerStorage(
-      () => this.network.step,
-      (row) => this.#grants.given(uid, row),
-    );
-    const node = new SimNode<Owner>(
-      uid,
-      this.network,
-      (life) =>
-        makeOwner(life, storage, { random: this.random, recorder: this.recorder(life), copyRowsMax: this.options.handoff?.chunkRowsMax }),
-      () => Promise.resolve(),
-    );
-    storage.gate = node.gate;
-    const made = { node, storage };
-    this.owners.set(uid, made);
-    return made;
-  }
-
-  /** Transactions of all objects that were kept and wrote something. */
-  get commits(): number {
-    let count =
-      this.namespaces.commits + this.#coordinatorCommits + this.tables.services.journal.commits + this.tables.ipAddresses.journal.commits;
-    for (const { storage } of this.owners.values()) count += storage.commits;
-    return count;
-  }
-
-  /** Everything that cron and time would bring about, with a network that works. */
-  async quiesce(): Promise<void> {
-    await this.calm(180_000);
-    for (let round = 0; round < 3; round++) {
-      const { commits } = this;
-      await this.scheduler.run(this.network.call(ALWAYS, this.coordinator, (store) => store.maintain()));
-      await this.scheduler.run(this.network.call(ALWAYS, this.services, (brain) => brain.maintain()));
-      await this.scheduler.run(this.network.call(ALWAYS, this.ipAddresses, (brain) => brain.maintain()));
-      await this.calm(70_000);
-      if (commits === this.commits) break;
-    }
-  }
-
-  /** Lets time pass until nothing was written and no message was on its way for CALM_MS; no longer than `limitMs`. */
-  async calm(limitMs: number): Promise<void> {
-    const { scheduler, network } = this;
-    const end = scheduler.now + limitMs;
-    let { commits } = this;
-    for (let calmSince = scheduler.now; scheduler.now < end && scheduler.now - calmSince < CALM_MS;) {
-      await scheduler.pass(Math.min(LOOK_MS, end - scheduler.now));
-      const isReleasing = [this.tables.services, this.tables.ipAddresses].some(({ ledger }) => ledger.releases.size > 0);
-      if (commits !== this.commits || network.isBusy || isReleasing) calmSince = scheduler.now;
-      ({ commits } = this);
-    }
-  }
-
-  recorder(life: Life): Recorder {
-    return {
-      log: (level, event, fields) => {
-        if (life.isAlive() && level === "error") this.logged.push(`${event} ${JSON.stringify(fields ?? {})}`);
-      },
+    this.repairWatch = new RepairWatch(this);
+    this.controllers = new SimControllers(this, this.repairWatch);
+    this.brains = {
+      services: (life) => makeServices(this, life),
+      ipAddresses: (life) => makeIPAddresses(this, life),
+      coordinator: (life) => makeCoordinator(this, life),
+      plain: (name, life) => (name === "namespaces" ? this.namespaces.made(life) : makeLeases(this, life)),
+      controller: (name, life) => this.controllers.made(name, life),
     };
   }
 }

@@ -1,10 +1,10 @@
 /** What runs beside the clients of a simulated cluster: cron, which pokes the controllers, and somebody who follows the stores. */
 import type { WordRandom } from "../../../src/core/base/word-random";
-import type { Service } from "../../../src/api/meta/kubernetes";
-import { servicesOf } from "./checks";
 import type { SimCluster } from "./cluster";
-import { SIMULATED } from "./controllers";
+import type { Relative } from "./collector-watch";
+import type { SimFamilies } from "./families";
 import { SimInformer } from "./informer";
+import { SIMULATED } from "./platform";
 import { pick } from "./seeded-random";
 
 /** Within so many rounds of cron everything is repaired. */
@@ -18,6 +18,7 @@ export class SimCompany {
   constructor(
     readonly cluster: SimCluster,
     private readonly random: WordRandom,
+    private readonly families: SimFamilies,
   ) {
     this.#informers = [new SimInformer(cluster, "services"), new SimInformer(cluster, "ipaddresses")];
   }
@@ -28,8 +29,10 @@ export class SimCompany {
     const dice = this.random.below(24);
     if (dice < 2) controllers.cron("repair");
     else if (dice < 4) controllers.cron("namespaces");
-    else if (dice === 4) for (const informer of this.#informers) void informer.follow();
-    if (network.chance(network.faults.crash / 4)) controllers.of(pick(this.random, SIMULATED)).node.crash();
+    else if (dice < 6) controllers.cron("garbage-collection");
+    else if (dice < 11) this.families.act();
+    else if (dice === 11) for (const informer of this.#informers) void informer.follow();
+    if (network.chance(network.faults.crash / 4)) controllers.of(pick(this.random, SIMULATED)).crash();
   }
 
   /** Until there is nothing left to do. The network works. */
@@ -39,11 +42,11 @@ export class SimCompany {
     for (let round = 0; round < ROUNDS; round++) {
       const { commits } = cluster;
       for (const name of SIMULATED) controllers.cron(name);
-      const due = controllers.repairTables.suspectEarliest() ?? 0;
+      const due = cluster.tables.controllers.repair.suspectEarliest() ?? 0;
       // An IPAddress that was written by a clock that was fast is young for longer.
       await scheduler.pass(Math.max(ORPHAN_AGE_MS, due - scheduler.now + 1_000));
       await cluster.calm(ORPHAN_AGE_MS);
-      if (commits === cluster.commits && controllers.repairTables.suspectEarliest() === undefined) break;
+      if (commits === cluster.commits && cluster.tables.controllers.repair.suspectEarliest() === undefined) break;
     }
     await cluster.quiesce();
     for (const informer of this.#informers) await scheduler.run(informer.follow());
@@ -51,13 +54,16 @@ export class SimCompany {
 
   /** What has to hold when everything is quiet. */
   check(): string[] {
-    const { namespaces, repairWatch } = this.cluster;
-    // A finalizer of a client holds its Service, and the Service its namespace.
-    const inhabited = new Set(servicesOf(this.cluster).map(({ metadata }) => metadata?.namespace));
+    const { controllers, namespaces, repairWatch } = this.cluster;
+    const { collectorWatch } = controllers;
+    // A finalizer of a client holds its object, and the object its namespace.
+    const inhabited = new Set(collectorWatch.relatives().map(({ object }) => object.metadata?.namespace));
     const empty = namespaces.terminating.filter((name) => !inhabited.has(name));
-    const strays = servicesOf(this.cluster).filter(({ metadata }) => !namespaces.has(metadata?.namespace ?? ""));
+    const strays = collectorWatch.relatives().filter(({ object }) => !namespaces.has(object.metadata?.namespace ?? ""));
     return [
       ...repairWatch.harm,
+      ...collectorWatch.harm,
+      ...collectorWatch.atRest(),
       ...empty.map((name) => `rule 20: the deletion of the namespace ${name} does not end`),
       ...strays.map(describeStray),
       ...this.#informers.flatMap((informer) => informer.check()),
@@ -65,6 +71,6 @@ export class SimCompany {
   }
 }
 
-function describeStray({ metadata }: Service): string {
-  return `rule 20: the Service ${metadata?.name ?? ""} is in the namespace ${metadata?.namespace ?? ""}, which does not exist`;
+function describeStray({ kind, key }: Relative): string {
+  return `rule 20: the ${kind} ${key} is in a namespace that does not exist`;
 }

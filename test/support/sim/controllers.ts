@@ -1,95 +1,40 @@
 /** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
-import { type ControllerBrain, type ControllerName, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/controllers";
-import type { ControllerRpc, MaintainedStore } from "../../../src/api/rpc/store";
-import { servicesDefinition } from "../../../src/api/registry/services/definition";
+import { type ControllerBrain, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/controllers";
 import { settingsOf } from "../../../src/core/config/settings";
-import { MemoryGraphStorage } from "../memory/graph-storage";
-import { MemoryRepairStorage } from "../memory/repair-storage";
-import { MemorySettingsStorage } from "../memory/settings-storage";
-import type { SimCluster } from "./cluster";
-import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./network";
+import { overriding } from "../worlds/overriding";
+import { CollectorWatch } from "./collector-watch";
+import { namespacesList } from "./namespaces";
+import { ALWAYS, type Caller, type Life, type SimNode, whileAlive } from "./network";
+import { contentNodes, contentOf, pokeStepOf } from "./peers";
+import { type SimPlatform, type Simulated, SIMULATED } from "./platform";
 import type { ProtocolStep } from "./protocol-steps";
+import type { RepairWatch } from "./repair-watch";
 
-/** The controllers that have work in a simulated cluster. */
-export const SIMULATED = ["namespaces", "repair"] as const satisfies readonly ControllerName[];
-type Simulated = (typeof SIMULATED)[number];
-
-const POKES: Readonly<Record<Simulated, ProtocolStep>> = { namespaces: "pokeNamespaces", repair: "pokeRepair" };
 /** A wait of this length is the fifth of a pass that leaves work again and again. */
 const LONG_WAIT_MS = 8_000;
 
-/** One controller: its tables are kept, its loop dies with its object. */
-class SimController {
-  readonly node: SimNode<ControllerBrain>;
-  /** it answers pokes and does nothing */
-  isOff = false;
-  /** how often its object died */
-  deaths = 0;
-  #passes = 0;
+export class SimControllers {
+  readonly collectorWatch: CollectorWatch;
+  /** controllers that answer pokes and do nothing */
+  readonly off = new Set<Simulated>();
+  /** passes under way, by controller */
+  readonly #passes = new Map<Simulated, number>();
 
   constructor(
-    private readonly name: Simulated,
-    private readonly cluster: SimCluster,
-    make: (life: Life) => ControllerBrain,
+    private readonly cluster: SimPlatform,
+    private readonly repairWatch: RepairWatch,
   ) {
-    this.node = new SimNode<ControllerBrain>(`controllers/${name}`, cluster.network, make, (brain) => this.track(brain.alarm()));
-    this.node.hasRightTime = true;
-    this.node.onCrash = () => {
-      this.deaths++;
-      if (this.#passes > 0) cluster.network.occurred(`pass of ${name} crashed`);
-      this.#passes = 0;
-    };
-  }
-
-  /** Notes that a pass is under way until the work is done. */
-  async track(work: Promise<void>): Promise<void> {
-    const { deaths } = this;
-    this.#passes++;
-    await work;
-    if (deaths === this.deaths) this.#passes--;
-  }
-
-  /** Sets the alarm of the object, unless that fails. */
-  wakeAt(life: Life, atMs: number): Promise<void> {
-    const { network, scheduler } = this.cluster;
-    if (network.chance(network.faults.alarmFails)) {
-      network.faulted++;
-      network.occurred(`alarm of ${this.name} not set`);
-      return Promise.reject(new Error("the alarm cannot be set"));
+    this.collectorWatch = new CollectorWatch(cluster);
+    for (const name of SIMULATED) {
+      cluster.controllerNodes[name].onCrash = () => {
+        if ((this.#passes.get(name) ?? 0) > 0) cluster.network.occurred(`pass of ${name} crashed`);
+        this.#passes.delete(name);
+      };
     }
-    // Repair sets its alarm for suspects too, which wait for time and not for a peer.
-    if (this.name === "namespaces" && atMs - scheduler.now >= LONG_WAIT_MS) network.occurred("namespaces waited long");
-    if (life.isAlive()) this.node.setAlarm(atMs);
-    return Promise.resolve();
-  }
-}
-
-export class SimControllers {
-  readonly repairTables = new MemoryRepairStorage();
-  readonly #settings = new MemorySettingsStorage();
-  readonly #all: Readonly<Record<Simulated, SimController>>;
-
-  constructor(private readonly cluster: SimCluster) {
-    const controller = (name: Simulated): SimController => new SimController(name, cluster, (life) => this.#made(name, life));
-    this.#all = { namespaces: controller("namespaces"), repair: controller("repair") };
   }
 
-  of(name: Simulated): SimController {
-    return this.#all[name];
-  }
-
-  /** Whoever calls it as a store does. */
-  stub(caller: Caller, name: Simulated): ControllerRpc {
-    const { network } = this.cluster;
-    return {
-      poke: () =>
-        network.call(
-          caller,
-          this.#all[name].node,
-          (brain) => brain.poke(),
-          () => POKES[name],
-        ),
-    };
+  of(name: Simulated): SimNode<ControllerBrain> {
+    return this.cluster.controllerNodes[name];
   }
 
   /** What cron does each minute. */
@@ -97,58 +42,73 @@ export class SimControllers {
     const { network, config } = this.cluster;
     const settings = settingsOf(config);
     const poked = (brain: ControllerBrain): Promise<void> => (name === "repair" ? brain.pokeFrom?.(settings) : undefined) ?? brain.poke();
-    void network.call(ALWAYS, this.#all[name].node, poked, () => POKES[name]).catch(() => undefined);
+    void network.call(ALWAYS, this.of(name), poked, () => pokeStepOf(name)).catch(() => undefined);
   }
 
-  /** The stores of namespaced objects; those that hold nothing are left out. */
-  content(caller: Caller): Pick<MaintainedStore, "closeNamespace" | "emptyNamespace"> {
-    const { network, services } = this.cluster;
-    return {
-      closeNamespace: (name, uid) =>
-        network.call(
-          caller,
-          services,
-          (brain) => brain.closeNamespace(name, uid),
-          () => "closeNamespace",
-        ),
-      emptyNamespace: (name, uid) =>
-        network.call(
-          caller,
-          services,
-          (brain) => brain.emptyNamespace(name, uid),
-          () => "emptyNamespace",
-        ),
-    };
+  /** The brain of a controller in one life. */
+  made(name: Simulated, life: Life): ControllerBrain {
+    if (this.off.has(name)) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
+    const brain = this.brain(name, this.setting(name, life));
+    return overriding(brain, { alarm: () => this.#track(name, brain.alarm()) });
   }
 
-  #made(name: Simulated, life: Life): ControllerBrain {
+  brain(name: Simulated, setting: ControllerSetting): ControllerBrain {
+    return CONTROLLERS.make(`default/controllers/${name}`, setting);
+  }
+
+  /** What a controller has of its object. */
+  setting(name: Simulated, life: Life): ControllerSetting {
     const { cluster } = this;
     const { clock } = life;
-    if (this.#all[name].isOff) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
-    return CONTROLLERS.make(`default/controllers/${name}`, {
+    const { graph, repair, settings } = cluster.tables.controllers;
+    return {
       cluster: "default",
       clock: (name === "repair" && cluster.sabotage.repairClock?.(clock)) || clock,
       recorder: cluster.recorder(life),
       config: () => cluster.config,
       peers: this.#peers(life),
-      tables: {
-        graph: new MemoryGraphStorage(),
-        repair: whileAlive(this.repairTables, life),
-        settings: whileAlive(this.#settings, life),
-      },
-      wakeAt: (atMs) => this.#all[name].wakeAt(life, atMs),
-      background: (work) => void this.#all[name].track(work),
-      restart: () => void (life.isAlive() && this.#all[name].node.crash()),
-    });
+      tables: { graph: whileAlive(graph, life), repair: whileAlive(repair, life), settings: whileAlive(settings, life) },
+      wakeAt: (atMs) => this.#wakeAt(name, life, atMs),
+      background: (work) => void this.#track(name, work),
+      restart: () => void (life.isAlive() && this.of(name).crash()),
+    };
   }
 
-  #peers(life: Life): ControllerSetting["peers"] {
-    const { network, namespaces, repairWatch } = this.cluster;
-    const asked = <T>(step: ProtocolStep, work: (store: (typeof namespaces.node)["brain"]) => Promise<T>): Promise<T> =>
-      network.call(life, namespaces.node, work, () => step);
+  /** Notes that a pass is under way until the work is done. */
+  async #track(name: Simulated, work: Promise<void>): Promise<void> {
+    const { deaths } = this.of(name);
+    this.#passes.set(name, (this.#passes.get(name) ?? 0) + 1);
+    await work;
+    if (deaths === this.of(name).deaths) this.#passes.set(name, (this.#passes.get(name) ?? 1) - 1);
+  }
+
+  /** Sets the alarm of the object, unless that fails. */
+  #wakeAt(name: Simulated, life: Life, atMs: number): Promise<void> {
+    const { network, scheduler } = this.cluster;
+    if (network.chance(network.faults.alarmFails)) {
+      network.faulted++;
+      network.occurred(`alarm of ${name} not set`);
+      return Promise.reject(new Error("the alarm cannot be set"));
+    }
+    // Repair sets its alarm for suspects too, which wait for time and not for a peer.
+    if (name === "namespaces" && atMs - scheduler.now >= LONG_WAIT_MS) network.occurred("namespaces waited long");
+    if (life.isAlive()) this.of(name).setAlarm(atMs);
+    return Promise.resolve();
+  }
+
+  #peers(life: Caller): ControllerSetting["peers"] {
+    const { cluster } = this;
+    const { network, plain } = cluster;
+    const asked = <T>(step: ProtocolStep, work: (store: (typeof plain.namespaces)["brain"]) => Promise<T>): Promise<T> =>
+      network.call(life, plain.namespaces, work, () => step);
+    const content = new Map(contentNodes(cluster).map((node) => [node.name, contentOf(cluster, life, node)]));
     return {
-      ...repairWatch.peers(life),
-      stores: () => [{ definition: servicesDefinition, store: () => this.content(life) as never }],
+      ...this.repairWatch.peers(life),
+      stores: () =>
+        this.collectorWatch.stores(life).map(({ definition, store }) => ({
+          definition,
+          store: () => ({ ...NO_CONTENT, ...store(), ...content.get(definition.resource) }),
+        })),
       namespaces: () => ({
         get: (key, resourceVersion) => asked("getNamespace", (store) => store.get(key, resourceVersion)),
         write: (request) => {
@@ -156,7 +116,7 @@ export class SimControllers {
           return asked(isEnd ? "finalizeNamespace" : "reportNamespace", (store) => store.write(request));
         },
       }),
-      listNamespaces: (request) => asked("listNamespaces", (store) => Promise.resolve(namespaces.list(store, request))),
+      listNamespaces: (request) => asked("listNamespaces", (store) => Promise.resolve(namespacesList(store, request))),
       events: () => ({
         get: () => Promise.reject(new Error("events are not kept here")),
         write: () => Promise.reject(new Error("events are not kept here")),
@@ -164,3 +124,8 @@ export class SimControllers {
     };
   }
 }
+
+const NO_CONTENT = {
+  closeNamespace: () => Promise.reject(new Error("this store is of no namespace")),
+  emptyNamespace: () => Promise.reject(new Error("this store is of no namespace")),
+};

@@ -1,7 +1,8 @@
 /** One random history of a cluster, from its seed alone: clients write, things break, everything comes to rest, the invariants are checked. */
 import { checkQuiet } from "./checks";
 import { SimClients } from "./clients";
-import { SimCluster, type Sabotage } from "./cluster";
+import { SimCluster } from "./cluster";
+import type { Sabotage } from "./platform";
 import type { FaultRates } from "./network";
 import { NO_FAULTS } from "./network";
 import { pick, seededRandom } from "./seeded-random";

@@ -2,56 +2,31 @@
 import { PlainStore } from "../../../src/controllers/plain-store";
 import { NAMESPACE_FINALIZER } from "../../../src/api/registry/namespaces/strategy";
 import type { Namespace } from "../../../src/api/meta/kubernetes";
-import type { CollectionRequest, GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
+import type { CollectionRequest, WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/extension";
 import { observed } from "../../../src/api/store/observed";
-import type { SimCluster } from "./cluster";
-import { type Caller, CLIENT, type Life, SimNode } from "./network";
+import type { SimPlatform } from "./platform";
+import { CLIENT, type Life } from "./network";
+import { contentNodes, contentOf, controllerOf } from "./peers";
 import { storePorts } from "./stores";
-import { StoreTables } from "./tables";
 import { DELETE } from "../worlds/store-world";
 
 const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" };
 
 export class SimNamespaces {
-  readonly node: SimNode<PlainStore>;
-  readonly #tables = new StoreTables();
   /** by name: how often the controller had died when the deletion began */
   readonly #begun = new Map<string, number>();
 
-  constructor(private readonly cluster: SimCluster) {
-    this.node = new SimNode<PlainStore>(
-      "namespaces",
-      cluster.network,
-      (life) => this.#made(life),
-      () => Promise.resolve(),
-    );
-    this.#tables.journal.gate = this.node.gate;
-  }
-
-  get commits(): number {
-    return this.#tables.journal.commits;
-  }
+  constructor(private readonly cluster: SimPlatform) {}
 
   has(name: string): boolean {
-    return this.#tables.store.objectGet(name) !== undefined;
+    return this.cluster.tables.namespaces.store.objectGet(name) !== undefined;
   }
 
   /** names of those that are being deleted */
   get terminating(): string[] {
-    const all = this.#tables.store.objectScan("", "").map(({ data }) => JSON.parse(data) as Namespace);
+    const all = this.cluster.tables.namespaces.store.objectScan("", "").map(({ data }) => JSON.parse(data) as Namespace);
     return all.flatMap(({ metadata }) => (metadata?.deletionTimestamp ? [metadata.name ?? ""] : []));
-  }
-
-  /** What a store asks before it creates something there. */
-  lookUp(caller: Caller, name: string): Promise<GetResult> {
-    const key: ObjectKey = { namespace: "", name };
-    return this.cluster.network.call(
-      caller,
-      this.node,
-      (store) => store.get(key, ""),
-      () => "learnNamespace",
-    );
   }
 
   create(name: string): Promise<WriteResult> {
@@ -67,26 +42,21 @@ export class SimNamespaces {
     void (this.has(name) ? this.remove(name) : this.create(name)).catch(() => undefined);
   }
 
-  /** A list of the store, as its object answers it. */
-  list(store: PlainStore, request: CollectionRequest): { items: Namespace[] } {
-    const page = store.list(request);
-    if (!page.ok) throw new Error(page.error.message);
-    return { items: page.value.rows.map((row) => JSON.parse(row) as Namespace) };
-  }
-
   #send(request: WriteRequest): Promise<WriteResult> {
-    return this.cluster.network.call(CLIENT, this.node, (store) => store.write(request));
+    return this.cluster.network.call(CLIENT, this.cluster.plain.namespaces, (store) => store.write(request));
   }
 
-  #made(life: Life): PlainStore {
+  /** The brain of the namespaces store in one life. */
+  made(life: Life): PlainStore {
     const { cluster } = this;
-    const ports = storePorts(cluster, life, { group: "", resource: "namespaces", tables: this.#tables });
+    const ports = storePorts(cluster, life, { group: "", resource: "namespaces", tables: cluster.tables.namespaces });
     return new PlainStore({
       ...ports,
       peers: {
         ...ports.peers,
-        followers: () => [cluster.controllers.stub(life, "namespaces")],
-        closeNamespace: ({ name, uid }) => cluster.controllers.content(life).closeNamespace(name, uid),
+        followers: () => [controllerOf(cluster, life, "namespaces")],
+        closeNamespace: ({ name, uid }) =>
+          Promise.all(contentNodes(cluster).map((node) => contentOf(cluster, life, node).closeNamespace(name, uid))),
       },
       extended: (extension) => this.#watched(extension),
     });
@@ -96,12 +66,12 @@ export class SimNamespaces {
     return observed(extension, {
       committed: ({ key, type, before, after }) => {
         const [was, is] = [before, after] as (Namespace | undefined)[];
-        const { deaths } = this.cluster.controllers.of("namespaces");
+        const { deaths } = this.cluster.controllerNodes.namespaces;
         if (is?.metadata?.deletionTimestamp && !was?.metadata?.deletionTimestamp) this.#begun.set(key, deaths);
         const isHeld = (namespace: Namespace | undefined): boolean => namespace?.spec?.finalizers?.includes(NAMESPACE_FINALIZER) ?? false;
-        if (isHeld(was) && !isHeld(is)) this.#tables.journal.note("finalizeNamespace");
+        if (isHeld(was) && !isHeld(is)) this.cluster.tables.namespaces.journal.note("finalizeNamespace");
         else if (is && JSON.stringify(was?.status) !== JSON.stringify(is.status) && was?.metadata?.deletionTimestamp)
-          this.#tables.journal.note("reportNamespace");
+          this.cluster.tables.namespaces.journal.note("reportNamespace");
         if (type !== "DELETED") return;
         if ((this.#begun.get(key) ?? deaths) < deaths) this.cluster.network.occurred("namespace finalized after a crash");
         this.#begun.delete(key);
@@ -110,4 +80,11 @@ export class SimNamespaces {
       turnLost: () => undefined,
     });
   }
+}
+
+/** A list of the namespaces store, as its object answers it. */
+export function namespacesList(store: PlainStore, request: CollectionRequest): { items: Namespace[] } {
+  const page = store.list(request);
+  if (!page.ok) throw new Error(page.error.message);
+  return { items: page.value.rows.map((row) => JSON.parse(row) as Namespace) };
 }

@@ -231,6 +231,8 @@ export class SimNode<Brain> {
   readonly gate: CommitGate;
   /** the object's clock does not jump */
   hasRightTime = false;
+  /** how often the object died */
+  deaths = 0;
   /** called with each crash */
   onCrash: () => void = () => undefined;
   /** how far the object's clock is from the right time */
@@ -290,6 +292,7 @@ export class SimNode<Brain> {
     this.#life++;
     this.#brain = undefined;
     this.network.crashes++;
+    this.deaths++;
     this.onCrash();
     for (const fail of [...this.#callers]) fail(new Error("the object was reset"));
     this.#callers.clear();

@@ -1,16 +1,12 @@
-/** The owners of a simulated cluster: the real class on gated tables, and how peers call it. */
+/** The owners of a simulated cluster: the real class on gated tables. */
 import { Owner } from "../../../src/addresses/alloc/owner";
 import type { OwnerStorage, StoredRow } from "../../../src/addresses/alloc/owner-storage";
 import type { Random, Recorder } from "../../../src/core/base/ports";
-import type { RepairedOwner } from "../../../src/addresses/rpc/repair";
-import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
 import { MemoryOwnerStorage } from "../memory/owner-storage";
 import { overriding } from "../worlds/overriding";
-import type { SimCluster } from "./cluster";
 import { type CommitGate, commitStepsOf } from "./journal";
-import { type Caller, type Life, whileAlive } from "./network";
-import { plainCopy } from "./plain-copy";
-import { type ProtocolStep, stepOfConfigure, stepOfReceive } from "./protocol-steps";
+import { type Life, whileAlive } from "./network";
+import type { ProtocolStep } from "./protocol-steps";
 
 /** An owner in one of its lives. `copyRowsMax`: of one chunk of a hand-off. */
 export function makeOwner(
@@ -32,77 +28,6 @@ export function makeOwner(
       return owner.seed(epoch, items);
     },
   });
-}
-
-/** The owner of this uid, as `caller` reaches it over the network. */
-export function ownerOf(cluster: SimCluster, caller: Caller, uid: string): ServiceCIDRRpc & Pick<RepairedOwner, "rowsOf"> {
-  const { node, storage } = cluster.owner(uid);
-  const { sabotage } = cluster;
-  const call = <T>(effect: (owner: ServiceCIDRRpc) => Promise<T>, step?: () => ProtocolStep | undefined): Promise<T> =>
-    cluster.network.call(caller, node, (owner) => effect(sabotage.owner?.(owner, uid) ?? owner), step);
-  const config = (): Omit<OwnerConfig, "epoch"> | undefined => {
-    const stored = storage.configLoad();
-    return stored && (JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">);
-  };
-  return {
-    configure: (next) =>
-      call(
-        (owner) => owner.configure(plainCopy(next)),
-        () => stepOfConfigure(config(), next),
-      ),
-    allocate: (items) =>
-      call(
-        (owner) => owner.allocate(plainCopy(items)),
-        () => "allocate",
-      ),
-    release: (items) =>
-      call(
-        (owner) => owner.release(plainCopy(items)),
-        () => "release",
-      ),
-    seed: (epoch, items) =>
-      call(
-        (owner) => owner.seed(epoch, plainCopy(items)),
-        () => "seed",
-      ),
-    rowsSince: (after, limit) =>
-      call(
-        (owner) => owner.rowsSince(after, limit),
-        () => "audit",
-      ),
-    countTaken: (intervals) =>
-      call(
-        (owner) => owner.countTaken(plainCopy(intervals)),
-        () => "countTaken",
-      ),
-    free: () =>
-      call(
-        (owner) => owner.free(),
-        () => "countFree",
-      ),
-    partition: (prefixes, rowsMax) =>
-      call(
-        (owner) => owner.partition([...prefixes], rowsMax),
-        () => "cut",
-      ),
-    rowsOf: (addresses) =>
-      cluster.network.call(
-        caller,
-        node,
-        (owner) => owner.rowsOf(addresses),
-        () => "rowsOf",
-      ),
-    copyOut: (handoff, after) =>
-      call(
-        (owner) => owner.copyOut(plainCopy(handoff), after),
-        () => "copyOut",
-      ),
-    receive: (handoff, chunk) =>
-      call(
-        (owner) => owner.receive(handoff, plainCopy(chunk)),
-        () => stepOfReceive(chunk),
-      ),
-  };
 }
 
 export class GatedOwnerStorage extends MemoryOwnerStorage {

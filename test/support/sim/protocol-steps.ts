@@ -20,9 +20,10 @@ const READ_STEPS = {
   handoff: ["cut", "copyOut"],
   repair: ["feed", "writers", "rowsOf", "checkBitmap", "makeWhole", "makeHeld", "giveUp"],
   namespace: ["learnNamespace", "emptyNamespace", "listNamespaces", "getNamespace"],
+  collection: ["linkChanges", "listLinks", "readLinks"],
 } as const;
 /** Calls of controllers, whose clocks do not jump. */
-const POKE_STEPS = { controllers: ["pokeNamespaces", "pokeRepair"] } as const;
+const POKE_STEPS = { controllers: ["pokeNamespaces", "pokeRepair", "pokeCollector"] } as const;
 /** Calls that write. */
 const WRITE_STEPS = {
   create: ["allocate", "createAddresses"],
@@ -32,6 +33,7 @@ const WRITE_STEPS = {
   handoff: ["freeze", "open", "chunk", "seal", "activate", "drop", "thaw", "discard"],
   repair: ["restore"],
   namespace: ["closeNamespace", "reportNamespace", "finalizeNamespace"],
+  collection: ["collect", "unlink", "finishDeletion"],
 } as const;
 /** Transactions of a store or of the Coordinator: no call, so nothing of it can be lost on the way. */
 const COMMIT_STEPS = {
@@ -42,6 +44,7 @@ const COMMIT_STEPS = {
   handoff: ["begin", "commit", "end", "rest"],
   repair: ["repairTurn"],
   namespace: ["emptyBatch"],
+  collection: ["noteGraph"],
 } as const;
 /** What controllers have to come to. */
 export const CONTROLLER_OCCURRENCES = [
@@ -49,8 +52,13 @@ export const CONTROLLER_OCCURRENCES = [
   "pass of namespaces crashed",
   "alarm of repair not set",
   "alarm of namespaces not set",
+  "pass of garbage-collection crashed",
+  "alarm of garbage-collection not set",
   "namespaces waited long",
   "namespace finalized after a crash",
+  "Foreground deletion ended after a crash",
+  "dependent orphaned",
+  "dependent kept by another owner",
 ] as const;
 /** What no fault has to meet, and what histories have to come to all the same. */
 export const OCCURRENCES = [
@@ -83,6 +91,11 @@ const RARE_STEPS: ReadonlySet<ProtocolStep> = new Set<ProtocolStep>([
   "finalizeNamespace",
   "pokeNamespaces",
   "emptyBatch",
+  "pokeCollector",
+  "listLinks",
+  "collect",
+  "unlink",
+  "finishDeletion",
   "pokeRepair",
   "readyTopology",
   "close",

@@ -7,7 +7,7 @@ import type { WrittenAddress } from "../../../src/addresses/rpc/repair";
 import { parseTime } from "../../../src/api/meta/time";
 import type { ObjectFeed } from "../../../src/api/rpc/object-feed";
 import { ipAddressesOf, servicesOf } from "./checks";
-import type { SimCluster } from "./cluster";
+import type { SimPlatform } from "./platform";
 import type { Caller, SimNode } from "./network";
 import { plainCopy } from "./plain-copy";
 import type { ProtocolStep } from "./protocol-steps";
@@ -29,7 +29,7 @@ export class RepairWatch {
   /** uids of the IPAddresses that repair looked at last, by name */
   readonly #seen = new Map<string, string>();
 
-  constructor(private readonly cluster: SimCluster) {}
+  constructor(private readonly cluster: SimPlatform) {}
 
   /** The objects as a repair controller calls them in one of its lives. */
   peers(caller: Caller): RepairPeers {

@@ -5,7 +5,7 @@ import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/ser
 import { relation } from "../../../src/core/net/prefix";
 import { storedPrefix } from "../../../src/addresses/topology/stored-prefix";
 import { overriding } from "../worlds/overriding";
-import type { Sabotage } from "./cluster";
+import type { Sabotage } from "./platform";
 
 /** By what is missing. Made anew for every history: some remember what they did. */
 export const sabotages: Readonly<Record<string, () => Sabotage>> = {
@@ -22,10 +22,26 @@ export const sabotages: Readonly<Record<string, () => Sabotage>> = {
         },
       }),
   }),
+  "precondition of the collector": noPrecondition,
+  "complete pull of the collector": noCompletePull,
   "age of orphans": noAge,
   "holder kind": noHolderKind,
   "second look": noSecondLook,
 };
+
+/** The collector deletes what it has read, however that has changed since. */
+function noPrecondition(): Sabotage {
+  return {
+    collectorWrite: (request) => (request.verb === "delete" ? { ...request, options: { ...request.options, preconditions: {} } } : request),
+  };
+}
+
+/** The collector takes the first page of a store's changes for all of them. */
+function noCompletePull(): Sabotage {
+  return {
+    linkChanges: (answer) => (answer.kind === "changes" ? { ...answer, changes: answer.changes.slice(0, 1), more: false } : answer),
+  };
+}
 
 /** For repair every orphan is old enough to go. */
 function noAge(): Sabotage {

@@ -7,7 +7,7 @@ import { createRange, deleteRange, patchRange } from "../objects/range-requests"
 import { RepairWorld } from "../worlds/repair-world";
 import { objectOf, SimApi } from "./api";
 import { checkQuiet, ipAddressesOf } from "./checks";
-import type { SimOptions } from "./cluster";
+import type { SimOptions } from "./platform";
 import type { Fate } from "./network";
 
 interface Plan {

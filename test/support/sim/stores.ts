@@ -3,23 +3,19 @@ import { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-
 import type { LedgerPeers } from "../../../src/addresses/clusterip/ledger-store";
 import { ServicesStore } from "../../../src/addresses/clusterip/services-store";
 import { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
-import type { CoordinatorRpc } from "../../../src/addresses/rpc/topology";
-import type { IPAddressesRpc } from "../../../src/addresses/rpc/ip-addresses";
-import type { RepairedAddresses } from "../../../src/addresses/rpc/repair";
 import { topologyCopyKey } from "../../../src/addresses/topology/topology-copy";
 import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import { definitionOf } from "../../../src/api/registry/all";
 import type { ClusterStorePorts } from "../../../src/api/store/cluster-store";
 import type { StoreExtension } from "../../../src/api/store/extension";
 import type { StoreEngine } from "../../../src/api/store/store-engine";
-import type { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
+import { PlainStore } from "../../../src/controllers/plain-store";
 import { overriding } from "../worlds/overriding";
-import type { SimCluster } from "./cluster";
+import type { SimPlatform } from "./platform";
 import { fakeDigest } from "./fake-digest";
 import type { Journal } from "./journal";
 import { type Life, whileAlive } from "./network";
-import { ownerOf } from "./owner";
-import { plainCopy } from "./plain-copy";
+import { controllerOf, coordinatorOf, ipAddressesOf, lookUpNamespace, ownerOf } from "./peers";
 import type { ProtocolStep } from "./protocol-steps";
 import type { StoreTables } from "./tables";
 
@@ -29,7 +25,7 @@ const CLUSTER = "sim";
 const DELETED_TOGETHER = 2;
 const DEFAULT_SERVICE = "default/kubernetes";
 
-export function makeServices(cluster: SimCluster, life: Life): ServicesStore {
+export function makeServices(cluster: SimPlatform, life: Life): ServicesStore {
   const tables = cluster.tables.services;
   const { freeCounts } = tables;
   if (freeCounts.saved.size > 0) cluster.network.occurred("free counts loaded");
@@ -66,7 +62,7 @@ export function makeServices(cluster: SimCluster, life: Life): ServicesStore {
   return brain;
 }
 
-export function makeIPAddresses(cluster: SimCluster, life: Life): IPAddressesStore {
+export function makeIPAddresses(cluster: SimPlatform, life: Life): IPAddressesStore {
   const tables = cluster.tables.ipAddresses;
   const brain = new IPAddressesStore({
     ...storePorts(cluster, life, { group: "networking.k8s.io", resource: "ipaddresses", tables }),
@@ -78,13 +74,13 @@ export function makeIPAddresses(cluster: SimCluster, life: Life): IPAddressesSto
   return brain;
 }
 
-export function makeCoordinator(cluster: SimCluster, life: Life, storage: MemoryCoordinatorStorage): CoordinatorStore {
+export function makeCoordinator(cluster: SimPlatform, life: Life): CoordinatorStore {
   const { handoff, ranges } = cluster.options;
   const { onlyRanges } = cluster;
   const ports = storePorts(cluster, life, { group: "networking.k8s.io", resource: "servicecidrs", tables: cluster.tables.coordinator });
   return new CoordinatorStore({
     ...ports,
-    topology: whileAlive(storage, life),
+    topology: whileAlive(cluster.coordinatorStorage, life),
     settings: { defaultRanges: ranges, staticBands: true, ...(onlyRanges ? { onlyRanges } : {}) },
     peers: {
       ...ports.peers,
@@ -106,8 +102,18 @@ export function makeCoordinator(cluster: SimCluster, life: Life, storage: Memory
   });
 }
 
+/** The store of Leases, which are owners and dependents here. */
+export function makeLeases(cluster: SimPlatform, life: Life): PlainStore {
+  const tables = cluster.tables.leases;
+  const ports = storePorts(cluster, life, { group: "coordination.k8s.io", resource: "leases", tables });
+  return new PlainStore({
+    ...ports,
+    peers: { ...ports.peers, followers: () => [], closeNamespace: () => Promise.reject(new Error("this store knows of no namespaces")) },
+  });
+}
+
 export function storePorts(
-  cluster: SimCluster,
+  cluster: SimPlatform,
   life: Life,
   { group, resource, tables }: { group: string; resource: string; tables: StoreTables },
 ): ClusterStorePorts {
@@ -130,22 +136,21 @@ export function storePorts(
       put: (key, bytes) => cluster.directory.put(life, key, bytes),
     },
     peers: {
-      namespace: (name) => cluster.namespaces.lookUp(life, name),
-      // Nothing in a simulated cluster has an owner.
-      garbageCollector: () => ({ poke: () => Promise.resolve() }),
+      namespace: (name) => lookUpNamespace(cluster, life, name),
+      garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
     },
     noteBusy: () => undefined,
     end: () => Promise.reject(new Error("no simulated cluster is deleted")),
     deletedTogether: DELETED_TOGETHER,
-    extended: (extension) => watched(cluster, life, resource, extension),
+    extended: (extension) => watched(cluster, life, { resource, journal: tables.journal }, extension),
   };
 }
 
 function ledgerPorts(
-  cluster: SimCluster,
+  cluster: SimPlatform,
   life: Life,
   node: { setAlarm(atMs: number): void },
-  { ledger }: SimCluster["tables"]["services"],
+  { ledger }: SimPlatform["tables"]["services"],
 ) {
   return {
     ledger: (cluster.sabotage.ledger ?? same)(whileAlive(ledger, life)),
@@ -154,37 +159,13 @@ function ledgerPorts(
   };
 }
 
-function ledgerPeers(cluster: SimCluster, life: Life): LedgerPeers {
+function ledgerPeers(cluster: SimPlatform, life: Life): LedgerPeers {
   return {
-    namespace: (name) => cluster.namespaces.lookUp(life, name),
-    garbageCollector: () => ({ poke: () => Promise.resolve() }),
+    namespace: (name) => lookUpNamespace(cluster, life, name),
+    garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
     coordinator: () => coordinatorOf(cluster, life),
     owner: (uid) => ownerOf(cluster, life, uid),
-    repair: () => cluster.controllers.stub(life, "repair"),
-  };
-}
-
-function coordinatorOf(cluster: SimCluster, life: Life): Pick<CoordinatorRpc, "topology" | "countedTopology" | "readyTopology"> {
-  const call = <T>(step: ProtocolStep, effect: (coordinator: CoordinatorStore) => Promise<T>): Promise<T> =>
-    cluster.network.call(life, cluster.coordinator, effect, () => step);
-  return {
-    topology: () => call("topology", (coordinator) => coordinator.topology()),
-    countedTopology: () => call("countedTopology", (coordinator) => coordinator.countedTopology()),
-    readyTopology: (waitMs) => call("readyTopology", (coordinator) => coordinator.readyTopology(waitMs)),
-  };
-}
-
-function ipAddressesOf(
-  cluster: SimCluster,
-  life: Life,
-): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "pendingReleases" | "restoreMany"> {
-  const call = <T>(step: ProtocolStep, effect: (store: IPAddressesStore) => Promise<T>): Promise<T> =>
-    cluster.network.call(life, cluster.ipAddresses, effect, () => step);
-  return {
-    restoreMany: (writes) => call("restore", (store) => store.restoreMany(plainCopy(writes))),
-    createMany: (writes) => call("createAddresses", (store) => store.createMany(plainCopy(writes))),
-    pendingReleases: (asked) => call("pendingReleases", (store) => store.pendingReleases(plainCopy(asked))),
-    deleteMany: (items) => call("deleteAddresses", (store) => store.deleteMany(plainCopy(items))),
+    repair: () => controllerOf(cluster, life, "repair"),
   };
 }
 
@@ -210,7 +191,12 @@ function same<T>(port: T): T {
 }
 
 /** The extension, with a look at what becomes of its writes. */
-function watched<Supply>(cluster: SimCluster, life: Life, resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply> {
+function watched<Supply>(
+  cluster: SimPlatform,
+  life: Life,
+  { resource, journal }: { resource: string; journal: Journal },
+  extension: StoreExtension<Supply>,
+): StoreExtension<Supply> {
   const deadlines = new WeakMap<object, number>();
   const inner = ((resource === "services" || resource === "ipaddresses") && cluster.sabotage.extension?.(extension)) || extension;
   return overriding(inner, {
@@ -220,6 +206,7 @@ function watched<Supply>(cluster: SimCluster, life: Life, resource: string, exte
     },
     committed: (change, operation) => {
       inner.committed?.(change, operation);
+      cluster.kin.note(journal, change.before, change.type === "DELETED" ? undefined : change.after);
       const lateMs = operation ? life.clock.now() - (deadlines.get(operation) ?? Infinity) : 0;
       if (lateMs > 0) cluster.overdue.push(`rule 7: ${change.key} of ${resource} was written ${lateMs} ms after its deadline`);
       if (resource === "services" && change.type === "ADDED" && change.key === DEFAULT_SERVICE && cluster.goneAt.has(DEFAULT_SERVICE)) {

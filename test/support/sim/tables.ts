@@ -3,7 +3,10 @@ import type { LastPublication } from "../../../src/api/store/publisher";
 import { MemoryAllocationCountStorage } from "../memory/allocation-count-storage";
 import type { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
 import { MemoryFreeCountStorage, MemoryIPAddressStorage, MemoryLedgerStorage } from "../memory/ledger-storage";
+import { MemoryGraphStorage } from "../memory/graph-storage";
 import { MemoryNodePortStorage } from "../memory/node-port-storage";
+import { MemoryRepairStorage } from "../memory/repair-storage";
+import { MemorySettingsStorage } from "../memory/settings-storage";
 import { Journal } from "./journal";
 import { SimStoreStorage } from "./store-storage";
 
@@ -49,6 +52,14 @@ export class StoreTables {
   constructor(readonly journal = new Journal()) {
     this.store = new SimStoreStorage(journal);
   }
+}
+
+/** Those of the controllers. */
+export class ControllerTables {
+  readonly graphJournal = new Journal();
+  readonly graph = new MemoryGraphStorage(this.graphJournal);
+  readonly repair = new MemoryRepairStorage();
+  readonly settings = new MemorySettingsStorage();
 }
 
 /** Those of the services store and the ipaddresses store. */

@@ -6,7 +6,9 @@ import type { WordRandom } from "../../../src/core/base/word-random";
 import { checkQuiet } from "./checks";
 import { PASSING_NAMESPACE, SimClients } from "./clients";
 import { SimCompany } from "./company";
-import { SimCluster, type Sabotage } from "./cluster";
+import { SimFamilies } from "./families";
+import { SimCluster } from "./cluster";
+import type { Sabotage } from "./platform";
 import { crashSomeone, drawFaults, isExpected } from "./history";
 import { CLIENT, type FaultRates, NO_FAULTS } from "./network";
 import { SimOperator } from "./operator";
@@ -55,7 +57,8 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     ...(sabotage ? { sabotage } : {}),
   });
   const clients = new SimClients(cluster, random, isDual ? [...NAMED_V4, ...NAMED_V6] : NAMED_V4, isDual, { passing: true });
-  const company = new SimCompany(cluster, random);
+  const families = new SimFamilies(cluster, cluster.controllers.collectorWatch, random, PASSING_NAMESPACE);
+  const company = new SimCompany(cluster, random, families);
   const operator = new SimOperator(cluster, random, { v4: V4, v6: isDual ? V6 : [] }, flips ? ranges : undefined);
   const { network, scheduler } = cluster;
   if (random.below(2) === 0) await scheduler.pass(10_000);
@@ -81,7 +84,7 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }
   cluster.repairWatch.proposing = () => Promise.resolve();
-  await settle(clients, company, random);
+  await settle(clients, company, families, random);
   const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...company.check(), ...cluster.momentary, ...checkOver(cluster)];
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
@@ -101,7 +104,7 @@ async function outlast(cluster: SimCluster, faults: FaultRates): Promise<void> {
   cluster.network.faults = faults;
 }
 
-async function settle(clients: SimClients, company: SimCompany, random: WordRandom): Promise<void> {
+async function settle(clients: SimClients, company: SimCompany, families: SimFamilies, random: WordRandom): Promise<void> {
   const { cluster } = company;
   const { network, scheduler } = cluster;
   await scheduler.pass(random.below(60_000));
@@ -114,6 +117,7 @@ async function settle(clients: SimClients, company: SimCompany, random: WordRand
   await cluster.quiesce();
   // Not before what was late has arrived.
   clients.letGo();
+  families.letGo();
   const isHandingOver = (): boolean => Object.keys(cluster.coordinatorStorage.contents.handoffs).length > 0;
   for (const end = scheduler.now + HANDOFF_REST_MS; isHandingOver() && scheduler.now < end;) await scheduler.pass(10_000);
   await company.settle();

@@ -1,43 +1,57 @@
 /** A whole cluster in virtual time with its repair controller: the classes of all stores and owners, and a pass whenever a test wants one. */
-import { repairPorts } from "../../../src/addresses/repair/repair-peers";
+import type { ControllerBrain } from "../../../durable-objects/controllers";
 import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
-import { Repairer } from "../../../src/addresses/repair/repairer";
+import type { Config } from "../../../src/core/config/config";
 import type { EventReport } from "../../../src/api/events/event-recorder";
-import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../../src/api/meta/kubernetes";
+import { notFound } from "../../../src/api/meta/status";
+import type { CoreEvent, IPAddress, KubeObject, Service, ServiceCIDR } from "../../../src/api/meta/kubernetes";
+import { RETRY_BASE_MS } from "../../../src/controllers/controller";
 import { rfc3339Seconds } from "../../../src/api/meta/time";
 import type { Family } from "../../../src/core/net/family";
-import type { WriteResult } from "../../../src/api/rpc/store";
+import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
+import { eventsDefinition } from "../../../src/api/registry/events/definition";
 import type { StoreEngine } from "../../../src/api/store/store-engine";
-import { MemoryRepairStorage } from "../memory/repair-storage";
+import type { MemoryRepairStorage } from "../memory/repair-storage";
 import { SimCluster } from "../sim/cluster";
-import { ALWAYS, type Caller } from "../sim/network";
+import { ALWAYS, type Life } from "../sim/network";
 import { createRequest, DELETE, WRITE } from "./store-world";
 
-type RepairConfig = Parameters<typeof repairPorts>[0]["config"];
+const NO_EVENT = { ok: false as const, status: notFound(eventsDefinition, "any") };
 
 export class RepairWorld {
-  readonly storage = new MemoryRepairStorage();
   readonly reported: EventReport[] = [];
   /** `level event` of each line in the log */
   readonly logged: string[] = [];
-  repairer: Repairer;
-  #config: RepairConfig | undefined;
+  brain: ControllerBrain;
+  #config: Partial<Config> = {};
   #life = 0;
+  /** when the controller wants its next pass */
+  #alarmAt: number | undefined;
+  /** the last pass ended with work that does not wait for time */
+  #leavesWork = false;
+  /** the pass that a poke has begun */
+  #background: Promise<void> | undefined;
+  /** why the last pass failed */
+  #failure: string | undefined;
 
   constructor(readonly cluster: SimCluster) {
     // The passes are those that the test asks for.
-    cluster.controllers.of("repair").isOff = true;
-    this.repairer = this.#made();
+    cluster.controllers.off.add("repair");
+    this.brain = this.#made();
+  }
+
+  get storage(): MemoryRepairStorage {
+    return this.cluster.tables.controllers.repair;
   }
 
   /** The controller's object dies and is there again: its rows stay, what it was about to do does not happen. */
   crash(): void {
     this.#life++;
-    this.repairer = this.#made();
+    this.brain = this.#made();
   }
 
   /** The same under another configuration than the cluster's. */
-  runUnder(config: RepairConfig): void {
+  runUnder(config: Partial<Config>): void {
     this.#config = config;
     this.crash();
   }
@@ -67,18 +81,29 @@ export class RepairWorld {
     return this.cluster.scheduler.run(promise);
   }
 
-  /** One pass as the controller's object would run it; again while it says that there is more. */
+  /** Passes as the controller's object runs them when its alarm rings, as long as they leave work. Rejects when one fails. */
   async pass(): Promise<void> {
-    for (let again = true; again;) ({ left: again } = await this.run(this.repairer.run()));
+    while (await this.onePass());
+  }
+
+  /** One pass as the alarm asks for it; whether it leaves work. Rejects when it fails. */
+  onePass(): Promise<boolean> {
+    return this.#passOf(() => this.brain.alarm());
+  }
+
+  /** One pass as a poke asks for it: what has changed, and no sweep. Rejects when it fails. */
+  async changes(): Promise<void> {
+    await this.#passOf(async () => {
+      await this.brain.poke();
+      await this.#background;
+    });
   }
 
   /** Lets time go on, with the passes that the controller asked for. */
   async wait(durationMs: number): Promise<void> {
     const end = this.now + durationMs;
-    for (;;) {
-      const due = this.storage.suspectEarliest();
-      if (due === undefined || due > end) break;
-      await this.cluster.scheduler.pass(Math.max(0, due - this.now));
+    while (this.#alarmAt !== undefined && this.#alarmAt <= end) {
+      await this.cluster.scheduler.pass(Math.max(0, this.#alarmAt - this.now));
       await this.pass();
     }
     await this.cluster.scheduler.pass(Math.max(0, end - this.now));
@@ -175,23 +200,53 @@ export class RepairWorld {
     return store === "services" ? network.call(ALWAYS, services, done) : network.call(ALWAYS, ipAddresses, done);
   }
 
-  #made(): Repairer {
+  async #passOf(work: () => Promise<void>): Promise<boolean> {
+    this.#alarmAt = this.#failure = undefined;
+    this.#leavesWork = false;
+    await this.run(work());
+    if (this.#failure !== undefined) throw new Error(this.#failure);
+    return this.#leavesWork;
+  }
+
+  #made(): ControllerBrain {
     const { cluster } = this;
     const life = this.#life;
     const isAlive = (): boolean => life === this.#life;
-    const clock = cluster.scheduler.clock(isAlive);
-    const caller: Caller = { isAlive, die: () => void (isAlive() && this.crash()) };
-    const ports = repairPorts(
-      {
-        clock: cluster.sabotage.repairClock?.(clock) ?? clock,
-        recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
-        storage: this.storage,
-        events: { report: (event) => void this.reported.push(event), flush: () => Promise.resolve() },
-        config: this.#config ?? cluster.config,
+    const lived: Life = { isAlive, die: () => void (isAlive() && this.crash()), clock: cluster.scheduler.clock(isAlive) };
+    const setting = cluster.controllers.setting("repair", lived);
+    return cluster.controllers.brain("repair", {
+      ...setting,
+      config: () => ({ ...setting.config(), ...this.#config }),
+      recorder: {
+        log: (level, event, { error } = {}) => {
+          this.logged.push(`${level} ${event}`);
+          if (event === "controller pass failed" && isAlive()) this.#failure = String(error);
+        },
       },
-      cluster.repairWatch.peers(caller),
-    );
-    return new Repairer(ports);
+      tables: { ...setting.tables, repair: this.storage },
+      peers: { ...setting.peers, events: () => ({ write: (request) => this.#noteEvent(request), get: () => Promise.resolve(NO_EVENT) }) },
+      wakeAt: (atMs) => {
+        if (isAlive()) this.#noteAlarm(atMs);
+        return Promise.resolve();
+      },
+      background: (work) => void (this.#background = work),
+      restart: () => lived.die?.(),
+    });
+  }
+
+  /** A pass that leaves work asks for the soonest alarm that there is. So does one whose next suspect is due by then. */
+  #noteAlarm(atMs: number): void {
+    this.#alarmAt = atMs;
+    const soonest = this.now + RETRY_BASE_MS;
+    const due = this.storage.suspectEarliest() ?? Infinity;
+    this.#leavesWork = atMs <= soonest && (due <= this.now || due > soonest);
+  }
+
+  #noteEvent(request: WriteRequest): Promise<WriteResult> {
+    if (request.verb !== "create") return Promise.reject(new Error("an event is written once here"));
+    const { involvedObject, type = "", reason = "", action = "", message = "" } = JSON.parse(request.object) as CoreEvent;
+    this.reported.push({ regarding: involvedObject, type: type as EventReport["type"], reason, action, note: message });
+    return Promise.resolve({ ok: true, code: 201, object: request.object, warnings: [], gone: false });
   }
 }
 

@@ -37,7 +37,7 @@ describe("healthy cluster", () => {
     await world.wait(60_000);
     for (let poke = 0; poke < 3; poke++) {
       world.calls.length = 0;
-      await world.run(world.repairer.run({ sweeps: false }));
+      await world.changes();
       expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "services.objectsSince"]);
     }
     world.calls.length = 0;
@@ -140,11 +140,11 @@ describe("full sweep that was asked for", () => {
       return false;
     };
     // The promise of the life that ends never settles.
-    void world.repairer.run();
+    void world.brain.alarm();
     await world.cluster.scheduler.pass(1_000);
     expect([crashes, world.storage.numberGet("sweeps")]).toEqual([1, sweeps]);
     world.calls.length = 0;
-    await world.run(world.repairer.run({ sweeps: false }));
+    await world.changes();
     const pages = ["services", "ipaddresses"].map((what) => world.calls.filter((call) => call === `${what}.objectsAfter`).length);
     expect([world.storage.numberGet("sweeps"), pages]).toEqual([sweeps + 1, [3, 3]]);
   });

@@ -1,8 +1,12 @@
 /** `npm start`: serves Servicenet on this machine until Ctrl-C. */
 import { relative } from "node:path";
+import { npmAbove } from "./serve/npm-above";
 import { parseOptions, usage } from "./serve/options";
 import { ownSignals } from "./serve/signals";
 import { runProgram } from "./terminal/command-line";
+
+const NPM_INTERVAL_MS = 500;
+const npm = npmAbove();
 
 const code = await runProgram({
   name: "servicenet",
@@ -12,6 +16,7 @@ const code = await runProgram({
     const { serve } = await import("./serve/server");
     const stopped = new AbortController();
     ownSignals(() => stopped.abort());
+    setInterval(() => npm.isGone() && stopped.abort(), NPM_INTERVAL_MS).unref();
     return serve(options, stopped, {
       ready: ({ url, folder }) => {
         const ready = `Servicenet is ready at ${url} (data in ${shown(folder.path)}, Ctrl-C stops)`;

@@ -6,7 +6,7 @@
  *   runner.lock   identity of the runner that uses the folder
  *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
  */
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, watch, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify, isRunning } from "./processes";
@@ -24,6 +24,8 @@ export interface DataFolder {
   recordRuntime(runtime: ProcessIdentity): void;
   /** false once the folder was removed, or another runner has made a new one in its place. */
   isThere: () => boolean;
+  /** Calls `work` soon after something in the folder itself was removed or made, where the system tells of that; until the returned function is called. */
+  onChange(work: () => void): () => void;
   /** Gives the folder up. */
   release(): void;
 }
@@ -60,6 +62,7 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
       writeWhole(file("workerd.json"), JSON.stringify(runtime));
     },
     isThere: () => isLockOf(self, file("runner.lock")),
+    onChange: (work) => watchFolder(path, work),
     release: () => {
       for (const name of ["workerd.json", "runner.lock"]) unlinkIfPossible(file(name));
     },
@@ -102,6 +105,17 @@ function isLockOf(self: ProcessIdentity, path: string): boolean {
   if (!existsSync(path)) return false;
   const holder = readIdentity(path);
   return !holder || (holder.pid === self.pid && holder.startedAt === self.startedAt);
+}
+
+function watchFolder(path: string, work: () => void): () => void {
+  try {
+    const watcher = watch(path, { persistent: false }, work);
+    // Whoever asks now and then learns of it later.
+    watcher.on("error", () => watcher.close());
+    return () => watcher.close();
+  } catch {
+    return () => undefined;
+  }
 }
 
 async function endLeftover(path: string): Promise<void> {

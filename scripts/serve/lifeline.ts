@@ -2,8 +2,28 @@
 import { spawn } from "node:child_process";
 import type { ProcessIdentity } from "./processes";
 
-/** The end of the standard input is the death of the runner: the system closes its end of the pipe. */
-const PROGRAM = `trap '' INT HUP TERM; read -r _; kill -9 "$1"`;
+/**
+ * The end of the standard input is the death of the runner: the system closes its end of the pipe. The process with the number of the runtime may be
+ * another one by then, so the start times are compared as processes.ts tells them. In /proc the 20th word behind the name is the start time.
+ */
+const PROGRAM = `
+trap '' INT HUP TERM
+read -r _
+runtime=$1 started=$2
+if [ -e /proc/self/stat ]; then
+  stat=$(cat "/proc/$runtime/stat") || exit 0
+  set -- \${stat##*) }
+  now="$(cat /proc/sys/kernel/random/boot_id)/\${20}"
+else
+  now=$(LC_ALL=C ps -o lstart= -p "$runtime" | tr -s ' ' | sed 's/^ //; s/ $//')
+fi
+if [ "$now" = "$started" ]; then kill -9 "$runtime"; fi
+`;
+
+/** Command and arguments of the shell that ends `runtime`, and no other process, when its standard input ends. */
+export function watchman({ pid, startedAt }: ProcessIdentity): [string, string[]] {
+  return ["/bin/sh", ["-c", PROGRAM, "servicenet-lifeline", String(pid), startedAt]];
+}
 
 export interface Lifeline {
   /** The runtime may outlive the runner again. */
@@ -16,10 +36,7 @@ export interface Lifeline {
  */
 export function tieToUs(runtime: ProcessIdentity): Lifeline {
   if (process.platform === "win32") return { cut: () => undefined };
-  const shell = spawn("/bin/sh", ["-c", PROGRAM, "servicenet-lifeline", String(runtime.pid)], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
+  const shell = spawn(...watchman(runtime), { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   // Without it the server serves all the same.
   shell.on("error", () => undefined);
   shell.stdin.on("error", () => undefined);

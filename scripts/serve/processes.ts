@@ -11,13 +11,12 @@ export interface ProcessIdentity {
   startedAt: string;
 }
 
-interface ProcessRow extends ProcessIdentity {
+export interface ProcessRow extends ProcessIdentity {
   parent: number;
   /** name of the executable */
   command: string;
 }
 
-const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "ash", "zsh", "ksh"]);
 const hasProc = existsSync("/proc/self/stat");
 
 /** The identity of a running process, or undefined when there is none of that number. */
@@ -31,26 +30,25 @@ export function isRunning(process: ProcessIdentity): boolean {
   return identify(process.pid)?.startedAt === process.startedAt;
 }
 
-/** Running children of a process whose executable has the given name. */
-export function childrenNamed(parent: number, command: string): ProcessIdentity[] {
+/** Running children of a process. */
+export function childrenOf(parent: number): ProcessRow[] {
   const rows = hasProc
     ? readdirSync("/proc")
         .filter((name) => /^\d+$/.test(name))
         .map((name) => fromProc(Number(name)))
     : fromPs();
-  return rows
-    .filter((row) => row !== undefined)
-    .filter((row) => row.parent === parent && row.command === command)
+  return rows.filter((row) => row?.parent === parent).filter((row) => row !== undefined);
+}
+
+/** Those whose executable has the given name. */
+export function childrenNamed(parent: number, command: string): ProcessIdentity[] {
+  return childrenOf(parent)
+    .filter((row) => row.command === command)
     .map(({ pid, startedAt }) => ({ pid, startedAt }));
 }
 
-/** The npm that runs `parent` as the shell of its command. undefined: `parent` is no shell, but npm itself, because the shell has replaced itself. */
-export function npmAbove(parent: number): ProcessIdentity | undefined {
-  const row = rowOf(parent);
-  return row && SHELLS.has(row.command) ? identify(row.parent) : undefined;
-}
-
-function rowOf(pid: number): ProcessRow | undefined {
+/** A running process, or undefined when there is none of that number. */
+export function rowOf(pid: number): ProcessRow | undefined {
   return hasProc ? fromProc(pid) : fromPs().find((row) => row.pid === pid);
 }
 

@@ -4,14 +4,14 @@ import { writeFileSync } from "node:fs";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
-import { END_WATCHES } from "../../src/worker/routing/stop-signal";
+import { END_WATCHES, REFUSE_REQUESTS } from "../../src/worker/routing/stop-signal";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
 import { kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
 import { type Lifeline, tieToUs } from "./lifeline";
-import { childrenNamed, isRunning, npmAbove } from "./processes";
+import { childrenNamed, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
 import { createRuntime } from "./runtime";
 import { ownSignals } from "./signals";
@@ -25,6 +25,10 @@ const stopMsMax = 5_000;
 const endWatchesMsMax = 2_000;
 /** for the ends of bodies to reach the sockets */
 const lastBytesMs = 100;
+/** how long clients are told that the data is gone */
+const refuseMs = 1_000;
+/** for the answers under way when the runtime is asked to end */
+const drainMsMax = 2_000;
 
 interface Announcer {
   /** /readyz answers 200. */
@@ -50,6 +54,10 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
   const recording = recordRuntime(folder);
   let end: End | undefined;
   try {
+    if (stop.aborted) {
+      end = "asked";
+      return EXIT_STOPPED;
+    }
     await assertPortFree(options);
     const listen = { host: options.host, port: options.port, statePath: folder.statePath };
     // Without its folder the runtime complains of every file that it cannot open.
@@ -68,16 +76,17 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     announce.ready({ url, folder });
     end = await untilEnd(process, folder, stop);
     if (end === "asked") return EXIT_STOPPED;
-    console.error(
-      end === "folder"
-        ? `servicenet: the data folder ${folder.path} was removed while the server used it; stopping`
-        : `servicenet: the runtime (workerd, process ${String(process?.pid)}) has ended; stopping`,
-    );
+    if (end === "folder") {
+      console.error(`servicenet: the data folder ${folder.path} was removed while the server used it; stopping`);
+      await signalWorker(runtime, config.name, REFUSE_REQUESTS);
+      await sleep(refuseMs, undefined, { signal: stop }).catch(() => undefined);
+    } else console.error(`servicenet: the runtime (workerd, process ${String(process?.pid)}) has ended; stopping`);
     return EXIT_DIED;
   } finally {
     crons?.stop();
     recording.stop();
     if (runtime && url !== undefined) await Promise.race([endWatches(runtime, config.name), sleep(endWatchesMsMax)]);
+    await drain();
     if (runtime) await Promise.race([runtime.dispose().catch(() => undefined), sleep(stopMsMax)]);
     endChildren();
     recording.cut();
@@ -111,6 +120,14 @@ function recordRuntime(folder: DataFolder): Recording {
     }, 10);
   });
   return { found, stop: () => clearInterval(timer), cut: () => lifeline?.cut() };
+}
+
+/** The runtime takes no more connections, answers the requests under way, and ends. */
+async function drain(): Promise<void> {
+  const runtimes = childrenNamed(process.pid, "workerd");
+  for (const { pid } of runtimes) process.kill(pid, "SIGTERM");
+  const deadline = Date.now() + drainMsMax;
+  while (runtimes.some(isRunning) && Date.now() < deadline) await sleep(20);
 }
 
 function endChildren(): void {
@@ -149,34 +166,39 @@ async function untilReady(url: string, stop: AbortSignal): Promise<boolean> {
   return false;
 }
 
-/**
- * Waits for the end of the server. The end of npm that started it is a stop, too: npm passes SIGTERM on to its shell, few shells pass it on to us,
- * and a kill -9 of npm reaches nobody else.
- */
+/** Waits for the end of the server. */
 async function untilEnd(runtime: ProcessIdentity | undefined, folder: DataFolder, stop: AbortSignal): Promise<End> {
-  const parent = process.env["npm_lifecycle_event"] === undefined ? undefined : process.ppid;
-  const npm = parent === undefined ? undefined : npmAbove(parent);
+  let look: () => void = () => undefined;
+  const unwatch = folder.onChange(() => look());
   const pause = (): Promise<void> => sleep(watchIntervalMs, undefined, { signal: stop }).catch(() => undefined);
-  while (!stop.aborted) {
-    await pause();
-    if (parent !== undefined && (process.ppid !== parent || (npm && !isRunning(npm)))) return "asked";
-    if (!folder.isThere()) return "folder";
-    if (!runtime || isRunning(runtime)) continue;
-    // A SIGTERM to the whole process group: workerd may be gone a moment before our own handler has run.
-    await pause();
-    if (!stop.aborted) return "runtime";
+  try {
+    while (!stop.aborted) {
+      await Promise.race([pause(), new Promise<void>((resolve) => (look = resolve))]);
+      if (!folder.isThere()) return "folder";
+      if (!runtime || isRunning(runtime)) continue;
+      // A SIGTERM to the whole process group: workerd may be gone a moment before our own handler has run.
+      await pause();
+      if (!stop.aborted) return "runtime";
+    }
+    return "asked";
+  } finally {
+    unwatch();
   }
-  return "asked";
 }
 
 /** Clients whose watch ends properly watch again; the official JavaScript informer gives up on one whose connection breaks. */
 async function endWatches(runtime: Miniflare, name: string): Promise<void> {
+  if (await signalWorker(runtime, name, END_WATCHES)) await sleep(lastBytesMs);
+}
+
+/** Tells the Worker by a "cron" that nothing else fires; false when the runtime is gone already, and its watches with it. */
+async function signalWorker(runtime: Miniflare, name: string, cron: string): Promise<boolean> {
   try {
     const worker = await runtime.getWorker(name);
-    await worker.scheduled({ cron: END_WATCHES });
-    await sleep(lastBytesMs);
+    await worker.scheduled({ cron });
+    return true;
   } catch {
-    // The runtime is gone already, and its watches with it.
+    return false;
   }
 }
 

@@ -14,6 +14,7 @@ import { log } from "./http/log";
 import { parseTimeout, queryBool } from "./http/query";
 import { parseQuery, splitRequestUrl } from "./http/request-url";
 import { pageNotFound, statusResponse } from "./http/respond";
+import { removedData } from "./routing/removed-data";
 import { unservedTarget } from "./routing/request-info";
 import { servedApis, servedVersion } from "./routing/served";
 import { checkResponse, ownerResponse, ownersResponse } from "./system/check";
@@ -36,6 +37,15 @@ const drainBody: MiddlewareHandler<Bindings> = async (c, next) => {
   if (c.req.raw.body) await drainUnread(c.req.raw);
 };
 
+/** Without its data the server refuses, and takes back what was about to be acknowledged. */
+const refuseWithoutData: MiddlewareHandler<Bindings> = async (c, next) => {
+  const before = removedData();
+  if (before) return statusResponse(before);
+  await next();
+  const meanwhile = removedData();
+  if (meanwhile && c.req.method !== "GET" && c.req.method !== "HEAD") c.res = statusResponse(meanwhile);
+};
+
 /** Invalid variables refuse every request. */
 const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
   const config = configOf(c.env);
@@ -54,7 +64,7 @@ const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /** In this order, before every route. */
-const MIDDLEWARE = [drainBody, guardConfig, checkTimeout];
+const MIDDLEWARE = [drainBody, refuseWithoutData, guardConfig, checkTimeout];
 
 function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
   return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));

@@ -2,7 +2,8 @@
 import { app } from "./app";
 import type { Env } from "../../durable-objects/env";
 import { runScheduled } from "./scheduled";
-import { END_WATCHES } from "./routing/stop-signal";
+import { noteRemovedData } from "./routing/removed-data";
+import { END_WATCHES, REFUSE_REQUESTS } from "./routing/stop-signal";
 import { endWatches } from "./routing/watched-stores";
 
 export { ClusterRecord } from "../../durable-objects/cluster-record";
@@ -20,7 +21,13 @@ function fetch(request: Request, env: Env, context: ExecutionContext): Response 
 /** A named entrypoint: the local runner's socket reaches it without the platform's routing in front. */
 export const direct = { fetch } satisfies ExportedHandler<Env>;
 
+async function scheduled({ cron }: ScheduledController, env: Env): Promise<void> {
+  if (cron === END_WATCHES) await endWatches(env);
+  else if (cron === REFUSE_REQUESTS) noteRemovedData();
+  else await runScheduled(cron, env);
+}
+
 export default {
   fetch,
-  scheduled: (controller, env) => (controller.cron === END_WATCHES ? endWatches(env) : runScheduled(controller.cron, env)),
+  scheduled,
 } satisfies ExportedHandler<Env>;

@@ -6,7 +6,7 @@ import { systemClock } from "./ports";
 
 const notes = new BusyNotes(systemClock);
 
-/** Notes that something happened in the cluster of this id. Nobody waits for the note. */
+/** Notes a change in the cluster of this id. Nobody waits for the note. */
 export function noteBusy({ DIRECTORY }: Env, id: string, rhythm: Rhythm): void {
   notes.note(id, rhythm, (key, expirationTtl) => DIRECTORY.put(key, "", { expirationTtl }));
 }

@@ -19,7 +19,7 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const storage = sqlRecordStorage(ctx.storage, () => systemClock.now());
-    // An object that its alarm wakes may not be told its name.
+    // An object that its alarm wakes may not know its name.
     const name = storage.load()?.name ?? ctx.id.name?.split("/")[0];
     if (name === undefined) throw new Error("an object must be called by its name first");
     this.#brain = new Brain(name, {

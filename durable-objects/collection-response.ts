@@ -5,7 +5,7 @@ import { pageResponse, statusResponse } from "./page-response";
 import { isSocketRequest, watchSocketResponse } from "./watch-socket";
 import { watchResponse } from "./watch-stream";
 
-/** What of a store HTTP reaches. */
+/** The part of a store that HTTP reaches. */
 type CollectionStore = Pick<ClusterStore<never>, "opened" | "list" | "watch" | "deleteCollection" | "source">;
 
 /** Lists, watches and deletecollection: the CollectionRequest comes in a header, the body goes out in its final form. */

@@ -14,7 +14,7 @@ import { migrate, type Migration } from "./sql/migrate";
 import { REPAIR_SCHEMA, REPAIR_SETTINGS_SCHEMA, REPAIR_TRIES_SCHEMA, sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
 import { restart, wipe } from "./wipe";
 
-/** Of all controllers: an object has the tables of every controller, and uses its own. */
+/** The tables of all controllers: an object has them all, and uses its own. */
 export const CONTROLLER_MIGRATIONS: readonly Migration[] = [
   { id: 1, sql: IDENTITY_SCHEMA },
   { id: 2, sql: GARBAGE_COLLECTION_SCHEMA },

@@ -9,7 +9,7 @@ import { namespacesController, type NamespacesSetting } from "../src/controllers
 /** A controller as its object calls it; some answer more calls than the loop's. */
 export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<RepairControllerRpc>;
 export type ControllerName = "namespaces" | "garbage-collection" | "repair";
-/** What a controller has of its object. The tables of all controllers are in every object. */
+/** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
 export type ControllerSetting = NamespacesSetting & GarbageCollectionSetting & RepairSetting;
 
 export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting, ControllerBrain>({

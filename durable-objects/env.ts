@@ -20,7 +20,7 @@ export interface Env {
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
 }
 
-/** The Worker checks the variables before it calls any object. An object that finds them broken all the same must not run: this throws. */
+/** The variables as the Worker has checked them. Throws where they are broken all the same: such an object must not run. */
 export function configOf(env: Env): Config {
   const config = parseConfig(env as unknown as Record<string, string | undefined>);
   if (!config.ok) throw new Error(config.error.join("; "));

@@ -1,4 +1,4 @@
-/** What the stores that take addresses have besides, on the real platform. */
+/** Further ports of the stores that take addresses, on the real platform. */
 import type { LedgerPeers, LedgerStorePorts } from "../src/addresses/clusterip/ledger-store";
 import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
 import type { Env } from "./env";

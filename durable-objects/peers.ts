@@ -60,7 +60,7 @@ export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: str
   }
 }
 
-/** Every store of the cluster, once; `store` makes a stub for one call. */
+/** Every store of the cluster, each once; `store` makes a stub for one call. */
 export function allStores(
   env: Env,
   cluster: string,
@@ -91,7 +91,7 @@ export function coordinator(env: Env, cluster: string): Remote<CoordinatorRpc & 
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "servicecidrs" });
 }
 
-/** The object that alone writes the addresses of one ServiceCIDR, named by its uid for ever (rule 9). */
+/** The only object that writes the addresses of one ServiceCIDR, named by its uid for ever (rule 9). */
 export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner> {
   return stubOf<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }
@@ -100,17 +100,17 @@ export function controller(env: Env, cluster: string, name: ControllerName): Rem
   return stubOf<ControllerRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
 }
 
-/** The repair controller, which also answers for its metrics and sweeps when it is asked to. */
+/** The repair controller. It also answers for its metrics and for requested sweeps. */
 export function repairController(env: Env, cluster: string): Remote<ControllerRpc & RepairControllerRpc> {
   return stubOf<ControllerRpc & RepairControllerRpc>(env.CONTROLLER, `${cluster}/controllers/repair`);
 }
 
-/** The record of the cluster that clients know by this name, whatever becomes of it. */
+/** The record of the cluster that clients know by this name, in every life of the name. */
 export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> {
   return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
 }
 
-/** One object of the cluster of this id, for its end. */
+/** One object of the cluster of this id, for the end of the cluster. */
 export function wipeable(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable> {
   switch (kind) {
     case "controller":

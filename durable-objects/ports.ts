@@ -32,7 +32,7 @@ export function systemRandom(): Random {
   });
 }
 
-/** One JSON line per event that LOG_LEVEL lets through, tagged with what `scope` says about the object or Worker that logs. */
+/** One JSON line for each event that LOG_LEVEL lets through. `scope` tags it with the object or Worker that logs. */
 export function systemRecorder(scope: Record<string, string>): Recorder {
   return {
     log: (level, event, fields) => {

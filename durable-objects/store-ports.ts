@@ -22,7 +22,7 @@ export interface StoreSetting extends ClusterStorePorts {
   setAlarm(atMs: number): void;
 }
 
-/** Opens the tables and finds out which store this is. `identify` reads the object's name where it does not name the resource. */
+/** Opens the tables and identifies the store. `identify` reads the object's name where it does not name the resource. */
 export function openStore(
   ctx: DurableObjectState,
   env: Env,

@@ -37,7 +37,7 @@ export function watchResponse(
   );
   if (refusal) return refusedWatch(refusal);
   signal.addEventListener("abort", () => stop());
-  // A client may leave while the object is still being made ready for it.
+  // A client may leave while the object still starts.
   if (signal.aborted) stop();
   return new Response(stream, { headers: { ...STREAM_HEADERS, [SOURCE_HEADER]: store.source } });
 }

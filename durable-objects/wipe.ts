@@ -12,14 +12,14 @@ export async function wipe(ctx: DurableObjectState): Promise<never> {
   const emptied = storage.deleteAll();
   storage.sql.exec(`CREATE TABLE ${TOMBSTONE} (id INTEGER PRIMARY KEY) STRICT`);
   await emptied;
-  // Work that was under way may have asked for an alarm once more.
+  // Work under way may have set an alarm again.
   await storage.deleteAlarm();
   await storage.sync();
   ctx.abort(CLUSTER_GONE);
   throw new Error(CLUSTER_GONE);
 }
 
-/** Ends the object once what it has stored is durable. Its next call or alarm starts it anew. Never rejects. */
+/** Ends the object once its writes are durable. Its next call or alarm starts it again. Never rejects. */
 export async function restart(ctx: DurableObjectState, reason: string): Promise<void> {
   await ctx.storage.sync().catch(() => undefined);
   ctx.abort(reason);

@@ -1,4 +1,4 @@
-/** `npm run check`: is what must always hold true of a live cluster? */
+/** `npm run check`: checks the invariants of a live cluster. */
 import { parseOptions, usage } from "./check/options";
 import { reportText } from "./check/report-text";
 import { runCheck, runRepair } from "./check/run";

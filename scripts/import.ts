@@ -7,7 +7,7 @@ import { runImport } from "./import/run";
 import { runProgram } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
 
-/** Conflicts were found; the program did what it was asked for. */
+/** The program did its work and found conflicts. */
 const EXIT_CONFLICTS = 1;
 const EXIT_FAILED = 2;
 

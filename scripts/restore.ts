@@ -7,7 +7,7 @@ import { runRestore } from "./restore/run";
 import { runProgram } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
 
-/** Something is not as it was. */
+/** Some object differs from the backup. */
 const EXIT_SHORT = 1;
 const EXIT_FAILED = 2;
 

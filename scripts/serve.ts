@@ -20,7 +20,7 @@ const code = await runProgram({
     return serve(options, stopped, {
       ready: ({ url, folder }) => {
         const ready = `Servicenet is ready at ${url} (data in ${shown(folder.path)}, Ctrl-C stops)`;
-        // In one write: whoever sees the one line has the other, too.
+        // In one write: a reader of one line has the other, too.
         console.log(`${ready}\nTry: kubectl --kubeconfig ${shown(folder.kubeconfigPath)} create service clusterip hello --tcp=80`);
       },
       stopped: (folder) => console.log(`Stopped. The data is kept in ${shown(folder.path)}; npm start goes on with it.`),

@@ -1,4 +1,4 @@
-/** The second half of .ci/run, after `npm test`: what takes longer or needs more of the machine. */
+/** The second half of .ci/run, after `npm test`: tests that take longer or need more of the machine. */
 import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
@@ -44,7 +44,7 @@ await runProgram({
       inTurn([
         () => check("format", ["npm", "run", "--silent", "format:check"]),
         () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
-        // Beyond the seeds of `npm test`.
+        // Seeds beyond those of `npm test`.
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "10000", "--seed", "501"]),
       ]),
     ]);

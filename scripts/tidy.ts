@@ -1,4 +1,4 @@
-/** `npm run tidy`: what a linter does not see, one line for each finding. */
+/** `npm run tidy`: checks that a linter does not make, one line for each finding. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { format, resolveConfig } from "prettier";
@@ -153,7 +153,7 @@ function citations(): void {
   const pages: Citing[] = names.filter((path) => path.endsWith(".md")).map((path) => ({ path, text: textOf(path) ?? "" }));
   const protocol = textOf("docs/protocol.md") ?? "";
   const citable = { ...protocolEntries(protocol), invariants: invariantsOf(textOf("README.md") ?? "") };
-  // The tests of the check itself cite what is not there.
+  // The tests of this check cite numbers that do not exist.
   const code = [...sources.values()].filter(({ path }) => !/^(scripts\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
   findings.push(...citationFindings([...pages, ...code], citable));
   for (const file of [...pages, ...code]) findings.push(...outsideCitations(file), ...pageFindings(file, textOf));

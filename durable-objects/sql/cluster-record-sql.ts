@@ -24,7 +24,10 @@ export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CL
 
 type Row = Record<string, SqlStorageValue>;
 
-/** The RecordStorage port on a Durable Object's SQLite. Asking for a cluster that there is not leaves nothing behind, so tables come with the first row. */
+/**
+ * The RecordStorage port on a Durable Object's SQLite. A question about an absent cluster leaves nothing behind: the tables come with the first
+ * row.
+ */
 export function sqlRecordStorage(storage: DurableObjectStorage, now: () => number): RecordStorage {
   const { sql } = storage;
   let isThere = hasTables(sql);

@@ -69,7 +69,7 @@ export const HANDOFF_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** An owner hands over to several others side by side. */
+/** An owner hands over to several others at the same time. */
 export const HANDOFFS_BY_TARGET_SCHEMA = `
   CREATE TABLE handoffs_by_target (
     source_uid TEXT NOT NULL,
@@ -85,7 +85,7 @@ export const HANDOFFS_BY_TARGET_SCHEMA = `
   DELETE FROM handoffs;
 `;
 
-/** Until when (ms) an owner takes back no lost rows of Services; 0 = it does. */
+/** Until when (ms) an owner takes back no lost rows of Services; 0 = it takes them back. */
 export const CLOSED_OWNERS_SCHEMA = `
   ALTER TABLE owners ADD COLUMN closed_until INTEGER NOT NULL DEFAULT 0;
 `;

@@ -1,4 +1,4 @@
-/** Schema and statements of the garbage collector's rows: the objects that it remembers and how far it has read each store. */
+/** Schema and statements of the garbage collector's rows: the remembered objects, and a cursor for each store. */
 import type { GraphNode } from "../../src/controllers/garbage-collection/graph";
 import type { GraphStorage } from "../../src/controllers/garbage-collection/ports";
 import type { ObjectLinks } from "../../src/api/rpc/object-links";

@@ -1,4 +1,4 @@
-/** Schema and statements of the repair controller's rows: how far it has read, what it looks at again, what it has counted. */
+/** Schema and statements of the repair controller's rows: its cursors, its suspects, its counters. */
 import type { Followed, RepairStorage, Tries } from "../../src/addresses/repair/repair-ports";
 import type { SettingsStorage } from "../../src/addresses/repair/settings-watch";
 

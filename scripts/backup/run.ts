@@ -21,7 +21,7 @@ export interface BackupTask {
 }
 
 export interface TakenBackup extends Omit<Backup, "sha256"> {
-  /** what the cluster itself shows to be wrong with its addresses; they are backed up as they are */
+  /** contradictions about addresses that the cluster itself shows; the backup keeps them */
   wrong: string[];
 }
 

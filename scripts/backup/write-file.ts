@@ -1,4 +1,4 @@
-/** Writes a backup: the file is whole, or there is none. */
+/** Writes a backup: a whole file, or no file. */
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { endLine, headerLine, sectionLines } from "../../src/tools/backup/format";

@@ -1,13 +1,13 @@
 /** CPU time of another process. Linux only: elsewhere the figures are left out. */
 import { readFileSync } from "node:fs";
 
-/** Of the kernel's clock ticks; the same on every Linux that Node runs on. */
+/** In the kernel's clock ticks; the same on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
 
-/** User and system time of the process so far, in milliseconds; undefined where the system does not tell. */
+/** User and system time of the process so far, in milliseconds; undefined where the system does not show it. */
 export function cpuMs(pid: number): number | undefined {
   try {
-    // The name, in parentheses, may hold anything; behind it are the fields from the third on.
+    // The name, in parentheses, may hold any character; the fields from the third on follow it.
     const fields =
       readFileSync(`/proc/${String(pid)}/stat`, "utf8")
         .split(") ")

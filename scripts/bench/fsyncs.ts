@@ -1,4 +1,4 @@
-/** How often a process syncs to disk, seen from outside. */
+/** The number of syncs of a process to disk, seen from outside. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 const sampleMs = 5;
 
-/** Resident memory in MiB, or undefined where the system does not tell. */
+/** Resident memory in MiB, or undefined where the system does not show it. */
 export function residentMiB(pid: number): number | undefined {
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1];

@@ -53,7 +53,7 @@ export function apiSource(api: Api): CheckSource {
   };
 }
 
-/** Those that can be read; none where the server has no Nodes, or lets nobody see them. */
+/** The Nodes that can be read; none where the server has no Nodes, or shows them to nobody. */
 async function readableNodes(api: Api): Promise<ObservedNode[]> {
   const { code } = await api.get(`${NODES_PATH}?limit=1`);
   if (code === 403 || code === 404) return [];
@@ -66,7 +66,7 @@ async function readableNodes(api: Api): Promise<ObservedNode[]> {
   return list?.items.flat() ?? [];
 }
 
-/** undefined: there is none, or nobody may see it */
+/** undefined: absent, or hidden from this client */
 async function objectAt<T>(api: Api, path: string): Promise<T | undefined> {
   const { code, object } = await api.get(path);
   return code === 200 ? (object as T) : undefined;
@@ -92,7 +92,7 @@ async function listedOf<T>(
   );
 }
 
-/** Of an object that may be anything. */
+/** A member of a value of unknown shape. */
 function nameOf(object: KubeObject | null): string {
   const { namespace, name } = object?.metadata ?? {};
   return `${namespace ? `${namespace}/` : ""}${name ?? "without a name"}`;

@@ -2,7 +2,7 @@
 import type { Finding } from "../../src/tools/check/suspicion";
 import type { CheckOutcome } from "./run";
 
-/** More of one kind are counted, not printed: a damaged cluster has thousands, and `--output json` has them all. */
+/** Findings of one kind beyond this number are counted, not printed. A damaged cluster has thousands; `--output json` has them all. */
 const LINES_MAX = 200;
 
 export function reportText({ server, checked, wrong, notices, unchecked, repaired }: CheckOutcome): string {

@@ -7,7 +7,7 @@ import { UserError } from "../terminal/user-error";
 import type { Progress } from "../terminal/progress";
 import { apiSource } from "./api-source";
 
-/** Between two checks while a repair goes on. */
+/** The pause between two checks during a repair. */
 const REPAIR_POLL_MS = 2_000;
 
 export interface CheckTask {
@@ -15,7 +15,7 @@ export interface CheckTask {
   progress: Progress;
 }
 
-/** A report and its server; `repaired`: what was wrong before the repair and is right now. */
+/** A report and its server. `repaired`: findings of before the repair that are right now. */
 export interface CheckOutcome extends CheckReport {
   server: string;
   repaired?: CheckReport["wrong"];

@@ -9,7 +9,7 @@ import type { Target } from "./target";
 const ATTEMPTS = 6;
 const RETRY_BASE_MS = 200;
 const PAGE = 500;
-/** A list begins anew this often when the history outlives its pages. */
+/** How often a list begins again when the history outlives its pages. */
 const LIST_ATTEMPTS = 5;
 
 /** The answer to a write. */
@@ -36,7 +36,7 @@ export interface WholeList<T> {
   resourceVersion: string;
 }
 
-/** The place of an object that cannot be read, as the tokens of the list tell: `namespace/name` or a name. */
+/** The place of an object that cannot be read, as the tokens of the list show it: `namespace/name` or a name. */
 export interface DamagedPlace {
   /** its own key; "" = it is the last one */
   key: string;
@@ -83,7 +83,7 @@ export class Api {
     return this.target.url;
   }
 
-  /** The server's clock, as far as its answers tell it. */
+  /** The server's clock, as its answers show it. */
   now(): number {
     return Date.now() + (this.#skewMs ?? 0);
   }
@@ -152,7 +152,7 @@ export class Api {
     return undefined;
   }
 
-  /** Makes the cluster that `--cluster` names unless there is one: a read makes none. Throws UserError when the cluster cannot be made. */
+  /** Makes the cluster that `--cluster` names unless it exists, because a read makes none. Throws UserError when the cluster cannot be made. */
   async begin(): Promise<void> {
     if (!/\/clusters\/[^/]+$/.test(this.url)) return;
     const { code, message } = await this.#answer("PUT", "", {}, "application/json");
@@ -204,7 +204,7 @@ export class Api {
     return { code, reason, message, fields, warnings, object: object as KubeObject };
   }
 
-  /** Asks again while the server is busy, restarting or out of reach; a create may then find what it created itself. */
+  /** Repeats the request while the server is busy, restarting or out of reach. A repeated create may find its own object. */
   async #request(method: string, path: string, body?: object, type?: string): Promise<Reply> {
     for (let attempt = 1; ; attempt++) {
       let problem: string;
@@ -212,7 +212,7 @@ export class Api {
       try {
         const reply = await send(this.target, method, path, body, type);
         const date = Date.parse(reply.header("date"));
-        // Once, because whole seconds would make the clock jump.
+        // Once: whole seconds would make the clock jump.
         if (!Number.isNaN(date)) this.#skewMs ??= date - Date.now();
         if (reply.status !== 429 && reply.status < 502) return reply;
         waitMs = Math.max(waitMs, Number(reply.header("retry-after") || "0") * 1_000);

@@ -1,10 +1,10 @@
 import { inParallel } from "../../src/core/base/in-parallel";
 import type { Progress } from "../terminal/progress";
 
-/** Requests under way at once: a store commits those that wait together, so many cost it little more than one. */
+/** Requests under way at once: a store commits waiting writes together, so many cost little more than one. */
 const TOGETHER = 64;
 
-/** `work` for each item, some at a time, in order; shows how many are done. */
+/** Calls `work` for each item, some at a time, in order; shows the number of finished ones. */
 export async function eachTogether<T>(
   what: string,
   items: readonly T[],

@@ -8,7 +8,7 @@ import { type Api, collectionPath } from "./api";
 export const READY_WAIT_MS = 60_000;
 const POLL_MS = 200;
 
-/** Waits until the named ServiceCIDRs are Ready; answers those that are not after READY_WAIT_MS. */
+/** Waits until the named ServiceCIDRs are Ready; answers those that are not Ready after READY_WAIT_MS. */
 export async function notReady(api: Api, names: readonly string[], progress: Progress): Promise<string[]> {
   const wanted = new Set(names);
   const deadline = Date.now() + READY_WAIT_MS;

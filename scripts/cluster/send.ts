@@ -16,7 +16,7 @@ export interface Reply {
   header(name: string): string;
 }
 
-/** Rejects when no whole answer comes. `type` of the body. */
+/** Rejects when no whole answer comes. `type`: the Content-Type of the body. */
 export function send({ url, options }: Target, method: string, path: string, body?: object, type?: string): Promise<Reply> {
   const isSecure = url.startsWith("https:");
   const text = body === undefined ? undefined : JSON.stringify(body);

@@ -4,7 +4,7 @@ import type { RequestOptions } from "node:https";
 import { validateDNS1123Label } from "../../src/api/meta/names";
 import { UserError } from "../terminal/user-error";
 
-/** Of `parseArgs`. */
+/** Options for `parseArgs`. */
 export const targetOptions = {
   server: { type: "string" },
   cluster: { type: "string" },
@@ -27,7 +27,7 @@ export interface TargetValues {
   context?: string | undefined;
 }
 
-/** Where and as whom requests are made. */
+/** The address of the cluster, and the credentials of the requests. */
 export interface Target {
   /** of the cluster, without a slash at its end */
   url: string;
@@ -59,7 +59,7 @@ function read(token: string): string {
 }
 
 /**
- * The official client reads it: credentials come in many forms. Loaded only when it is needed, because it is large, and by its file, because
+ * The official client reads it, because credentials come in many forms. Loaded only when needed, because it is large. Loaded by its file, because
  * the loader of these programs loses some of the names that its index exports again.
  */
 async function fromKubeconfig(file: string, context: string | undefined): Promise<Target> {

@@ -26,7 +26,7 @@ function parse(source: string, text: string): unknown[] {
   try {
     return [JSON.parse(text)];
   } catch (error) {
-    // A part of JSON that is cut short is YAML: the error of the JSON reader says more.
+    // A part of JSON that is cut short is valid YAML: the error of the JSON reader is more precise.
     if (text.trimStart().startsWith("{")) throw new UserError(`${source} is no JSON: ${error instanceof Error ? error.message : ""}`);
   }
   return [...parseAllDocuments(text)].map((document): unknown => {

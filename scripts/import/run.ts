@@ -17,7 +17,7 @@ import type { Progress } from "../terminal/progress";
 export interface ImportReport {
   server: string;
   dryRun: boolean;
-  /** labels, `Service default/web`; in a dry run of what would be created */
+  /** labels (`Service default/web`) of created objects; in a dry run of those that would be created */
   created: string[];
   present: string[];
   statusesRestored: string[];

@@ -1,4 +1,4 @@
-/** What the target of a restore already has. */
+/** The state of the target of a restore. */
 import type { BackupType } from "../../src/tools/backup/format";
 import { isInitial } from "../../src/tools/backup/initial";
 import { isBackedUp, typeName } from "../../src/tools/backup/order";
@@ -28,7 +28,7 @@ export async function readState(api: Api, progress: Progress): Promise<ClusterSt
   return { types: new Map(types.map((type) => [typeName(type), type])), objects };
 }
 
-/** Throws UserError with examples when the cluster has more than what every cluster has. */
+/** Throws UserError with examples when the cluster has more than its initial objects. */
 export function refuseUnlessEmpty({ types, objects }: ClusterState, url: string): void {
   const found: string[] = [];
   for (const [name, type] of types)

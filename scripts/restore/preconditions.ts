@@ -1,4 +1,4 @@
-/** What must hold before anything is written. */
+/** The conditions of a restore, checked before anything is written. */
 import type { Backup } from "../../src/tools/backup/format";
 import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
 import { addressesOf } from "../../src/tools/check/objects";
@@ -8,7 +8,7 @@ import { keyOf } from "../../src/api/meta/object-key";
 import { UserError } from "../terminal/user-error";
 import { type ClusterState, refuseUnlessEmpty } from "./cluster-state";
 
-/** Throws UserError when the restore must not begin, or not go on. */
+/** Throws UserError when the restore must not begin or continue. */
 export function judge(
   backup: Backup,
   state: ClusterState,
@@ -28,7 +28,7 @@ export function judge(
   compare(backup, state, SERVICES, DEFAULT_SERVICE, (object) => addressesOf(object as Service));
 }
 
-/** What the server makes from its configuration cannot be changed by a restore. */
+/** A restore cannot change what the server makes from its configuration. */
 function compare(backup: Backup, state: ClusterState, name: string, key: string, valuesOf: (object: KubeObject) => string[]): void {
   const there = state.objects.get(name)?.get(key);
   const section = backup.sections.find(({ type }) => typeName(type) === name);

@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { type Backup, BackupReader } from "../../src/tools/backup/format";
 import { UserError } from "../terminal/user-error";
 
-/** Throws UserError that says what is wrong with the file. */
+/** Throws UserError that names the fault of the file. */
 export async function readBackup(path: string): Promise<Backup> {
   const reader = new BackupReader();
   const hash = createHash("sha256");

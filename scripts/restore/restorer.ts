@@ -57,7 +57,7 @@ interface SavedSection {
 }
 
 export class Restorer {
-  /** objects written in this run, and those that were there and had to be written again */
+  /** objects written in this run, and existing objects written again */
   created = 0;
   updated = 0;
   readonly #task: RestorerTask;
@@ -70,7 +70,7 @@ export class Restorer {
   readonly #known = new Set<string>();
   /** address -> Service of the backup that holds it */
   readonly #holders = new Map<string, string>();
-  /** refer to objects that were not there yet */
+  /** refer to objects that did not exist yet */
   readonly #waiting: Saved[] = [];
   /** namespaces that were being deleted */
   readonly #ending = new Set<string>();
@@ -94,7 +94,7 @@ export class Restorer {
     for (const section of this.#sections.toReversed()) await this.#deleteAgain(section);
   }
 
-  /** What is not as in the backup, by a new reading of everything; objects that were being deleted may be gone. */
+  /** The differences from the backup, by a new reading of everything; objects in deletion may be gone. */
   async verify(): Promise<Shortcoming[]> {
     this.#state = await readState(this.#task.api, this.#task.progress);
     const found = new Map(this.#refused);
@@ -135,7 +135,7 @@ export class Restorer {
           all.filter((saved) => !this.#isOfService(saved) && !isDerived(saved.object as IPAddress)),
         );
       case SERVICES: {
-        // First those that leave nothing to the server, so that it gives none of their addresses away.
+        // First the Services that leave no choice to the server, so that their addresses stay free for them.
         const isFixed = ({ object }: Saved): boolean => namesAll(object as Service);
         await this.#each(type, all.filter(isFixed));
         await this.#each(
@@ -153,7 +153,7 @@ export class Restorer {
     return eachTogether(type.resource, some, this.#task.progress, (saved) => this.#restore(saved, false));
   }
 
-  /** `isLast`: an object that it refers to and that is missing now will not come. */
+  /** `isLast`: missing objects that it refers to will not come. */
   async #restore(saved: Saved, isLast: boolean): Promise<void> {
     const { type, object } = saved;
     const { object: want, waits } = this.#wanted(saved);
@@ -165,7 +165,7 @@ export class Restorer {
     else if (stored.metadata?.deletionTimestamp === undefined) await this.#finish(saved, stored);
   }
 
-  /** The object as it is stored after it was created, or changed where it differs; undefined = refused. */
+  /** The stored object after a create, or after a change where it differs; undefined = refused. */
   async #put(saved: Saved, want: KubeObject): Promise<KubeObject | undefined> {
     const { api } = this.#task;
     const { type, object } = saved;
@@ -184,7 +184,7 @@ export class Restorer {
         }
         if (answer.reason !== "AlreadyExists") return this.#refuse(saved, answer);
       } else {
-        // In an earlier run it was there, and deleted again.
+        // An earlier run had created it and repeated its deletion.
         if (stored.metadata?.deletionTimestamp !== undefined || differing(want, stored, type).length === 0) return stored;
         const { resourceVersion, uid } = stored.metadata ?? {};
         const answer = await api.replace(pathOf(saved), { ...want, metadata: { ...want.metadata, resourceVersion, uid } });
@@ -219,7 +219,7 @@ export class Restorer {
     this.#here(type).set(keyOf(object), now);
   }
 
-  /** Of objects that were read before their namespace was there. */
+  /** The state of objects that were read before their namespace existed. */
   async #makeNamespaces(type: BackupType): Promise<void> {
     const used = new Set(this.#saved().map(({ object }) => object.metadata?.namespace ?? ""));
     for (const name of used) {
@@ -228,7 +228,7 @@ export class Restorer {
     }
   }
 
-  /** Services cannot have addresses of a range before it is Ready. One that was being deleted gave its addresses out before. */
+  /** A Service cannot have an address of a range before the range is Ready. A range in deletion has given out its addresses before. */
   async #waitForRanges(all: readonly Saved[]): Promise<void> {
     const { api, progress } = this.#task;
     const names = all
@@ -247,7 +247,7 @@ export class Restorer {
     return parent !== undefined && this.#holders.get(object.metadata?.name ?? "") === keyOf({ metadata: parent });
   }
 
-  /** Labels and annotations of the IPAddresses that the server has made for Services. */
+  /** Labels and annotations of the IPAddresses that the server made for Services. */
   async #completeIPAddresses(): Promise<void> {
     const { api, progress } = this.#task;
     const section = this.#sections.find(({ type }) => typeName(type) === IP_ADDRESSES);
@@ -269,7 +269,7 @@ export class Restorer {
     );
   }
 
-  /** Deletes again what was being deleted. */
+  /** Repeats the deletion of objects that were in deletion. */
   async #deleteAgain({ type, all }: SavedSection): Promise<void> {
     const { api, progress } = this.#task;
     const ended = all.filter(({ object }) => deletionOf(object));

@@ -40,7 +40,7 @@ export interface RestoreReport {
   objects: Record<string, number>;
   /** written in this run */
   created: number;
-  /** were there and were written again in this run */
+  /** existing objects that this run wrote again */
   updated: number;
   shortcomings: Shortcoming[];
   /** of the cluster afterwards; absent in a dry run */
@@ -64,7 +64,7 @@ export async function runRestore(task: RestoreTask): Promise<RestoreReport> {
   return { server: api.url, dryRun, objects, created, updated, shortcomings, check };
 }
 
-/** The state of the cluster once it has what it makes for itself. */
+/** The state of the cluster once its initial objects exist. */
 async function begun(api: Api, progress: Progress): Promise<ClusterState> {
   for (const deadline = Date.now() + BEGIN_WAIT_MS; ;) {
     const state = await readState(api, progress);

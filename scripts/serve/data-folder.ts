@@ -20,9 +20,9 @@ export interface DataFolder {
   path: string;
   statePath: string;
   kubeconfigPath: string;
-  /** Remembers the runtime, for a successor that has to end it. */
+  /** Stores the identity of the runtime, for a successor that has to end it. */
   recordRuntime(runtime: ProcessIdentity): void;
-  /** false once the folder was removed, or another runner has made a new one in its place. */
+  /** false once the folder was removed, or belongs to another runner */
   isThere: () => boolean;
   /** Calls `work` soon after something in the folder itself was removed or made, where the system tells of that; until the returned function is called. */
   onChange(work: () => void): () => void;
@@ -138,7 +138,7 @@ function makeFolder(path: string): void {
   mkdirSync(path);
 }
 
-/** A folder that has become read-only keeps its files. The next runner finds that their processes are gone. */
+/** A folder that became read-only keeps its files. The next runner finds their processes gone. */
 function unlinkIfPossible(path: string): void {
   try {
     unlinkSync(path);

@@ -26,13 +26,14 @@ export function watchman({ pid, startedAt }: ProcessIdentity): [string, string[]
 }
 
 export interface Lifeline {
-  /** The runtime may outlive the runner again. */
+  /** Lets the runtime outlive the runner again. */
   cut(): void;
 }
 
 /**
- * Starts a small shell that waits for the death of this process and then kills `runtime`: a kill -9 leaves nobody else to do that. The shell is in a
- * process group of its own, so that the signals of a terminal pass it by. Windows has no such shell; there the next start ends the runtime.
+ * Starts a small shell that waits for the death of this process and then kills `runtime`, because a kill -9 leaves no other process to do so. The
+ * shell has a process group of its own, so the signals of a terminal do not reach it. Windows has no such shell; there the next start ends the
+ * runtime.
  */
 export function tieToUs(runtime: ProcessIdentity): Lifeline {
   if (process.platform === "win32") return { cut: () => undefined };

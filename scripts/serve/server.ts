@@ -23,7 +23,7 @@ const readyMsMax = 60_000;
 const watchIntervalMs = 500;
 const stopMsMax = 5_000;
 const endWatchesMsMax = 2_000;
-/** for the ends of bodies to reach the sockets */
+/** time for the ends of bodies to reach the sockets */
 const lastBytesMs = 100;
 /** how long clients are told that the data is gone */
 const refuseMs = 1_000;
@@ -33,7 +33,7 @@ const drainMsMax = 2_000;
 interface Announcer {
   /** /readyz answers 200. */
   ready(at: { url: string; folder: DataFolder }): void;
-  /** The server has ended because it was asked to. */
+  /** The server has ended on request. */
   stopped(folder: DataFolder): void;
 }
 
@@ -186,7 +186,7 @@ async function untilEnd(runtime: ProcessIdentity | undefined, folder: DataFolder
   }
 }
 
-/** Clients whose watch ends properly watch again; the official JavaScript informer gives up on one whose connection breaks. */
+/** Clients whose watch ends properly watch again. The official JavaScript informer gives up on a broken connection. */
 async function endWatches(runtime: Miniflare, name: string): Promise<void> {
   if (await signalWorker(runtime, name, END_WATCHES)) await sleep(lastBytesMs);
 }

@@ -9,7 +9,7 @@ import { Tally } from "./tally";
 
 /** Histories of one message to a worker: some seconds of work. */
 const LOT = 20;
-/** From so many histories on the faults must have met this part of the pairs of a fault and a step. */
+/** From this number of histories on, the faults must have met this part of the pairs of a fault and a step. */
 const COVERING = [
   { histories: 500, part: 0.9 },
   { histories: 10_000, part: 1 },
@@ -45,7 +45,7 @@ class Run {
   async all(): Promise<void> {
     const { histories, workers } = this.#options;
     const program = await bundleHistoryProcess();
-    // Where nobody sees a bar, a line now and then.
+    // Without a terminal: a line now and then.
     const progress = setInterval(() => {
       const { histories: done, failed } = this.#tally;
       if (!process.stderr.isTTY) console.log(`${this.#seconds()} s: ${done} of ${histories} histories, ${failed.length} failed`);
@@ -59,7 +59,7 @@ class Run {
     }
   }
 
-  /** One process; takes lots of seeds until there are none, or until a history noticed what `without` took out. */
+  /** One process. It takes lots of seeds until none are left, or until a history noticed the missing protection. */
   #work(program: string): Promise<void> {
     const worker = fork(program, { execArgv: NODE_OPTIONS });
     const hand = (): void => {

@@ -1,4 +1,4 @@
-/** What many histories came to. */
+/** The sums over many histories. */
 import type { WholeReport } from "../../test/support/sim/whole-history";
 
 export class Tally {

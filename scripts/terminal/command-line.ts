@@ -1,8 +1,8 @@
-/** What all programs do with their command line and their end. */
+/** Command lines and exit codes of all programs. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { UserError } from "./user-error";
 
-/** Exit code of a program that was called the wrong way. */
+/** Exit code of a wrong call. */
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
 
@@ -73,15 +73,15 @@ interface Program<Options> {
   usage: string;
   /** Throws UserError for arguments that the program cannot take. */
   parse(args: string[]): Options | "help" | Promise<Options | "help">;
-  /** Resolves to the exit code. Throws UserError for what the user can put right. */
+  /** Resolves to the exit code. Throws UserError for a fault that the user can correct. */
   main(options: Options): Promise<number>;
-  /** exit code of an error in `main`; 2 for programs whose 1 says that something was found */
+  /** exit code of an error in `main`; 2 for programs whose 1 means a finding */
   failureCode?: 1 | 2;
 }
 
 /**
- * Runs a program on the arguments of this process and sets its exit code, which is the result, too. Arguments that `parse` refuses are exit code 2. An
- * error that the user can put right, and an error of the operating system, are one line on stderr; any other error is a bug and has its stack.
+ * Runs a program on the arguments of this process. Sets its exit code, which is the result, too. Arguments that `parse` refuses are exit code 2. A
+ * fault that the user can correct, and an error of the operating system, are one line on stderr. Any other error is a bug and has its stack.
  */
 export async function runProgram<Options>({ name, usage, parse, main, failureCode = EXIT_FAILURE }: Program<Options>): Promise<number> {
   let code: number = EXIT_USAGE;
@@ -100,7 +100,7 @@ export async function runProgram<Options>({ name, usage, parse, main, failureCod
   return code;
 }
 
-/** A file, a socket or a program that the operating system refused. */
+/** The operating system refused a file, a socket or a program. */
 function isOfSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }

@@ -1,2 +1,2 @@
-/** Something that the user can put right. The message is the one line that the program prints. */
+/** A fault that the user can correct. The message is the one line that the program prints. */
 export class UserError extends Error {}

@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 export interface Counts {
   passed: number;
   failed: number;
-  /** What failed, a line each. */
+  /** The failures, a line each. */
   failures: string[];
 }
 
@@ -97,7 +97,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; output
   return { code, output };
 }
 
-/** Of Vitest's JSON report, what is read here. */
+/** The part of Vitest's JSON report that is read here. */
 interface Report {
   numPassedTests: number;
   numTotalTests: number;

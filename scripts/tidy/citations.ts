@@ -10,14 +10,14 @@ export interface Citing {
   text: string;
 }
 
-/** What a citation may name. */
+/** The targets of citations. */
 export interface Citable {
   rules: ReadonlySet<number>;
   hazards: ReadonlySet<number>;
   invariants: ReadonlySet<number>;
 }
 
-/** One finding per citation that names nothing, as `path:line what is wrong`. */
+/** One finding for each citation without a target, as `path:line problem`. */
 export function citationFindings(files: readonly Citing[], citable: Citable): string[] {
   return files.flatMap((file) => [...numbered(file, citable), ...invariants(file, citable)]);
 }

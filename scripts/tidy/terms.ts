@@ -4,7 +4,7 @@
  */
 import type { Citing } from "./citations";
 
-/** Words that comments use without saying what they mean. */
+/** Words that comments use without an explanation. */
 const NEEDED = ["row", "claim", "segment", "band", "epoch", "fence", "cover", "usable", "taken", "pending release"];
 const NEEDED_OF_WORK = ["audit", "sweep", "mark", "turn", "draw", "hand-off", "token", "owner", "poke", "pass"];
 
@@ -37,7 +37,7 @@ export function termFindings(glossary: string, pages: readonly Citing[]): string
   ];
 }
 
-/** What a page sets in italics, code left out. */
+/** The words that a page sets in italics, without code. */
 function italics(page: string): { term: string; line: number }[] {
   const blank = (code: string): string => code.replace(/[^\n]/g, " ");
   const prose = page.replace(/^```[\s\S]*?^```/gm, blank).replace(/`[^`\n]*`/g, blank);

@@ -14,7 +14,7 @@ export class BusyNotes {
 
   constructor(private readonly clock: Pick<Clock, "now">) {}
 
-  /** Notes that something happened in the cluster of this id. Nobody waits for the note; cron's slow round makes up for a lost one. */
+  /** Notes a change in the cluster of this id. Nobody waits for the note; cron's slow round makes up for a lost one. */
   note(id: string, rhythm: Rhythm, put: PutNote): void {
     const key = busyKey(rhythm, id);
     const now = this.clock.now();

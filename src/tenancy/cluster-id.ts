@@ -6,7 +6,7 @@
 /** The cluster that is always there. It cannot be deleted. */
 export const DEFAULT_CLUSTER = "default";
 
-/** Not part of any name: names are DNS labels. */
+/** Never part of a name: names are DNS labels. */
 const LIFE_MARK = "~";
 
 /** The id of the n-th cluster of this name, from 1. The first one's is the name itself. */

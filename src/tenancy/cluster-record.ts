@@ -55,7 +55,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     private readonly ports: RecordPorts,
   ) {}
 
-  /** To be called when the object starts: a deletion goes on, whatever has become of its alarm (rule 19). */
+  /** To be called when the object starts: a deletion continues, also without its alarm (rule 19). */
   resume(): void {
     if (this.ports.storage.load()?.phase === "deleting") this.ports.wakeAt(this.ports.clock.now());
   }
@@ -98,7 +98,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     else if (row.phase === "deleting") this.ports.wakeAt(this.ports.clock.now());
   }
 
-  /** What the object's alarm is for: goes on with the deletion. Never rejects. */
+  /** The object's alarm: continues the deletion. Never rejects. */
   alarm(): Promise<void> {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
@@ -179,7 +179,7 @@ export class ClusterRecord implements ClusterRecordRpc {
         if (String(error).includes(CLUSTER_GONE)) return;
         throw error;
       }
-      // Durable before the object that alone knows them is asked again.
+      // Durable before the next question to the only object that knows them.
       storage.objectsAdd(unlisted.map((name): ClusterObject => ({ kind: "owner", name })));
     }
     throw new Error("its owners of addresses keep growing in number");

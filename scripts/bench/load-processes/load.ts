@@ -1,7 +1,6 @@
 /**
- * A lean HTTP/1.1 load generator: raw sockets, keep-alive, one request in flight per connection, answers split by Content-Length or
- * chunks. It shares the machine with the server that it measures, so it does little more than it must; run it as a process of its own
- * (*-load-process.ts).
+ * A lean HTTP/1.1 load generator: raw sockets, keep-alive, one request in flight per connection, answers split by Content-Length or chunks. It
+ * shares the machine with the measured server, so it does little more than needed. Run it as a process of its own (*-load-process.ts).
  */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
@@ -13,7 +12,7 @@ export interface Load {
   count: number;
   /** the i-th request, whole */
   requestOf(i: number): string;
-  /** checks the i-th answer; throws when it is not right */
+  /** checks the i-th answer; throws when it is wrong */
   onAnswer(i: number, status: number, body: string): void;
 }
 
@@ -24,7 +23,7 @@ export interface LoadResult {
   latenciesMs: Float64Array;
 }
 
-/** Sends `count` requests over `connections` connections that are open before the clock starts. Rejects at the first wrong answer. */
+/** Sends `count` requests over `connections` connections, all open before the clock starts. Rejects at the first wrong answer. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load)));
   const latenciesMs = new Float64Array(load.count);

@@ -108,7 +108,7 @@ class Ranges {
     await this.#api.until(async () => JSON.stringify((await this.#get(name)).body).includes('"status":"True"'), `${name} is Ready`);
   }
 
-  /** What the first changes delete. */
+  /** The ranges that the first changes delete. */
   async begin(): Promise<void> {
     for (let block = 0; block < BLOCKS_KEPT; block++) await this.add(`outer-${String(block)}`, `${prefixOf(block)}/16`);
   }

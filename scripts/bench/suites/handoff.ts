@@ -13,7 +13,7 @@ const MOVING = "10.96.0.0/16";
 const DEFAULT_RANGE = "10.0.0.0/29";
 const DURATION_MS_MAX = 5_000;
 const DELAY_MS_MAX = 500;
-/** Creates from before the move to after it: nearly all that there is room for. */
+/** Creates from before the move until after it: nearly as many as there is room for. */
 const CREATES_MEANWHILE = 4_400;
 const CONNECTIONS_MEANWHILE = 4;
 

@@ -26,7 +26,7 @@ const RATE_RATIO_MIN = 0.8;
 const P99_RATIO_MAX = 1.5;
 const TOPOLOGY_MS_MAX = 20;
 const TOPOLOGY_LOADS = 21;
-/** For work that is under way while the cluster is read. */
+/** Time for work under way while the cluster is read. */
 const REPAIR_WAIT_MS = 30_000;
 const SEED = 20_260_602;
 const DEFAULT_RANGE = "10.0.0.0/16";
@@ -131,7 +131,7 @@ class Side {
   #cpuMs = 0;
   readonly #latenciesMs: number[] = [];
 
-  /** `cpu`: what the runtime used meanwhile, in milliseconds; NaN where the system does not tell */
+  /** `cpu`: CPU time of the runtime meanwhile, in milliseconds; NaN where the system does not show it */
   add({ elapsedMs, latenciesMs }: { elapsedMs: number; latenciesMs: number[] }, cpu: number): void {
     this.#elapsedMs += elapsedMs;
     this.#cpuMs += cpu;

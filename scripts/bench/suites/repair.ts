@@ -78,7 +78,7 @@ function cpuRow(name: string, value: number | undefined, what: string): BenchRow
   return value === undefined ? [] : [{ name, value: Math.round(value), unit: "ms CPU", note: what }];
 }
 
-/** CPU time of the runtime around the next full minute, less what it takes when nothing happens. */
+/** CPU time of the runtime around the next full minute, less that of an idle minute. */
 async function cronCpuMs(server: Server): Promise<number | undefined> {
   const idleFrom = cpuMs(server.runtimePid);
   const idleMs = MINUTE_MS - 1_000 - (Date.now() % MINUTE_MS);

@@ -26,7 +26,7 @@ export async function benchRestart(): Promise<BenchRow[]> {
     for (let i = 0; i < RESTARTS; i++) {
       const began = performance.now();
       await withRuntime(script, folder, async (runtime) => {
-        // Starts workerd, loads and compiles the script, and wakes an object: what is left to time is the full object alone.
+        // Starts workerd, compiles the script and wakes an object: the measured rest is the full object alone.
         await call(runtime, "/allocate/other?count=1");
         starts.push(performance.now() - began);
         cold.push((await call(runtime, "/allocate/full?count=1")).milliseconds);

@@ -1,6 +1,6 @@
 /**
- * A ServiceCIDR is deleted that has hundreds of others inside. They are younger, so its owner serves their addresses. Services are created in them
- * meanwhile. Measured: the time until each range has its own addresses, and the latency of the creates.
+ * A ServiceCIDR with hundreds of others inside is deleted. The inner ones are younger, so its owner serves their addresses. Services are created
+ * in them meanwhile. Measured: the time until each range has its own addresses, and the latency of the creates.
  */
 import type { Server } from "../../../test/support/server/server";
 import type { BenchRow } from "../row";

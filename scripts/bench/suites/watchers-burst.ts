@@ -17,7 +17,7 @@ const CHANGE = '{"type":"MODIFIED"';
 const CHUNK = `\r\n${CHANGE}`;
 const LATENCY_MS_MAX = 60_000;
 
-/** What all watchers have seen. */
+/** The events that all watchers have seen. */
 class Deliveries {
   events = 0;
   chunks = 0;
@@ -128,7 +128,7 @@ function watch(server: Server, first: Deliveries): Promise<Watching> {
   });
 }
 
-/** Changes the Service for so long, then waits until every watcher has every change; answers how many changes that was. */
+/** Changes the Service for this time, then waits until every watcher has every change; answers the number of changes. */
 async function burst(server: Server, path: string, seen: Deliveries, durationMs: number): Promise<number> {
   const before = seen.sentAt.length;
   for (const until = performance.now() + durationMs; performance.now() < until;) {

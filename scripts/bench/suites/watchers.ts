@@ -21,7 +21,7 @@ const deliveryMsLimit = 10_000;
 const SERVICES = "/api/v1/namespaces/default/services";
 const MARK = '{"type":"MODIFIED"';
 
-/** One watch on a connection of its own; `events` counts what changed. */
+/** One watch on a connection of its own; `events` counts the changes. */
 class Watcher {
   events = 0;
   closed = false;
@@ -83,7 +83,7 @@ export function benchWatchers(): Promise<BenchRow[]> {
 
 async function besideAStalledOne(server: Server): Promise<BenchRow[]> {
   const watchers = await openAll(server, besideStalled);
-  // Allocates all that the measured part needs: the rest of the growth belongs to the stalled watcher.
+  // Allocates everything that the measured part needs: the growth after that belongs to the stalled watcher.
   let events = 0;
   const round_ = async (rounds: number) => {
     const latencies: number[] = [];

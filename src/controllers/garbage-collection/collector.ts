@@ -1,12 +1,12 @@
 /**
  * The garbage collector of one cluster: pull what changed, decide, act, until there is nothing left to do.
  *
- * - Cursors move in the transaction that stores what was learned behind them (nodes, and which of them are to be examined), so a crash
- *   loses nothing; what was done but not noted is decided again from the objects as they are then, and found done.
- * - Before anything is deleted, the object and its owners are read from their stores, and the write is bound to what was read: the graph
- *   only says whom to look at.
- * - A finalizer is taken only after a complete pull that began when the deletion was known already: every dependent from before the
- *   deletion is in the graph by then. Dependents that are made later have an absent owner and are collected as such.
+ * - A cursor moves in the transaction that stores the nodes read up to it, with their marks for examination. So a crash loses nothing.
+ *   A write that was not noted is decided again from the present objects, and found done.
+ * - Before a deletion the object and its owners are read from their stores, and the write is bound to these versions. The graph only
+ *   names the objects to examine.
+ * - A finalizer is removed only after a complete pull that began after the deletion was known. By then the graph has every dependent from
+ *   before the deletion. Later dependents have an absent owner and are collected as such.
  */
 import { inParallel } from "../../core/base/in-parallel";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
@@ -18,21 +18,21 @@ import type { CollectedStore, GarbageCollectionPorts } from "./ports";
 import { deleteRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
 import { resolveOwner } from "./resolve-owner";
 
-/** Entries of history, or rows of a list, that one call to a store looks at: some milliseconds of its thread. */
+/** Entries of history, or rows of a list, for one call to a store: some milliseconds of its thread. */
 const PAGE_ENTRIES = 500;
-/** Pages that one pass pulls from one store before it hands back; the next pass goes on. */
+/** Pages that one pass pulls from one store. The next pass continues behind them. */
 const PAGES_MAX = 100;
 /** Objects examined between two pulls. */
 const EXAMINE_MAX = 500;
 /** Writes under way at once: they share the stores' commits, and leave room for clients. */
 const WRITES_AT_ONCE = 16;
-/** Rounds of one pass; a chain of owners is one round per link. */
+/** Rounds of one pass: a chain of owners takes one round for each link. */
 const ROUNDS_MAX = 50;
 
-/** What became of a write: `moot` = the object is gone or refuses for good, `later` = look at it again. */
+/** The outcome of a write. `moot`: the object is gone, or refuses for good. `later`: examine the object again. */
 type Written = "done" | "moot" | "later";
 
-/** What stands at each place asked about; a place that is missing could not be asked about. */
+/** The object at each place; a place is absent when its store could not be asked. */
 type Found = ReadonlyMap<string, ObjectLinks | null>;
 
 export class GarbageCollector {
@@ -53,7 +53,7 @@ export class GarbageCollector {
     return this.#graph.size;
   }
 
-  /** One pass. `left`: there is work that only another pass can do; what waits for other objects' deletions is not. Never rejects. */
+  /** One pass. `left`: another pass has work to do. The wait for deletions of other objects is no such work. Never rejects. */
   async run(): Promise<{ left: boolean }> {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const known = new Set([...this.#graph.served].map(placeId));
@@ -67,7 +67,7 @@ export class GarbageCollector {
     return { left: true };
   }
 
-  /** Whether everything that the store had when this began is in the graph now. */
+  /** Whether the graph has everything that the store had when this pull began. */
   async #pull(store: CollectedStore): Promise<boolean> {
     try {
       for (let page = 0; page < PAGES_MAX; page++) {
@@ -84,7 +84,7 @@ export class GarbageCollector {
     return false;
   }
 
-  /** The cursor is where the first page was read: what happens between the pages is told again by the history. */
+  /** The cursor stands where the first page was read. The history repeats the changes between the pages. */
   async #listAgain(store: CollectedStore): Promise<void> {
     const listed = new Set<string>();
     let cursor: StoreCursor | undefined;
@@ -125,7 +125,10 @@ export class GarbageCollector {
     });
   }
 
-  /** Looks at nodes whose owners may have changed; answers how many are done with. `known`: whose deletion was known before the last pull. */
+  /**
+   * Examines nodes whose owners may have changed; answers the number of finished ones. `known`: nodes whose deletion was known before the last
+   * pull.
+   */
   async #examine(complete: boolean, known: ReadonlySet<string>): Promise<number> {
     const nodes = [...this.#graph.pending].slice(0, EXAMINE_MAX);
     if (nodes.length === 0) return 0;
@@ -156,7 +159,7 @@ export class GarbageCollector {
   ): Promise<Written> {
     const links = now.get(placeId(node));
     if (links === undefined) return "later";
-    // Gone, or another object has its name: the history tells of it.
+    // Gone, or another object has its name. The history brings the change.
     if (links?.uid !== node.links.uid) return "moot";
     if (this.#ownersOf(links, node).some((owner) => !owners.has(placeId(owner)))) return "later";
     let isTooEarly = false;
@@ -166,9 +169,9 @@ export class GarbageCollector {
       if (state === "waiting" && place && !known.has(placeId(place))) isTooEarly = true;
       return state;
     });
-    // Dependents of its own may have come behind the pull, before the deletion of its owner: the next pull has them.
+    // Dependents of the object may have come after the pull and before the deletion of its owner. The next pull has them.
     if (complete && isTooEarly && !states.includes("solid")) return "later";
-    // Without a complete pull nobody can say that the object has no dependents of its own.
+    // Without a complete pull the object may have unknown dependents.
     const decision = decideDependent(links, states, !complete || this.#graph.dependentsOf(node).length > 0);
     switch (decision.action) {
       case "none":
@@ -180,7 +183,7 @@ export class GarbageCollector {
     }
   }
 
-  /** Carries out the deletions that wait for the collector, of owners that were known before the last pull. */
+  /** Ends the deletions that wait for the collector, of owners whose deletion was known before the last pull. */
   async #serve(known: ReadonlySet<string>): Promise<{ done: number; left: boolean }> {
     const isKnown = (node: GraphNode): boolean => known.has(placeId(node));
     const results: Written[] = [];
@@ -233,7 +236,7 @@ export class GarbageCollector {
     }
   }
 
-  /** What is at these places now. */
+  /** The objects at these places now. */
   async #read(places: readonly Place[]): Promise<Found> {
     const byStore = new Map<string, Map<string, Place>>();
     for (const place of places) {

@@ -3,7 +3,7 @@
  *
  *   owner is …      absent     its uid is not at its place (gone, another uid, another namespace)
  *                   waiting    being deleted with Foreground: its dependents go first
- *                   solid      anything else, also what cannot be asked for: such a dependent stays
+ *                   solid      anything else, also an owner that cannot be asked for: its dependents stay
  *
  *   owners of a dependent          decision
  *   one is solid                   it stays; references to absent and waiting owners are removed
@@ -18,7 +18,7 @@ import { hasFinalizer } from "./graph";
 
 export type OwnerState = "absent" | "waiting" | "solid";
 
-/** The state of the owner with this uid, given what is at its place now. */
+/** The state of the owner with this uid, given the object at its place. */
 export function ownerState(uid: string, found: ObjectLinks | null): OwnerState {
   if (found?.uid !== uid) return "absent";
   return hasFinalizer(found, FINALIZER_FOREGROUND) ? "waiting" : "solid";
@@ -32,7 +32,7 @@ export type DependentDecision =
 
 /** What happens to an object as it is now; `states` in the order of its ownerReferences. */
 export function decideDependent(links: ObjectLinks, states: readonly OwnerState[], hasDependents: boolean): DependentDecision {
-  // What is being deleted already goes by its own deletion.
+  // An object in deletion goes by its own deletion.
   if (links.deleting || links.ownerReferences.length === 0) return { action: "none" };
   if (states.includes("solid")) {
     const remaining = links.ownerReferences.filter((_, i) => states[i] === "solid");
@@ -70,7 +70,7 @@ export function releasableOwners(graph: OwnerGraph): GraphNode[] {
   return releasable;
 }
 
-/** Strongly connected components (Tarjan 1972) without recursion, since chains of owners may be long. */
+/** Strongly connected components (Tarjan 1972). Without recursion, since chains of owners may be long. */
 function components<T>(roots: readonly T[], next: (node: T) => readonly T[]): T[][] {
   const found: T[][] = [];
   const facts = new Map<T, { index: number; low: number; open: boolean }>();

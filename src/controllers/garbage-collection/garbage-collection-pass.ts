@@ -20,9 +20,9 @@ export interface GarbageCollectionPassPorts {
   }[];
 }
 
-/** `left`: another pass is needed. The graph is read from storage with the first pass. */
+/** `left`: another pass is needed. The first pass reads the graph from storage. */
 export function garbageCollectionPass({ clock, recorder, storage, stores }: GarbageCollectionPassPorts): () => Promise<{ left: boolean }> {
-  /** A store gives a write up after its deadline. */
+  /** A store gives up a write after its deadline. */
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, OPERATION_DEADLINE_MS, call);
   const collected = stores.map(({ definition, store }): CollectedStore => ({
     name: storeName(definition),

@@ -1,9 +1,7 @@
 /**
- * Who owns whom, by uid, across all served resources of a cluster.
- *
- * Kept are only objects that have ownerReferences and objects whose deletion the collector has to finish (finalizers `orphan` and
- * `foregroundDeletion`): an owner at rest is known by the references to it alone, and whether it lives is asked of its store when it
- * matters. A cluster of plain Services costs nothing here.
+ * Who owns whom, by uid, across all served resources of a cluster. The graph keeps two kinds of objects: those with ownerReferences, and those
+ * whose deletion waits for the collector (finalizers `orphan` and `foregroundDeletion`). An owner at rest is known by the references to it alone;
+ * its store is asked when its life matters. A cluster of plain Services has an empty graph.
  */
 import type { OwnerReference } from "../../api/meta/kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
@@ -19,11 +17,11 @@ export interface Place {
 
 export interface GraphNode extends Place {
   links: ObjectLinks;
-  /** to be examined: it is new, or something about its owners changed */
+  /** to be examined: the node is new, or its owners changed */
   pending: boolean;
 }
 
-/** Where the owner that a reference names would be; undefined = the reference cannot be resolved. */
+/** The place of the owner that a reference names; undefined = the reference cannot be resolved. */
 export type ResolveOwner = (reference: OwnerReference, dependent: Place) => Place | undefined;
 
 /** One text per place. */
@@ -67,7 +65,7 @@ export class OwnerGraph {
     return this.#served;
   }
 
-  /** Ids of nodes that changed since the last call: what has to be stored (or dropped, when `get` has none). */
+  /** Ids of nodes that changed since the last call: those to be stored, or dropped when `get` has none. */
   takeTouched(): Set<string> {
     const touched = this.#touched;
     this.#touched = new Set();
@@ -79,7 +77,7 @@ export class OwnerGraph {
     this.#insert({ ...node });
   }
 
-  /** Takes over one change of a store; changes that were seen before do no harm. */
+  /** Applies one change of a store; a repeated change has no effect. */
   apply(store: string, change: LinkChange): void {
     if (change.type === "deleted") {
       const id = placeId({ store, key: change.key });
@@ -101,13 +99,13 @@ export class OwnerGraph {
     if (startsWaiting) this.#suspect(links.uid);
   }
 
-  /** After a full list of one store: what was not in it is gone, and since deletions may have been missed every node is examined. */
+  /** After a full list of one store: nodes that the list lacks are gone. Every node is examined, because deletions may have been missed. */
   retain(store: string, listed: ReadonlySet<string>): void {
     for (const [id, node] of [...this.#nodes]) if (node.store === store && !listed.has(id)) this.#remove(id);
     for (const node of this.#nodes.values()) this.#mark(node);
   }
 
-  /** The objects whose ownerReferences name this very object: its uid, at its place. */
+  /** The objects whose ownerReferences name this object: its uid, at its place. */
   dependentsOf(owner: GraphNode): { node: GraphNode; blocks: boolean }[] {
     const id = placeId(owner);
     const found: { node: GraphNode; blocks: boolean }[] = [];
@@ -122,14 +120,14 @@ export class OwnerGraph {
     return found;
   }
 
-  /** The node has been examined and nothing is left to do about it. */
+  /** The node has been examined, and no work is left. */
   settle(node: GraphNode): void {
     if (!this.#pending.delete(node)) return;
     node.pending = false;
     this.#touched.add(placeId(node));
   }
 
-  /** The node could not be dealt with now: others come first. */
+  /** The node cannot be examined now: others come first. */
   putOff(node: GraphNode): void {
     if (this.#pending.delete(node)) this.#pending.add(node);
   }

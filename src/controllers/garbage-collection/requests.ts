@@ -1,4 +1,4 @@
-/** The collector's writes: ordinary requests to a store, bound to the object as it was read (uid and resourceVersion). */
+/** The collector's writes: ordinary requests to a store, bound to the uid and the resourceVersion that were read. */
 import type { OwnerReference } from "../../api/meta/kubernetes";
 import type { ObjectLinks } from "../../api/rpc/object-links";
 import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
@@ -17,18 +17,18 @@ export function deleteRequest(
   return { verb: "delete", key, options: { dryRun: false, preconditions, propagationPolicy, gracePeriodSeconds: undefined } };
 }
 
-/** Leaves the object with these ownerReferences. */
+/** Replaces the ownerReferences of the object. */
 export function ownerReferencesRequest(links: ObjectLinks, ownerReferences: OwnerReference[], spoken: Representation): WriteRequest {
   return metadataRequest(links, { ownerReferences: ownerReferences.length > 0 ? ownerReferences : null }, spoken);
 }
 
-/** Takes one finalizer; the last one to be taken lets the object go. */
+/** Removes one finalizer. The object goes with the last one. */
 export function withoutFinalizerRequest(links: ObjectLinks, finalizer: string, spoken: Representation): WriteRequest {
   const finalizers = links.finalizers.filter((other) => other !== finalizer);
   return metadataRequest(links, { finalizers: finalizers.length > 0 ? finalizers : null }, spoken);
 }
 
-/** A merge patch replaces lists, and the resourceVersion in it makes it a conflict when the object has changed since. */
+/** A merge patch replaces lists. Its resourceVersion makes a changed object a conflict. */
 function metadataRequest({ key, uid, resourceVersion }: ObjectLinks, change: object, { group, version }: Representation): WriteRequest {
   const options: WriteOptions = {
     dryRun: false,

@@ -23,8 +23,8 @@ const namespacedByStore: ReadonlyMap<string, boolean> = new Map(
 );
 
 /**
- * A namespaced owner is looked for in the dependent's own namespace. Undefined for a kind that is not served and for a namespaced owner
- * of a cluster-scoped object: nobody can say that such an owner is gone, so its dependents stay (as upstream).
+ * A namespaced owner is looked for in the dependent's own namespace. Undefined for a kind that is not served, and for a namespaced owner of a
+ * cluster-scoped object. Nobody can say that such an owner is gone, so its dependents stay, as upstream.
  */
 export function resolveOwner(reference: OwnerReference, dependent: Place): Place | undefined {
   const definition = byKind.get(`${reference.apiVersion} ${reference.kind}`);

@@ -1,14 +1,14 @@
 /**
- * A client that has seen its DELETE of a namespace answered must not be able to create there (upstream plugin namespace/lifecycle looks
- * up deleted namespaces live for the same reason). So the answer waits until every store has closed the namespace, but not for long:
- * the namespace controller closes it anyway before it lists what to delete (rule 20).
+ * A client that got the answer to its DELETE of a namespace must not be able to create there. (Upstream plugin namespace/lifecycle looks up
+ * deleted namespaces live for the same reason.) So the answer waits until every store has closed the namespace, but not for long: the namespace
+ * controller closes it again before it lists its content (rule 20).
  */
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Operation, StoreExtension } from "../../api/store/extension";
 import type { TerminatingNamespace } from "./namespace-deletion";
 
-/** How long the answer to a DELETE waits for stores that are slow to close. */
+/** How long the answer to a DELETE waits for slow stores. */
 export const CLOSE_WAIT_MS = 2_000;
 
 export interface NamespaceClosingPorts {

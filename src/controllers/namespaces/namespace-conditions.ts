@@ -24,15 +24,15 @@ interface Finding {
 
 interface Rule {
   type: string;
-  /** what the condition says while its status is False */
+  /** message of the condition while its status is False */
   fine: Finding;
-  /** what is the matter, when something is */
+  /** reason and message while its status is True */
   trouble(progress: DeletionProgress): Finding | undefined;
 }
 
 const REMOVED: Finding = { reason: "ContentRemoved", message: "All content successfully removed" };
 
-/** In the order in which they stand in the status. This server always knows its own resources, so the first two never tell of trouble. */
+/** In the order of the status. This server always knows its own resources, so the first two are always False. */
 const RULES: readonly Rule[] = [
   {
     type: "NamespaceDeletionDiscoveryFailure",

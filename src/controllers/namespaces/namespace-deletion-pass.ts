@@ -1,4 +1,4 @@
-/** The pass of the controller "namespaces", on the stores of a cluster: what `deleteNamespaces` asks for becomes calls with a timeout. */
+/** The pass of the controller "namespaces" on the stores of a cluster: the ports of `deleteNamespaces` as calls with a timeout. */
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Namespace } from "../../api/meta/kubernetes";
@@ -6,7 +6,7 @@ import type { CollectionRequest, MaintainedStore, StoreRpc, WriteOptions } from 
 import { conditionsAfter } from "./namespace-conditions";
 import { deleteNamespaces, type NamespaceDeletionPorts, type TerminatingNamespace, withoutFinalizer } from "./namespace-deletion";
 
-/** Emptying a namespace of many objects takes longer than a usual call. A call that arrives late does no harm. */
+/** Emptying a large namespace takes longer than a usual call. A late call does no harm. */
 const CALL_TIMEOUT_MS = 60_000;
 
 const OPTIONS: WriteOptions = {
@@ -92,7 +92,10 @@ class NamespaceCalls implements NamespaceDeletionPorts {
     return this.#change(namespace, "finalize", withoutFinalizer);
   }
 
-  /** Writes what `changed` makes of the namespace with this uid; undefined = nothing. A conflict rejects: the next pass reads the namespace anew. */
+  /**
+   * Writes the result of `changed` for the namespace with this uid; undefined = no write. Rejects at a conflict: the next pass reads the namespace
+   * again.
+   */
   async #change(
     { name, uid }: TerminatingNamespace,
     subresource: "status" | "finalize",

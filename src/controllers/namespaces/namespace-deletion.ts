@@ -1,12 +1,12 @@
 /**
  * Empties namespaces that are being deleted and lets them go (rule 20, upstream pkg/controller/namespace/deletion).
  *
- *   1 close the namespace in every store: persisted there, asked in every commit turn, so nothing can appear behind our back
- *   2 delete its Pods, and only when none is left what the other stores hold of it (KEP-5080: what guards Pods outlives them)
+ *   1 close the namespace in every store: stored there and read in every commit turn, so no object can appear later
+ *   2 delete its Pods, and only when none is left what the other stores hold of it (KEP-5080: objects that guard Pods outlive them)
  *   3 say in its status how far that went
  *   4 only after a pass that found every store empty: remove the finalizer `kubernetes`
  *
- * Takes no input but the namespaces as they are, so it may be run at any time, by anyone, any number of times.
+ * The present namespaces are the only input, so anyone may run it at any time, any number of times.
  */
 import type { Recorder } from "../../core/base/ports";
 import type { DeletionProgress } from "./namespace-conditions";
@@ -24,7 +24,7 @@ export interface NamespaceContent {
   group: string;
   resource: string;
   close(name: string, uid: string): Promise<void>;
-  /** deletes; answers what is left (behind finalizers, or while it ends gracefully) */
+  /** deletes; answers the objects that stay, behind finalizers or during a graceful end */
   empty(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;
 }
 
@@ -32,13 +32,13 @@ export interface NamespaceDeletionPorts {
   recorder: Recorder;
   terminating(): Promise<TerminatingNamespace[]>;
   content: readonly NamespaceContent[];
-  /** writes how far the deletion went into the status of the namespace with this uid; nothing when the status says so already */
+  /** writes the progress of the deletion into the status of the namespace with this uid, unless the status has it already */
   report(namespace: TerminatingNamespace, progress: DeletionProgress): Promise<void>;
   /** removes the finalizer `kubernetes` from the namespace with this uid */
   finalize(namespace: TerminatingNamespace): Promise<void>;
 }
 
-/** The namespace without the finalizer `kubernetes`, everything else as it is; undefined when it does not have it. */
+/** The namespace without the finalizer `kubernetes`; undefined when it does not have the finalizer. */
 export function withoutFinalizer(namespace: Namespace): Namespace | undefined {
   const finalizers = namespace.spec?.finalizers ?? [];
   if (!finalizers.includes(NAMESPACE_FINALIZER)) return undefined;
@@ -51,7 +51,7 @@ export interface NamespaceDeletionStatus {
   failed: number;
 }
 
-/** One pass. What is not finished is left for the next one; never rejects for one namespace's sake. */
+/** One pass. The next pass continues unfinished namespaces. A failure of one namespace does not reject. */
 export async function deleteNamespaces(ports: NamespaceDeletionPorts): Promise<NamespaceDeletionStatus> {
   const namespaces = await ports.terminating();
   const status: NamespaceDeletionStatus = { seen: namespaces.length, finished: 0, failed: 0 };
@@ -69,7 +69,7 @@ export async function deleteNamespaces(ports: NamespaceDeletionPorts): Promise<N
   return status;
 }
 
-/** Whether nothing is left. Throws when that cannot be known. */
+/** Whether nothing is left. Throws when that is unknown. */
 async function emptied(ports: NamespaceDeletionPorts, namespace: TerminatingNamespace): Promise<boolean> {
   const { name, uid } = namespace;
   await Promise.all(ports.content.map((content) => content.close(name, uid)));
@@ -85,7 +85,7 @@ function isPods({ group, resource }: NamespaceContent): boolean {
   return group === "" && resource === "pods";
 }
 
-/** What one pass finds. */
+/** The findings of one pass. */
 class Pass implements DeletionProgress {
   readonly remaining = new Map<string, number>();
   readonly finalizers = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * The three types whose objects share addresses, each read at a moment of its own. A restore does not write IPAddresses of Services: the server
- * makes them. One that belongs to no Service of the backup was being made or deleted.
+ * The three types whose objects share addresses, each read at a moment of its own. A restore writes no IPAddresses of Services, because the server
+ * makes them. An IPAddress whose Service is not in the backup was being made or deleted.
  */
 import { addressesOf, duplicateAddresses, uncovered } from "../check/objects";
 import type { IPAddress, Service, ServiceCIDR } from "../../api/meta/kubernetes";

@@ -69,12 +69,12 @@ export function endLine(counts: { types: number; objects: number; sha256: string
 export class BackupReader {
   #header: BackupHeader | undefined;
   readonly #sections: BackupSection[] = [];
-  /** objects that the section under way still has to have */
+  /** objects that the current section still lacks */
   #missing = 0;
   #lines = 0;
   #end: { types: number; objects: number; sha256: string } | undefined;
 
-  /** `line` in order; `sha256` of all lines before it, their ends included, which is asked for only at the last line. */
+  /** Lines in order. `sha256` of all lines before this one, their ends included, is asked for at the last line only. */
   take(line: string, sha256: () => string): Result<undefined, string> {
     this.#lines++;
     if (this.#end) return err(`has something behind its end (line ${this.#lines})`);

@@ -10,7 +10,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, IP_ADDRESSES, LEASES, NAMESPACES, SERVICE_C
 const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
 
-/** Whether the object is one that every cluster has, or that its server renews by itself. */
+/** Whether every cluster has the object, or its server renews it. */
 export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "resource">): boolean {
   const { metadata } = object;
   const isDefault = keyOf(object) === DEFAULT_SERVICE;

@@ -1,6 +1,6 @@
 /**
- * The restore mark, which a restore leaves in the cluster until it is through: a Lease that only a restore makes. It names the file, so that an
- * interrupted restore goes on with the same one, and nothing else is ever overwritten.
+ * The restore mark: a Lease that only a restore makes, and deletes at its end. It names the file. So an interrupted restore continues with the
+ * same file, and nothing else is ever overwritten.
  */
 import type { Lease } from "../../api/meta/kubernetes";
 

@@ -10,12 +10,12 @@ export const ENDPOINTS = "endpoints";
 export const ENDPOINT_SLICES = "endpointslices.discovery.k8s.io";
 export const LEASES = "leases.coordination.k8s.io";
 
-/** Events are about the last hour of another cluster, and name their objects by uids that a restore does not keep. */
+/** Events tell of the last hour of another cluster. They name their objects by uids that a restore does not keep. */
 const LEFT_OUT = ["events", "events.events.k8s.io"];
 
 /**
- * A type that others need comes first: namespaces hold objects, ServiceCIDRs give addresses, and IPAddresses of others than Services take theirs
- * before any Service does. Then owners come before their dependents where that is known. Types that are not named come last, in the file's order.
+ * Types that others need come first: namespaces hold objects, ServiceCIDRs give addresses, and IPAddresses without a Service take theirs before
+ * any Service does. Then owners come before their known dependents. Types without a name here come last, in the file's order.
  */
 const RESTORED_FIRST = [NAMESPACES, SERVICE_CIDRS, IP_ADDRESSES, "nodes", SERVICES, "pods", ENDPOINTS, ENDPOINT_SLICES, LEASES];
 
@@ -23,7 +23,7 @@ export function isBackedUp(type: Pick<BackupType, "group" | "resource">): boolea
   return !LEFT_OUT.includes(typeName(type));
 }
 
-/** Reading goes the other way round, so that an object made meanwhile never lacks one that it needs. */
+/** Reading goes the other way round: an object made meanwhile never lacks one that it needs. */
 export function inReadingOrder(types: readonly BackupType[]): BackupType[] {
   return types.toSorted((a, b) => rankOf(b) - rankOf(a));
 }

@@ -4,10 +4,10 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/meta/kube
 import type { BackupType } from "./format";
 import { NAMESPACES, SERVICE_CIDRS, typeName } from "./order";
 
-/** uid in the backup -> uid where it is restored */
+/** uid in the backup -> uid in the new cluster */
 export type Uids = ReadonlyMap<string, string>;
 
-/** Set by the server at a deletion that waits, and by the options of that deletion. */
+/** Set by a deletion that waits, and by its options. */
 const DELETION_FINALIZERS: Readonly<Record<string, string>> = { foregroundDeletion: "Foreground", orphan: "Orphan" };
 /** Set by the server itself on every object of the kind. */
 const SERVER_FINALIZERS = ["networking.k8s.io/service-cidr-finalizer"];
@@ -18,9 +18,9 @@ const METADATA: readonly (keyof ObjectMeta)[] = ["name", "generateName", "namesp
 type Content = Record<string, unknown>;
 
 /**
- * What a create or an update sends: everything that clients may set. References by uid have the new cluster's uids, as far as these are known.
- * `waits`: a reference is not known yet although its object is in the backup (`isBackedUp`). Such ownerReferences are left out for now, because
- * the garbage collector would take the object for an orphan.
+ * The body of a create or an update: every member that clients may set. References by uid have the new cluster's uids, as far as these are known.
+ * `waits`: a reference is unknown although its object is in the backup (`isBackedUp`). Such ownerReferences are left out for now, because the
+ * garbage collector would take the object for an orphan.
  */
 export function wanted(
   object: KubeObject,
@@ -66,14 +66,14 @@ export function wantedManagedFields({ metadata }: KubeObject, uids: Uids): Objec
   return JSON.parse(mapped) as ObjectMeta["managedFields"];
 }
 
-/** Who owns which fields, without the times: whether two objects agree on it. A field is a key with an empty value, so no emptiness is equal to another. */
+/** The owners of fields without their times, for comparison. A field is a key with an empty value, so empty values count. */
 export function isSameOwnership(one: ObjectMeta["managedFields"], other: ObjectMeta["managedFields"]): boolean {
   const plain = (entries: ObjectMeta["managedFields"]): string[] =>
     (entries ?? []).map((entry) => sortedText({ ...entry, time: undefined })).sort();
   return plain(one).join("\n") === plain(other).join("\n");
 }
 
-/** The field manager of a create that needs no second write for managedFields: the only client that ever wrote the object. */
+/** The field manager of the only client that ever wrote the object: its create needs no second write for managedFields. */
 export function creatorOf({ metadata }: KubeObject): string | undefined {
   const [entry, ...more] = (metadata?.managedFields ?? []).filter(({ subresource }) => !subresource);
   return more.length === 0 && entry?.operation === "Update" ? entry.manager : undefined;
@@ -97,7 +97,7 @@ export function differing(want: KubeObject, stored: KubeObject, type: BackupType
   return found;
 }
 
-/** The options under which an object that was being deleted is deleted again; undefined = it was not. */
+/** The options that repeat the deletion of an object in deletion; undefined = the object was not in deletion. */
 export function deletionOf({ metadata = {} }: KubeObject): object | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
   const policy = metadata.finalizers?.map((finalizer) => DELETION_FINALIZERS[finalizer]).find((known) => known !== undefined);
@@ -114,7 +114,7 @@ function finalizersOf({ finalizers = [] }: ObjectMeta): string[] {
   return finalizers.filter((finalizer) => !(finalizer in DELETION_FINALIZERS) && !SERVER_FINALIZERS.includes(finalizer));
 }
 
-/** Every member `uid` of the value, however deep, by the map; `unmapped` hears those that it does not have. */
+/** Replaces every member `uid` of the value, at any depth, by the map; `unmapped` gets those that the map lacks. */
 function remapped(value: unknown, uids: Uids, unmapped: (uid: string) => void): unknown {
   if (Array.isArray(value)) return value.map((item) => remapped(item, uids, unmapped));
   if (typeof value !== "object" || value === null) return value;

@@ -1,7 +1,7 @@
 /**
- * Checks a live cluster: reads everything, judges it, and looks again at what seems wrong. Objects change while they are read, and the parts
- * of one change do not show at one moment. So a finding counts only when look after look shows it, about the very same objects, for longer
- * than a healthy cluster could. Findings that only later looks show are left to the next check.
+ * Checks a live cluster: reads everything, judges it, and looks again at each suspicion. Objects change while they are read, and the parts of one
+ * change appear at different moments. So a finding counts only when every look shows it, about the same objects, for longer than a healthy cluster
+ * could. Findings that only later looks show are left to the next check.
  */
 import type { Clock } from "../../core/base/ports";
 import { pause } from "../../core/base/pause";
@@ -58,7 +58,7 @@ interface Look {
   silent: ReadonlyMap<string, string>;
 }
 
-/** A suspicion of the first look that no later one has refuted. */
+/** A suspicion of the first look that no later look has refuted. */
 interface Standing {
   suspicion: Suspicion;
   /** when the latest look began that showed it, in milliseconds since the epoch */
@@ -76,7 +76,7 @@ export async function checkCluster(
   lookingAgain: (standing: number) => void = () => undefined,
 ): Promise<CheckReport> {
   const first = await lookAt(source, clock.now());
-  // A finding lasts from the end of the first look, which has then seen everything, to the beginning of the latest look.
+  // A finding lasts from the end of the first look, which has then read everything, to the beginning of the latest look.
   const seenAt = clock.now();
   let look = first;
   let standing = first.suspicions.map((suspicion): Standing => ({ suspicion, shownAt: seenAt }));

@@ -16,7 +16,7 @@ import { givesOut, rangeIndex } from "../../addresses/topology/range-index";
 import type { Observed, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "./observed";
 import type { Suspicion } from "./suspicion";
 
-/** A Service and its IPAddress are stored one after the other; an address that changes hands is shown at its old holder for as long. */
+/** A Service and its IPAddress are stored one after the other. An address that moves shows its old holder for as long. */
 const PAIRING_LASTING_MS = 5_000;
 /** How long upstream's tests wait for `kubernetes` and `default/kubernetes` to come back. */
 const DEFAULTS_LASTING_MS = 15_000;
@@ -88,7 +88,7 @@ export function unpaired(
   return found;
 }
 
-/** The allocator's IPAddresses carry its labels, by which repair and every client know them. */
+/** The allocator's IPAddresses have its labels: repair and every client find them by these. */
 export function wronglyLabelled({ services, ipAddresses }: Pick<Observed, "services" | "ipAddresses">): Suspicion[] {
   const byAddress = new Map(ipAddresses.map((object) => [canonicalAddress(object.metadata?.name ?? ""), object]));
   return services.flatMap((service) =>
@@ -104,7 +104,7 @@ export function wronglyLabelled({ services, ipAddresses }: Pick<Observed, "servi
   );
 }
 
-/** I3: every ClusterIP is a usable address of one of the prefixes; texts that are no prefixes count for nothing. */
+/** I3: every ClusterIP is a usable address of one of the prefixes; texts that are no prefixes are ignored. */
 export function uncovered(services: readonly ObservedService[], cidrs: readonly string[]): Suspicion[] {
   const ranges = rangeIndex(prefixesIn(cidrs));
   return services.flatMap((service) =>
@@ -194,7 +194,7 @@ function duplicates(
   return found;
 }
 
-/** Why repair leaves an IPAddress without its Service alone; "" = it does not. */
+/** Why repair leaves an IPAddress without its Service alone; "" = repair deletes it. */
 function excuseOf({ metadata }: ObservedIPAddress, nowMs: number): string {
   if (metadata?.labels?.[MANAGED_BY_LABEL] !== ALLOCATOR_NAME) return "; the allocator did not make it";
   const createdAt = parseTime(metadata.creationTimestamp ?? "") ?? 0;

@@ -1,4 +1,4 @@
-/** What a check reads of a cluster: the few members of each object that it judges. */
+/** The part of a cluster that a check reads: the members of each object that it judges. */
 import type { HoldingService } from "../../api/registry/services/held-by-service";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 
@@ -32,7 +32,7 @@ export interface ObservedNode {
 /** The objects of one kind. */
 export interface Listed<T> {
   objects: T[];
-  /** labels of those that are stored and cannot be read: something has damaged them */
+  /** labels of stored objects that cannot be read, because something has damaged them */
   unreadable: string[];
 }
 
@@ -41,7 +41,7 @@ export interface Observed {
   services: readonly ObservedService[];
   ipAddresses: readonly ObservedIPAddress[];
   serviceCIDRs: readonly ObservedServiceCIDR[];
-  /** labels of objects that are there and cannot be read: nothing follows from their absence */
+  /** labels of stored objects that cannot be read: their absence proves nothing */
   unreadable?: ReadonlySet<string>;
 }
 
@@ -52,7 +52,7 @@ export interface ObservedRow {
   holder: { kind: "service" | "ipaddress"; namespace: string; name: string; uid: string };
 }
 
-/** What the object that writes a ServiceCIDR's addresses says of itself. */
+/** The report of the object that writes a ServiceCIDR's addresses. */
 export interface ObservedOwner {
   uid: string;
   rows: readonly ObservedRow[];
@@ -60,7 +60,7 @@ export interface ObservedOwner {
   differs: string;
 }
 
-/** Who writes which addresses, and what they have written. */
+/** The owners of addresses, and their rows. */
 export interface ObservedOwners {
   /** prefix -> the uid of its owner; disjoint when all is well */
   claims: readonly { prefix: string; ownerUid: string }[];
@@ -109,7 +109,7 @@ function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}
   return { name, namespace, uid };
 }
 
-/** Whether a stored value has the members of its kind that judgements read, in the right types; their contents may be wrong. */
+/** Whether a stored value has the judged members of its kind in the right types; their contents may be wrong. */
 export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR" | "Node", value: unknown): boolean {
   if (!isRecord(value) || !isRecord(value["metadata"]) || typeof value["metadata"]["name"] !== "string") return false;
   const { spec = {}, status = {} } = value;
@@ -138,7 +138,7 @@ function isAddress(value: unknown): boolean {
   return isRecord(value) && isText(value["type"]) && isText(value["address"]);
 }
 
-/** An absent list is one, too. */
+/** An absent list counts as a list. */
 function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.every(isItem));
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of owners against what the API shows. Rows are the authority on who holds an address: an address without its row can be given out
- * twice, and a row without its object keeps an address for ever.
+ * The rows of owners against the objects of the API. Rows are the authority on the holder of an address. An address without its row can be given
+ * out twice; a row without its object keeps an address for ever.
  */
 import { RELEASE_WAIT_MS } from "../../addresses/rpc/limits";
 import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
@@ -26,7 +26,7 @@ export function wrongClaims({ claims }: Pick<ObservedOwners, "claims">, cidrs: r
   const index = new PrefixIndex(prefixes);
   for (const { prefix: parsed, value } of prefixes) {
     for (const other of index.intersecting(parsed)) {
-      // Each pair once.
+      // Each pair of overlapping claims, once.
       if (other === value || other.prefix < value.prefix || (other.prefix === value.prefix && other.ownerUid < value.ownerUid)) continue;
       found.push(suspect("claim", [], `${value.prefix} of owner ${value.ownerUid} overlaps ${other.prefix} of owner ${other.ownerUid}`));
     }
@@ -40,8 +40,8 @@ export function wrongClaims({ claims }: Pick<ObservedOwners, "claims">, cidrs: r
 }
 
 /**
- * Rows against Services and IPAddresses in both directions, within what each owner may speak for. `cidrs` are those of the ServiceCIDRs that give
- * out addresses: elsewhere an IPAddress that belongs to no Service needs no row, because as upstream it keeps no ServiceCIDR.
+ * Compares rows with Services and IPAddresses in both directions, within the claims of each owner. `cidrs` are those of the ServiceCIDRs that give
+ * out addresses. Elsewhere an IPAddress without a Service needs no row, because as upstream it keeps no ServiceCIDR.
  */
 export function wrongRows(
   { services, ipAddresses, unreadable }: Pick<Observed, "services" | "ipAddresses" | "unreadable">,
@@ -55,13 +55,13 @@ export function wrongRows(
     const parsed = parseAddress(address);
     return parsed.ok ? index.containing(parsed.value.family, parsed.value.value)[0] : undefined;
   };
-  // By name, for the uid may be that of one before: what an update has taken may be committed on a Service that was recreated meanwhile.
+  // By name: an update may commit its address on a Service that was recreated meanwhile, under another uid.
   const servicesByKey = new Map(services.map((service) => [keyOf(service), service]));
   const objectUids = new Map(ipAddresses.map(({ metadata }) => [metadata?.name ?? "", metadata?.uid ?? ""]));
   const rows = new Map<string, ObservedRow>();
   for (const owner of owners) {
     for (const row of owner.rows) {
-      // Rows outside the claims are on their way to another owner, or left from there.
+      // Rows outside the claims move to another owner, or are left from there.
       if (ownerOf(row.address) !== owner.uid) continue;
       rows.set(row.address, row);
       const problem = unreadable?.has(holderOf(row).label) ? undefined : problemOf(row, servicesByKey, objectUids);

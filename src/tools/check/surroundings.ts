@@ -1,7 +1,7 @@
 /**
- * Addresses that a cluster uses beside those of its Services: of its Nodes, of their Pods, of its API servers. A ServiceCIDR around one of them
- * hides it: traffic to such an address may be taken for traffic to a Service. Upstream documents that the ranges must not overlap, and checks nothing
- * (kube-apiserver --service-cluster-ip-range); so an overlap is a notice, never wrong.
+ * Addresses that a cluster uses beside those of its Services: of its Nodes, of their Pods, of its API servers. A ServiceCIDR around such an
+ * address hides it: its traffic may be taken for traffic to a Service. Upstream documents that the ranges must not overlap, and checks nothing
+ * (kube-apiserver --service-cluster-ip-range). So an overlap is a notice, never wrong.
  */
 import type { Endpoints, EndpointSlice } from "../../api/meta/kubernetes";
 import { DEFAULT_SERVICE } from "../../api/registry/default-objects";
@@ -25,7 +25,7 @@ export interface NamedRanges {
   cidrs: readonly string[];
 }
 
-/** A notice for each range and each podCIDR, Node's address or advertised address that it has addresses in common with. Texts that are neither count for nothing. */
+/** A notice for each range and each podCIDR, address of a Node or advertised address that overlap. Texts that are neither are ignored. */
 export function overlaps(ranges: readonly NamedRanges[], { nodes, advertised }: Surroundings): Suspicion[] {
   const index = new PrefixIndex(
     ranges.flatMap(({ labelled, cidrs }) =>
@@ -34,7 +34,7 @@ export function overlaps(ranges: readonly NamedRanges[], { nodes, advertised }: 
   );
   const notice = (range: { labelled: Labelled; cidr: string }, other: Labelled[], words: string): Suspicion => ({
     ...suspect("notice", [range.labelled, ...other], `${range.cidr} of the ${range.labelled.label} ${words}`),
-    // Nothing of it is under way.
+    // No part of it changes meanwhile.
     lastingMs: 0,
   });
   const around = (text: string, other: Labelled[], words: string): Suspicion[] => {
@@ -65,7 +65,7 @@ export function overlaps(ranges: readonly NamedRanges[], { nodes, advertised }: 
   ];
 }
 
-/** The addresses of the API servers: those of the endpoints of `default/kubernetes`, as far as there are any. Each once. */
+/** The addresses of the API servers, each once: those of the endpoints of `default/kubernetes`. */
 export function advertisedIn(endpoints: Endpoints | undefined, slice: EndpointSlice | undefined): string[] {
   const subsets = endpoints?.subsets ?? [];
   return [

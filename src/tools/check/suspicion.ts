@@ -5,17 +5,17 @@ export type Rule =
   | "I1"
   | "I2"
   | "I3"
-  /** an owner's row and the object that it is held for belong together */
+  /** an owner's row and the object of its holder belong together */
   | "row"
-  /** an owner's bitmap says what its rows say */
+  /** an owner's bitmap agrees with its rows */
   | "bitmap"
   /** every range of a ServiceCIDR has one owner */
   | "claim"
-  /** what is stored of an object can be read */
+  /** every stored object can be read */
   | "object"
-  /** the objects that every cluster has are there */
+  /** the objects that every cluster has exist */
   | "default"
-  /** nothing is broken, and an operator may want to know */
+  /** nothing is broken, but an operator may want to know */
   | "notice";
 
 export interface Finding {
@@ -28,7 +28,7 @@ export interface Finding {
 
 /** A finding of one look. It may be half of a change under way: only one that lasts is a finding of the check. */
 export interface Suspicion extends Finding {
-  /** differs for other objects of the same names */
+  /** distinguishes other objects of the same names */
   identity: string;
   /** how long a healthy cluster may show it */
   lastingMs: number;

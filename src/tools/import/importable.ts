@@ -3,11 +3,11 @@ import type { KubeObject, ObjectMeta } from "../../api/meta/kubernetes";
 
 export interface Importable {
   object: KubeObject & { status?: unknown };
-  /** sentences about members that are left behind and that somebody may miss */
+  /** sentences about dropped members that somebody may miss */
   lost: string[];
 }
 
-/** Only what users write; everything else is the server's to set. */
+/** The members that users write. The server sets all others. */
 const METADATA: readonly (keyof ObjectMeta)[] = ["name", "namespace", "labels", "annotations", "finalizers"];
 
 /** Finalizers that an API server or a controller of its own sets. */
@@ -35,7 +35,7 @@ export function importable(kind: string, dumped: KubeObject): Importable {
   return { object, lost };
 }
 
-/** Whether a status says anything: an empty load balancer is none. */
+/** Whether a status has content: an empty load balancer has none. */
 export function hasContent(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value === "object" && value !== null) return Object.values(value).some(hasContent);
@@ -43,8 +43,8 @@ export function hasContent(value: unknown): boolean {
 }
 
 /**
- * The fields of the dumped object that the stored one lacks or has with another value: `spec.ports[0].port`. A field that only the stored one has is a
- * default of its server. Kind, version and status do not count; lists must have the same length.
+ * The fields of the dumped object that the stored one lacks or has with another value: `spec.ports[0].port`. Further fields of the stored object
+ * are defaults of its server. Kind, version and status do not count; lists must have the same length.
  */
 export function differences(dumped: KubeObject, stored: KubeObject): string[] {
   const content = ({ metadata, spec }: KubeObject & { spec?: unknown }) => ({

@@ -1,5 +1,6 @@
 /**
- * Plans an import: compares the dump with the cluster, and the objects of the dump with each other, which no dry run of a server does. Pure.
+ * Plans an import: compares the dump with the cluster, and the objects of the dump with each other. A dry run of a server does not do the latter.
+ * Pure.
  */
 import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
 import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
@@ -28,7 +29,7 @@ export interface PlannedService {
   object: Service;
   /** a part of it lies in a range that the plan creates first; the server can judge the object only then */
   needsPlannedRange: boolean;
-  /** the server chooses an address or a port: it comes after every object that names one */
+  /** the server chooses an address or a port: created after every object that names one */
   isOpen: boolean;
 }
 
@@ -232,7 +233,9 @@ class Planner {
     return new Map([...this.#portHolders].map(([text, label]) => [Number(text.slice(text.indexOf("/") + 1)), label]));
   }
 
-  /** What the old allocators count as taken must have a holder in the dump or in the cluster; what the dump holds must be counted. */
+  /**
+   * Each address that the old allocators count as taken needs a holder in the dump or in the cluster. Each address held in the dump needs its bit.
+   */
   #explainRangeAllocations(): void {
     const held = new Map(
       this.#dump.services.flatMap((s) => clusterIPTextsOf(s).map((a) => [canonicalAddress(a), labelOf("Service", s.metadata)])),
@@ -269,7 +272,7 @@ class Planner {
     }
   }
 
-  /** Taken in the dump and held here; the dump does not say whether by the same objects. */
+  /** Taken in the dump and held here. The dump does not name the holder, so it may be another object. */
   #noticeHeldHere<T>(label: string, taken: readonly T[], holders: ReadonlyMap<T, string>): void {
     const [first, ...others] = taken.filter((one) => holders.has(one));
     if (first === undefined) return;
@@ -290,7 +293,7 @@ class Planner {
   }
 }
 
-/** Nothing is left for the server to choose. */
+/** The server has no choice left. */
 export function namesAll({ spec }: Service): boolean {
   if (spec?.type === "ExternalName" || spec?.clusterIP === "None") return true;
   const hasPorts = spec?.type !== "NodePort" && spec?.type !== "LoadBalancer" ? true : (spec.ports ?? []).every(({ nodePort }) => nodePort);

@@ -21,7 +21,7 @@ export interface RangeAllocation extends KubeObject {
 export type TakenBits =
   { kind: "addresses"; prefix: Prefix; addresses: string[] } | { kind: "ports"; first: number; last: number; ports: number[] };
 
-/** Bits that the old allocator keeps for an IPv6 range, however long it is. */
+/** Bits that the old allocator keeps for an IPv6 range of any length. */
 const IPV6_BITS_MAX = 65_535n;
 
 /** The error is a sentence for the operator. */

@@ -1,4 +1,4 @@
-/** What an import says: one finding per object and matter. */
+/** The report of an import: one finding for each object and matter. */
 
 /** Why an object is not imported as it is. */
 export type ConflictReason =
@@ -12,14 +12,14 @@ export type ConflictReason =
   /** the dump has two objects of this name */
   | "Duplicate"
   | "Invalid"
-  /** the dump counts something as taken and has no object that holds it */
+  /** the dump counts an address or port as taken, and no object of the dump holds it */
   | "Unexplained"
   /** a ServiceCIDR did not become Ready in time */
   | "NotReady"
   /** the server refused it for another reason */
   | "Refused";
 
-/** What an operator may want to know; nothing is wrong. */
+/** A notice for the operator; nothing is wrong. */
 export type NoticeReason = "Ignored" | "Changed" | "Warning";
 
 export interface Finding<Reason extends string = ConflictReason | NoticeReason> {

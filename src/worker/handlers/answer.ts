@@ -1,4 +1,7 @@
-/** A single object as the answer: itself in the version of the URL, a one-row Table, or its metadata alone (upstream apiserver pkg/endpoints/handlers/response.go). */
+/**
+ * A single object as the answer: itself in the version of the URL, a one-row Table, or its metadata alone (upstream apiserver
+ * endpoints/handlers/response.go).
+ */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { partialText } from "../../api/meta/partial";
 import { badRequest, qualifiedResource, type Status } from "../../api/meta/status";

@@ -23,7 +23,10 @@ export function representationOf(request: ResourceRequest): Result<Representatio
   return { ok: true, value: { as: "table", includeObject: include.value, version: transform.version } };
 }
 
-/** Asks the store, or a copy of it where a copy will do. The store's Response is the answer, refusals included. An error means that the store was not reached. */
+/**
+ * Asks the store, or a copy where a copy is allowed. The store's Response is the answer, refusals included. An error means that the store was not
+ * reached.
+ */
 export async function askCollection(
   request: ResourceRequest,
   options: CollectionOptions,

@@ -1,4 +1,4 @@
-/** Requests to a started server, for tests that look at the wire. */
+/** Requests to a started server, for tests of the wire. */
 import type { KubeObject, ObjectMeta } from "../../../src/api/meta/kubernetes";
 
 /** Any answer: an object, a list, a Status or a Table. */
@@ -81,7 +81,7 @@ export class Api {
     }
   }
 
-  /** Opens a watch; resolves when the server has answered: the watch has every later write. */
+  /** Opens a watch; resolves with the server's answer: the watch has every later write. */
   async watch(path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Watching> {
     const abort = new AbortController();
     const response = await fetch(this.#address(path, { watch: "true", timeoutSeconds: "30", ...query }), { headers, signal: abort.signal });

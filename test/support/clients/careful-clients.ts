@@ -84,7 +84,7 @@ export class CarefulClient {
     return this.#write(held, { method: "DELETE", path: held.path, body: undefined, mark: "deletion", expected: undefined });
   }
 
-  /** Reads the stored object and compares it with what is owed; afterwards the object is known. False when the server did not answer. */
+  /** Reads the stored object and compares it with the expected one; the object is known afterwards. False when the server did not answer. */
   async settle(held: Held): Promise<boolean> {
     const answer = await this.#send("GET", held.path);
     if (!answer || answer.code >= 500 || answer.code === 429) return false;
@@ -101,7 +101,7 @@ export class CarefulClient {
     return `${this.name}-${String(this.#serial++)}`;
   }
 
-  /** Why `stored` is wrong, or undefined. */
+  /** The fault of `stored`, or undefined. */
   #differs(held: Held, stored: Body | undefined): string | undefined {
     const { known, leaving, doubt } = held;
     if (!stored) {
@@ -175,7 +175,7 @@ interface Answered {
   retryAfter: number;
 }
 
-/** The members that only the client changes. */
+/** The members that no other client changes. */
 function essence({ metadata, spec }: Body): string {
   return JSON.stringify([metadata?.uid, metadata?.annotations?.[ATTEMPT], spec]);
 }
@@ -238,7 +238,7 @@ export function rangeClient(client: CarefulClient, random: WordRandom, cidr: str
   const range = client.holds(SERVICE_CIDRS, client.name);
   return async () => {
     await sleep(random.below(200));
-    // The range goes with the last Service in it, which belongs to others.
+    // The range goes with its last Service, which belongs to another client.
     if ((range.doubt !== undefined || range.leaving) && !(await client.settle(range))) return "cut";
     if (range.leaving) return "done";
     return range.known ? client.remove(range) : client.create(range, { spec: { cidrs: [cidr] } });

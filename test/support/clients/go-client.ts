@@ -1,4 +1,4 @@
-/** What typed client-go writers send: protobuf bodies, protobuf or JSON accepted, repeated until the outcome is known. */
+/** Writers like typed client-go: protobuf bodies, protobuf or JSON accepted, repeated until the outcome is known. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { LeaseSchema } from "../../../src/api/schema/coordination";
 import { ServiceSchema } from "../../../src/api/schema/core-services";
@@ -115,7 +115,7 @@ export class GoWriter {
     return encodeProtobuf(object as Record<string, unknown>, schema, { apiVersion, kind });
   }
 
-  /** Sends until one of the expected codes comes, through overload and absence of the server. */
+  /** Sends until an expected code comes, through overload and absence of the server. */
   async #send(
     method: string,
     path: string,

@@ -1,4 +1,4 @@
-/** An HTTP/1.1 client on one connection, byte by byte: what becomes of the connection after an answer can be seen. */
+/** An HTTP/1.1 client on one connection, byte by byte, for the fate of the connection after an answer. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,9 +12,9 @@ export interface RawRequest {
 
 export interface Body {
   bytes: Uint8Array;
-  /** how the length is told */
+  /** how the length is announced */
   framing: "announced" | "chunked";
-  /** in how many pieces it is sent, and the pause before each of them */
+  /** the number of pieces, and the pause before each */
   pieces?: number;
   pauseMs?: number;
 }
@@ -36,7 +36,7 @@ export class KeptConnection {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
     });
-    // A reset is a way to end as well.
+    // A reset is an end, too.
     socket.on("error", () => undefined);
     for (const event of ["end", "close"] as const) {
       socket.on(event, () => {
@@ -58,7 +58,7 @@ export class KeptConnection {
     return this.#ended;
   }
 
-  /** Sends the request to its last byte, whatever comes back meanwhile, and reads one answer. Throws where the connection ends before. */
+  /** Sends the whole request, reads meanwhile, and answers the first response. Throws where the connection ends before. */
   async send({ method, path, headers = {}, body }: RawRequest): Promise<RawAnswer> {
     const framing = !body
       ? {}
@@ -101,7 +101,7 @@ export class KeptConnection {
     return { code: Number(status.split(" ")[1]), headers, text };
   }
 
-  /** The first bytes of what came, as many as `until` answers once they are there. */
+  /** The first bytes received: as many as `until` wants, once they are there. */
   async #take(until: (received: Buffer) => number | undefined): Promise<Buffer> {
     for (;;) {
       const length = until(this.#received);

@@ -74,13 +74,13 @@ export class RawSocket {
     return this.#received.toString("latin1").split("\r\n\r\n", 1)[0] ?? "";
   }
 
-  /** what follows the headers */
+  /** the bytes behind the headers */
   get body(): Buffer {
     const end = this.#received.indexOf("\r\n\r\n");
     return end < 0 ? Buffer.alloc(0) : this.#received.subarray(end + 4);
   }
 
-  /** the server's frames, as far as they are whole */
+  /** the server's whole frames so far */
   get frames(): { opcode: number; payload: Buffer }[] {
     const frames = [];
     for (let rest = this.body; rest.length >= 2;) {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const BACKOFF_MIN_MS = 800;
 const BACKOFF_MAX_MS = 30_000;
-/** After a watch that ends sooner, without an event, everything begins anew. */
+/** After a watch that ends sooner without an event, everything begins anew. */
 const VERY_SHORT_WATCH_MS = 1_000;
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 /** The Accept header of typed clients of built-in resources since 1.35. */
@@ -44,7 +44,7 @@ class Refusal extends Error {
   }
 }
 
-/** Whether to try the same again: the server is away or answers with Retry-After. */
+/** Whether the same request may be repeated: the server is away or answers with Retry-After. */
 function passes(error: unknown): boolean {
   return error instanceof Refusal ? error.status.code === 429 : true;
 }
@@ -73,7 +73,7 @@ export interface ReflectorOptions {
 
 export class Reflector {
   readonly cache = new Map<string, Reflected>();
-  /** "add a <uid>" for each object told as new, "delete a <uid>" for each told as gone */
+  /** "add a <uid>" for each new object, "delete a <uid>" for each deleted one */
   readonly told: string[] = [];
   /** events out of order, within one watch or of one object */
   readonly violations: string[] = [];
@@ -86,7 +86,7 @@ export class Reflector {
   #last = "";
   #lastUnavailable = false;
 
-  /** `url` may change between two connections, as an address behind a name does. */
+  /** `url` may change between two connections, like an address behind a name. */
   constructor(
     private readonly url: () => string,
     readonly path: string,
@@ -103,7 +103,7 @@ export class Reflector {
     await this.#running;
   }
 
-  /** Cuts the connection and makes no other one until the result is called: a machine that sleeps. */
+  /** Cuts the connection, and makes no other until the result is called: a sleeping machine. */
   hold(): () => void {
     let release: () => void = () => undefined;
     this.#held = new Promise((resolve) => (release = resolve));
@@ -123,7 +123,7 @@ export class Reflector {
     }
   }
 
-  /** Fills the cache from the server; resolves to the stream that goes on from there, if there is one. */
+  /** Fills the cache from the server; resolves to the stream that continues from there, if any. */
   async #begin(): Promise<AsyncGenerator<WatchEvent> | undefined> {
     if (this.options.watchList === false) {
       await this.#list();
@@ -197,7 +197,7 @@ export class Reflector {
     this.#replace(found, page.metadata.resourceVersion);
   }
 
-  /** Watches until everything has to begin anew. */
+  /** Watches until everything has to begin again. */
   async #watch(first: AsyncGenerator<WatchEvent> | undefined): Promise<void> {
     let events = first;
     const { signal } = this.#stopped;
@@ -234,8 +234,8 @@ export class Reflector {
   }
 
   /**
-   * Events until the body ends, however it ends; an ERROR event is thrown. They come in the order of their revisions, after `since`;
-   * undefined = first a list in the order of names, up to the first bookmark.
+   * Events until the body ends; an ERROR event is thrown. They come in the order of their revisions, after `since`. Undefined: first a list in the
+   * order of names, up to the first bookmark.
    */
   async *#events(response: Response, since: number | undefined): AsyncGenerator<WatchEvent> {
     let newest = since;

@@ -1,4 +1,4 @@
-/** What the enumerations of deaths on the ways of addresses share: clusters of both families, and what a Service holds. */
+/** Shared parts of the death enumerations for addresses: clusters of both families, and the addresses of a Service. */
 import { env } from "cloudflare:test";
 import { afterAll, beforeAll } from "vitest";
 import type { Env } from "../../../durable-objects/env";
@@ -9,7 +9,7 @@ import type { ObjectCluster } from "./object-cluster";
 const bindings = env as unknown as Env;
 const RANGES = "10.96.0.0/16,fd00:10:96::/112";
 
-/** Awaits of a Service that takes addresses, and of one that gives them back. */
+/** Awaits of a Service that takes addresses, and of one that releases them. */
 export const TAKING = ["ServiceCIDR.allocate", "IPAddressesStore.createMany", "ServicesStore.write", "ServicesStore disk"];
 export const GIVING_BACK = ["ServiceCIDR.release", "IPAddressesStore.deleteMany", "ServicesStore.write", "ServicesStore disk"];
 
@@ -33,7 +33,7 @@ export function addressesOf(object: Service | undefined): string[] {
   return object?.spec?.clusterIPs ?? [];
 }
 
-/** It holds so many addresses, and those that the client was told. */
+/** The Service holds this number of addresses, and those of the answer. */
 export async function holds(cluster: ObjectCluster, count: number, answer: unknown): Promise<boolean> {
   const stored = addressesOf(await service(cluster));
   const told = (answer as WriteResult | undefined)?.ok ? addressesOf(JSON.parse((answer as { object: string }).object) as Service) : stored;

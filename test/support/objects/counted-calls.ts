@@ -1,4 +1,4 @@
-/** Counts every call to a Durable Object, those behind an answer included: the whole cost of one step. */
+/** Counts every call to a Durable Object, calls after an answer included: the whole cost of one step. */
 import { env, runInDurableObject } from "cloudflare:test";
 import { vi } from "vitest";
 import type { Env } from "../../../durable-objects/env";
@@ -9,12 +9,12 @@ const QUIET_MS = 600;
 const POLL_MS = 50;
 
 export interface Call {
-  /** its name begins with the cluster's */
+  /** the name of the object begins with the cluster's */
   object: string;
   method: string;
 }
 
-/** The calls that `work` leads to, until nothing goes on any more. */
+/** The calls that `work` causes, until all work has ended. */
 export async function countedCalls(work: () => Promise<unknown>): Promise<Call[]> {
   const calls: Call[] = [];
   let underWay = 0;
@@ -36,7 +36,7 @@ export async function countedCalls(work: () => Promise<unknown>): Promise<Call[]
     return new Proxy(stub, {
       get(target, key) {
         const methods = target as unknown as Record<string | symbol, (...args: unknown[]) => unknown>;
-        // A member of a stub is called as such: anything else that is asked of it would be a call of its own.
+        // A member of a stub is called as such: any other use of it would be a call of its own.
         if (typeof methods[key] !== "function") return methods[key];
         return (...args: unknown[]): unknown => {
           calls.push({ object: id.name ?? "", method: String(key) });

@@ -20,31 +20,32 @@ const bindings = env as unknown as Env;
 
 /** Every class of objects that hold a cluster's state. */
 const CLASSES: readonly { prototype: object }[] = [ServicesStore, IPAddressesStore, ResourceStore, Coordinator, ServiceCIDR, Controller];
-/** No calls that an object makes of another: handlers of the runtime, and what only metrics and tests ask. */
+/** Calls that no object makes of another: handlers of the runtime, and questions of metrics and tests alone. */
 const NO_CALLS: ReadonlySet<string> = new Set(["constructor", "fetch", "alarm", "counters", "repairCounts", "allocations"]);
-/** What each controller asks of stores and owners. */
+/** The calls of each controller to stores and owners. */
 const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   namespaces: [],
   "garbage-collection": ["changesSince", "listMetadata", "metadataOf"],
   repair: ["objectsSince", "objectsAfter", "objectsNamed", "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
 };
-/** The stores that are no ResourceStore, by name. */
+/** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {
   coordinator: Coordinator.name,
   services: ServicesStore.name,
   "ipaddresses.networking.k8s.io": IPAddressesStore.name,
 };
 const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Ends the name of a wait for the disk. */
+/** Suffix of the name of a wait for the disk. */
 export const AT_DISK = " disk";
-/** How often an await that does not end looks whether the test has. */
+/** How often an endless await checks whether the test has ended. */
 const LOOK_MS = 1_000;
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * At the n-th await of a cluster all objects die, or the one that is called or waits for its disk. Or an object dies at the n-th call that it makes,
- * while the called one lives on: `before` = the call arrives when all is over (Watched.late), `after` = nobody is left to hear the answer.
+ * The death at the n-th await of a cluster: of all objects, or of the called object, or of the one that waits for its disk. With `caller` an
+ * object dies at the n-th call that it makes, and the called one lives on. `before`: the call arrives when all is over (Watched.late). `after`:
+ * nobody hears the answer.
  */
 export interface Death {
   nth: number;
@@ -52,17 +53,17 @@ export interface Death {
   who: "all" | "called" | "caller";
 }
 
-/** What has become of it. */
+/** The state of one enumeration. */
 export interface Watched {
-  /** how many awaits there were */
+  /** the number of awaits */
   awaits: number;
-  /** how many of them were calls that an object made of another */
+  /** the number of calls among them that an object made of another */
   calls: number;
-  /** `Coordinator.write` of each call that no object made: a client's or the Worker's, of which nobody could die */
+  /** `Coordinator.write` of each call of a client or the Worker, which cannot die */
   asked: Set<string>;
-  /** `ServiceCIDR.allocate` where it happened; "" = not yet */
+  /** `ServiceCIDR.allocate` where the death happened; "" = not yet */
   at: string;
-  /** lets the call arrive that a dead caller made */
+  /** lets the call of a dead caller arrive */
   late?: () => Promise<unknown>;
 }
 
@@ -78,19 +79,19 @@ interface Living {
 
 export class Deaths {
   readonly #plans = new Map<string, Plan>();
-  /** the objects of each cluster, those that have died among them; none of a cluster that is forgotten */
+  /** the objects of each cluster, dead ones included; none of a forgotten cluster */
   readonly #objects = new Map<string, DurableObjectState[]>();
   readonly #forgotten = new Set<string>();
-  /** who has which storage: a wait for the disk does not say whose it is */
+  /** the owner of each storage: a wait for the disk does not name its object */
   readonly #living = new WeakMap<object, Living>();
   readonly #undo: (() => void)[] = [];
 
   private constructor(private readonly controller: ControllerName | undefined) {}
 
   /**
-   * `stub`: any object, through which the platform's own classes are found. Until `end` every call between objects goes through here, and nothing
-   * is known of clusters that began before. Pokes of other controllers than this one are lost, which cron would make up for: their passes wake
-   * every store of the cluster.
+   * `stub`: any object, through which the classes of the platform are found. Until `end` every call between objects goes through here. Clusters
+   * that began before are unknown. Pokes of other controllers are lost, because their passes would wake every store of the cluster; cron would
+   * make up for them.
    */
   static async begin(stub: DurableObjectStub, controller?: ControllerName): Promise<Deaths> {
     const deaths = new Deaths(controller);
@@ -111,21 +112,21 @@ export class Deaths {
     for (const undo of this.#undo.splice(0)) undo();
   }
 
-  /** From now on awaits of the cluster are counted, of the objects that are (by their names without the cluster's). */
+  /** Counts the awaits of the cluster from now on, of the objects that `isCounted` picks by their names without the cluster. */
   plan(cluster: string, death: Death, isCounted: (object: string) => boolean): Watched {
     const watched = { awaits: 0, calls: 0, asked: new Set<string>(), at: "" };
     this.#plans.set(cluster, { death, watched, isCounted });
     return watched;
   }
 
-  /** Its calls get through again; those that hang do not come back. */
+  /** The calls of the cluster arrive again; hanging calls do not return. */
   forget(cluster: string): void {
     this.#plans.delete(cluster);
     this.#objects.delete(cluster);
     this.#forgotten.add(cluster);
   }
 
-  /** A call that is counted, and neither another controller's nor a poke that is lost. */
+  /** A counted call, neither of another controller nor a lost poke. */
   #isCall(method: string, name: string): boolean {
     if (NO_CALLS.has(method) || this.#isLost(method, name)) return false;
     return !Object.entries(ASKED_BY).some(([controller, methods]) => controller !== this.controller && methods.includes(method));
@@ -151,7 +152,7 @@ export class Deaths {
     this.#undo.push(() => Object.setPrototypeOf(base, real));
   }
 
-  /** Whose code runs now; undefined: the test's. */
+  /** The object whose code runs now; undefined: the test's code runs. */
   #running(cluster: string): DurableObjectState | undefined {
     return this.#objects.get(cluster)?.find(isRunning);
   }
@@ -165,7 +166,7 @@ export class Deaths {
     const watched = function (this: Living & Record<string, Method>, ...args: unknown[]): unknown {
       const call = (): unknown => real.apply(this, args);
       note(this);
-      // What overrides a method and calls it is one call, not two.
+      // A method and the overridden method that it calls are one call.
       if (this[method] !== watched) return call();
       const name = nameOf(this.ctx);
       if (isLost(method, name)) return Promise.resolve();
@@ -186,7 +187,7 @@ export class Deaths {
     this.#undo.push(() => (target.sync = real));
   }
 
-  /** `target`: what all bindings of objects have in common. A stub of theirs is for one call, and is made by who calls. */
+  /** `target`: the common part of all bindings of objects. A stub of theirs serves one call; its caller makes it. */
   #watchStubs(target: DurableObjectNamespace): void {
     const stubFor = this.#stubFor.bind(this);
     const watch = <Key extends "get" | "getByName", Asked>(key: Key, nameIn: (asked: Asked) => string): void => {
@@ -215,7 +216,7 @@ export class Deaths {
           if (!this.#isCall(method, name)) return send(target);
           const what = `${classOf(object)}.${method}`;
           if (!caller) plan.watched.asked.add(what);
-          // A stub that was made before the cluster was forgotten is for nobody any more.
+          // A stub from before the cluster was forgotten reaches nobody.
           const isCounted = caller && this.#plans.get(cluster) === plan && plan.isCounted(object);
           const isLast = isCounted && ++plan.watched.calls === plan.death.nth && plan.death.who === "caller";
           return isLast ? this.#callerDies(what, { plan, caller, call: () => send(target), late: async () => send(make()) }) : send(target);
@@ -234,7 +235,7 @@ export class Deaths {
       try {
         await call();
       } catch {
-        // It hears of neither.
+        // Neither object hears of the other.
       }
     }
     watched.at = what;
@@ -251,7 +252,7 @@ export class Deaths {
     const plan = this.#plans.get(cluster);
     if (!plan) return call();
     const { death, watched } = plan;
-    // After everything has died nothing goes on.
+    // After the death of all objects no work continues.
     if (watched.at !== "" && death.who === "all") return this.#hang();
     const isLast = plan.isCounted(object) && ++watched.awaits === death.nth && death.who !== "caller";
     return isLast ? this.#die(what, ctx, call, plan) : call();
@@ -262,9 +263,9 @@ export class Deaths {
       try {
         await call();
       } catch {
-        // It dies of that, too.
+        // The object dies of that, too.
       }
-      // Its effect is on disk, and nobody hears of it.
+      // The effect is on disk, and nobody hears of it.
       await ctx.storage.sync();
     }
     plan.watched.at = what;
@@ -272,7 +273,7 @@ export class Deaths {
     return this.#hang();
   }
 
-  /** Until the test is over: an object that has died does not hear of it. */
+  /** Until the end of the test: a dead object never hears the answer. */
   async #hang(): Promise<never> {
     while (this.#undo.length > 0) await scheduler.wait(LOOK_MS);
     throw new Error("the test is over");
@@ -286,7 +287,7 @@ function prototypesOf({ prototype }: { prototype: object }): object[] {
   return prototypes;
 }
 
-/** An object that its alarm has woken is not told its name by the platform. */
+/** The platform does not tell an object its name when its alarm wakes it. */
 function nameOf(ctx: DurableObjectState): string {
   return ctx.id.name ?? objectName(ctx);
 }
@@ -296,14 +297,14 @@ function partsOf(name: string): { cluster: string; object: string } {
   return { cluster: name.slice(0, slash), object: name.slice(slash + 1) };
 }
 
-/** The class that objects of this name are of. */
+/** The class of the objects with this name. */
 function classOf(object: string): string {
   if (UID.test(object)) return ServiceCIDR.name;
   if (object.startsWith("controllers/")) return Controller.name;
   return STORES[object] ?? ResourceStore.name;
 }
 
-/** Whether it is this object whose code runs: the storage of any other cannot be used. */
+/** Whether the code of this object runs: no other object can use its storage. */
 function isRunning({ storage }: DurableObjectState): boolean {
   try {
     return storage.sql.databaseSize >= 0;

@@ -1,4 +1,4 @@
-/** One call between real Durable Objects whose answer waits, to see what may happen meanwhile. */
+/** One call between real Durable Objects whose answer is held, to see events meanwhile. */
 import { intercept } from "./intercept";
 
 const POLL_MS = 5;
@@ -10,7 +10,7 @@ export interface HeldCall {
   letGo(): void;
 }
 
-/** The next call of the method to any object of the class has its effect, and then waits. `vi.restoreAllMocks` ends it. */
+/** The next call of the method to any object of the class has its effect, and then waits. `vi.restoreAllMocks` ends the hold. */
 export function holdAnswer(prototype: object, method: string): HeldCall {
   const held = { isWaiting: false, isLetGo: false, letGo: (): void => void (held.isLetGo = true) };
   let isFirst = true;
@@ -20,7 +20,7 @@ export function holdAnswer(prototype: object, method: string): HeldCall {
     const answer = await call();
     if (!isHeld) return answer;
     held.isWaiting = true;
-    // Objects share no promises, but the test's memory.
+    // Objects share no promises, but they share the test's memory.
     while (!held.isLetGo) await scheduler.wait(POLL_MS);
     return answer;
   });

@@ -50,7 +50,7 @@ export class ObjectCluster {
     return this.services.write(createRequest(name, spec, { namespace }));
   }
 
-  /** All in one turn of the object's event loop. Over RPC the machine would decide in how many turns they arrive. */
+  /** All in one turn of the object's event loop. Over RPC the machine would decide the number of turns. */
   createTogether(names: readonly string[]): Promise<WriteResult[]> {
     return runInDurableObject(this.servicesObject, (store) =>
       Promise.all(names.map((name) => (store as unknown as ServicesStore).write(createRequest(name, {})))),
@@ -66,18 +66,18 @@ export class ObjectCluster {
     return this.services.write({ verb: "delete", key: { namespace: "default", name }, options: DELETE });
   }
 
-  /** One ServiceCIDR gives out addresses, the default one none any more. */
+  /** One ServiceCIDR gives out addresses; the default one stops. */
   async onlyRange(cidr: string): Promise<void> {
     await this.ranges.created("only", cidr);
     await this.ranges.shut("kubernetes");
   }
 
-  /** The work that cron asks of the objects. An object that does not answer is left for the next time. */
+  /** The work of cron for the objects. An object without an answer is left for the next time. */
   async maintain(): Promise<void> {
     await Promise.allSettled([this.services.maintain(), this.ipAddresses.maintain(), this.ranges.coordinator.maintain()]);
   }
 
-  /** A pass of the repair controller, and those that it asks for at once. */
+  /** A pass of the repair controller, and the passes that it asks for at once. */
   async repair(): Promise<void> {
     const stub = controller(bindings, this.name, "repair") as unknown as DurableObjectStub;
     await runInDurableObject(stub, (pass) => (pass as unknown as Controller).alarm());
@@ -103,7 +103,7 @@ export class ObjectCluster {
     return claims[0]?.ownerUid ?? "";
   }
 
-  /** Of the owner of the default range: commits and items since it started, and the addresses that it holds rows for. */
+  /** Commits and items of the owner of the default range since its start, and the addresses of its rows. */
   async owner() {
     const stub = this.ranges.owner(await this.ownerUid());
     const [{ drains, weight }, { rows }] = await Promise.all([stub.counters(), stub.rowsSince(0, 10_000)]);
@@ -116,7 +116,7 @@ export function createRequest(name: string, spec: object, { metadata = {}, dryRu
   return { verb: "create", namespace, object, options: { ...OPTIONS, dryRun } };
 }
 
-/** Puts objects into a store behind the server's back, as an import or an older version would have left them. */
+/** Puts objects into a store behind the server's back, as an import or an older version would leave them. */
 export function plant(stub: DurableObjectStub, ...objects: KubeObject[]): Promise<void> {
   return runInDurableObject(stub, (_, { storage }) => {
     for (const object of objects) {

@@ -16,7 +16,7 @@ const bindings = env as unknown as Env;
 const PATIENCE = { timeout: 25_000, interval: 20 };
 const ROWS_MAX = 10_000;
 
-/** Waits for what alarms and jobs of real objects bring about. */
+/** Waits for effects of alarms and jobs of real objects. */
 export async function eventually(predicate: () => Promise<boolean>): Promise<void> {
   await vi.waitFor(async () => expect(await predicate(), String(predicate)).toBe(true), PATIENCE);
 }
@@ -48,7 +48,7 @@ export class ObjectRanges {
     return this.coordinator.write(deleteRange(name));
   }
 
-  /** A client turns its Ready condition to False: it gives out nothing any more. */
+  /** A client sets the Ready condition to False: the ServiceCIDR stops giving out addresses. */
   shut(name: string): Promise<WriteResult> {
     const condition = { type: "Ready", status: "False", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
     return this.patch(name, { status: { conditions: [condition] } }, "status");
@@ -65,13 +65,13 @@ export class ObjectRanges {
     return ready ? `${ready.status} ${ready.reason}` : "";
   }
 
-  /** Waits until it gives out addresses; answers its uid. */
+  /** Waits until the ServiceCIDR gives out addresses; answers its uid. */
   async ready(name: string): Promise<string> {
     await eventually(async () => (await this.condition(name)) === "True ");
     return (await this.get(name))?.metadata?.uid ?? "";
   }
 
-  /** A new one that gives out addresses; answers its uid. */
+  /** A new ServiceCIDR that gives out addresses; answers its uid. */
   async created(name: string, ...cidrs: string[]): Promise<string> {
     expect(await this.create(name, ...cidrs)).toMatchObject({ ok: true });
     return this.ready(name);
@@ -88,13 +88,13 @@ export class ObjectRanges {
     return results[0]?.ok ?? false;
   }
 
-  /** Any addresses of the owner's, or the reasons why there are none. */
+  /** Any addresses of the owner, or the reasons of its refusals. */
   async allocateAny(uid: string, count: number): Promise<string[]> {
     const { results } = await this.owner(uid).allocate(Array.from({ length: count }, (_, i) => item(`${uid}-${i}`, "")));
     return results.map((result) => (result.ok ? result.address : result.reason));
   }
 
-  /** Every address that the owner has a row of. */
+  /** The addresses of all rows of the owner. */
   async held(uid: string): Promise<string[]> {
     return (await this.owner(uid).rowsSince(0, ROWS_MAX)).rows.map(({ address }) => address).sort();
   }

@@ -46,11 +46,11 @@ export function stubOf({ binding, name }: Pick<OldObject, "binding" | "name">): 
 }
 
 /**
- * Puts the files of `objects` in the place of whatever there is, with the entry of the directory that every cluster has had. No object runs when
- * this resolves: today's constructors meet the old tables at the first call.
+ * Replaces all objects by the files of `objects`, with the entry of the directory that every cluster has had. No object runs when this resolves:
+ * the constructors of today meet the old tables at the first call.
  */
 export async function restore(objects: readonly OldObject[]): Promise<void> {
-  // The Coordinator, which a text has first, comes last: nobody may act on its old rows while other objects are still empty.
+  // The Coordinator stands first in a text and comes last here: nobody may act on its old rows while other objects are empty.
   for (const object of objects.toReversed()) await replace(object);
   await abortAllDurableObjects();
   const { keys } = await bindings.DIRECTORY.list();
@@ -58,7 +58,7 @@ export async function restore(objects: readonly OldObject[]): Promise<void> {
   await bindings.DIRECTORY.put(directoryKey(OLD_CLUSTER), "");
 }
 
-/** The object that has to run for this never runs on the rows: it dies before anything else has a turn in it. */
+/** The object that has to run for this dies before it reads its rows. */
 async function replace(object: OldObject): Promise<void> {
   const death = "its file is replaced";
   const replacing = runInDurableObject(stubOf(object), (_, state) =>

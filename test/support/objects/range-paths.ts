@@ -1,14 +1,14 @@
-/** What the enumerations of deaths on the ways of ServiceCIDRs share. */
+/** Shared parts of the death enumerations for ServiceCIDRs. */
 import { runInDurableObject } from "cloudflare:test";
 import { containsPrefix } from "../../../src/core/net/prefix";
 import { storedPrefix } from "../../../src/addresses/topology/stored-prefix";
 import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import type { ObjectCluster } from "./object-cluster";
 
-/** Awaits of every write of a ServiceCIDR that changes what owners may do. */
+/** Awaits of every write of a ServiceCIDR that changes the configuration of owners. */
 export const WRITING = ["Coordinator.write", "Coordinator disk", "ServiceCIDR.configure"];
 
-/** Awaits of what makes sure that a part of a range is empty. */
+/** Awaits of the proof that a part of a range is empty. */
 export const CLOSING = ["ServiceCIDR.countTaken", "ServiceCIDR.configure"];
 /** Awaits of a hand-off. */
 export const HANDING_OVER = ["ServiceCIDR.partition", "ServiceCIDR.copyOut", "ServiceCIDR.receive"];
@@ -21,7 +21,7 @@ export function range(cluster: ObjectCluster, name: string): Promise<ServiceCIDR
   });
 }
 
-/** No object of the name, and no owner but those of the others. */
+/** No object has the name, and no owner is left but those of the others. */
 export async function isGone(cluster: ObjectCluster, name: string): Promise<boolean> {
   if (await range(cluster, name)) return false;
   const { cidrs, owners } = await cluster.ranges.state();

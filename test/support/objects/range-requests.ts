@@ -19,7 +19,7 @@ export function deleteRange(name: string, options: Partial<DeleteOptionsRequest>
   return { verb: "delete", key: { namespace: "", name }, options: { ...DELETE, ...options } };
 }
 
-/** An IPAddress that is no Service's. */
+/** An IPAddress without a Service. */
 export function createAddress(name: string): WriteRequest {
   const parentRef = { group: "gateway.networking.k8s.io", resource: "gateways", namespace: "default", name: "web" };
   const address: IPAddress = { metadata: { name }, spec: { parentRef } };

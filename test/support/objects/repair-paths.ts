@@ -1,4 +1,4 @@
-/** What the enumerations of deaths on the ways of repair share: clusters that repair has seen, and what is done behind the server's back. */
+/** Shared parts of the death enumerations for repair: clusters that repair has read, and changes behind the server's back. */
 import { env, runInDurableObject } from "cloudflare:test";
 import type { Env } from "../../../durable-objects/env";
 import { repairController } from "../../../durable-objects/peers";
@@ -8,7 +8,7 @@ import { eventually } from "./object-ranges";
 
 const bindings = env as unknown as Env;
 
-/** Clusters whose client was answered with success: from then on repair comes to its end by pokes alone, which ask for no sweep. */
+/** Clusters whose client got a success: after that, pokes alone end the repair, and none of them asks for a sweep. */
 const answered = new WeakSet<ObjectCluster>();
 
 /** Repair has read all that there is: what it finds from now on is what it is told of, or asked to look for. */
@@ -29,7 +29,7 @@ export function noteAnswered<T extends { ok: boolean }>(cluster: ObjectCluster, 
   return answer;
 }
 
-/** As cron does each minute. What was planted, and nobody was answered for, is found by sweeps. */
+/** As cron does each minute. Sweeps find planted objects, because no answer announced them. */
 export function nudgeRepair(cluster: ObjectCluster): Promise<void> {
   const repair = repairController(bindings, cluster.name);
   return answered.has(cluster) ? repair.poke() : repair.sweep();
@@ -45,7 +45,7 @@ export async function onlyOwner(cluster: ObjectCluster): Promise<DurableObjectSt
   return cluster.ownerObject(claims[0]?.ownerUid ?? "");
 }
 
-/** Names of those who hold addresses of the default range, as its owner's table has them. */
+/** Names of the holders of addresses of the default range, from its owner's table. */
 export async function rowHolders(cluster: ObjectCluster): Promise<string[]> {
   return runInDurableObject(await onlyOwner(cluster), (_, { storage }) =>
     storage.sql
@@ -55,7 +55,7 @@ export async function rowHolders(cluster: ObjectCluster): Promise<string[]> {
   );
 }
 
-/** Has an object forget what it knows of tables that were changed behind its back. */
+/** The object drops its memory of tables that were changed behind its back. */
 export async function restart(stub: DurableObjectStub): Promise<void> {
   await runInDurableObject(stub, (_, state) => state.abort("restarted")).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** Calls to real store objects, in few words. */
+/** Short calls to real store objects. */
 import { env } from "cloudflare:test";
 import type { Controller } from "../../../durable-objects/controller";
 import type { ResourceStore } from "../../../durable-objects/resource-store";
@@ -14,7 +14,7 @@ const bindings = env as unknown as {
 };
 
 let clusters = 0;
-/** The name of a cluster that no other test uses. */
+/** A cluster name that no other test uses. */
 export function freshCluster(): string {
   return `store-test-${++clusters}`;
 }

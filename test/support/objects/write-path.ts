@@ -23,35 +23,35 @@ import { AT_DISK, type Death, Deaths, type Watched } from "./deaths";
 import { ObjectCluster } from "./object-cluster";
 
 const bindings = env as unknown as Env;
-/** Clusters that die side by side: most of what they do is waiting, and none may wait for its turn as long as a call may take. */
+/** Clusters that die side by side: most of their work is waiting, and none may wait for its turn as long as a call may take. */
 const TOGETHER = 16;
-/** The same where all of their stores are woken. */
+/** The same, where all of their stores are woken. */
 const TOGETHER_WHOLE = 4;
 const POLL_MS = 10;
 const POLL_MAX_MS = 300;
-/** Until all is at rest: the longest backoff of what failed a few times, and a machine that is busy. */
+/** Until everything is at rest: the longest backoff after a few failures, on a busy machine. */
 const REST_MS = 120_000;
 const AWAITS_MAX = 200;
 
 export interface WritePath {
   name: string;
-  /** the cluster has never been asked for anything */
+  /** the cluster has never had a request */
   isNew?: true;
-  /** what there is before */
+  /** the state before the request */
   given?(cluster: ObjectCluster): Promise<unknown>;
-  /** What the client asks, and is answered; rejects when there is no answer. Asked again after it was not answered, or refused. */
+  /** The client's request and its answer; rejects without an answer. Repeated after a refusal and without an answer. */
   ask(cluster: ObjectCluster): Promise<{ ok: boolean } | undefined>;
-  /** Whether what it asked for has come to its end, and is as it was answered. Read from tables: a call would count as an await. */
+  /** Whether the requested work has ended as it was answered. Read from tables: a call would count as an await. */
   done(cluster: ObjectCluster, answer: unknown): Promise<boolean>;
-  /** what cron does besides the maintenance of stores */
+  /** further work of cron besides the maintenance of stores */
   nudge?(cluster: ObjectCluster): Promise<unknown>;
   /** the controller that takes part; pokes of the others are lost */
   controller?: ControllerName;
   /** Only awaits of these objects count, by name without the cluster's: where all stores are asked, most of them are alike. */
   of?: readonly string[];
-  /** awaits that are known to be among those enumerated */
+  /** awaits that the enumeration must contain */
   awaits: readonly string[];
-  /** findings of the check that belong to what was asked for */
+  /** findings of the check that the request itself causes */
   expected?: readonly string[];
 }
 
@@ -59,10 +59,10 @@ interface Case {
   cluster: ObjectCluster;
   death: Death;
   watched: Watched;
-  /** what the client was answered while it was there */
+  /** the answers that the client heard */
   answer: { ok: boolean } | undefined;
   isOver: boolean;
-  /** the client has gone, and hears nothing any more */
+  /** the client has left and hears nothing */
   isLeft: boolean;
 }
 
@@ -97,12 +97,12 @@ async function enumerate(path: WritePath, deaths: Deaths): Promise<string[]> {
   return places(called);
 }
 
-/** One who dies at each of his awaits, which are `likely` so many; the cases in which he did. */
+/** The deaths of one object at each of its awaits, about `likely` of them; answers the cases in which it died. */
 async function enumerateOf(path: WritePath, deaths: Deaths, { who, likely }: Pick<Death, "who"> & { likely: number }): Promise<Case[]> {
   const dead: Case[] = [];
   const together = path.of ? TOGETHER_WHOLE : TOGETHER;
   for (let nth = 1, isReached = true; isReached;) {
-    // One more than there are, to see that there are no more.
+    // One more than there are, to see the end.
     const wave = Array.from({ length: Math.max(1, Math.min(together / 2, likely + 2 - nth)) }, (_, i) => nth + i);
     nth += wave.length;
     expect(nth, `awaits of one path: ${places(dead).join()}`).toBeLessThan(AWAITS_MAX);
@@ -153,7 +153,7 @@ function begin(path: WritePath, deaths: Deaths, cluster: ObjectCluster, death: D
   return one;
 }
 
-/** Until everything has died, or the client has its answer and what it asked for has come to its end, or to a death. */
+/** Until everything has died, or the client has its answer and the work has ended, or died. */
 async function untilDead(path: WritePath, one: Case): Promise<void> {
   const { death, watched } = one;
   let lookAt = 0;
@@ -162,13 +162,13 @@ async function untilDead(path: WritePath, one: Case): Promise<void> {
     if (watched.at !== "" && (death.who === "all" || one.isOver)) return;
     if (!one.isOver || Date.now() < lookAt) continue;
     if (one.answer?.ok !== true || (await isDone(path, one))) return;
-    // A look costs the thread that the cluster works on.
+    // A check costs time of the thread that the cluster works on.
     lookAt = Date.now() + (waitMs = Math.min(2 * waitMs, POLL_MAX_MS));
   }
   throw new Error(`${label(one)}: neither dead nor done`);
 }
 
-/** Everything comes to rest, and what was acknowledged is there; what was not is asked for again. */
+/** Everything comes to rest. Acknowledged work is there; the client repeats the rest. */
 async function comesBack(path: WritePath, one: Case): Promise<void> {
   const { cluster, answer } = one;
   const isAcknowledged = answer?.ok === true;
@@ -186,7 +186,7 @@ async function comesBack(path: WritePath, one: Case): Promise<void> {
   });
 }
 
-/** Has the cluster maintained until `problems` has none. */
+/** Maintains the cluster until `problems` has none. */
 async function rests(path: WritePath, one: Case, problems: () => Promise<string[]>): Promise<void> {
   let left: string[] = [];
   let waitMs = POLL_MS;
@@ -199,7 +199,7 @@ async function rests(path: WritePath, one: Case, problems: () => Promise<string[
   expect.fail(`${label(one)}: ${left.join("; ")}`);
 }
 
-/** An object that dies while it is looked at says nothing. */
+/** An object that dies during the look proves nothing. */
 function isDone(path: WritePath, { cluster, answer }: Case): Promise<boolean> {
   return path.done(cluster, answer).catch(() => false);
 }
@@ -208,10 +208,10 @@ function label({ death: { nth, when, who }, watched }: Case): string {
   return `${who} dies ${when} ${who === "caller" ? "call" : "await"} ${nth} (${watched.at})`;
 }
 
-/** What `npm run check` finds, every finding at once, and what is left to do. */
+/** All findings of `npm run check`, each at once, and the pending work. */
 async function problemsOf({ expected = [] }: WritePath, cluster: ObjectCluster): Promise<string[]> {
   let time = Date.now();
-  // A finding counts when it lasts: here it does.
+  // A finding that lasts counts. This one lasts.
   const clock = { ...systemClock, now: () => (time += HOUR_MS), after: (_: number, work: () => void) => systemClock.after(0, work) };
   const { wrong, unchecked } = await checkCluster(new RpcSource(bindings, cluster.name), clock);
   const findings = [...wrong.map(({ rule, message }) => `${rule}: ${message}`), ...unchecked];

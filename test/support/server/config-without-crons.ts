@@ -1,4 +1,4 @@
-/** The configuration of a server whose crons repair nothing while a test looks. */
+/** The configuration of a server whose crons repair nothing during a test. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Log, LogLevel, Miniflare } from "miniflare";
 
-/** Classes whose objects can be written into. */
+/** Classes whose objects can be changed. */
 const CLASSES = ["ServicesStore", "IPAddressesStore", "Coordinator", "ServiceCIDR", "Controller"] as const;
 
 export interface Damage {

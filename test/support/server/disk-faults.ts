@@ -1,6 +1,6 @@
 /**
- * Disks that fail under a running server. A disk that is full or turns read-only needs mounts, hence root and a loop device. Without them a limit on
- * the size of files stands in, which any user may set: every write fails then.
+ * Disks that fail under a running server. A full or read-only disk needs mounts, hence root and a loop device. Without them a limit on the size of
+ * files stands in, which any user may set: every write fails then.
  */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, truncateSync, writeFileSync, writeSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A cluster as the checkers of test/support/checks/checkers.ts want to see it, read through the API. */
+/** A cluster as the input of the checkers (test/support/checks/checkers.ts), read through the API. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkState } from "../checks/checkers";
 import type { CheckReport } from "../../../src/tools/check/check-cluster";
@@ -14,7 +14,7 @@ export async function observe(url: string): Promise<Observed> {
   return { services: services.items, ipAddresses: ipAddresses.items, serviceCIDRs: serviceCIDRs.items };
 }
 
-/** The violations that are left after repair had `waitMs` to close the gaps of a crash; [] as soon as there are none. */
+/** The violations that stay after `waitMs` of repair; [] as soon as there are none. */
 export async function violationsAfterRepair(url: string, acknowledged: readonly ObservedService[], waitMs: number): Promise<string[]> {
   const deadline = Date.now() + waitMs;
   for (;;) {
@@ -24,7 +24,7 @@ export async function violationsAfterRepair(url: string, acknowledged: readonly 
   }
 }
 
-/** The findings of the server's own check, owners' rows and bitmaps included, after repair had `waitMs`; [] as soon as there are none. */
+/** The findings of the server's own check, with rows and bitmaps of owners, after `waitMs` of repair; [] as soon as there are none. */
 export async function wrongAfterRepair(url: string, waitMs: number): Promise<string[]> {
   const deadline = Date.now() + waitMs;
   for (;;) {

@@ -18,7 +18,7 @@ const ON_TERMINAL = ["--import", "data:text/javascript,process.stderr.isTTY=true
 interface ProgramSetting {
   /** its standard input */
   input?: string;
-  /** Asked over and over; true kills the program where it stands. */
+  /** Called over and over; true kills the program at once. */
   killWhen?: () => Promise<boolean>;
   /** The program writes to a terminal. */
   terminal?: boolean;

@@ -5,7 +5,7 @@ export interface ServedType {
   /** group and version */
   served: string;
   resource: string;
-  /** the nth name, for a type that does not take any name */
+  /** the nth name, for a type that restricts its names */
   name?: (n: number) => string;
   /** the members of the nth object beside its metadata */
   content: (n: number) => object;

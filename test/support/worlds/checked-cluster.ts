@@ -10,11 +10,11 @@ export interface CheckedCluster {
   ranges: string[] | undefined;
   surroundings: Surroundings;
   owners: ObservedOwners | undefined;
-  /** labels of objects of whatever kind that are stored and cannot be read */
+  /** labels of stored objects of any kind that cannot be read */
   unreadable: string[];
 }
 
-/** What every test object was made at, in milliseconds since the epoch. */
+/** The creation time of every test object, in milliseconds since the epoch. */
 export const MADE_AT = Date.UTC(2026, 0, 1);
 const OWNER = "owner-1";
 
@@ -77,7 +77,7 @@ export function healthy(): CheckedCluster {
   };
 }
 
-/** Reads whatever `cluster` says at the time. */
+/** Reads the present state of `cluster`. */
 export function sourceOf(cluster: () => CheckedCluster): CheckSource {
   const listed = <T>(kind: string, objects: T[] | undefined): Promise<Listed<T> | undefined> =>
     Promise.resolve(objects && { objects, unreadable: cluster().unreadable.filter((label) => label.startsWith(`${kind} `)) });

@@ -50,7 +50,7 @@ export class CollectorWorld {
     this.collector = this.#collector();
   }
 
-  /** The collector forgets what it did not store. */
+  /** The collector loses everything that it did not store. */
   restart(): void {
     this.collector = this.#collector();
   }
@@ -59,7 +59,7 @@ export class CollectorWorld {
     return this.scheduler.run(this.collector.run());
   }
 
-  /** Passes until nothing is left; answers how many. */
+  /** Passes until no work is left; answers the number of passes. */
   async settle(passesMax = 20): Promise<number> {
     for (let passes = 1; passes <= passesMax; passes++) if (!(await this.run()).left) return passes;
     throw new Error(`not settled after ${passesMax} passes: ${this.logged.slice(-3).join("; ")}`);

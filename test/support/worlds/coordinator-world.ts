@@ -1,7 +1,7 @@
 /**
- * A Coordinator with real owners and a small `servicecidrs` store on memory ports, in virtual time, with a network between them. Everything
- * that happens is an event of one queue, so a run is reproducible, and each point where the Coordinator's object could die has a number:
- * `crashAt` kills it there, before a commit, before a call arrives, or after a call had its effect and before the answer.
+ * A Coordinator with real owners and a small `servicecidrs` store on memory ports, in virtual time, with a network between them. Every event is in
+ * one queue, so a run is reproducible. Each point where the Coordinator's object could die has a number. `crashAt` kills the object there: before
+ * a commit, before a call arrives, or after the effect of a call and before its answer.
  */
 import { Owner } from "../../../src/addresses/alloc/owner";
 import type { Clock } from "../../../src/core/base/ports";
@@ -36,7 +36,7 @@ export interface WorldOptions {
   ranges?: string[];
   /** MultiCIDRServiceAllocator=false */
   onlyRanges?: string[];
-  /** uids of objects and tokens count from here: another world that goes on with the same contents must not repeat them */
+  /** first number of uids and tokens: another world with the same contents must not repeat them */
   uidsFrom?: number;
   /** ServiceIPStaticSubrange */
   staticBands?: boolean;
@@ -56,7 +56,7 @@ export class CoordinatorWorld {
   readonly userAddresses = new Map<string, SeedRow>();
   readonly logged: { level: string; event: string; fields?: unknown }[] = [];
   readonly reported: EventReport[] = [];
-  /** why the servicecidrs store commits nothing of the Coordinator's, "" = it does */
+  /** why the servicecidrs store refuses commits of the Coordinator; "" = it commits */
   refuses = "";
   /** every configuration that reached an owner, in order of arrival */
   readonly pushed: { uid: string; config: OwnerConfig; accepted: boolean }[] = [];
@@ -64,7 +64,7 @@ export class CoordinatorWorld {
   readonly points: string[] = [];
   /** owners that do not answer */
   readonly deaf = new Set<string>();
-  /** looks at the world after each event; throws when something does not hold */
+  /** checks the world after each event; throws at a violation */
   check: (world: CoordinatorWorld) => void = () => undefined;
   /** called with each call to a peer before it is delivered */
   intercept: (call: string) => Promise<void> | void = () => undefined;
@@ -127,7 +127,7 @@ export class CoordinatorWorld {
     });
   }
 
-  /** Removes the object's finalizers, as somebody would who removes it by force. */
+  /** Removes the object's finalizers by force, as a client would. */
   dropFinalizers(name: string): Promise<Status | undefined> {
     return this.edit(name, (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }));
   }
@@ -149,7 +149,7 @@ export class CoordinatorWorld {
     return made;
   }
 
-  /** What the owner itself knows; undefined = it was never configured. */
+  /** The owner's own state; undefined = the owner was never configured. */
   configOf(uid: string): OwnerConfig | undefined {
     const stored = this.ownerStorages.get(uid)?.configLoad();
     return stored && { epoch: stored.epoch, ...(JSON.parse(stored.content) as Omit<OwnerConfig, "epoch">) };
@@ -176,7 +176,7 @@ export class CoordinatorWorld {
 
   // ---- time, crashes ------------------------------------------------------------------------------------------------------------------------
 
-  /** Lets things happen until the promise is settled. */
+  /** Runs events until the promise is settled. */
   async run<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     promise.then(
@@ -187,7 +187,7 @@ export class CoordinatorWorld {
     return promise;
   }
 
-  /** Lets things happen until the predicate holds; virtual time moves on when there is nothing else to do. */
+  /** Runs events until the predicate holds; virtual time moves when no event is due. */
   async until(predicate: () => boolean, limitMs = 600_000): Promise<void> {
     const end = this.nowMs + limitMs;
     for (;;) {
@@ -197,7 +197,7 @@ export class CoordinatorWorld {
     }
   }
 
-  /** Lets everything happen that is due within `durationMs`. */
+  /** Runs all events that are due within `durationMs`. */
   async pass(durationMs: number): Promise<void> {
     const end = this.nowMs + durationMs;
     await this.#settle();
@@ -205,7 +205,7 @@ export class CoordinatorWorld {
     this.nowMs = end;
   }
 
-  /** The object dies; a new one starts on what was durable. Whatever the old one awaited never comes. */
+  /** The object dies, and a new one starts on the durable state. Promises of the old one never settle. */
   crash(): void {
     this.#life++;
     this.coordinator = this.#start();
@@ -238,7 +238,7 @@ export class CoordinatorWorld {
     for (let i = 0; i < 25; i++) await Promise.resolve();
   }
 
-  /** One numbered place to die; throws if it is the one. */
+  /** One numbered place to die; throws at the chosen number. */
   #point(name: string): void {
     this.points.push(name);
     if (this.points.length !== this.#options.crashAt && !(this.#options.crashRate > 0 && this.random.next() < this.#options.crashRate))
@@ -305,7 +305,7 @@ export class CoordinatorWorld {
     };
   }
 
-  /** One call over the network: a turn to arrive, a turn to come back, and a place to die at either end. */
+  /** One call over the network: one turn to arrive, one turn to return, and a place to die at either end. */
   #call<T>(isAlive: () => boolean, name: string, effect: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const answer = (settle: () => void): void => void this.#turns.push(() => isAlive() && this.#survives(name) && settle());
@@ -451,7 +451,7 @@ export class CoordinatorWorld {
   }
 }
 
-/** A cluster whose default range gives out addresses. I1 is looked at after each event. */
+/** A cluster whose default range gives out addresses. I1 is checked after each event. */
 export async function startedWorld(options: WorldOptions = {}): Promise<CoordinatorWorld> {
   const world = new CoordinatorWorld(options);
   world.check = checkOwnership;
@@ -469,7 +469,7 @@ function isInside(prefix: string, address: string): boolean {
   return parsed.ok && containsAddress(storedPrefix(prefix), parsed.value.family, parsed.value.value);
 }
 
-/** I1 as far as topology goes: no address has two writers, by what the owners themselves believe; and no epoch was used twice. */
+/** I1 by topology: no address has two writers by the owners' own state, and no epoch was used twice. */
 export function checkOwnership(world: CoordinatorWorld): void {
   const owned = [...world.ownerStorages.keys()].flatMap((uid) => {
     const { owned = [], frozen = [] } = world.configOf(uid) ?? {};

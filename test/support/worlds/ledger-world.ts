@@ -1,4 +1,4 @@
-/** What the parts of an AddressLedger talk to, each peer scripted by the test, in virtual time. */
+/** The peers of an AddressLedger in virtual time, each scripted by the test. */
 import type { Recorder } from "../../../src/core/base/ports";
 import type { LedgerPorts } from "../../../src/addresses/clusterip/address-ledger";
 import type { SupplyPorts } from "../../../src/addresses/clusterip/address-supply";
@@ -48,12 +48,12 @@ export class LedgerWorld {
   readonly calls: string[] = [];
   readonly allocated: { owner: string; items: AllocateItem[] }[] = [];
   readonly alarms: number[] = [];
-  /** what the Coordinator answers */
+  /** the Coordinator's answer */
   topology: Topology = aTopology(1, { a: "10.0.0.0/24" });
   coordinator: () => Promise<Topology> = () => Promise.resolve(structuredClone(this.topology));
   allocate: (owner: string, item: AllocateItem) => AllocateResult | Promise<AllocateResult> = () => ({ ok: false, reason: "full" });
   release: (owner: string, item: ReleaseItem) => ReleaseResult | Promise<ReleaseResult> = () => "released";
-  /** what an owner says is free: all is, until it has refused with "full" */
+  /** an owner's free addresses: all, until it has refused with "full" */
   free: (owner: string) => AllocateAnswer["free"] = (owner) => structuredClone(this.#saidFull.has(owner) ? NOTHING_FREE : SOME_FREE);
   readonly #saidFull = new Set<string>();
   seed: ServiceCIDRRpc["seed"] = () => Promise.resolve("ok");
@@ -65,7 +65,7 @@ export class LedgerWorld {
   isReleasing: (address: string) => Promise<boolean> = () => this.clock.nextTurn().then(() => false);
   deleteAddresses: (items: IPAddressDelete[]) => Promise<void> = () => Promise.resolve();
 
-  /** `counts`: what a former life of the store has saved of the owners */
+  /** `counts`: saved counts of the owners from a former life of the store */
   constructor(counts = new MemoryFreeCountStorage()) {
     const coordinator = {
       topology: () => {

@@ -44,7 +44,7 @@ export class RepairWorld {
     return this.cluster.tables.controllers.repair;
   }
 
-  /** The controller's object dies and is there again: its rows stay, what it was about to do does not happen. */
+  /** The controller's object restarts: its rows stay, its pending work is lost. */
   crash(): void {
     this.#life++;
     this.brain = this.#made();
@@ -99,7 +99,7 @@ export class RepairWorld {
     });
   }
 
-  /** Lets time go on, with the passes that the controller asked for. */
+  /** Time passes, with the passes that the controller asked for. */
   async wait(durationMs: number): Promise<void> {
     const end = this.now + durationMs;
     while (this.#alarmAt !== undefined && this.#alarmAt <= end) {
@@ -142,7 +142,7 @@ export class RepairWorld {
     return all;
   }
 
-  /** Every row of every owner goes behind the stores' backs, and the bits with them. */
+  /** Deletes every row of every owner behind the stores' backs, and its bit. */
   async loseRows(): Promise<void> {
     const { network, owners } = this.cluster;
     for (const { node, storage } of owners.values()) {
@@ -151,7 +151,7 @@ export class RepairWorld {
     }
   }
 
-  /** Stores objects behind the server's back, as an import or a restored copy would. */
+  /** Stores objects behind the server's back, as an import or a restored copy does. */
   async plant(store: "services" | "ipaddresses", ...objects: KubeObject[]): Promise<void> {
     const add = (target: StoreEngine<never>): Promise<void> =>
       target.internally((turn) => {
@@ -163,7 +163,7 @@ export class RepairWorld {
     await this.run(this.#inStore(store, add));
   }
 
-  /** What a client does. */
+  /** Requests of a client. */
   async create(store: "services" | "ipaddresses", object: KubeObject): Promise<WriteResult> {
     const group = store === "services" ? "" : "networking.k8s.io";
     return this.run(this.#inStore(store, (target) => target.write(createRequest(object, { ...WRITE, group }))));
@@ -274,7 +274,7 @@ export function anIPAddress(
   } as IPAddress;
 }
 
-/** As stored, without any address being allocated. */
+/** As stored, without an allocated address. */
 export function aService(name: string, clusterIPs: readonly string[], createdMs: number, spec: Service["spec"] = {}): Service {
   return {
     metadata: { namespace: "default", name, uid: `uid of ${name}`, creationTimestamp: rfc3339Seconds(createdMs) },

@@ -45,10 +45,10 @@ export class StoreWorld<Supply = undefined> {
   readonly storage = new MemoryStoreStorage();
   readonly scheduler: SimScheduler;
   readonly logged: { level: string; event: string }[] = [];
-  /** what the namespaces store answers; a name that is not listed is an Active namespace */
+  /** answers of the namespaces store; a name that is not listed is an Active namespace */
   readonly namespaces = new Map<string, GetResult | Promise<GetResult>>();
   readonly definition: ResourceDefinition;
-  /** how often the namespaces store was asked */
+  /** the number of questions to the namespaces store */
   asked = 0;
   guard!: NamespaceGuard;
   store!: StoreEngine<Supply>;
@@ -82,7 +82,7 @@ export class StoreWorld<Supply = undefined> {
     });
   }
 
-  /** Lets virtual time go on until the write is answered. */
+  /** Virtual time passes until the write is answered. */
   write(request: WriteRequest): Promise<WriteResult> {
     return this.scheduler.run(this.store.write(request));
   }
@@ -184,7 +184,7 @@ export interface SeenEvent {
   object: KubeObject & { code?: number; message?: string; columnDefinitions?: unknown; rows?: { cells: unknown[] }[] };
 }
 
-/** A watch whose bytes are kept. `slow`: as for a client that takes nothing, they count as backlog. */
+/** A watch whose bytes are kept. `slow`: they count as backlog, as for a client that takes nothing. */
 export class Watched implements WatchSink {
   readonly chunks: Uint8Array[] = [];
   state: "open" | "ended" | "aborted" = "open";

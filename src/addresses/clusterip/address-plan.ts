@@ -15,6 +15,7 @@
  * Source: upstream pkg/registry/core/service/storage/{storage,alloc}.go. Node ports: node-port-plan.ts.
  */
 import { assert } from "../../core/base/assert";
+import { semanticEqual } from "../../api/meta/equality";
 import type { FieldError } from "../../api/meta/field-errors";
 import type { Service } from "../../api/meta/kubernetes";
 import { canonicalAddress } from "../../core/net/address";
@@ -22,7 +23,6 @@ import type { Family } from "../../core/net/family";
 import { withReadDefaults } from "../../api/registry/services/defaults";
 import { initFamilies } from "../../api/registry/services/families";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
-import { normalizeClusterIPs, patchAllocatedValues } from "../../api/registry/services/normalize";
 import { isHeadless, listOf, needsClusterIP, type ServiceSpec, specOf } from "../../api/registry/services/predicates";
 import { requestedNodePortErrors } from "./node-port-plan";
 
@@ -42,34 +42,22 @@ export type AddressPlan =
   | { ok: false; errors: FieldError[] };
 
 /**
- * Everything of a write that comes before allocation (upstream's BeginCreate and BeginUpdate): fills in values that the client left out,
- * brings clusterIP and clusterIPs together and settles the families. Changes `after` only. `families` are the cluster's, primary first.
- * Doing it again changes nothing. On errors `after` is half done: answer 422 and drop it.
- */
-export function prepareServiceWrite(
-  { after, before }: { after: Service; before: Service | undefined },
-  families: readonly Family[],
-): FieldError[] {
-  const old = before && withReadDefaults(before, families);
-  if (old) patchAllocatedValues({ after, before: old });
-  normalizeClusterIPs({ after, before: old });
-  const errors = initFamilies({ after, before: old }, families);
-  return errors.length > 0 ? errors : requestedNodePortErrors(specOf(after));
-}
-
-/**
- * The plan of one change. `after` undefined = delete, `before` undefined = create; `after` is prepared on the way
- * (`prepareServiceWrite`), so call this once for each write and use `after` as it then is.
+ * The plan of one change. `after` undefined = delete, `before` undefined = create. The strategy has prepared `after`: clusterIP and clusterIPs agree.
+ * Here its families are settled, so use `after` as it then is; doing it again changes nothing. On errors `after` is half done: answer 422 and drop it.
+ * `families` are the cluster's, primary first.
  */
 export function planClusterIPs(
   { after, before }: { after: Service | undefined; before: Service | undefined },
   families: readonly Family[],
 ): AddressPlan {
-  if (after) {
-    const errors = prepareServiceWrite({ after, before }, families);
-    if (errors.length > 0) return { ok: false, errors };
-  }
   const held = before ? heldAddresses(before) : [];
+  if (after && before && semanticEqual(after.spec, before.spec)) {
+    // A status, labels, a deletion that finalizers hold up: no strategy has prepared the spec, and an old version may have stored it.
+    after.spec = withReadDefaults(after, families).spec;
+    return { ok: true, take: [], keep: held, release: [] };
+  }
+  const errors = after ? settleFamilies({ after, before }, families) : [];
+  if (errors.length > 0) return { ok: false, errors };
   const spec = after && specOf(after);
   if (!spec || !needsClusterIP(spec)) return { ok: true, take: [], keep: [], release: held };
   const old = before && specOf(before);
@@ -82,6 +70,12 @@ export function planClusterIPs(
   if (sizeBefore === 1 && sizeAfter === 2 && samePrimary) return { ok: true, take: missing(spec, 1), keep: held, release: [] };
   if (sizeBefore === 2 && sizeAfter === 1) return { ok: true, take: [], keep: held.slice(0, 1), release: held.slice(1) };
   return { ok: true, take: [], keep: held, release: [] };
+}
+
+/** What upstream does before it allocates, less what the strategy has done: the families, and the node ports that the client named. */
+function settleFamilies({ after, before }: { after: Service; before: Service | undefined }, families: readonly Family[]): FieldError[] {
+  const errors = initFamilies({ after, before: before && withReadDefaults(before, families) }, families);
+  return errors.length > 0 ? errors : requestedNodePortErrors(specOf(after));
 }
 
 /**

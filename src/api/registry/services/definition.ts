@@ -1,7 +1,7 @@
 /**
- * core/v1 Service. The strategy judges a write before any address is asked for; then `planClusterIPs` (addresses/clusterip/address-plan.ts) settles the
- * families for good and says which addresses the write takes. Upstream does it the other way round, so there an allocation may hide a
- * field error; here a request that cannot succeed takes nothing.
+ * core/v1 Service. The strategy brings clusterIP and clusterIPs together and judges a write before any address is asked for. Then `planClusterIPs`
+ * (addresses/clusterip/address-plan.ts) settles the families for good and says which addresses the write takes. Upstream does it the other way round,
+ * so there an allocation may hide a field error. Here a request that cannot succeed takes nothing.
  */
 import type { FieldError } from "../../meta/field-errors";
 import type { Service } from "../../meta/kubernetes";

@@ -4,6 +4,7 @@ import { planClusterIPs } from "../../../../src/addresses/clusterip/address-plan
 import type { Status } from "../../../../src/api/meta/status";
 import type { Family } from "../../../../src/core/net/family";
 import { applyDefaults } from "../../../../src/api/registry/services/defaults";
+import { servicesDefinition } from "../../../../src/api/registry/services/definition";
 import { deepFreeze, sent, type Spec, stored } from "../../api/registry/services/a-service";
 
 const BOTH: readonly Family[] = ["IPv4", "IPv6"];
@@ -11,7 +12,10 @@ const BOTH: readonly Family[] = ["IPv4", "IPv6"];
 /** The answer when the last address of the plan is refused. */
 function refused(spec: Spec, refusal: TakeRefusal, before = undefined as ReturnType<typeof stored> | undefined): Status {
   const after = sent(spec);
+  const context = { now: 0, serviceFamilies: BOTH };
   applyDefaults(after);
+  if (before) servicesDefinition.strategy.prepareForUpdate({ after, before }, context);
+  else servicesDefinition.strategy.prepareForCreate(after, context);
   const plan = planClusterIPs({ after, before }, BOTH);
   const last = plan.ok ? plan.take.at(-1) : undefined;
   if (!last) throw new Error("nothing to take");

@@ -4,7 +4,6 @@ import {
   dryRunAddress,
   heldAddresses,
   planClusterIPs,
-  prepareServiceWrite,
   requestedClusterIPs,
   type Take,
 } from "../../../../src/addresses/clusterip/address-plan";
@@ -13,8 +12,10 @@ import type { Family } from "../../../../src/core/net/family";
 import { applyDefaults } from "../../../../src/api/registry/services/defaults";
 import { validateService } from "../../../../src/api/registry/services/validate";
 import { validateServiceUpdate } from "../../../../src/api/registry/services/validate-update";
+import { servicesDefinition } from "../../../../src/api/registry/services/definition";
 import { deepFreeze, sent, type Spec, stored, texts } from "../../api/registry/services/a-service";
 
+const { strategy } = servicesDefinition;
 const A = "10.0.0.10";
 const A6 = "2001:db8::10";
 const BOTH: readonly Family[] = ["IPv4", "IPv6"];
@@ -26,15 +27,18 @@ const PREFER_SINGLE = stored({ clusterIP: A, ipFamilyPolicy: "PreferDualStack" }
 const HEADLESS = stored({ clusterIP: "None" }, {}, BOTH);
 const EXTERNAL = stored({ type: "ExternalName", externalName: "a.b" }, {}, BOTH);
 
-/** As the store does it: the client's object, with defaults. */
-function wanted(spec: Spec): Service {
+/** As the store does it: the client's object, with defaults, prepared by the strategy. */
+function wanted(spec: Spec, before?: Service, families: readonly Family[] = BOTH): Service {
   const service = sent(spec);
+  const context = { now: 0, serviceFamilies: families };
   applyDefaults(service);
+  if (before) strategy.prepareForUpdate({ after: service, before }, context);
+  else strategy.prepareForCreate(service, context);
   return service;
 }
 
 function plan(spec: Spec, before?: Service, families: readonly Family[] = BOTH) {
-  const after = wanted(spec);
+  const after = wanted(spec, before, families);
   const planned = planClusterIPs({ after, before }, families);
   return { after, planned };
 }
@@ -264,8 +268,8 @@ describe("applyTaken", () => {
   });
 });
 
-describe("prepareServiceWrite", () => {
-  it("a second preparation: same errors, same object", () => {
+describe("planClusterIPs: what it does to the Service", () => {
+  it("a second plan: the same plan, the same object", () => {
     for (const before of [undefined, SINGLE, DUAL, PREFER_DUAL, HEADLESS, EXTERNAL]) {
       for (const spec of [
         {},
@@ -274,30 +278,45 @@ describe("prepareServiceWrite", () => {
         { ipFamilyPolicy: "SingleStack" },
         { clusterIP: "None" },
       ]) {
-        const after = wanted(spec);
-        const first = texts(prepareServiceWrite({ after, before }, BOTH));
+        const { after, planned } = plan(spec, before);
         const once = JSON.stringify(after);
-        expect(texts(prepareServiceWrite({ after, before }, BOTH))).toEqual(first);
+        expect(planClusterIPs({ after, before }, BOTH)).toEqual(planned);
         expect(JSON.stringify(after)).toBe(once);
       }
     }
   });
 
+  it("clusterIP without clusterIPs: left as it is, because the strategy has brought them together", () => {
+    const after = sent({ type: "ClusterIP", clusterIP: A });
+    const planned = planClusterIPs({ after, before: undefined }, BOTH);
+    expect(planned.ok ? [] : texts(planned.errors)).toEqual(["spec.clusterIPs: Required value"]);
+    expect(after.spec).not.toHaveProperty("clusterIPs");
+  });
+
+  it("a spec that an old version stored and nobody changes: kept, and completed", () => {
+    const before = deepFreeze(sent({ type: "ClusterIP", clusterIP: A }));
+    const after: Service = { ...before, metadata: { ...before.metadata, labels: { a: "b" } } };
+    expect(planClusterIPs({ after, before }, BOTH)).toEqual({ ok: true, take: [], keep: [A], release: [] });
+    expect(after.spec).toMatchObject({ clusterIP: A, clusterIPs: [A], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" });
+  });
+
+  it("a spec of a family that the cluster has lost, which nobody changes: kept", () => {
+    const after: Service = { ...DUAL, metadata: { ...DUAL.metadata, labels: { a: "b" } } };
+    expect(planClusterIPs({ after, before: DUAL }, ["IPv4"])).toEqual({ ok: true, take: [], keep: [A, A6], release: [] });
+  });
+
   it("node ports outside the range: an error for each; of a ClusterIP Service: none", () => {
-    const after = wanted({
-      type: "NodePort",
-      ports: [
-        { port: 80, nodePort: 80 },
-        { port: 81, nodePort: 30000 },
-        { port: 82, nodePort: 32768 },
-      ],
-    });
-    expect(texts(prepareServiceWrite({ after, before: undefined }, BOTH))).toEqual([
+    const ports = [
+      { port: 80, nodePort: 80 },
+      { port: 81, nodePort: 30000 },
+      { port: 82, nodePort: 32768 },
+    ];
+    const { planned } = plan({ type: "NodePort", ports });
+    expect(planned.ok ? [] : texts(planned.errors)).toEqual([
       "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767",
       "spec.ports[2].nodePort: Invalid value: 32768: provided port is not in the valid range. The range of valid ports is 30000-32767",
     ]);
-    const clusterIP = wanted({ ports: [{ port: 80, nodePort: 80 }] });
-    expect(prepareServiceWrite({ after: clusterIP, before: undefined }, BOTH)).toEqual([]);
+    expect(plan({ ports: [{ port: 80, nodePort: 80 }] }).planned.ok).toBe(true);
   });
 });
 

@@ -1,6 +1,8 @@
 /** The services store with its extension, as the real parts work together; faults are put between them by hand. */
 import { describe, expect, it, vi } from "vitest";
 import { Pairing } from "../../../../src/addresses/clusterip/pairing";
+import type { Service } from "../../../../src/api/meta/kubernetes";
+import type { WriteRequest } from "../../../../src/api/rpc/store";
 import { objectOf, SimApi, statusOf } from "../../../support/sim/api";
 import { checkQuiet } from "../../../support/sim/checks";
 import { NO_FAULTS } from "../../../support/sim/network";
@@ -99,6 +101,29 @@ describe("create", () => {
     expect(await api.rows()).toEqual({});
     objectOf(await api.create("named"));
     expect(asked).toContain("allocate");
+  });
+
+  it("a Service that an old version stored without clusterIPs: labels, status and a deletion that finalizers hold up are written", async () => {
+    const api = await new SimApi().ready();
+    objectOf(await api.create("web", { clusterIP: "10.0.0.5" }));
+    const { store } = api.cluster.tables.services;
+    const key = "default/web";
+    const write = async (request: WriteRequest): Promise<void> => {
+      const stored = store.objectGet(key);
+      if (!stored) throw new Error("the Service is gone");
+      const { spec: { clusterIPs, ipFamilies, ipFamilyPolicy, ...spec } = {}, ...rest } = JSON.parse(stored.data) as Service;
+      expect([clusterIPs, ipFamilies, ipFamilyPolicy]).toEqual([["10.0.0.5"], ["IPv4"], "SingleStack"]);
+      store.objectPut({ ...stored, data: JSON.stringify({ ...rest, spec }) });
+      objectOf(await api.write(request));
+    };
+    await write(api.change("web", { metadata: { labels: { a: "b" }, finalizers: ["example.com/wait"] } }));
+    const condition = { type: "Seen", status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+    await write({ ...api.change("web", { status: { conditions: [condition] } }), subresource: "status" } as WriteRequest);
+    await write(api.removal("web"));
+    await write(api.change("web", { metadata: { finalizers: null } }));
+    expect(api.addressesOf("web")).toBeUndefined();
+    expect(await api.rows()).toEqual({});
+    await isQuiet(api);
   });
 
   it("two of one name at once: one is created, the other waits for its outcome and takes nothing (hazard 15)", async () => {

@@ -1,5 +1,5 @@
 /** Schema and statements of AllocationMetrics. */
-import type { AllocationCountStorage } from "../../src/addresses/alloc/allocation-metrics";
+import type { AllocationCountStorage } from "../../src/addresses/metrics/allocation-metrics";
 
 /** `durations`: the counts of the histogram's buckets as a JSON list. */
 export const ALLOCATION_COUNTS_SCHEMA = `

@@ -1,6 +1,6 @@
 /** Upstream's assertions about allocators of addresses, run against the pool of one owner and the supply that asks owners. */
 import { expect, it } from "vitest";
-import { AllocationMetrics } from "../../src/addresses/alloc/allocation-metrics";
+import { AllocationMetrics } from "../../src/addresses/metrics/allocation-metrics";
 import { RangeAllocator } from "../../src/addresses/client/allocator";
 import { Pool } from "../../src/addresses/alloc/pool";
 import { AddressSupply } from "../../src/addresses/clusterip/address-supply";

@@ -9,7 +9,7 @@ import { type Prefix, formatPrefix } from "../../core/net/prefix";
 import { coverOf } from "../../core/net/prefix-set";
 import { type ActiveConfig, parseConfig } from "./active-config";
 import { KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
-import type { OwnerStorage, StoredConfig, StoredRow } from "./owner-storage";
+import type { OwnerStorage, StoredConfig } from "./owner-storage";
 import { Pool } from "./pool";
 
 export interface OwnerMemory {
@@ -71,27 +71,6 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
   savePages(storage, memory.pool);
 }
 
-/**
- * Compares the bitmap with storage.
- *
- * @throws InvariantError when the bitmap contradicts itself, when its count is not the number of rows, or when the address of one of `rows` is free
- */
-export function verifyMemory(storage: OwnerStorage, memory: OwnerMemory, rows: readonly StoredRow[]): void {
-  const { pool, config } = memory;
-  pool.verify();
-  const stored = rowsIn(storage, config.active);
-  if (pool.takenCount() !== stored) throw new InvariantError(`${pool.takenCount()} addresses are taken, and there are ${stored} rows`);
-  verifyRows(memory, rows);
-}
-
-/** The part of verifyMemory whose cost grows with `rows` alone. */
-export function verifyRows({ pool }: OwnerMemory, rows: readonly StoredRow[]): void {
-  for (const { key } of rows) {
-    const { family, address } = parseAddressKey(key);
-    if (pool.isOwned(family, address) && !pool.isTaken(family, address)) throw new InvariantError("an address with a row is free");
-  }
-}
-
 /** Stores the pages that changed since the last call; to be called in the transaction of the rows that changed them. */
 export function savePages(storage: OwnerStorage, pool: Pool): void {
   for (const page of pool.takeDirtyPages()) storage.pageSave(page);
@@ -116,7 +95,8 @@ function loadPages(storage: OwnerStorage, { pool, config }: OwnerMemory): boolea
   }
 }
 
-function rowsIn(storage: OwnerStorage, segments: readonly Prefix[]): number {
+/** The number of rows in segments. */
+export function rowsIn(storage: OwnerStorage, segments: readonly Prefix[]): number {
   return segments.reduce((sum, segment) => sum + storage.rowCount(...keysOf(segment)), 0);
 }
 

@@ -14,30 +14,18 @@
  *
  * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a second owner.
  */
-import { assert, InvariantError } from "../../core/base/assert";
+import { assert } from "../../core/base/assert";
 import { type BatchCounters, Batcher } from "../../core/base/batch";
-import {
-  COPY_ROWS_MAX,
-  OWNER_CALL_ITEMS_MAX,
-  OWNER_HOLDER_CHARS_MAX,
-  OWNER_INTERVALS_MAX,
-  OWNER_QUEUE_ITEMS_MAX,
-  OWNER_ROWS_PER_ANSWER_MAX,
-  OWNER_TOKEN_CHARS_MAX,
-  RELEASED_TOKENS_MAX,
-} from "../rpc/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
-import { formatAddress, parseAddress } from "../../core/net/address";
-import type { Family } from "../../core/net/family";
+import { COPY_ROWS_MAX, OWNER_QUEUE_ITEMS_MAX } from "../rpc/limits";
+import type { BitmapCheck, RepairedOwner } from "../rpc/repair";
 import type {
   AddressRow,
   AllocateAnswer,
   AllocateItem,
-  AllocateResult,
   ConfigureResult,
   CopyChunk,
   CopyOutResult,
-  Holder,
   InspectedOwner,
   OwnerConfig,
   ReceiveResult,
@@ -46,13 +34,15 @@ import type {
   ReleaseResult,
   ServiceCIDRRpc,
 } from "../rpc/service-cidr";
-import type { BitmapCheck, RepairedOwner } from "../rpc/repair";
 import { decideConfigure, parseCanonical } from "./active-config";
-import { OwnerDrain, type SeedItem } from "./owner-drain";
+import { bitmapFault } from "./bitmap-check";
+import { applyBatch, freeOf, type OwnerOperation, type OwnerOutcome } from "./owner-batch";
+import { assertCall, assertHolder, familyOf, type Interval } from "./owner-call";
+import type { SeedItem } from "./owner-drain";
 import { copyOut, HandoffConflict, partition, receive } from "./owner-handoff";
-import { type AddressKey, addressKey, parseAddressKey } from "./owner-key";
-import { type OwnerMemory, applyConfig, loadMemory, savePages, verifyMemory, verifyRows } from "./owner-memory";
-import type { OwnerStorage, StoredRow } from "./owner-storage";
+import { type OwnerMemory, applyConfig, loadMemory } from "./owner-memory";
+import { rowsAtAddresses, rowsBehind, serviceRowsIn, takenCounts, takenOffsets, toAddressRow } from "./owner-reading";
+import type { OwnerStorage } from "./owner-storage";
 
 export interface OwnerPorts {
   storage: OwnerStorage;
@@ -63,16 +53,6 @@ export interface OwnerPorts {
   copyRowsMax?: number;
 }
 
-type Operation =
-  | { kind: "allocate"; items: readonly AllocateItem[] }
-  | { kind: "release"; items: readonly ReleaseItem[] }
-  | { kind: "seed"; epoch: number; items: readonly SeedItem[] };
-
-type Outcome =
-  | { kind: "allocate"; results: AllocateResult[]; epoch: number; free: AllocateAnswer["free"] }
-  | { kind: "release"; results: ReleaseResult[] }
-  | { kind: "seed"; result: "ok" | "stale" };
-
 /** A call found the queue full; nothing of it was applied. Only name and message survive RPC. */
 class OwnerOverloadedError extends Error {
   override name = "OwnerOverloadedError";
@@ -80,7 +60,7 @@ class OwnerOverloadedError extends Error {
 
 export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   readonly #ports: OwnerPorts;
-  readonly #batcher: Batcher<Operation, Outcome>;
+  readonly #batcher: Batcher<OwnerOperation, OwnerOutcome>;
   /** undefined: memory may differ from storage, and is read again before its next use */
   #memory: OwnerMemory | undefined;
 
@@ -88,9 +68,9 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   constructor(ports: OwnerPorts) {
     this.#ports = ports;
     this.#memory = loadMemory(ports.storage, ports, true);
-    this.#batcher = new Batcher<Operation, Outcome>({
+    this.#batcher = new Batcher<OwnerOperation, OwnerOutcome>({
       clock: ports.clock,
-      apply: (operations) => this.#apply(operations),
+      apply: (operations) => applyBatch(ports.storage, this.#current(), ports.clock.now(), operations),
       refuse: () => {
         throw new OwnerOverloadedError("too many allocations wait for this ServiceCIDR object");
       },
@@ -167,19 +147,16 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
    */
   async rowsSince(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }> {
     const { config } = this.#current();
-    const rows = this.#ports.storage.rowsSince(afterPosition, Math.max(0, Math.min(limit, OWNER_ROWS_PER_ANSWER_MAX)));
-    return { epoch: config.epoch, rows: rows.map(toAddressRow) };
+    return { epoch: config.epoch, rows: rowsBehind(this.#ports.storage, afterPosition, limit).map(toAddressRow) };
   }
 
   /**
    * Counts the rows of Services in each interval, frozen segments included. As upstream, IPAddress objects of clients keep no ServiceCIDR: their
    * rows go with the claim. The cost is linear in the count: topology changes ask, not requests.
    */
-  async countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number[] }> {
-    assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
+  async countTaken(intervals: Interval[]): Promise<{ epoch: number; taken: number[] }> {
     const { config } = this.#current();
-    const taken = intervals.map(({ first, last }) => this.#ports.storage.serviceRowCount(keyOf(first), keyOf(last)));
-    return { epoch: config.epoch, taken };
+    return { epoch: config.epoch, taken: serviceRowsIn(this.#ports.storage, intervals) };
   }
 
   /** Free allocatable addresses now; frozen segments give none. */
@@ -212,39 +189,21 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   }
 
   /** Commits and items so far, and the taken addresses of each interval. With frozen segments, which have no bitmap, rows are counted. */
-  async usage(intervals: { first: string; last: string }[]): Promise<{ drains: number; weight: number; taken: number[] }> {
-    assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
-    const { config, pool } = this.#current();
-    const taken = intervals.map(({ first, last }) => {
-      const [low, high] = [keyOf(first), keyOf(last)];
-      if (config.frozen.length > 0) return this.#ports.storage.rowCount(low, high);
-      return pool.takenIn(parseAddressKey(low).family, parseAddressKey(low).address, parseAddressKey(high).address);
-    });
+  async usage(intervals: Interval[]): Promise<{ drains: number; weight: number; taken: number[] }> {
+    const taken = takenCounts(this.#ports.storage, this.#current(), intervals);
     const { drains, weight } = this.counters;
     return { drains, weight, taken };
   }
 
   /** Counts rows, so the answer is right for segments on their way to or from another owner, too. */
-  async takenIn({ first, last }: { first: string; last: string }): Promise<{ epoch: number; offsets: Uint32Array }> {
-    const [low, high] = [keyOf(first), keyOf(last)];
-    const base = parseAddressKey(low).address;
-    assert(parseAddressKey(high).address - base < TAKEN_SPAN_MAX, "an interval of which all taken addresses are asked is bounded");
-    const offsets: number[] = [];
-    for (const key of this.#ports.storage.rowKeys(low, high)) offsets.push(Number(parseAddressKey(key).address - base));
-    return { epoch: this.#current().config.epoch, offsets: Uint32Array.from(offsets) };
+  async takenIn(interval: Interval): Promise<{ epoch: number; offsets: Uint32Array }> {
+    const offsets = takenOffsets(this.#ports.storage, interval);
+    return { epoch: this.#current().config.epoch, offsets };
   }
 
   /** The rows of addresses (canonical texts); `stale` where this owner may not speak for the address. */
   async rowsOf(addresses: string[]): Promise<(AddressRow | null | "stale")[]> {
-    assert(addresses.length <= OWNER_CALL_ITEMS_MAX, "the items of one call are bounded");
-    const { pool } = this.#current();
-    return addresses.map((text) => {
-      const key = keyOf(text);
-      const { family, address } = parseAddressKey(key);
-      if (!pool.isOwned(family, address)) return "stale";
-      const [row] = this.#ports.storage.rowsIn({ first: key, last: key, after: "" }, 1);
-      return row ? toAddressRow(row) : null;
-    });
+    return rowsAtAddresses(this.#ports.storage, this.#current(), addresses);
   }
 
   /** Compares the bitmap with the rows, which are the truth, and rebuilds it from them when it differs. */
@@ -252,50 +211,20 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     const { storage, recorder } = this.#ports;
     const memory = this.#current();
     const rows = storage.rowsSince(afterPosition, limit);
-    try {
-      if (afterPosition === 0) verifyMemory(storage, memory, rows);
-      else verifyRows(memory, rows);
-    } catch (error) {
-      if (!(error instanceof InvariantError)) throw error;
-      recorder.log("error", "the bitmap of an owner differs from its rows", { epoch: memory.config.epoch, error: error.message });
-      this.#memory = undefined;
-      this.#current();
-      return { next: 0, rebuilt: true };
-    }
-    return { next: rows.length < limit ? 0 : (rows.at(-1)?.position ?? 0), rebuilt: false };
+    const fault = bitmapFault(storage, memory, { afterPosition, rows });
+    if (fault === undefined) return { next: rows.length < limit ? 0 : (rows.at(-1)?.position ?? 0), rebuilt: false };
+    recorder.log("error", "the bitmap of an owner differs from its rows", { epoch: memory.config.epoch, error: fault });
+    this.#memory = undefined;
+    this.#current();
+    return { next: 0, rebuilt: true };
   }
 
   async inspect(afterPosition: number, limit: number): ReturnType<InspectedOwner["inspect"]> {
     const { storage } = this.#ports;
     const memory = this.#current();
-    const rows = storage.rowsSince(afterPosition, Math.max(0, Math.min(limit, OWNER_ROWS_PER_ANSWER_MAX)));
-    const page = { epoch: memory.config.epoch, rows: rows.map(toAddressRow) };
-    try {
-      if (afterPosition === 0) verifyMemory(storage, memory, rows);
-      else verifyRows(memory, rows);
-    } catch (error) {
-      if (!(error instanceof InvariantError)) throw error;
-      return { ...page, differs: error.message };
-    }
-    return { ...page, differs: "" };
-  }
-
-  #apply(operations: readonly Operation[]): Outcome[] {
-    const { storage, clock } = this.#ports;
-    const memory = this.#current();
-    const nowMs = clock.now();
-    return storage.transaction(() => {
-      const drain = new OwnerDrain(storage, memory, nowMs);
-      const counterBefore = memory.counter;
-      const outcomes = operations.map((operation) => applyOperation(drain, memory, operation));
-      savePages(storage, memory.pool);
-      if (memory.counter !== counterBefore) storage.counterSave(memory.counter);
-      // It looks at more tokens than it added, so their number shrinks after a burst, and no drain pays much.
-      if (drain.tokensReleased > 0) storage.releasedTrim({ nowMs, lookAt: 2 * drain.tokensReleased + 64, keepMax: RELEASED_TOKENS_MAX });
-      const free = operations.some(({ kind }) => kind === "allocate") ? freeOf(memory) : NOTHING_FREE;
-      for (const outcome of outcomes) if (outcome.kind === "allocate") outcome.free = free;
-      return outcomes;
-    });
+    const rows = rowsBehind(storage, afterPosition, limit);
+    const differs = bitmapFault(storage, memory, { afterPosition, rows }) ?? "";
+    return { epoch: memory.config.epoch, rows: rows.map(toAddressRow), differs };
   }
 
   #current(): OwnerMemory {
@@ -308,61 +237,4 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     this.#memory = undefined;
     this.#ports.recorder.log("error", "an owner lost a transaction", { error: String(error) });
   }
-}
-
-/** The addresses of the largest range of the old allocator. */
-const TAKEN_SPAN_MAX = 2n ** 20n;
-const NOTHING_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
-
-function applyOperation(drain: OwnerDrain, memory: OwnerMemory, operation: Operation): Outcome {
-  switch (operation.kind) {
-    case "allocate": {
-      const results = operation.items.map((item) => drain.allocate(item));
-      return { kind: "allocate", results, epoch: memory.config.epoch, free: NOTHING_FREE };
-    }
-    case "release":
-      return { kind: "release", results: operation.items.map((item) => drain.release(item)) };
-    case "seed":
-      if (!drain.maySeed(operation.epoch, operation.items)) return { kind: "seed", result: "stale" };
-      for (const item of operation.items) drain.seed(item);
-      return { kind: "seed", result: "ok" };
-  }
-}
-
-function freeOf({ pool }: OwnerMemory): AllocateAnswer["free"] {
-  return { IPv4: pool.free("IPv4"), IPv6: pool.free("IPv6") };
-}
-
-function assertCall(items: readonly { token: string; address: string }[]): void {
-  assert(items.length <= OWNER_CALL_ITEMS_MAX, "the items of one call are bounded");
-  for (const { token, address } of items) {
-    assert(token.length > 0 && token.length <= OWNER_TOKEN_CHARS_MAX, "a token is not empty and bounded");
-    assert(address === "" || familyOf(address) !== undefined, "an address is canonical text or empty");
-  }
-}
-
-function familyOf(address: string): Family | undefined {
-  const parsed = parseAddress(address);
-  return parsed.ok && parsed.value.canonical === address ? parsed.value.family : undefined;
-}
-
-function assertHolder(holder: Holder): void {
-  for (const field of [holder.kind, holder.namespace, holder.name, holder.uid]) {
-    assert(field.length <= OWNER_HOLDER_CHARS_MAX, "the fields of a holder are bounded");
-  }
-}
-
-function keyOf(text: string): AddressKey {
-  const parsed = parseAddress(text);
-  assert(parsed.ok, "an interval's bounds are canonical text");
-  return addressKey(parsed.value.family, parsed.value.value);
-}
-
-function formatKey(key: AddressKey): string {
-  const { family, address } = parseAddressKey(key);
-  return formatAddress(family, address);
-}
-
-function toAddressRow(row: StoredRow): AddressRow {
-  return { address: formatKey(row.key), token: row.token, gen: row.gen, holder: row.holder, position: row.position };
 }

@@ -10,7 +10,8 @@ import { type Address, formatAddress, parseAddress } from "../../core/net/addres
 import type { Family } from "../../core/net/family";
 import { formatPrefix, parsePrefix, type Prefix, type PrefixError } from "../../core/net/prefix";
 import { isUsableIn, usableOf, usableSizeOf } from "../../core/net/usable";
-import type { AllocationMetrics, CidrUsage } from "../alloc/allocation-metrics";
+import type { AllocationMetrics } from "../metrics/allocation-metrics";
+import type { CidrUsage } from "../metrics/allocator-families";
 import { Pool, type PoolFree } from "../alloc/pool";
 
 /** Why no address was given out; upstream's names are ErrFull, ErrAllocated, ErrMismatchedNetwork, ErrNotInRange and ErrNotReady. */

@@ -8,7 +8,7 @@ import type { Family } from "../../core/net/family";
 import { formatPrefix, lastOf, parsePrefix, type Prefix, type PrefixError } from "../../core/net/prefix";
 import { normalizePrefixes, subtractPrefixes } from "../../core/net/prefix-set";
 import { isUsableIn } from "../../core/net/usable";
-import type { CidrUsage } from "../alloc/allocation-metrics";
+import type { CidrUsage } from "../metrics/allocator-families";
 import { type AllocatorError, type AllocatorPorts, PoolAllocator } from "./allocator";
 
 /** A range of a ServiceCIDR object. */

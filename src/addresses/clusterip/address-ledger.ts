@@ -8,7 +8,7 @@
  *                    │                                                                                │
  *                    └── refused, timed out: outbox row in the turn that decides ────────────────────►└─► IPAddress, then owner's row
  */
-import type { AllocationMetrics } from "../alloc/allocation-metrics";
+import type { AllocationMetrics } from "../metrics/allocation-metrics";
 import { RELEASE_WAIT_MS } from "../rpc/limits";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { orderedUuid } from "../../core/base/ordered-uuid";

@@ -1,5 +1,5 @@
 /** Gets addresses from their owners for a store: makes the calls that `next` (take.ts) decides on. */
-import type { AllocationMetrics } from "../alloc/allocation-metrics";
+import type { AllocationMetrics } from "../metrics/allocation-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";

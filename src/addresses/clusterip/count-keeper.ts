@@ -3,7 +3,7 @@
  * keeps the object awake until the counters are written. Whoever asks, they are written at most once a minute.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
-import type { AllocationMetrics } from "../alloc/allocation-metrics";
+import type { AllocationMetrics } from "../metrics/allocation-metrics";
 import type { LedgerStorage } from "./ledger-storage";
 
 /** From the first change to the write: the commit of an allocation keeps its count by then. */

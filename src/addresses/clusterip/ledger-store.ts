@@ -1,5 +1,5 @@
 /** What the services store and the ipaddresses store have in common: both take addresses from owners for their objects. */
-import type { AllocationMetrics } from "../alloc/allocation-metrics";
+import type { AllocationMetrics } from "../metrics/allocation-metrics";
 import { EarliestAlarm } from "../../core/base/earliest-alarm";
 import { throttled } from "../../core/base/throttle";
 import type { ControllerRpc } from "../../api/rpc/store";

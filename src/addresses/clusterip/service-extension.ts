@@ -9,7 +9,7 @@
  * On disk at a crash: before turn 2 at most rows at owners and IPAddress objects that nobody refers to (the ledger's audit releases
  * them); after turn 2 the Service and its allocation rows (IPAddress objects are sent again from the mark `paired`).
  */
-import type { AllocationMetrics } from "../alloc/allocation-metrics";
+import type { AllocationMetrics } from "../metrics/allocation-metrics";
 import type { Service } from "../../api/meta/kubernetes";
 import { invalid, serviceUnavailable, type Status, tooManyRequests } from "../../api/meta/status";
 import { parseAddress } from "../../core/net/address";

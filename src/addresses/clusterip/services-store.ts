@@ -1,5 +1,5 @@
 /** The services store: creating a Service and taking its ClusterIPs is one operation (service-extension.ts). */
-import { AllocationMetrics, type AllocationCountStorage } from "../alloc/allocation-metrics";
+import { AllocationMetrics, type AllocationCountStorage } from "../metrics/allocation-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";

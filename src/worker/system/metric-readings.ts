@@ -2,7 +2,7 @@
 import type { Env } from "../../../durable-objects/env";
 import { coordinator, owner, storeStub } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
-import type { CidrUsage } from "../../addresses/alloc/allocation-metrics";
+import type { CidrUsage } from "../../addresses/metrics/allocator-families";
 import { partsOfRanges } from "../../addresses/topology/range-parts";
 import { definitions, storedResource } from "../../api/registry/all";
 import type { StoreCounters } from "../../api/rpc/store";

@@ -4,7 +4,7 @@
  */
 import type { Env } from "../../../durable-objects/env";
 import { repairController, servicesStore } from "../../../durable-objects/peers";
-import { allocatorFamilies } from "../../addresses/alloc/allocation-metrics";
+import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
 import { clusterName } from "../../tenancy/cluster-id";
 import { inFlightFamily } from "../http/in-flight";

@@ -1,4 +1,5 @@
-import { AllocationMetrics, allocatorFamilies } from "../../../src/addresses/alloc/allocation-metrics";
+import { AllocationMetrics } from "../../../src/addresses/metrics/allocation-metrics";
+import { allocatorFamilies } from "../../../src/addresses/metrics/allocator-families";
 import { allocatorErrorText } from "../../../src/addresses/client/allocator";
 import { MetaAllocator } from "../../../src/addresses/client/meta-allocator";
 import { WordRandom } from "../../../src/core/base/word-random";

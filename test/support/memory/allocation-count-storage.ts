@@ -1,4 +1,4 @@
-import type { AllocationCountStorage } from "../../../src/addresses/alloc/allocation-metrics";
+import type { AllocationCountStorage } from "../../../src/addresses/metrics/allocation-metrics";
 import type { CidrAllocations } from "../../../src/api/rpc/store";
 import { Journal, JournaledMap } from "../sim/journal";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
+import { AllocationMetrics } from "../../../../src/addresses/metrics/allocation-metrics";
 import { type AddressRecords, allocatorErrorText, type AllocatorPorts, RangeAllocator } from "../../../../src/addresses/client/allocator";
 import { seededRandom } from "../../../support/sim/seeded-random";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
+import { AllocationMetrics } from "../../../../src/addresses/metrics/allocation-metrics";
 import { allocatorErrorText } from "../../../../src/addresses/client/allocator";
 import { MetaAllocator } from "../../../../src/addresses/client/meta-allocator";
 import { formatAddress } from "../../../../src/core/net/address";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
+import { AllocationMetrics } from "../../../../src/addresses/metrics/allocation-metrics";
 import { AddressSupply } from "../../../../src/addresses/clusterip/address-supply";
 import type { SupplyResult } from "../../../../src/addresses/clusterip/wanted-address";
 import { PendingReleases } from "../../../../src/addresses/clusterip/pending-releases";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AllocationCountStorage, AllocationMetrics } from "../../../../src/addresses/alloc/allocation-metrics";
+import { type AllocationCountStorage, AllocationMetrics } from "../../../../src/addresses/metrics/allocation-metrics";
 import type { CidrAllocations } from "../../../../src/api/rpc/store";
 
 /** The stored counts, and the number of writes. */

@@ -1,6 +1,5 @@
 /**
- * The metrics of allocators by CIDR, with upstream's names and labels (pkg/registry/core/service/ipallocator/metrics.go). The object that asks
- * for addresses keeps the counters; the object that has the bitmap answers the gauges when they are read.
+ * Counts allocations by CIDR. The object that asks for addresses counts.
  *
  * Counters outlive the object that counts. Changes are written with its commits, and by the keeper (clusterip/count-keeper.ts). Only what is written
  * is shown. So a crash loses only counts that nobody has seen, and no counter ever goes back.
@@ -8,20 +7,11 @@
 import type { Scope } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
 import { Histogram } from "../../core/telemetry/histogram";
-import type { MetricFamily } from "../../core/telemetry/metrics";
 
 /** Seconds. */
-const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+export const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** CIDRs counted. Beyond it, the one that has been counted for the longest time is forgotten. */
 const CIDRS_MAX = 10_000;
-const PREFIX = "kube_apiserver_clusterip_allocator_";
-
-/** What a CIDR has at this moment. */
-export interface CidrUsage {
-  cidr: string;
-  allocated: number;
-  available: number;
-}
 
 /** Keeps counters from one life of the object to the next. */
 export interface AllocationCountStorage {
@@ -118,39 +108,4 @@ export class AllocationMetrics {
 
 function valueOf(cidr: string, { total, errors, durations }: Counted): CidrAllocations {
   return { cidr, total: { ...total }, errors: { ...errors }, durations: durations.value };
-}
-
-/** All families; of a counter only the scopes that have occurred, as in upstream's registry. */
-export function allocatorFamilies(usage: readonly CidrUsage[], allocations: readonly CidrAllocations[]): MetricFamily[] {
-  const gauge = (name: string, help: string, value: (usage: CidrUsage) => number): MetricFamily => ({
-    name: PREFIX + name,
-    type: "gauge",
-    help: `[ALPHA] ${help}`,
-    samples: usage.map((each) => ({ labels: { cidr: each.cidr }, value: value(each) })),
-  });
-  const counter = (name: string, help: string, value: (allocations: CidrAllocations) => Record<Scope, number>): MetricFamily => ({
-    name: PREFIX + name,
-    type: "counter",
-    help: `[ALPHA] ${help}`,
-    samples: allocations.flatMap((each) =>
-      (["dynamic", "static"] as const)
-        .filter((scope) => value(each)[scope] > 0)
-        .map((scope) => ({ labels: { cidr: each.cidr, scope }, value: value(each)[scope] })),
-    ),
-  });
-  return [
-    gauge("allocated_ips", "Gauge measuring the number of allocated IPs for Services", ({ allocated }) => allocated),
-    gauge("available_ips", "Gauge measuring the number of available IPs for Services", ({ available }) => available),
-    counter("allocation_total", "Number of Cluster IPs allocations", ({ total }) => total),
-    counter("allocation_errors_total", "Number of errors trying to allocate Cluster IPs", ({ errors }) => errors),
-    {
-      name: `${PREFIX}allocation_duration_seconds`,
-      type: "histogram",
-      help: "[ALPHA] Duration in seconds to allocate a Cluster IP by ServiceCIDR",
-      bounds: DURATION_BOUNDS,
-      samples: allocations
-        .filter(({ total }) => total.static + total.dynamic > 0)
-        .map(({ cidr, durations }) => ({ labels: { cidr }, value: durations })),
-    },
-  ];
 }

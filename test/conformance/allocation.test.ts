@@ -1,7 +1,7 @@
 /** Upstream's assertions about allocators of addresses, run against the pool of one owner and the supply that asks owners. */
 import { expect, it } from "vitest";
 import { AllocationMetrics } from "../../src/addresses/metrics/allocation-metrics";
-import { RangeAllocator } from "../../src/addresses/client/allocator";
+import { RangeAllocator } from "../../src/addresses/client/range-allocator";
 import { Pool } from "../../src/addresses/alloc/pool";
 import { AddressSupply } from "../../src/addresses/clusterip/address-supply";
 import { formatAddress, parseAddress } from "../../src/core/net/address";

@@ -7,40 +7,19 @@
 import type { Clock } from "../../core/base/ports";
 import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
 import { FAMILIES } from "../../core/net/family";
-import { type RangesView, rangeSourceOf, type ServiceRanges, serviceRanges } from "../ranges/service-ranges";
+import { rangeSourceOf, type ServiceRanges, serviceRanges } from "../ranges/service-ranges";
+import { linesOf } from "./body-lines";
+import { type Answer, type FetchLike, refusal } from "./fetch-like";
+import { RangesPage } from "./ranges-page";
+import { RetryPause } from "./retry-pause";
 
 const SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
-const VIEW = "/ranges";
 const WATCH_SECONDS = 300;
 /** The view is read at the end of each watch. Watches are short while it shows something that goes without an event, or cannot be read. */
 const SHORT_WATCH_SECONDS = 5;
 /** Configured ranges change with a restart of the API server: the page is read again this often. */
 const CONFIGURED_AGAIN_MS = 10_000;
 const VERY_SHORT_WATCH_MS = 1_000;
-/** Characters that an error shows of an answer that cannot be read. */
-const SHOWN_MAX = 100;
-const BACKOFF_MIN_MS = 500;
-const BACKOFF_MAX_MS = 30_000;
-
-type Chunk = Uint8Array | string;
-
-/** The body of an answer: a web stream, with or without an iterator, or a stream of Node. */
-type Body = AsyncIterable<Chunk> | { getReader(): Reader };
-
-interface Reader {
-  read(): Promise<{ done: boolean; value?: Chunk }>;
-  cancel(): Promise<void>;
-}
-
-/** The parts of an answer of `fetch` that are needed. */
-interface Answer {
-  readonly status: number;
-  readonly body: Body | null;
-  text(): Promise<string>;
-}
-
-/** A GET of `path`, which begins after the cluster's URL, with whatever credentials it takes. Rejects when `signal` aborts. */
-export type FetchLike = (path: string, init: { signal: AbortSignal }) => Promise<Answer>;
 
 export interface FollowedRanges extends ServiceRanges {
   /** of the newest change of a ServiceCIDR that the ranges have */
@@ -87,20 +66,17 @@ class RangesFollower {
   /** the prefixes of addresses in use that were last reported */
   #serving: string[] = [];
   #hasOrphans = false;
-  /** the API server has the view: it was read once, and has not been missing since */
-  #hasView = false;
-  /** failed reads of the view in a row */
-  #viewFailures = 0;
-  #backoffMs = BACKOFF_MIN_MS;
-  #wake: () => void = () => undefined;
+  readonly #page = new RangesPage((path) => this.#get(path));
+  readonly #pause: RetryPause;
 
   constructor(options: FollowOptions) {
     this.#options = options;
+    this.#pause = new RetryPause(options.clock);
   }
 
   stop(): void {
     this.#connection.abort();
-    this.#wake();
+    this.#pause.stop();
   }
 
   async run(): Promise<void> {
@@ -108,11 +84,11 @@ class RangesFollower {
       try {
         const hasObjects = await this.#list();
         while (hasObjects && !this.#isStopped) await this.#watch();
-        await this.#pause(CONFIGURED_AGAIN_MS);
+        await this.#pause.wait(CONFIGURED_AGAIN_MS);
       } catch (error) {
         if (this.#isStopped) return;
         if (!(error instanceof Expired)) this.#report(error);
-        await this.#backOff();
+        await this.#pause.backOff();
       }
     }
   }
@@ -125,11 +101,11 @@ class RangesFollower {
   async #list(): Promise<boolean> {
     const answer = await this.#get(SERVICE_CIDRS);
     const text = await answer.text();
-    const configured = answer.status === 404 ? await this.#view() : undefined;
+    const configured = answer.status === 404 ? await this.#page.read() : undefined;
     if (configured) {
       const { ready, serving, orphaned, resourceVersion, epoch } = configured;
       this.#tellOnce({ ready, serving, orphaned }, { resourceVersion, epoch });
-      this.#backoffMs = BACKOFF_MIN_MS;
+      this.#pause.reset();
       return false;
     }
     if (answer.status !== 200) throw refusal(answer.status, text);
@@ -151,12 +127,12 @@ class RangesFollower {
     for await (const lines of linesOf(answer.body)) {
       for (const line of lines) this.#take(JSON.parse(line) as WatchEvent);
       await this.#tell();
-      this.#backoffMs = BACKOFF_MIN_MS;
+      this.#pause.reset();
       if (this.#watchSeconds < seconds) break;
     }
     // A server that ends watches at once must not be asked without a rest.
-    if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#backOff();
-    else this.#backoffMs = BACKOFF_MIN_MS;
+    if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#pause.backOff();
+    else this.#pause.reset();
     await this.#tell();
   }
 
@@ -169,7 +145,8 @@ class RangesFollower {
 
   get #watchSeconds(): number {
     if (this.#hasOrphans) return SHORT_WATCH_SECONDS;
-    return this.#viewFailures > 0 ? Math.min(SHORT_WATCH_SECONDS * 2 ** (this.#viewFailures - 1), WATCH_SECONDS) : WATCH_SECONDS;
+    const { failures } = this.#page;
+    return failures > 0 ? Math.min(SHORT_WATCH_SECONDS * 2 ** (failures - 1), WATCH_SECONDS) : WATCH_SECONDS;
   }
 
   async #tell(): Promise<void> {
@@ -193,25 +170,13 @@ class RangesFollower {
    */
   async #held(): Promise<{ held: readonly string[]; epoch: number | undefined }> {
     try {
-      const view = await this.#view();
+      const view = await this.#page.read();
       return { held: view?.orphaned ?? [], epoch: view?.epoch };
     } catch (error) {
-      this.#viewFailures++;
+      this.#page.noteFailure();
       this.#report(error);
-      return { held: this.#hasView ? this.#serving : [], epoch: undefined };
+      return { held: this.#page.isServed ? this.#serving : [], epoch: undefined };
     }
-  }
-
-  /** undefined = the API server has no such page. Throws when it cannot be read. */
-  async #view(): Promise<RangesView | undefined> {
-    const answer = await this.#get(VIEW);
-    const text = await answer.text();
-    if (answer.status !== 200 && answer.status !== 404) throw refusal(answer.status, text);
-    const view = answer.status === 200 ? (JSON.parse(text) as RangesView) : undefined;
-    if (view && !Array.isArray(view.orphaned)) throw new Error(`${VIEW} is not what it should be: ${text.slice(0, SHOWN_MAX)}`);
-    this.#hasView = view !== undefined;
-    this.#viewFailures = 0;
-    return view;
   }
 
   #report(error: unknown): void {
@@ -221,58 +186,8 @@ class RangesFollower {
   #get(path: string): Promise<Answer> {
     return this.#options.fetch(path, { signal: this.#connection.signal });
   }
-
-  #backOff(): Promise<void> {
-    const delay = this.#backoffMs;
-    this.#backoffMs = Math.min(delay * 2, BACKOFF_MAX_MS);
-    return this.#pause(delay);
-  }
-
-  #pause(delay: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#options.clock.after(delay, resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-      if (this.#isStopped) this.#wake();
-    });
-  }
 }
 
 function nameOf(object: KubeObject): string {
   return object.metadata?.name ?? "";
-}
-
-function refusal(code: number, text: string): Error {
-  return new Error(`the API server answers ${code}: ${text.trim()}`);
-}
-
-/** The whole lines of each chunk; chunks without one are skipped. */
-async function* linesOf(body: Body): AsyncGenerator<string[]> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of readChunks(body)) {
-    const lines = (rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }))).split("\n");
-    rest = lines.pop() ?? "";
-    const whole = lines.filter((line) => line.trim() !== "");
-    if (whole.length > 0) yield whole;
-  }
-}
-
-async function* readChunks(body: Body): AsyncGenerator<Chunk> {
-  if (Symbol.asyncIterator in body) {
-    yield* body;
-    return;
-  }
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      if (value !== undefined) yield value;
-    }
-  } finally {
-    await reader.cancel();
-  }
 }

@@ -9,7 +9,8 @@ import { formatPrefix, lastOf, parsePrefix, type Prefix, type PrefixError } from
 import { normalizePrefixes, subtractPrefixes } from "../../core/net/prefix-set";
 import { isUsableIn } from "../../core/net/usable";
 import type { CidrUsage } from "../metrics/allocator-families";
-import { type AllocatorError, type AllocatorPorts, PoolAllocator } from "./allocator";
+import type { AllocatorError } from "./allocator-error";
+import { type AllocatorPorts, PoolAllocator } from "./pool-allocator";
 
 /** A range of a ServiceCIDR object. */
 export interface ServiceRange {

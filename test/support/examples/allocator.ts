@@ -1,6 +1,6 @@
 import { AllocationMetrics } from "../../../src/addresses/metrics/allocation-metrics";
 import { allocatorFamilies } from "../../../src/addresses/metrics/allocator-families";
-import { allocatorErrorText } from "../../../src/addresses/client/allocator";
+import { allocatorErrorText } from "../../../src/addresses/client/allocator-error";
 import { MetaAllocator } from "../../../src/addresses/client/meta-allocator";
 import { WordRandom } from "../../../src/core/base/word-random";
 import { metricsText } from "../../../src/core/telemetry/metrics";

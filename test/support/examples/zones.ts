@@ -1,5 +1,6 @@
 import type { KubeConfig } from "@kubernetes/client-node";
-import { type FetchLike, type FollowedRanges, followRanges } from "../../../src/addresses/client/follow-ranges";
+import type { FetchLike } from "../../../src/addresses/client/fetch-like";
+import { type FollowedRanges, followRanges } from "../../../src/addresses/client/follow-ranges";
 
 const clock = {
   now: () => Date.now(),

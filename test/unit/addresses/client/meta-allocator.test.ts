@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AllocationMetrics } from "../../../../src/addresses/metrics/allocation-metrics";
-import { allocatorErrorText } from "../../../../src/addresses/client/allocator";
+import { allocatorErrorText } from "../../../../src/addresses/client/allocator-error";
 import { MetaAllocator } from "../../../../src/addresses/client/meta-allocator";
 import { formatAddress } from "../../../../src/core/net/address";
 import { formatPrefix, prefixAround } from "../../../../src/core/net/prefix";

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { AllocationMetrics } from "../../../../src/addresses/metrics/allocation-metrics";
-import { type AddressRecords, allocatorErrorText, type AllocatorPorts, RangeAllocator } from "../../../../src/addresses/client/allocator";
+import { allocatorErrorText } from "../../../../src/addresses/client/allocator-error";
+import type { AddressRecords, AllocatorPorts } from "../../../../src/addresses/client/pool-allocator";
+import { RangeAllocator } from "../../../../src/addresses/client/range-allocator";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 function rangeOf(cidr: string, ports: Partial<AllocatorPorts> = {}): RangeAllocator {

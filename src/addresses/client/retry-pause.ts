@@ -1,0 +1,41 @@
+/** The pauses of a loop that tries again: each is twice as long as the one before, until something succeeds. */
+import type { Clock } from "../../core/base/ports";
+
+const BACKOFF_MIN_MS = 500;
+const BACKOFF_MAX_MS = 30_000;
+
+export class RetryPause {
+  #nextMs = BACKOFF_MIN_MS;
+  #isStopped = false;
+  #wake: () => void = () => undefined;
+
+  constructor(private readonly clock: Pick<Clock, "after">) {}
+
+  /** Something succeeded: the next back-off is short again. */
+  reset(): void {
+    this.#nextMs = BACKOFF_MIN_MS;
+  }
+
+  backOff(): Promise<void> {
+    const delay = this.#nextMs;
+    this.#nextMs = Math.min(delay * 2, BACKOFF_MAX_MS);
+    return this.wait(delay);
+  }
+
+  wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.clock.after(delayMs, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+      if (this.#isStopped) this.#wake();
+    });
+  }
+
+  /** Ends the pause, and every later one at once. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#wake();
+  }
+}

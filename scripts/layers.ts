@@ -29,7 +29,12 @@ export const storeys: readonly (readonly Wing[])[] = [
     { path: "src/controllers", steps: [["garbage-collection", "namespaces"]] },
     { path: "src/tenancy", steps: [] },
   ],
-  [{ path: "src/addresses", steps: [["rpc"], ["alloc", "topology", "ranges", "metrics"], ["clusterip", "coordinator", "repair", "client"]] }],
+  [
+    {
+      path: "src/addresses",
+      steps: [["rpc"], ["alloc", "topology", "ranges", "metrics"], ["clusterip", "coordinator", "repair", "client"]],
+    },
+  ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],
   [{ path: "durable-objects", steps: [["sql"]] }],
   [{ path: "src/worker", steps: [["http"], ["routing"], ["handlers", "system"]] }],

@@ -12,9 +12,9 @@ import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, IN_FLIGHT_PERIOD_MS } from "./l
 
 /** The share of the limit that one request under way takes. */
 export interface Place {
-  /** Raises the weight of the request to `weight`; never lowers it. Answers false, and changes nothing, where there is no room. */
+  /** Raises the weight of the request to `weight`; never lowers it. Answers false, and changes nothing, where there is no room, or after the end. */
   grow(weight: number, nowMs: number): boolean;
-  /** to be called once when the request has ended */
+  /** Gives the place back: the request has ended, or keeps nothing of its body any more. A second call changes nothing. */
   end(): void;
 }
 
@@ -31,7 +31,9 @@ export class InFlight {
     this.#turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
     let held = 0;
     let period = this.#period;
+    let hasEnded = false;
     const grow = (wanted: number, atMs: number): boolean => {
+      if (hasEnded) return false;
       this.#turnTo(Math.floor(atMs / IN_FLIGHT_PERIOD_MS));
       const others = this.#taken - this.#counted(period, held);
       if (max > 0 && others > 0 && others + wanted > max) return false;
@@ -42,7 +44,11 @@ export class InFlight {
       this.#add(period, held);
       return true;
     };
-    return grow(weight, nowMs) ? { grow, end: () => this.#add(period, -held) } : undefined;
+    const end = (): void => {
+      if (!hasEnded) this.#add(period, -held);
+      hasEnded = true;
+    };
+    return grow(weight, nowMs) ? { grow, end } : undefined;
   }
 
   /** The weight of all requests under way. */

@@ -6,12 +6,12 @@ import { err, ok, type Result } from "../../core/base/result";
 import { isTimeout, withTimeout } from "../../core/base/timeout";
 import { drain } from "./drain";
 import { type Place, weightOfBody } from "./in-flight";
-import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS } from "./limits";
+import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS } from "./limits";
 
 /** A request whose body is not read yet, and its place among those under way. */
 export interface BodyRequest {
   request: Request;
-  place: Pick<Place, "grow">;
+  place: Place;
   /** the request's own `timeout` in milliseconds; 0 or absent = none */
   timeoutMs?: number;
 }
@@ -22,24 +22,35 @@ function tooLarge(): Status {
 
 /**
  * The whole body. At most one byte more than the limit is kept, whatever the client announces. A body of unknown length takes its weight as it comes,
- * and is 429 where there is no room. A body that is late is 504, one that breaks off 400.
+ * and is 429 where there is no room. A body that is late is 504, one that breaks off 400. The place of a refused body is free before its rest is
+ * dropped: that rest is not kept.
  */
 export async function readBody({ request, place, timeoutMs }: BodyRequest): Promise<Result<Uint8Array, Status>> {
   const announced = request.headers.get("Content-Length");
   if (announced !== null && Number(announced) > BODY_MAX_BYTES) return err(tooLarge());
   if (announced === null && !request.body) return ok(new Uint8Array(0));
   const reader = announced === null ? (request.body as ReadableStream<Uint8Array>).getReader() : undefined;
+  const whole = reader ? readChunks(reader, place) : readWhole(request);
   try {
-    const limitMs = Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS);
-    const read = await withTimeout(systemClock, limitMs, reader ? readChunks(reader, place) : readWhole(request));
-    if (reader && !read.ok) await drain(reader);
+    const read = await withTimeout(systemClock, Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS), whole);
+    if (read.ok || !reader) return read;
+    place.end();
+    await drain(reader);
     return read;
   } catch (error) {
     // The connection broke off, or the framing of the body is wrong: the client's fault.
     if (!isTimeout(error)) return err(badRequest("the body of the request could not be read"));
-    reader?.cancel(error).catch(() => undefined);
+    place.end();
+    await dropLate(whole, reader);
     return err(requestTimedOut());
   }
+}
+
+/** What still comes of a late body is read and dropped, within the time of `drain`: a client that was only slow keeps its connection. */
+async function dropLate(whole: Promise<unknown>, reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
+  const dropped = whole.then(() => reader && drain(reader));
+  await withTimeout(systemClock, DRAIN_MS, dropped).catch(() => undefined);
+  reader?.cancel().catch(() => undefined);
 }
 
 async function readWhole(request: Request): Promise<Result<Uint8Array, Status>> {

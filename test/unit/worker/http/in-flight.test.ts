@@ -25,6 +25,16 @@ describe("InFlight", () => {
     expect(inFlight.begin(1, 100, 0)).toBeUndefined();
   });
 
+  it("a request that has ended: grows no more, and a second end changes nothing", () => {
+    const inFlight = new InFlight();
+    inFlight.begin(1, 10, 0);
+    const place = inFlight.begin(4, 10, 0);
+    place?.end();
+    expect([place?.grow(6, 0), inFlight.taken(0)]).toEqual([false, 1]);
+    place?.end();
+    expect(inFlight.taken(0)).toBe(1);
+  });
+
   it("a request heavier than the limit: begins when it is alone", () => {
     const inFlight = new InFlight();
     const end = inFlight.begin(48, 10, 0);

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
+import { InFlight, type Place } from "../../../../src/worker/http/in-flight";
 import { type BodyRequest, readBody } from "../../../../src/worker/http/read-body";
-import { BODY_MAX_BYTES, BODY_TIMEOUT_MS } from "../../../../src/worker/http/limits";
+import { BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS } from "../../../../src/worker/http/limits";
 
 /** A body of unknown length; `onPull` hears of each chunk that is asked for. */
 function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => undefined): RequestInit {
@@ -18,9 +19,9 @@ function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => 
 describe("readBody", () => {
   const over = { ok: false, error: { code: 413, message: "Request entity too large: limit is 3145728" } };
 
-  const posted = (init: RequestInit, grow: BodyRequest["place"]["grow"] = () => true): BodyRequest => ({
+  const posted = (init: RequestInit, grow: Place["grow"] = () => true, end: Place["end"] = () => undefined): BodyRequest => ({
     request: new Request("http://h/", { method: "POST", ...init }),
-    place: { grow },
+    place: { grow, end },
   });
 
   it("a body of exactly the limit: read; one byte more: 413", async () => {
@@ -42,20 +43,62 @@ describe("readBody", () => {
     expect([...new Set(weights)]).toEqual([1, 2, 3, 4]);
   });
 
-  it("a body for which there is no room: 429, and the rest is read and dropped", async () => {
+  it.each([
+    { what: "for which there is no room", code: 429, bytes: 1_000_000, places: 3 },
+    { what: "above the limit", code: 413, bytes: BODY_MAX_BYTES + 1_000_000, places: 1_000 },
+  ])("a body $what: $code, its place is free before the rest is read, and the rest is dropped", async ({ code, bytes, places }) => {
+    const inFlight = new InFlight();
+    const place = inFlight.begin(1, 0, 0);
     let sent = 0;
-    const init = inChunks(new Uint8Array(1_000_000), 1_000, () => sent++);
-    expect(await readBody(posted(init, (weight) => weight < 3))).toMatchObject({
-      ok: false,
-      error: { code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } },
+    const taken: number[] = [];
+    const init = inChunks(new Uint8Array(bytes), 10_000, () => {
+      sent++;
+      taken.push(inFlight.taken(0));
     });
-    expect(sent).toBeGreaterThanOrEqual(1_000);
+    const grow: Place["grow"] = (weight, nowMs) => weight < places && place?.grow(weight, nowMs) === true;
+    const read = await readBody(posted(init, grow, () => place?.end()));
+    expect(read).toMatchObject({ ok: false, error: { code } });
+    expect(sent).toBeGreaterThanOrEqual(bytes / 10_000);
+    expect([taken.some((weight) => weight > 1), taken.at(-1), inFlight.taken(0)]).toEqual([true, 0, 0]);
+  });
+
+  it.each([
+    { what: "of a known length", headers: { "Content-Length": "30000" } },
+    { what: "of unknown length", headers: {} },
+  ])("a body $what that is late, and comes after all: 504, its place is free at once, and it is read to its end", async ({ headers }) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let [ended, drained] = [false, false];
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          controller.enqueue(new Uint8Array(10_000));
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+          if (!ended) return;
+          controller.enqueue(new Uint8Array(20_000));
+          controller.close();
+          drained = true;
+        },
+      });
+      const late = posted(
+        { body, headers, duplex: "half" } as RequestInit,
+        () => !ended,
+        () => (ended = true),
+      );
+      let code = 0;
+      void readBody({ ...late, timeoutMs: 500 }).then((read) => (code = read.ok ? 200 : read.error.code));
+      await vi.advanceTimersByTimeAsync(500);
+      expect([ended, drained, code]).toEqual([true, false, 0]);
+      await vi.advanceTimersByTimeAsync(500);
+      expect([drained, code, vi.getTimerCount()]).toEqual([true, 504, 0]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it.each([
     { what: "of a known length", headers: { "Content-Length": "100" } },
     { what: "of unknown length", headers: {} },
-  ])("a body $what that stops coming is a 504 when the request's time is over, a minute at most", async ({ headers }) => {
+  ])("a body $what that stops coming: 504 after the request's time, a minute at most, and the time of a drain", async ({ headers }) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       for (const [timeoutMs, afterMs] of [
@@ -72,7 +115,7 @@ describe("readBody", () => {
         const stalled = posted({ body, headers, duplex: "half" } as RequestInit);
         let read: Awaited<ReturnType<typeof readBody>> | undefined;
         void readBody({ ...stalled, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then((result) => (read = result));
-        await vi.advanceTimersByTimeAsync(afterMs - 1);
+        await vi.advanceTimersByTimeAsync(afterMs + DRAIN_MS - 1);
         expect(read).toBeUndefined();
         await vi.advanceTimersByTimeAsync(1);
         expect(read).toEqual({

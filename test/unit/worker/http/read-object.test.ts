@@ -8,7 +8,7 @@ describe("readObject", () => {
   it("a body of an unknown content type: 415, which names the known ones", async () => {
     const request = {
       request: new Request("http://h/", { method: "POST", body: "{}", headers: { "Content-Type": "text/plain" } }),
-      place: { grow: () => true },
+      place: { grow: () => true, end: () => undefined },
     };
     expect(await readObject(request, SERVICE, "Warn")).toMatchObject({
       error: {

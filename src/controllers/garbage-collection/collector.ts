@@ -3,10 +3,12 @@
  *
  * - A cursor moves in the transaction that stores the nodes read up to it, with their marks for examination. So a crash loses nothing.
  *   A write that was not noted is decided again from the present objects, and found done.
+ * - A transaction that fails ends the pass. The next one begins with the stored rows, because memory knows more than they do.
  * - Before a deletion the object and its owners are read from their stores, and the write is bound to these versions. The graph only
  *   names the objects to examine.
  * - A finalizer is removed only after a complete pull that began after the deletion was known. By then the graph has every dependent from
  *   before the deletion. Later dependents have an absent owner and are collected as such.
+ *   The deletion is known by uid and finalizer: a name may be used again, and a client may ask for another way.
  */
 import { inParallel } from "../../core/base/in-parallel";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
@@ -35,17 +37,28 @@ type Written = "done" | "moot" | "later";
 /** The object at each place; a place is absent when its store could not be asked. */
 type Found = ReadonlyMap<string, ObjectLinks | null>;
 
+/** One text per object whose deletion waits for the collector, and for each way in which it does. */
+function waitId(place: Place, uid: string, finalizer: string): string {
+  return `${placeId(place)} ${uid} ${finalizer}`;
+}
+
+function waitsOf(node: GraphNode): string[] {
+  const finalizers = [FINALIZER_FOREGROUND, FINALIZER_ORPHAN].filter((finalizer) => hasFinalizer(node.links, finalizer));
+  return finalizers.map((finalizer) => waitId(node, node.links.uid, finalizer));
+}
+
 export class GarbageCollector {
   readonly #ports: GarbageCollectionPorts;
   readonly #stores: ReadonlyMap<string, CollectedStore>;
-  readonly #cursors: Map<string, StoreCursor>;
-  readonly #graph = new OwnerGraph(resolveOwner);
+  #cursors = new Map<string, StoreCursor>();
+  #graph = new OwnerGraph(resolveOwner);
+  /** a transaction has failed: what is in memory is not what is stored */
+  #isAhead = false;
 
   constructor(ports: GarbageCollectionPorts) {
     this.#ports = ports;
     this.#stores = new Map(ports.stores.map((store) => [store.name, store]));
-    this.#cursors = new Map(ports.storage.cursors());
-    for (const node of ports.storage.nodes()) this.#graph.restore(node);
+    this.#load();
   }
 
   /** Objects remembered, for tests and logs. */
@@ -55,16 +68,26 @@ export class GarbageCollector {
 
   /** One pass. `left`: another pass has work to do. The wait for deletions of other objects is no such work. Never rejects. */
   async run(): Promise<{ left: boolean }> {
+    if (this.#isAhead) this.#load();
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const known = new Set([...this.#graph.served].map(placeId));
+      const known = new Set([...this.#graph.served].flatMap(waitsOf));
       const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
       const examined = await this.#examine(complete, known);
+      if (this.#isAhead) return { left: true };
       const served = complete ? await this.#serve(known) : { done: 0, left: false };
-      const fresh = [...this.#graph.served].some((node) => !known.has(placeId(node)));
+      const fresh = [...this.#graph.served].flatMap(waitsOf).some((wait) => !known.has(wait));
       if (complete && fresh) continue;
       if (examined + served.done === 0) return { left: !complete || served.left || this.#graph.pending.size > 0 };
     }
     return { left: true };
+  }
+
+  #load(): void {
+    const { storage } = this.#ports;
+    this.#graph = new OwnerGraph(resolveOwner);
+    this.#cursors = new Map(storage.cursors());
+    for (const node of storage.nodes()) this.#graph.restore(node);
+    this.#isAhead = false;
   }
 
   /** Whether the graph has everything that the store had when this pull began. */
@@ -75,7 +98,7 @@ export class GarbageCollector {
         if (answer.kind === "expired") await this.#listAgain(store);
         else {
           this.#absorb(store.name, answer.changes, answer.cursor);
-          if (!answer.more) return true;
+          if (!answer.more) return !this.#isAhead;
         }
       }
     } catch (error) {
@@ -104,6 +127,7 @@ export class GarbageCollector {
   }
 
   #absorb(store: string, changes: readonly LinkChange[], cursor?: StoreCursor): void {
+    if (this.#isAhead) return;
     for (const change of changes) this.#graph.apply(store, change);
     const last = this.#cursors.get(store);
     const moved = cursor && (cursor.revision !== last?.revision || cursor.incarnation !== last.incarnation) ? cursor : undefined;
@@ -112,17 +136,22 @@ export class GarbageCollector {
   }
 
   #save(store = "", cursor?: StoreCursor): void {
-    const { storage } = this.#ports;
+    const { storage, recorder } = this.#ports;
     const touched = this.#graph.takeTouched();
     if (touched.size === 0 && !cursor) return;
-    storage.transaction(() => {
-      for (const id of touched) {
-        const node = this.#graph.get(id);
-        if (node) storage.nodePut(id, node);
-        else storage.nodeDelete(id);
-      }
-      if (cursor) storage.cursorPut(store, cursor);
-    });
+    try {
+      storage.transaction(() => {
+        for (const id of touched) {
+          const node = this.#graph.get(id);
+          if (node) storage.nodePut(id, node);
+          else storage.nodeDelete(id);
+        }
+        if (cursor) storage.cursorPut(store, cursor);
+      });
+    } catch (error) {
+      this.#isAhead = true;
+      recorder.log("warn", "garbage collection could not store what it learned", { error: String(error) });
+    }
   }
 
   /**
@@ -166,7 +195,7 @@ export class GarbageCollector {
     const states = links.ownerReferences.map((reference) => {
       const place = resolveOwner(reference, node);
       const state = place ? ownerState(reference.uid, owners.get(placeId(place)) ?? null) : "solid";
-      if (state === "waiting" && place && !known.has(placeId(place))) isTooEarly = true;
+      if (state === "waiting" && place && !known.has(waitId(place, reference.uid, FINALIZER_FOREGROUND))) isTooEarly = true;
       return state;
     });
     // Dependents of the object may have come after the pull and before the deletion of its owner. The next pull has them.
@@ -185,15 +214,15 @@ export class GarbageCollector {
 
   /** Ends the deletions that wait for the collector, of owners whose deletion was known before the last pull. */
   async #serve(known: ReadonlySet<string>): Promise<{ done: number; left: boolean }> {
-    const isKnown = (node: GraphNode): boolean => known.has(placeId(node));
+    const isKnown = (node: GraphNode, finalizer: string): boolean => known.has(waitId(node, node.links.uid, finalizer));
     const results: Written[] = [];
     for (const owner of [...this.#graph.served]) {
-      if (!isKnown(owner) || !hasFinalizer(owner.links, FINALIZER_ORPHAN)) continue;
+      if (!isKnown(owner, FINALIZER_ORPHAN) || !hasFinalizer(owner.links, FINALIZER_ORPHAN)) continue;
       const dependents = this.#graph.dependentsOf(owner).map(({ node }) => node);
       if (dependents.length > 0) results.push(...(await this.#orphan(dependents.slice(0, EXAMINE_MAX), owner)));
       else results.push(await this.#release(owner, FINALIZER_ORPHAN));
     }
-    const released = releasableOwners(this.#graph).filter(isKnown);
+    const released = releasableOwners(this.#graph).filter((owner) => isKnown(owner, FINALIZER_FOREGROUND));
     await inParallel(released, WRITES_AT_ONCE, async (owner) => void results.push(await this.#release(owner, FINALIZER_FOREGROUND)));
     return { done: results.filter((result) => result === "done").length, left: results.includes("later") };
   }

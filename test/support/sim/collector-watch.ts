@@ -143,8 +143,9 @@ export class CollectorWatch {
     return stored?.uid === reference.uid ? (JSON.parse(stored.data) as KubeObject) : undefined;
   }
 
+  /** The stores of owners and dependents; the others have none here. */
   #nodes(): CollectedNode[] {
-    const { services, ipAddresses, coordinator, plain, tables } = this.cluster;
+    const { services, plain, tables } = this.cluster;
     const one = (group: string, resource: string, node: unknown, of: StoreTables): CollectedNode => {
       const definition = definitionOf(group, resource);
       if (!definition) throw new Error(`no resource ${resource}`);
@@ -154,8 +155,6 @@ export class CollectorWatch {
       one("", "services", services, tables.services),
       one("coordination.k8s.io", "leases", plain.leases, tables.leases),
       one("", "namespaces", plain.namespaces, tables.namespaces),
-      one("networking.k8s.io", "ipaddresses", ipAddresses, tables.ipAddresses),
-      one("networking.k8s.io", "servicecidrs", coordinator, tables.coordinator),
     ];
   }
 }

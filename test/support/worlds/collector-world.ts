@@ -39,6 +39,8 @@ export class CollectorWorld {
   fault: (call: string) => Fault = () => undefined;
   /** milliseconds until a call arrives */
   delay: () => number = () => 1;
+  /** before a call arrives */
+  onRead: (call: string) => Promise<void> = () => Promise.resolve();
   /** before a write of the collector is carried out */
   beforeWrite: (key: ObjectKey) => Promise<void> = () => Promise.resolve();
   onRemoval: (kind: WorldKind, object: KubeObject) => void = () => undefined;
@@ -149,6 +151,7 @@ export class CollectorWorld {
       const what = `${definition.resource} ${method}`;
       this.calls.push(what);
       await this.scheduler.clock().sleep(this.delay());
+      await this.onRead(what);
       const fault = this.fault(what);
       if (fault === "down") throw new Error("down");
       const answer = await work();

@@ -85,6 +85,38 @@ describe("services store", () => {
     expect(await scenario.rest()).toEqual([]);
   });
 
+  it("storage that fails twice when default/kubernetes is looked for after its deletion: no alarm is rejected, and the retry makes it again", async () => {
+    const scenario = await Scenario.ready({ apiServerServiceIP: "10.0.0.1" });
+    const { cluster, api } = scenario;
+    const { store } = cluster.tables.services;
+    const [objectGet, objectDelete] = [store.objectGet.bind(store), store.objectDelete.bind(store)];
+    let failures = 0;
+    let isFailing = false;
+    store.objectDelete = (key) => {
+      objectDelete(key);
+      isFailing = true;
+    };
+    store.objectGet = (key) => {
+      // The turn of the deletion itself reads nothing any more: what looks next is the retry.
+      if (!isFailing) return objectGet(key);
+      isFailing = false;
+      failures++;
+      throw new Error("the disk does not answer");
+    };
+    // A new life calls the tables as they are now.
+    cluster.services.crash();
+    await api.run(cluster.services.brain.maintain());
+    await api.write({ verb: "delete", key: { namespace: "default", name: "kubernetes" }, options: DELETE });
+    await scenario.pass(1_000);
+    expect([failures, namesOf(scenario)]).toEqual([1, []]);
+    isFailing = true;
+    await api.run(cluster.services.brain.alarm());
+    expect([failures, namesOf(scenario)]).toEqual([2, []]);
+    await scenario.pass(30_000);
+    expect(namesOf(scenario)).toEqual(["default/kubernetes"]);
+    expect(await scenario.rest()).toEqual([]);
+  });
+
   it("crash right after default/kubernetes was deleted: cron makes the Service again, at its address", async () => {
     const scenario = await Scenario.ready({ apiServerServiceIP: "10.0.0.1" });
     const { cluster, api } = scenario;

@@ -49,8 +49,10 @@ export class CollectorWatch {
         metadataOf: (keys) => call("readLinks", (brain) => brain.metadataOf(plainCopy(keys))),
         write: (asked) => {
           const request = sabotage.collectorWrite?.(asked) ?? asked;
-          this.#judge(definition.kind, request);
-          return call(stepOf(request), (brain) => brain.write(plainCopy(request)));
+          return call(stepOf(request), (brain) => {
+            this.#judge(definition.kind, request);
+            return brain.write(plainCopy(request));
+          });
         },
       };
       return { definition, store: () => store };
@@ -84,7 +86,7 @@ export class CollectorWatch {
   }
 
   /**
-   * A write counts when the object is still as the collector read it. What makes a write right stays as it is: an owner that is gone does not
+   * Judges a write when it arrives. It counts when the object is still as the collector read it. What makes a write right stays as it is: an owner that is gone does not
    * come back under its uid, and a deletion is never taken back.
    */
   #judge(kind: string, request: WriteRequest): void {

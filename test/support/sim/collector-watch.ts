@@ -126,7 +126,7 @@ export class CollectorWatch {
     if (waits(owner.object, FINALIZER_FOREGROUND) && !left.has(FINALIZER_FOREGROUND)) {
       const since = kin.waitsSince(uid, FINALIZER_FOREGROUND) ?? 0;
       for (const blocker of blockersOf(owner, all)) {
-        if (!isOlder(blocker, true, since) || reaches(blocker, owner, all)) continue;
+        if (!isOlder(blocker, true, since) || kin.haveWaitedForEachOther(uid, uidOf(blocker))) continue;
         this.harm.push(`collector: ${nameOf(owner)} would go before its dependent ${nameOf(blocker)}`);
       }
     }
@@ -191,12 +191,6 @@ function blockersOf(owner: Relative, all: readonly Relative[]): Relative[] {
   return dependentsOf(owner, all, true);
 }
 
-/** Whether `to` blocks `from`, directly or by way of others that wait. */
-function reaches(from: Relative, to: Relative, all: readonly Relative[]): boolean {
-  const seen = new Set([from]);
-  for (const one of seen) {
-    if (!waits(one.object, FINALIZER_FOREGROUND)) continue;
-    for (const blocker of blockersOf(one, all)) seen.add(blocker);
-  }
-  return [...seen].some(({ object }) => object.metadata?.uid === to.object.metadata?.uid);
+function uidOf({ object }: Relative): string {
+  return object.metadata?.uid ?? "";
 }

@@ -18,6 +18,8 @@ export class SimKin {
   readonly #links = new Map<string, number>();
   /** by `uid finalizer`: when the deletion of the object began to wait for this finalizer; kept when the object is gone */
   readonly #waits = new Map<string, Begun>();
+  /** by uid of an owner: every dependent that has ever blocked it, also where the transaction was lost */
+  readonly #blockers = new Map<string, Set<string>>();
   #order = 0;
 
   constructor(
@@ -35,10 +37,28 @@ export class SimKin {
     return this.#waits.get(`${uid} ${finalizer}`)?.order;
   }
 
+  /** Whether both are, or were at some time, in one circle of Foreground deletions: its members go together, one after the other. */
+  haveWaitedForEachOther(one: string, other: string): boolean {
+    return this.#hasWaitedFor(one, other) && this.#hasWaitedFor(other, one);
+  }
+
+  #hasWaitedFor(owner: string, blocker: string): boolean {
+    const reached = new Set([owner]);
+    for (const uid of reached) {
+      if (this.waitsSince(uid, FINALIZER_FOREGROUND) === undefined) continue;
+      if (this.#blockers.get(uid)?.has(blocker)) return true;
+      for (const next of this.#blockers.get(uid) ?? []) reached.add(next);
+    }
+    return false;
+  }
+
   /** A change of an object, inside its transaction. */
   note(journal: Journal, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const uid = (after ?? before)?.metadata?.uid ?? "";
     const [was, is] = [linksOf(before), linksOf(after)];
+    for (const owner of after?.metadata?.ownerReferences ?? []) {
+      if (owner.blockOwnerDeletion) this.#blockers.set(owner.uid, (this.#blockers.get(owner.uid) ?? new Set()).add(uid));
+    }
     for (const id of is) if (!was.has(id)) put(journal, this.#links, id, ++this.#order);
     for (const id of was) if (!is.has(id)) put(journal, this.#links, id, undefined);
     for (const finalizer of COLLECTOR_FINALIZERS) {

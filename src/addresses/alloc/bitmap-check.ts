@@ -24,7 +24,7 @@ export function bitmapFault(
   }
 }
 
-/** Throws when the bitmap contradicts itself, when its count is not the number of rows, or when the address of one of `rows` is free. */
+/** Throws when the bitmap contradicts itself, its count is not the number of rows, or the address of one of `rows` is free. */
 function verifyMemory(storage: OwnerStorage, memory: OwnerMemory, rows: readonly StoredRow[]): void {
   const { pool, config } = memory;
   pool.verify();

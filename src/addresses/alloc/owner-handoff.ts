@@ -1,10 +1,10 @@
 /**
- * The two ends of a hand-off (rules 12 and 13). At the source the segments are frozen, so their rows do not change. The target knows which
- * hand-off it receives, and takes the rows of that one only, in address order, into segments that are empty at the beginning. The last chunk
- * carries number and checksum of the source's rows, so lost, repeated or reordered rows are noticed.
+ * The two ends of a hand-off (rules 12 and 13). At the source the segments are frozen, so their rows do not change. The target's
+ * segments are empty at the beginning. It takes the rows of the hand-off that its configuration names, in address order. The last chunk carries
+ * number and checksum of the source's rows, so lost, repeated or reordered rows are noticed.
  *
- * A row keeps its gen, by which the holder of the address knows it. It gets a new position at the target, so that a store that reads the rows
- * since its last look finds it again.
+ * A row keeps its gen, by which the holder of the address knows it. At the target it gets a new position: a store that reads the rows since its
+ * last look finds it again.
  */
 import { COPY_ROWS_MAX } from "../rpc/limits";
 import { formatAddress, parseAddress } from "../../core/net/address";

@@ -7,10 +7,9 @@
  * - A token has at most one row, and none while it is remembered as released.
  * - Rows exist only inside segments that are owned or being received. An owner that is retired or was never configured writes nothing.
  *
- * All allocate, release and seed calls of one turn of the event loop share one transaction (rows, changed pages and counter together), because
- * a commit costs more than everything else here. A refused call leaves nothing behind. A lost transaction rejects every call of its drain, and
- * memory, which has no undo, is read from storage again. A caller whose call was rejected knows nothing: it repeats the call with the same
- * token, or releases the token.
+ * All allocate, release and seed calls of one turn of the event loop share one transaction (owner-batch.ts). A refused call leaves nothing behind.
+ * A lost transaction rejects every call of its drain. Memory has no undo, so it is read from storage again. A caller whose call was rejected knows
+ * nothing: it repeats the call with the same token, or releases the token.
  *
  * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a second owner.
  */

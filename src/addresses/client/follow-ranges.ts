@@ -1,8 +1,9 @@
 /**
- * Follows the Service ranges of a cluster: lists and watches its ServiceCIDRs and merges them, so that a consumer (a DNS server, a firewall) hears
- * of a range as soon as the API server announces it. Works on every API server. The page `/ranges`, where the server has it, adds what no
- * ServiceCIDR shows: the epoch, and ranges in use that lost their ServiceCIDR by force. A server whose ranges are only configured serves no
- * ServiceCIDRs; then the page is followed alone.
+ * Follows the Service ranges of a cluster for a consumer, such as a DNS server or a firewall. It lists and watches the ServiceCIDRs and merges
+ * them, so the consumer hears of a range as soon as the API server announces it. Works on every API server.
+ *
+ * Where the server has the page `/ranges`, it is read too (ranges-page.ts). A server whose ranges are only configured serves no ServiceCIDRs; then
+ * the page is followed alone.
  */
 import type { Clock } from "../../core/base/ports";
 import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";

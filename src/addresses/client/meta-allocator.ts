@@ -30,8 +30,8 @@ export class MetaAllocator extends PoolAllocator {
   }
 
   /**
-   * Replaces the ranges; those of the other family are ignored. Addresses that no range has any more stay taken until they are released, so that
-   * a range that comes back does not give them out a second time. Nothing changes when a CIDR is refused.
+   * Replaces the ranges; those of the other family are ignored. Addresses that no range has any more stay taken until they are released: a range
+   * that comes back must not give them out a second time. Nothing changes when a CIDR is refused.
    */
   setRanges(ranges: readonly ServiceRange[]): Result<void, PrefixError> {
     const all: Prefix[] = [];

@@ -61,9 +61,9 @@ function endHandoffs(view: TopologyView, storage: CoordinatorStorage, nowMs: num
 }
 
 /**
- * Joins neighbouring segments of one owner, so that the pieces of hand-offs do not stay. Joining costs the owner a look at all their addresses,
- * so it waits until the last hand-off to this owner has come, unless there are too many segments. A committed segment stays alone until it is
- * active: the owner sees by it whether all its rows have come.
+ * Joins neighbouring segments of one owner, so that the pieces of hand-offs do not stay. The owner has to look at all their addresses then. So
+ * joining waits for the last hand-off to this owner, unless there are too many segments. A committed segment stays alone until it is active: by
+ * that segment the owner sees whether all rows have come.
  */
 function mergeClaims(view: TopologyView, storage: CoordinatorStorage): boolean {
   let changed = false;

@@ -40,7 +40,7 @@ export interface RangeRow {
 export interface ClaimRow {
   prefix: string;
   ownerUid: string;
-  /** the owner has marked the IPAddress objects that lay inside as taken */
+  /** the owner has taken the addresses of the IPAddress objects that lay inside */
   seeded: boolean;
 }
 

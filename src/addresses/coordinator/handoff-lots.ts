@@ -1,6 +1,6 @@
 /**
- * Which pieces of which segments a source hands over next, and to whom. Bounds: the number of targets side by side, the number of segments that
- * an owner can be told of, and the addresses that may be frozen at once. Pure.
+ * Which pieces of which segments a source hands over next, and to whom. Three numbers are bounded: targets side by side, segments that an owner can
+ * be told of, and addresses that are frozen at once. Pure.
  */
 import { groupBy } from "../../core/base/group-by";
 import { OWNER_PREFIXES_MAX } from "../rpc/limits";
@@ -55,7 +55,7 @@ export function cutOf(claims: TopologyView["claims"], moves: readonly Move[], pi
   return { go, come: [...pieces, ...left].filter((prefix) => !isClaim.has(prefix)) };
 }
 
-/** How many more segments the owner can be told of. Its own count, and those that it still gives away or that are on their way to it. */
+/** How many more segments the owner can be told of. Its own count, those that it still gives away, and those that are on their way to it. */
 export function roomOf(view: TopologyView, ownerUid: string): number {
   const onTheirWay = view.handoffs.filter(
     ({ sourceUid, targetUid, phase }) =>

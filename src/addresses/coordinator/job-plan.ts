@@ -15,7 +15,7 @@ export type Action =
   | { kind: "extendDefault"; cidr: CidrRow }
   /** The owner has not confirmed the configuration of this epoch. */
   | { kind: "configure"; uid: string; epoch: number }
-  /** IPAddress objects inside new segments are not yet marked taken. */
+  /** The addresses of IPAddress objects inside new segments are not yet taken. */
   | { kind: "seed"; uid: string }
   /** The object has lost the Coordinator's finalizer. */
   | { kind: "restoreFinalizer"; cidr: CidrRow }

@@ -1,5 +1,5 @@
 /**
- * The IPAddress objects inside new segments. Each call tells the ipaddresses store all claims and makes it look at every object, so owners whose
+ * The IPAddress objects inside new segments. Each call tells the ipaddresses store all claims, and the store looks at every object. So owners whose
  * segments came at about the same time share one call.
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";

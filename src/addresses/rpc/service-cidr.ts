@@ -134,7 +134,7 @@ export interface ServiceCIDRRpc {
   allocate(items: AllocateItem[]): Promise<AllocateAnswer>;
   release(items: ReleaseItem[]): Promise<ReleaseResult[]>;
   /**
-   * Marks addresses taken for objects that have them already: IPAddresses, or Services that lost their row. Repeats and addresses outside are
+   * Takes addresses for objects that have them already: IPAddresses, or Services that lost their row. Repeats and addresses outside are
    * no-ops.
    */
   seed(epoch: number, items: { address: string; holder: Holder; token: string }[]): Promise<"ok" | "stale">;

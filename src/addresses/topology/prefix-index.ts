@@ -1,6 +1,6 @@
 /**
- * Prefixes with a value each, searchable by overlap. Prefixes are nested or disjoint, never crossing. So, sorted by base and then by length,
- * the prefixes inside one follow it without gaps, and those that contain it are its chain of parents:
+ * Prefixes with a value each, searchable by overlap. Prefixes are nested or disjoint, never crossing. They are sorted by base, then by length.
+ * The prefixes inside one follow it without gaps; those that contain it are its chain of parents:
  *
  *     sorted    10.0.0.0/8   10.0.0.0/16   10.0.4.0/24   10.1.0.0/16
  *     parent    -            10.0.0.0/8    10.0.0.0/16   10.0.0.0/8

@@ -69,8 +69,8 @@ export function parseStoreName(name: string): StoreIdentity {
 }
 
 /**
- * Whether "any version" is good enough for this request: a whole list at resourceVersion 0. With a name the client looks at one object that
- * it has just changed (`kubectl delete`, `wait`), and a page that continues is of its first page's revision: both are the store's.
+ * Whether "any version" is good enough for this request: a whole list at resourceVersion 0. The store answers a list of one name: the client has
+ * just changed that object (`kubectl delete`, `wait`). The store answers a page that continues: it has the revision of its first page.
  * `limit` does not matter, because upstream ignores it at resourceVersion 0.
  */
 export function mayComeFromCopy(request: CollectionRequest): boolean {

@@ -1,7 +1,7 @@
 /**
  * A store's side of garbage collection: which changes matter, and the metadata of their objects.
  *
- * A change matters when it is a deletion (the object may have been an owner), or when it changes ownerReferences or a deletion that the
+ * A deletion matters, because the object may have been an owner. Any other change matters when it changes ownerReferences, or a deletion that the
  * collector has to finish. `#relevantRevision` is the newest such change. For a cursor at or after it nothing is read: a store of plain objects
  * answers without touching its rows, however many writes there were.
  */

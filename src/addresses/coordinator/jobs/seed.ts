@@ -1,7 +1,7 @@
 /**
- * Seeds new segments: before they give out addresses, the IPAddress objects that already lie inside are marked taken at their owner (
- * rule 15). The ipaddresses store first acknowledges the segments; from then on, creates go through the owner. Then list, mark and list again,
- * until a list brings nothing new and misses nothing that was marked: an object deleted in between is taken back by its token.
+ * Seeds new segments: before they give out addresses, the owner takes the addresses of the IPAddress objects that lie inside (rule 15). The
+ * ipaddresses store first acknowledges the segments; from then on, creates go through the owner. Then rounds of listing and taking follow, until a
+ * list brings nothing new and misses nothing that was taken. The address of an object that was deleted in between is taken back by its token.
  */
 import { chunksOf } from "../../../core/base/chunks";
 import { RPC_TIMEOUT_MS } from "../../../core/base/limits";
@@ -19,14 +19,14 @@ const CALL_ROWS_MAX = 1_000;
 
 /** Seeds the new segments of one owner, which has confirmed that it owns them. */
 export async function seedOwner(context: JobContext, ownerUid: string): Promise<JobOutcome> {
-  const marked = new Set<string>();
+  const taken = new Set<string>();
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const view = context.view();
     const segments = view.claimsOf(ownerUid).filter((claim) => !claim.seeded);
     const owner = view.owners.get(ownerUid);
     if (segments.length === 0 || !owner || owner.ackedEpoch !== owner.epoch) return "done";
     const inside = await context.listing.inside(segments.map((segment) => segment.prefix));
-    const fresh = inside.filter((row) => !marked.has(row.token));
+    const fresh = inside.filter((row) => !taken.has(row.token));
     const present = new Set(inside.map((row) => row.token));
     const gone = context.storage.seedingsOf(ownerUid).filter((row) => !present.has(row.token));
     if (fresh.length === 0 && gone.length === 0) {
@@ -34,14 +34,14 @@ export async function seedOwner(context: JobContext, ownerUid: string): Promise<
       return "done";
     }
     await takeBack(context, ownerUid, gone);
-    if (!(await mark(context, { ownerUid, epoch: owner.epoch, rows: fresh }))) return "failed";
-    for (const row of fresh) marked.add(row.token);
+    if (!(await take(context, { ownerUid, epoch: owner.epoch, rows: fresh }))) return "failed";
+    for (const row of fresh) taken.add(row.token);
   }
   return "waiting";
 }
 
 /** The intention is durable before the call: the next attempt finds what a crash leaves at the owner. */
-async function mark(context: JobContext, seed: { ownerUid: string; epoch: number; rows: readonly SeedRow[] }): Promise<boolean> {
+async function take(context: JobContext, seed: { ownerUid: string; epoch: number; rows: readonly SeedRow[] }): Promise<boolean> {
   const { ownerUid, epoch, rows } = seed;
   context.storage.transaction(() => {
     for (const { token, address } of rows) context.storage.seedingSave({ token, address, ownerUid });
@@ -69,7 +69,7 @@ async function takeBack(context: JobContext, ownerUid: string, gone: readonly { 
   }
 }
 
-/** Marks those segments of the last list as seeded that still are this owner's; to be called in a transaction. */
+/** Those segments of the last list that are still this owner's are seeded; to be called in a transaction. */
 function finish({ storage, view }: JobContext, ownerUid: string, segments: readonly Claim[]): void {
   const now = new Set(
     view()

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { runProgram } from "../support/server/program";
+import { type Ended, runProgram, runProgramHere } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
 /** file of scripts/ -> how users call it */
@@ -26,28 +26,32 @@ afterAll(() => removeFolder(folder));
 
 const STACK = /^\s+at /m;
 
-async function refusal(
-  name: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<{ code: number | null; line: string }> {
-  const { code, out, err } = await runProgram(name, args, { env });
+interface Refusal {
+  code: number | null;
+  line: string;
+}
+
+function refusalOf({ code, out, err }: Ended): Refusal {
   expect(out).toBe("");
   expect(err).not.toMatch(STACK);
   expect(err.trimEnd().split("\n")).toHaveLength(1);
   return { code, line: err.trimEnd() };
 }
 
+/** Of a call that ends with its arguments. */
+const refusal = async (name: string, args: readonly string[], env: Record<string, string> = {}): Promise<Refusal> =>
+  refusalOf(await runProgramHere(name, args, env));
+
 describe.each(Object.entries(PROGRAMS))("scripts/%s.ts", (name, command) => {
   it("--help: the usage, exit code 0", async () => {
-    const { code, out, err } = await runProgram(name, ["--help"]);
+    const { code, out, err } = await runProgramHere(name, ["--help"]);
     expect([code, err]).toEqual([0, ""]);
     expect(out.startsWith(`Usage: ${command}`)).toBe(true);
     expect(out).toContain("--help");
   });
 
   it("an unknown option: one line that names it and --help, exit code 2", async () => {
-    const { code, line } = await refusal(name, ["--no-such-option"]);
+    const { code, line } = refusalOf(await runProgram(name, ["--no-such-option"]));
     expect(line).toMatch(/^[a-z]+: Unknown option '--no-such-option' \(/);
     expect(line).toContain(`${command} -- --help`);
     expect(code).toBe(2);
@@ -124,28 +128,26 @@ describe("a wrong value or a missing file", () => {
   });
 });
 
-describe("a failure", () => {
+describe.concurrent("a failure", () => {
   it("a taken port: exit code 1", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
     const line = `servicenet: port ${String(port)} on 127.0.0.1 is already in use; choose another one with --port`;
-    expect(await refusal("serve", [...data(), "--port", String(port)])).toEqual({ code: 1, line });
+    expect(refusalOf(await runProgram("serve", [...data(), "--port", String(port)]))).toEqual({ code: 1, line });
     other.close();
   });
 
   it("a data folder below a file: exit code 1", async () => {
-    const { code, line } = await refusal("serve", ["--port", "0", "--data-dir", "README.md/data"]);
+    const { code, line } = refusalOf(await runProgram("serve", ["--port", "0", "--data-dir", "README.md/data"]));
     expect(line).toMatch(/^servicenet: the data folder .* is not writable \(ENOTDIR\)$/);
     expect(code).toBe(1);
   });
 
   it.each(["check", "backup"])("%s of a server that does not answer: exit code 2, because 1 means a wrong cluster", async (name) => {
-    const { code, line } = await refusal(name, [
-      "--server",
-      "http://127.0.0.1:1",
-      ...(name === "backup" ? ["--file", join(folder, "b")] : []),
-    ]);
+    const { code, line } = refusalOf(
+      await runProgram(name, ["--server", "http://127.0.0.1:1", ...(name === "backup" ? ["--file", join(folder, "b")] : [])]),
+    );
     expect(line).toMatch(new RegExp(`^${name}: http://127.0.0.1:1 does not answer: `));
     expect(code).toBe(2);
   });

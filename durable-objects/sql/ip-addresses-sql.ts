@@ -1,5 +1,5 @@
 /** Schema and statements that only the ipaddresses store has: the newest writer of each address, the claimed prefixes. */
-import type { IPAddressStorage } from "../../src/addresses/clusterip/ip-address-extension";
+import type { IPAddressStorage } from "../../src/addresses/clusterip/ip-address-storage";
 
 export const IP_ADDRESSES_SCHEMA = `
    CREATE TABLE gens (address TEXT PRIMARY KEY, token TEXT NOT NULL, epoch INTEGER NOT NULL, counter INTEGER NOT NULL) STRICT, WITHOUT ROWID;

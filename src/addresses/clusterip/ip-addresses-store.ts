@@ -3,9 +3,12 @@ import { ClusterStore } from "../../api/store/cluster-store";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../rpc/ip-addresses";
 import type { AuditedStore, HeldAddress, IPAddressRestore, RepairedAddresses, WholeResult, WrittenAddress } from "../rpc/repair";
 import type { AddressLedger } from "./address-ledger";
-import { IPAddressExtension, type IPAddressStorage, type IPAddressSupply } from "./ip-address-extension";
+import { ClaimedPrefixes } from "./claimed-prefixes";
+import { IPAddressExtension, type IPAddressSupply } from "./ip-address-extension";
 import { IPAddressRepair } from "./ip-address-repair";
+import { ManagedAddresses } from "./managed-addresses";
 import { ReleasedByServices } from "./released-by-services";
+import type { IPAddressStorage } from "./ip-address-storage";
 import { type LedgerParts, ledgerParts, type LedgerStorePorts } from "./ledger-store";
 import type { AskedAddress } from "./wanted-address";
 
@@ -15,7 +18,8 @@ export interface IPAddressesStorePorts extends LedgerStorePorts {
 }
 
 export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements IPAddressesRpc, RepairedAddresses, AuditedStore {
-  readonly #extension: IPAddressExtension;
+  readonly #claims: ClaimedPrefixes;
+  readonly #managed: ManagedAddresses;
   readonly #parts: LedgerParts;
   readonly #repair: IPAddressRepair;
 
@@ -29,16 +33,13 @@ export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements I
     const { clock, recorder, random, peers, definition, ipAddresses } = ports;
     const asked = { clock, recorder, ledger, topology, owner: (uid: string) => peers.owner(uid) };
     const services = new ReleasedByServices({ ...asked, storage: ipAddresses });
-    const extension = new IPAddressExtension({
-      ...asked,
-      definition,
-      storage: ipAddresses,
-      uuid: () => random.uuid(),
-      touched: pokeRepair,
-    });
+    const claims = new ClaimedPrefixes({ ledger, storage: ipAddresses });
+    const managed = new ManagedAddresses({ clock, recorder, ledger, storage: ipAddresses, uuid: () => random.uuid() });
+    const extension = new IPAddressExtension({ ...asked, definition, claims, managed, touched: pokeRepair });
     super(ports, extension);
     this.#parts = parts;
-    this.#extension = extension;
+    this.#claims = claims;
+    this.#managed = managed;
     this.#repair = new IPAddressRepair({
       ...asked,
       storage: ports.ledger,
@@ -54,22 +55,22 @@ export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements I
 
   async createMany(writes: IPAddressWrite[]): Promise<void> {
     await this.store.internally((turn) => {
-      for (const write of writes) this.#extension.writeManaged(turn, write);
+      for (const write of writes) this.#managed.write(turn, write);
     });
   }
 
   async deleteMany(items: IPAddressDelete[]): Promise<void> {
     await this.store.internally((turn) => {
-      for (const item of items) this.#extension.deleteManaged(turn, item);
+      for (const item of items) this.#managed.delete(turn, item);
     });
   }
 
   restoreMany(writes: IPAddressRestore[]): Promise<boolean[]> {
-    return this.store.internally((turn) => writes.map((write) => this.#extension.writeManaged(turn, write, write)));
+    return this.store.internally((turn) => writes.map((write) => this.#managed.write(turn, write, write)));
   }
 
   writersOf(addresses: string[]): Promise<(WrittenAddress | null)[]> {
-    return Promise.resolve(addresses.map((address) => this.#extension.writerOf(address)));
+    return Promise.resolve(addresses.map((address) => this.#managed.writerOf(address)));
   }
 
   pendingReleases(asked: AskedAddress[]): Promise<boolean[]> {
@@ -81,7 +82,7 @@ export class IPAddressesStore extends ClusterStore<IPAddressSupply> implements I
   }
 
   claimPrefixes(epoch: number, prefixes: string[], page: SeedPageRequest): Promise<SeedPage> {
-    return this.store.internally(() => this.#extension.claim(epoch, prefixes, page, (key) => this.store.storage.objectScan(key, "")));
+    return this.store.internally(() => this.#claims.claim(epoch, prefixes, page, (key) => this.store.storage.objectScan(key, "")));
   }
 
   auditAll(): Promise<void> {

@@ -3,7 +3,7 @@
  * store need not ask the services store, which no call goes to (rule 18).
  */
 import type { AddressRow } from "../rpc/service-cidr";
-import { compareGens, type IPAddressStorage } from "./ip-address-extension";
+import { compareGens, type IPAddressStorage } from "./ip-address-storage";
 import { HeldRows, type HeldRowsPorts } from "./held-rows";
 
 export interface ReleasedByServicesPorts extends HeldRowsPorts {

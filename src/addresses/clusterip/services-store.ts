@@ -28,8 +28,9 @@ import type { NodePortStorage } from "./node-port-storage";
 import { NodePorts } from "./node-ports";
 import { Pairing } from "./pairing";
 import { ReleaseInquiry } from "./release-inquiry";
-import { ServiceExtension, type ServiceSupply } from "./service-extension";
+import { ServiceExtension } from "./service-extension";
 import { ServiceRepair } from "./service-repair";
+import type { ServiceSupply } from "./service-supply";
 import type { TopologySource } from "./topology-source";
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */

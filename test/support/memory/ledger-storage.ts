@@ -1,5 +1,5 @@
 import type { FreeCountStorage, TakenCounts } from "../../../src/addresses/clusterip/free-counts";
-import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-extension";
+import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-storage";
 import type { Allocation, LedgerStorage } from "../../../src/addresses/clusterip/ledger-storage";
 import type { PendingRelease } from "../../../src/addresses/clusterip/release-storage";
 import { Journal, JournaledMap } from "../sim/journal";

@@ -3,7 +3,7 @@
  * product the brains are, a SimCluster says. Whatever acts upon a simulated cluster needs no more than this.
  */
 import type { Owner } from "../../../src/addresses/alloc/owner";
-import type { IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-extension";
+import type { IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-storage";
 import type { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-store";
 import type { LedgerStorage } from "../../../src/addresses/clusterip/ledger-storage";
 import type { NodePortStorage } from "../../../src/addresses/clusterip/node-port-storage";

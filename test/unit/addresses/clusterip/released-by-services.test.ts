@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { GenRow } from "../../../../src/addresses/clusterip/ip-address-extension";
+import type { GenRow } from "../../../../src/addresses/clusterip/ip-address-storage";
 import { ReleasedByServices } from "../../../../src/addresses/clusterip/released-by-services";
 import type { AddressRow, HolderKind } from "../../../../src/addresses/rpc/service-cidr";
 import { aHolder } from "../../../support/worlds/owner-world";

@@ -1,0 +1,84 @@
+/**
+ * Sends IPAddress objects again that a crash may have kept from being sent. The mark is the revision up to which all of them are known to be
+ * stored. A repeat changes nothing.
+ */
+import type { Service } from "../../api/meta/kubernetes";
+import type { ChangeType, StoredObject, StoreStorage } from "../../api/store/store-storage";
+import { familyOfText } from "../../core/net/family";
+import type { IPAddressWrite } from "../rpc/ip-addresses";
+import { heldAddresses } from "./address-plan";
+import type { LedgerStorage } from "./ledger-storage";
+import type { Pairing } from "./pairing";
+import { ipAddressWrite } from "./service-supply";
+
+export interface PairingCatchUpPorts {
+  storage: Pick<LedgerStorage, "allocationGet" | "numberGet" | "numberSet">;
+  pairing: Pick<Pairing, "committed" | "pairedThrough" | "write">;
+  /** the store's newest revision */
+  head(): number;
+  /** changes up to it are no longer in the history */
+  floor(): number;
+}
+
+/** The mark. */
+const PAIRED = "paired";
+/** History entries or objects looked at together. */
+const PAGE_ENTRIES = 1_000;
+
+export class PairingCatchUp {
+  constructor(private readonly ports: PairingCatchUpPorts) {}
+
+  /** Inside a turn's transaction: moves the mark. */
+  saveMark(): void {
+    const { head, pairing, storage } = this.ports;
+    storage.numberSet(PAIRED, pairing.pairedThrough(head()));
+  }
+
+  /** After a start. Until an object is written the mark stays before its change. */
+  begin(stored: Pick<StoreStorage, "historySince" | "objectScan">): void {
+    const mark = this.ports.storage.numberGet(PAIRED);
+    // The trimmed history is gone: every held address is sent again.
+    if (mark < this.ports.floor()) this.#pairObjects(stored.objectScan("", ""));
+    else this.#pairHistory(stored, mark);
+  }
+
+  #pairHistory(history: Pick<StoreStorage, "historySince">, mark: number): void {
+    let after = mark;
+    for (;;) {
+      const entries = history.historySince(after, PAGE_ENTRIES);
+      const last = entries.at(-1);
+      if (!last) return;
+      this.#pairAgain(entries);
+      after = last.revision;
+    }
+  }
+
+  #pairObjects(objects: Iterable<StoredObject>): void {
+    let page: StoredObject[] = [];
+    for (const object of objects) {
+      page.push(object);
+      if (page.length < PAGE_ENTRIES) continue;
+      this.#pairAgain(page);
+      page = [];
+    }
+    this.#pairAgain(page);
+  }
+
+  #pairAgain(entries: readonly { type?: ChangeType; revision: number; key: string; data: string }[]): void {
+    const { pairing } = this.ports;
+    const writes = entries.flatMap((entry) => this.#writesOf(entry));
+    const oldest = entries.reduce((least, { revision }) => Math.min(least, revision), Infinity);
+    if (writes.length > 0) pairing.committed(oldest, writes, pairing.write(writes));
+  }
+
+  /** The IPAddress writes for what a change of the history committed and the Service still holds. */
+  #writesOf(entry: { type?: ChangeType; key: string; data: string }): IPAddressWrite[] {
+    if (entry.type === "DELETED") return [];
+    const service = JSON.parse(entry.data) as Service;
+    return heldAddresses(service).flatMap((address) => {
+      const allocation = this.ports.storage.allocationGet(address);
+      if (allocation?.key !== entry.key) return [];
+      return [ipAddressWrite(service, { family: familyOfText(address), ...allocation })];
+    });
+  }
+}

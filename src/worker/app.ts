@@ -9,6 +9,7 @@ import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
+import { AUDIT_ID, withAuditId } from "./http/audit-id";
 import { drainUnread } from "./http/drain";
 import { log } from "./http/log";
 import { parseTimeout, queryBool } from "./http/query";
@@ -46,6 +47,16 @@ const refuseWithoutData: MiddlewareHandler<Bindings> = async (c, next) => {
   if (meanwhile && c.req.method !== "GET" && c.req.method !== "HEAD") c.res = statusResponse(meanwhile);
 };
 
+/** Every answer names the request: by the client's own id, or by a new one. Source: upstream apiserver endpoints/filters/audit_init.go. */
+const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+  await next();
+  const named = withAuditId(c.res, c.req.raw.headers.get(AUDIT_ID));
+  if (named === c.res) return;
+  // Otherwise Hono merges the headers of both.
+  c.res = undefined;
+  c.res = named;
+};
+
 /** Invalid variables refuse every request. */
 const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
   const config = configOf(c.env);
@@ -64,7 +75,7 @@ const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /** In this order, before every route. */
-const MIDDLEWARE = [drainBody, refuseWithoutData, guardConfig, checkTimeout];
+const MIDDLEWARE = [nameRequest, drainBody, refuseWithoutData, guardConfig, checkTimeout];
 
 function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
   return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));

@@ -428,13 +428,13 @@ describe("delete and drain", () => {
   });
 
   it.each([
-    { what: "--cascade=orphan", body: { propagationPolicy: "Orphan" } },
-    { what: "--cascade=foreground", body: { propagationPolicy: "Foreground" } },
-    { what: "--now", body: { gracePeriodSeconds: 1, propagationPolicy: "Background" } },
-    { what: "--force", body: { gracePeriodSeconds: 0, propagationPolicy: "Background" } },
-  ])("delete $what: answered as upstream", async ({ body }) => {
+    { what: "--cascade=orphan", body: { propagationPolicy: "Orphan" }, code: 200 },
+    { what: "--cascade=foreground", body: { propagationPolicy: "Foreground" }, code: 202 },
+    { what: "--now", body: { gracePeriodSeconds: 1, propagationPolicy: "Background" }, code: 200 },
+    { what: "--force", body: { gracePeriodSeconds: 0, propagationPolicy: "Background" }, code: 200 },
+  ])("delete $what: $code, and the object goes", async ({ body, code }) => {
     await created(leases, lease("cascaded"));
-    await expectCode(200, send("DELETE", `${leases}/cascaded`, { body }));
+    await expectCode(code, send("DELETE", `${leases}/cascaded`, { body }));
     await expect.poll(async () => (await get(`${leases}/cascaded`)).code, { timeout: 15_000 }).toBe(404);
   });
 

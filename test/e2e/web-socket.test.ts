@@ -48,6 +48,7 @@ describe("the handshake", () => {
     const socket = await openSocket(headers);
     await eventually(() => socket.status).toBe(101);
     expect(/^Sec-WebSocket-Protocol: (.*)$/im.exec(socket.head)?.[1]).toBe(protocol);
+    expect(socket.head).toMatch(/^Audit-ID: [0-9a-f-]{36}$/im);
     socket.destroy();
   });
 

@@ -53,7 +53,7 @@ function qualifiedKind(of: ResourceName): string {
 }
 
 function detailsOf(of: ResourceName, name: string, kind: string = of.resource): StatusDetails {
-  return { ...(name ? { name } : {}), ...(of.group ? { group: of.group } : {}), kind };
+  return { ...(name ? { name } : {}), ...(of.group ? { group: of.group } : {}), ...(kind ? { kind } : {}) };
 }
 
 export function notFound(of: ResourceName, name: string): Status {

@@ -7,16 +7,24 @@ import { DeleteOptionsSchema } from "../../api/schema/meta";
 import { decodeDocument, undecodable } from "../http/decode-body";
 import { readBody } from "../http/read-body";
 import { BODY_TYPES, bodyTypeOf } from "../http/content-type";
-import { queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/raw-delete-options";
+import { cascades, queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/raw-delete-options";
 import type { ResourceRequest } from "./resource-request";
 
 const KIND = "DeleteOptions";
 
-export async function readDeleteOptions(request: ResourceRequest): Promise<Result<DeleteOptionsRequest, Status>> {
+export interface ReadDeleteOptions {
+  options: DeleteOptionsRequest;
+  /** answers an object that stays with 202 */
+  cascades: boolean;
+}
+
+export async function readDeleteOptions(request: ResourceRequest): Promise<Result<ReadDeleteOptions, Status>> {
   const bytes = await readBody(request);
   if (!bytes.ok) return bytes;
   const raw = bytes.value.length === 0 ? queryDeleteOptions(request.query) : bodyDeleteOptions(bytes.value, request);
-  return raw.ok ? validateDeleteOptions(raw.value) : raw;
+  if (!raw.ok) return raw;
+  const options = validateDeleteOptions(raw.value);
+  return options.ok ? ok({ options: options.value, cascades: cascades(raw.value) }) : options;
 }
 
 function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest): Result<RawDeleteOptions, Status> {

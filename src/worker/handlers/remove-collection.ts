@@ -13,6 +13,6 @@ export async function removeCollection(request: ResourceRequest): Promise<Respon
   if (!deleteOptions.ok) return refuse(request, deleteOptions.error);
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
-  const answer = await askCollection(request, options.value, representation.value, { deleteOptions: deleteOptions.value });
+  const answer = await askCollection(request, options.value, representation.value, { deleteOptions: deleteOptions.value.options });
   return answer.ok ? collectionResponse(request, answer.value) : refuse(request, answer.error);
 }

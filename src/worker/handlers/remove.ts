@@ -10,10 +10,11 @@ export async function remove(request: ResourceRequest): Promise<Response> {
   const { definition, namespace, name } = request.info;
   const options = await readDeleteOptions(request);
   if (!options.ok) return refuse(request, options.error);
-  const written = await write(request, { verb: "delete", key: { namespace, name }, options: options.value });
+  const written = await write(request, { verb: "delete", key: { namespace, name }, options: options.value.options });
   if (!written.ok) return refuse(request, written.error.status, written.error.warnings);
   const { object, gone, warnings } = written.value;
-  if (!gone || definition.returnsDeletedObject) return objectResponse(request, 200, object, warnings);
+  if (!gone) return objectResponse(request, options.value.cascades ? 202 : 200, object, warnings);
+  if (definition.returnsDeletedObject) return objectResponse(request, 200, object, warnings);
   const uid = (JSON.parse(object) as KubeObject).metadata?.uid ?? "";
   return refuse(request, deleted(definition, name, uid), warnings);
 }

@@ -2,16 +2,18 @@
  * Answers to access and identity reviews. There is no authentication yet: everybody is system:anonymous and may do everything, and the
  * answers say so. Upstream: pkg/registry/authorization, pkg/registry/authentication.
  */
-import type { KubeObject } from "../../api/meta/kubernetes";
-import { badRequest, invalid, notAcceptable, type Status } from "../../api/meta/status";
-import { required } from "../../api/meta/field-errors";
+import type { ObjectMeta } from "../../api/meta/kubernetes";
+import { notAcceptable } from "../../api/meta/status";
+import { rfc3339Seconds } from "../../api/meta/time";
 import { apiVersionOf } from "../../api/meta/type-meta";
+import { namespaceMismatch } from "../http/body-names";
 import type { BodyRequest } from "../http/read-body";
 import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
 import { parseWriteOptions } from "../http/write-options";
 import { jsonResponse, renderingOf, statusResponse } from "../http/respond";
 import type { Review } from "../routing/review-kinds";
+import { type ReviewBody, reviewProblem } from "./review-problem";
 
 const ANONYMOUS = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
@@ -21,8 +23,6 @@ const ALL_RULES = {
   nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
   incomplete: false,
 };
-
-type ReviewBody = KubeObject & { spec?: Record<string, unknown> };
 
 /** POST of a review. `namespace` is that of the URL, "" for cluster-scoped ones. */
 export async function createReview(
@@ -40,16 +40,36 @@ export async function createReview(
   const body = await readObject({ request, place, timeoutMs }, review, options.value.fieldValidation);
   if (!body.ok) return statusResponse(body.error, rendering);
   const { object, warnings } = body.value;
-  const problem = reviewProblem(review, object, namespace);
+  const asked: ReviewBody = { ...object, metadata: ownMetadata(review, object.metadata ?? {}) };
+  const problem = namespaceMismatch(asked, namespace) ?? reviewProblem(review, asked, namespace);
   if (problem) return statusResponse(problem, rendering, warnings);
   const answer = {
     kind: review.kind,
     apiVersion: apiVersionOf(review.group, review.version),
-    metadata: { creationTimestamp: null },
-    ...((object as ReviewBody).spec === undefined ? {} : { spec: (object as ReviewBody).spec }),
+    ...echoOf(review, asked, namespace),
     status: answerOf(review),
   };
   return jsonResponse(201, JSON.stringify(answer), rendering, warnings);
+}
+
+/** Metadata without what only the server sets (upstream registry/rest WipeObjectMetaSystemFields, EnsureObjectNamespaceMatchesRequestNamespace). */
+function ownMetadata({ namespaced }: Review, metadata: ObjectMeta): ObjectMeta {
+  const own = { ...metadata };
+  for (const name of ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] as const) delete own[name];
+  if (!namespaced) delete own.namespace;
+  return own;
+}
+
+/** What of the question stands in the answer. */
+function echoOf(review: Review, { metadata, spec = {} }: ReviewBody, namespace: string): ReviewBody {
+  switch (review.kind) {
+    case "SelfSubjectReview":
+      return { metadata: { creationTimestamp: rfc3339Seconds(Date.now()) } };
+    case "SelfSubjectRulesReview":
+      return { metadata: {}, spec: {} };
+    default:
+      return { metadata: { ...metadata, ...(review.namespaced ? { namespace } : {}) }, spec };
+  }
 }
 
 function answerOf(review: Review): object {
@@ -58,51 +78,10 @@ function answerOf(review: Review): object {
       return { userInfo: ANONYMOUS };
     case "TokenReview":
       // No token is valid where none is issued.
-      return { user: {}, authenticated: false, error: "this server issues and accepts no tokens" };
+      return { user: {}, error: "this server issues and accepts no tokens" };
     case "SelfSubjectRulesReview":
       return ALL_RULES;
     default:
       return ALLOWED;
   }
-}
-
-/** Source: upstream pkg/apis/authorization/validation and the registries' own checks. */
-function reviewProblem(review: Review, object: ReviewBody, namespace: string): Status | undefined {
-  const spec = object.spec ?? {};
-  switch (review.kind) {
-    case "SelfSubjectReview":
-      return undefined;
-    case "TokenReview":
-      return spec.token ? undefined : badRequest("token is required for TokenReview in authentication");
-    case "SelfSubjectRulesReview":
-      return spec.namespace ? undefined : badRequest("no namespace on request");
-    case "LocalSubjectAccessReview": {
-      const asked = (spec.resourceAttributes as { namespace?: string } | null | undefined)?.namespace ?? "";
-      if (asked !== namespace) return badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
-      return attributesProblem(review, object, spec);
-    }
-    default:
-      return attributesProblem(review, object, spec);
-  }
-}
-
-function attributesProblem(review: Review, object: ReviewBody, spec: Record<string, unknown>): Status | undefined {
-  const name = { group: review.group, resource: review.resource, kind: review.kind };
-  const refuse = (field: string, detail: string): Status => invalid(name, object.metadata?.name ?? "", [required(field, detail)]);
-  const ofResource = typeof spec.resourceAttributes === "object" && spec.resourceAttributes !== null;
-  const ofPath = typeof spec.nonResourceAttributes === "object" && spec.nonResourceAttributes !== null;
-  if (!ofResource && !ofPath)
-    return refuse("spec.resourceAttributes", "exactly one of nonResourceAttributes or resourceAttributes must be specified");
-  if (ofResource && ofPath) {
-    return invalid(name, object.metadata?.name ?? "", [
-      {
-        field: "spec.nonResourceAttributes",
-        body: `Invalid value: ${JSON.stringify(spec.nonResourceAttributes)}: cannot be specified in combination with resourceAttributes`,
-        reason: "FieldValueInvalid",
-      },
-    ]);
-  }
-  const asksForOther = review.kind === "SubjectAccessReview" || review.kind === "LocalSubjectAccessReview";
-  const named = Boolean(spec.user) || (Array.isArray(spec.groups) && spec.groups.length > 0);
-  return asksForOther && !named ? refuse("spec.user", "at least one of user or group must be specified") : undefined;
 }

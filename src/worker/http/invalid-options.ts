@@ -1,5 +1,5 @@
 /** Problems that options of all verbs have in common. Source: apimachinery pkg/apis/meta/v1/validation. */
-import type { FieldError } from "../../api/meta/field-errors";
+import { type FieldError, notSupported } from "../../api/meta/field-errors";
 import { invalid, type Status } from "../../api/meta/status";
 
 export type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteOptions" | "ListOptions";
@@ -11,6 +11,5 @@ export function invalidOptions(kind: OptionsKind, errors: readonly FieldError[])
 
 export function dryRunErrors(values: readonly string[]): FieldError[] {
   if (values.every((value) => value === "All")) return [];
-  const printed = `[]string{${values.map((value) => JSON.stringify(value)).join(", ")}}`;
-  return [{ field: "dryRun", body: `Unsupported value: ${printed}: supported values: "All"`, reason: "FieldValueNotSupported" }];
+  return [notSupported("dryRun", values, ["All"])];
 }

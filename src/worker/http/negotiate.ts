@@ -50,16 +50,15 @@ export function negotiate(accept: string | null, shape: Shape): Accepted | undef
   return undefined;
 }
 
-/** The clause of an aggregated discovery request: its version, or undefined when plain discovery is wanted first. */
-export function aggregatedDiscoveryVersion(accept: string | null): "v2" | "v2beta1" | undefined {
-  if (!accept) return undefined;
+/** Whether aggregated discovery is wanted before plain discovery. As in upstream 1.36 there is only v2. */
+export function wantsAggregatedDiscovery(accept: string | null): boolean {
+  if (!accept) return false;
   for (const clause of clausesOf(accept)) {
     if (!encodingOf(clause, "object")) continue;
-    if (clause.as === "") return undefined;
-    if (clause.as !== "APIGroupDiscoveryList" || clause.group !== "apidiscovery.k8s.io") continue;
-    if (clause.version === "v2" || clause.version === "v2beta1") return clause.version;
+    if (clause.as === "") return false;
+    if (clause.as === "APIGroupDiscoveryList" && clause.group === "apidiscovery.k8s.io" && clause.version === "v2") return true;
   }
-  return undefined;
+  return false;
 }
 
 function encodingOf(clause: Clause, shape: Shape): Encoding | undefined {

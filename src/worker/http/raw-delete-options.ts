@@ -30,6 +30,11 @@ export function queryDeleteOptions(query: URLSearchParams): Result<RawDeleteOpti
   return ok(raw);
 }
 
+/** Whether the client has its dependents deleted with the object: while the object stays, its deletion is "accepted" (202). */
+export function cascades({ orphanDependents, propagationPolicy }: RawDeleteOptions): boolean {
+  return orphanDependents === false || propagationPolicy === "Foreground";
+}
+
 const POLICIES = ["Foreground", "Background", "Orphan"] as const;
 
 /** Source: ValidateDeleteOptions; the deprecated orphanDependents becomes the policy it stands for. */

@@ -106,18 +106,18 @@ export function apiResourceList(served: ServedVersion): object {
 }
 
 /** `which` "core" = the one group without a name (`/api`), "named" = all others (`/apis`). */
-export function aggregatedDiscovery(apis: ServedApis, which: "core" | "named", discoveryVersion: "v2" | "v2beta1"): object {
+export function aggregatedDiscovery(apis: ServedApis, which: "core" | "named"): object {
   const items = [...groups(apis)]
     .filter(([name]) => (name === "") === (which === "core"))
     .map(([name, versions]) => ({
-      metadata: { name, creationTimestamp: null },
+      metadata: { name },
       versions: versions.map((served) => ({
         version: served.version,
         resources: describedBy(served).map((described) => aggregatedResource(served, described)),
         freshness: "Current",
       })),
     }));
-  return { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`, metadata: {}, items };
+  return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
 }
 
 function aggregatedResource({ group, version }: ServedVersion, described: Described): object {

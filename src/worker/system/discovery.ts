@@ -1,10 +1,17 @@
 /** Discovery endpoints: which document, in which form. The exact Content-Type tells clients that it is the aggregated one. */
 import { notAcceptable } from "../../api/meta/status";
-import { aggregatedDiscoveryVersion, ANSWER_TYPES, negotiate } from "../http/negotiate";
+import { ANSWER_TYPES, negotiate, wantsAggregatedDiscovery } from "../http/negotiate";
+import { hashOf } from "../http/hash";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/respond";
 import type { ServedApis, ServedVersion } from "../routing/served";
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "./discovery-documents";
+
+/** Upstream's clients tell the aggregated form by exactly this. */
+const AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/** Of the aggregated documents. */
+const etags = new WeakMap<ServedApis, Map<string, string>>();
 
 /** Texts that never change while an isolate lives. */
 const texts = new WeakMap<ServedApis, Map<string, string>>();
@@ -18,18 +25,21 @@ function textOf(apis: ServedApis, key: string, make: () => object): string {
 }
 
 /** GET /api */
-export function coreVersionsResponse(request: Request, apis: ServedApis): Response {
-  return aggregatedResponse(request, apis, "core") ?? plainResponse(request, JSON.stringify(apiVersions(apis, new URL(request.url).host)));
+export async function coreVersionsResponse(request: Request, apis: ServedApis): Promise<Response> {
+  return (
+    (await aggregatedResponse(request, apis, "core")) ??
+    plainResponse(request, JSON.stringify(apiVersions(apis, new URL(request.url).host)))
+  );
 }
 
 /** GET /apis */
-export function groupListResponse(request: Request, apis: ServedApis): Response {
+export async function groupListResponse(request: Request, apis: ServedApis): Promise<Response> {
   const plain = (): Response =>
     plainResponse(
       request,
       textOf(apis, "groups", () => apiGroupList(apis)),
     );
-  return aggregatedResponse(request, apis, "named") ?? plain();
+  return (await aggregatedResponse(request, apis, "named")) ?? plain();
 }
 
 /** GET /apis/{group} */
@@ -46,17 +56,24 @@ export function resourceListResponse(request: Request, apis: ServedApis, served:
   );
 }
 
-function aggregatedResponse(request: Request, apis: ServedApis, which: "core" | "named"): Response | undefined {
-  const version = aggregatedDiscoveryVersion(request.headers.get("Accept"));
-  if (!version) return undefined;
-  const response = jsonResponse(
-    200,
-    textOf(apis, `aggregated/${which}/${version}`, () => aggregatedDiscovery(apis, which, version)),
-    "compact",
-  );
-  response.headers.set("Content-Type", `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`);
-  response.headers.set("Vary", "Accept");
-  return response;
+/** Source: upstream apiserver endpoints/discovery/aggregated/etag.go. */
+async function aggregatedResponse(request: Request, apis: ServedApis, which: "core" | "named"): Promise<Response | undefined> {
+  if (!wantsAggregatedDiscovery(request.headers.get("Accept"))) return undefined;
+  const text = textOf(apis, `aggregated/${which}`, () => aggregatedDiscovery(apis, which));
+  const etag = `"${await etagOf(apis, which, text)}"`;
+  const headers = { ETag: etag, Vary: "Accept", "Cache-Control": "public" };
+  if (request.headers.get("If-None-Match") === etag) return new Response(null, { status: 304, headers });
+  return new Response(text, { headers: { ...headers, "Content-Type": AGGREGATED_TYPE } });
+}
+
+async function etagOf(apis: ServedApis, which: string, text: string): Promise<string> {
+  const known = etags.get(apis) ?? new Map<string, string>();
+  etags.set(apis, known);
+  const there = known.get(which);
+  if (there !== undefined) return there;
+  const etag = await hashOf(text);
+  known.set(which, etag);
+  return etag;
 }
 
 function plainResponse(request: Request, text: string): Response {

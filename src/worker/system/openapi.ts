@@ -8,6 +8,7 @@ import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../
 import { openApiV2Document } from "../../api/schema/openapi-v2";
 import { encodeOpenApiV2 } from "../../api/schema/openapi-v2-protobuf";
 import { gzipped } from "../http/compress";
+import { hashOf } from "../http/hash";
 import { jsonResponse, pageNotFound, textResponse } from "../http/respond";
 import type { ServedApis, ServedVersion } from "../routing/served";
 
@@ -65,14 +66,6 @@ function resourcesOf({ group, version, resources, reviews }: ServedVersion): Ope
     ...[...resources.values()].map((definition) => ({ ...definition, group, version })),
     ...[...reviews.values()].map((review) => ({ ...review, verbs: ["create"], subresources: [] })),
   ];
-}
-
-async function hashOf(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("")
-    .toUpperCase();
 }
 
 /** The URLs have no cluster prefix: clients add it themselves. */

@@ -295,6 +295,21 @@ upstreamRow("test/integration/network: FinalizersRepairLoop, FinalizersPatchStat
     await create("successor", spec);
     await remove("successor");
   });
+
+  it("metadata in a write of /status: stored beside the status; a host name that is none refuses both", async () => {
+    await create("annotated", { type: "LoadBalancer", ports: [{ port: 80 }] });
+    const status = (host: string) => ({ loadBalancer: { ingress: [{ hostname: host }] } });
+    const metadata = { labels: { seen: "yes" }, annotations: { "example.com/note": "a" } };
+    const refused = await api.patch(`${SERVICES}/annotated/status`, MERGE_PATCH, { metadata, status: status("Not_A_Name") });
+    expect([refused.code, refused.body.message]).toEqual([
+      422,
+      expect.stringMatching(/^Service "annotated" is invalid: status\.loadBalancer\.ingress\[0\]\.hostname: Invalid value: "Not_A_Name": /),
+    ]);
+    expect((await read("annotated")).metadata?.labels).toBeUndefined();
+    ok(await api.patch(`${SERVICES}/annotated/status`, MERGE_PATCH, { metadata, status: status("lb.example.com") }));
+    expect(await read("annotated")).toMatchObject({ metadata, status: status("lb.example.com") });
+    await remove("annotated");
+  });
 });
 
 upstreamRow("test/integration/service: ExternalName internalTrafficPolicy (3), externalIPs drop, ClusterIPSelector", () => {

@@ -328,6 +328,18 @@ describe("delete", () => {
     expect(await waiting.response.json()).toMatchObject({ kind: "Node" });
   });
 
+  it.each([
+    ['{"orphanDependents":false}', false, 202],
+    ['{"propagationPolicy":"Foreground"}', false, 202],
+    ['{"propagationPolicy":"Background"}', false, 200],
+    ["{}", false, 200],
+    ['{"orphanDependents":false}', true, 200],
+  ])("%s, the object has gone: %s: %i", async (body, isGone, code) => {
+    const answer = { ok: true as const, code: 200 as const, object: '{"metadata":{"name":"a"}}', warnings: [], gone: isGone };
+    const { response } = await ask("/api/v1/nodes/a", { method: "DELETE", body, headers: JSON_BODY }, { write: () => answer });
+    expect(response.status).toBe(code);
+  });
+
   it("options in the body: the query is ignored", async () => {
     const { calls } = await ask(
       "/api/v1/nodes/a?dryRun=All",
@@ -445,6 +457,25 @@ describe("list and watch", () => {
   it("the deprecated path: a watch of one object", async () => {
     const { calls } = await ask("/api/v1/watch/namespaces/x/services/a");
     expect(calls[0]?.argument).toMatchObject({ verb: "watch", namespace: "x", fieldSelector: "metadata.name=a" });
+  });
+});
+
+describe("Audit-ID", () => {
+  it.each([
+    "/api",
+    "/version",
+    "/livez",
+    "/api/v1/namespaces/x/services",
+    "/api/v1/namespaces/x/services?watch=true",
+    "/nowhere",
+    "/api/v1/nothing",
+  ])("the answer to %s: has an id of its own, or the client's", async (path) => {
+    const own = await Promise.all([ask(path), ask(path)]);
+    const ids = own.map(({ response }) => response.headers.get("Audit-ID"));
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(ids[1]).not.toBe(ids[0]);
+    const { response } = await ask(path, { headers: { "Audit-ID": "mine" } });
+    expect(response.headers.get("Audit-ID")).toBe("mine");
   });
 });
 

@@ -37,9 +37,15 @@ function validateTaints(taints: readonly Taint[], errors: FieldError[]): void {
     if (!taint.effect) errors.push(required(`${field}.effect`));
     else if (!EFFECTS.includes(taint.effect)) errors.push(notSupported(`${field}.effect`, taint.effect, EFFECTS));
     const identity = `${taint.key}:${taint.effect}`;
-    if (seen.has(identity)) errors.push(duplicate(field, taint));
+    if (seen.has(identity)) errors.push(duplicateTaint(field, taint));
     seen.add(identity);
   });
+}
+
+/** The taint as upstream prints it: an internal struct without JSON names. */
+function duplicateTaint(field: string, { key = "", value = "", effect, timeAdded }: Taint): FieldError {
+  const error = duplicate(field, { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
+  return { ...error, body: `${error.body}: taints must be unique by key and effect pair` };
 }
 
 function validatePodCIDRs(cidrs: readonly string[], errors: FieldError[]): void {

@@ -296,7 +296,7 @@ const dryRun: Check = async (subject) => {
   const wrong = await api.send("POST", subject.collection(), { body: subject.fresh(), query: { dryRun: "Some" } });
   expect(refusal(wrong)).toEqual([
     "422 Invalid",
-    'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: []string{"Some"}: supported values: "All"',
+    'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
   ]);
 };
 

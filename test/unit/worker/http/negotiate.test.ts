@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aggregatedDiscoveryVersion, negotiate, type Shape } from "../../../../src/worker/http/negotiate";
+import { wantsAggregatedDiscovery, negotiate, type Shape } from "../../../../src/worker/http/negotiate";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -49,18 +49,18 @@ describe("negotiate", () => {
   });
 });
 
-describe("aggregatedDiscoveryVersion", () => {
+describe("wantsAggregatedDiscovery", () => {
   const V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
   const V2BETA1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
   it.each([
-    { accept: `${V2},${V2BETA1},application/json`, want: "v2" },
-    { accept: V2, want: "v2" },
-    { accept: `${V2BETA1},application/json`, want: "v2beta1" },
-    { accept: "application/json", want: undefined },
-    { accept: `application/json,${V2};q=0.5`, want: undefined },
-    { accept: "*/*", want: undefined },
-    { accept: null, want: undefined },
-  ])("Accept $accept: the first version that is served", ({ accept, want }) => {
-    expect(aggregatedDiscoveryVersion(accept)).toBe(want);
+    { accept: `${V2},${V2BETA1},application/json`, want: true },
+    { accept: V2, want: true },
+    { accept: `${V2BETA1},application/json`, want: false },
+    { accept: "application/json", want: false },
+    { accept: `application/json,${V2};q=0.5`, want: false },
+    { accept: "*/*", want: false },
+    { accept: null, want: false },
+  ])("Accept $accept: $want", ({ accept, want }) => {
+    expect(wantsAggregatedDiscovery(accept)).toBe(want);
   });
 });

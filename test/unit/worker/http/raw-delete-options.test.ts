@@ -25,7 +25,7 @@ describe("validateDeleteOptions", () => {
       raw: { propagationPolicy: "Orphan", orphanDependents: true },
       want: `${DELETE} propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set`,
     },
-    { raw: { dryRun: ["x"] }, want: `${DELETE} dryRun: Unsupported value: []string{"x"}: supported values: "All"` },
+    { raw: { dryRun: ["x"] }, want: `${DELETE} dryRun: Unsupported value: ["x"]: supported values: "All"` },
   ])("$raw: read, or refused in upstream's words", ({ raw, want }) => {
     expect(check(raw)).toEqual(want);
   });

@@ -27,7 +27,7 @@ describe("parseWriteOptions", () => {
   it.each([
     {
       query: "dryRun=x",
-      want: '422 CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: []string{"x"}: supported values: "All"',
+      want: '422 CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["x"]: supported values: "All"',
     },
     { query: "dryRun=All&dryRun=All", want: "ok" },
     {

@@ -17,14 +17,26 @@ describe("discovery", () => {
     const response = await get(path, { Accept: AGGREGATED });
     expect(response.headers.get("Content-Type")).toBe("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
     expect(await response.json()).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });
-    const beta = await get(path, { Accept: "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList" });
-    expect(beta.headers.get("Content-Type")).toBe("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList");
-    expect(await beta.json()).toMatchObject({ apiVersion: "apidiscovery.k8s.io/v2beta1" });
+    const beta = { Accept: "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList" };
+    expect((await get(path, beta)).status, "v2beta1 alone").toBe(406);
+    const plain = await get(path, { Accept: `${beta.Accept},application/json` });
+    expect(await plain.json()).toMatchObject({ kind: path.startsWith("/apis") ? "APIGroupList" : "APIVersions" });
+  });
+
+  it.each(["/api", "/apis"])("%s aggregated, asked again with its ETag: 304 without a body", async (path) => {
+    const first = await get(path, { Accept: AGGREGATED });
+    const etag = first.headers.get("ETag") ?? "";
+    expect(etag).toMatch(/^"[0-9A-F]{64}"$/);
+    expect([first.headers.get("Vary"), first.headers.get("Cache-Control")]).toEqual(["Accept", "public"]);
+    const again = await get(path, { Accept: AGGREGATED, "If-None-Match": etag });
+    expect([again.status, again.headers.get("ETag"), await again.text()]).toEqual([304, etag, ""]);
+    const other = await get(path, { Accept: AGGREGATED, "If-None-Match": '"other"' });
+    expect(other.status).toBe(200);
   });
 
   it("aggregated discovery: /api holds the unnamed group, /apis the named ones", async () => {
     const core = await json<{ items: GroupDiscovery[] }>("/api", { Accept: AGGREGATED });
-    expect(core.items.map(({ metadata }) => metadata.name)).toEqual([""]);
+    expect(core.items.map(({ metadata }) => metadata)).toEqual([{ name: "" }]);
     const services = core.items[0]?.versions[0]?.resources.find(({ resource }) => resource === "services");
     expect(services).toMatchObject({ responseKind: { kind: "Service" }, subresources: [{ subresource: "status" }] });
     const named = await json<{ items: GroupDiscovery[] }>("/apis", { Accept: AGGREGATED });

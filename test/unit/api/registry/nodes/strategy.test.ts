@@ -50,7 +50,9 @@ describe("validation", () => {
           { key: "a", effect: "NoExecute", value: "x" },
         ],
       },
-      [/^spec\.taints\[1\]: Duplicate value: /],
+      [
+        'spec.taints[1]: Duplicate value: {"Key":"a","Value":"x","Effect":"NoExecute","TimeAdded":null}: taints must be unique by key and effect pair',
+      ],
     ],
   ])("%s: upstream's errors", (_, spec, want) => {
     const got = create<Node>(definition, { metadata: { name: "n" }, spec }).errors;

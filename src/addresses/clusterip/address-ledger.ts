@@ -81,8 +81,8 @@ export class AddressLedger {
   }
 
   /**
-   * For each, whether the owner may not know yet that this store has given the address back, or for "" any one of the family. Tries what is
-   * pending before its time. Rejects when there is no topology to tell by.
+   * For each address, or for "" any of the family: whether this store has given it back and the owner may not know yet. Tries what is pending
+   * before its time. Rejects when there is no topology to tell by.
    */
   async pendingReleases(asked: readonly AskedAddress[]): Promise<boolean[]> {
     const { releases } = this;
@@ -121,8 +121,8 @@ export class AddressLedger {
   }
 
   /**
-   * Whether the address was listed for seeding as this object's: then it is known under the object's uid, but the owner may have its row
-   * under the token of a repair that came first and was not committed.
+   * Whether the address was listed for seeding as this object's. Then it is known here under the object's uid. The owner may have its row under
+   * another token: of a repair that came first and was not committed.
    */
   isSeeded(address: string, holder: Holder): boolean {
     return this.tokenOf(address) === holder.uid;

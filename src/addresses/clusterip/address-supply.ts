@@ -20,8 +20,8 @@ import type { AskedAddress, SupplyResult, WantedAddress } from "./wanted-address
 /** The other store that takes addresses from the same owners. */
 export interface OtherStore {
   /**
-   * Whether the owner may not know yet that the other store has given the address back, or for "" any one of the family. What is pending there
-   * is tried soon. Rejects when nothing is known.
+   * Whether the other store has given the address back, or for "" any of the family, and the owner may not know yet. What is pending there is
+   * tried soon. Rejects when nothing is known.
    */
   isReleasing(asked: AskedAddress): Promise<boolean>;
 }

@@ -32,8 +32,8 @@ export type TakeRefusal =
   | { reason: "other"; text: string };
 
 /**
- * The answer to a write of `service` whose `take` was refused. The list that it prints is what the client asked for, with "" in place
- * of each address that the server was to choose, so call it before anything is written into clusterIPs.
+ * The answer to a write of `service` whose `take` was refused. It prints what the client asked for, with "" for each address that the server was
+ * to choose. So call it before anything is written into clusterIPs.
  */
 export function takeRefused(service: Service, take: Take, refusal: TakeRefusal): Status {
   const name = service.metadata?.name ?? "";

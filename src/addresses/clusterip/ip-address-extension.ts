@@ -97,7 +97,7 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     if (operation.supply?.kind === "row") this.ports.ledger.ended([operation.supply.address]);
   }
 
-  /** Whether an object of that name that nobody but a client can have made has to hold a row at an owner. */
+  /** Whether an object of that name is a client's and has to hold a row at an owner. */
   needsRow(name: string): boolean {
     const parsed = parseAddress(name);
     return (
@@ -106,8 +106,8 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
   }
 
   /**
-   * Whether the row that the operation took is still there. It is gone when its claim was dropped meanwhile, which IPAddress objects do not keep,
-   * and whoever claimed the address since did not find the object.
+   * Whether the row that the operation took is still there. It is gone when its claim was dropped meanwhile: IPAddress objects keep no claim.
+   * Whoever claimed the address since did not find the object.
    */
   async #lookAgain(taken: TakenAddress, operation: Operation<IPAddressSupply>): Promise<Status | undefined> {
     const { clock } = this.ports;

@@ -1,6 +1,6 @@
 /**
- * The ipaddresses store's side of repair: an IPAddress object that a client made inside a claim holds a row at the owner, else the address
- * would be given out a second time. Those of Services are the services store's (service-repair.ts), those outside every claim nobody's.
+ * The ipaddresses store's side of repair. An IPAddress object that a client made inside a claim holds a row at the owner. Else the address would
+ * be given out twice. Those of Services are the services store's (service-repair.ts), those outside every claim nobody's.
  */
 import type { HeldAddress, WholeResult } from "../rpc/repair";
 import { RowRepair, type RowRepairPorts } from "./row-repair";

@@ -202,7 +202,7 @@ export class LedgerAudit {
     try {
       storage.transaction(() => {
         for (const { address } of orphaned) ledger.dropOrphaned(address);
-        // The row of an object that seeding had listed may be there under another token than the one that went with it.
+        // Seeding may have listed the object: then its row may be there under another token than the one that went.
         const left = orphaned.filter(({ token }) => !storage.releaseHas(token));
         ledger.giveBack([...lost, ...left].map((row) => ({ family: familyOfText(row.address), ...row })));
         mark?.();

@@ -21,8 +21,8 @@ export class ManagedAddresses {
   constructor(private readonly ports: ManagedAddressesPorts) {}
 
   /**
-   * One internal write in a store turn: a higher gen replaces, a lower one changes nothing. The same writer again changes nothing either,
-   * unless its object was deleted by hand or is the one that repair found wrong (`seen`). Answers whether an object was written.
+   * One internal write in a store turn: a higher gen replaces, a lower one changes nothing. The same writer again changes nothing either. It writes
+   * when its object was deleted by hand, or is the one that repair found wrong (`seen`). Answers whether an object was written.
    */
   write(turn: StoreTurn, write: IPAddressWrite, seen?: Pick<IPAddressRestore, "object" | "isRight">): boolean {
     const known = this.ports.storage.genGet(write.address);
@@ -45,7 +45,7 @@ export class ManagedAddresses {
     return true;
   }
 
-  /** Of an object that holds a row here the address can have been given out only by an owner that has lost that row: the Service keeps it. */
+  /** Where the object holds a row here, its owner has lost that row and given the address out again. The Service keeps the address. */
   #replace(turn: StoreTurn, { address, namespace, name }: IPAddressWrite): void {
     if (this.ports.ledger.tokenOf(address) !== undefined) {
       this.ports.recorder.log("error", "an IPAddress was replaced", { address, service: `${namespace}/${name}` });

@@ -1,6 +1,6 @@
 /**
- * Which owner a request asks next. All requests of one turn that pass over the same owners share a draw, so a batch costs one call in the
- * common case. An owner that had nothing to give a moment ago is drawn only where no other has room in its dynamic bands.
+ * Which owner a request asks next. All requests of one turn that pass over the same owners share a draw. So a batch usually costs one call. An
+ * owner that just had nothing to give is drawn only where no other has room in its dynamic bands.
  */
 import type { Clock, Random } from "../../core/base/ports";
 import type { Family } from "../../core/net/family";

@@ -1,6 +1,6 @@
 /**
- * Which rows at owners the services store has given back already. A release deletes the IPAddress here before the owner's row (rule 4), so this
- * store need not ask the services store, which no call goes to (rule 18).
+ * Which rows at owners the services store has given back already. A release deletes the IPAddress here before the owner's row (rule 4). So this
+ * store need not ask the services store, and may not (rule 18).
  */
 import type { AddressRow } from "../rpc/service-cidr";
 import { compareGens, type IPAddressStorage } from "./ip-address-storage";

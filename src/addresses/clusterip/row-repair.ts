@@ -78,7 +78,7 @@ export class RowRepair {
     return cases.map(({ outcome }) => outcome ?? refused("busy"));
   }
 
-  /** A row that was taken for this very object and that nobody is about to commit or to release is its own. */
+  /** A row that was taken for this very object is its own, unless somebody is about to commit or to release it. */
   async #adopt(found: readonly { one: Case; row: AddressRow }[]): Promise<void> {
     if (found.length === 0) return;
     const { ledger, storage } = this.ports;

@@ -13,7 +13,7 @@ export const COUNT_TIMEOUT_MS = 8_000;
 
 export class TopologySource {
   readonly counts: FreeCounts;
-  /** ms since the epoch of the last answer to a call for the topology, or of the last attempt to renew it */
+  /** when the topology last came, or was last asked for (ms since the epoch) */
   #seenAt = 0;
   #topology: Topology | undefined;
   /** the published copy is read once */

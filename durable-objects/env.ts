@@ -18,6 +18,8 @@ export interface Env {
   MAX_ENDPOINTS_PER_SLICE?: string;
   MAX_REQUESTS_INFLIGHT?: string;
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
+  /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */
+  LOOPBACK_ONLY?: string;
 }
 
 /** The variables as the Worker has checked them. Throws where they are broken all the same: such an object must not run. */

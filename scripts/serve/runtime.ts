@@ -6,6 +6,7 @@
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { build, type BuildFailure } from "esbuild";
 import { Log, LogLevel, Miniflare } from "miniflare";
@@ -97,11 +98,17 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
       {
         ...config.worker,
         name: config.name,
+        bindings: { ...config.worker.bindings, LOOPBACK_ONLY: String(isLoopback(listen.host)) },
         modules: [{ type: "ESModule", path: "index.js", contents }],
         unsafeDirectSockets: [{ host: listen.host, port: listen.port, entrypoint: "direct" }],
       } as WorkerOptions,
     ],
   });
+}
+
+/** Whether this machine alone reaches an address. */
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }
 
 function firstLine(error: unknown): string {

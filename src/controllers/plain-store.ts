@@ -1,5 +1,5 @@
 /**
- * The store of a resource that needs nothing but keeping: namespaces, nodes, pods, endpoints, events, leases, endpointslices. What controllers
+ * The store of a resource that needs nothing but keeping: namespaces, nodes, pods, endpoints, events, ConfigMaps, leases and the like. What controllers
  * want of some of them is here.
  */
 import type { CoreEvent } from "../api/meta/kubernetes";

@@ -74,7 +74,7 @@ interface Job {
   coveredEachMinute?: true;
   /**
    * Its tasks. A cluster with writes gets all of them. An idle one gets one part in each round through all clusters. With the start of its objects
-   * that is at most 20 calls to objects (test/object/cron-cost.test.ts).
+   * that is at most 24 calls to objects (test/object/cron-cost.test.ts).
    */
   parts: readonly (readonly Task[])[];
 }

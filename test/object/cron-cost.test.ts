@@ -18,7 +18,7 @@ const CRONS = [
   { cron: "0 * * * *", job: "compact", rounds: 1, visitsBusy: true },
 ] as const;
 const IDLE = 2_000;
-const CALLS_MAX = 20;
+const CALLS_MAX = 24;
 const BUSY = "work";
 /** Before every other name in the directory's order: objects of other tests, in the same runtime, may note their clusters there, too. */
 const IDLE_PREFIX = "0-idle-";

@@ -27,6 +27,10 @@ const ROUNDS = 400;
 const SPECS: Readonly<Record<string, JsonObject>> = {
   endpoints: { subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80, name: "http" }] }] },
   "events/": { involvedObject: { kind: "Service", namespace: "ns", name: "x" }, reason: "Why", message: "what", type: "Normal" },
+  configmaps: { data: { "a.conf": "x", b: "" }, binaryData: { c: "AAEC" } },
+  secrets: { type: "example.com/x", data: { a: "AAEC" }, stringData: { b: "text" } },
+  serviceaccounts: { secrets: [{ name: "s" }], imagePullSecrets: [{ name: "p" }] },
+  podtemplates: { template: { metadata: { labels: { app: "x" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
   namespaces: { spec: { finalizers: ["kubernetes"] } },
   nodes: { spec: { taints: [{ key: "k", value: "v", effect: "NoSchedule" }] } },
   pods: { spec: { containers: [{ name: "c", image: "i", ports: [{ containerPort: 80 }] }] } },

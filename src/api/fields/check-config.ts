@@ -78,6 +78,7 @@ class ConfigCheck {
   private typed(value: JsonValue, type: FieldType, path: string): void {
     switch (type.kind) {
       case "string":
+      case "bytes":
         if (typeof value !== "string") this.report(`${path}: expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
         return;
       case "int32":

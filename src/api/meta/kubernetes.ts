@@ -7,6 +7,7 @@ import type {
   EventsV1Event,
   V1Binding,
   V1Condition,
+  V1ConfigMap,
   V1DeleteOptions,
   V1EndpointSlice,
   V1Endpoints,
@@ -18,7 +19,10 @@ import type {
   V1ObjectMeta,
   V1OwnerReference,
   V1Pod,
+  V1PodTemplate,
+  V1Secret,
   V1Service,
+  V1ServiceAccount,
   V1ServiceCIDR,
   V1ServicePort,
 } from "@kubernetes/client-node";
@@ -48,6 +52,10 @@ export type Endpoints = Wire<V1Endpoints>;
 export type Namespace = Wire<V1Namespace>;
 export type Node = Wire<V1Node>;
 export type Pod = Wire<V1Pod>;
+export type PodTemplate = Wire<V1PodTemplate>;
+export type ConfigMap = Wire<V1ConfigMap>;
+export type Secret = Wire<V1Secret>;
+export type ServiceAccount = Wire<V1ServiceAccount>;
 export type Binding = Wire<V1Binding>;
 export type Eviction = Wire<V1Eviction>;
 export type CoreEvent = Wire<CoreV1Event>;

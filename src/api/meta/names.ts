@@ -45,6 +45,14 @@ const LABEL_VALUE_MESSAGE = patternMessage(
   "12345",
 );
 
+const CONFIG_MAP_KEY_MESSAGE = patternMessage(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  "[-._a-zA-Z0-9]+",
+  "key.name",
+  "KEY_NAME",
+  "key-name",
+);
+
 function tooLongMessage(lengthMax: number): string {
   return `must be no more than ${lengthMax} characters`;
 }
@@ -131,6 +139,17 @@ export function validateLabelValue(value: string): string[] {
   if (value === "" || (value.length <= LABEL_LENGTH_MAX && isQualifiedPart(value, 0, value.length))) return NONE;
   const messages = utf8Length(value) > LABEL_LENGTH_MAX ? [tooLongMessage(LABEL_LENGTH_MAX)] : [];
   if (!isQualifiedPart(value, 0, value.length)) messages.push(LABEL_VALUE_MESSAGE);
+  return messages;
+}
+
+const CONFIG_MAP_KEY = /^[-._a-zA-Z0-9]+$/;
+
+/** A key of a ConfigMap or Secret: at most 253 of [A-Za-z0-9-_.], nothing that means another directory. Upstream IsConfigMapKey. */
+export function validateConfigMapKey(value: string): string[] {
+  const messages = utf8Length(value) > SUBDOMAIN_LENGTH_MAX ? [tooLongMessage(SUBDOMAIN_LENGTH_MAX)] : [];
+  if (!CONFIG_MAP_KEY.test(value)) messages.push(CONFIG_MAP_KEY_MESSAGE);
+  if (value === "." || value === "..") messages.push(`must not be '${value}'`);
+  else if (value.startsWith("..")) messages.push("must not start with '..'");
   return messages;
 }
 

@@ -35,14 +35,15 @@ export function validateLabels(labels: Record<string, string> | undefined, field
   }
 }
 
-function validateAnnotations(annotations: Record<string, string> | undefined, errors: FieldError[]): void {
+/** Annotations at `field`: keys are qualified names, keys and values together have a limit. Upstream ValidateAnnotations. */
+export function validateAnnotations(annotations: Record<string, string> | undefined, field: string, errors: FieldError[]): void {
   if (!annotations) return;
   let bytes = 0;
   for (const key in annotations) {
-    for (const message of validateQualifiedName(key.toLowerCase())) errors.push(invalidValue("metadata.annotations", key, message));
+    for (const message of validateQualifiedName(key.toLowerCase())) errors.push(invalidValue(field, key, message));
     bytes += utf8Length(key) + utf8Length(annotations[key] ?? "");
   }
-  if (bytes > ANNOTATIONS_BYTES_MAX) errors.push(tooLong("metadata.annotations", `may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`));
+  if (bytes > ANNOTATIONS_BYTES_MAX) errors.push(tooLong(field, `may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`));
 }
 
 /** The version of `group/version` or `version`; "" when there is none. */
@@ -116,7 +117,7 @@ export function validateObjectMeta(metadata: ObjectMeta, rules: ObjectMetaRules)
     errors.push(invalidValue("metadata.generation", metadata.generation, "must be greater than or equal to 0"));
   }
   validateLabels(metadata.labels, "metadata.labels", errors);
-  validateAnnotations(metadata.annotations, errors);
+  validateAnnotations(metadata.annotations, "metadata.annotations", errors);
   validateOwnerReferences(metadata.ownerReferences, errors);
   validateFinalizers(metadata.finalizers, errors);
   return errors;

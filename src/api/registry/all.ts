@@ -1,4 +1,5 @@
 /** Every served resource. Routes, discovery, OpenAPI, stores and tables are derived from this list; a new resource is one entry. */
+import { configMapsDefinition } from "./config-maps/definition";
 import { endpointSlicesDefinition } from "./endpoint-slices/definition";
 import { endpointsDefinition } from "./endpoints/definition";
 import { eventsDefinition, eventsGroupEventsDefinition } from "./events/definition";
@@ -6,18 +7,25 @@ import { ipAddressesDefinition } from "./ip-addresses/definition";
 import { leasesDefinition } from "./leases/definition";
 import { namespacesDefinition } from "./namespaces/definition";
 import { nodesDefinition } from "./nodes/definition";
+import { podTemplatesDefinition } from "./pod-templates/definition";
 import { podsDefinition } from "./pods/definition";
 import type { ResourceDefinition } from "./resource";
+import { secretsDefinition } from "./secrets/definition";
+import { serviceAccountsDefinition } from "./service-accounts/definition";
 import { serviceCIDRsDefinition } from "./service-cidrs/definition";
 import { servicesDefinition } from "./services/definition";
 
 /** In the order in which discovery lists their groups. */
 export const definitions: readonly ResourceDefinition[] = [
+  configMapsDefinition,
   endpointsDefinition,
   eventsDefinition,
   namespacesDefinition,
   nodesDefinition,
   podsDefinition,
+  podTemplatesDefinition,
+  secretsDefinition,
+  serviceAccountsDefinition,
   servicesDefinition,
   eventsGroupEventsDefinition,
   ipAddressesDefinition,

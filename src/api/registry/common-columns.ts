@@ -22,6 +22,12 @@ export function nameOf(object: KubeObject): string {
   return object.metadata?.name ?? "";
 }
 
+/** Labels or a selector by their keys in order, as upstream's labels.FormatLabels; "<none>" without any. */
+export function labelsText(labels: Record<string, string> | undefined): string {
+  const keys = Object.keys(labels ?? {}).sort();
+  return keys.map((key) => `${key}=${labels?.[key] ?? ""}`).join(",") || "<none>";
+}
+
 export function ageOf(object: KubeObject, now: number): string {
   return ageSince(object.metadata?.creationTimestamp, now);
 }

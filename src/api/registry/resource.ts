@@ -107,6 +107,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   resource: string;
   /** served while this feature gate is on; the store and its objects exist in any case */
   gate?: "MultiCIDRServiceAllocator";
+  /** The objects hold what only few may read. No copy leaves their store, and only a server that is out of others' reach serves them. */
+  confidential?: true;
   singular: string;
   kind: string;
   shortNames: readonly string[];

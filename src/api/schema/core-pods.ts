@@ -260,7 +260,7 @@ const PodSchedulingGroup: MessageSchema = message(
   { description: "Group of Pods that are scheduled together." },
 );
 
-const PodSpec: MessageSchema = message(
+export const PodSpec: MessageSchema = message(
   "io.k8s.api.core.v1.PodSpec",
   {
     volumes: plain(

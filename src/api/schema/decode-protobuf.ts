@@ -6,6 +6,7 @@
  * become the same value. Go writes zero values of plain fields; the walk drops them.
  * Upstream: apimachinery pkg/runtime/serializer/protobuf, generated.proto of each group.
  */
+import { encodeBase64Bytes } from "../../core/base/base64";
 import { err, ok, type Result } from "../../core/base/result";
 import { validateValue, type Decoded } from "./decode-json";
 import { formatMicroTime, formatTime, isWritable } from "./instant";
@@ -166,6 +167,8 @@ function readScalar(reader: WireReader, type: FieldType, wire: number, name: str
       return readSafeInteger(reader, name);
     case "string":
       return reader.text(reader.delimited());
+    case "bytes":
+      return encodeBase64Bytes(reader.bytes(reader.delimited()));
     case "time":
     case "microTime":
       return readTime(reader, type.kind, name);

@@ -17,6 +17,7 @@ export const string: FieldType = { kind: "string" };
 export const int32: FieldType = { kind: "int32" };
 export const int64: FieldType = { kind: "int64" };
 export const bool: FieldType = { kind: "bool" };
+export const bytes: FieldType = { kind: "bytes" };
 export const time: FieldType = { kind: "time" };
 export const microTime: FieldType = { kind: "microTime" };
 export const intOrString: FieldType = { kind: "intOrString" };

@@ -2,6 +2,7 @@
  * Object of a schema -> protobuf body, byte for byte as Go writes it: fields by number, map keys sorted, zero values of plain
  * fields written out. The server answers in JSON; round-trip tests and the clients of tests use this.
  */
+import { decodeBase64 } from "../../core/base/base64";
 import { PROTOBUF_PREFIX } from "./decode-protobuf";
 import { parseTime } from "./instant";
 import type { Field, FieldType, MessageSchema, TypeMeta } from "./types";
@@ -72,6 +73,8 @@ function content(type: FieldType, value: unknown): Iterable<number> & { length: 
   switch (type.kind) {
     case "string":
       return UTF8.encode(text);
+    case "bytes":
+      return decodeBase64(text) ?? [];
     case "quantity":
       delimited(out, 1, UTF8.encode(text || "0"));
       return out;

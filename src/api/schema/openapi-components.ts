@@ -125,6 +125,8 @@ function typeSchema(type: FieldType): OpenApiSchema {
       return { type: "integer", format: type.kind };
     case "bool":
       return { type: "boolean" };
+    case "bytes":
+      return { type: "string", format: "byte" };
     case "message":
       return { allOf: [refTo(type.message().name)] };
     case "list":

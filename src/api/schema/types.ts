@@ -17,6 +17,8 @@ export type FieldType =
   | { kind: "int32" }
   | { kind: "int64" }
   | { kind: "bool" }
+  /** Go's []byte: padded base64 in JSON, in its one normal form */
+  | { kind: "bytes" }
   /** metav1.Time: RFC 3339 in JSON, whole seconds */
   | { kind: "time" }
   /** metav1.MicroTime: RFC 3339 with six digits */

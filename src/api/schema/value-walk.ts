@@ -7,6 +7,7 @@
  * Source of the texts: sigs.k8s.io/json decode.go, metav1.Time, intstr.IntOrString, resource.Quantity.
  */
 import { assertNever } from "../../core/base/assert";
+import { normalBase64 } from "../../core/base/base64";
 import { formatMicroTime, formatTime, parseTime } from "./instant";
 import type { Field, FieldType, MessageSchema } from "./types";
 
@@ -46,6 +47,8 @@ function goType(type: FieldType): string {
       return `[]${goType(type.of)}`;
     case "map":
       return `map[string]${goType(type.of)}`;
+    case "bytes":
+      return "[]uint8";
     case "time":
       return "v1.Time";
     case "microTime":
@@ -137,6 +140,9 @@ export class ValueWalk {
       case "map":
         if (!isObject(value)) break;
         return this.nested(value, name, depth, () => this.map(value, type.of, owner, depth + 1), dropZero);
+      case "bytes":
+        if (typeof value !== "string") break;
+        return dropZero && value === "" ? ABSENT : this.bytes(value);
       case "time":
       case "microTime":
         return this.time(value, type.kind);
@@ -185,6 +191,11 @@ export class ValueWalk {
       // defineProperty, because assigning to a key named __proto__ would not make a member
       if (after !== before) Object.defineProperty(map, key, { value: after, enumerable: true, writable: true, configurable: true });
     }
+  }
+
+  private bytes(text: string): unknown {
+    const normal = normalBase64(text);
+    return normal.ok ? normal.value : this.fail(`illegal base64 data at input byte ${normal.error}`);
   }
 
   private time(value: unknown, kind: "time" | "microTime"): unknown {
@@ -251,6 +262,7 @@ export class ValueWalk {
 function zeroOf(type: FieldType): unknown {
   switch (type.kind) {
     case "string":
+    case "bytes":
       return "";
     case "int32":
     case "int64":

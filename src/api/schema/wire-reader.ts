@@ -85,6 +85,13 @@ export class WireReader {
     return (this.high | 0) * 4294967296 + low;
   }
 
+  /** The bytes up to `end`, not copied. */
+  bytes(end: number): Uint8Array {
+    const start = this.at;
+    this.at = end;
+    return this.body.subarray(start, end);
+  }
+
   text(end: number): string {
     if (this.failure !== undefined) return "";
     const start = this.at;

@@ -130,7 +130,7 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
   }
 
   list(request: CollectionRequest): Result<ListBody, Status> {
-    if (mayComeFromCopy(request)) this.#listCopies.demand();
+    if (mayComeFromCopy(request, this.#ports.definition)) this.#listCopies.demand();
     return listPage(this.store, request, this.#asked(request));
   }
 

@@ -15,6 +15,7 @@ import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "./limits";
 import type { Digest } from "../../core/base/ports";
 import { seal, unseal } from "../../core/base/sealed-text";
 import { parseFieldSelector } from "../meta/field-selector";
+import type { ResourceDefinition } from "../registry/resource";
 import type { CollectionRequest } from "../rpc/store";
 import { inRange, type KeyRange } from "./keys";
 import type { Published } from "./publisher";
@@ -71,9 +72,10 @@ export function parseStoreName(name: string): StoreIdentity {
 /**
  * Whether "any version" is good enough for this request: a whole list at resourceVersion 0. The store answers a list of one name: the client has
  * just changed that object (`kubectl delete`, `wait`). The store answers a page that continues: it has the revision of its first page.
- * `limit` does not matter, because upstream ignores it at resourceVersion 0.
+ * Confidential objects never leave their store as a copy. `limit` does not matter, because upstream ignores it at resourceVersion 0.
  */
-export function mayComeFromCopy(request: CollectionRequest): boolean {
+export function mayComeFromCopy(request: CollectionRequest, { confidential }: Pick<ResourceDefinition, "confidential">): boolean {
+  if (confidential) return false;
   if (request.verb !== "list" || request.resourceVersion !== "0" || request.continueToken !== "") return false;
   if (request.resourceVersionMatch !== "" && request.resourceVersionMatch !== "NotOlderThan") return false;
   const fields = parseFieldSelector(request.fieldSelector);

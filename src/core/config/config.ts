@@ -27,6 +27,8 @@ export interface Config {
   maxRequestsInFlight: number;
   /** the same for writes */
   maxMutatingRequestsInFlight: number;
+  /** no other machine reaches this server: it may serve what is confidential. `npm start` says so; a deployed Worker never does */
+  loopbackOnly: boolean;
 }
 
 /** Upstream's answer to an empty `--service-cluster-ip-range` (pkg/kubeapiserver/options). */
@@ -91,6 +93,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     maxEndpointsPerSlice,
     maxRequestsInFlight,
     maxMutatingRequestsInFlight,
+    loopbackOnly: vars.LOOPBACK_ONLY === "true",
   });
 }
 

@@ -25,6 +25,7 @@ function parse(env: Env): Result<Config, Status> {
     MAX_ENDPOINTS_PER_SLICE: env.MAX_ENDPOINTS_PER_SLICE,
     MAX_REQUESTS_INFLIGHT: env.MAX_REQUESTS_INFLIGHT,
     MAX_MUTATING_REQUESTS_INFLIGHT: env.MAX_MUTATING_REQUESTS_INFLIGHT,
+    LOOPBACK_ONLY: env.LOOPBACK_ONLY,
   });
   if (config.ok) return config;
   const problems = config.error.join("; ");

@@ -22,7 +22,7 @@ export async function answerOfCopy(
   request: CollectionRequest,
   definition: ResourceDefinition,
 ): Promise<Response | undefined> {
-  if (!mayComeFromCopy(request)) return undefined;
+  if (!mayComeFromCopy(request, definition)) return undefined;
   const name = storeName(cluster, storedResource(definition));
   const copy = await lists.find(name, () => readCopy(env, name));
   if (!copy) return undefined;

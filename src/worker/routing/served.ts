@@ -1,5 +1,9 @@
-/** The registry as routes see it: group and version -> resources, without those whose feature gate is off. Built once per isolate. */
+/**
+ * The registry as routes see it: group and version -> resources. Without those whose feature gate is off, and without confidential ones where other
+ * machines reach the server: there is no access control yet. Built once per isolate.
+ */
 import type { Env } from "../../../durable-objects/env";
+import { assert } from "../../core/base/assert";
 import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { configOf } from "./config-guard";
@@ -12,15 +16,25 @@ export interface ServedVersion {
   reviews: ReadonlyMap<string, Review>;
 }
 
-/** All that a server serves. One object for each combination of gates, so that it can be the key of a cache. */
+/** All that a server serves. One object for each `Reach`, so that it can be the key of a cache. */
 export interface ServedApis {
   /** in the registry's order */
   versions: readonly ServedVersion[];
 }
 
-/** With all gates on; and without the ServiceCIDR and IPAddress APIs. */
-const everything = servedWhere(() => true);
-const withoutMultiCidr = servedWhere(({ gate }) => gate !== "MultiCIDRServiceAllocator");
+/** What of the configuration decides about what is served. */
+interface Reach {
+  /** the ServiceCIDR and IPAddress APIs */
+  multiCidr: boolean;
+  /** what only few may read */
+  confidential: boolean;
+}
+
+const apisOf = (reach: Reach): ServedApis =>
+  servedWhere(({ gate, confidential }) => (gate === undefined || reach.multiCidr) && (!confidential || reach.confidential));
+const APIS: readonly (ServedApis & Reach)[] = [true, false].flatMap((multiCidr) =>
+  [true, false].map((confidential) => ({ ...apisOf({ multiCidr, confidential }), multiCidr, confidential })),
+);
 
 function servedWhere(isServed: (definition: ResourceDefinition) => boolean): ServedApis {
   const versions = new Map<
@@ -43,7 +57,11 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
 /** What this isolate serves under its configuration. */
 export function servedApis(env: Env): ServedApis {
   const config = configOf(env);
-  return config.ok && !config.value.featureGates.MultiCIDRServiceAllocator ? withoutMultiCidr : everything;
+  const multiCidr = !config.ok || config.value.featureGates.MultiCIDRServiceAllocator;
+  const confidential = config.ok && config.value.loopbackOnly;
+  const found = APIS.find((apis) => apis.multiCidr === multiCidr && apis.confidential === confidential);
+  assert(found !== undefined, "served: there is one list for each combination");
+  return found;
 }
 
 /** What a group ("" for core) serves in a version; undefined = 404 page not found. */

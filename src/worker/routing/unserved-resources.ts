@@ -4,12 +4,12 @@
  */
 import { type Status, unknownResource } from "../../api/meta/status";
 
-/** By group: the resources, and the subresources of resources that are served. */
+/** By group: the resources, and the subresources of resources that are served. Secrets are served where no other machine reaches the server. */
 const UNSERVED: Readonly<Record<string, string>> = {
   "":
-    "componentstatuses configmaps limitranges persistentvolumeclaims persistentvolumes podtemplates replicationcontrollers " +
-    "resourcequotas secrets serviceaccounts nodes/proxy pods/attach pods/ephemeralcontainers pods/exec pods/log pods/portforward pods/proxy " +
-    "pods/resize services/proxy",
+    "componentstatuses limitranges persistentvolumeclaims persistentvolumes replicationcontrollers " +
+    "resourcequotas secrets nodes/proxy pods/attach pods/ephemeralcontainers pods/exec pods/log pods/portforward pods/proxy " +
+    "pods/resize serviceaccounts/token services/proxy",
   "admissionregistration.k8s.io":
     "mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations validatingadmissionpolicies " +
     "validatingadmissionpolicybindings validatingwebhookconfigurations",

@@ -9,11 +9,15 @@ const some = "create,delete,get,list,patch,update,watch";
 /** name, short names, group and version, namespaced, kind, verbs, categories */
 const resources: [string, string, string, boolean, string, string, string][] = [
   ["bindings", "", "v1", true, "Binding", "create", ""],
+  ["configmaps", "cm", "v1", true, "ConfigMap", all, ""],
   ["endpoints", "ep", "v1", true, "Endpoints", all, ""],
   ["events", "ev", "v1", true, "Event", all, ""],
   ["namespaces", "ns", "v1", false, "Namespace", some, ""],
   ["nodes", "no", "v1", false, "Node", all, ""],
   ["pods", "po", "v1", true, "Pod", all, "all"],
+  ["podtemplates", "", "v1", true, "PodTemplate", all, ""],
+  ["secrets", "", "v1", true, "Secret", all, ""],
+  ["serviceaccounts", "sa", "v1", true, "ServiceAccount", all, ""],
   ["services", "svc", "v1", true, "Service", all, "all"],
   ["selfsubjectreviews", "", "authentication.k8s.io/v1", false, "SelfSubjectReview", "create", ""],
   ["tokenreviews", "", "authentication.k8s.io/v1", false, "TokenReview", "create", ""],
@@ -54,7 +58,7 @@ describe("kubectl api-resources", () => {
 
   it("short names, singular names, kinds and groups: resolve", () => {
     const line =
-      "get svc,service,Service,po,no,ns,ev,ep,ip,ipaddress,servicecidr,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
+      "get svc,service,Service,po,no,ns,ev,ep,ip,cm,sa,secret,podtemplate,ipaddress,servicecidr,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
     expect(kubectl.run(`${line} -A`).code).toBe(0);
     expect(kubectl.run("get all -A").out).toContain("service/kubernetes");
   });
@@ -215,7 +219,7 @@ describe("kubectl and resources that are not served", () => {
     `the server could not find the requested resource: ${name} is not served; see kubectl api-resources and docs/compatibility.md for what is`;
   it.each([
     { line: "get deployments", err: noType("deployments") },
-    { line: "get configmaps,services", err: noType("configmaps") },
+    { line: "get limitranges,services", err: noType("limitranges") },
     { line: "autoscale deployment web --max=3", err: noType("deployment") },
     { line: "rollout status deployment/web", err: noType("deployment") },
     { line: "rollout restart service/kubernetes", err: 'error: services "kubernetes" restarting is not supported' },
@@ -223,7 +227,7 @@ describe("kubectl and resources that are not served", () => {
     { line: "top nodes", err: "error: Metrics API not available" },
     { line: "scale service kubernetes --replicas=2", err: notFound },
     { line: "get service kubernetes --subresource=scale", err: notFound },
-    { line: "create configmap c", err: `error: failed to create configmap: ${notServed("configmaps")}` },
+    { line: "create token default", err: `error: failed to create token: ${notServed("serviceaccounts/token")}` },
     { line: "create deployment d --image=i", err: `error: failed to create deployment: ${notServed("deployments.apps")}` },
     { line: "create job j --image=i", err: `error: failed to create job: ${notServed("jobs.batch")}` },
     { line: "get --raw /api/v1/persistentvolumes", err: `Error from server (NotFound): ${notServed("persistentvolumes")}` },

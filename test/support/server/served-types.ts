@@ -50,6 +50,26 @@ export const servedTypes: readonly ServedType[] = [
   },
   {
     served: "v1",
+    resource: "podtemplates",
+    content: () => ({ template: { metadata: { labels: { app: "a" } }, spec: { containers: [container] } } }),
+  },
+  {
+    served: "v1",
+    resource: "configmaps",
+    content: () => ({ data: { "app.conf": "a=1", empty: "" }, binaryData: { "blob.bin": "AAEC/w==" }, immutable: false }),
+  },
+  {
+    served: "v1",
+    resource: "secrets",
+    content: () => ({ data: { token: "AAEC/w==", empty: "" }, type: "example.com/token" }),
+  },
+  {
+    served: "v1",
+    resource: "serviceaccounts",
+    content: () => ({ secrets: [{ name: "s" }], imagePullSecrets: [{ name: "p" }], automountServiceAccountToken: false }),
+  },
+  {
+    served: "v1",
     resource: "namespaces",
     content: () => ({}),
     status: { conditions: [condition] },

@@ -1,5 +1,5 @@
-/** Static defaulting of pods: upstream pkg/apis/core/v1/defaults.go. The additions of admission plugins (service accounts, tolerations) are not made. */
-import type { Pod } from "../../meta/kubernetes";
+/** Static defaulting of pods and pod templates: upstream pkg/apis/core/v1/defaults.go. The additions of admission plugins (service accounts, tolerations) are not made. */
+import type { Pod, PodTemplate } from "../../meta/kubernetes";
 
 type PodSpec = NonNullable<Pod["spec"]>;
 type Container = PodSpec["containers"][number];
@@ -28,16 +28,14 @@ function defaultProbe(probe: Probe | undefined): void {
   if (probe.grpc) probe.grpc.service ??= "";
 }
 
-function defaultContainer(container: Container, hostNetwork: boolean): void {
+function defaultContainer(container: Container): void {
   container.imagePullPolicy ||= defaultPullPolicy(container.image ?? "");
   container.terminationMessagePath ||= "/dev/termination-log";
   container.terminationMessagePolicy ||= "File";
   for (const port of container.ports ?? []) {
     port.protocol ||= "TCP";
-    if (hostNetwork) port.hostPort ||= port.containerPort;
   }
-  const resources = (container.resources ??= {});
-  if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
+  container.resources ??= {};
   defaultProbe(container.livenessProbe);
   defaultProbe(container.readinessProbe);
   defaultProbe(container.startupProbe);
@@ -70,22 +68,42 @@ function defaultPodStatus(pod: Pod): void {
   else if (status.hostIP) status.hostIPs = [{ ip: status.hostIP }];
 }
 
-export function defaultPod(pod: Pod): void {
-  defaultPodStatus(pod);
-  const spec = pod.spec;
-  if (!spec) return;
+/** What SetDefaults_PodSpec and the defaults of its parts add, to Pods and to templates of Pods. */
+function defaultPodSpec(spec: PodSpec): void {
   spec.restartPolicy ||= "Always";
   spec.dnsPolicy ||= "ClusterFirst";
   spec.terminationGracePeriodSeconds ??= 30;
   spec.securityContext ??= {};
   spec.schedulerName ||= "default-scheduler";
-  spec.enableServiceLinks ??= true;
   if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
   else if (spec.serviceAccount) spec.serviceAccountName = spec.serviceAccount;
-  const hostNetwork = spec.hostNetwork === true;
-  for (const container of spec.containers ?? []) defaultContainer(container, hostNetwork);
-  for (const container of spec.initContainers ?? []) defaultContainer(container, hostNetwork);
+  for (const container of spec.containers ?? []) defaultContainer(container);
+  for (const container of spec.initContainers ?? []) defaultContainer(container);
   for (const volume of spec.volumes ?? []) defaultVolume(volume);
+}
+
+/** What SetDefaults_Pod adds to a container, and no template of Pods has. */
+function defaultContainerOfPod({ ports, resources }: Container, hostNetwork: boolean): void {
+  for (const port of ports ?? []) if (hostNetwork) port.hostPort ||= port.containerPort;
+  if (resources?.limits) resources.requests = { ...resources.limits, ...resources.requests };
+}
+
+export function defaultPod(pod: Pod): void {
+  defaultPodStatus(pod);
+  const spec = pod.spec;
+  if (!spec) return;
+  defaultPodSpec(spec);
+  spec.enableServiceLinks ??= true;
+  const hostNetwork = spec.hostNetwork === true;
+  for (const container of spec.containers ?? []) defaultContainerOfPod(container, hostNetwork);
+  for (const container of spec.initContainers ?? []) defaultContainerOfPod(container, hostNetwork);
+}
+
+/** A template always has metadata and a spec: to Go they are structs. */
+export function defaultPodTemplate(object: PodTemplate): void {
+  const template = (object.template ??= {});
+  template.metadata ??= {};
+  defaultPodSpec((template.spec ??= { containers: [] }));
 }
 
 /** Guaranteed: cpu and memory limited and requested alike everywhere. BestEffort: nothing anywhere. Upstream pkg/apis/core/helper/qos. */

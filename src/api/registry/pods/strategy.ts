@@ -1,65 +1,22 @@
 /** Pods: the parts of upstream pkg/registry/core/pod and ValidatePod that a Service network without kubelets needs. */
 import { semanticEqual } from "../../meta/equality";
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
+import { forbiddenField, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Pod } from "../../meta/kubernetes";
-import { validateDNS1123Label, validateDNS1123Subdomain } from "../../meta/names";
 import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
-import { PROTOCOLS } from "../protocols";
 import type { Change, Strategy } from "../resource";
 import { defaultPod, qosClassOf } from "./defaults";
+import { type Container, type PodSpec, validatePodSpec } from "./validate-spec";
 
-type PodSpec = NonNullable<Pod["spec"]>;
-type Container = PodSpec["containers"][number];
-
-const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
-const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 const FINISHED = ["Succeeded", "Failed"];
 const MUTABLE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-function validate(pod: Pod): FieldError[] {
+function validate({ spec }: Pod): FieldError[] {
+  if (!spec) return [required("spec.containers")];
   const errors: FieldError[] = [];
-  const spec = pod.spec;
-  if (!spec?.containers?.length) errors.push(required("spec.containers"));
-  if (!spec) return errors;
-  const names = new Set<string>();
-  (spec.initContainers ?? []).forEach((container, i) => validateContainer(`spec.initContainers[${i}]`, container, names, errors));
-  (spec.containers ?? []).forEach((container, i) => validateContainer(`spec.containers[${i}]`, container, names, errors));
-  oneOf("spec.restartPolicy", spec.restartPolicy, RESTART_POLICIES, errors);
-  oneOf("spec.dnsPolicy", spec.dnsPolicy, DNS_POLICIES, errors);
-  validateName("spec.nodeName", spec.nodeName, validateDNS1123Subdomain, errors);
-  validateName("spec.serviceAccountName", spec.serviceAccountName, validateDNS1123Subdomain, errors);
-  validateName("spec.hostname", spec.hostname, validateDNS1123Label, errors);
-  validateName("spec.subdomain", spec.subdomain, validateDNS1123Label, errors);
+  validatePodSpec(spec, "spec", errors);
   return errors;
-}
-
-function oneOf(field: string, value: string | undefined, supported: readonly string[], errors: FieldError[]): void {
-  if (!value) errors.push(required(field));
-  else if (!supported.includes(value)) errors.push(notSupported(field, value, supported));
-}
-
-/** Checks a name that may be absent. */
-function validateName(field: string, value: string | undefined, rule: (name: string) => string[], errors: FieldError[]): void {
-  if (value) for (const message of rule(value)) errors.push(invalidValue(field, value, message));
-}
-
-function validateContainer(field: string, container: Container, names: Set<string>, errors: FieldError[]): void {
-  const { name = "", image = "" } = container;
-  if (name === "") errors.push(required(`${field}.name`));
-  else for (const message of validateDNS1123Label(name)) errors.push(invalidValue(`${field}.name`, name, message));
-  if (names.has(name)) errors.push(duplicate(`${field}.name`, name));
-  names.add(name);
-  if (image === "") errors.push(required(`${field}.image`));
-  (container.ports ?? []).forEach((port, i) => {
-    const at = `${field}.ports[${i}]`;
-    if (!port.containerPort) errors.push(required(`${at}.containerPort`));
-    else if (port.containerPort < 1 || port.containerPort > 65535) {
-      errors.push(invalidValue(`${at}.containerPort`, port.containerPort, "must be between 1 and 65535, inclusive"));
-    }
-    oneOf(`${at}.protocol`, port.protocol, PROTOCOLS, errors);
-  });
 }
 
 /** The new spec with its changeable members taken from the stored one; the result must equal the stored spec. */

@@ -1,6 +1,7 @@
 /** The table of `kubectl get services`. Source: upstream pkg/printers/internalversion/printers.go (printService). */
 import { ageSince } from "../../meta/age";
 import type { Service, ServicePort } from "../../meta/kubernetes";
+import { labelsText } from "../common-columns";
 import type { Cell, ColumnDefinition } from "../resource";
 import { listOf, portsOf, type ServiceSpec, specOf } from "./predicates";
 
@@ -32,7 +33,7 @@ export function serviceCells(service: Service, now: number): Cell[] {
     externalIP(service, spec),
     portsOf(spec).map(portText).join(",") || MISSING,
     ageSince(service.metadata?.creationTimestamp, now),
-    selectorText(spec.selector),
+    labelsText(spec.selector),
   ];
 }
 
@@ -64,10 +65,4 @@ function ingressOf(service: Service): string[] {
 function portText(port: ServicePort): string {
   const protocol = port.protocol ?? "TCP";
   return port.nodePort ? `${port.port}:${port.nodePort}/${protocol}` : `${port.port}/${protocol}`;
-}
-
-/** Keys in order, as label selectors print (upstream labels.FormatLabels). */
-function selectorText(selector: Record<string, string> | undefined): string {
-  const keys = Object.keys(selector ?? {}).sort();
-  return keys.map((key) => `${key}=${selector?.[key] ?? ""}`).join(",") || MISSING;
 }

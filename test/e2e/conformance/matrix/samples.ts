@@ -25,6 +25,24 @@ export const samples: Readonly<Record<string, Sample>> = {
     change: { path: ["spec", "publishNotReadyAddresses"], value: true },
     status: { conditions: [condition] },
   },
+  "/configmaps": {
+    content: () => ({ data: { "app.conf": "a=1" }, binaryData: { "blob.bin": "AAEC" } }),
+    change: { path: ["data"], value: { "app.conf": "a=2" } },
+  },
+  "/secrets": {
+    content: () => ({ type: "example.com/token", data: { token: "czNjcjN0" } }),
+    change: { path: ["data"], value: { token: "bmV3ZXI=" } },
+  },
+  "/serviceaccounts": {
+    content: () => ({ imagePullSecrets: [{ name: "pull" }] }),
+    change: { path: ["automountServiceAccountToken"], value: false },
+  },
+  "/podtemplates": {
+    content: () => ({
+      template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "main", image: "example.com/image:1" }] } },
+    }),
+    change: { path: ["template", "spec", "priority"], value: 7 },
+  },
   "/endpoints": {
     content: () => ({ subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80 }] }] }),
     change: { path: ["subsets"], value: [{ addresses: [{ ip: "192.0.2.2" }], ports: [{ port: 80, protocol: "TCP" }] }] },

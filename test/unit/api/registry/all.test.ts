@@ -53,6 +53,14 @@ it("flags of each kind: upstream's", () => {
   expect(row("namespaces")).toEqual(["none", false, true, false, false, "ns"]);
   expect(row("events")).toEqual(["none", true, true, false, true, "ev"]);
   expect(row("endpoints")).toEqual(["none", true, true, false, true, "ep"]);
+  expect(row("configmaps")).toEqual(["none", false, true, false, true, "cm"]);
+  expect(row("secrets")).toEqual(["none", false, true, false, true, ""]);
+  expect(row("serviceaccounts")).toEqual(["none", false, true, true, true, "sa"]);
+  expect(row("podtemplates")).toEqual(["spec", false, true, true, true, ""]);
+});
+
+it("confidential: Secrets alone", () => {
+  expect(definitions.filter(({ confidential }) => confidential).map(({ resource }) => resource)).toEqual(["secrets"]);
 });
 
 it("deletecollection: every resource but namespaces", () => {

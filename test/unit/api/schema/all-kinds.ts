@@ -9,10 +9,14 @@ import {
 import { LeaseSchema } from "../../../../src/api/schema/coordination";
 import { BindingSchema } from "../../../../src/api/schema/core-bindings";
 import { EndpointsSchema } from "../../../../src/api/schema/core-endpoints";
+import { ConfigMapSchema } from "../../../../src/api/schema/core-config-maps";
 import { CoreEventSchema } from "../../../../src/api/schema/core-events";
 import { NamespaceSchema } from "../../../../src/api/schema/core-namespaces";
 import { NodeSchema } from "../../../../src/api/schema/core-nodes";
+import { PodTemplateSchema } from "../../../../src/api/schema/core-pod-templates";
 import { PodSchema } from "../../../../src/api/schema/core-pods";
+import { SecretSchema } from "../../../../src/api/schema/core-secrets";
+import { ServiceAccountSchema } from "../../../../src/api/schema/core-service-accounts";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
 import { EndpointSliceSchema } from "../../../../src/api/schema/discovery";
 import { EventsEventSchema } from "../../../../src/api/schema/events";
@@ -26,6 +30,10 @@ export const ALL_KINDS: readonly MessageSchema[] = [
   NamespaceSchema,
   NodeSchema,
   PodSchema,
+  PodTemplateSchema,
+  ConfigMapSchema,
+  SecretSchema,
+  ServiceAccountSchema,
   BindingSchema,
   EvictionSchema,
   EndpointsSchema,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
 import { EndpointSliceSchema } from "../../../../src/api/schema/discovery";
 import { LeaseSchema } from "../../../../src/api/schema/coordination";
+import { SecretSchema } from "../../../../src/api/schema/core-secrets";
 import { NodeSchema } from "../../../../src/api/schema/core-nodes";
 import { decodeJson, decodeUtf8, validateValue } from "../../../../src/api/schema/decode-json";
 import type { MessageSchema } from "../../../../src/api/schema/types";
@@ -132,7 +133,26 @@ describe("decodeJson: values", () => {
   });
 });
 
+describe("decodeJson: bytes", () => {
+  it.each<{ name: string; data: object; want: object }>([
+    { name: "stand in base64", data: { a: "AAEC", b: "" }, want: { data: { a: "AAEC", b: "" } } },
+    { name: "in another form are normalised", data: { a: "AA\nE=" }, want: { data: { a: "AAE=" } } },
+    { name: "of null are none", data: { a: null }, want: { data: { a: "" } } },
+    { name: "of no key are absence", data: {}, want: {} },
+  ])("$name", ({ data, want }) => {
+    expect(valueOf({ data }, SecretSchema)).toEqual(want);
+  });
+});
+
 describe("decodeJson: errors", () => {
+  it.each<[string, unknown, string]>([
+    ["no base64", "c2VjcmV0!", "illegal base64 data at input byte 8"],
+    ["a number", 7, "json: cannot unmarshal number into Go struct field Secret.data of type []uint8"],
+    ["an object", {}, "json: cannot unmarshal object into Go struct field Secret.data of type []uint8"],
+  ])("bytes, %s: an error without the value", (_, value, want) => {
+    expect(causeOf({ data: { a: value } }, SecretSchema)).toBe(want);
+  });
+
   it.each<[string, object, string]>([
     [
       "message",

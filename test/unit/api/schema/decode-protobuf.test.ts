@@ -3,6 +3,7 @@ import { SubjectAccessReviewSchema } from "../../../../src/api/schema/authorizat
 import { LeaseSchema } from "../../../../src/api/schema/coordination";
 import { NamespaceSchema } from "../../../../src/api/schema/core-namespaces";
 import { PodSchema } from "../../../../src/api/schema/core-pods";
+import { SecretSchema } from "../../../../src/api/schema/core-secrets";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
 import { decodeJson } from "../../../../src/api/schema/decode-json";
 import { decodeProtobuf } from "../../../../src/api/schema/decode-protobuf";
@@ -109,6 +110,12 @@ describe("decodeProtobuf: rules", () => {
       hex: "08ffffffffffffffffff01",
       schema: DeleteOptionsSchema,
       want: { gracePeriodSeconds: -1 },
+    },
+    {
+      name: "bytes are base64, empty ones too",
+      hex: nest(2, text(1, "a"), "1203000102") + nest(2, text(1, "b"), "1200"),
+      schema: SecretSchema,
+      want: { data: { a: "AAEC", b: "" } },
     },
     { name: "a zero-length time is null", hex: nest(1, nest(8), nest(9)), schema: ServiceSchema, want: { metadata: {} } },
     {

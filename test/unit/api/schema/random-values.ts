@@ -1,5 +1,6 @@
 /** Random values of a schema in the form that decoding returns, drawn from a seeded generator. */
 import type { Random } from "../../../../src/core/base/ports";
+import { encodeBase64 } from "../../../../src/core/base/base64";
 import { formatMicroTime, formatTime } from "../../../../src/api/schema/instant";
 import type { Field, FieldType, MessageSchema } from "../../../../src/api/schema/types";
 
@@ -37,6 +38,8 @@ export class RandomValues {
         return this.integer(Number.MAX_SAFE_INTEGER, nonZero);
       case "bool":
         return nonZero || this.random.next() < 0.5;
+      case "bytes":
+        return encodeBase64(this.text(nonZero));
       case "time":
         return formatTime({ seconds: this.seconds(), nanos: 0 });
       case "microTime":

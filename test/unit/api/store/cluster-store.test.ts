@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
+import { secretsDefinition } from "../../../../src/api/registry/secrets/definition";
 import { ClusterStore, type ClusterStorePorts } from "../../../../src/api/store/cluster-store";
 import { AWAITED_REVISIONS_MAX } from "../../../../src/api/store/limits";
 import type { StoreExtension } from "../../../../src/api/store/extension";
@@ -21,10 +22,10 @@ class World {
   namespace: ReturnType<typeof aNamespace> | false = aNamespace("ns");
   readonly store: ClusterStore;
 
-  constructor(extension?: StoreExtension<undefined>) {
+  constructor(extension?: StoreExtension<undefined>, definition = leasesDefinition) {
     const ports: ClusterStorePorts = {
       cluster: "default",
-      definition: leasesDefinition,
+      definition,
       serviceFamilies: ["IPv4"],
       clock: this.scheduler.clock(),
       random: seededRandom(1),
@@ -160,6 +161,15 @@ describe("news of writes for others", () => {
     expect(world.store.list(collectionRequest(leasesDefinition, { resourceVersion: "0" })).ok).toBe(true);
     await world.scheduler.pass(1_000);
     expect(world.published).toEqual(["list/default/leases.coordination.k8s.io"]);
+  });
+
+  it("a list of Secrets of any version: publishes no copy", async () => {
+    const world = new World(undefined, secretsDefinition);
+    const secret = { metadata: { name: "a", namespace: "ns" }, data: { a: "AAEC" } };
+    expect(await world.run(world.store.write(createRequest(secret)))).toMatchObject({ ok: true });
+    expect(world.store.list(collectionRequest(secretsDefinition, { resourceVersion: "0" })).ok).toBe(true);
+    await world.scheduler.pass(600_000);
+    expect(world.published).toEqual([]);
   });
 });
 

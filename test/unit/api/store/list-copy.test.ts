@@ -4,6 +4,7 @@ import { LIST_COPY_AGE_MAX_MS, LIST_COPY_CHARS_MAX } from "../../../../src/api/s
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import { eventsDefinition, eventsGroupEventsDefinition } from "../../../../src/api/registry/events/definition";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
+import { secretsDefinition } from "../../../../src/api/registry/secrets/definition";
 import type { CollectionRequest } from "../../../../src/api/rpc/store";
 import { listOfCopy, listPage } from "../../../../src/api/store/list-page";
 import { namespaceRange } from "../../../../src/api/store/keys";
@@ -68,7 +69,11 @@ describe("mayComeFromCopy", () => {
     ["deletecollection", { verb: "deletecollection" }, false],
   ];
   it.each(cases)("list %s (%j): from a copy %s", (_, overrides, expected) => {
-    expect(mayComeFromCopy(collectionRequest(leasesDefinition, { resourceVersion: "0", ...overrides }))).toBe(expected);
+    expect(mayComeFromCopy(collectionRequest(leasesDefinition, { resourceVersion: "0", ...overrides }), leasesDefinition)).toBe(expected);
+  });
+
+  it("list of Secrets: never from a copy", () => {
+    expect(mayComeFromCopy(collectionRequest(secretsDefinition, { resourceVersion: "0" }), secretsDefinition)).toBe(false);
   });
 });
 

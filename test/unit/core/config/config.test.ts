@@ -47,6 +47,7 @@ describe("parseConfig: defaults and accepted values", () => {
         maxEndpointsPerSlice: 100,
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
+        loopbackOnly: false,
       });
     }
   });

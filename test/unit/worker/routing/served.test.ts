@@ -1,10 +1,11 @@
-/** With the gate MultiCIDRServiceAllocator off the APIs ServiceCIDR and IPAddress are as if they had never been. */
+/** With the gate MultiCIDRServiceAllocator off the APIs ServiceCIDR and IPAddress are as if they had never been, as are Secrets away from loopback. */
 import { describe, expect, it } from "vitest";
 import { send } from "../client";
 import { fakeEnv } from "../fake-env";
 
 const on = fakeEnv().env;
 const off = fakeEnv({}, { FEATURE_GATES: "MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false" }).env;
+const local = fakeEnv({}, { LOOPBACK_ONLY: "true" }).env;
 const AGGREGATED = { Accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
 
 async function ask(env: typeof on, path: string, headers: Record<string, string> = {}) {
@@ -45,5 +46,31 @@ describe("MultiCIDRServiceAllocator=false", () => {
 
   it("Services: served as with the gate on", async () => {
     expect((await ask(off, "/api/v1/services")).code).toBe(200);
+  });
+});
+
+describe("a server that other machines reach", () => {
+  it.each(["/api/v1/secrets", "/api/v1/namespaces/default/secrets", "/api/v1/namespaces/default/secrets/s", "/api/v1/watch/secrets"])(
+    "%s: not served; on loopback: served",
+    async (path) => {
+      const refused = await ask(on, path);
+      expect([refused.code, refused.text]).toEqual([404, expect.stringContaining("secrets is not served")]);
+      expect((await ask(local, path)).code).toBe(200);
+    },
+  );
+
+  it.each([
+    ["/api/v1", {}],
+    ["/api", { Accept: AGGREGATED.Accept }],
+    ["/openapi/v3/api/v1", {}],
+    ["/openapi/v2", {}],
+  ])("%s: does not name Secrets; on loopback: names them", async (path, headers) => {
+    const named = async (env: typeof on) => /"(name|resource)":"secrets"|"kind":"Secret"/.test((await ask(env, path, headers)).text);
+    expect(await named(on)).toBe(false);
+    expect(await named(local)).toBe(true);
+  });
+
+  it.each(["false", "1", "TRUE", ""])("LOOPBACK_ONLY=%j: Secrets are not served", async (LOOPBACK_ONLY) => {
+    expect((await ask(fakeEnv({}, { LOOPBACK_ONLY }).env, "/api/v1/secrets")).code).toBe(404);
   });
 });

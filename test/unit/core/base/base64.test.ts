@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from "../../../../src/api/meta/base64";
+import { base64Length, decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url, normalBase64 } from "../../../../src/core/base/base64";
 
 it.each([
   ["", ""],
@@ -31,4 +31,34 @@ it.each([
 
 it.each(["AQ", "A===", "AQ=", "-_8A", "AQ==AQ=="])("decodeBase64 of %j: undefined", (encoded) => {
   expect(decodeBase64(encoded)).toBeUndefined();
+});
+
+it.each<[text: string, want: string]>([
+  ["", ""],
+  ["AQI=", "AQI="],
+  ["A\nQ\r\nI=\n", "AQI="],
+  ["AQ=\n=", "AQ=="],
+  ["AZ==", "AQ=="],
+])("normalBase64 of %j: %j, as Go decodes and encodes it", (text, want) => {
+  expect(normalBase64(text)).toEqual({ ok: true, value: want });
+});
+
+it.each<[text: string, at: number]>([
+  ["a", 0],
+  ["AQI", 0],
+  ["AAAAAQ", 4],
+  ["AQI=A", 4],
+  ["AQ=", 3],
+  ["AQ=A", 2],
+  ["AQ==\nAQ==", 5],
+  ["=", 0],
+  ["A=", 1],
+  ["AA-A", 2],
+  ["AA é", 2],
+])("normalBase64 of %j: an error at byte %i, as Go's decoder", (text, at) => {
+  expect(normalBase64(text)).toEqual({ ok: false, error: at });
+});
+
+it.each(["", "f", "fo", "foo", "foob"])("base64Length of the form of %j: its bytes", (text) => {
+  expect(base64Length(encodeBase64(text))).toBe(text.length);
 });

@@ -112,6 +112,29 @@ describe("pods/eviction", () => {
     expect((await ask("GET", `${pods}/evicted/eviction`)).code).toBe(405);
   });
 
+  it("an eviction: its watchers see why the Pod goes before it goes; a dry run shows them nothing", async () => {
+    await makePod("disrupted", {}, { suite: "disrupted" });
+    const { items, metadata } = (await ask("GET", `${pods}?labelSelector=suite%3Ddisrupted`)).body as unknown as {
+      items: unknown[];
+      metadata: { resourceVersion: string };
+    };
+    expect(items).toHaveLength(1);
+    expect((await ask("POST", `${pods}/disrupted/eviction?dryRun=All`, eviction("disrupted"))).code).toBe(201);
+    expect((await ask("POST", `${pods}/disrupted/eviction`, eviction("disrupted"))).code).toBe(201);
+    const query = `watch=true&labelSelector=suite%3Ddisrupted&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}`;
+    const events = await (await fetch(`${server.url}/api/v1/${pods}?${query}`)).text();
+    const seen = events
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string; object: Answer["body"] & { status: { conditions: unknown[] } } });
+    expect(seen.map(({ type }) => type)).toEqual(["MODIFIED", "DELETED"]);
+    for (const { object } of seen) {
+      expect(object.status.conditions).toMatchObject([
+        { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" },
+      ]);
+    }
+  });
+
   it("discovery: lists binding, bindings and eviction", async () => {
     const { resources } = (await (await fetch(`${server.url}/api/v1`)).json()) as { resources: { name: string }[] };
     const told = resources.filter(({ name }) => /binding|eviction/.test(name));

@@ -180,7 +180,7 @@ function requiredKey(element: JsonObject, mergeKey: string): JsonValue {
 }
 
 /** Go's %v of a map: `map[a:1 b:x]`, keys sorted. */
-function goMap(value: JsonValue): string {
+export function goMap(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
   if (!isJsonObject(value)) return value === null ? "<nil>" : String(value);
   const members = Object.keys(value)

@@ -77,8 +77,8 @@ export interface DeletionRules<T extends KubeObject> {
 
 /** The effect on an object of a document that is created under it. */
 export type ActionEffect<T extends KubeObject, D extends KubeObject> =
-  /** deletes the object */
-  | { does: "delete"; options(document: D): DeleteOptions }
+  /** deletes the object; before that, a write of its own marks it, so that watchers see why it goes */
+  | { does: "delete"; options(document: D): DeleteOptions; mark(object: T, now: number): void }
   /** changes the object past the rules of its strategy; `change` returns why it cannot (the reason of a 409) */
   | { does: "change"; validate(document: D): FieldError[]; change(object: T, document: D, now: number): string | undefined };
 
@@ -109,6 +109,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   gate?: "MultiCIDRServiceAllocator";
   /** The objects hold what only few may read. No copy leaves their store, and only a server that is out of others' reach serves them. */
   confidential?: true;
+  /** version -> the warning of every answer to a request in that version (upstream: the types' prerelease lifecycle) */
+  deprecations?: Readonly<Record<string, string>>;
   singular: string;
   kind: string;
   shortNames: readonly string[];

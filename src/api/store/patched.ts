@@ -3,10 +3,10 @@ import { err, ok, type Result } from "../../core/base/result";
 import { applyConfiguration } from "../fields/apply";
 import type { KubeObject } from "../meta/kubernetes";
 import { applyJsonPatch } from "../patch/json-patch";
-import type { JsonObject } from "../schema/json-value";
+import type { JsonObject, JsonValue } from "../schema/json-value";
 import { applyMergePatch } from "../patch/merge-patch";
 import { type PatchError, patchErrorStatus } from "../patch/patch-error";
-import { applyStrategicMerge } from "../patch/strategic-merge";
+import { applyStrategicMerge, goMap } from "../patch/strategic-merge";
 import { badRequest, invalid, type Status } from "../meta/status";
 import { apiVersionOf } from "../meta/type-meta";
 import { fieldContextOf, type FieldWriter, setManagedFields } from "./field-tracking";
@@ -30,7 +30,7 @@ export function patched(
   const current = { kind: served.kind, apiVersion, ...shown(served, JSON.parse(stored) as KubeObject) };
   const changed = change(request, current as unknown as JsonObject, served);
   if (!changed.ok) return err(patchErrorStatus(changed.error));
-  const text = fieldValidation === "Strict" ? JSON.stringify(changed.value) : "";
+  const text = fieldValidation === "Strict" ? printed(request, changed.value) : "";
   const decoded = decode(changed.value, served, version);
   if (!decoded.ok) return decoded;
   const { typeMeta, object, problems } = decoded.value;
@@ -96,6 +96,11 @@ function change(request: ChangingPatch, current: JsonObject, served: ResourceDef
     case "strategic":
       return applyStrategicMerge(current, request.patch, served.schema);
   }
+}
+
+/** What a strict refusal shows: of a strategic merge patch the patch as Go prints a map, else the patched object. */
+function printed({ patchType, patch }: ChangingPatch, patchedValue: JsonObject): string {
+  return patchType === "strategic" ? goMap(JSON.parse(patch) as JsonValue) : JSON.stringify(patchedValue);
 }
 
 /** Upstream leaves kind and name of this refusal empty, so that its message begins with a space. */

@@ -3,6 +3,7 @@
  * since. Order of checks: upstream apiserver registry/generic/registry/store.go (Create, Update, Delete).
  */
 import { assert } from "../../core/base/assert";
+import { semanticEqual } from "../meta/equality";
 import type { KubeObject } from "../meta/kubernetes";
 import { appliedUidConflict, checkDeletePreconditions, uidConflict } from "../meta/preconditions";
 import { conflict, notFound } from "../meta/status";
@@ -56,14 +57,19 @@ function prepareAction(request: WriteRequest & { verb: "act" }, current: StoredO
   const { name } = request.key;
   if (!current) return refuse(notFound(definition, name));
   const effect = definition.actions?.find((action) => action.name === request.action)?.effect;
-  assert(effect?.does === "change", "only actions that change the object come here");
+  assert(effect, "only actions of the kind come here");
   const document = JSON.parse(request.document) as KubeObject;
   const before = JSON.parse(current.data) as KubeObject;
-  const { uid = "", resourceVersion = "" } = document.metadata ?? {};
+  const { uid = "", resourceVersion = "" } = (effect.does === "change" ? document.metadata : effect.options(document).preconditions) ?? {};
   const preconditions = { ...(uid === "" ? {} : { uid }), ...(resourceVersion === "" ? {} : { resourceVersion }) };
   const failed = checkDeletePreconditions(definition, before.metadata ?? {}, preconditions);
   if (failed) return refuse(failed);
   const after = JSON.parse(current.data) as KubeObject;
+  if (effect.does === "delete") {
+    effect.mark(after, facts.clock.now());
+    if (semanticEqual(after, before)) return { kind: "unchanged", data: current.data, warnings: [] };
+    return { kind: "put", key: current.key, after, before, code: 200, dryRun: request.options.dryRun, warnings: [] };
+  }
   const why = effect.change(after, document, facts.clock.now());
   if (why !== undefined) return refuse(conflict({ ...definition, resource: `${definition.resource}/${request.action}` }, name, why));
   return { kind: "put", key: current.key, after, before, code: 201, dryRun: request.options.dryRun, warnings: [] };

@@ -13,7 +13,7 @@ import { rawDeleteOptions } from "./delete-options";
 import { validateDeleteOptions } from "../http/raw-delete-options";
 import { parseWriteOptions } from "../http/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
-import { write } from "./write";
+import { type Refusal, write } from "./write";
 
 export async function act(request: ResourceRequest, action: ActionDefinition): Promise<Response> {
   const { definition, namespace, version } = request.info;
@@ -27,9 +27,32 @@ export async function act(request: ResourceRequest, action: ActionDefinition): P
   if (mismatch) return refuse(request, mismatch, warnings);
   const wanted = writeOf(request, action, document, options.value);
   if (!wanted.ok) return refuse(request, wanted.error, warnings);
-  const written = await write(request, wanted.value);
+  const marked = await mark(request, action, document, wanted.value);
+  if (!marked.ok) return refuse(request, marked.error.status, [...warnings, ...marked.error.warnings]);
+  const written = await write(request, marked.value);
   if (!written.ok) return refuse(request, written.error.status, [...warnings, ...written.error.warnings]);
   return refuse(request, created(), warnings);
+}
+
+/**
+ * Before a deletion the object says why it goes, in a write of its own; a dry run changes nothing. The deletion's precondition names the
+ * revision that this write has made. Upstream: EvictionREST addConditionAndDeletePod.
+ */
+async function mark(
+  request: ResourceRequest,
+  action: ActionDefinition,
+  document: KubeObject,
+  wanted: WriteRequest,
+): Promise<Result<WriteRequest, Refusal>> {
+  if (wanted.verb !== "delete" || wanted.options.dryRun) return ok(wanted);
+  const { key, options } = wanted;
+  const version = { group: request.info.definition.group, version: request.info.version };
+  const ownOptions: WriteOptions = { dryRun: false, fieldManager: "", fieldValidation: "Ignore", force: false, ...version };
+  const marked = await write(request, { verb: "act", key, action: action.name, document: JSON.stringify(document), options: ownOptions });
+  if (!marked.ok) return marked;
+  if (options.preconditions.resourceVersion === undefined) return ok(wanted);
+  const resourceVersion = (JSON.parse(marked.value.object) as KubeObject).metadata?.resourceVersion ?? "";
+  return ok({ ...wanted, options: { ...options, preconditions: { ...options.preconditions, resourceVersion } } });
 }
 
 /** The document as a write at the store of the object. */

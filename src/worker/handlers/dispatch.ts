@@ -12,7 +12,7 @@ import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
 import { parseQuery } from "../http/request-url";
 import { type Handler, type ResourceRequest, shapeOf } from "./resource-request";
-import { renderingOf, statusResponse } from "../http/respond";
+import { renderingOf, statusResponse, warned } from "../http/respond";
 import type { ServedVersion } from "../routing/served";
 import { createReview } from "./reviews";
 import { type Asked, dryRunLabel } from "../http/asked";
@@ -74,7 +74,7 @@ export async function dispatch({
   const target = requestTarget(cluster, served, rest, request.method, queryBool(query, "watch"));
   if (target.kind === "refused") return statusResponse(target.status);
   const asked = target.kind === "review" ? askedReview(target, served, request) : askedFor(target, request);
-  const count = counting({ cluster, asked, dryRun: dryRunLabel(query), begunMs: nowNoted() });
+  const count = counting({ cluster, asked, dryRun: dryRunLabel(query), begunMs: nowNoted(), deprecated: deprecationsOf(target) });
   if (target.kind === "review") {
     const review = served.reviews.get(target.resource);
     if (!review) return statusResponse(unknownResource());
@@ -122,21 +122,30 @@ function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { heade
   return { verb, group, version, resource, subresource: under, namespace, name, headers };
 }
 
+function deprecationsOf(target: RequestTarget): string[] {
+  if (target.kind !== "resource") return [];
+  const { definition, version } = target.info;
+  const text = definition.deprecations?.[version];
+  return text === undefined ? [] : [text];
+}
+
 interface Begun {
   cluster: string;
   asked: Asked;
   dryRun: string;
   begunMs: number;
+  /** warnings of every answer */
+  deprecated: readonly string[];
 }
 
 /** Counts the answer of the request, and hands it on. */
 type Count = (response: Response) => Response;
 
-function counting({ cluster, asked, dryRun, begunMs }: Begun): Count {
+function counting({ cluster, asked, dryRun, begunMs, deprecated }: Begun): Count {
   return (response) => {
     requestMetrics.note(cluster, asked, dryRun, response.status, Math.max(0, Date.now() - begunMs) / 1000);
     terminations.note(cluster, asked, response);
-    return response;
+    return warned(response, deprecated);
   };
 }
 

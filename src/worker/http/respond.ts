@@ -43,6 +43,18 @@ export function statusResponse(status: Status, rendering: Rendering = "compact",
   return response;
 }
 
+/** The answer with further warnings before its own. */
+export function warned(response: Response, warnings: readonly string[]): Response {
+  if (warnings.length === 0) return response;
+  // The headers of an answer that came from an object are read-only. Its body goes on untouched.
+  const answer = new Response(response.body, response);
+  const own = response.headers.get("Warning");
+  answer.headers.delete("Warning");
+  for (const header of warningHeaders(warnings)) answer.headers.append("Warning", header);
+  if (own !== null) answer.headers.append("Warning", own);
+  return answer;
+}
+
 /** What upstream's router answers outside every served group. */
 export function pageNotFound(): Response {
   return textResponse(404, "404 page not found\n");

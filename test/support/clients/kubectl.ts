@@ -74,13 +74,13 @@ export function kubectlAgainstServer(): Kubectl {
     run,
     ok: (line, input) => {
       const { code, out, err } = run(line, input === undefined ? {} : { input });
-      expect({ line, code, err }).toEqual({ line, code: 0, err: "" });
+      expect({ line, code, err: withoutDeprecations(err) }).toEqual({ line, code: 0, err: "" });
       return out.trimEnd();
     },
     refused: (line, { code = 1, ...options } = {}) => {
       const outcome = run(line, options);
       expect({ line, code: outcome.code, err: outcome.err }).toMatchObject({ line, code });
-      return outcome.err.trimEnd();
+      return withoutDeprecations(outcome.err).trimEnd();
     },
     background: (line) => {
       const child = spawn(kubectl, words(line), { env: environment, stdio: ["ignore", "pipe", "pipe"] });
@@ -139,4 +139,9 @@ export function expectLines(text: string, wanted: readonly string[]): void {
   let next = 0;
   for (const line of described(text)) if (line === wanted[next]) next++;
   expect({ missing: wanted[next], in: text }).toEqual({ missing: undefined, in: text });
+}
+
+/** kubectl tells on standard error that a version or a kind is deprecated, whatever else it says. */
+function withoutDeprecations(err: string): string {
+  return err.replace(/^Warning: \S+ \S+ is deprecated in v1\.\d+\+.*\n/gm, "");
 }

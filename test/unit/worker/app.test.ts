@@ -460,6 +460,76 @@ describe("list and watch", () => {
   });
 });
 
+describe("deprecations", () => {
+  const ENDPOINTS = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"';
+  const BETA = (kind: string) => `299 - "networking.k8s.io/v1beta1 ${kind} is deprecated in v1.34+, unavailable in v1.37+"`;
+  const object = { metadata: { name: "a" } };
+  it.each<[string, RequestInit, string]>([
+    ["/api/v1/endpoints", {}, ENDPOINTS],
+    ["/api/v1/endpoints?watch=true", {}, ENDPOINTS],
+    ["/api/v1/namespaces/x/endpoints/a", {}, ENDPOINTS],
+    ["/api/v1/namespaces/x/endpoints", post(object), ENDPOINTS],
+    ["/api/v1/namespaces/x/endpoints/a", { ...post(object), method: "PUT" }, ENDPOINTS],
+    [
+      "/api/v1/namespaces/x/endpoints/a",
+      { method: "PATCH", body: "{}", headers: { "Content-Type": "application/merge-patch+json" } },
+      ENDPOINTS,
+    ],
+    ["/api/v1/namespaces/x/endpoints/a", { method: "DELETE" }, ENDPOINTS],
+    ["/api/v1/namespaces/x/endpoints", { method: "DELETE" }, ENDPOINTS],
+    ["/apis/networking.k8s.io/v1beta1/servicecidrs", {}, BETA("ServiceCIDR")],
+    ["/apis/networking.k8s.io/v1beta1/servicecidrs/a/status", {}, BETA("ServiceCIDR")],
+    ["/apis/networking.k8s.io/v1beta1/ipaddresses/10.96.0.1", {}, BETA("IPAddress")],
+  ])("%s with %o: a warning", async (path, init, want) => {
+    expect((await ask(path, init)).response.headers.get("Warning")).toBe(want);
+  });
+
+  it("the newer version, and a path that is not served: no warning", async () => {
+    for (const path of ["/apis/networking.k8s.io/v1/servicecidrs", "/apis/networking.k8s.io/v1beta1", "/api/v1/endpoints/a/b/c"]) {
+      expect((await ask(path)).response.headers.get("Warning"), path).toBeNull();
+    }
+  });
+
+  it("a warning of the object itself: comes after that of its version", async () => {
+    const { response } = await ask("/api/v1/namespaces/x/endpoints", post({ ...object, foo: 1 }));
+    expect(response.headers.get("Warning")).toBe(`${ENDPOINTS}, 299 - "unknown field \\"foo\\""`);
+  });
+});
+
+describe("eviction", () => {
+  const PATH = "/api/v1/namespaces/x/pods/a/eviction";
+  const pod = '{"metadata":{"name":"a","uid":"u","resourceVersion":"8"}}';
+  const written: Answers = { write: () => ({ ok: true, code: 200, object: pod, warnings: [], gone: false }) };
+  const writes = async (path: string, document: unknown) => {
+    const { calls, response } = await ask(path, post(document), written);
+    expect(response.status).toBe(201);
+    return calls.map(({ argument }) => argument as WriteRequest);
+  };
+
+  it("a Pod: is marked, then deleted, under the revision that the mark has made", async () => {
+    const [mark, remove] = await writes(PATH, { metadata: { name: "a" }, deleteOptions: { preconditions: { resourceVersion: "7" } } });
+    expect(mark).toMatchObject({ verb: "act", action: "eviction", key: { namespace: "x", name: "a" }, options: { dryRun: false } });
+    expect(remove).toMatchObject({ verb: "delete", options: { preconditions: { resourceVersion: "8" } } });
+    const unconditional = await writes(PATH, { metadata: { name: "a" } });
+    expect(unconditional[1]).toMatchObject({ verb: "delete", options: { preconditions: {} } });
+  });
+
+  it("a dry run: does not mark", async () => {
+    for (const path of [`${PATH}?dryRun=All`, PATH]) {
+      const deleteOptions = path === PATH ? { dryRun: ["All"] } : {};
+      expect((await writes(path, { metadata: { name: "a" }, deleteOptions })).map(({ verb }) => verb)).toEqual(["delete"]);
+    }
+  });
+
+  it("a Pod that cannot be marked: is not deleted", async () => {
+    const missing: Answers = {
+      write: () => ({ ok: false, status: notFound({ group: "", resource: "pods", kind: "Pod" }, "a"), warnings: [] }),
+    };
+    const { response, calls } = await ask(PATH, post({ metadata: { name: "a" } }), missing);
+    expect([response.status, calls.length]).toEqual([404, 1]);
+  });
+});
+
 describe("Audit-ID", () => {
   it.each([
     "/api",

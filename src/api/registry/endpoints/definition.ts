@@ -27,6 +27,7 @@ export const endpointsDefinition = defineResource<Endpoints>({
   ...COMMON,
   group: "",
   versions: ["v1"],
+  deprecations: { v1: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" },
   resource: "endpoints",
   singular: "endpoints",
   kind: "Endpoints",

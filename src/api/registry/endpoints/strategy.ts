@@ -4,6 +4,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { Endpoints } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
+import { warnOfAddress } from "../address-warnings";
 import { BASE_STRATEGY } from "../base-strategy";
 import { PROTOCOLS } from "../protocols";
 import type { Strategy } from "../resource";
@@ -12,8 +13,6 @@ import { specialAddressMessages } from "../special-addresses";
 type Subset = NonNullable<Endpoints["subsets"]>[number];
 type Address = NonNullable<Subset["addresses"]>[number];
 type Port = NonNullable<Subset["ports"]>[number];
-
-const DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 
 function validateEndpoints(endpoints: Endpoints): FieldError[] {
   const errors: FieldError[] = [];
@@ -70,5 +69,13 @@ export const endpointsStrategy: Strategy<Endpoints> = {
     for (const subset of endpoints.subsets ?? []) for (const port of subset.ports ?? []) port.protocol ??= "TCP";
   },
   validate: validateEndpoints,
-  warnings: () => [DEPRECATED],
+  warnings(endpoints) {
+    const warnings: string[] = [];
+    (endpoints.subsets ?? []).forEach((subset, i) => {
+      for (const member of ["addresses", "notReadyAddresses"] as const) {
+        (subset[member] ?? []).forEach(({ ip }, j) => warnOfAddress(`subsets[${i}].${member}[${j}].ip`, ip, warnings));
+      }
+    });
+    return warnings;
+  },
 };

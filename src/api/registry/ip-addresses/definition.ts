@@ -18,6 +18,7 @@ export const ipAddressesDefinition = defineResource<IPAddress>({
   ...COMMON,
   group: "networking.k8s.io",
   versions: ["v1", "v1beta1"],
+  deprecations: { v1beta1: "networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+" },
   resource: "ipaddresses",
   gate: "MultiCIDRServiceAllocator",
   singular: "ipaddress",

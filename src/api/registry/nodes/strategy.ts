@@ -5,6 +5,7 @@ import type { Node } from "../../meta/kubernetes";
 import { validateLabelValue, validateQualifiedName } from "../../meta/names";
 import { semanticEqual } from "../../meta/equality";
 import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
+import { warnOfCIDR } from "../address-warnings";
 import { BASE_STRATEGY, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 
@@ -73,5 +74,21 @@ function validateUpdate({ after, before }: Change<Node>): FieldError[] {
   return errors;
 }
 
+/** Source: upstream pkg/registry/core/node/strategy.go (nodeWarnings). */
+function warningsOf({ spec }: Node): string[] {
+  const warnings: string[] = [];
+  if (spec?.configSource) warnings.push("spec.configSource: the feature is removed");
+  if (spec?.externalID) warnings.push("spec.externalID: this field is deprecated, and is unused by Kubernetes");
+  (spec?.podCIDRs ?? []).forEach((cidr, i) => warnOfCIDR(`spec.podCIDRs[${i}]`, cidr, warnings));
+  return warnings;
+}
+
 /** A create keeps its status: kubelets register with it. */
-export const nodeStrategy: Strategy<Node> = { ...BASE_STRATEGY, defaults, validate, prepareForUpdate: keepStatus, validateUpdate };
+export const nodeStrategy: Strategy<Node> = {
+  ...BASE_STRATEGY,
+  defaults,
+  validate,
+  prepareForUpdate: keepStatus,
+  validateUpdate,
+  warnings: warningsOf,
+};

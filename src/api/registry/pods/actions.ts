@@ -17,6 +17,18 @@ function validateBinding({ target }: Binding): FieldError[] {
   return errors;
 }
 
+/** Sets the condition to True; its time moves only when it was not. The other conditions keep their places. */
+function setTrue(pod: Pod, condition: { type: string; reason?: string; message?: string }, now: number): void {
+  const status = (pod.status ??= {});
+  const conditions = (status.conditions ??= []);
+  const place = conditions.findIndex(({ type }) => type === condition.type);
+  const before = conditions[place];
+  const since = before?.status === "True" ? before.lastTransitionTime : undefined;
+  const next = { ...condition, status: "True", lastTransitionTime: since ?? rfc3339Seconds(now) };
+  if (place < 0) conditions.push(next);
+  else conditions[place] = next;
+}
+
 /** Binds the Pod; returns why it cannot be bound. */
 function bind(pod: Pod, binding: Binding, now: number): string | undefined {
   const metadata = (pod.metadata ??= {});
@@ -31,10 +43,7 @@ function bind(pod: Pod, binding: Binding, now: number): string | undefined {
   if (labels) metadata.labels = { ...metadata.labels, ...labels };
   const status = (pod.status ??= {});
   delete status.nominatedNodeName;
-  const others = status.conditions?.filter(({ type }) => type !== SCHEDULED) ?? [];
-  const before = status.conditions?.find(({ type }) => type === SCHEDULED);
-  const since = before?.status === "True" ? before.lastTransitionTime : undefined;
-  status.conditions = [...others, { type: SCHEDULED, status: "True", lastTransitionTime: since ?? rfc3339Seconds(now) }];
+  setTrue(pod, { type: SCHEDULED }, now);
   return undefined;
 }
 
@@ -60,5 +69,9 @@ export const evictionAction = defineAction<Pod, Eviction>({
   otherVersions: ["v1beta1"],
   schema: EvictionSchema,
   description: "Asks for a Pod to leave its node.",
-  effect: { does: "delete", options: ({ deleteOptions }) => deleteOptions ?? {} },
+  effect: {
+    does: "delete",
+    options: ({ deleteOptions }) => deleteOptions ?? {},
+    mark: (pod, now) => setTrue(pod, { type: "DisruptionTarget", reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" }, now),
+  },
 });

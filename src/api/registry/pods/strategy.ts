@@ -7,6 +7,7 @@ import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { defaultPod, qosClassOf } from "./defaults";
 import { type Container, type PodSpec, validatePodSpec } from "./validate-spec";
+import { podWarnings } from "./warnings";
 
 const FINISHED = ["Succeeded", "Failed"];
 const MUTABLE =
@@ -68,5 +69,7 @@ export const podStrategy: Strategy<Pod> = {
     if (before.metadata?.ownerReferences) after.metadata.ownerReferences = before.metadata.ownerReferences;
     else delete after.metadata.ownerReferences;
   },
+  // Upstream warns of no update: people seldom change Pods themselves.
+  warnings: (pod, before) => (before ? [] : podWarnings(pod)),
   deletion: { graceSeconds },
 };

@@ -9,6 +9,7 @@ export const serviceCIDRsDefinition = defineResource<ServiceCIDR>({
   ...COMMON,
   group: "networking.k8s.io",
   versions: ["v1", "v1beta1"],
+  deprecations: { v1beta1: "networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+" },
   resource: "servicecidrs",
   gate: "MultiCIDRServiceAllocator",
   singular: "servicecidr",

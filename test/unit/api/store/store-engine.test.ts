@@ -207,6 +207,21 @@ describe("update", () => {
 });
 
 describe("patch", () => {
+  it("a strict strategic merge patch with an unknown field: the refusal prints the patch as Go prints it, other patches the object", async () => {
+    const world = new StoreWorld();
+    await world.create(aLease("a", { holderIdentity: "me" }));
+    const patch = { spec: { foo: [1, "x", true, null], holderIdentity: "you" } };
+    const strict = { fieldValidation: "Strict" as const };
+    const refused = async (type: "strategic" | "merge") => {
+      const result = await world.patch("a", type, patch, strict);
+      return result.ok ? "" : result.status.message;
+    };
+    expect(await refused("strategic")).toBe(
+      ' "" is invalid: patch: Invalid value: "map[spec:map[foo:[1 x true <nil>] holderIdentity:you]]": strict decoding error: unknown field "spec.foo"',
+    );
+    expect(await refused("merge")).toMatch(/^ "" is invalid: patch: Invalid value: "\{\\"kind\\":\\"Lease\\".*: strict decoding error: /);
+  });
+
   it("json, merge and strategic merge patches: each changes the object by its own rules", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a", { holderIdentity: "x" }, { labels: { a: "1", b: "2" } }));

@@ -44,9 +44,13 @@ describe("validation", () => {
   });
 });
 
-it("a write: warns of the deprecation, and sets the protocol TCP", () => {
-  const { object, warnings } = create<Endpoints>(definition, { metadata: { name: "a" }, subsets: [{ addresses, ports: [{ port: 80 }] }] });
-  expect(warnings).toEqual(["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]);
+it("a write: sets the protocol TCP, and warns of addresses in another form", () => {
+  const notReadyAddresses = [{ ip: "2001:DB8::1" }];
+  const subsets = [{ addresses, notReadyAddresses, ports: [{ port: 80 }] }];
+  const { object, warnings } = create<Endpoints>(definition, { metadata: { name: "a" }, subsets });
+  expect(warnings).toEqual([
+    'subsets[0].notReadyAddresses[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+  ]);
   expect(object.subsets?.[0]?.ports).toEqual([{ port: 80, protocol: "TCP" }]);
 });
 

@@ -108,3 +108,12 @@ it("selectable field spec.unschedulable: false when absent", () => {
   expect(definition.selectableFields({})).toEqual({ "spec.unschedulable": "false" });
   expect(definition.selectableFields({ spec: { unschedulable: true } } as Node)).toEqual({ "spec.unschedulable": "true" });
 });
+
+it("a Node with fields of old, or a CIDR with host bits: upstream's warnings", () => {
+  const spec = { configSource: {}, externalID: "x", podCIDRs: ["10.0.0.1/24"] };
+  expect(definition.strategy.warnings({ metadata: { name: "n" }, spec } as Node)).toEqual([
+    "spec.configSource: the feature is removed",
+    "spec.externalID: this field is deprecated, and is unused by Kubernetes",
+    'spec.podCIDRs[0]: CIDR value "10.0.0.1/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.1/32"?)',
+  ]);
+});

@@ -62,4 +62,22 @@ describe("eviction", () => {
     expect(options({ deleteOptions: { gracePeriodSeconds: 0 } } as Eviction)).toEqual({ gracePeriodSeconds: 0 });
     expect(options({})).toEqual({});
   });
+
+  it("an eviction: marks the Pod first; its condition keeps place and time when it is set again", () => {
+    if (evictionAction.effect.does !== "delete") throw new Error("an eviction deletes the Pod");
+    const { mark } = evictionAction.effect;
+    const ready = { type: "Ready", status: "True" };
+    const pod = aPod({ status: { phase: "Running", conditions: [ready] } });
+    mark(pod, NOW);
+    const marked = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "EvictionByEvictionAPI",
+      message: "Eviction API: evicting",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    };
+    expect(pod.status?.conditions).toEqual([ready, marked]);
+    mark(pod, NOW + 60_000);
+    expect(pod.status?.conditions).toEqual([ready, marked]);
+  });
 });

@@ -127,6 +127,9 @@ export const serviceRows = {
   "test/integration/network: FinalizersRepairLoop, FinalizersPatchStatus, ServiceCIDR28bits": {
     holds: "the last finalizer frees address and port whichever endpoint took it; a /28 works",
   },
+  "test/integration/service/loadbalancer_test.go: allocateLoadBalancerNodePorts (7)": {
+    holds: "false keeps the node ports, frees those that are set to 0, and takes those that are named; true allocates",
+  },
   "test/integration/service: ExternalName internalTrafficPolicy (3), externalIPs drop, ClusterIPSelector": {
     holds: "fields that the type does not have are absent; `spec.clusterIP!=None` selects",
   },

@@ -5,7 +5,7 @@
  * |---------------------------------------------|----------------------------------------------------|
  * | create NodePort, LoadBalancer               | one number per port number, shared by its protocols |
  * | update, any type -> NodePort, LoadBalancer  | one for each port that has none or a new one        |
- * | allocateLoadBalancerNodePorts: false        | only what the client names                          |
+ * | allocateLoadBalancerNodePorts: false        | only what the client names; a port without one goes |
  * | externalTrafficPolicy Local on LoadBalancer | healthCheckNodePort                                 |
  *
  * What goes is the difference of `heldNodePorts`. Inside one Service the rules are upstream's, across Services a number is taken per
@@ -17,7 +17,14 @@ import { assert } from "../../core/base/assert";
 import { type FieldError, invalidValue } from "../../api/meta/field-errors";
 import type { Service, ServicePort } from "../../api/meta/kubernetes";
 import { NODE_PORT_MAX, NODE_PORT_MIN } from "./node-port-range";
-import { needsHealthCheckNodePort, needsNodePort, portsOf, type ServiceSpec, specOf } from "../../api/registry/services/predicates";
+import {
+  choosesNodePorts,
+  needsHealthCheckNodePort,
+  needsNodePort,
+  portsOf,
+  type ServiceSpec,
+  specOf,
+} from "../../api/registry/services/predicates";
 import type { NodePort } from "./node-port-storage";
 
 export const OUTSIDE_NODE_PORT_RANGE = `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_MIN}-${NODE_PORT_MAX}`;
@@ -145,11 +152,6 @@ function namedNumbers(spec: ServiceSpec): number[] {
   const numbers = portsOf(spec).flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
   if (spec.healthCheckNodePort) numbers.push(spec.healthCheckNodePort);
   return numbers;
-}
-
-/** A load balancer that reaches endpoints by itself needs no node ports (KEP-1864). */
-function choosesNodePorts(spec: ServiceSpec): boolean {
-  return spec.type === "NodePort" || spec.allocateLoadBalancerNodePorts !== false;
 }
 
 function protocolOf(port: ServicePort): string {

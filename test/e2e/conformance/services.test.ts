@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
 import { serverForTests } from "../../support/server/server-for-tests";
-import { Api, MERGE_PATCH, brief } from "../../support/clients/api";
+import { Api, APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, brief } from "../../support/clients/api";
 import type { Answer, Body } from "../../support/clients/api";
 
 const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
@@ -279,6 +279,40 @@ upstreamRow("dualstack_test.go", () => {
     const named = specOf(ok(await merge("headless", { type: "ExternalName", externalName: "example.com", clusterIP: null })));
     expect([named.type, named.clusterIP]).toEqual(["ExternalName", undefined]);
     await remove("headless");
+  });
+});
+
+upstreamRow("test/integration/service/loadbalancer_test.go: allocateLoadBalancerNodePorts (7)", () => {
+  const balancer = (allocate: boolean, first: number, second: number): Spec => ({
+    type: "LoadBalancer",
+    allocateLoadBalancerNodePorts: allocate,
+    ports: [
+      { name: "a", port: 80, nodePort: first },
+      { name: "b", port: 81, nodePort: second },
+    ],
+  });
+  const numbers = (body: Body) => specOf(body).ports?.map(({ nodePort }) => nodePort);
+  const off = { allocateLoadBalancerNodePorts: false, ports: [{ port: 81, nodePort: 0 }] };
+  const applied = { apiVersion: "v1", kind: "Service", metadata: { name: "lb" }, spec: balancer(false, 30_180, 0) };
+
+  it.each<[string, () => Promise<Answer>]>([
+    ["PUT", async () => api.send("PUT", `${SERVICES}/lb`, { body: { ...(await read("lb")), spec: balancer(false, 30_180, 0) } })],
+    ["merge patch", () => merge("lb", balancer(false, 30_180, 0))],
+    ["strategic merge patch", () => api.patch(`${SERVICES}/lb`, STRATEGIC_PATCH, { spec: off })],
+    ["apply", () => api.patch(`${SERVICES}/lb`, APPLY_PATCH, applied, { fieldManager: "me", force: "true" })],
+  ])("true to false by %s, one nodePort 0: that port is freed, the other stays", async (_name, write) => {
+    await create("lb", balancer(true, 30_180, 30_181));
+    expect(numbers(ok(await write()))).toEqual([30_180, undefined]);
+    await create("successor", { type: "NodePort", ports: [{ port: 80, nodePort: 30_181 }] });
+    const on = numbers(ok(await merge("lb", { allocateLoadBalancerNodePorts: true }))) ?? [];
+    expect([on[0], Number(on[1]) >= 30_086]).toEqual([30_180, true]);
+    for (const name of ["lb", "successor"]) await remove(name);
+  });
+
+  it("false from the beginning: named numbers alone, and they are kept", async () => {
+    expect(numbers(await create("lb", balancer(false, 0, 30_181)))).toEqual([undefined, 30_181]);
+    expect(numbers(ok(await merge("lb", { selector: { a: "b" } })))).toEqual([undefined, 30_181]);
+    await remove("lb");
   });
 });
 

@@ -3,7 +3,7 @@
  * Source: upstream pkg/registry/core/service/storage/storage.go (patchAllocatedValues, normalizeClusterIPs).
  */
 import type { Service } from "../../meta/kubernetes";
-import { needsClusterIP, needsHealthCheckNodePort, needsNodePort, portsOf, sameList, type ServiceSpec, specOf } from "./predicates";
+import { choosesNodePorts, needsClusterIP, needsHealthCheckNodePort, portsOf, sameList, type ServiceSpec, specOf } from "./predicates";
 
 /** Update only: fills in values that the server gave the stored Service, so that a client without knowledge of a field keeps its value. */
 export function patchAllocatedValues({ after, before }: { after: Service; before: Service }): void {
@@ -13,7 +13,8 @@ export function patchAllocatedValues({ after, before }: { after: Service; before
     if (!spec.clusterIP && old.clusterIP) spec.clusterIP = old.clusterIP;
     if (!spec.clusterIPs?.length && old.clusterIPs?.length) spec.clusterIPs = old.clusterIPs.slice();
   }
-  if (needsNodePort(old) && needsNodePort(spec)) patchNodePorts(spec, old);
+  // Where the server chooses none, a port without a number has none: that is how a client frees one.
+  if (choosesNodePorts(old) && choosesNodePorts(spec)) patchNodePorts(spec, old);
   if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(spec) && !spec.healthCheckNodePort && old.healthCheckNodePort) {
     spec.healthCheckNodePort = old.healthCheckNodePort;
   }

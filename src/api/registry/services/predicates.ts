@@ -55,6 +55,11 @@ export function needsNodePort(spec: ServiceSpec): boolean {
   return spec.type === "NodePort" || spec.type === "LoadBalancer";
 }
 
+/** Whether the server chooses node ports. A load balancer that reaches endpoints by itself needs none (KEP-1864). */
+export function choosesNodePorts(spec: ServiceSpec): boolean {
+  return spec.type === "NodePort" || (spec.type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
+}
+
 export function needsHealthCheckNodePort(spec: ServiceSpec): boolean {
   return spec.type === "LoadBalancer" && spec.externalTrafficPolicy === "Local";
 }

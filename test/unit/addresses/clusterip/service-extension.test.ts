@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { Pairing } from "../../../../src/addresses/clusterip/pairing";
 import type { Service } from "../../../../src/api/meta/kubernetes";
-import type { WriteRequest } from "../../../../src/api/rpc/store";
+import type { PatchType, WriteRequest } from "../../../../src/api/rpc/store";
 import { objectOf, SimApi, statusOf } from "../../../support/sim/api";
 import { checkQuiet } from "../../../support/sim/checks";
 import { NO_FAULTS } from "../../../support/sim/network";
@@ -343,6 +343,66 @@ describe("node ports", () => {
     const off = { spec: { allocateLoadBalancerNodePorts: false } };
     expect(isChosen(objectOf(await api.patch("web", off)).spec?.ports?.[0]?.nodePort), "what it has, it keeps").toBe(true);
     await isQuiet(api);
+  });
+
+  describe("allocateLoadBalancerNodePorts from true to false", () => {
+    const balancer = (allocate: boolean, ...numbers: (number | undefined)[]) => ({
+      type: "LoadBalancer",
+      allocateLoadBalancerNodePorts: allocate,
+      ports: numbers.map((nodePort, i) => ({
+        name: `p${i}`,
+        port: 80 + i,
+        protocol: "TCP",
+        ...(nodePort === undefined ? {} : { nodePort }),
+      })),
+    });
+    const patch = (api: SimApi, patchType: PatchType, body: object): WriteRequest => {
+      const request = api.change("web", body);
+      return request.verb === "patch"
+        ? { ...request, patchType, options: { ...request.options, fieldManager: "me", force: true } }
+        : request;
+    };
+    const update = (api: SimApi, spec: object): WriteRequest => {
+      const { options } = api.creation("web");
+      const key = { namespace: "default", name: "web" };
+      return { verb: "update", key, subresource: "", object: JSON.stringify({ metadata: key, spec }), options } as WriteRequest;
+    };
+    const zero = { ports: [{ port: 81, protocol: "TCP", name: "p1", nodePort: 0 }], allocateLoadBalancerNodePorts: false };
+    const form = { apiVersion: "v1", kind: "Service", metadata: { namespace: "default", name: "web" } };
+
+    it.each<[string, (api: SimApi) => WriteRequest]>([
+      ["a PUT", (api) => update(api, balancer(false, 30_080, 0))],
+      ["a PUT that leaves the number out", (api) => update(api, balancer(false, 30_080, undefined))],
+      ["a merge patch", (api) => patch(api, "merge", { spec: balancer(false, 30_080, 0) })],
+      ["a strategic merge patch", (api) => patch(api, "strategic", { spec: zero })],
+      ["an apply", (api) => patch(api, "apply", { ...form, spec: { type: "LoadBalancer", ...zero } })],
+    ])("%s with one of two numbers 0: just that port is freed", async (_, request) => {
+      const api = await new SimApi().ready();
+      objectOf(await api.create("web", balancer(true, 30_080, 30_081)));
+      const { ports } = objectOf(await api.write(request(api))).spec ?? {};
+      expect(ports?.map(({ nodePort }) => nodePort ?? 0)).toEqual([30_080, 0]);
+      expect(rows(api)).toEqual(["TCP/30080 default/web"]);
+      objectOf(await api.create("other", named(30_081)));
+      await isQuiet(api);
+    });
+
+    it("numbers left as they are: kept; a number named later: taken", async () => {
+      const api = await new SimApi().ready();
+      objectOf(await api.create("web", balancer(true, 30_080)));
+      objectOf(await api.patch("web", { spec: { allocateLoadBalancerNodePorts: false } }));
+      expect(rows(api)).toEqual(["TCP/30080 default/web"]);
+      objectOf(await api.write(update(api, balancer(false, 30_080, 30_081))));
+      expect(rows(api)).toEqual(["TCP/30080 default/web", "TCP/30081 default/web"]);
+      await isQuiet(api);
+    });
+
+    it("back to true: a port without a number gets one", async () => {
+      const api = await new SimApi().ready();
+      objectOf(await api.create("web", balancer(false, 30_080, undefined)));
+      const { ports } = objectOf(await api.patch("web", { spec: { allocateLoadBalancerNodePorts: true } })).spec ?? {};
+      expect([ports?.[0]?.nodePort, isChosen(ports?.[1]?.nodePort)]).toEqual([30_080, true]);
+      await isQuiet(api);
+    });
   });
 
   it("one number for both protocols of a port", async () => {

@@ -6,6 +6,15 @@ import { upstreamRow } from "../../../../conformance/upstream-row";
 const A = "10.0.0.1";
 const B = "10.0.0.2";
 const A6 = "2001:db8::1";
+const BALANCER: Spec = { type: "LoadBalancer" };
+
+/** Ports p and q with the given node ports; undefined = left out. */
+function two(p?: number, q?: number): NonNullable<Spec["ports"]> {
+  return [
+    { name: "p", port: 80, ...(p === undefined ? {} : { nodePort: p }) },
+    { name: "q", port: 81, ...(q === undefined ? {} : { nodePort: q }) },
+  ];
+}
 
 upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServiceDefaultOnRead", () => {
   it.each<{ name: string; given: Spec; want: string[] | undefined }>([
@@ -142,6 +151,30 @@ upstreamRow("TestUpdatePatchAllocatedValues, TestNormalizeClusterIPs, TestServic
       old: { type: "NodePort", ports: [{ port: 80, nodePort: 30001 }] },
       given: { type: "ClusterIP", ports: [{ port: 80 }] },
       want: { type: "ClusterIP", ports: [{ port: 80 }] },
+    },
+    {
+      name: "allocateLoadBalancerNodePorts to false, one of two numbers zeroed",
+      old: { ...BALANCER, allocateLoadBalancerNodePorts: true, ports: two(30001, 30002) },
+      given: { ...BALANCER, allocateLoadBalancerNodePorts: false, ports: two(30001, 0) },
+      want: { ...BALANCER, allocateLoadBalancerNodePorts: false, ports: two(30001, 0) },
+    },
+    {
+      name: "allocateLoadBalancerNodePorts stays false, numbers left out",
+      old: { ...BALANCER, allocateLoadBalancerNodePorts: false, ports: two(30001, 30002) },
+      given: { ...BALANCER, allocateLoadBalancerNodePorts: false, ports: two() },
+      want: { ...BALANCER, allocateLoadBalancerNodePorts: false, ports: two() },
+    },
+    {
+      name: "allocateLoadBalancerNodePorts from false to true, numbers left out",
+      old: { ...BALANCER, allocateLoadBalancerNodePorts: false, ports: two(30001, 30002) },
+      given: { ...BALANCER, allocateLoadBalancerNodePorts: true, ports: two() },
+      want: { ...BALANCER, allocateLoadBalancerNodePorts: true, ports: two() },
+    },
+    {
+      name: "allocateLoadBalancerNodePorts stays true, numbers zeroed",
+      old: { ...BALANCER, allocateLoadBalancerNodePorts: true, ports: two(30001, 30002) },
+      given: { ...BALANCER, allocateLoadBalancerNodePorts: true, ports: two(0, 0) },
+      want: { ...BALANCER, allocateLoadBalancerNodePorts: true, ports: two(30001, 30002) },
     },
     {
       name: "health check port of a local load balancer",

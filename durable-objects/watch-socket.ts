@@ -4,7 +4,7 @@
  */
 import type { CollectionRequest } from "../src/api/rpc/store";
 import type { ClusterStore } from "../src/api/store/cluster-store";
-import { NORMAL_CLOSURE, socketSink } from "../src/api/store/socket-sink";
+import { NORMAL_CLOSURE, sendEvents, socketSink } from "../src/api/store/socket-sink";
 import { refusedWatchFrame } from "../src/api/store/refused-watch";
 import { statusResponse } from "./page-response";
 
@@ -19,13 +19,13 @@ export function watchSocketResponse(store: Pick<ClusterStore<never>, "watch">, r
   let stop: () => void = () => undefined;
   const started = store.watch(
     request,
-    socketSink(server, () => stop()),
+    socketSink(server, () => stop(), request.encoding),
   );
   if (started.ok) stop = started.value.stop;
   else {
-    const frame = refusedWatchFrame(started.error);
+    const frame = refusedWatchFrame(started.error, request.encoding);
     if (frame === undefined) return statusResponse(started.error);
-    server.send(frame);
+    sendEvents(server, frame, request.encoding ?? "json");
     server.close(NORMAL_CLOSURE);
   }
   for (const event of ["close", "error"] as const) server.addEventListener(event, () => stop());

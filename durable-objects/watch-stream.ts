@@ -1,6 +1,6 @@
 /** A watch as an HTTP body, until the client leaves. The rules are in src/api/store/stream-sink. */
 import type { Status } from "../src/api/meta/status";
-import type { CollectionRequest } from "../src/api/rpc/store";
+import type { CollectionRequest, Encoding } from "../src/api/rpc/store";
 import type { ClusterStore } from "../src/api/store/cluster-store";
 import { SOURCE_HEADER } from "../src/api/store/list-source";
 import { refusedWatchFrame } from "../src/api/store/refused-watch";
@@ -8,11 +8,13 @@ import { streamSink, WATCH_BUFFER_BYTES } from "../src/api/store/stream-sink";
 import { statusResponse } from "./page-response";
 
 /** No compressor may hold events back, no proxy may change them. */
-const STREAM_HEADERS = {
-  "Content-Type": "application/json",
-  "Content-Encoding": "identity",
-  "Cache-Control": "no-cache, private, no-transform",
-};
+function streamHeaders(encoding: Encoding | undefined): Record<string, string> {
+  return {
+    "Content-Type": encoding === "protobuf" ? "application/vnd.kubernetes.protobuf;stream=watch" : "application/json",
+    "Content-Encoding": "identity",
+    "Cache-Control": "no-cache, private, no-transform",
+  };
+}
 
 export function watchResponse(
   store: Pick<ClusterStore<never>, "watch" | "source">,
@@ -26,7 +28,7 @@ export function watchResponse(
       start(controller) {
         const started = store.watch(
           request,
-          streamSink(controller, () => stop()),
+          streamSink(controller, () => stop(), request.encoding),
         );
         if (started.ok) stop = started.value.stop;
         else refusal = started.error;
@@ -35,14 +37,14 @@ export function watchResponse(
     },
     new ByteLengthQueuingStrategy({ highWaterMark: WATCH_BUFFER_BYTES }),
   );
-  if (refusal) return refusedWatch(refusal);
+  if (refusal) return refusedWatch(refusal, request.encoding);
   signal.addEventListener("abort", () => stop());
   // A client may leave while the object still starts.
   if (signal.aborted) stop();
-  return new Response(stream, { headers: { ...STREAM_HEADERS, [SOURCE_HEADER]: store.source } });
+  return new Response(stream, { headers: { ...streamHeaders(request.encoding), [SOURCE_HEADER]: store.source } });
 }
 
-function refusedWatch(status: Status): Response {
-  const frame = refusedWatchFrame(status);
-  return frame === undefined ? statusResponse(status) : new Response(frame, { headers: STREAM_HEADERS });
+function refusedWatch(status: Status, encoding: Encoding | undefined): Response {
+  const frame = refusedWatchFrame(status, encoding);
+  return frame === undefined ? statusResponse(status) : new Response(frame, { headers: streamHeaders(encoding) });
 }

@@ -38,6 +38,7 @@ const conventions = {
   "fieldValidation Strict, Warn, Ignore": everywhere,
   "YAML body and answer": everywhere,
   "protobuf body": everywhere,
+  "protobuf answers": everywhere,
   "JSON patch": everywhere,
   "merge patch": everywhere,
   "strategic merge patch": everywhere,

@@ -3,6 +3,8 @@
  * kubectl 1.33 differs in what `describe servicecidr` and `describe ipaddress` read; both forms are here.
  */
 import { describe, expect, it } from "vitest";
+import { PROTOBUF, readAnswer } from "../support/values/protobuf-answers";
+import { eventsOf } from "../support/clients/watch-events";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
@@ -51,10 +53,10 @@ async function send(method: string, path: string, { accept = JSON_ONLY, type = J
     headers: { ...headers, Accept: accept, ...(body === undefined ? {} : { "Content-Type": type }) },
     ...(body === undefined ? {} : { body: sent }),
   });
-  const text = await response.text();
   const contentType = response.headers.get("Content-Type");
-  const json = contentType?.startsWith("application/json") ?? false;
-  return { code: response.status, type: contentType, body: (json ? JSON.parse(text) : { text }) as KubeObject };
+  const readable = contentType === PROTOBUF || (contentType?.startsWith("application/json") ?? false);
+  const answer = readable ? await readAnswer(response) : { text: await response.text() };
+  return { code: response.status, type: contentType, body: answer as KubeObject };
 }
 
 const get = (path: string, accept?: string) => send("GET", path, accept === undefined ? {} : { accept });
@@ -75,23 +77,14 @@ interface WatchEvent {
 async function watch(path: string, accept = JSON_ONLY) {
   const ending = new AbortController();
   const response = await fetch(server.url + path, { headers: { ...headers, Accept: accept }, signal: ending.signal });
-  expect({ code: response.status, type: response.headers.get("Content-Type") }).toEqual({ code: 200, type: "application/json" });
-  if (!response.body) throw new Error("a watch without a body");
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  const type = accept === TYPED ? `${PROTOBUF};stream=watch` : JSON_ONLY;
+  expect({ code: response.status, type: response.headers.get("Content-Type") }).toEqual({ code: 200, type });
+  const events = eventsOf<WatchEvent>(response);
   return {
     next: async (): Promise<WatchEvent> => {
-      for (;;) {
-        const end = rest.indexOf("\n");
-        if (end >= 0) {
-          const line = rest.slice(0, end);
-          rest = rest.slice(end + 1);
-          return JSON.parse(line) as WatchEvent;
-        }
-        const { done, value } = await reader.read();
-        if (done) throw new Error("the watch has ended");
-        rest += value;
-      }
+      const { done, value } = await events.next();
+      if (done) throw new Error("the watch has ended");
+      return value as WatchEvent;
     },
     close: () => {
       ending.abort();

@@ -8,9 +8,9 @@ import { checkState } from "../support/checks/checkers";
 import { observe } from "../support/server/observe";
 import { servedTypes } from "../support/server/served-types";
 import type { ServedType } from "../support/server/served-types";
+import { PROTOBUF, readAnswer } from "../support/values/protobuf-answers";
 import { serverForTests } from "../support/server/server-for-tests";
 
-const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const server = serverForTests();
 afterAll(async () => {
   expect(checkState(await observe(server.url))).toEqual([]);
@@ -44,7 +44,7 @@ class Wire {
   async send(method: string, path: string, body?: Uint8Array): Promise<{ code: number; object: Item }> {
     const headers = { Accept: `${PROTOBUF},application/json`, ...(body ? { "Content-Type": PROTOBUF } : {}) };
     const response = await fetch(`${server.url}${this.#collection}${path}`, { method, headers, ...(body ? { body } : {}) });
-    return { code: response.status, object: (await response.json()) as Item };
+    return { code: response.status, object: (await readAnswer(response)) as Item };
   }
 
   /** `object` as the JSON that Go would have read it from */

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openWatches } from "../support/server/observe";
 import { frame, RawSocket } from "../support/clients/raw-socket";
 import { getJson } from "../support/server/server";
+import { PROTOBUF, readEvent } from "../support/values/protobuf-answers";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
@@ -57,7 +58,7 @@ describe("the handshake", () => {
     ["no version", { "Sec-WebSocket-Version": undefined }, 400],
     ["another version", { "Sec-WebSocket-Version": "8" }, 400],
     ["a version that is none", { "Sec-WebSocket-Version": "x" }, 400],
-    ["only protobuf accepted", { Accept: "application/vnd.kubernetes.protobuf" }, 406],
+    ["only YAML accepted", { Accept: "application/yaml" }, 406],
   ])("a handshake with %s: refused", async (_name, headers, code) => {
     const socket = await openSocket(headers);
     await eventually(() => socket.status).toBe(code);
@@ -96,6 +97,19 @@ describe("the handshake", () => {
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const text = (value: string) => new TextEncoder().encode(value);
+
+describe("protobuf", () => {
+  it("each event: one binary message, without the length that stands before a frame", async () => {
+    const socket = await openSocket({ Accept: PROTOBUF });
+    await eventually(() => socket.status).toBe(101);
+    const names = [await change(), await change()];
+    const events = () => socket.frames.filter(({ opcode }) => opcode === BINARY).map(({ payload }) => readEvent(payload));
+    const named = () => events().map(({ type, object }) => `${type} ${(object["metadata"] as { name: string }).name}`);
+    for (const name of names) await eventually(named).toContain(`ADDED ${name}`);
+    expect(socket.frames.filter(({ opcode }) => opcode === TEXT)).toEqual([]);
+    socket.destroy();
+  });
+});
 
 describe("what a client sends", () => {
   it.each<[string, Uint8Array]>([

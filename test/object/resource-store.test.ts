@@ -18,6 +18,7 @@ import {
   type StoreStub,
   storeStubOf,
 } from "../support/objects/store-stubs";
+import { readFrames } from "../support/values/protobuf-answers";
 import { aLease as lease, createRequest, WRITE } from "../support/worlds/store-world";
 
 const GROUP = "coordination.k8s.io";
@@ -260,6 +261,11 @@ describe("watches", () => {
       object: { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 2 (3)" },
     });
     expect(await reader.next()).toBeUndefined();
+    const asProtobuf = await collect(leasesOf(cluster), GROUP, "leases", { verb: "watch", resourceVersion: "2", encoding: "protobuf" });
+    expect([asProtobuf.status, asProtobuf.headers.get("Content-Type")]).toEqual([200, "application/vnd.kubernetes.protobuf;stream=watch"]);
+    expect(readFrames(new Uint8Array(await asProtobuf.arrayBuffer())).events).toMatchObject([
+      { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 2 (3)" } },
+    ]);
     const future = await collect(leasesOf(cluster), GROUP, "leases", { verb: "watch", resourceVersion: "9" });
     expect([future.status, future.headers.get("Retry-After")]).toEqual([504, "1"]);
     await future.text();

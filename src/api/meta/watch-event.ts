@@ -7,6 +7,10 @@ import { spliceTypeMeta, typeHead } from "./type-meta";
 export type ChangeType = "ADDED" | "MODIFIED" | "DELETED";
 export type EventType = ChangeType | "BOOKMARK" | "ERROR";
 
+/** The annotations of the bookmark that ends the initial events of a streaming list. */
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+export const INITIAL_EVENTS_BLUEPRINT = "kubernetes.io/initial-events-list-blueprint";
+
 /** A frame around the served text of an object (a Table, a PartialObjectMetadata). */
 export function eventFrame(type: EventType, object: string): string {
   return `{"type":"${type}","object":${object}}\n`;
@@ -32,14 +36,14 @@ function initialEventsListBlueprint(kind: string, apiVersion: string): string {
 
 /** Metadata of a bookmark's object: nothing but a resourceVersion, and whether the initial events end there. */
 export function bookmarkMetadata(resourceVersion: string, initialEventsEnd: boolean): ObjectMeta {
-  return { resourceVersion, ...(initialEventsEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}) };
+  return { resourceVersion, ...(initialEventsEnd ? { annotations: { [INITIAL_EVENTS_END]: "true" } } : {}) };
 }
 
 /** The object of a bookmark event: an object of the kind with metadata alone. */
 function bookmarkObject({ kind, apiVersion, resourceVersion, initialEventsEnd = false }: Bookmark): string {
   const metadata = bookmarkMetadata(resourceVersion, initialEventsEnd);
   if (metadata.annotations) {
-    metadata.annotations["kubernetes.io/initial-events-list-blueprint"] = initialEventsListBlueprint(kind, apiVersion);
+    metadata.annotations[INITIAL_EVENTS_BLUEPRINT] = initialEventsListBlueprint(kind, apiVersion);
   }
   return `${typeHead(kind, apiVersion)},"metadata":${JSON.stringify(metadata)}}`;
 }

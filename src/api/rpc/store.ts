@@ -80,9 +80,14 @@ export interface CollectionRequest {
   version: string;
   resource: string;
   representation: Representation;
+  /** of lists and watches; absent = JSON */
+  encoding?: Encoding;
   /** deletecollection only */
   deleteOptions?: DeleteOptionsRequest;
 }
+
+/** How lists and watches are written. Refusals are always JSON. */
+export type Encoding = "json" | "protobuf";
 
 /** The forms that a body can take. */
 export type Representation =

@@ -107,6 +107,14 @@ export const ListMeta: MessageSchema = message(
   { description: "Metadata of a list." },
 );
 
+export const PartialObjectMetadataSchema: MessageSchema = kind(
+  "io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata",
+  "The metadata of any object.",
+  {
+    metadata: plain(1, ref(ObjectMeta), "Metadata of the object."),
+  },
+);
+
 const StatusCause: MessageSchema = message(
   "io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause",
   {

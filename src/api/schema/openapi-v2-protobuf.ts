@@ -4,78 +4,82 @@
  */
 import type { OpenApiSchema } from "./openapi-components";
 import type { OpenApiV2Document } from "./openapi-v2";
-import { VARINT } from "./wire-reader";
-import { delimited, tag, varint } from "./wire-writer";
+import { DELIMITED, VARINT } from "./wire-reader";
+import { WireWriter } from "./wire-writer";
 
-const UTF8 = new TextEncoder();
-
-type Encode = (value: never) => number[];
+/** Writes the fields of a message, the last one first. */
+type Encode = (out: WireWriter, value: never) => void;
+/** Writes a field of this number. */
+type Write = (out: WireWriter, number: number, value: unknown) => void;
 
 /** member of the JSON form -> its number and the writer of its value */
-type Fields = Readonly<Record<string, readonly [number: number, write: (out: number[], number: number, value: unknown) => void]>>;
+type Fields = Readonly<Record<string, readonly [number: number, write: Write]>>;
 
-function text(out: number[], number: number, value: unknown): void {
-  delimited(out, number, UTF8.encode(String(value)));
+function delimited(out: WireWriter, number: number, content: () => void): void {
+  const from = out.length;
+  content();
+  out.close(number * 8 + DELIMITED, from);
 }
 
-function texts(out: number[], number: number, value: unknown): void {
-  for (const one of value as unknown[]) text(out, number, one);
+function backwards(list: readonly unknown[], write: (item: unknown) => void): void {
+  for (let i = list.length - 1; i >= 0; i--) write(list[i]);
 }
 
-function bool(out: number[], number: number, value: unknown): void {
+function text(out: WireWriter, number: number, value: unknown): void {
+  out.textField(number * 8 + DELIMITED, String(value));
+}
+
+function texts(out: WireWriter, number: number, value: unknown): void {
+  backwards(value as unknown[], (one) => text(out, number, one));
+}
+
+function bool(out: WireWriter, number: number, value: unknown): void {
   if (value !== true) return;
-  varint(out, tag(number, VARINT));
-  varint(out, 1n);
+  out.varint(1);
+  out.varint(number * 8 + VARINT);
 }
 
-function one(encode: Encode): (out: number[], number: number, value: unknown) => void {
-  return (out, number, value) => delimited(out, number, encode(value as never));
+function one(encode: Encode): Write {
+  return (out, number, value) => delimited(out, number, () => encode(out, value as never));
 }
 
-function many(encode: Encode): (out: number[], number: number, value: unknown) => void {
-  return (out, number, value) => {
-    for (const item of value as unknown[]) delimited(out, number, encode(item as never));
-  };
+function many(encode: Encode): Write {
+  return (out, number, value) => backwards(value as unknown[], (item) => one(encode)(out, number, item));
 }
 
 /** A message of one field: the pairs of a map. */
 function pairs(number: number, encode: Encode): Encode {
-  return (map: Record<string, unknown>) => {
-    const out: number[] = [];
-    for (const [name, value] of Object.entries(map)) delimited(out, number, pair(name, encode(value as never)));
-    return out;
+  return (out, map: Record<string, unknown>) => {
+    backwards(Object.entries(map), (entry) => pair(out, number, entry as [string, unknown], encode));
   };
 }
 
-function pair(name: string, value: number[]): number[] {
-  const out: number[] = [];
-  text(out, 1, name);
-  delimited(out, 2, value);
-  return out;
+function pair(out: WireWriter, number: number, [name, value]: [string, unknown], encode: Encode): void {
+  delimited(out, number, () => {
+    one(encode)(out, 2, value);
+    text(out, 1, name);
+  });
 }
 
 /** A message around one of several; its field number says which. */
-function choice(number: number, inner: number[]): number[] {
-  const out: number[] = [];
-  delimited(out, number, inner);
-  return out;
+function choice(number: number, inner: Encode): Encode {
+  return (out, value) => delimited(out, number, () => inner(out, value));
 }
 
-function anyValue(value: unknown): number[] {
-  const out: number[] = [];
+function anyValue(out: WireWriter, value: unknown): void {
   text(out, 2, JSON.stringify(value));
-  return out;
 }
 
 /** The members that `fields` names, in their order; `x-…` members go where `extensions` says. */
-function message(value: OpenApiSchema, fields: Fields, extensions = 0): number[] {
-  const out: number[] = [];
-  for (const [name, [number, write]] of Object.entries(fields)) if (value[name] !== undefined) write(out, number, value[name]);
-  if (extensions === 0) return out;
-  for (const [name, member] of Object.entries(value)) {
-    if (name.startsWith("x-")) delimited(out, extensions, pair(name, anyValue(member)));
-  }
-  return out;
+function message(fields: Fields, extensions = 0): Encode {
+  const known = Object.entries(fields).reverse();
+  return (out, value: OpenApiSchema) => {
+    if (extensions !== 0) {
+      const extra = Object.entries(value).filter(([name]) => name.startsWith("x-"));
+      backwards(extra, (entry) => pair(out, extensions, entry as [string, unknown], anyValue));
+    }
+    for (const [name, [number, write]] of known) if (value[name] !== undefined) write(out, number, value[name]);
+  };
 }
 
 const SCHEMA: Fields = {
@@ -85,65 +89,66 @@ const SCHEMA: Fields = {
   default: [5, one(anyValue)],
   required: [19, texts],
   enum: [20, many(anyValue)],
-  additionalProperties: [21, one((value: OpenApiSchema) => choice(1, schema(value)))],
-  type: [22, one((value: string) => choice(1, [...UTF8.encode(value)]))],
-  items: [23, one((value: OpenApiSchema) => choice(1, schema(value)))],
-  properties: [25, one(pairs(1, (value: OpenApiSchema) => schema(value)))],
+  additionalProperties: [21, one(choice(1, schema))],
+  type: [22, one(choice(1, (out, value: string) => out.text(value)))],
+  items: [23, one(choice(1, schema))],
+  properties: [25, one(pairs(1, schema))],
 };
 
-function schema(value: OpenApiSchema): number[] {
-  return message(value, SCHEMA, 31);
+function schema(out: WireWriter, value: OpenApiSchema): void {
+  SCHEMA_MESSAGE(out, value as never);
 }
 
-const BODY_PARAMETER: Fields = { name: [2, text], in: [3, text], required: [4, bool], schema: [5, one(schema)] };
-const QUERY_PARAMETER: Fields = { in: [2, text], description: [3, text], name: [4, text], type: [6, text] };
-const PATH_PARAMETER: Fields = { required: [1, bool], in: [2, text], description: [3, text], name: [4, text], type: [5, text] };
+const SCHEMA_MESSAGE = message(SCHEMA, 31);
+
+const BODY_PARAMETER = message({ name: [2, text], in: [3, text], required: [4, bool], schema: [5, one(schema)] });
+const QUERY_PARAMETER = message({ in: [2, text], description: [3, text], name: [4, text], type: [6, text] });
+const PATH_PARAMETER = message({ required: [1, bool], in: [2, text], description: [3, text], name: [4, text], type: [5, text] });
 
 /** ParametersItem -> Parameter -> body, or other -> query or path */
-function parameter(value: OpenApiSchema): number[] {
-  switch (value["in"]) {
-    case "body":
-      return choice(1, choice(1, message(value, BODY_PARAMETER)));
-    case "path":
-      return choice(1, choice(2, choice(4, message(value, PATH_PARAMETER))));
-    default:
-      return choice(1, choice(2, choice(3, message(value, QUERY_PARAMETER))));
-  }
+const BODY = choice(1, choice(1, BODY_PARAMETER));
+const PATH = choice(1, choice(2, choice(4, PATH_PARAMETER)));
+const QUERY = choice(1, choice(2, choice(3, QUERY_PARAMETER)));
+
+function parameter(out: WireWriter, value: OpenApiSchema): void {
+  const encode = value["in"] === "body" ? BODY : value["in"] === "path" ? PATH : QUERY;
+  encode(out, value as never);
 }
 
-const RESPONSE: Fields = { description: [1, text], schema: [2, one((value: OpenApiSchema) => choice(1, schema(value)))] };
+const RESPONSE = message({ description: [1, text], schema: [2, one(choice(1, schema))] });
 
-const OPERATION: Fields = {
-  tags: [1, texts],
-  description: [3, text],
-  operationId: [5, text],
-  produces: [6, texts],
-  consumes: [7, texts],
-  parameters: [8, many(parameter)],
-  responses: [9, one(pairs(1, (value: OpenApiSchema) => choice(1, message(value, RESPONSE))))],
-};
+const OPERATION = message(
+  {
+    tags: [1, texts],
+    description: [3, text],
+    operationId: [5, text],
+    produces: [6, texts],
+    consumes: [7, texts],
+    parameters: [8, many(parameter)],
+    responses: [9, one(pairs(1, choice(1, RESPONSE)))],
+  },
+  13,
+);
 
-function operation(value: OpenApiSchema): number[] {
-  return message(value, OPERATION, 13);
-}
-
-const PATH_ITEM: Fields = {
-  get: [2, one(operation)],
-  put: [3, one(operation)],
-  post: [4, one(operation)],
-  delete: [5, one(operation)],
-  patch: [8, one(operation)],
+const PATH_ITEM = message({
+  get: [2, one(OPERATION)],
+  put: [3, one(OPERATION)],
+  post: [4, one(OPERATION)],
+  delete: [5, one(OPERATION)],
+  patch: [8, one(OPERATION)],
   parameters: [9, many(parameter)],
-};
+});
 
-const DOCUMENT: Fields = {
+const DOCUMENT = message({
   swagger: [1, text],
-  info: [2, one((value: OpenApiSchema) => message(value, { title: [1, text], version: [2, text] }))],
-  paths: [8, one(pairs(2, (value: OpenApiSchema) => message(value, PATH_ITEM)))],
+  info: [2, one(message({ title: [1, text], version: [2, text] }))],
+  paths: [8, one(pairs(2, PATH_ITEM))],
   definitions: [9, one(pairs(1, schema))],
-};
+});
 
 /** The document as gnostic's Document message. */
 export function encodeOpenApiV2(document: OpenApiV2Document): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(message({ ...document }, DOCUMENT));
+  const out = new WireWriter();
+  DOCUMENT(out, document as never);
+  return out.take();
 }

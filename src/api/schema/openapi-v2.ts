@@ -60,7 +60,7 @@ function operation({ requestBody, responses, parameters, ...rest }: OpenApiSchem
   return {
     ...rest,
     consumes: body ? Object.keys(body.content) : ["*/*"],
-    produces: ["application/json", "application/yaml"],
+    produces: [...new Set(Object.values(answers).flatMap(({ content }) => Object.keys(content)))],
     parameters: [...bodies, ...parametersOf(parameters as OpenApiSchema[])],
     responses: Object.fromEntries(
       Object.entries(answers).map(([code, answer]) => [code, { description: answer.description, schema: contentSchema(answer) }]),

@@ -35,8 +35,9 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, OpenApiSchema> };
 }
 
-const JSON_TYPE = "application/json";
-const BODY_TYPES = [JSON_TYPE, "application/yaml", "application/vnd.kubernetes.protobuf"];
+const BODY_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+/** A list can also be asked for as a watch. */
+const LIST_TYPES = [...BODY_TYPES, "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 const PATCH_TYPES = [
   "application/apply-patch+yaml",
   "application/json-patch+json",
@@ -161,7 +162,7 @@ function operation(resource: OpenApiResource, verb: string, scope: string, suffi
   const facts = VERBS[verb];
   if (facts === undefined) return {};
   const component = facts.answer === "list" ? listName(resource) : facts.answer === "status" ? StatusSchema.name : resource.schema.name;
-  const answer = { description: "OK", content: { [JSON_TYPE]: { schema: refTo(component) } } };
+  const answer = { description: "OK", content: contentOf(verb === "list" ? LIST_TYPES : BODY_TYPES, component) };
   return {
     tags: [tagOf(resource)],
     description: facts.description,
@@ -182,7 +183,7 @@ function actionOperation(resource: OpenApiResource, action: OpenApiAction, opera
     operationId,
     parameters: WRITE,
     requestBody: requestBody("object", action.schema.name),
-    responses: { "201": { description: "Created", content: { [JSON_TYPE]: { schema: refTo(StatusSchema.name) } } } },
+    responses: { "201": { description: "Created", content: contentOf(BODY_TYPES, StatusSchema.name) } },
     "x-kubernetes-action": "post",
     "x-kubernetes-group-version-kind": kindOf(action),
   };
@@ -205,9 +206,14 @@ function requestBody(body: "object" | "patch" | "options", object: string): Open
   const component = body === "object" ? object : body === "patch" ? PATCH : DeleteOptionsSchema.name;
   const types = body === "patch" ? PATCH_TYPES : BODY_TYPES;
   return {
-    content: Object.fromEntries(types.map((type) => [type, { schema: refTo(component) }])),
+    content: contentOf(types, component),
     ...(body === "options" ? {} : { required: true }),
   };
+}
+
+/** The same component in each media type. */
+function contentOf(types: readonly string[], component: string): OpenApiSchema {
+  return Object.fromEntries(types.map((type) => [type, { schema: refTo(component) }]));
 }
 
 function pathParameter(name: string, description: string): OpenApiSchema {

@@ -2,7 +2,7 @@
 import { ok, type Result } from "../../core/base/result";
 import { encodeContinue } from "../meta/continue-token";
 import type { KubeObject } from "../meta/kubernetes";
-import type { Envelope, ListMeta } from "../meta/list";
+import type { ListMeta } from "../meta/list";
 import type { Status } from "../meta/status";
 import type { ResourceDefinition } from "../registry/resource";
 import type { CollectionRequest } from "../rpc/store";
@@ -14,17 +14,16 @@ import { remainingBehind } from "./list-remainder";
 import { startOf } from "./list-start";
 import { rowsAt, rowsNow, type SnapshotRow } from "./snapshot";
 import type { StoreEngine } from "./store-engine";
-import { type View, viewOf } from "./view";
+import type { JsonList, ProtobufList, View } from "./view";
+import { viewOf } from "./view-of";
 
 type ListedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "revision" | "floor" | "incarnation">;
 
-/** A list body in pieces: head, rows, tail. The rows are of one revision; they are text already. */
-export interface ListBody {
-  envelope: Envelope;
-  rows: string[];
+/** A list body in pieces. The rows are of one revision. */
+export type ListBody = (JsonList | ProtobufList) & {
   /** the rows' storage keys */
   keys: string[];
-}
+};
 
 /** One page of a list. */
 export function listPage(store: ListedStore, request: CollectionRequest, definition: ResourceDefinition): Result<ListBody, Status> {
@@ -33,7 +32,7 @@ export function listPage(store: ListedStore, request: CollectionRequest, definit
   const start = startOf(store, request);
   if (!start.ok) return start;
   const { revision, after } = start.value;
-  const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
+  const view = viewOf(definition, request, () => store.clock.now());
   const rest = rangeBehind(filter.value.range, after);
   const rows = revision === store.revision ? rowsNow(store.storage, rest) : rowsAt(store.storage, rest, revision);
   const limit = request.resourceVersion === "0" && !request.continueToken ? 0 : request.limit;
@@ -57,13 +56,13 @@ export function listOfCopy(
 ): Result<ListBody, Status> {
   const filter = filterOf(request, definition);
   if (!filter.ok) return filter;
-  const view = viewOf(definition, request.version, request.representation, now);
+  const view = viewOf(definition, request, now);
   const page = takePage(copy.rowsIn(filter.value.range), filter.value, 0);
   return ok(bodyOf(view, { resourceVersion: String(copy.revision) }, page));
 }
 
 function bodyOf(view: View, meta: ListMeta, page: Page): ListBody {
-  return { envelope: view.envelope(meta), rows: page.rows.map((row) => view.item(row)), keys: page.keys };
+  return { ...view.list(meta, page.rows), keys: page.keys };
 }
 
 interface Page {

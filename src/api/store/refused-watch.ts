@@ -1,8 +1,10 @@
 /** How a watch is refused. */
-import { errorFrame } from "../meta/watch-event";
 import type { Status } from "../meta/status";
+import type { Encoding } from "../rpc/store";
+import { frameBytes } from "./frame-buffer";
+import { errorEvent } from "./view-of";
 
 /** A revision before the history is an ERROR event of a watch that begins, as upstream. Undefined: any other refusal is an HTTP error. */
-export function refusedWatchFrame(status: Status): string | undefined {
-  return status.reason === "Expired" ? errorFrame(status) : undefined;
+export function refusedWatchFrame(status: Status, encoding?: Encoding): Uint8Array | undefined {
+  return status.reason === "Expired" ? frameBytes(errorEvent(status, encoding)) : undefined;
 }

@@ -1,10 +1,11 @@
-/** The sink of a watch whose client reads a stream of bytes: one JSON object per line until it leaves. */
+/** The sink of a watch whose client reads a stream of bytes until it leaves: one JSON object per line, or protobuf frames. */
+import type { Encoding } from "../rpc/store";
 import type { WatchSink } from "./watch-hub";
 
 /** What a watch's stream may hold before `desiredSize` turns negative. */
 export const WATCH_BUFFER_BYTES = 64 * 1024;
 
-/** Sent before the JSON of the next event: readers of lines and of JSON both skip it. */
+/** Sent before the JSON of the next event: readers of lines and of JSON both skip it. Between protobuf frames nothing can be skipped. */
 const PROBE = new TextEncoder().encode(" ");
 
 /** The writing end of a stream whose buffer holds WATCH_BUFFER_BYTES. Each call throws when the reader is gone. */
@@ -17,7 +18,7 @@ export interface ByteStream {
 }
 
 /** `lost`: called once when a write shows that the client is gone. */
-export function streamSink(stream: ByteStream, lost: () => void): WatchSink {
+export function streamSink(stream: ByteStream, lost: () => void, encoding: Encoding = "json"): WatchSink {
   let open = true;
   const whileOpen = (work: () => void): void => {
     if (!open) return;
@@ -42,6 +43,8 @@ export function streamSink(stream: ByteStream, lost: () => void): WatchSink {
         open = false;
         stream.error(new Error(reason));
       }),
-    probe: () => whileOpen(() => stream.enqueue(PROBE)),
+    probe: () => {
+      if (encoding === "json") whileOpen(() => stream.enqueue(PROBE));
+    },
   };
 }

@@ -20,6 +20,7 @@ import {
 } from "./limits";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import type { OpenWatches, WatchedCollection } from "../rpc/store";
+import { FrameBuffer, frameBytes } from "./frame-buffer";
 import type { HistoryEntry } from "./store-storage";
 import type { View } from "./view";
 
@@ -62,7 +63,6 @@ interface Watcher extends WatchRequest {
   nextSignAt: number;
 }
 
-const encoder = new TextEncoder();
 const BOOKMARK_BEFORE_END_MS = 2_000;
 
 export class WatchHub {
@@ -254,7 +254,7 @@ export class WatchHub {
     if (!this.#watchers.has(watcher)) return;
     const bookmark = watcher.view.bookmark(watcher.seen, false, !watcher.columnsSent);
     watcher.columnsSent = true;
-    this.#write(watcher, encoder.encode(bookmark));
+    this.#write(watcher, frameBytes(bookmark));
   }
 }
 
@@ -290,7 +290,7 @@ class Flush {
       return { bytes: shared, steps: 0 };
     }
     const changes = this.changes.slice(from);
-    const bytes = encoder.encode(encodeChanges(watcher, changes));
+    const bytes = encodeChanges(watcher, changes);
     this.#encoded.set(key, bytes);
     return { bytes, steps: Math.ceil(changes.length / CHANGES_PER_STEP) };
   }
@@ -308,13 +308,13 @@ function sizeOf({ data, before }: HistoryEntry): number {
   return data.length + before.length;
 }
 
-function encodeChanges(watcher: Watcher, changes: readonly ObservedChange[]): string {
-  let text = "";
+function encodeChanges(watcher: Watcher, changes: readonly ObservedChange[]): Uint8Array {
+  const frames = new FrameBuffer();
   for (const change of changes) {
     const seen = seenThrough(watcher.filter, change);
     if (!seen) continue;
-    text += watcher.view.event(seen.type, seen.data, !watcher.columnsSent);
+    frames.add(watcher.view.event(seen.type, seen.data, !watcher.columnsSent));
     watcher.columnsSent = true;
   }
-  return text;
+  return frames.take();
 }

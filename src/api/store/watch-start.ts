@@ -6,17 +6,19 @@ import type { ResourceDefinition } from "../registry/resource";
 import type { CollectionRequest } from "../rpc/store";
 import { filterOf, scopeOf } from "./collection-filter";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
+import { type Frame, FrameBuffer } from "./frame-buffer";
 import { historyAfter } from "./history";
 import { WATCH_TIMEOUT_MIN_MS } from "./limits";
 import { rowsNow } from "./snapshot";
 import type { StoreEngine } from "./store-engine";
-import { type View, viewOf } from "./view";
+import type { View } from "./view";
+import { viewOf } from "./view-of";
 import type { WatchSink } from "./watch-hub";
 
 type WatchedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "random" | "revision" | "floor" | "hub" | "afterPublication">;
 
-const encoder = new TextEncoder();
-const PIECE_CHARS = 256 * 1024;
+/** Characters or bytes. */
+const PIECE_SIZE = 256 * 1024;
 
 /** A watch that has begun. */
 export interface WatchStart {
@@ -36,7 +38,7 @@ export function startWatch(
 ): Result<WatchStart, Status> {
   const filter = filterOf(request, definition);
   if (!filter.ok) return filter;
-  const view = viewOf(definition, request.version, request.representation, () => store.clock.now());
+  const view = viewOf(definition, request, () => store.clock.now());
   const since = Number(request.resourceVersion || "0");
   const head = store.revision;
   if (since > head) return err(revisionTooLarge(request.resourceVersion, head));
@@ -77,28 +79,23 @@ export function startWatch(
   return ok({ stop });
 }
 
-/** Text that is encoded piece by piece, so that a large start is never held twice. */
+/** Frames that are encoded piece by piece, so that a large start is never held twice. */
 class Pieces {
   readonly #done: Uint8Array[] = [];
-  #text = "";
+  readonly #frames = new FrameBuffer();
 
   get empty(): boolean {
-    return this.#text === "" && this.#done.length === 0;
+    return this.#frames.size === 0 && this.#done.length === 0;
   }
 
-  add(text: string): void {
-    this.#text += text;
-    if (this.#text.length >= PIECE_CHARS) this.#flush();
+  add(frame: Frame): void {
+    this.#frames.add(frame);
+    if (this.#frames.size >= PIECE_SIZE) this.#done.push(this.#frames.take());
   }
 
   finish(): Uint8Array[] {
-    if (this.#text !== "") this.#flush();
+    if (this.#frames.size > 0) this.#done.push(this.#frames.take());
     return this.#done;
-  }
-
-  #flush(): void {
-    this.#done.push(encoder.encode(this.#text));
-    this.#text = "";
   }
 }
 

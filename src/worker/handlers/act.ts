@@ -12,7 +12,7 @@ import { readObject } from "../http/read-object";
 import { rawDeleteOptions } from "./delete-options";
 import { validateDeleteOptions } from "../http/raw-delete-options";
 import { parseWriteOptions } from "../http/write-options";
-import { refuse, type ResourceRequest } from "./resource-request";
+import { refuse, type ResourceRequest, succeed } from "./resource-request";
 import { type Refusal, write } from "./write";
 
 export async function act(request: ResourceRequest, action: ActionDefinition): Promise<Response> {
@@ -31,7 +31,7 @@ export async function act(request: ResourceRequest, action: ActionDefinition): P
   if (!marked.ok) return refuse(request, marked.error.status, [...warnings, ...marked.error.warnings]);
   const written = await write(request, marked.value);
   if (!written.ok) return refuse(request, written.error.status, [...warnings, ...written.error.warnings]);
-  return refuse(request, created(), warnings);
+  return succeed(request, created(), warnings);
 }
 
 /**

@@ -3,32 +3,38 @@
  * endpoints/handlers/response.go).
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
-import { partialText } from "../../api/meta/partial";
 import { badRequest, qualifiedResource, type Status } from "../../api/meta/status";
 import { parseIncludeObject, tableEnvelope, type TableForm, tableRow } from "../../api/meta/table";
-import { apiVersionOf, spliceTypeMeta, typeHead } from "../../api/meta/type-meta";
+import { apiVersionOf, typeHead } from "../../api/meta/type-meta";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { RequestInfo } from "../routing/request-info";
-import type { ResourceRequest } from "./resource-request";
-import { jsonResponse, statusResponse } from "../http/respond";
+import { formOf } from "../../api/store/protobuf-view";
+import { assert } from "../../core/base/assert";
+import { refuse, type ResourceRequest } from "./resource-request";
+import { jsonResponse, shownResponse } from "../http/respond";
 
 /** `stored` is the store's text: without kind and apiVersion. */
 export function objectResponse(request: ResourceRequest, code: number, stored: string, warnings: readonly string[] = []): Response {
   const { info, rendering, accepted } = request;
+  const { transform } = accepted;
   const text = shownText(info.definition, stored);
-  if (accepted.transform.as === "partial") {
-    return jsonResponse(code, partialText(accepted.transform.version, parsed(text).metadata ?? {}), rendering, warnings);
-  }
-  const head = typeHead(info.definition.kind, apiVersionOf(info.definition.group, info.version));
-  if (accepted.transform.as === "object") return jsonResponse(code, spliceTypeMeta(head, text), rendering, warnings);
-  const include = parseIncludeObject(request.query.get("includeObject") ?? "");
-  if (!include.ok) return statusResponse(badRequest(include.error), rendering, warnings);
+  if (transform.as === "table") return tableResponse(request, transform.version, code, text, warnings);
+  const form = formOf(info.definition, info.version, transform);
+  const shown = transform.as === "object" ? text : JSON.stringify({ metadata: parsed(text).metadata ?? {} });
+  return shownResponse(code, { ...form, text: shown }, rendering, warnings);
+}
+
+function tableResponse(request: ResourceRequest, version: string, code: number, text: string, warnings: readonly string[]): Response {
+  const { info, rendering } = request;
+  assert(rendering !== "protobuf", "a Table has no protobuf form");
   const { definition } = info;
+  const include = parseIncludeObject(request.query.get("includeObject") ?? "");
+  if (!include.ok) return refuse(request, badRequest(include.error), warnings);
   const form: TableForm = {
-    version: accepted.transform.version,
+    version,
     columns: definition.columns,
     includeObject: include.value,
-    objectHead: head,
+    objectHead: typeHead(definition.kind, apiVersionOf(definition.group, info.version)),
   };
   const object = parsed(text);
   const envelope = tableEnvelope(form, { resourceVersion: object.metadata?.resourceVersion ?? "" });

@@ -36,7 +36,8 @@ export async function askCollection(
   const { cluster, verb, namespace, definition, version } = request.info;
   const { group, resource } = definition;
   if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw new Error(`${verb} is not a verb of collections`);
-  const wanted: CollectionRequest = { ...options, ...extra, verb, namespace, group, version, resource, representation };
+  const encoding = request.accepted.encoding === "protobuf" ? { encoding: "protobuf" as const } : {};
+  const wanted: CollectionRequest = { ...options, ...extra, verb, namespace, group, version, resource, representation, ...encoding };
   const copied = await answerOfCopy(request.env, cluster, wanted, definition);
   if (copied) return { ok: true, value: copied };
   const problem = await bootstrapProblem(request);
@@ -60,6 +61,7 @@ export async function askCollection(
 
 /** The store's answer as the client wants to read it. */
 export async function collectionResponse(request: ResourceRequest, answer: Response): Promise<Response> {
-  const shown = await call(() => rerendered(answer, request.rendering), { what: callName(request), repeatable: false });
+  const rendering = answer.status < 400 ? request.rendering : request.refusal;
+  const shown = await call(() => rerendered(answer, rendering), { what: callName(request), repeatable: false });
   return shown.ok ? compressed(shown.value, request.request.headers.get("Accept-Encoding")) : refuse(request, shown.error);
 }

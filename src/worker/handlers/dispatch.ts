@@ -7,7 +7,7 @@ import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
 import { beginRequest, type Place } from "../http/in-flight";
-import { ANSWER_TYPES, negotiate } from "../http/negotiate";
+import { ANSWER_TYPES, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
 import { parseQuery } from "../http/request-url";
@@ -71,39 +71,38 @@ export async function dispatch({
   waitUntil,
 }: GroupVersionRequest): Promise<Response> {
   const query = parseQuery(rawQuery);
+  const userAgent = request.headers.get("User-Agent") ?? "";
+  const accept = request.headers.get("Accept");
+  const refusal = renderingOf(negotiateStatus(accept), query, userAgent);
   const target = requestTarget(cluster, served, rest, request.method, queryBool(query, "watch"));
-  if (target.kind === "refused") return statusResponse(target.status);
+  if (target.kind === "refused") return statusResponse(target.status, refusal);
   const asked = target.kind === "review" ? askedReview(target, served, request) : askedFor(target, request);
   const count = counting({ cluster, asked, dryRun: dryRunLabel(query), begunMs: nowNoted(), deprecated: deprecationsOf(target) });
   if (target.kind === "review") {
     const review = served.reviews.get(target.resource);
-    if (!review) return statusResponse(unknownResource());
+    if (!review) return statusResponse(unknownResource(), refusal);
     const timeout = parseTimeout(query);
-    if (!timeout.ok) return count(statusResponse(timeout.error));
+    if (!timeout.ok) return count(statusResponse(timeout.error, refusal));
     const place = beginRequest("create", request.headers, configured(env));
-    if (!place) return count(statusResponse(overloaded()));
+    if (!place) return count(statusResponse(overloaded(), refusal));
     const body = { request, place, timeoutMs: timeout.value };
     return until(createReview(body, review, target.namespace, query), { count, place, waitUntil });
   }
   const { info } = target;
-  const accepted = negotiate(request.headers.get("Accept"), shapeOf(info));
-  if (!accepted) return count(statusResponse(notAcceptable(info.verb === "watch" ? ["application/json;stream=watch"] : ANSWER_TYPES)));
-  const userAgent = request.headers.get("User-Agent") ?? "";
+  const accepted = negotiate(accept, shapeOf(info));
+  if (!accepted) return count(statusResponse(notAcceptable(info.verb === "watch" ? WATCH_TYPES : ANSWER_TYPES), refusal));
   const rendering = renderingOf(accepted.encoding, query, userAgent);
   // A watch ends by its timeoutSeconds; upstream ignores `timeout` there.
   const timeout = info.verb === "watch" ? undefined : parseTimeout(query);
-  if (timeout && !timeout.ok) return count(statusResponse(timeout.error, rendering));
+  if (timeout && !timeout.ok) return count(statusResponse(timeout.error, refusal));
   const place = beginRequest(info.verb, request.headers, configured(env));
-  if (!place) return count(statusResponse(overloaded(), rendering));
+  if (!place) return count(statusResponse(overloaded(), refusal));
   const timeoutMs = timeout?.value ?? 0;
-  const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering };
-  const answer = inCluster(
-    { env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), rendering },
-    (id) => {
-      const inside = { ...resourceRequest, info: { ...info, cluster: id } };
-      return target.kind === "action" ? act(inside, target.action) : HANDLERS[info.verb](inside);
-    },
-  );
+  const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering, refusal };
+  const answer = inCluster({ env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), refusal }, (id) => {
+    const inside = { ...resourceRequest, info: { ...info, cluster: id } };
+    return target.kind === "action" ? act(inside, target.action) : HANDLERS[info.verb](inside);
+  });
   return until(answer, { count, place, waitUntil });
 }
 

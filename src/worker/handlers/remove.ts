@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/meta/kubernetes";
 import { deleted } from "../../api/meta/status";
 import { objectResponse } from "./answer";
 import { readDeleteOptions } from "./delete-options";
-import { refuse, type ResourceRequest } from "./resource-request";
+import { refuse, type ResourceRequest, succeed } from "./resource-request";
 import { write } from "./write";
 
 export async function remove(request: ResourceRequest): Promise<Response> {
@@ -16,5 +16,5 @@ export async function remove(request: ResourceRequest): Promise<Response> {
   if (!gone) return objectResponse(request, options.value.cascades ? 202 : 200, object, warnings);
   if (definition.returnsDeletedObject) return objectResponse(request, 200, object, warnings);
   const uid = (JSON.parse(object) as KubeObject).metadata?.uid ?? "";
-  return refuse(request, deleted(definition, name, uid), warnings);
+  return succeed(request, deleted(definition, name, uid), warnings);
 }

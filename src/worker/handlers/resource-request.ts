@@ -23,6 +23,8 @@ export interface ResourceRequest {
   timeoutMs: number;
   accepted: Accepted;
   rendering: Rendering;
+  /** how refusals are written */
+  refusal: Rendering;
 }
 
 export type Handler = (request: ResourceRequest) => Promise<Response>;
@@ -45,8 +47,13 @@ export function store(request: ResourceRequest): Remote<StoreRpc> {
   return storeStub(request.env, request.info.cluster, storedResource(request.info.definition));
 }
 
-/** Status as the answer, in the form the client asked for. */
+/** The Status of a failure as the answer. */
 export function refuse(request: ResourceRequest, status: Status, warnings: readonly string[] = []): Response {
+  return statusResponse(status, request.refusal, warnings);
+}
+
+/** The Status of a success as the answer, in the form that the object would have had. */
+export function succeed(request: ResourceRequest, status: Status, warnings: readonly string[]): Response {
   return statusResponse(status, request.rendering, warnings);
 }
 

@@ -11,7 +11,7 @@ import type { BodyRequest } from "../http/read-body";
 import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
 import { parseWriteOptions } from "../http/write-options";
-import { jsonResponse, renderingOf, statusResponse } from "../http/respond";
+import { renderingOf, shownResponse, statusResponse } from "../http/respond";
 import type { Review } from "../routing/review-kinds";
 import { type ReviewBody, reviewProblem } from "./review-problem";
 
@@ -44,12 +44,11 @@ export async function createReview(
   const problem = namespaceMismatch(asked, namespace) ?? reviewProblem(review, asked, namespace);
   if (problem) return statusResponse(problem, rendering, warnings);
   const answer = {
-    kind: review.kind,
-    apiVersion: apiVersionOf(review.group, review.version),
     ...echoOf(review, asked, namespace),
     status: answerOf(review),
   };
-  return jsonResponse(201, JSON.stringify(answer), rendering, warnings);
+  const typeMeta = { kind: review.kind, apiVersion: apiVersionOf(review.group, review.version) };
+  return shownResponse(201, { typeMeta, schema: review.schema, text: JSON.stringify(answer) }, rendering, warnings);
 }
 
 /** Metadata without what only the server sets (upstream registry/rest WipeObjectMetaSystemFields, EnsureObjectNamespaceMatchesRequestNamespace). */

@@ -6,7 +6,7 @@ import { invalid } from "../../api/meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { endedWatch, isStopping, openWatch } from "../routing/watched-stores";
-import { askCollection, representationOf } from "./collection";
+import { askCollection, collectionResponse, representationOf } from "./collection";
 
 export async function watch(request: ResourceRequest): Promise<Response> {
   const { cluster, definition, name } = request.info;
@@ -19,9 +19,10 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   // The deprecated path /watch/…/{name} is a watch of one object.
   const own = name === "" ? "" : `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
   const fieldSelector = [options.value.fieldSelector, own].filter((part) => part !== "").join(",");
-  if (isStopping()) return endedWatch();
+  if (isStopping()) return endedWatch(request.rendering);
   const { env } = request;
   const open = () => askCollection(request, { ...options.value, fieldSelector }, representation.value);
   const answer = await openWatch({ env, cluster, definition }, open);
-  return answer.ok ? answer.value : refuse(request, answer.error);
+  if (!answer.ok) return refuse(request, answer.error);
+  return answer.value.status < 400 ? answer.value : collectionResponse(request, answer.value);
 }

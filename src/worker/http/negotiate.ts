@@ -4,13 +4,22 @@
  */
 import { ACCEPT_CACHE_MAX_ENTRIES } from "./limits";
 
-/** Answers are JSON or YAML; a protobuf clause is skipped (clients that send one offer JSON beside it). */
-export const ANSWER_TYPES = ["application/json", "application/yaml"] as const;
+/** What objects, lists and Statuses can be. */
+export const ANSWER_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
 
-export type Encoding = "json" | "yaml";
+/** What a watch can be. */
+export const WATCH_TYPES = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"] as const;
 
-/** What an endpoint can turn its answer into, besides the object itself. */
-export type Shape = "object" | "list" | "watch" | "none";
+/** What documents without a schema can be: discovery, and what is this server's own. */
+export const DOCUMENT_TYPES = ["application/json", "application/yaml"] as const;
+
+/** How documents without a schema are written. */
+export type DocumentEncoding = "json" | "yaml";
+
+export type Encoding = DocumentEncoding | "protobuf";
+
+/** What an endpoint can turn its answer into, besides the object itself; "document" = nothing, and there is no protobuf form either. */
+export type Shape = "object" | "list" | "watch" | "none" | "document";
 
 export type Transform = { as: "object" } | { as: "table"; version: string } | { as: "partial"; version: string };
 
@@ -45,16 +54,29 @@ export function negotiate(accept: string | null, shape: Shape): Accepted | undef
     if (!encoding) continue;
     if (clause.as === "") return encoding === "json" ? ANYTHING : { encoding, transform: OBJECT };
     const transform = transformOf(clause, shape);
+    // A Table has cells of any type, for which protobuf has no form.
+    if (transform?.as === "table" && encoding === "protobuf") continue;
     if (transform) return { encoding, transform };
   }
   return undefined;
+}
+
+/** How a refusal is written: a Status takes no other form, so that clauses which ask for one do not count. Upstream: ErrorNegotiated. */
+export function negotiateStatus(accept: string | null): Encoding {
+  return negotiate(accept, "none")?.encoding ?? "json";
+}
+
+/** How a document without a schema is written; undefined = 406. */
+export function negotiateDocument(accept: string | null): DocumentEncoding | undefined {
+  const encoding = negotiate(accept, "document")?.encoding;
+  return encoding === "protobuf" ? undefined : encoding;
 }
 
 /** Whether aggregated discovery is wanted before plain discovery. As in upstream 1.36 there is only v2. */
 export function wantsAggregatedDiscovery(accept: string | null): boolean {
   if (!accept) return false;
   for (const clause of clausesOf(accept)) {
-    if (!encodingOf(clause, "object")) continue;
+    if (!encodingOf(clause, "document")) continue;
     if (clause.as === "") return false;
     if (clause.as === "APIGroupDiscoveryList" && clause.group === "apidiscovery.k8s.io" && clause.version === "v2") return true;
   }
@@ -66,11 +88,12 @@ function encodingOf(clause: Clause, shape: Shape): Encoding | undefined {
   if (clause.type !== "application") return undefined;
   if (clause.subtype === "json" || clause.subtype === "*") return "json";
   if (clause.subtype === "yaml" && shape !== "watch") return "yaml";
+  if (clause.subtype === "vnd.kubernetes.protobuf" && shape !== "document") return "protobuf";
   return undefined;
 }
 
 function transformOf(clause: Clause, shape: Shape): Transform | undefined {
-  if (shape === "none" || clause.group !== "meta.k8s.io") return undefined;
+  if (shape === "none" || shape === "document" || clause.group !== "meta.k8s.io") return undefined;
   const { version } = clause;
   if (version !== "v1" && version !== "v1beta1") return undefined;
   if (clause.as === "Table") return { as: "table", version };

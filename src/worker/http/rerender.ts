@@ -1,13 +1,15 @@
-/** Lists in a form that stores do not stream: pretty printed or YAML. */
+/** Answers of stores in a form that stores do not send: pretty printed and YAML lists, and refusals in protobuf. */
+import type { Status } from "../../api/meta/status";
 import { RENDER_MAX_BYTES } from "./limits";
-import { JSON_TYPE, render, type Rendering, YAML_TYPE } from "./respond";
+import { JSON_TYPE, render, type Rendering, statusResponse, YAML_TYPE } from "./respond";
 
 /**
- * A store's list in the asked form, with the store's code and headers. A list too large to hold stays compact, which is valid YAML too. Rejects where
+ * A store's list in the asked form, with the store's code and headers. Lists in protobuf are the store's own. A list too large to hold stays compact, which is valid YAML too. Rejects where
  * the store's stream breaks off.
  */
 export async function rerendered(response: Response, rendering: Rendering): Promise<Response> {
   const { status, body } = response;
+  if (rendering === "protobuf") return status < 400 ? response : statusResponse((await response.json()) as Status, rendering);
   if (rendering === "compact" || !body || !response.headers.get("Content-Type")?.startsWith(JSON_TYPE)) return response;
   const headers = new Headers(response.headers);
   headers.delete("Content-Length");

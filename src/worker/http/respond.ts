@@ -3,44 +3,76 @@
  */
 import { stringify as yamlText } from "yaml";
 import type { Status } from "../../api/meta/status";
+import { spliceTypeMeta, typeHead } from "../../api/meta/type-meta";
+import { encodeProtobuf } from "../../api/schema/encode-protobuf";
+import { StatusSchema } from "../../api/schema/meta";
+import type { MessageSchema, TypeMeta } from "../../api/schema/types";
 import { WARNING_CUT_CHARACTERS, WARNINGS_MAX_CHARACTERS } from "./limits";
-import type { Encoding } from "./negotiate";
+import type { DocumentEncoding, Encoding } from "./negotiate";
 
 /** How JSON text leaves the server. */
-export type Rendering = "compact" | "pretty" | "yaml";
+export type TextRendering = "compact" | "pretty" | "yaml";
+
+/** How an answer leaves the server. */
+export type Rendering = TextRendering | "protobuf";
 
 export const JSON_TYPE = "application/json";
 
 export const YAML_TYPE = "application/yaml";
+
+export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 
 const NO_CACHE = "no-cache, private";
 
 const PRETTY_AGENTS = ["curl", "Wget", "Mozilla/5.0"];
 
 /** Source: upstream apiserver endpoints/handlers/negotiation isPrettyPrint. */
+export function renderingOf(encoding: DocumentEncoding, query: URLSearchParams, userAgent: string): TextRendering;
+export function renderingOf(encoding: Encoding, query: URLSearchParams, userAgent: string): Rendering;
 export function renderingOf(encoding: Encoding, query: URLSearchParams, userAgent: string): Rendering {
-  if (encoding === "yaml") return "yaml";
+  if (encoding !== "json") return encoding;
   const asked = query.get("pretty");
   if (asked) return /^(1|t|true)$/i.test(asked) ? "pretty" : "compact";
   return PRETTY_AGENTS.some((agent) => userAgent.startsWith(agent)) ? "pretty" : "compact";
 }
 
 /** A JSON document in the asked form; 200-range codes and Status bodies alike. */
-export function jsonResponse(code: number, text: string, rendering: Rendering, warnings: readonly string[] = []): Response {
-  const response = new Response(render(text, rendering), {
-    status: code,
-    headers: { "Content-Type": rendering === "yaml" ? YAML_TYPE : JSON_TYPE, "Cache-Control": NO_CACHE },
-  });
-  for (const header of warningHeaders(warnings)) response.headers.append("Warning", header);
-  return response;
+export function jsonResponse(code: number, text: string, rendering: TextRendering, warnings: readonly string[] = []): Response {
+  return response(code, render(text, rendering), rendering === "yaml" ? YAML_TYPE : JSON_TYPE, warnings);
+}
+
+/** An object with its kind and apiVersion apart. */
+export interface ShownObject {
+  typeMeta: TypeMeta;
+  schema: MessageSchema;
+  /** JSON, without kind and apiVersion */
+  text: string;
+}
+
+/** An object in the asked form. */
+export function shownResponse(code: number, object: ShownObject, rendering: Rendering, warnings: readonly string[] = []): Response {
+  const { typeMeta, schema, text } = object;
+  if (rendering !== "protobuf") {
+    return jsonResponse(code, spliceTypeMeta(typeHead(typeMeta.kind, typeMeta.apiVersion), text), rendering, warnings);
+  }
+  const bytes = encodeProtobuf(JSON.parse(text) as Record<string, unknown>, schema, typeMeta);
+  return response(code, bytes, PROTOBUF_TYPE, warnings);
+}
+
+function response(code: number, body: string | Uint8Array<ArrayBuffer>, type: string, warnings: readonly string[]): Response {
+  const made = new Response(body, { status: code, headers: { "Content-Type": type, "Cache-Control": NO_CACHE } });
+  for (const header of warningHeaders(warnings)) made.headers.append("Warning", header);
+  return made;
 }
 
 /** A refusal, or the Success of a deletion. */
 export function statusResponse(status: Status, rendering: Rendering = "compact", warnings: readonly string[] = []): Response {
-  const response = jsonResponse(status.code, JSON.stringify(status), rendering, warnings);
+  const { kind, apiVersion, ...content } = status;
+  const shown = { typeMeta: { kind, apiVersion }, schema: StatusSchema, text: JSON.stringify(content) };
+  const made = shownResponse(status.code, shown, rendering, warnings);
   const retryAfter = status.details?.retryAfterSeconds ?? 0;
-  if (retryAfter > 0) response.headers.set("Retry-After", String(retryAfter));
-  return response;
+  if (retryAfter > 0) made.headers.set("Retry-After", String(retryAfter));
+  return made;
 }
 
 /** The answer with further warnings before its own. */
@@ -67,7 +99,7 @@ export function textResponse(code: number, text: string): Response {
   });
 }
 
-export function render(text: string, rendering: Rendering): string {
+export function render(text: string, rendering: TextRendering): string {
   switch (rendering) {
     case "compact":
       return text;

@@ -23,12 +23,12 @@ const known = new Map<string, string>();
  * @param begins whether the request may make the cluster
  */
 export async function inCluster(
-  { env, name, begins, rendering = "compact" }: { env: Env; name: string; begins: boolean; rendering?: Rendering },
+  { env, name, begins, refusal = "compact" }: { env: Env; name: string; begins: boolean; refusal?: Rendering },
   answer: (id: string) => Response | Promise<Response>,
 ): Promise<Response> {
   if (name === DEFAULT_CLUSTER) return answer(name);
   const id = known.get(name) ?? (await find(env, name, begins));
-  if (typeof id !== "string") return statusResponse(id, rendering);
+  if (typeof id !== "string") return statusResponse(id, refusal);
   try {
     return await answer(id);
   } catch (error) {
@@ -37,7 +37,7 @@ export async function inCluster(
     const now = await find(env, name, begins);
     // Another cluster has the name now. The request was not carried out and may be sent again.
     const status = typeof now === "string" ? serviceUnavailable("the cluster was made anew, try again", RETRY_AFTER_SECONDS) : now;
-    return statusResponse(status, rendering);
+    return statusResponse(status, refusal);
   }
 }
 

@@ -9,6 +9,7 @@ import { storeStub } from "../../../durable-objects/peers";
 import { storedResource, type StoredResource } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { WATCHED_STORES_MAX } from "../http/limits";
+import { JSON_TYPE, PROTOBUF_TYPE, type Rendering } from "../http/respond";
 import { call } from "./call";
 
 interface WatchedStore {
@@ -41,8 +42,9 @@ export async function openWatch<T>(
 }
 
 /** A watch that is over before its first event. */
-export function endedWatch(): Response {
-  return new Response("", { headers: { "Content-Type": "application/json", "Cache-Control": "no-cache, private" } });
+export function endedWatch(rendering: Rendering): Response {
+  const type = rendering === "protobuf" ? `${PROTOBUF_TYPE};stream=watch` : JSON_TYPE;
+  return new Response("", { headers: { "Content-Type": type, "Cache-Control": "no-cache, private" } });
 }
 
 /** Ends the open watches. Later ones are answered with their end. */

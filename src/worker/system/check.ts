@@ -15,7 +15,7 @@ import { checkCluster } from "../../tools/check/check-cluster";
 import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, succeeded } from "../../api/meta/status";
 import { InFlight } from "../http/in-flight";
 import { CHECKS_MAX } from "../http/limits";
-import { ANSWER_TYPES, negotiate } from "../http/negotiate";
+import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate";
 import { call } from "../routing/call";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/respond";
@@ -60,10 +60,10 @@ export function ownerResponse(env: Env, cluster: string, request: Request, uid: 
 /** `read` resolves to undefined for a missing owner. It rejects with CheckRefused for one that cannot be read. */
 async function answered(request: Request, read: () => Promise<object | undefined>): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") return statusResponse(methodNotAllowed());
-  const accepted = negotiate(request.headers.get("Accept"), "none");
-  if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
+  const encoding = negotiateDocument(request.headers.get("Accept"));
+  if (!encoding) return statusResponse(notAcceptable(DOCUMENT_TYPES));
   const { query } = splitRequestUrl(request.url);
-  const rendering = renderingOf(accepted.encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
+  const rendering = renderingOf(encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
   try {
     const body = await read();
     return body ? jsonResponse(200, JSON.stringify(body), rendering) : pageNotFound();

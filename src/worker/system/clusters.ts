@@ -15,7 +15,7 @@ import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import { ensureBootstrapped } from "../routing/bootstrap";
 import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster } from "../routing/known-clusters";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../http/respond";
+import { jsonResponse, type TextRendering, renderingOf, statusResponse } from "../http/respond";
 
 /** The document: a kind of this server alone. */
 const API_VERSION = "servicenet/v1";
@@ -23,7 +23,7 @@ const API_VERSION = "servicenet/v1";
 interface Asked {
   env: Env;
   name: string;
-  rendering: Rendering;
+  rendering: TextRendering;
 }
 
 /** `segment`: the last of the path, percent-encoded. */
@@ -79,7 +79,7 @@ async function made(asked: Asked): Promise<Response> {
   if (!made.ok) return refused(asked, made.error);
   const { state, opened } = made.value;
   if (state.phase !== "active") return refused(asked, beingDeleted(name));
-  return inCluster({ env, name, begins: true, rendering }, async (id) => {
+  return inCluster({ env, name, begins: true, refusal: rendering }, async (id) => {
     const problem = await ensureBootstrapped(env, id);
     return problem ? statusResponse(problem, rendering) : described(asked, opened ? 201 : 200, state);
   });

@@ -1,6 +1,6 @@
 /** Discovery endpoints: which document, in which form. The exact Content-Type tells clients that it is the aggregated one. */
 import { notAcceptable } from "../../api/meta/status";
-import { ANSWER_TYPES, negotiate, wantsAggregatedDiscovery } from "../http/negotiate";
+import { DOCUMENT_TYPES, negotiateDocument, wantsAggregatedDiscovery } from "../http/negotiate";
 import { hashOf } from "../http/hash";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/respond";
@@ -77,8 +77,8 @@ async function etagOf(apis: ServedApis, which: string, text: string): Promise<st
 }
 
 function plainResponse(request: Request, text: string): Response {
-  const accepted = negotiate(request.headers.get("Accept"), "none");
-  if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
+  const encoding = negotiateDocument(request.headers.get("Accept"));
+  if (!encoding) return statusResponse(notAcceptable(DOCUMENT_TYPES));
   const query = parseQuery(splitRequestUrl(request.url).query);
-  return jsonResponse(200, text, renderingOf(accepted.encoding, query, request.headers.get("User-Agent") ?? ""));
+  return jsonResponse(200, text, renderingOf(encoding, query, request.headers.get("User-Agent") ?? ""));
 }

@@ -3,16 +3,16 @@ import type { Env } from "../../../durable-objects/env";
 import { coordinator } from "../../../durable-objects/peers";
 import { notAcceptable } from "../../api/meta/status";
 import { type RangesView, serviceRanges } from "../../addresses/ranges/service-ranges";
-import { ANSWER_TYPES, negotiate } from "../http/negotiate";
+import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate";
 import { call } from "../routing/call";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { jsonResponse, renderingOf, statusResponse } from "../http/respond";
 
 export async function rangesResponse(env: Env, cluster: string, request: Request): Promise<Response> {
   const { query } = splitRequestUrl(request.url);
-  const accepted = negotiate(request.headers.get("Accept"), "none");
-  if (!accepted) return statusResponse(notAcceptable(ANSWER_TYPES));
-  const rendering = renderingOf(accepted.encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
+  const encoding = negotiateDocument(request.headers.get("Accept"));
+  if (!encoding) return statusResponse(notAcceptable(DOCUMENT_TYPES));
+  const rendering = renderingOf(encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
   const reading = await call(() => coordinator(env, cluster).ranges(), { what: "coordinator.ranges", repeatable: true });
   if (!reading.ok) return statusResponse(reading.error, rendering);
   const { revision, epoch, sources, claims } = reading.value;

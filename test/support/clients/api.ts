@@ -1,5 +1,7 @@
 /** Requests to a started server, for tests of the wire. */
 import type { KubeObject, ObjectMeta } from "../../../src/api/meta/kubernetes";
+import { PROTOBUF, readAnswer } from "../values/protobuf-answers";
+import { eventsOf } from "./watch-events";
 
 /** Any answer: an object, a list, a Status or a Table. */
 export interface Body extends KubeObject {
@@ -46,9 +48,14 @@ export class Api {
       headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
       ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
     });
+    const { status: code, headers: answered } = response;
+    const type = answered.get("content-type");
+    if (type === PROTOBUF) {
+      const body = (await readAnswer(response)) as Body;
+      return { code, body, headers: answered, text: JSON.stringify(body) };
+    }
     const text = await response.text();
-    const json = response.headers.get("content-type")?.includes("json") ?? false;
-    return { code: response.status, body: (json ? JSON.parse(text) : {}) as Body, headers: response.headers, text };
+    return { code, body: (type?.includes("json") ? JSON.parse(text) : {}) as Body, headers: answered, text };
   }
 
   get(path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Answer> {
@@ -86,7 +93,7 @@ export class Api {
     const abort = new AbortController();
     const response = await fetch(this.#address(path, { watch: "true", timeoutSeconds: "30", ...query }), { headers, signal: abort.signal });
     if (response.status !== 200 || !response.body) throw new Error(`watch ${path}: ${String(response.status)} ${await response.text()}`);
-    return new Watching(response.body, abort);
+    return new Watching(response, abort);
   }
 
   #address(path: string, query: Record<string, string>): string {
@@ -96,28 +103,21 @@ export class Api {
 }
 
 class Watching {
-  readonly #reader: ReadableStreamDefaultReader<string>;
+  /** the media type of the stream */
+  readonly type: string | null;
+  readonly #events: AsyncGenerator<WatchEvent>;
   readonly #abort: AbortController;
-  #text = "";
 
-  constructor(body: ReadableStream<Uint8Array>, abort: AbortController) {
-    this.#reader = body.pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>).getReader();
+  constructor(response: Response, abort: AbortController) {
+    this.type = response.headers.get("Content-Type");
+    this.#events = eventsOf(response);
     this.#abort = abort;
   }
 
   /** The next event; undefined at a clean end of the watch. */
   async next(): Promise<WatchEvent | undefined> {
-    for (;;) {
-      const end = this.#text.indexOf("\n");
-      if (end >= 0) {
-        const line = this.#text.slice(0, end);
-        this.#text = this.#text.slice(end + 1);
-        return JSON.parse(line) as WatchEvent;
-      }
-      const { done, value } = await this.#reader.read();
-      if (done) return undefined;
-      this.#text += value;
-    }
+    const { done, value } = await this.#events.next();
+    return done ? undefined : value;
   }
 
   async take(count: number): Promise<WatchEvent[]> {
@@ -139,7 +139,7 @@ class Watching {
 
   close(): void {
     this.#abort.abort();
-    void this.#reader.cancel().catch(() => undefined);
+    void this.#events.return(undefined).catch(() => undefined);
   }
 }
 

@@ -6,8 +6,8 @@ import { EndpointSliceSchema } from "../../../src/api/schema/discovery";
 import { encodeProtobuf } from "../../../src/api/schema/encode-protobuf";
 import { DeleteOptionsSchema } from "../../../src/api/schema/meta";
 import type { MessageSchema } from "../../../src/api/schema/types";
+import { PROTOBUF, readAnswer } from "../values/protobuf-answers";
 
-const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const RETRY_MS = 50;
 
 export interface WrittenKind {
@@ -127,7 +127,7 @@ export class GoWriter {
     for (;;) {
       try {
         const response = await fetch(`${this.url()}${path}`, { method, headers, ...(body ? { body } : {}) });
-        const answer = (await response.json()) as unknown;
+        const answer = await readAnswer(response);
         if (expected.includes(response.status)) {
           if (method !== "GET") this.acknowledged++;
           return { code: response.status, body: answer };

@@ -3,6 +3,8 @@
  * revision; LIST where streaming is refused; a new list where history is gone; back-off doubling from 0.8 s to 30 s.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { PROTOBUF, readAnswer } from "../values/protobuf-answers";
+import { eventsOf } from "./watch-events";
 
 const BACKOFF_MIN_MS = 800;
 const BACKOFF_MAX_MS = 30_000;
@@ -10,7 +12,7 @@ const BACKOFF_MAX_MS = 30_000;
 const VERY_SHORT_WATCH_MS = 1_000;
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 /** The Accept header of typed clients of built-in resources since 1.35. */
-const TYPED_ACCEPT = "application/vnd.kubernetes.protobuf,application/json";
+const TYPED_ACCEPT = `${PROTOBUF},application/json`;
 
 export interface Reflected {
   metadata: { name: string; namespace?: string; uid: string; resourceVersion: string; annotations?: Record<string, string> };
@@ -190,7 +192,7 @@ export class Reflector {
     do {
       const query = new URLSearchParams({ limit: "500", ...(token === "" ? { resourceVersion } : { continue: token }) });
       const response = await this.#ask(query);
-      page = (await response.json()) as typeof page;
+      page = (await readAnswer(response)) as typeof page;
       for (const item of page.items) found.set(keyOf(item), item);
       token = page.metadata.continue ?? "";
     } while (token !== "");
@@ -239,7 +241,7 @@ export class Reflector {
    */
   async *#events(response: Response, since: number | undefined): AsyncGenerator<WatchEvent> {
     let newest = since;
-    for await (const event of linesOf(response)) {
+    for await (const event of eventsOf<WatchEvent>(response, "end")) {
       if (event.type === "ERROR") throw new Refusal(event.object);
       const revision = Number(event.object.metadata.resourceVersion);
       const bookmark = event.type === "BOOKMARK";
@@ -258,7 +260,7 @@ export class Reflector {
     this.#connection = new AbortController();
     const headers = { Accept: this.options.accept ?? TYPED_ACCEPT, "User-Agent": "informer/v0.35.0 (linux/amd64) kubernetes/unknown" };
     const response = await fetch(`${this.url()}${this.path}?${query.toString()}`, { headers, signal: this.#connection.signal });
-    if (!response.ok) throw new Refusal((await response.json()) as Status);
+    if (!response.ok) throw new Refusal((await readAnswer(response)) as Status);
     return response;
   }
 
@@ -294,19 +296,4 @@ export class Reflector {
 
 function keyOf({ metadata: { namespace, name } }: Reflected): string {
   return namespace ? `${namespace}/${name}` : name;
-}
-
-/** The JSON documents of a body, one a line, until the body ends or the connection breaks. */
-async function* linesOf(response: Response): AsyncGenerator<WatchEvent> {
-  if (!response.body) return;
-  const decoder = new TextDecoder();
-  let rest = "";
-  const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  for (;;) {
-    const chunk = await reader.read().catch(() => ({ done: true as const, value: undefined }));
-    if (chunk.done) return;
-    const lines = (rest + decoder.decode(chunk.value, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield JSON.parse(line) as WatchEvent;
-  }
 }

@@ -1,6 +1,8 @@
 /** Conventions of gets, lists, their representations, and of what a server says about itself. */
 import { expect } from "vitest";
 import type { Answer, Body } from "../../../support/clients/api";
+import { encodeProtobuf } from "../../../../src/api/schema/encode-protobuf";
+import { PROTOBUF, readProtobuf } from "../../../support/values/protobuf-answers";
 import type { Check, Subject } from "./subject";
 
 const names = (list: Body) => (list.items ?? []).map(({ metadata }) => metadata?.name ?? "");
@@ -322,6 +324,36 @@ const openApiV2: Check = async (subject) => {
   }
 };
 
+const protobufAnswers: Check = async (subject) => {
+  const { api, definition, groupVersion: apiVersion } = subject;
+  const headers = { Accept: PROTOBUF };
+  /** What protobuf keeps of an object: null is absence, and plain members without a value are there. */
+  const kept = (object: Body | undefined) =>
+    readProtobuf(encodeProtobuf({ ...object }, definition.schema, { apiVersion, kind: definition.kind }));
+  const stored = await subject.create({ labels: { suite: "protobuf" } });
+  const { name } = stored.metadata;
+  const one = await api.get(subject.path(name), {}, headers);
+  expect([one.code, one.headers.get("content-type"), one.body]).toEqual([200, PROTOBUF, kept((await api.get(subject.path(name))).body)]);
+  const query = { labelSelector: "suite=protobuf" };
+  const [decoded, json] = [await api.get(subject.collection(), query, headers), await api.get(subject.collection(), query)];
+  const items = decoded.body.items?.map((item) => kept(item));
+  expect([decoded.headers.get("content-type"), items]).toEqual([PROTOBUF, json.body.items?.map((item) => kept(item))]);
+  const missing = await api.get(subject.path("missing"), {}, headers);
+  expect([missing.code, missing.headers.get("content-type"), missing.body.reason]).toEqual([404, PROTOBUF, "NotFound"]);
+  for (const accept of [PROTOBUF, `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`]) {
+    const watch = await api.watch(subject.collection(), query, { Accept: accept });
+    const [event] = await watch.take(1);
+    expect([watch.type, event?.type, event?.object.metadata]).toEqual([
+      `${PROTOBUF};stream=watch`,
+      "ADDED",
+      json.body.items?.[0]?.metadata,
+    ]);
+    watch.close();
+  }
+  const table = await api.get(subject.collection(), {}, { Accept: `${PROTOBUF};as=Table;g=meta.k8s.io;v=v1` });
+  expect([table.code, table.body.reason]).toEqual([406, "NotAcceptable"]);
+};
+
 const everyVersion: Check = async (subject) => {
   const stored = await subject.create();
   for (const version of subject.definition.versions) {
@@ -352,5 +384,6 @@ export const reading = {
   "discovery: names, short names, categories, verbs": discovery,
   "OpenAPI v3": openApi,
   "OpenAPI v2": openApiV2,
+  "protobuf answers": protobufAnswers,
   "every served version": everyVersion,
 } satisfies Record<string, Check>;

@@ -3,7 +3,7 @@ import { definitions } from "../../../../src/api/registry/all";
 import { openApiDocument } from "../../../../src/api/schema/openapi";
 import { openApiV2Document } from "../../../../src/api/schema/openapi-v2";
 import { encodeOpenApiV2 } from "../../../../src/api/schema/openapi-v2-protobuf";
-import { type Message, readMessage } from "./wire-message";
+import { type Message, readMessage } from "../../../support/values/wire-message";
 
 type Json = Record<string, unknown>;
 

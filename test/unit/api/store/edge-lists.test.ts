@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EDGE_READ_INTERVAL_MS, EDGE_STORES_MAX, LIST_COPY_AGE_MAX_MS, PUBLISH_INTERVAL_MS } from "../../../../src/api/store/limits";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
+import { readList } from "../../../support/values/list-body";
 import { type ListBody, listOfCopy, listPage } from "../../../../src/api/store/list-page";
 import { EdgeLists } from "../../../../src/api/store/edge-lists";
 import { type ListCopy, listCopies } from "../../../../src/api/store/list-copy";
@@ -90,8 +91,8 @@ class World extends StoreWorld {
   }
 }
 
-function listedIn({ envelope, rows }: ListBody): Listed {
-  const list = JSON.parse(envelope.head + rows.join(",") + envelope.tail) as { metadata: { resourceVersion: string }; items: KubeObject[] };
+function listedIn(body: ListBody): Listed {
+  const list = readList(body) as { metadata: { resourceVersion: string }; items: KubeObject[] };
   return {
     revision: Number(list.metadata.resourceVersion),
     objects: new Map(list.items.map(({ metadata = {} }) => [metadata.name ?? "", metadata.resourceVersion ?? ""])),

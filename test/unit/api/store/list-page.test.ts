@@ -5,6 +5,7 @@ import type { Status } from "../../../../src/api/meta/status";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import type { CollectionRequest } from "../../../../src/api/rpc/store";
+import { readList } from "../../../support/values/list-body";
 import { listPage } from "../../../../src/api/store/list-page";
 import { aLease, collectionRequest, StoreWorld } from "../../../support/worlds/store-world";
 import { RandomHistory, SELECTIONS } from "../../../support/worlds/random-store-history";
@@ -21,8 +22,8 @@ type Listing = { definition: StoreWorld["definition"]; store: Parameters<typeof 
 function list({ store, definition }: Listing, request: Partial<CollectionRequest> = {}): ListText {
   const page = listPage(store, collectionRequest(definition, request), definition);
   if (!page.ok) throw new Error(page.error.message);
-  const { envelope, rows, keys } = page.value;
-  const text = JSON.parse(envelope.head + rows.join(",") + envelope.tail) as ListText;
+  const { keys } = page.value;
+  const text = readList(page.value) as unknown as ListText;
   expect(keys).toEqual(
     text.items.map(({ metadata }) => (definition.namespaced ? `${metadata?.namespace}/${metadata?.name}` : metadata?.name)),
   );
@@ -67,7 +68,7 @@ describe("a list", () => {
     const bodyOf = (representation: CollectionRequest["representation"]) => {
       const page = listPage(store, collectionRequest(definition, { representation }), definition);
       if (!page.ok) throw new Error(page.error.message);
-      return JSON.parse(page.value.envelope.head + page.value.rows.join(",") + page.value.envelope.tail) as Record<string, unknown>;
+      return readList(page.value);
     };
     expect(bodyOf({ as: "table", includeObject: "Metadata", version: "v1" })).toMatchObject({
       kind: "Table",

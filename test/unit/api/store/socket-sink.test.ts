@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { Encoding } from "../../../../src/api/rpc/store";
 import { SOCKET_ALLOWANCE_BYTES, socketSink } from "../../../../src/api/store/socket-sink";
 
-function setting() {
-  const calls: string[] = [];
+function setting(encoding?: Encoding) {
+  const calls: (string | Uint8Array)[] = [];
   const socket = {
     fails: false,
-    send(text: string): void {
+    send(text: string | Uint8Array): void {
       if (socket.fails) throw new Error("the client is gone");
       calls.push(text);
     },
@@ -15,7 +16,7 @@ function setting() {
     },
   };
   let lost = 0;
-  const sink = socketSink(socket, () => lost++);
+  const sink = socketSink(socket, () => lost++, encoding);
   return { calls, socket, sink, lost: () => lost };
 }
 
@@ -26,6 +27,12 @@ describe("socketSink", () => {
     const { calls, sink } = setting();
     sink.write(bytes('{"a":1}\n{"b":2}\n'));
     expect(calls).toEqual(['{"a":1}\n', '{"b":2}\n']);
+  });
+
+  it("piece of several protobuf frames: one binary message for each, without its length", () => {
+    const { calls, sink } = setting("protobuf");
+    sink.write(Uint8Array.of(0, 0, 0, 2, 8, 9, 0, 0, 0, 1, 7));
+    expect(calls).toEqual([Uint8Array.of(8, 9), Uint8Array.of(7)]);
   });
 
   it("bytes within the allowance: no backlog; beyond it: what is beyond", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Encoding } from "../../../../src/api/rpc/store";
 import { streamSink, WATCH_BUFFER_BYTES } from "../../../../src/api/store/stream-sink";
 
-function setting() {
+function setting(encoding?: Encoding) {
   const calls: string[] = [];
   const stream = {
     desiredSize: WATCH_BUFFER_BYTES as number | null,
@@ -15,7 +16,7 @@ function setting() {
     error: (reason: Error) => void calls.push(`error ${reason.message}`),
   };
   let lost = 0;
-  const sink = streamSink(stream, () => lost++);
+  const sink = streamSink(stream, () => lost++, encoding);
   return { calls, stream, sink, lost: () => lost };
 }
 
@@ -55,6 +56,12 @@ describe("streamSink", () => {
     const { calls, sink } = setting();
     sink.probe();
     expect(calls).toEqual([" "]);
+  });
+
+  it("probe between protobuf frames: nothing, because nothing can be skipped there", () => {
+    const { calls, sink } = setting("protobuf");
+    sink.probe();
+    expect(calls).toEqual([]);
   });
 
   it.each([

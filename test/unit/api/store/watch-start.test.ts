@@ -3,7 +3,8 @@ import type { CollectionRequest, Representation } from "../../../../src/api/rpc/
 import { definitions } from "../../../../src/api/registry/all";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import { WATCH_BOOKMARK_INTERVAL_MS } from "../../../../src/api/store/limits";
-import { viewOf } from "../../../../src/api/store/view";
+import { frameBytes } from "../../../../src/api/store/frame-buffer";
+import { viewOf } from "../../../../src/api/store/view-of";
 import { aLease, type SeenEvent, StoreWorld, type Watched } from "../../../support/worlds/store-world";
 import { RandomHistory, SELECTIONS } from "../../../support/worlds/random-store-history";
 
@@ -322,8 +323,8 @@ describe("representations", () => {
   });
 
   it.each(definitions)("a Table's bookmark of $resource: its row has a cell for each column", (definition) => {
-    const view = viewOf(definition, definition.versions[0] ?? "", TABLE, () => 0);
-    const { object } = JSON.parse(view.bookmark(7, true, true)) as SeenEvent;
+    const view = viewOf(definition, { version: definition.versions[0] ?? "", representation: TABLE }, () => 0);
+    const { object } = JSON.parse(new TextDecoder().decode(frameBytes(view.bookmark(7, true, true)))) as SeenEvent;
     expect(object.rows?.[0]?.cells).toHaveLength(definition.columns.length);
   });
 

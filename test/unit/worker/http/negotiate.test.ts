@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { wantsAggregatedDiscovery, negotiate, type Shape } from "../../../../src/worker/http/negotiate";
+import { negotiate, negotiateStatus, type Shape, wantsAggregatedDiscovery } from "../../../../src/worker/http/negotiate";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 const PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const AS_PARTIAL = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const PARTIAL_V1 = { as: "partial", version: "v1" };
+const PROTOBUF_OBJECT = { encoding: "protobuf", transform: { as: "object" } };
 const JSON_OBJECT = { encoding: "json", transform: { as: "object" } };
 
 describe("negotiate", () => {
@@ -12,7 +16,32 @@ describe("negotiate", () => {
     { accept: "*/*", shape: "list", want: JSON_OBJECT },
     { accept: "application/*", shape: "list", want: JSON_OBJECT },
     { accept: "application/json, */*;q=0.8", shape: "object", want: JSON_OBJECT },
-    { accept: "application/vnd.kubernetes.protobuf,application/json", shape: "object", want: JSON_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf,application/json", shape: "object", want: PROTOBUF_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf,application/json", shape: "list", want: PROTOBUF_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf,application/json", shape: "none", want: PROTOBUF_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf,application/json", shape: "document", want: JSON_OBJECT },
+    { accept: "application/json,application/vnd.kubernetes.protobuf", shape: "object", want: JSON_OBJECT },
+    { accept: "application/json;q=0.5,application/vnd.kubernetes.protobuf;q=0.9", shape: "object", want: PROTOBUF_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf;q=0.5,application/json", shape: "object", want: JSON_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf;q=0,application/json", shape: "object", want: JSON_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf;stream=watch", shape: "watch", want: PROTOBUF_OBJECT },
+    {
+      accept: `${PROTOBUF}${AS_PARTIAL},${PARTIAL},application/json`,
+      shape: "object",
+      want: { encoding: "protobuf", transform: PARTIAL_V1 },
+    },
+    {
+      accept: `${PROTOBUF}${AS_PARTIAL},${PARTIAL},application/json`,
+      shape: "watch",
+      want: { encoding: "protobuf", transform: PARTIAL_V1 },
+    },
+    { accept: `${PROTOBUF}${AS_PARTIAL},${PARTIAL},application/json`, shape: "none", want: JSON_OBJECT },
+    { accept: `${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`, shape: "list", want: undefined },
+    {
+      accept: `${PROTOBUF};as=Table;g=meta.k8s.io;v=v1,${TABLE}`,
+      shape: "list",
+      want: { encoding: "json", transform: { as: "table", version: "v1" } },
+    },
     { accept: "application/json;stream=watch", shape: "watch", want: JSON_OBJECT },
     { accept: "application/json; charset=utf-8", shape: "object", want: JSON_OBJECT },
     { accept: "Application/JSON", shape: "object", want: JSON_OBJECT },
@@ -37,7 +66,8 @@ describe("negotiate", () => {
     { accept: PARTIAL, shape: "list", want: undefined },
     { accept: PARTIAL_LIST, shape: "list", want: { encoding: "json", transform: { as: "partial", version: "v1" } } },
     { accept: PARTIAL_LIST, shape: "object", want: undefined },
-    { accept: "application/vnd.kubernetes.protobuf", shape: "object", want: undefined },
+    { accept: "application/vnd.kubernetes.protobuf", shape: "object", want: PROTOBUF_OBJECT },
+    { accept: "application/vnd.kubernetes.protobuf", shape: "document", want: undefined },
     { accept: "text/html", shape: "object", want: undefined },
     { accept: "garbage", shape: "object", want: undefined },
     { accept: "application/json;q=0", shape: "object", want: undefined },
@@ -46,6 +76,18 @@ describe("negotiate", () => {
     expect(negotiate(accept, shape)).toEqual(want);
     // the second time from the cache
     expect(negotiate(accept, shape)).toEqual(want);
+  });
+});
+
+describe("negotiateStatus", () => {
+  it.each([
+    { accept: `${PROTOBUF},application/json`, want: "protobuf" },
+    { accept: `${PROTOBUF}${AS_PARTIAL},application/json`, want: "json" },
+    { accept: "application/yaml", want: "yaml" },
+    { accept: "text/html", want: "json" },
+    { accept: null, want: "json" },
+  ])("Accept $accept: a refusal is $want", ({ accept, want }) => {
+    expect(negotiateStatus(accept)).toBe(want);
   });
 });
 

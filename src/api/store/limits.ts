@@ -42,7 +42,7 @@ export const WATCH_QUEUE_MAX_CHARS = 32 * 1024 * 1024;
 /** Writes of a flush, about 2 ms of work, after which other work of the object gets its turn. */
 export const WATCH_STEPS_PER_TURN = 64;
 
-/** Idle watchers get a bookmark with the newest revision this often (upstream: about once a minute). */
+/** Watchers get a bookmark with their place this often (upstream: about once a minute). */
 export const WATCH_BOOKMARK_INTERVAL_MS = 60_000;
 
 /** A read of a revision that the store has not reached waits so long for it (upstream: storage/cacher watch_cache.go, blockTimeout). */

@@ -126,39 +126,44 @@ export class WatchHub {
     if (!last) return;
     this.#published = last.revision;
     if (this.#watchers.size === 0) return;
+    // However large one turn is: only what waited before it tells that flushes do not keep up.
+    if (this.#queuedChars > WATCH_QUEUE_MAX_CHARS) {
+      this.endAll();
+      return;
+    }
     for (const entry of entries) {
       this.#queue.push(new ObservedChange(entry));
       this.#queuedChars += sizeOf(entry);
     }
-    if (this.#queuedChars > WATCH_QUEUE_MAX_CHARS) this.endAll();
-    else if (!this.#flushing) void this.#flushQueue();
+    if (!this.#flushing) void this.#flushAll();
   }
 
-  async #flushQueue(): Promise<void> {
+  /** Never rejects. */
+  async #flushAll(): Promise<void> {
     this.#flushing = true;
+    let steps = 0;
     try {
-      await this.#flushAll();
+      while (this.#queue.length > 0 && this.#watchers.size > 0) {
+        const flush = new Flush(this.#takeFlush());
+        for (const watcher of [...this.#watchers]) {
+          if (steps >= WATCH_STEPS_PER_TURN) {
+            steps = 0;
+            await this.clock.nextTurn();
+          }
+          if (this.#watchers.has(watcher)) steps += this.#deliver(watcher, flush);
+        }
+        this.#cutSlowest();
+        // Clients take this flush before the next one counts as their backlog.
+        steps = WATCH_STEPS_PER_TURN;
+      }
+      // Nobody is left who wants it.
+      this.#emptyQueue();
     } catch (error) {
       this.endAll();
       this.lost(error);
-    } finally {
-      this.#flushing = false;
     }
-  }
-
-  async #flushAll(): Promise<void> {
-    let steps = 0;
-    while (this.#queue.length > 0 && this.#watchers.size > 0) {
-      const flush = new Flush(this.#takeFlush());
-      for (const watcher of [...this.#watchers]) {
-        if (steps >= WATCH_STEPS_PER_TURN) {
-          steps = 0;
-          await this.clock.nextTurn();
-        }
-        if (this.#watchers.has(watcher)) steps += this.#deliver(watcher, flush);
-      }
-      this.#cutSlowest();
-    }
+    // In the turn in which the queue was seen empty: a later publication begins a flush of its own.
+    this.#flushing = false;
   }
 
   /** The oldest queued changes, as many as one chunk may hold, and at least one. */
@@ -225,6 +230,10 @@ export class WatchHub {
   endAll(): void {
     for (const watcher of this.#watchers) watcher.sink.end();
     this.#watchers.clear();
+    this.#emptyQueue();
+  }
+
+  #emptyQueue(): void {
     this.#queue = [];
     this.#queuedChars = 0;
   }

@@ -262,6 +262,57 @@ describe("a burst", () => {
     expect(later.brief).toEqual(["ADDED l1000@1000"]);
   });
 
+  it("one turn larger than the bound: is delivered, and no watch ends", async () => {
+    const world = new StoreWorld();
+    const watch = world.watch();
+    const size = 4_000_000;
+    const revisions = Array.from({ length: 2 + Math.ceil(WATCH_QUEUE_MAX_CHARS / size) }, (_, i) => i + 2);
+    world.store.hub.publish(revisions.map((revision) => entry(revision, size)));
+    await world.scheduler.pass(0);
+    expect(watch.state).toBe("open");
+    expect(watch.events.map(({ object }) => Number(object.metadata?.resourceVersion))).toEqual(revisions);
+  });
+
+  it("the last watcher leaves during a flush: what waits for it is dropped, and is no burden to later watchers", async () => {
+    const world = new StoreWorld();
+    const watches = crowd(world);
+    const size = WATCH_QUEUE_MAX_CHARS / 2;
+    world.store.hub.publish([entry(2)]);
+    world.store.hub.publish([entry(3, size)]);
+    world.store.hub.publish([entry(4, size)]);
+    for (const { stop } of watches) stop();
+    await world.scheduler.pass(0);
+    const later = crowd(world);
+    for (const revision of [1_001, 1_002, 1_003]) world.store.hub.publish([entry(revision)]);
+    await world.scheduler.pass(0);
+    expect(new Set(later.map(({ state, brief }) => `${state} ${String(brief.length)}`))).toEqual(new Set(["open 3"]));
+  });
+
+  it("a large turn: each chunk of a flush is written in a turn of its own", async () => {
+    const world = new StoreWorld();
+    const watch = world.watch();
+    world.store.hub.publish([2, 3, 4].map((revision) => entry(revision, WATCH_FLUSH_MAX_CHARS)));
+    expect(watch.brief).toEqual(["ADDED l2@2"]);
+    await world.scheduler.pass(0);
+    expect(watch.brief).toEqual(["ADDED l2@2", "ADDED l3@3", "ADDED l4@4"]);
+  });
+
+  it("a change published in any turn around the end of a flush: is delivered without another change", async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      const world = new StoreWorld();
+      const watches = crowd(world);
+      world.store.hub.publish([entry(2)]);
+      const published = (async () => {
+        for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+        world.store.hub.publish([entry(3)]);
+      })();
+      const passed = world.scheduler.pass(0);
+      await Promise.all([published, passed]);
+      await world.scheduler.pass(0);
+      expect(watches.map(({ brief }) => brief.length)).toEqual(watches.map(() => 2));
+    }
+  });
+
   it("slow watchers of many cohorts: the slowest are cut off until all hold no more than the bound", async () => {
     const world = new StoreWorld();
     const cohorts = WATCH_HELD_MAX_BYTES / WATCH_BACKLOG_MAX_BYTES + 8;

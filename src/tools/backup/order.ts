@@ -15,9 +15,23 @@ const LEFT_OUT = ["events", "events.events.k8s.io"];
 
 /**
  * Types that others need come first: namespaces hold objects, ServiceCIDRs give addresses, and IPAddresses without a Service take theirs before
- * any Service does. Then owners come before their known dependents. Types without a name here come last, in the file's order.
+ * any Service does. What Pods name comes before Pods, and owners come before their known dependents. Types without a name here come last, in the file's order.
  */
-const RESTORED_FIRST = [NAMESPACES, SERVICE_CIDRS, IP_ADDRESSES, "nodes", SERVICES, "pods", ENDPOINTS, ENDPOINT_SLICES, LEASES];
+const RESTORED_FIRST = [
+  NAMESPACES,
+  SERVICE_CIDRS,
+  IP_ADDRESSES,
+  "nodes",
+  SERVICES,
+  "serviceaccounts",
+  "configmaps",
+  "secrets",
+  "podtemplates",
+  "pods",
+  ENDPOINTS,
+  ENDPOINT_SLICES,
+  LEASES,
+];
 
 export function isBackedUp(type: Pick<BackupType, "group" | "resource">): boolean {
   return !LEFT_OUT.includes(typeName(type));

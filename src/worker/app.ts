@@ -27,6 +27,7 @@ import { metricsResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
 import { rangeAllocationsResponse } from "./system/range-allocations";
 import { rangesResponse } from "./system/ranges";
+import { rootPathsResponse } from "./system/root-paths";
 import { versionResponse } from "./system/version";
 
 type Bindings = { Bindings: Env };
@@ -135,6 +136,10 @@ export const app = new Hono<Bindings>({ getPath: (request) => splitRequestUrl(re
 
 for (const middleware of MIDDLEWARE) app.use("*", middleware);
 
+app.all(
+  "/",
+  readOnly((c) => rootPathsResponse(servedApis(c.env))),
+);
 for (const path of bothForms("/api"))
   app.all(
     path,

@@ -1,5 +1,5 @@
 /** Why a patch cannot be applied, before it becomes a Status (upstream apiserver pkg/endpoints/handlers/patch.go). */
-import { badRequest, internalError, requestTooLarge } from "../meta/status";
+import { badRequest, requestTooLarge, unclassified } from "../meta/status";
 import type { Status } from "../meta/status";
 
 export type PatchError =
@@ -20,7 +20,7 @@ export function patchErrorStatus(error: PatchError): Status {
     case "tooLarge":
       return requestTooLarge(error.message);
     case "internal":
-      return internalError(error.message);
+      return unclassified(error.message);
     case "unprocessable":
       return {
         kind: "Status",

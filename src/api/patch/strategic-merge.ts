@@ -150,7 +150,7 @@ function mergeKeyed(stored: readonly JsonValue[], wanted: readonly JsonValue[], 
   const plain: JsonObject[] = [];
   let replaces = false;
   for (const element of wanted) {
-    if (!isJsonObject(element)) refuse("internal", `expected a map in the list, found ${JSON.stringify(element)}`);
+    if (!isJsonObject(element)) refuse("internal", `list element types are not identical: ${goMap([[...stored], [...wanted]])}`);
     const directive = patchDirective(element);
     if (directive === "replace") replaces = true;
     else if (directive === "delete") gone.add(requiredKey(element, mergeKey));

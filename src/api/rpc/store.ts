@@ -73,7 +73,7 @@ export interface CollectionRequest {
   allowWatchBookmarks: boolean;
   /** undefined = not given: a watch from resourceVersion unset or 0 begins with them all the same, as if it were true */
   sendInitialEvents?: boolean | undefined;
-  /** seconds, 0 = the server chooses */
+  /** seconds, 0 = the server chooses; of a watch that ends at once it is negative */
   timeoutSeconds: number;
   /** group, version and resource that the client asked for (events has two; versions differ in apiVersion) */
   group: string;

@@ -17,6 +17,8 @@ export interface OpenApiResource extends GroupVersionKind {
   /** status, finalize */
   subresources: readonly string[];
   actions?: readonly OpenApiAction[];
+  /** DELETE answers the object, not a Status */
+  returnsDeletedObject?: boolean;
 }
 
 /** A create-only subresource whose documents are of a kind of their own. */
@@ -161,7 +163,7 @@ const VERBS: Record<
 function operation(resource: OpenApiResource, verb: string, scope: string, suffix = ""): OpenApiSchema {
   const facts = VERBS[verb];
   if (facts === undefined) return {};
-  const component = facts.answer === "list" ? listName(resource) : facts.answer === "status" ? StatusSchema.name : resource.schema.name;
+  const component = answerOf(resource, verb, facts.answer);
   const answer = { description: "OK", content: contentOf(verb === "list" ? LIST_TYPES : BODY_TYPES, component) };
   return {
     tags: [tagOf(resource)],
@@ -169,10 +171,30 @@ function operation(resource: OpenApiResource, verb: string, scope: string, suffi
     operationId: `${facts.word}${groupVersionWord(resource)}${scope}${resource.kind}${suffix}`,
     parameters: PARAMETERS[verb] ?? [],
     ...(facts.body ? { requestBody: requestBody(facts.body, resource.schema.name) } : {}),
-    responses: { "200": answer, ...(verb === "create" || verb === "patch" || verb === "update" ? { "201": answer } : {}) },
+    responses: { "200": answer, ...furtherAnswer(verb, answer) },
     "x-kubernetes-action": facts.action,
     "x-kubernetes-group-version-kind": kindOf(resource),
   };
+}
+
+function answerOf(resource: OpenApiResource, verb: string, answer: "object" | "list" | "status"): string {
+  if (answer === "list") return listName(resource);
+  if (answer === "object" || (verb === "delete" && resource.returnsDeletedObject)) return resource.schema.name;
+  return StatusSchema.name;
+}
+
+/** The second code under which the same body comes. */
+function furtherAnswer(verb: string, answer: OpenApiSchema): OpenApiSchema {
+  switch (verb) {
+    case "create":
+    case "patch":
+    case "update":
+      return { "201": answer };
+    case "delete":
+      return { "202": answer };
+    default:
+      return {};
+  }
 }
 
 /** The POST of a document that has an effect and is not stored. */

@@ -54,7 +54,7 @@ export function startWatch(
   const pieces = catchUp.finish();
   const { clock, random } = store;
   const wantedMs = request.timeoutSeconds * 1000;
-  const durationMs = wantedMs > 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
+  const durationMs = wantedMs !== 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
   const { group, version, resource } = request;
   const watch = {
     asked: { group, version, resource, scope: scopeOf(request, filter.value.range) },

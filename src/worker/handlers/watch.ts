@@ -4,6 +4,7 @@
  */
 import { invalid } from "../../api/meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
+import { socketHeaders } from "../http/web-socket";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { endedWatch, isStopping, openWatch } from "../routing/watched-stores";
 import { askCollection, collectionResponse, representationOf } from "./collection";
@@ -19,7 +20,8 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   // The deprecated path /watch/…/{name} is a watch of one object.
   const own = name === "" ? "" : `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
   const fieldSelector = [options.value.fieldSelector, own].filter((part) => part !== "").join(",");
-  if (isStopping()) return endedWatch(request.rendering);
+  const overBefore = options.value.timeoutSeconds < 0 && !socketHeaders(request.request.headers);
+  if (isStopping() || overBefore) return endedWatch(request.rendering);
   const { env } = request;
   const open = () => askCollection(request, { ...options.value, fieldSelector }, representation.value);
   const answer = await openWatch({ env, cluster, definition }, open);

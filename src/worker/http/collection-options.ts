@@ -46,7 +46,7 @@ export function parseCollectionOptions(query: URLSearchParams, watch: boolean): 
     resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
     allowWatchBookmarks: queryBool(query, "allowWatchBookmarks"),
     sendInitialEvents: query.has("sendInitialEvents") ? queryBool(query, "sendInitialEvents") : undefined,
-    timeoutSeconds: Math.max(0, timeout.value),
+    timeoutSeconds: timeout.value,
   };
   const errors = watch ? watchErrors(options, query) : listErrors(options, query);
   if (errors.length > 0) return err(invalidOptions("ListOptions", errors));

@@ -149,7 +149,7 @@ describe("kubectl: selectors, options and patches that make no sense", () => {
     },
     {
       line: `patch svc kubernetes -p '{"spec":{"ports":[{"targetPort":1}]}}'`,
-      err: "Error from server (InternalError): Internal error occurred: map: map[targetPort:1] does not contain declared merge key: port",
+      err: "Error from server: map: map[targetPort:1] does not contain declared merge key: port",
     },
     {
       line: `patch svc kubernetes -p '{"metadata":{"name":"other"}}'`,

@@ -460,6 +460,30 @@ describe("list and watch", () => {
   });
 });
 
+it("GET /: the paths that are served, once each and in order", async () => {
+  const { response } = await ask("/");
+  expect(response.headers.get("Content-Type")).toBe("application/json");
+  const { paths } = await response.json<{ paths: string[] }>();
+  expect(paths).toEqual([...new Set(paths)].sort());
+  for (const path of [
+    "/api",
+    "/api/v1",
+    "/apis/networking.k8s.io/v1beta1",
+    "/healthz",
+    "/openapi/v3/apis/coordination.k8s.io/v1",
+    "/version",
+  ]) {
+    expect(paths).toContain(path);
+    expect((await ask(path)).response.status, path).toBe(200);
+  }
+  expect((await ask("/", { method: "DELETE" })).response.status).toBe(405);
+});
+
+it("a watch with negative timeoutSeconds: ends at once, and no object is asked", async () => {
+  const { response, calls } = await ask("/api/v1/services?watch=true&timeoutSeconds=-1");
+  expect([response.status, await response.text(), calls]).toEqual([200, "", []]);
+});
+
 describe("deprecations", () => {
   const ENDPOINTS = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"';
   const BETA = (kind: string) => `299 - "networking.k8s.io/v1beta1 ${kind} is deprecated in v1.34+, unavailable in v1.37+"`;
@@ -551,7 +575,6 @@ describe("Audit-ID", () => {
 
 describe("paths", () => {
   it.each([
-    ["/", 404],
     ["/apis/unknown.group", 404],
     ["/apis/unknown.group/v1", 404],
     ["/apis/unknown.group/v1/things", 404],

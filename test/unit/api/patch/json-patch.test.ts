@@ -117,7 +117,8 @@ it("patchErrorStatus: the code of each reason", () => {
   const code = (reason: "malformed" | "tooLarge" | "unprocessable" | "internal") => patchErrorStatus({ reason, message: "m" });
   expect(code("malformed")).toMatchObject({ code: 400, reason: "BadRequest", message: "m" });
   expect(code("tooLarge")).toMatchObject({ code: 413, reason: "RequestEntityTooLarge", message: "m" });
-  expect(code("internal")).toMatchObject({ code: 500, reason: "InternalError" });
+  expect(code("internal")).toMatchObject({ code: 500, message: "m" });
+  expect(code("internal"), "upstream gives no reason").not.toHaveProperty("reason");
   expect(code("unprocessable")).toMatchObject({
     code: 422,
     reason: "Invalid",

@@ -233,6 +233,12 @@ rows("refusals", [
     want: { reason: "internal", message: "map: map[name:x targetPort:1] does not contain declared merge key: port" },
   },
   {
+    name: "an element that is no object",
+    given: { spec: { ports: [{ port: 80 }] } },
+    patch: { spec: { ports: ["x", null] } },
+    want: { reason: "internal", message: "list element types are not identical: [[map[port:80]] [x <nil>]]" },
+  },
+  {
     name: "an unknown directive",
     given: { spec: {} },
     patch: { spec: { $patch: "explode" } },

@@ -48,6 +48,17 @@ function references(value: unknown, found = new Set<string>()): Set<string> {
   return found;
 }
 
+it("DELETE: answers the object where the kind says so, else a Status, at once or accepted", () => {
+  const document = documentOf({ ...SERVICES, returnsDeletedObject: true }, NAMESPACES);
+  const answer = (path: string, code: string) =>
+    at(document.paths, path, "delete", "responses", code, "content", "application/json", "schema", "$ref");
+  for (const code of ["200", "202"]) {
+    expect(answer("/api/v1/namespaces/{namespace}/services/{name}", code)).toBe("#/components/schemas/io.k8s.api.core.v1.Service");
+    expect(answer("/api/v1/namespaces/{name}", code)).toBe("#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Status");
+  }
+  expect(answer("/api/v1/namespaces/{namespace}/services", "200")).toBe("#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Status");
+});
+
 describe("openApiDocument: what kubectl reads", () => {
   const document = documentOf(SERVICES, NAMESPACES, PODS);
 

@@ -39,7 +39,7 @@ export function decodeJson(text: string, schema: MessageSchema): Result<Decoded,
     return syntaxFailure(syntaxError(text));
   }
   const walked = walkRoot(parsed, schema);
-  if (!walked.ok) return walked;
+  if (!walked.ok) return err({ ...walked.error, cause: withExactNumber(walked.error.cause, text) });
   const { decoded, members } = walked.value;
   if (members !== countMembers(text)) decoded.problems = strictProblems(text, schema);
   return ok(decoded);
@@ -52,6 +52,15 @@ export function decodeJson(text: string, schema: MessageSchema): Result<Decoded,
 export function validateValue(value: unknown, schema: MessageSchema): Result<Decoded, DecodeError> {
   const walked = walkRoot(value, schema);
   return walked.ok ? ok(walked.value.decoded) : walked;
+}
+
+/** A number that JSON.parse has rounded, as it stands in the text: Go's error prints it so. */
+function withExactNumber(cause: string, text: string): string {
+  return cause.replace(/(?<=^json: cannot unmarshal number )[-\d.e+]+/, (printed) => {
+    if (Number.isSafeInteger(Number(printed))) return printed;
+    for (const [literal] of text.matchAll(/-?\d{16,}/g)) if (String(Number(literal)) === printed) return literal;
+    return printed;
+  });
 }
 
 function syntaxFailure(cause: string): Result<never, DecodeError> {

@@ -9,13 +9,21 @@ export function queryBool(query: URLSearchParams, name: string): boolean {
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
-/** A query integer; absent or empty = 0. The error is Go's. */
+const INT64_MAX = 2n ** 63n - 1n;
+/** Digits and sign; longer texts cost more than they say, leading zeros aside. */
+const INT64_TEXT_MAX = 64;
+
+/** A query integer of 64 bits; absent or empty = 0. Beyond 2^53 it is rounded: only its size matters there. The error is Go's. */
 export function queryInt(query: URLSearchParams, name: string): Result<number, Status> {
   const text = query.get(name) ?? "";
   if (text === "") return ok(0);
   if (!/^[-+]?\d+$/.test(text)) return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`));
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`));
+  if (Number.isSafeInteger(value)) return ok(value);
+  const exact = text.length > INT64_TEXT_MAX ? undefined : BigInt(text.replace("+", ""));
+  if (exact === undefined || exact > INT64_MAX || exact < -INT64_MAX - 1n) {
+    return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`));
+  }
   return ok(value);
 }
 

@@ -348,3 +348,14 @@ describe("validateValue", () => {
     expect(validateValue({ spec: 3 }, ServiceSchema).ok).toBe(false);
   });
 });
+
+it.each(["9007199254740993", "-9007199254740995", "18446744073709551616"])(
+  "the integer %s, which JavaScript would round: refused as it stands in the text",
+  (number) => {
+    const text = `{"metadata":{"labels":{"n":"9007199254740994"},"generation":${number}}}`;
+    expect(decodeJson(text, ServiceSchema)).toMatchObject({
+      ok: false,
+      error: { cause: `json: cannot unmarshal number ${number} into Go struct field ObjectMeta.metadata.generation of type int64` },
+    });
+  },
+);

@@ -30,6 +30,8 @@ describe("parseCollectionOptions", () => {
   const LIST = '422 ListOptions.meta.k8s.io "" is invalid:';
   it.each([
     { query: "limit=x", want: '400 strconv.ParseInt: parsing "x": invalid syntax' },
+    { query: "limit=9223372036854775808", want: '400 strconv.ParseInt: parsing "9223372036854775808": value out of range' },
+    { query: "limit=9223372036854775807", want: "ok" },
     { query: "limit=99999999999999999999", want: '400 strconv.ParseInt: parsing "99999999999999999999": value out of range' },
     { query: "timeoutSeconds=1.5", want: '400 strconv.ParseInt: parsing "1.5": invalid syntax' },
     { query: "limit=", want: "ok" },

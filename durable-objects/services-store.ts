@@ -24,7 +24,7 @@ export const SERVICES_MIGRATIONS = [
   { id: 5, sql: ALLOCATION_COUNTS_SCHEMA },
 ];
 
-const OWN_METHODS = ["ensureBootstrapped", "allocations", "makeWhole", "giveUp", "auditAll", "alarm"] as const;
+const OWN_METHODS = ["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"] as const;
 
 export class ServicesStore
   extends shellOf<Brain>()(...STORE_METHODS, ...OWN_METHODS)

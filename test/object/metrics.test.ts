@@ -100,6 +100,28 @@ it("each write: changes the series that upstream's changes, and no others", asyn
   await after("no range at all: it is not full", { allocated: -before.allocated, available: -before.available });
 });
 
+it("node ports: gauges of now, counters of commits and refusals", async () => {
+  const cluster = await new ObjectCluster().ready();
+  const lines = async (): Promise<string[]> => {
+    const text = await (await metricsResponse(bindings, cluster.name)).text();
+    const prefix = "kube_apiserver_nodeport_allocator_";
+    const samples = text.split("\n").filter((line) => line.startsWith(prefix));
+    return samples.map((line) => line.slice(prefix.length).replace(/,?cluster="[^"]*"/, ""));
+  };
+  expect(await lines()).toEqual(["allocated_ports{} 0", "available_ports{} 2768"]);
+  const named = { type: "NodePort", ports: [{ port: 80, nodePort: 30_080 }] };
+  expect(messageOf(await cluster.create("named", named))).toBe("");
+  expect(messageOf(await cluster.create("clash", named))).toContain("provided port is already allocated");
+  expect(messageOf(await cluster.create("any", { type: "NodePort" }))).toBe("");
+  expect(await lines()).toEqual([
+    "allocated_ports{} 2",
+    "available_ports{} 2766",
+    'allocation_total{scope="dynamic"} 1',
+    'allocation_total{scope="static"} 1',
+    'allocation_errors_total{scope="static"} 1',
+  ]);
+});
+
 it("counters of repair: have every type from the beginning, and count each finding", async () => {
   const cluster = await new ObjectCluster().ready();
   const counted = async (): Promise<Record<string, number>> => {

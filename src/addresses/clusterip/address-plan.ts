@@ -24,7 +24,6 @@ import { withReadDefaults } from "../../api/registry/services/defaults";
 import { initFamilies } from "../../api/registry/services/families";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { isHeadless, listOf, needsClusterIP, type ServiceSpec, specOf } from "../../api/registry/services/predicates";
-import { requestedNodePortErrors } from "./node-port-plan";
 
 /** One address that the change needs and does not have yet. */
 export interface Take {
@@ -72,10 +71,9 @@ export function planClusterIPs(
   return { ok: true, take: [], keep: held, release: [] };
 }
 
-/** What upstream does before it allocates, less what the strategy has done: the families, and the node ports that the client named. */
+/** What upstream does before it allocates, less what the strategy has done. */
 function settleFamilies({ after, before }: { after: Service; before: Service | undefined }, families: readonly Family[]): FieldError[] {
-  const errors = initFamilies({ after, before: before && withReadDefaults(before, families) }, families);
-  return errors.length > 0 ? errors : requestedNodePortErrors(specOf(after));
+  return initFamilies({ after, before: before && withReadDefaults(before, families) }, families);
 }
 
 /**

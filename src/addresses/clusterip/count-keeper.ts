@@ -3,7 +3,7 @@
  * keeps the object awake until the counters are written. Whoever asks, they are written at most once a minute.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
-import type { AllocationMetrics } from "../metrics/allocation-metrics";
+import type { KeptCounters } from "../metrics/kept-counters";
 import type { LedgerStorage } from "./ledger-storage";
 
 /** From the first change to the write: the commit of an allocation keeps its count by then. */
@@ -16,7 +16,7 @@ const KEPT_AT = "countsKeptAt";
 export interface CountKeeperPorts {
   clock: Pick<Clock, "now" | "after">;
   recorder: Recorder;
-  metrics: Pick<AllocationMetrics, "unsaved" | "save" | "lost">;
+  metrics: KeptCounters;
   /** in the database of the counters */
   storage: Pick<LedgerStorage, "numberGet" | "numberSet" | "transaction">;
 }

@@ -14,7 +14,6 @@
  * Source: upstream pkg/registry/core/service/storage/alloc.go (initNodePorts, updateNodePorts, updateHealthCheckNodePort).
  */
 import { assert } from "../../core/base/assert";
-import { type FieldError, invalidValue } from "../../api/meta/field-errors";
 import type { Service, ServicePort } from "../../api/meta/kubernetes";
 import { NODE_PORT_MAX, NODE_PORT_MIN } from "./node-port-range";
 import {
@@ -87,17 +86,6 @@ export function heldNodePorts(service: Service): readonly NodePort[] {
   const healthCheck = needsHealthCheckNodePort(spec) ? spec.healthCheckNodePort : 0;
   if (healthCheck) held.push({ protocol: HEALTH_CHECK_PROTOCOL, port: healthCheck });
   return held;
-}
-
-/** A node port that a client asks for by number has to lie in the range, whoever may hold it. */
-export function requestedNodePortErrors(spec: ServiceSpec): FieldError[] {
-  const errors: FieldError[] = [];
-  if (!needsNodePort(spec)) return errors;
-  portsOf(spec).forEach(({ nodePort }, i) => {
-    if (!nodePort || isInNodePortRange(nodePort)) return;
-    errors.push(invalidValue(`spec.ports[${i}].nodePort`, nodePort, OUTSIDE_NODE_PORT_RANGE));
-  });
-  return errors;
 }
 
 export function isInNodePortRange(port: number): boolean {

@@ -18,13 +18,20 @@ export type NodePortChoice =
 /** `taken` and `outsideRange` for a named number, `full` for one that the server chooses */
 export type NodePortRefusal = "taken" | "outsideRange" | "full";
 
-/**
- * Ports below this one are chosen only when all others are taken, so that clients who name one find it free: KEP-3668,
- * min(max(16, size / 32), 128) of the 2,768 ports.
- */
-const DYNAMIC_MIN = NODE_PORT_MIN + 86;
+/** The numbers of the range. */
+const SIZE = NODE_PORT_MAX - NODE_PORT_MIN + 1;
+/** Ports below this one, 30086, are chosen only when all others are taken, so that clients who name one find it free (KEP-3668). */
+const DYNAMIC_MIN = NODE_PORT_MIN + nodePortOffset(SIZE);
+/** Upstream's dry run shows numbers above this one (portallocator/operation.go). */
+const DRY_RUN_BASE = 32_768;
+const PROTOCOLS = ["TCP", "UDP", "SCTP"] as const;
 /** Random looks before all rows are read: as long as half of the band is free, one in 256 choices reads them. */
 const LOOKS = 8;
+
+/** Size of the static band of a range of `size` ports: clamp(size / 32, 16, 128), and 0 for 16 ports and less (upstream calculateRangeOffset). */
+export function nodePortOffset(size: number): number {
+  return size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
+}
 
 /** By protocol, the numbers held: read once in a choice, however many ports it is for. */
 type KnownRows = Map<string, ReadonlySet<number>>;
@@ -54,8 +61,8 @@ export class NodePorts {
   }
 
   /**
-   * What a dry run shows. A chosen number is none that could be given out: one more than the highest that this write takes, from the
-   * end of the range on (upstream portallocator, PortAllocationOperation with dryRun).
+   * What a dry run shows. A chosen number is one more than the highest that this write takes, or 32769, which nobody can hold (upstream
+   * portallocator, PortAllocationOperation with dryRun).
    */
   chooseForDryRun({ take }: NodePortPlan): NodePortChoice {
     let highest = 0;
@@ -63,7 +70,7 @@ export class NodePorts {
     for (const wanted of take) {
       const reason = wanted.port === 0 ? undefined : this.#refusal(wanted);
       if (reason) return { ok: false, take: wanted, reason };
-      const number = wanted.port || (highest || NODE_PORT_MAX) + 1;
+      const number = wanted.port || (highest || DRY_RUN_BASE) + 1;
       highest = Math.max(highest, number);
       numbers.push(number);
     }
@@ -76,6 +83,12 @@ export class NodePorts {
     const has = after ? heldNodePorts(after) : [];
     for (const nodePort of had) if (!includes(has, nodePort)) this.storage.nodePortDelete(nodePort, key);
     for (const nodePort of has) if (!includes(had, nodePort)) this.storage.nodePortAdd(nodePort, key);
+  }
+
+  /** The numbers that any Service holds with any protocol, and those that none holds. */
+  usage(): { allocated: number; available: number } {
+    const held = new Set(PROTOCOLS.flatMap((protocol) => this.storage.nodePortsOf(protocol)).filter(isInNodePortRange));
+    return { allocated: held.size, available: SIZE - held.size };
   }
 
   #refusal({ port, protocols, clashes }: NodePortTake): NodePortRefusal | undefined {

@@ -9,9 +9,11 @@
  * On disk at a crash: before turn 2 at most rows at owners and IPAddress objects that nobody refers to (the ledger's audit releases
  * them); after turn 2 the Service and its allocation rows (IPAddress objects are sent again by PairingCatchUp).
  */
-import type { AllocationMetrics } from "../metrics/allocation-metrics";
+import type { KeptCounters } from "../metrics/kept-counters";
+import type { NodePortMetrics } from "../metrics/node-port-metrics";
 import type { Service } from "../../api/meta/kubernetes";
 import { invalid, tooManyRequests } from "../../api/meta/status";
+import type { Scope } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
@@ -20,7 +22,7 @@ import type { AddressLedger } from "./address-ledger";
 import { type AddressPlan, applyTaken, heldAddresses, planClusterIPs } from "./address-plan";
 import { nodePortRefused } from "./errors";
 import type { LedgerStorage } from "./ledger-storage";
-import { applyNodePorts, planNodePorts } from "./node-port-plan";
+import { applyNodePorts, type NodePortTake, planNodePorts } from "./node-port-plan";
 import type { NodePorts } from "./node-ports";
 import type { Pairing } from "./pairing";
 import { PairingCatchUp } from "./pairing-catch-up";
@@ -36,8 +38,9 @@ export interface ServicePorts {
   nodePorts: NodePorts;
   pairing: Pairing;
   topology: TopologySource;
-  /** counts what the ledger takes; kept with the store's commits */
-  metrics?: Pick<AllocationMetrics, "save" | "lost">;
+  nodePortMetrics?: Pick<NodePortMetrics, "allocated" | "failed">;
+  /** of addresses and node ports; kept with the store's commits */
+  counters?: Pick<KeptCounters, "save" | "lost">;
   /** the store's newest revision */
   head(): number;
   /** changes up to it are no longer in the history */
@@ -48,6 +51,8 @@ export interface ServicePorts {
 
 export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
+  /** of the turn under way: the node ports that an operation takes, each by its scope */
+  readonly #nodePorts = new WeakMap<Operation<ServiceSupply>, Scope[]>();
   readonly #supplier: ServiceSupplier;
   readonly #dryRun: ServiceDryRun;
   readonly #catchUp: PairingCatchUp;
@@ -68,10 +73,16 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     const ports = planNodePorts({ after, before: change.before as Service | undefined });
     // Before addresses are asked for, so that a request which cannot succeed takes none; again in the turn that commits.
     const choice = ports.take.length === 0 ? undefined : change.dryRun ? nodePorts.chooseForDryRun(ports) : nodePorts.choose(ports);
-    if (after && choice?.ok === false) return { kind: "refuse", status: nodePortRefused(after, choice.take, choice.reason) };
+    if (after && choice?.ok === false) {
+      if (!change.dryRun) this.ports.nodePortMetrics?.failed(scopeOf(choice.take));
+      return { kind: "refuse", status: nodePortRefused(after, choice.take, choice.reason) };
+    }
     const admission = change.dryRun ? this.#dryRun.admit(after, plan.take, operation) : this.#admitAddresses(after, plan, operation);
     // Only now: a number that is written before the turn is left would come back as one that the client named.
-    if (after && choice?.ok && admission.kind === "go") applyNodePorts(after, ports.take, choice.numbers);
+    if (after && choice?.ok && admission.kind === "go") {
+      applyNodePorts(after, ports.take, choice.numbers);
+      this.#nodePorts.set(operation, ports.take.map(scopeOf));
+    }
     return admission;
   }
 
@@ -101,6 +112,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   committed(change: CommittedChange, operation: Operation<ServiceSupply> | undefined): void {
     const { ledger, nodePorts, pairing } = this.ports;
     nodePorts.committed(change.key, change.before as Service | undefined, change.after as Service | undefined);
+    for (const scope of (operation && this.#nodePorts.get(operation)) ?? []) this.ports.nodePortMetrics?.allocated(scope);
     const held = new Set(change.after ? heldAddresses(change.after as Service) : []);
     const heldBefore = change.before ? heldAddresses(change.before as Service) : [];
     const kept = heldBefore.filter((address) => held.has(address)).length;
@@ -128,7 +140,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   sealTurn(): void {
     this.ports.topology.counts.save();
-    this.ports.metrics?.save();
+    this.ports.counters?.save();
     this.#catchUp.saveMark();
   }
 
@@ -140,7 +152,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   turnLost(): void {
     this.#unpaired = false;
-    this.ports.metrics?.lost();
+    this.ports.counters?.lost();
     this.ports.pairing.lostAfter(this.ports.head());
     this.ports.ledger.turnLost();
   }
@@ -168,4 +180,9 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     await ledger.releases.drain();
     await ledger.audit();
   }
+}
+
+/** As upstream counts: `static` if the client named the number. */
+function scopeOf({ port }: NodePortTake): Scope {
+  return port === 0 ? "dynamic" : "static";
 }

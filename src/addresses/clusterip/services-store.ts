@@ -1,9 +1,11 @@
 /** The services store: creating a Service and taking its ClusterIPs is one operation (service-extension.ts). */
 import { AllocationMetrics, type AllocationCountStorage } from "../metrics/allocation-metrics";
+import { keptTogether } from "../metrics/kept-counters";
+import { NodePortMetrics } from "../metrics/node-port-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";
-import type { CidrAllocations, ServicesStoreRpc } from "../../api/rpc/store";
+import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
 import { observed } from "../../api/store/observed";
 import { directoryKey } from "../../tenancy/directory-keys";
@@ -66,13 +68,19 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
   readonly #parts: LedgerParts;
   readonly #repair: ServiceRepair;
   readonly #metrics: AllocationMetrics;
+  readonly #nodePorts: NodePorts;
+  readonly #nodePortMetrics: NodePortMetrics;
   readonly #counts: CountKeeper;
   #bootstrapping: Promise<void> | undefined;
   #recovered: Promise<void> | undefined;
 
   constructor(ports: ServicesStorePorts) {
     const { clock, recorder, peers } = ports;
-    const metrics = new AllocationMetrics(ports.allocationCounts, () => this.#counts.changed());
+    const counted = (): void => this.#counts.changed();
+    const metrics = new AllocationMetrics(ports.allocationCounts, counted);
+    const nodePortMetrics = new NodePortMetrics(ports.ledger, counted);
+    const counters = keptTogether(metrics, nodePortMetrics);
+    const nodePorts = new NodePorts(ports.nodePorts, ports.random);
     const stored = (key: string): string | undefined => this.store.storage.objectGet(key)?.data;
     const parts = ledgerParts(ports, {
       kind: "service",
@@ -87,10 +95,11 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
       families: ports.serviceFamilies,
       ledger,
       storage: ports.ledger,
-      nodePorts: new NodePorts(ports.nodePorts, ports.random),
+      nodePorts,
+      nodePortMetrics,
       pairing,
       topology,
-      metrics,
+      counters,
       head: () => this.store.revision,
       floor: () => this.store.floor,
       unpaired: pokeRepair,
@@ -116,7 +125,9 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
     this.#extension = extension;
     this.#parts = parts;
     this.#metrics = metrics;
-    this.#counts = new CountKeeper({ clock, recorder, metrics, storage: ports.ledger });
+    this.#nodePorts = nodePorts;
+    this.#nodePortMetrics = nodePortMetrics;
+    this.#counts = new CountKeeper({ clock, recorder, metrics: counters, storage: ports.ledger });
     this.#repair = new ServiceRepair({
       clock,
       recorder,
@@ -154,6 +165,12 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
   async allocations(): Promise<CidrAllocations[]> {
     this.#counts.keep();
     return this.#metrics.keptValues();
+  }
+
+  /** The gauges are of now; of the counters only what is kept is shown. */
+  async nodePortAllocations(): Promise<NodePortAllocations> {
+    this.#counts.keep();
+    return { ...this.#nodePorts.usage(), ...this.#nodePortMetrics.keptValues() };
   }
 
   makeWhole(items: HeldAddress[]): Promise<WholeResult[]> {

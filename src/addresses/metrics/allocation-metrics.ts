@@ -7,6 +7,7 @@
 import type { Scope } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
 import { Histogram } from "../../core/telemetry/histogram";
+import type { KeptCounters } from "./kept-counters";
 
 /** Seconds. */
 export const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -27,7 +28,7 @@ interface Counted {
   durations: Histogram;
 }
 
-export class AllocationMetrics {
+export class AllocationMetrics implements KeptCounters {
   readonly #byCidr = new Map<string, Counted>();
   /** CIDRs whose counters are not kept as they are */
   readonly #unsaved = new Set<string>();
@@ -64,12 +65,10 @@ export class AllocationMetrics {
     return this.storage && this.unsaved ? this.storage.allocationCountsLoad() : this.values();
   }
 
-  /** Whether `save` would write anything. */
   get unsaved(): boolean {
     return this.#unsaved.size > 0;
   }
 
-  /** Writes what has changed; inside a transaction, after which `lost` is called if it did not take place. */
   save(): void {
     const { storage } = this;
     if (!storage) return;
@@ -82,7 +81,6 @@ export class AllocationMetrics {
     }
   }
 
-  /** The writes of the last `save` are lost: the next one repeats them. */
   lost(): void {
     for (const cidr of this.#saved) this.#unsaved.add(cidr);
     this.#saved = [];

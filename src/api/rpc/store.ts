@@ -153,9 +153,21 @@ export interface CidrAllocations {
   durations: HistogramValue;
 }
 
+/** The node ports that Services hold, and what has been counted of them since the cluster began. */
+export interface NodePortAllocations {
+  /** numbers that a Service holds, with whatever protocol */
+  allocated: number;
+  /** numbers of the range that no Service holds */
+  available: number;
+  total: { static: number; dynamic: number };
+  errors: { static: number; dynamic: number };
+}
+
 export interface ServicesStoreRpc extends StoreRpc, MaintainedStore {
   /** for metrics */
   allocations(): Promise<CidrAllocations[]>;
+  /** for metrics */
+  nodePortAllocations(): Promise<NodePortAllocations>;
   /** makes the cluster's default ServiceCIDR and the Service default/kubernetes; a no-op once they exist */
   ensureBootstrapped(): Promise<void>;
 }

@@ -5,6 +5,7 @@
 import type { Env } from "../../../durable-objects/env";
 import { repairController, servicesStore } from "../../../durable-objects/peers";
 import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
+import { nodePortFamilies } from "../../addresses/metrics/node-port-metrics";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
 import { clusterName } from "../../tenancy/cluster-id";
 import { inFlightFamily } from "../http/in-flight";
@@ -17,10 +18,11 @@ import { ownerReadings, read, type Reading, storeReadings } from "./metric-readi
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
-  const [stores, { owners, usage }, allocations, repair] = await Promise.all([
+  const [stores, { owners, usage }, allocations, nodePorts, repair] = await Promise.all([
     storeReadings(env, cluster),
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
+    read("services.nodePortAllocations", () => servicesStore(env, cluster).nodePortAllocations()),
     read("repair.counts", () => repairController(env, cluster).repairCounts()),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
@@ -58,6 +60,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
       samples: owners.map(({ owner: uid, operations }) => ({ labels: { owner: uid }, value: operations })),
     },
     ...allocatorFamilies(usage, allocations ?? []),
+    ...nodePortFamilies(nodePorts),
     ...repairFamilies(repair),
     ...requestMetrics.families(name),
     longRunningFamily(stores),

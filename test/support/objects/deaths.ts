@@ -21,7 +21,15 @@ const bindings = env as unknown as Env;
 /** Every class of objects that hold a cluster's state. */
 const CLASSES: readonly { prototype: object }[] = [ServicesStore, IPAddressesStore, ResourceStore, Coordinator, ServiceCIDR, Controller];
 /** Calls that no object makes of another: handlers of the runtime, and questions of metrics and tests alone. */
-const NO_CALLS: ReadonlySet<string> = new Set(["constructor", "fetch", "alarm", "counters", "repairCounts", "allocations"]);
+const NO_CALLS: ReadonlySet<string> = new Set([
+  "constructor",
+  "fetch",
+  "alarm",
+  "counters",
+  "repairCounts",
+  "allocations",
+  "nodePortAllocations",
+]);
 /** The calls of each controller to stores and owners. */
 const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   namespaces: [],

@@ -84,6 +84,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
         return Promise.resolve(answers.other?.("takenIn", object));
       },
       allocations: other("allocations"),
+      nodePortAllocations: other("nodePortAllocations"),
       repairCounts: other("repairCounts"),
     };
   };

@@ -304,20 +304,6 @@ describe("planClusterIPs: what it does to the Service", () => {
     const after: Service = { ...DUAL, metadata: { ...DUAL.metadata, labels: { a: "b" } } };
     expect(planClusterIPs({ after, before: DUAL }, ["IPv4"])).toEqual({ ok: true, take: [], keep: [A, A6], release: [] });
   });
-
-  it("node ports outside the range: an error for each; of a ClusterIP Service: none", () => {
-    const ports = [
-      { port: 80, nodePort: 80 },
-      { port: 81, nodePort: 30000 },
-      { port: 82, nodePort: 32768 },
-    ];
-    const { planned } = plan({ type: "NodePort", ports });
-    expect(planned.ok ? [] : texts(planned.errors)).toEqual([
-      "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767",
-      "spec.ports[2].nodePort: Invalid value: 32768: provided port is not in the valid range. The range of valid ports is 30000-32767",
-    ]);
-    expect(plan({ ports: [{ port: 80, nodePort: 80 }] }).planned.ok).toBe(true);
-  });
 });
 
 describe("requestedClusterIPs", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NodePortPlan, NodePortTake } from "../../../../src/addresses/clusterip/node-port-plan";
-import { NodePorts } from "../../../../src/addresses/clusterip/node-ports";
+import { nodePortOffset, NodePorts } from "../../../../src/addresses/clusterip/node-ports";
 import { MemoryNodePortStorage } from "../../../support/memory/node-port-storage";
 import { seededRandom } from "../../../support/sim/seeded-random";
 import { sent, type Spec } from "../../api/registry/services/a-service";
@@ -33,6 +33,32 @@ function named(port: number, protocol = "TCP"): NodePortTake {
 function plan(...take: NodePortTake[]): NodePortPlan {
   return { take, named: take.flatMap(({ port }) => (port ? [port] : [])) };
 }
+
+describe("nodePortOffset", () => {
+  it.each([
+    [0, 0],
+    [16, 0],
+    [17, 16],
+    [128, 16],
+    [2_048, 64],
+    [2_768, STATIC_BAND],
+    [4_096, 128],
+    [65_536, 128],
+  ])("a range of %i ports: a static band of %i", (size, offset) => {
+    expect(nodePortOffset(size)).toBe(offset);
+  });
+});
+
+describe("usage", () => {
+  it("one number of two protocols: counted once; a number outside the range: not counted", () => {
+    const { nodePorts, occupy } = world();
+    expect(nodePorts.usage()).toEqual({ allocated: 0, available: 2_768 });
+    occupy("TCP", [80, 30_053, 30_080]);
+    occupy("UDP", [30_053]);
+    occupy("SCTP", [30_054]);
+    expect(nodePorts.usage()).toEqual({ allocated: 3, available: 2_765 });
+  });
+});
 
 describe("choose", () => {
   it("2,768 ports in one write: the rows of each protocol are read once", () => {
@@ -108,8 +134,8 @@ describe("choose", () => {
 
 describe("chooseForDryRun", () => {
   it.each<[string, NodePortTake[], number[]]>([
-    ["one port", [any("TCP")], [32_768]],
-    ["two ports", [any("TCP"), any("TCP")], [32_768, 32_769]],
+    ["one port", [any("TCP")], [32_769]],
+    ["two ports", [any("TCP"), any("TCP")], [32_769, 32_770]],
     ["a named port and another one", [named(30_080), any("TCP")], [30_080, 30_081]],
   ])("%s: numbers that nobody can hold, and no row", (_, take, numbers) => {
     const { nodePorts, storage } = world();

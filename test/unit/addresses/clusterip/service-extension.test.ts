@@ -429,6 +429,45 @@ describe("node ports", () => {
     await isQuiet(api);
   });
 
+  it("numbers outside the range: 422 at the first of them, as upstream", async () => {
+    const api = await new SimApi().ready();
+    const ports = [80, 32_768].map((nodePort, i) => ({ name: `p${i}`, port: 80 + i, nodePort }));
+    expect(statusOf(await api.create("web", { type: "NodePort", ports }))).toMatchObject({
+      code: 422,
+      message:
+        'Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
+    });
+    await isQuiet(api);
+  });
+
+  it("counters: each number committed and each refusal, by scope; nothing of a dry run", async () => {
+    const api = await new SimApi().ready();
+    const reading = () => api.run(api.cluster.services.brain.nodePortAllocations());
+    const none = { dynamic: 0, static: 0 };
+    expect(await reading()).toEqual({ allocated: 0, available: 2_768, total: none, errors: none });
+    objectOf(await api.create("web", named(30_053)));
+    objectOf(await api.create("lb", LOCAL));
+    expect(await reading()).toEqual({ allocated: 3, available: 2_765, total: { dynamic: 2, static: 1 }, errors: none });
+    for (const dryRun of [true, false]) {
+      statusOf(await api.create("taken", named(30_053), { dryRun }));
+      statusOf(await api.create("outside", named(80), { dryRun }));
+      statusOf(await api.create("health", { ...LOCAL, healthCheckNodePort: 30_053 }, { dryRun }));
+    }
+    objectOf(await api.create("dry", NODE_PORT, { dryRun: true }));
+    for (let port = 30_000; port <= 32_767; port++) {
+      const rowsOfPorts = api.cluster.tables.services.nodePorts;
+      if (!rowsOfPorts.nodePortHas({ protocol: "TCP", port })) rowsOfPorts.nodePortAdd({ protocol: "TCP", port }, "default/x");
+    }
+    statusOf(await api.create("full", NODE_PORT));
+    await api.remove("web");
+    expect(await reading()).toEqual({
+      allocated: 2_767,
+      available: 1,
+      total: { dynamic: 2, static: 1 },
+      errors: { dynamic: 1, static: 3 },
+    });
+  });
+
   it("stay as long as finalizers keep the Service", async () => {
     const api = await new SimApi().ready();
     await api.create("web", named(30_053));
@@ -442,7 +481,7 @@ describe("node ports", () => {
   it("dry run: shows a number that nobody can get, takes none, and refuses one that is taken", async () => {
     const api = await new SimApi().ready();
     const shown = objectOf(await api.create("lb", LOCAL, { dryRun: true })).spec;
-    expect([shown?.ports?.[0]?.nodePort, shown?.healthCheckNodePort]).toEqual([32_768, 32_769]);
+    expect([shown?.ports?.[0]?.nodePort, shown?.healthCheckNodePort]).toEqual([32_769, 32_770]);
     expect(rows(api)).toEqual([]);
     await api.create("web", named(30_053));
     expect(statusOf(await api.create("other", named(30_053), { dryRun: true }))).toMatchObject({ code: 422 });

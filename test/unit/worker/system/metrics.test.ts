@@ -26,6 +26,9 @@ const ALLOCATIONS = [
   },
 ];
 
+const NONE = { static: 0, dynamic: 0 };
+const NODE_PORTS = { allocated: 3, available: 2_765, total: { static: 1, dynamic: 2 }, errors: { static: 0, dynamic: 4 } };
+
 /** The open watches of a store. */
 function watchesOf(object: string): OpenWatches[] {
   if (!object.startsWith("SERVICES_STORE")) return [];
@@ -36,6 +39,7 @@ function watchesOf(object: string): OpenWatches[] {
 function quiet(method: string): unknown {
   if (method === "topology") return { epoch: 1, claims: [], ranges: [], owners: [], free: [] };
   if (method === "allocations") return [];
+  if (method === "nodePortAllocations") return { allocated: 0, available: 2_768, total: NONE, errors: NONE };
   if (method === "counters") return { drains: 0, operations: 0, watchers: 0, watches: [], revision: 0 };
   if (method === "repairCounts") return { sweeps: 0, differingSettings: [], ipErrors: {}, reconcileErrors: 0 };
   return undefined;
@@ -57,6 +61,7 @@ describe("/metrics", () => {
         seen.push(`${object} ${method}`);
         if (method === "topology") return TOPOLOGY;
         if (method === "allocations") return ALLOCATIONS;
+        if (method === "nodePortAllocations") return NODE_PORTS;
         if (method === "repairCounts")
           return { sweeps: 4, differingSettings: ["version"], ipErrors: { leak: 2, outOfRange: 1 }, reconcileErrors: 3 };
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
@@ -91,6 +96,14 @@ describe("/metrics", () => {
     ]);
     expect(samples("allocation_total")).toEqual([sample("allocation_total", { cidr: "10.96.0.0/24", scope: "static" }, 2)]);
     expect(samples("allocation_errors_total")).toEqual([sample("allocation_errors_total", { cidr: "10.96.0.0/24", scope: "dynamic" }, 3)]);
+    const nodePorts = "kube_apiserver_nodeport_allocator_";
+    expect(lines.filter((line) => line.startsWith(nodePorts))).toEqual([
+      `${nodePorts}allocated_ports{cluster="east"} 3`,
+      `${nodePorts}available_ports{cluster="east"} 2765`,
+      `${nodePorts}allocation_total{scope="dynamic",cluster="east"} 2`,
+      `${nodePorts}allocation_total{scope="static",cluster="east"} 1`,
+      `${nodePorts}allocation_errors_total{scope="dynamic",cluster="east"} 4`,
+    ]);
     expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="leak",cluster="east"} 2');
     expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="duplicate",cluster="east"} 0');
     expect(lines).toContain('apiserver_clusterip_repair_reconcile_errors_total{cluster="east"} 3');

@@ -1,0 +1,107 @@
+/**
+ * Counts allocations of node ports, and shows them with upstream's names and labels (pkg/registry/core/service/portallocator/metrics.go).
+ *
+ * Counters outlive the object that counts, by the rules of allocation-metrics.ts: only what is written is shown.
+ */
+import type { NodePortAllocations } from "../../api/rpc/store";
+import type { Scope } from "../../core/net/band";
+import type { MetricFamily } from "../../core/telemetry/metrics";
+import type { KeptCounters } from "./kept-counters";
+
+const PREFIX = "kube_apiserver_nodeport_allocator_";
+const SCOPES = ["dynamic", "static"] as const;
+
+export type NodePortCounts = Pick<NodePortAllocations, "total" | "errors">;
+
+/** Numbers by name, in the database of the rows; 0 when unset. */
+export interface NumberStorage {
+  numberGet(name: string): number;
+  numberSet(name: string, value: number): void;
+}
+
+export class NodePortMetrics implements KeptCounters {
+  readonly #counts: NodePortCounts;
+  #unsaved = false;
+  /** the transaction of the last `save` may still be lost */
+  #saved = false;
+
+  /** `changed` is called before each change of a counter. */
+  constructor(
+    private readonly storage: NumberStorage,
+    private readonly changed: () => void = () => undefined,
+  ) {
+    this.#counts = this.#load();
+  }
+
+  /** `static`: the client named the number. */
+  allocated(scope: Scope): void {
+    this.#add("total", scope);
+  }
+
+  failed(scope: Scope): void {
+    this.#add("errors", scope);
+  }
+
+  /** The counters as they are kept: what was counted since the last write is left out. */
+  keptValues(): NodePortCounts {
+    return this.#load();
+  }
+
+  get unsaved(): boolean {
+    return this.#unsaved;
+  }
+
+  save(): void {
+    this.#saved = this.#unsaved;
+    this.#unsaved = false;
+    if (!this.#saved) return;
+    for (const counter of ["total", "errors"] as const) {
+      for (const scope of SCOPES) this.storage.numberSet(nameOf(counter, scope), this.#counts[counter][scope]);
+    }
+  }
+
+  lost(): void {
+    this.#unsaved ||= this.#saved;
+    this.#saved = false;
+  }
+
+  #add(counter: keyof NodePortCounts, scope: Scope): void {
+    this.#unsaved = true;
+    this.changed();
+    this.#counts[counter][scope]++;
+  }
+
+  #load(): NodePortCounts {
+    const load = (counter: keyof NodePortCounts): Record<Scope, number> => ({
+      dynamic: this.storage.numberGet(nameOf(counter, "dynamic")),
+      static: this.storage.numberGet(nameOf(counter, "static")),
+    });
+    return { total: load("total"), errors: load("errors") };
+  }
+}
+
+/** All families; of a counter only the scopes that have occurred. Without a reading (undefined = no answer) no samples. */
+export function nodePortFamilies(reading: NodePortAllocations | undefined): MetricFamily[] {
+  const gauge = (name: string, help: string, value: number | undefined): MetricFamily => ({
+    name: PREFIX + name,
+    type: "gauge",
+    help: `[ALPHA] ${help}`,
+    samples: value === undefined ? [] : [{ labels: {}, value }],
+  });
+  const counter = (name: string, help: string, values: Record<Scope, number> | undefined): MetricFamily => ({
+    name: PREFIX + name,
+    type: "counter",
+    help: `[ALPHA] ${help}`,
+    samples: values ? SCOPES.filter((scope) => values[scope] > 0).map((scope) => ({ labels: { scope }, value: values[scope] })) : [],
+  });
+  return [
+    gauge("allocated_ports", "Gauge measuring the number of allocated NodePorts for Services", reading?.allocated),
+    gauge("available_ports", "Gauge measuring the number of available NodePorts for Services", reading?.available),
+    counter("allocation_total", "Number of NodePort allocations", reading?.total),
+    counter("allocation_errors_total", "Number of errors trying to allocate NodePort", reading?.errors),
+  ];
+}
+
+function nameOf(counter: keyof NodePortCounts, scope: Scope): string {
+  return `nodePorts.${counter}.${scope}`;
+}

@@ -78,10 +78,6 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
     releasesDue(now, limit) {
       return sql.exec<Row>(`${SELECT_RELEASES} WHERE due_at <= ? ORDER BY due_at LIMIT ?`, now, limit).toArray().map(release);
     },
-    releaseEarliestDue() {
-      const earliest = sql.exec<Row>("SELECT min(due_at) AS due FROM pending_releases").one().due;
-      return earliest === null ? undefined : (earliest as number);
-    },
     releaseHas(token) {
       return sql.exec<Row>("SELECT 1 AS found FROM pending_releases WHERE token = ?", token).toArray().length > 0;
     },

@@ -82,15 +82,17 @@ export class AddressLedger {
 
   /**
    * For each address, or for "" any of the family: whether this store has given it back and the owner may not know yet. Tries what is pending
-   * before its time. Rejects when there is no topology to tell by.
+   * before its time. Only a question for "" asks the Coordinator for the newest topology, and rejects without it.
    */
   async pendingReleases(asked: readonly AskedAddress[]): Promise<boolean[]> {
     const { releases } = this;
     if (releases.count === 0) return asked.map(() => false);
-    const topology = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.topology.refresh());
+    const { clock, topology: source } = this.ports;
+    const isAny = asked.some(({ address }) => address === "");
+    const topology = isAny ? await withTimeout(clock, RPC_TIMEOUT_MS, source.refresh()) : undefined;
     return asked.map((one) => {
       const isPending = releases.isPending(one, topology);
-      if (isPending) void releases.hurry(one.address);
+      if (isPending) void releases.hurry(one);
       return isPending;
     });
   }

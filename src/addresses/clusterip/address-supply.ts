@@ -34,7 +34,7 @@ export interface SupplyPorts {
   metrics?: AllocationMetrics;
   topology: TopologySource;
   /** what this store has given back and owners may not know yet */
-  releases: Pick<PendingReleases, "isPending" | "hurry">;
+  releases: Pick<PendingReleases, "isPending" | "goneOf" | "hurry">;
   otherStore: OtherStore;
   owner(uid: string): Pick<ServiceCIDRRpc, "allocate" | "seed">;
 }
@@ -119,8 +119,9 @@ export class AddressSupply {
     const { wanted, bound } = state;
     const draw = bound ?? this.#draws.draw(view, wanted, passedIn(state, view));
     // Read before the call: a release that comes later does not count for this request.
-    const isPending = (wanted.address !== "" || !draw) && this.ports.releases.isPending(wanted, view);
-    return { kind: "draw", view, draw, isPending, isStaticOpen: this.#staticUntil > clock.now() };
+    const { releases } = this.ports;
+    const isPending = (wanted.address !== "" || !draw) && releases.isPending(wanted, view);
+    return { kind: "draw", view, draw, isPending, gone: releases.goneOf(wanted.family), isStaticOpen: this.#staticUntil > clock.now() };
   }
 
   async #ask({ ownerUid, scope }: Draw, wanted: WantedAddress, token: string): Promise<TakeAnswer> {
@@ -144,9 +145,9 @@ export class AddressSupply {
   }
 
   /** Waits until an address has come back or could not, no longer than to the deadline. */
-  async #hurry({ wanted, deadline }: TakeState): Promise<void> {
+  async #hurry({ wanted, deadline, gone }: TakeState): Promise<void> {
     const { clock, releases } = this.ports;
-    await withTimeout(clock, Math.max(0, deadline - clock.now()), releases.hurry(wanted.address)).catch(() => undefined);
+    await withTimeout(clock, Math.max(0, deadline - clock.now()), releases.hurry(wanted, gone)).catch(() => undefined);
   }
 
   #inquire({ wanted: { family, address }, deadline }: TakeState): Promise<boolean | undefined> {

@@ -6,6 +6,7 @@
  * A row says that a client was told of a free address whose owner may not know yet. A create that is refused meanwhile waits for the row
  * (take.ts).
  */
+import { type Family, familyOfText } from "../../core/net/family";
 import { PENDING_RELEASES_MAX, SUPPLY_BATCH_MAX } from "../rpc/limits";
 import type { Recorder } from "../../core/base/ports";
 import type { Topology } from "../rpc/topology";
@@ -24,7 +25,7 @@ export interface ReleasePorts extends ReleaseSenderPorts {
 
 const BACKOFF_BASE_MS = 200;
 const BACKOFF_MAX_MS = 60_000;
-/** The alarm stands no sooner than this: rows that are under way stay due until their answer, and must not wake the object all the while. */
+/** The alarm stands no sooner than this: rows that are due now may be more than one call takes, or on a disk that puts off none of them. */
 const REARM_MIN_MS = 100;
 /** Between two rounds that creates of any address have begun: the owner may be down, and a thousand of them may wait. */
 const HURRY_INTERVAL_MS = 100;
@@ -32,11 +33,13 @@ const HURRY_INTERVAL_MS = 100;
 export class PendingReleases {
   /** the committed rows */
   #index: PendingIndex;
-  /** tokens from the turn that added or read their rows until their round has ended: a row is in one round at a time */
+  /** tokens from the turn that added or read their rows until the row is gone or its round has ended: a row is in one round at a time */
   readonly #underWay = new Set<string>();
   /** those who wait until a row is gone or a round has ended */
   #waiting: (() => void)[] = [];
   #hurriedAt = -Infinity;
+  /** rows that are gone, since the object began */
+  readonly #gone: Record<Family, number> = { IPv4: 0, IPv6: 0 };
   #fresh: PendingRelease[] = [];
   #freshRound: Promise<void> | undefined;
   readonly #sender: ReleaseSender;
@@ -89,18 +92,29 @@ export class PendingReleases {
     }
   }
 
-  /** Whether an address that was given back may still be taken at its owner: the wanted one, or for "" any that a range of the topology gives out. */
-  isPending({ family, address }: AskedAddress, topology: Topology): boolean {
+  /**
+   * Whether an address that was given back may still be taken at its owner: the wanted one, or for "" any that a range of the topology gives out.
+   * Only a question for "" needs a topology.
+   */
+  isPending({ family, address }: AskedAddress, topology: Topology | undefined): boolean {
     if (this.count === 0) return false;
-    return address ? this.#index.tokensOf(address).length > 0 : this.#index.hasGivenOut(topology, family);
+    if (address) return this.#index.tokensOf(address).length > 0;
+    return topology !== undefined && this.#index.hasGivenOut(topology, family);
+  }
+
+  /** How many rows of the family are gone since the object began. */
+  goneOf(family: Family): number {
+    return this.#gone[family];
   }
 
   /**
    * Tries the releases of an address, or for "" those that are due next, before their time. Resolves when any row is gone or a round has
-   * ended; at once when nothing is under way. Never rejects.
+   * ended. Resolves at once when nothing is under way, when the address has no row, and for "" when a row of the family has gone since `goneOf`
+   * was `goneBefore`. Never rejects.
    */
-  async hurry(address: string): Promise<void> {
+  async hurry({ family, address }: AskedAddress, goneBefore = this.goneOf(family)): Promise<void> {
     const { clock, recorder } = this.ports;
+    if (address ? this.#index.tokensOf(address).length === 0 : this.goneOf(family) !== goneBefore) return;
     try {
       let early: PendingRelease[] = [];
       if (address) early = this.#beginOf(address);
@@ -115,10 +129,13 @@ export class PendingReleases {
     if (this.#underWay.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Sets the alarm for the earliest row that is left. */
+  /** Sets the alarm for the earliest row that is in no round. The others follow at the end of their round. */
   rearm(): void {
-    const earliest = this.ports.storage.releaseEarliestDue();
-    if (earliest !== undefined) this.ports.wakeAt(Math.max(earliest, this.ports.clock.now() + REARM_MIN_MS));
+    const { clock, storage, wakeAt } = this.ports;
+    if (this.#underWay.size >= this.count) return;
+    const rows = storage.releasesDue(Number.MAX_SAFE_INTEGER, this.#underWay.size + 1);
+    const earliest = rows.find(({ token }) => !this.#underWay.has(token));
+    if (earliest) wakeAt(Math.max(earliest.dueAt, clock.now() + REARM_MIN_MS));
   }
 
   /** Memory after a lost transaction: storage alone knows what is pending. */
@@ -169,6 +186,12 @@ export class PendingReleases {
       for (const { token } of releases) this.#underWay.delete(token);
       this.#wake();
     }
+    try {
+      this.rearm();
+    } catch (error) {
+      // Cron comes by.
+      recorder.log("error", "pending releases could not be read", { error: String(error) });
+    }
   }
 
   #done(releases: readonly PendingRelease[]): void {
@@ -176,7 +199,11 @@ export class PendingReleases {
     storage.transaction(() => {
       for (const { token } of releases) storage.releaseDelete(token);
     });
-    for (const { token } of releases) this.#index.delete(token);
+    for (const { token, address } of releases) {
+      this.#index.delete(token);
+      this.#underWay.delete(token);
+      this.#gone[familyOfText(address)]++;
+    }
     this.#wake();
   }
 
@@ -193,6 +220,5 @@ export class PendingReleases {
         storage.releaseDefer(release.token, release.attempts, release.dueAt);
       }
     });
-    this.rearm();
   }
 }

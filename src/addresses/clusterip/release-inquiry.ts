@@ -1,4 +1,7 @@
-/** Asks the ipaddresses store about its pending releases: all questions of one turn go out in one call. */
+/**
+ * Asks the ipaddresses store about its pending releases: all questions of one turn about single addresses go out in one call. Questions about any
+ * address go out in another one, because that store asks the Coordinator before it answers them.
+ */
 import type { OtherStore } from "./address-supply";
 import type { AskedAddress } from "./wanted-address";
 
@@ -10,12 +13,13 @@ interface Turn {
 }
 
 export class ReleaseInquiry implements OtherStore {
-  #turn: Turn | undefined;
+  readonly #turns = new Map<"any" | "single", Turn>();
 
   constructor(private readonly ask: (asked: AskedAddress[]) => Promise<boolean[]>) {}
 
   async isReleasing({ family, address }: AskedAddress): Promise<boolean> {
-    const { asked, places, answers } = (this.#turn ??= this.#begin());
+    const kind = address === "" ? "any" : "single";
+    const { asked, places, answers } = this.#turns.get(kind) ?? this.#begin(kind);
     const question = `${family} ${address}`;
     const place = places.get(question) ?? asked.push({ family, address }) - 1;
     places.set(question, place);
@@ -24,12 +28,14 @@ export class ReleaseInquiry implements OtherStore {
     return answer;
   }
 
-  #begin(): Turn {
+  #begin(kind: "any" | "single"): Turn {
     const asked: AskedAddress[] = [];
     const answers = Promise.resolve().then(() => {
-      this.#turn = undefined;
+      this.#turns.delete(kind);
       return this.ask(asked);
     });
-    return { asked, places: new Map(), answers };
+    const turn: Turn = { asked, places: new Map(), answers };
+    this.#turns.set(kind, turn);
+    return turn;
   }
 }

@@ -20,8 +20,6 @@ export interface ReleaseStorage {
   releaseDefer(token: string, attempts: number, dueAt: number): void;
   /** the earliest first */
   releasesDue(now: number, limit: number): PendingRelease[];
-  /** undefined when there is none */
-  releaseEarliestDue(): number | undefined;
   /** every row, in no order; read as it is asked for */
   releasesAll(): Iterable<Pick<PendingRelease, "token" | "address">>;
   transaction<T>(work: () => T): T;

@@ -42,8 +42,11 @@ export type TakeStep =
 /** The answer to the step of the same kind. A topology that is undefined did not come in time. */
 export type TakeAnswer =
   | { kind: "draw"; view: undefined }
-  /** `isPending`: a release may make a refusal wrong. `isStaticOpen`: static bands may be entered on the word of the last recount. */
-  | { kind: "draw"; view: Topology; draw: Draw | undefined; isPending: boolean; isStaticOpen: boolean }
+  /**
+   * `isPending`: a release may make a refusal wrong. `gone`: how many releases of the family had gone through by then. `isStaticOpen`: static bands
+   * may be entered on the word of the last recount.
+   */
+  | { kind: "draw"; view: Topology; draw: Draw | undefined; isPending: boolean; gone: number; isStaticOpen: boolean }
   | { kind: "ask"; token: string; attempt: Attempt }
   | { kind: "compare"; view: Topology | undefined }
   | { kind: "count"; view: Topology | undefined }

@@ -46,6 +46,8 @@ export interface TakeState {
   /** The outcome of a call is unknown, so the token may hold a row there: only there it can be asked for again. */
   readonly bound: Draw | undefined;
   readonly isPending: boolean;
+  /** releases of the family that had gone through at the last draw: a wait begins only if none has followed */
+  readonly gone: number;
   /** What the other store said since the request began. "clear": none of its releases is pending. "open": one is, or nothing is known. */
   readonly elsewhere: "unasked" | "clear" | "open";
   /** the counts have been brought up to date for this request, as far as they can be */
@@ -67,6 +69,7 @@ export function begin(wanted: WantedAddress, deadline: number, now: number): Tak
     asked: undefined,
     bound: undefined,
     isPending: false,
+    gone: 0,
     // Repair comes again by itself.
     elsewhere: wanted.isHeld ? "clear" : "unasked",
     isRecounted: false,
@@ -110,11 +113,11 @@ export function next(state: TakeState, answer: TakeAnswer, now: number): TakeSta
 
 function drawn(
   state: TakeState,
-  { view, draw, isPending, isStaticOpen }: { view: Topology; draw: Draw | undefined; isPending: boolean; isStaticOpen: boolean },
+  { view, draw, isPending, gone, isStaticOpen }: Extract<TakeAnswer, { kind: "draw"; view: Topology }>,
 ): TakeState {
   const { wanted, bound } = state;
   const passed = passedIn(state, view);
-  const at: TakeState = { ...state, view, passed, isPending };
+  const at: TakeState = { ...state, view, passed, isPending, gone };
   if (!draw) {
     if (passed.isBusy) return { ...at, step: { kind: "compare", why: "busy" } };
     if (wanted.address) return { ...at, step: { kind: "compare", why: "noOwner" } };

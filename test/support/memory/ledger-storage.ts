@@ -63,11 +63,6 @@ export class MemoryLedgerStorage implements LedgerStorage {
       .map((release) => ({ ...release }));
   }
 
-  releaseEarliestDue(): number | undefined {
-    const all = this.releases.values().map(({ dueAt }) => dueAt);
-    return all.length > 0 ? Math.min(...all) : undefined;
-  }
-
   releaseHas(token: string): boolean {
     return this.releases.has(token);
   }

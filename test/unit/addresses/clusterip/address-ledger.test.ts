@@ -545,6 +545,36 @@ describe("take", () => {
   });
 });
 
+describe("questions about pending releases", () => {
+  /** A ledger that has one release of 10.0.0.5 pending, and has heard of no topology. */
+  function pendingLedger(): { world: LedgerWorld; ledger: AddressLedger } {
+    const world = new LedgerWorld();
+    world.storage.releaseAdd({ address: "10.0.0.5", token: "t", gen: { epoch: 1, counter: 1 }, attempts: 9, dueAt: 60_000 });
+    return { world, ledger: new AddressLedger("ipaddress", world.ports) };
+  }
+
+  it("of addresses: answered without the Coordinator", async () => {
+    const { world, ledger } = pendingLedger();
+    world.coordinator = () => new Promise(() => undefined);
+    const startedAt = world.scheduler.now;
+    const asked = ["10.0.0.5", "10.0.0.6"].map((address) => ({ family: "IPv4", address }) as const);
+    expect(await world.scheduler.run(ledger.pendingReleases(asked))).toEqual([true, false]);
+    expect(world.scheduler.now).toBe(startedAt);
+  });
+
+  it("of any address: answered by the newest topology, rejected where there is none", async () => {
+    const { world, ledger } = pendingLedger();
+    const asked = [
+      { family: "IPv4", address: "" },
+      { family: "IPv6", address: "" },
+    ] as const;
+    expect(await world.scheduler.run(ledger.pendingReleases(asked))).toEqual([true, false]);
+    const { ledger: alone, world: silent } = pendingLedger();
+    silent.coordinator = () => new Promise(() => undefined);
+    await expect(silent.scheduler.run(alone.pendingReleases(asked))).rejects.toThrow();
+  });
+});
+
 describe("audit of all owners", () => {
   /** Rows that were in order when they were seen, and have lost their objects since. */
   function forgotten(count: number): AuditWorld {

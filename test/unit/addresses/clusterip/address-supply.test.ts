@@ -617,7 +617,7 @@ describe("releases that are pending (rule 17)", () => {
     const { allocate } = world;
     world.allocate = async (owner, item) => {
       const answer = await allocate(owner, item);
-      await world.releases.hurry("10.0.0.5");
+      await world.releases.hurry({ family: "IPv4", address: "10.0.0.5" });
       return answer;
     };
     expect(await world.take(address)).toMatchObject({ outcome: "10.0.0.5" });
@@ -626,6 +626,44 @@ describe("releases that are pending (rule 17)", () => {
   it('wanted "10.0.0.5", a release of another address: taken at once', async () => {
     const world = new PendingWorld("10.0.0.6");
     expect(await world.take("10.0.0.5")).toEqual({ outcome: "taken", tookMs: 0 });
+  });
+
+  /** A world whose release goes through when `meanwhile` is first called. Then a release of another owner waits for its answer. */
+  function goingMeanwhile(): { world: PendingWorld; meanwhile: () => Promise<void> } {
+    const world = new PendingWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", silent: "10.0.1.0/24" });
+    const { release } = world;
+    world.release = (owner, item) => (owner === "silent" ? new Promise(() => undefined) : release(owner, item));
+    let isFirst = true;
+    const meanwhile = async (): Promise<void> => {
+      if (!isFirst) return;
+      isFirst = false;
+      const other = { address: "10.0.1.5", token: "other", gen: { epoch: 1, counter: 1 } };
+      void world.releases.send([world.storage.transaction(() => world.releases.add(other))]);
+      await world.releases.hurry({ family: "IPv4", address: "10.0.0.5" });
+    };
+    return { world, meanwhile };
+  }
+
+  it('wanted "10.0.0.5", released meanwhile and taken by another client: taken, whatever else is under way', async () => {
+    const { world, meanwhile } = goingMeanwhile();
+    world.allocate = () => meanwhile().then(() => refused("taken"));
+    const { outcome, tookMs } = await world.take("10.0.0.5");
+    expect(outcome).toBe("taken");
+    expect(tookMs).toBeLessThan(1_000);
+  });
+
+  it('wanted "", released while owners are counted: given, whatever else is under way', async () => {
+    const { world, meanwhile } = goingMeanwhile();
+    const { countedTopology } = world;
+    world.countedTopology = async () => {
+      const counted = await countedTopology();
+      await meanwhile();
+      return counted;
+    };
+    const { outcome, tookMs } = await world.take("");
+    expect(outcome).toBe("10.0.0.5");
+    expect(tookMs).toBeLessThan(1_000);
   });
 
   it.each([

@@ -18,6 +18,11 @@ class ReleaseWorld extends LedgerWorld {
     );
   }
 
+  /** For a Service that wants this address; "" = any. */
+  hurry(address: string, before?: number): Promise<void> {
+    return this.releases.hurry({ family: "IPv4", address }, before);
+  }
+
   restart(): void {
     this.releases = new PendingReleases(this.ports);
   }
@@ -55,7 +60,7 @@ describe("a release", () => {
     expect(world.left).toEqual(["10.0.0.5"]);
     const delays: number[] = [];
     for (let i = 0; i < 12; i++) {
-      const delay = (world.storage.releaseEarliestDue() ?? 0) - world.scheduler.now;
+      const delay = (world.storage.releaseGet("t-10.0.0.5")?.dueAt ?? 0) - world.scheduler.now;
       delays.push(delay);
       expect(world.alarms.at(-1)).toBeLessThanOrEqual(Math.max(delay, 100));
       await world.scheduler.pass(delay);
@@ -183,7 +188,7 @@ describe("releases that creates wait for", () => {
 
   it.each(["10.0.0.5", ""])("hurried (%j): sent before its time, and gone", async (address) => {
     const world = waiting();
-    await world.scheduler.run(world.releases.hurry(address));
+    await world.scheduler.run(world.hurry(address));
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
@@ -191,7 +196,7 @@ describe("releases that creates wait for", () => {
     const world = waiting();
     const before = world.storage.releaseGet("t-10.0.0.5");
     world.release = () => Promise.reject(new Error("overloaded"));
-    await world.scheduler.run(world.releases.hurry("10.0.0.5"));
+    await world.scheduler.run(world.hurry("10.0.0.5"));
     expect(world.countOf("release")).toBe(1);
     expect(world.storage.releaseGet("t-10.0.0.5")).toEqual(before);
   });
@@ -200,7 +205,7 @@ describe("releases that creates wait for", () => {
     const world = waiting();
     world.release = () => Promise.reject(new Error("overloaded"));
     for (const endAt = world.scheduler.now + 1_000; world.scheduler.now < endAt;) {
-      await world.scheduler.run(Promise.all(Array.from({ length: 20 }, () => world.releases.hurry(""))));
+      await world.scheduler.run(Promise.all(Array.from({ length: 20 }, () => world.hurry(""))));
       await world.scheduler.pass(5);
     }
     expect(world.countOf("release")).toBeGreaterThanOrEqual(9);
@@ -215,7 +220,7 @@ describe("releases that creates wait for", () => {
     void world.drop("10.0.0.5", "10.0.1.5");
     await world.scheduler.pass(10);
     let isDone = false;
-    void world.releases.hurry("10.0.1.5").then(() => (isDone = true));
+    void world.hurry("10.0.1.5").then(() => (isDone = true));
     await world.scheduler.pass(10);
     expect(isDone).toBe(false);
     answer();
@@ -223,12 +228,39 @@ describe("releases that creates wait for", () => {
     expect([isDone, world.countOf("release b"), world.left]).toEqual([true, 1, ["10.0.0.5"]]);
   });
 
+  it("hurried, no row of the address is left: resolves at once, whatever else is under way", async () => {
+    const world = new ReleaseWorld();
+    world.release = () => new Promise(() => undefined);
+    void world.drop("10.0.0.5");
+    await world.scheduler.pass(10);
+    const startedAt = world.scheduler.now;
+    await world.scheduler.run(world.hurry("10.0.0.6"));
+    expect(world.scheduler.now).toBe(startedAt);
+  });
+
+  it.each([
+    { what: "one of its family has gone since the draw", gone: "10.0.1.5", waits: false },
+    { what: "one of another family has gone since the draw", gone: "fd00::5", waits: true },
+  ])("hurried for any address, $what: waits for the others: $waits", async ({ gone, waits }) => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { silent: "10.0.0.0/24", b: "10.0.1.0/24", c: "fd00::/112" });
+    world.release = (owner) => (owner === "silent" ? new Promise(() => undefined) : "released");
+    const before = world.releases.goneOf("IPv4");
+    void world.drop("10.0.0.5", gone);
+    await world.scheduler.pass(10);
+    expect(world.left).toEqual(["10.0.0.5"]);
+    let isDone = false;
+    void world.hurry("", before).then(() => (isDone = true));
+    await world.scheduler.pass(10);
+    expect(isDone).toBe(!waits);
+  });
+
   it("hurried, outbox that cannot be read: logged, no rejection", async () => {
     const world = waiting();
     world.storage.releaseGet = () => {
       throw new Error("disk");
     };
-    await world.scheduler.run(world.releases.hurry("10.0.0.5"));
+    await world.scheduler.run(world.hurry("10.0.0.5"));
     expect(world.logged).toEqual(["error pending releases could not be read"]);
   });
 });
@@ -271,14 +303,48 @@ describe("the outbox", () => {
     expect(world.left).toHaveLength(SUPPLY_BATCH_MAX + 100);
   });
 
-  it("alarms while a call is under way: at least 100 ms apart, no second call", async () => {
+  it("alarm while a call is under way: no second call, and no other alarm before the call has ended", async () => {
     const world = new ReleaseWorld();
     world.release = () => new Promise(() => undefined);
+    const dropped = world.drop("10.0.0.5");
+    await world.scheduler.pass(10);
+    await world.scheduler.run(world.releases.drain());
+    expect([world.alarms, world.countOf("release")]).toEqual([[], 1]);
+    await world.scheduler.run(dropped);
+    expect(world.left).toEqual(["10.0.0.5"]);
+    expect(world.alarms.length).toBeGreaterThan(0);
+  });
+
+  it("alarm while a call is under way: another row has its alarm at its own time", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { silent: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.release = (owner) => (owner === "silent" ? new Promise(() => undefined) : Promise.reject(new Error("overloaded")));
+    await world.scheduler.run(world.drop("10.0.1.5"));
+    const dueAt = world.storage.releaseGet("t-10.0.1.5")?.dueAt ?? 0;
     void world.drop("10.0.0.5");
     await world.scheduler.pass(10);
-    for (let i = 0; i < 5; i++) await world.scheduler.run(world.releases.drain());
-    expect(Math.min(...world.alarms)).toBeGreaterThanOrEqual(100);
-    expect(world.countOf("release")).toBe(1);
+    world.alarms.length = 0;
+    await world.scheduler.run(world.releases.drain());
+    expect(world.alarms).toEqual([Math.max(100, dueAt - world.scheduler.now)]);
+  });
+
+  it("a row that cannot be put off: has an alarm all the same, 100 ms later", async () => {
+    const world = new ReleaseWorld();
+    world.release = () => Promise.reject(new Error("overloaded"));
+    world.storage.releaseDefer = () => {
+      throw new Error("the disk is full");
+    };
+    await world.scheduler.run(world.drop("10.0.0.5"));
+    expect([world.alarms, world.left]).toEqual([[100], ["10.0.0.5"]]);
+  });
+
+  it("every row sent: no alarm, and no read of the disk", async () => {
+    const world = new ReleaseWorld();
+    world.storage.releasesDue = () => {
+      throw new Error("read");
+    };
+    await world.scheduler.run(world.drop("10.0.0.5"));
+    expect([world.left, world.alarms, world.logged]).toEqual([[], [], []]);
   });
 
   it("1,200 rows: sent in three calls", async () => {

@@ -16,6 +16,18 @@ describe("questions to the ipaddresses store", () => {
     expect(calls).toEqual([[FIVE, SIX]]);
   });
 
+  it("of any address: go out in a call of their own, because they take a topology to answer", async () => {
+    const ANY: AskedAddress = { family: "IPv4", address: "" };
+    const calls: AskedAddress[][] = [];
+    const inquiry = new ReleaseInquiry((asked) => {
+      calls.push(asked);
+      return asked.some(({ address }) => address === "") ? new Promise(() => undefined) : Promise.resolve(asked.map(() => true));
+    });
+    void inquiry.isReleasing(ANY);
+    expect(await inquiry.isReleasing(FIVE)).toBe(true);
+    expect(calls).toEqual([[ANY], [FIVE]]);
+  });
+
   it("of a later turn: are asked anew, also while the first call is under way", async () => {
     const answers: ((pending: boolean) => void)[] = [];
     const inquiry = new ReleaseInquiry(() => new Promise((resolve) => answers.push((pending) => resolve([pending]))));

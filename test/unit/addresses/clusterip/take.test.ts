@@ -26,6 +26,7 @@ const drew = (draw: Draw | undefined, { view = VIEW, isPending = false, isStatic
   view,
   draw,
   isPending,
+  gone: 0,
   isStaticOpen,
 });
 

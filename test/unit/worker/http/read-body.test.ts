@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { InFlight, type Place } from "../../../../src/worker/http/in-flight";
 import { type BodyRequest, readBody } from "../../../../src/worker/http/read-body";
-import { BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS } from "../../../../src/worker/http/limits";
+import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS } from "../../../../src/worker/http/limits";
 
 /** A body of unknown length; `onPull` hears of each chunk that is asked for. */
 function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => undefined): RequestInit {
@@ -63,9 +63,9 @@ describe("readBody", () => {
   });
 
   it.each([
-    { what: "of a known length", headers: { "Content-Length": "30000" } },
+    { what: "of a known length", headers: { "Content-Length": "130000" } },
     { what: "of unknown length", headers: {} },
-  ])("a body $what that is late, and comes after all: 504, its place is free at once, and it is read to its end", async ({ headers }) => {
+  ])("a body $what that is late, and comes after all: 504, its place is free at once, and its rest is dropped", async ({ headers }) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       let [ended, drained] = [false, false];
@@ -74,7 +74,7 @@ describe("readBody", () => {
           controller.enqueue(new Uint8Array(10_000));
           await new Promise((resolve) => setTimeout(resolve, 1_000));
           if (!ended) return;
-          controller.enqueue(new Uint8Array(20_000));
+          controller.enqueue(new Uint8Array(120_000));
           controller.close();
           drained = true;
         },
@@ -95,48 +95,85 @@ describe("readBody", () => {
     }
   });
 
-  it.each([
-    { what: "of a known length", headers: { "Content-Length": "100" } },
-    { what: "of unknown length", headers: {} },
-  ])("a body $what that stops coming: 504 after the request's time, a minute at most, and the time of a drain", async ({ headers }) => {
+  it("a small body that is late: its place is taken until the request ends, because it is kept whole", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
-      for (const [timeoutMs, afterMs] of [
-        [undefined, BODY_TIMEOUT_MS],
-        [0, BODY_TIMEOUT_MS],
-        [2_000, 2_000],
-        [10 * BODY_TIMEOUT_MS, BODY_TIMEOUT_MS],
-      ] as const) {
-        let cancelled = false;
-        const body = new ReadableStream<Uint8Array>({
-          start: (controller) => controller.enqueue(new Uint8Array(10)),
-          cancel: () => void (cancelled = true),
-        });
-        const stalled = posted({ body, headers, duplex: "half" } as RequestInit);
-        let read: Awaited<ReturnType<typeof readBody>> | undefined;
-        void readBody({ ...stalled, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then((result) => (read = result));
-        await vi.advanceTimersByTimeAsync(afterMs + DRAIN_MS - 1);
-        expect(read).toBeUndefined();
-        await vi.advanceTimersByTimeAsync(1);
-        expect(read).toEqual({
-          ok: false,
-          error: {
-            kind: "Status",
-            apiVersion: "v1",
-            metadata: {},
-            status: "Failure",
-            message: "Timeout: request did not complete within the allotted timeout",
-            reason: "Timeout",
-            details: {},
-            code: 504,
-          },
-        });
-        expect([cancelled, vi.getTimerCount()]).toEqual([!("Content-Length" in headers), 0]);
-      }
+      let [ended, code] = [false, 0];
+      const body = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+          controller.enqueue(new Uint8Array(BODY_BYTES_PER_REQUEST));
+          controller.close();
+        },
+      });
+      const headers = { "Content-Length": String(BODY_BYTES_PER_REQUEST) };
+      const late = posted({ body, headers, duplex: "half" } as RequestInit, undefined, () => (ended = true));
+      void readBody({ ...late, timeoutMs: 500 }).then((read) => (code = read.ok ? 200 : read.error.code));
+      await vi.advanceTimersByTimeAsync(999);
+      expect([code, ended]).toEqual([0, false]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect([code, ended, vi.getTimerCount()]).toEqual([504, false, 0]);
     } finally {
       vi.useRealTimers();
     }
   });
+
+  it.each([1, BODY_BYTES_PER_REQUEST, BODY_BYTES_PER_REQUEST + 1, BODY_MAX_BYTES])(
+    "a body of %d announced bytes: read as it came",
+    async (length) => {
+      const whole = Uint8Array.from({ length }, (_, i) => i % 251);
+      const headers = { "Content-Length": String(length) };
+      const read = await readBody(posted({ ...inChunks(whole, 70_001), headers }));
+      expect(read.ok && Buffer.from(read.value).equals(whole)).toBe(true);
+    },
+  );
+
+  it.each([
+    { what: "of a small known length", headers: { "Content-Length": "100" }, isCancelled: false },
+    { what: "of a large known length", headers: { "Content-Length": "100000" }, isCancelled: true },
+    { what: "of unknown length", headers: {}, isCancelled: true },
+  ])(
+    "a body $what that stops coming: 504 after the request's time, a minute at most, and the time of a drain",
+    async ({ headers, isCancelled }) => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      try {
+        for (const [timeoutMs, afterMs] of [
+          [undefined, BODY_TIMEOUT_MS],
+          [0, BODY_TIMEOUT_MS],
+          [2_000, 2_000],
+          [10 * BODY_TIMEOUT_MS, BODY_TIMEOUT_MS],
+        ] as const) {
+          let cancelled = false;
+          const body = new ReadableStream<Uint8Array>({
+            start: (controller) => controller.enqueue(new Uint8Array(10)),
+            cancel: () => void (cancelled = true),
+          });
+          const stalled = posted({ body, headers, duplex: "half" } as RequestInit);
+          let read: Awaited<ReturnType<typeof readBody>> | undefined;
+          void readBody({ ...stalled, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then((result) => (read = result));
+          await vi.advanceTimersByTimeAsync(afterMs + DRAIN_MS - 1);
+          expect(read).toBeUndefined();
+          await vi.advanceTimersByTimeAsync(1);
+          expect(read).toEqual({
+            ok: false,
+            error: {
+              kind: "Status",
+              apiVersion: "v1",
+              metadata: {},
+              status: "Failure",
+              message: "Timeout: request did not complete within the allotted timeout",
+              reason: "Timeout",
+              details: {},
+              code: 504,
+            },
+          });
+          expect([cancelled, vi.getTimerCount()]).toEqual([isCancelled, 0]);
+        }
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 
   it("a body in time: leaves no timer behind", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -6,15 +6,13 @@ import { Api } from "./cluster/api";
 import { runProgram } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
 
-/** The cluster contradicts itself; the file has it as it is. */
-const EXIT_WRONG = 1;
-const EXIT_FAILED = 2;
+/** The cluster contradicts itself; the file has it as it is. A failure is 1, as of most programs: then there is no file. */
+const EXIT_WRONG = 3;
 
 await runProgram({
   name: "backup",
   usage,
   parse: parseOptions,
-  failureCode: EXIT_FAILED,
   main: async ({ target, file }) => {
     const backup = await takeBackup({ api: new Api(target), progress: progressOn(process.stderr) });
     await writeBackup(file, backup);

@@ -16,7 +16,7 @@ Writes everything that a cluster's API serves, but Events, into one file of JSON
 ${targetUsage}
   --help              this text
 
-Exit code: 0 done, 1 done, but the addresses of the cluster contradict each other (npm run check), 2 it did not work.`;
+Exit code: 0 done, 1 it did not work, 2 wrong arguments, 3 done, but the addresses of the cluster contradict each other (npm run check).`;
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<BackupOptions | "help"> {

@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Ended, runProgram, runProgramHere } from "../support/server/program";
@@ -144,11 +145,45 @@ describe.concurrent("a failure", () => {
     expect(code).toBe(1);
   });
 
-  it.each(["check", "backup"])("%s of a server that does not answer: exit code 2, because 1 means a wrong cluster", async (name) => {
-    const { code, line } = refusalOf(
-      await runProgram(name, ["--server", "http://127.0.0.1:1", ...(name === "backup" ? ["--file", join(folder, "b")] : [])]),
-    );
+  it.each([
+    { name: "check", args: [], expected: 2 },
+    { name: "backup", args: ["--file", join(folder, "b")], expected: 1 },
+  ])("$name of a server that does not answer: exit code $expected", async ({ name, args, expected }) => {
+    const { code, line } = refusalOf(await runProgram(name, ["--server", "http://127.0.0.1:1", ...args]));
     expect(line).toMatch(new RegExp(`^${name}: http://127.0.0.1:1 does not answer: `));
-    expect(code).toBe(2);
+    expect(code).toBe(expected);
+  });
+
+  it("backup of a cluster with two Services of one address: exit code 3, and the file is there", async () => {
+    const service = (name: string) => ({
+      metadata: { name, namespace: "default" },
+      spec: { type: "ClusterIP", clusterIP: "10.0.0.5", clusterIPs: ["10.0.0.5"] },
+    });
+    const listed = (name: string, kind: string) => ({ name, kind, namespaced: name === "services", verbs: ["list", "create"] });
+    const documents: Record<string, object> = {
+      "/version": { gitVersion: "v1.36.0" },
+      "/api": { versions: ["v1"] },
+      "/apis": { groups: [{ name: "networking.k8s.io", preferredVersion: { version: "v1" } }] },
+      "/api/v1": { resources: [listed("services", "Service")] },
+      "/apis/networking.k8s.io/v1": { resources: [listed("ipaddresses", "IPAddress"), listed("servicecidrs", "ServiceCIDR")] },
+      "/api/v1/services": { metadata: { resourceVersion: "9" }, items: [service("a"), service("b")] },
+      "/apis/networking.k8s.io/v1/ipaddresses": { metadata: { resourceVersion: "9" }, items: [] },
+      "/apis/networking.k8s.io/v1/servicecidrs": {
+        metadata: { resourceVersion: "9" },
+        items: [{ metadata: { name: "kubernetes" }, spec: { cidrs: ["10.0.0.0/16"] } }],
+      },
+    };
+    const other = createServer(({ url = "" }, response) => {
+      const document = documents[new URL(url, "http://h").pathname];
+      response.writeHead(document ? 200 : 404, { "Content-Type": "application/json" }).end(JSON.stringify(document ?? {}));
+    }).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const file = join(folder, "wrong");
+    const { code, out, err } = await runProgram("backup", ["--server", `http://127.0.0.1:${String(port)}`, "--file", file]);
+    other.close();
+    expect({ code, err }).toEqual({ code: 3, err: "" });
+    expect(out).toContain("10.0.0.5 is held by default/a and by default/b");
+    expect(readFileSync(file, "utf8").trimEnd().split("\n").length).toBeGreaterThan(5);
   });
 });

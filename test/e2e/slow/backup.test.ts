@@ -339,10 +339,10 @@ describe("restore of a damaged file", () => {
     expect((await fetch(`${server.url}/clusters/untouched`)).status, "not even the cluster was begun").toBe(404);
   });
 
-  it("backup of something that is no API server: leaves no file", async () => {
+  it("backup of something that is no API server: exit code 1, leaves no file", async () => {
     const path = join(files, "never.jsonl");
     const { code, err } = await runProgram("backup", ["--server", `${server.url}/nothing`, "--file", path]);
-    expect([code, err]).toEqual([2, `backup: ${server.url}/nothing is no Kubernetes API server: /version answers 404\n`]);
+    expect([code, err]).toEqual([1, `backup: ${server.url}/nothing is no Kubernetes API server: /version answers 404\n`]);
     expect(readdirSync(files).filter((name) => name.startsWith("never"))).toEqual([]);
   });
 });

@@ -11,6 +11,8 @@ import time
 
 from kubernetes import client, config, dynamic, utils, watch
 from kubernetes.client.exceptions import ApiException
+from kubernetes.leaderelection import electionconfig, leaderelection
+from kubernetes.leaderelection.resourcelock.configmaplock import ConfigMapLock
 
 NAMESPACE = "default"
 EXPIRED = 410
@@ -61,6 +63,20 @@ def print_at_each_line(held):
         say(dict(held))
 
 
+def elect(options):
+    """Takes part in an election, and prints its identity while it leads."""
+
+    def lead():
+        while True:
+            say({"leads": options.identity, "at": int(time.time() * 1000)})
+            time.sleep(0.05)
+
+    lock = ConfigMapLock("elected-by-python", NAMESPACE, options.identity)
+    leaderelection.LeaderElection(
+        electionconfig.Config(lock, lease_duration=5, renew_deadline=4, retry_period=1, onstarted_leading=lead, onstopped_leading=None)
+    ).run()
+
+
 def dynamic_client(_options):
     """Writes and reads through the types that the server itself names."""
     services = dynamic.DynamicClient(client.ApiClient()).resources.get(api_version="v1", kind="Service")
@@ -100,12 +116,13 @@ def create_from_yaml(options):
     say({"made": [item.kind for group in made for item in group], "refused": reasons})
 
 
-PROGRAMS = {"watch": watch_loop, "dynamic": dynamic_client, "create": create_from_yaml}
+PROGRAMS = {"watch": watch_loop, "elect": elect, "dynamic": dynamic_client, "create": create_from_yaml}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kubeconfig", required=True)
+    parser.add_argument("--identity", default="")
     parser.add_argument("--file", default="")
     parser.add_argument("program", choices=PROGRAMS)
     options = parser.parse_args()

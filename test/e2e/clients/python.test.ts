@@ -1,7 +1,7 @@
 /** The official Python client against the started server: the programs of test/clients/python. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { ClientProgram } from "../../support/clients/client-program";
 import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
@@ -89,3 +89,17 @@ it("a list-and-watch loop: holds what the server has, after changes and a kill -
   await send("DELETE", `${SERVICES}/seen-1`);
   await agrees();
 }, 120_000);
+
+describe("leader election by a ConfigMap", () => {
+  it("the leader is killed: another one leads after it, never beside it", async () => {
+    const electors = new Map(["a", "b", "c"].map((identity) => [identity, start("elect", ["--identity", identity])]));
+    const leaders = () => [...electors].filter(([, { lines }]) => lines.length > 0).map(([identity]) => identity);
+    await expect.poll(leaders, { timeout: 30_000 }).toHaveLength(1);
+    const [first = ""] = leaders();
+    await electors.get(first)?.kill();
+    await expect.poll(leaders, { timeout: 60_000 }).toHaveLength(2);
+    const second = leaders().find((identity) => identity !== first) ?? "";
+    const last = electors.get(first)?.lines.at(-1)?.["at"] as number;
+    expect(electors.get(second)?.lines[0]?.["at"]).toBeGreaterThan(last);
+  }, 120_000);
+});

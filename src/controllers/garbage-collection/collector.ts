@@ -1,7 +1,7 @@
 /**
  * The garbage collector of one cluster: pull what changed, decide, act, until there is nothing left to do.
  *
- * - A cursor moves in the transaction that stores the nodes read up to it, with their marks for examination. So a crash loses nothing.
+ * - A cursor moves in the transaction that stores the nodes read up to it, and which of them are to be examined. So a crash loses nothing.
  *   A write that was not noted is decided again from the present objects, and found done.
  * - A transaction that fails ends the pass. The next one begins with the stored rows, because memory knows more than they do.
  * - Before a deletion the object and its owners are read from their stores, and the write is bound to these versions. The graph only
@@ -9,8 +9,10 @@
  * - A finalizer is removed only after a complete pull that began after the deletion was known. By then the graph has every dependent from
  *   before the deletion. Later dependents have an absent owner and are collected as such.
  *   The deletion is known by uid and finalizer: a name may be used again, and a client may ask for another way.
+ * - A pass ends when its budget is used up, and the next one goes on. A store that did not answer in time is not asked again in the same pass.
  */
 import { inParallel } from "../../core/base/in-parallel";
+import { isTimeout } from "../../core/base/timeout";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
 import type { LinkChange, ObjectLinks, StoreCursor } from "../../api/rpc/object-links";
 import type { WriteRequest } from "../../api/rpc/store";
@@ -30,6 +32,10 @@ const EXAMINE_MAX = 500;
 const WRITES_AT_ONCE = 16;
 /** Rounds of one pass: a chain of owners takes one round for each link. */
 const ROUNDS_MAX = 50;
+/** After this time the pass begins no call but those that end its round, and asks for another pass. */
+const PASS_BUDGET_MS = 120_000;
+/** After this time a round pulls one page of each store, so that slow stores leave time to act. */
+const PULL_BUDGET_MS = 60_000;
 
 /** The outcome of a write. `moot`: the object is gone, or refuses for good. `later`: examine the object again. */
 type Written = "done" | "moot" | "later";
@@ -47,13 +53,27 @@ function waitsOf(node: GraphNode): string[] {
   return finalizers.map((finalizer) => waitId(node, node.links.uid, finalizer));
 }
 
+/** A list of a store that is not read to its end. */
+interface Listing {
+  listed: Set<string>;
+  /** where the first page was read */
+  cursor: StoreCursor | undefined;
+  /** the list goes on behind this key */
+  after: string;
+}
+
 export class GarbageCollector {
   readonly #ports: GarbageCollectionPorts;
   readonly #stores: ReadonlyMap<string, CollectedStore>;
   #cursors = new Map<string, StoreCursor>();
   #graph = new OwnerGraph(resolveOwner);
+  readonly #listings = new Map<string, Listing>();
   /** a transaction has failed: what is in memory is not what is stored */
   #isAhead = false;
+  /** when this pass began, in milliseconds since the epoch */
+  #begunAt = 0;
+  /** stores that did not answer in time in this pass */
+  readonly #silent = new Set<string>();
 
   constructor(ports: GarbageCollectionPorts) {
     this.#ports = ports;
@@ -66,12 +86,18 @@ export class GarbageCollector {
     return this.#graph.size;
   }
 
-  /** One pass. `left`: another pass has work to do. The wait for deletions of other objects is no such work. Never rejects. */
+  /**
+   * One pass. `left`: another pass has work to do. The wait for deletions of other objects is no such work. Rejects when the stored rows cannot be
+   * read; the next pass tries again.
+   */
   async run(): Promise<{ left: boolean }> {
+    this.#begunAt = this.#ports.clock.now();
+    this.#silent.clear();
     if (this.#isAhead) this.#load();
-    for (let round = 0; round < ROUNDS_MAX; round++) {
+    for (let round = 0; round < ROUNDS_MAX && !this.#hasTaken(PASS_BUDGET_MS); round++) {
       const known = new Set([...this.#graph.served].flatMap(waitsOf));
       const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
+      if (this.#isAhead) return { left: true };
       const examined = await this.#examine(complete, known);
       if (this.#isAhead) return { left: true };
       const served = complete ? await this.#serve(known) : { done: 0, left: false };
@@ -82,8 +108,13 @@ export class GarbageCollector {
     return { left: true };
   }
 
+  #hasTaken(durationMs: number): boolean {
+    return this.#ports.clock.now() - this.#begunAt >= durationMs;
+  }
+
   #load(): void {
     const { storage } = this.#ports;
+    this.#listings.clear();
     this.#graph = new OwnerGraph(resolveOwner);
     this.#cursors = new Map(storage.cursors());
     for (const node of storage.nodes()) this.#graph.restore(node);
@@ -92,38 +123,49 @@ export class GarbageCollector {
 
   /** Whether the graph has everything that the store had when this pull began. */
   async #pull(store: CollectedStore): Promise<boolean> {
+    if (this.#silent.has(store.name)) return false;
     try {
       for (let page = 0; page < PAGES_MAX; page++) {
         const answer = await store.changesSince(this.#cursors.get(store.name), PAGE_ENTRIES);
         if (answer.kind === "expired") await this.#listAgain(store);
         else {
+          this.#listings.delete(store.name);
           this.#absorb(store.name, answer.changes, answer.cursor);
           if (!answer.more) return !this.#isAhead;
         }
+        if (this.#mayNotPull) return false;
       }
     } catch (error) {
-      this.#ports.recorder.log("warn", "garbage collection could not read", { store: store.name, error: String(error) });
+      this.#couldNot("read", store.name, error);
     }
     return false;
   }
 
-  /** The cursor stands where the first page was read. The history repeats the changes between the pages. */
+  get #mayNotPull(): boolean {
+    return this.#isAhead || this.#hasTaken(PULL_BUDGET_MS);
+  }
+
+  /**
+   * Reads the whole list, or goes on with it. The cursor stands where the first page was read. The history repeats the changes between the pages.
+   */
   async #listAgain(store: CollectedStore): Promise<void> {
-    const listed = new Set<string>();
-    let cursor: StoreCursor | undefined;
-    let after = "";
+    const listing: Listing = this.#listings.get(store.name) ?? { listed: new Set(), cursor: undefined, after: "" };
+    this.#listings.set(store.name, listing);
     do {
-      const page = await store.listMetadata(after, PAGE_ENTRIES);
-      cursor ??= page.cursor;
-      for (const links of page.items) listed.add(placeId({ store: store.name, key: links.key }));
+      const page = await store.listMetadata(listing.after, PAGE_ENTRIES);
+      listing.cursor ??= page.cursor;
+      for (const links of page.items) listing.listed.add(placeId({ store: store.name, key: links.key }));
       this.#absorb(
         store.name,
         page.items.map((links) => ({ type: "put", links })),
       );
-      after = page.next;
-    } while (after !== "");
-    this.#graph.retain(store.name, listed);
-    this.#absorb(store.name, [], cursor);
+      listing.after = page.next;
+      if (listing.after !== "" && this.#mayNotPull) return;
+    } while (listing.after !== "");
+    this.#listings.delete(store.name);
+    if (this.#isAhead) return;
+    this.#graph.retain(store.name, listing.listed);
+    this.#absorb(store.name, [], listing.cursor);
   }
 
   #absorb(store: string, changes: readonly LinkChange[], cursor?: StoreCursor): void {
@@ -165,6 +207,7 @@ export class GarbageCollector {
     const owners = await this.#read(nodes.flatMap((node) => this.#ownersOf(now.get(placeId(node)) ?? null, node)));
     let done = 0;
     await inParallel(nodes, WRITES_AT_ONCE, async (node) => {
+      if (this.#hasTaken(PASS_BUDGET_MS)) return;
       const written = await this.#examineOne(node, now, owners, { complete, known });
       if (written === "later") this.#graph.putOff(node);
       else {
@@ -218,6 +261,7 @@ export class GarbageCollector {
     const results: Written[] = [];
     for (const owner of [...this.#graph.served]) {
       if (!isKnown(owner, FINALIZER_ORPHAN) || !hasFinalizer(owner.links, FINALIZER_ORPHAN)) continue;
+      if (this.#hasTaken(PASS_BUDGET_MS)) return { done: results.filter((result) => result === "done").length, left: true };
       const dependents = this.#graph.dependentsOf(owner).map(({ node }) => node);
       if (dependents.length > 0) results.push(...(await this.#orphan(dependents.slice(0, EXAMINE_MAX), owner)));
       else results.push(await this.#release(owner, FINALIZER_ORPHAN));
@@ -241,6 +285,7 @@ export class GarbageCollector {
   }
 
   async #release(owner: GraphNode, finalizer: string): Promise<Written> {
+    if (this.#hasTaken(PASS_BUDGET_MS)) return "later";
     const links = (await this.#read([owner])).get(placeId(owner));
     if (links === undefined) return "later";
     if (links?.uid !== owner.links.uid || !hasFinalizer(links, finalizer)) return "moot";
@@ -250,6 +295,7 @@ export class GarbageCollector {
   async #write(name: string, request: (store: CollectedStore) => WriteRequest): Promise<Written> {
     const store = this.#stores.get(name);
     if (!store) return "moot";
+    if (this.#silent.has(name) || this.#hasTaken(PASS_BUDGET_MS)) return "later";
     const wanted = request(store);
     try {
       const result = await store.write(wanted);
@@ -260,12 +306,17 @@ export class GarbageCollector {
       this.#ports.recorder.log("warn", "garbage collection was refused", { store: name, verb: wanted.verb, message });
       return "moot";
     } catch (error) {
-      this.#ports.recorder.log("warn", "garbage collection could not write", { store: name, error: String(error) });
+      this.#couldNot("write", name, error);
       return "later";
     }
   }
 
-  /** The objects at these places now. */
+  #couldNot(what: "read" | "write", store: string, error: unknown): void {
+    if (isTimeout(error)) this.#silent.add(store);
+    this.#ports.recorder.log("warn", `garbage collection could not ${what}`, { store, error: String(error) });
+  }
+
+  /** The objects at these places now; without those of stores that cannot be asked. */
   async #read(places: readonly Place[]): Promise<Found> {
     const byStore = new Map<string, Map<string, Place>>();
     for (const place of places) {
@@ -277,12 +328,13 @@ export class GarbageCollector {
       [...byStore].map(async ([name, wanted]) => {
         const all = [...wanted];
         for (let at = 0; at < all.length; at += PAGE_ENTRIES) {
+          if (this.#silent.has(name) || (at > 0 && this.#hasTaken(PASS_BUDGET_MS))) return;
           const page = all.slice(at, at + PAGE_ENTRIES);
           try {
             const links = await this.#stores.get(name)?.metadataOf(page.map(([, { key }]) => key));
             if (links) page.forEach(([id], i) => found.set(id, links[i] ?? null));
           } catch (error) {
-            this.#ports.recorder.log("warn", "garbage collection could not read", { store: name, error: String(error) });
+            this.#couldNot("read", name, error);
           }
         }
       }),

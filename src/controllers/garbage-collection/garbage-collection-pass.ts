@@ -35,7 +35,7 @@ export function garbageCollectionPass({ clock, recorder, storage, stores }: Garb
   }));
   let collector: GarbageCollector | undefined;
   return () => {
-    collector ??= new GarbageCollector({ storage, stores: collected, recorder });
+    collector ??= new GarbageCollector({ clock, storage, stores: collected, recorder });
     return collector.run();
   };
 }

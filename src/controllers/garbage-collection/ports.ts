@@ -1,5 +1,5 @@
 /** What the garbage collector needs: stores to ask and write to, and rows of its own. */
-import type { Recorder } from "../../core/base/ports";
+import type { Clock, Recorder } from "../../core/base/ports";
 import type { LinkedStore, StoreCursor } from "../../api/rpc/object-links";
 import type { StoreRpc } from "../../api/rpc/store";
 import type { GraphNode } from "./graph";
@@ -22,6 +22,7 @@ export interface GraphStorage {
 }
 
 export interface GarbageCollectionPorts {
+  clock: Pick<Clock, "now">;
   storage: GraphStorage;
   stores: readonly CollectedStore[];
   recorder: Recorder;

@@ -1,3 +1,5 @@
+import { OPERATION_DEADLINE_MS } from "../../../src/core/base/limits";
+import { withTimeout } from "../../../src/core/base/timeout";
 import { GarbageCollector } from "../../../src/controllers/garbage-collection/collector";
 import type { CollectedStore } from "../../../src/controllers/garbage-collection/ports";
 import { storeName } from "../../../src/controllers/garbage-collection/resolve-owner";
@@ -23,8 +25,8 @@ interface WorldStore {
   links: ObjectLinksReader;
 }
 
-/** Faults of calls to stores, asked before each call; "lost" = carried out, the answer does not arrive. */
-export type Fault = "down" | "lost" | undefined;
+/** Faults of calls to stores, asked before each call; "lost" = carried out, the answer does not arrive; "silent" = no answer. */
+export type Fault = "down" | "lost" | "silent" | undefined;
 
 /** The real brains of three stores and the collector over them, in virtual time. */
 export class CollectorWorld {
@@ -38,7 +40,9 @@ export class CollectorWorld {
   readonly removed: string[] = [];
   fault: (call: string) => Fault = () => undefined;
   /** milliseconds until a call arrives */
-  delay: () => number = () => 1;
+  delay: (call: string) => number = () => 1;
+  /** changes that a store answers at most in one call */
+  changesAtOnce = Infinity;
   /** before a call arrives */
   onRead: (call: string) => Promise<void> = () => Promise.resolve();
   /** before a write of the collector is carried out */
@@ -142,7 +146,7 @@ export class CollectorWorld {
     const recorder = {
       log: (level: string, event: string, fields: object = {}) => void this.logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
     };
-    return new GarbageCollector({ storage: this.storage, stores, recorder });
+    return new GarbageCollector({ clock: this.scheduler.clock(), storage: this.storage, stores, recorder });
   }
 
   #collected({ world, links }: WorldStore): CollectedStore {
@@ -150,10 +154,11 @@ export class CollectorWorld {
     const call = async <T>(method: string, work: () => T | Promise<T>): Promise<T> => {
       const what = `${definition.resource} ${method}`;
       this.calls.push(what);
-      await this.scheduler.clock().sleep(this.delay());
+      await this.scheduler.clock().sleep(this.delay(what));
       await this.onRead(what);
       const fault = this.fault(what);
       if (fault === "down") throw new Error("down");
+      if (fault === "silent") return withTimeout(this.scheduler.clock(), OPERATION_DEADLINE_MS, new Promise<T>(() => undefined));
       const answer = await work();
       if (fault === "lost") throw new Error("lost");
       return answer;
@@ -162,7 +167,7 @@ export class CollectorWorld {
       name: storeName(definition),
       group: definition.group,
       version: definition.versions[0] ?? "",
-      changesSince: (cursor, limit) => call("changesSince", () => links.changesSince(cursor, limit)),
+      changesSince: (cursor, limit) => call("changesSince", () => links.changesSince(cursor, Math.min(limit, this.changesAtOnce))),
       listMetadata: (after, limit) => call("listMetadata", () => links.listMetadata(after, Math.min(limit, 3))),
       metadataOf: (keys) => call("metadataOf", () => links.metadataOf(keys)),
       write: (request) =>

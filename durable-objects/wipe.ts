@@ -1,5 +1,7 @@
 /** How an object ends: for good when its cluster is deleted, or to start anew. */
+import { withTimeout } from "../src/core/base/timeout";
 import { CLUSTER_GONE } from "../src/tenancy/rpc";
+import { systemClock } from "./ports";
 import { TOMBSTONE } from "./sql/migrate";
 
 /**
@@ -19,8 +21,11 @@ export async function wipe(ctx: DurableObjectState): Promise<never> {
   throw new Error(CLUSTER_GONE);
 }
 
-/** Ends the object once its writes are durable. Its next call or alarm starts it again. Never rejects. */
+/** How long a restart waits for the object's writes to be durable. */
+export const SYNC_WAIT_MS = 4_000;
+
+/** Ends the object once its writes are durable, or after SYNC_WAIT_MS. Its next call or alarm starts it again. Never rejects. */
 export async function restart(ctx: DurableObjectState, reason: string): Promise<void> {
-  await ctx.storage.sync().catch(() => undefined);
+  await withTimeout(systemClock, SYNC_WAIT_MS, ctx.storage.sync()).catch(() => undefined);
   ctx.abort(reason);
 }

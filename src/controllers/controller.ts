@@ -8,6 +8,7 @@
  * - A pass that does not end in PASS_MAX_MS is taken for hung. Its object restarts, and the alarm asks the new one for a pass.
  */
 import type { Clock, Recorder } from "../core/base/ports";
+import { withTimeout } from "../core/base/timeout";
 import type { ControllerRpc } from "../api/rpc/store";
 
 /** The first wait of a pass that left work. It is also the shortest wait for a time that a pass names. */
@@ -15,10 +16,12 @@ export const RETRY_BASE_MS = 500;
 /** The longest wait of a pass that left work. */
 export const RETRY_MAX_MS = 30_000;
 /**
- * How long a pass may take. Each call of a pass has a timeout of its own, so that only a fault of ours takes longer. As long as the platform lets the
- * alarm of an object run.
+ * How long a pass may take. Each pass ends itself much sooner: its calls have timeouts, and it has a budget behind which it begins nothing. So only a
+ * fault of ours takes longer. The platform lets the alarm of an object run for the same time.
  */
 export const PASS_MAX_MS = 15 * 60_000;
+/** How long the restart of a hung pass waits for its alarm to be set. */
+export const RESTART_WAIT_MS = 5_000;
 
 /** What a pass says at its end. */
 export interface PassResult {
@@ -86,11 +89,11 @@ export class Controller implements ControllerRpc {
   }
 
   /** Passes until nobody has asked meanwhile. A poke after the last look begins a new run: nothing is awaited between the two. */
-
   async #run(): Promise<void> {
     const { clock, recorder } = this.ports;
     do {
-      const cancel = clock.after(PASS_MAX_MS, () => void this.#restart());
+      let isOver = false;
+      const cancel = clock.after(PASS_MAX_MS, () => void this.#restartUnless(() => isOver));
       this.#pokedMeanwhile = false;
       const isPoked = !this.#isDue;
       this.#isDue = false;
@@ -106,15 +109,18 @@ export class Controller implements ControllerRpc {
       if (left) await this.#wakeAt(retryAt);
       else if (againAt !== undefined) await this.#wakeAt(Math.max(againAt, clock.now() + RETRY_BASE_MS));
       cancel();
+      isOver = true;
     } while (this.#pokedMeanwhile);
     this.#running = undefined;
   }
 
-  async #restart(): Promise<void> {
+  /** Sets the alarm and restarts the object, unless the pass ends meanwhile. Storage that does not answer holds up no restart. Never rejects. */
+  async #restartUnless(isOver: () => boolean): Promise<void> {
     const { clock, recorder, restart } = this.ports;
+    await withTimeout(clock, RESTART_WAIT_MS, this.#wakeAt(clock.now() + RETRY_BASE_MS)).catch(() => undefined);
+    if (isOver()) return;
     const reason = "controller pass does not end, its object restarts";
     recorder.log("error", reason, { afterMs: PASS_MAX_MS });
-    await this.#wakeAt(clock.now() + RETRY_BASE_MS);
     restart(reason);
   }
 

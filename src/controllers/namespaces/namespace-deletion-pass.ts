@@ -53,20 +53,24 @@ export interface NamespaceDeletionPassPorts {
   content: readonly ContentStore[];
 }
 
-/** `left`: some namespace is not finished. */
+/** `left`: some namespace is not finished. Each pass begins behind the namespace that the pass before reached last. */
 export function namespaceDeletionPass(ports: NamespaceDeletionPassPorts): () => Promise<{ left: boolean }> {
   const deletion = new NamespaceCalls(ports);
+  let reached = "";
   return async () => {
-    const status = await deleteNamespaces(deletion);
+    const status = await deleteNamespaces(deletion, reached);
+    reached = status.reached;
     return { left: status.seen > status.finished };
   };
 }
 
 class NamespaceCalls implements NamespaceDeletionPorts {
+  readonly clock: Clock;
   readonly recorder: Recorder;
   readonly content: NamespaceDeletionPorts["content"];
 
   constructor(private readonly ports: NamespaceDeletionPassPorts) {
+    this.clock = ports.clock;
     this.recorder = ports.recorder;
     this.content = ports.content.map(({ group, resource, store }) => ({
       group,

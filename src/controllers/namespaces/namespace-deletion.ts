@@ -6,13 +6,17 @@
  *   3 say in its status how far that went
  *   4 only after a pass that found every store empty: remove the finalizer `kubernetes`
  *
- * The present namespaces are the only input, so anyone may run it at any time, any number of times.
+ * The present namespaces are the only input, so anyone may run it at any time, any number of times. A pass that has used up its budget begins no other
+ * namespace; the next one begins behind the namespace that was reached last. So a slow store keeps no namespace from its turn.
  */
-import type { Recorder } from "../../core/base/ports";
+import type { Clock, Recorder } from "../../core/base/ports";
 import type { DeletionProgress } from "./namespace-conditions";
 import type { Namespace } from "../../api/meta/kubernetes";
 import type { NamespaceRemains } from "../../api/rpc/store";
 import { NAMESPACE_FINALIZER } from "../../api/registry/namespaces/strategy";
+
+/** After this time a pass begins no other namespace. One namespace takes a few calls, each with a timeout. */
+const PASS_BUDGET_MS = 120_000;
 
 export interface TerminatingNamespace {
   name: string;
@@ -29,7 +33,9 @@ export interface NamespaceContent {
 }
 
 export interface NamespaceDeletionPorts {
+  clock: Pick<Clock, "now">;
   recorder: Recorder;
+  /** in the order of their names */
   terminating(): Promise<TerminatingNamespace[]>;
   content: readonly NamespaceContent[];
   /** writes the progress of the deletion into the status of the namespace with this uid, unless the status has it already */
@@ -49,13 +55,25 @@ export interface NamespaceDeletionStatus {
   seen: number;
   finished: number;
   failed: number;
+  /** the name of the namespace that was reached last; "" when there was none */
+  reached: string;
 }
 
-/** One pass. The next pass continues unfinished namespaces. A failure of one namespace does not reject. */
-export async function deleteNamespaces(ports: NamespaceDeletionPorts): Promise<NamespaceDeletionStatus> {
+/**
+ * One pass, which begins with the namespaces behind the name `after`. The next pass continues unfinished namespaces. A failure of one namespace does
+ * not reject.
+ */
+export async function deleteNamespaces(ports: NamespaceDeletionPorts, after = ""): Promise<NamespaceDeletionStatus> {
+  const { clock } = ports;
+  const begunAt = clock.now();
   const namespaces = await ports.terminating();
-  const status: NamespaceDeletionStatus = { seen: namespaces.length, finished: 0, failed: 0 };
-  for (const namespace of namespaces) {
+  const status: NamespaceDeletionStatus = { seen: namespaces.length, finished: 0, failed: 0, reached: "" };
+  const behind = namespaces.filter(({ name }) => name > after);
+  const before = namespaces.filter(({ name }) => name <= after);
+  for (const namespace of [...behind, ...before]) {
+    // One namespace has its turn in every pass, also when the list took long.
+    if (status.reached !== "" && clock.now() - begunAt >= PASS_BUDGET_MS) break;
+    status.reached = namespace.name;
     try {
       if (await emptied(ports, namespace)) {
         await ports.finalize(namespace);

@@ -18,7 +18,7 @@ export function isTimeoutOfAny(error: unknown): boolean {
 }
 
 /** The promise's outcome, or a TimeoutError after `timeoutMs`. A late outcome is dropped. */
-export function withTimeout<T>(clock: Clock, timeoutMs: number, promise: Promise<T>): Promise<T> {
+export function withTimeout<T>(clock: Pick<Clock, "after">, timeoutMs: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(timeoutMs, () => reject(new TimeoutError(`no answer within ${timeoutMs} ms`)));
     promise.then(

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { Controller, type Pass, PASS_MAX_MS, type PassResult, RETRY_BASE_MS, RETRY_MAX_MS } from "../../../src/controllers/controller";
+import {
+  Controller,
+  type Pass,
+  PASS_MAX_MS,
+  type PassResult,
+  RESTART_WAIT_MS,
+  RETRY_BASE_MS,
+  RETRY_MAX_MS,
+} from "../../../src/controllers/controller";
 import { SimScheduler } from "../../support/sim/scheduler";
 
 /** A controller in virtual time with one alarm; `results` are what its passes answer, the last one for ever. */
@@ -11,6 +19,8 @@ class World {
   alarms = 0;
   restarts = 0;
   isAlarmBroken = false;
+  /** a call that sets the alarm is not answered before this */
+  alarmAnswers: Promise<void> = Promise.resolve();
   passMs = 0;
   controller: Controller;
   readonly #start = this.scheduler.now;
@@ -59,7 +69,7 @@ class World {
     this.alarms++;
     this.#cancel();
     this.#cancel = this.scheduler.after(atMs - this.scheduler.now, () => void this.controller.alarm());
-    return Promise.resolve();
+    return this.alarmAnswers;
   }
 }
 
@@ -218,6 +228,37 @@ describe("the loop of a controller", () => {
     await world.controller.poke();
     await world.pass(1);
     expect(world.passes).toHaveLength(2);
+  });
+
+  it("a pass that never ends, and an alarm that does not answer: the object restarts a little later", async () => {
+    const world = new World([{ left: false }]);
+    world.alarmAnswers = new Promise(() => undefined);
+    world.passMs = Infinity;
+    await world.controller.poke();
+    await world.pass(PASS_MAX_MS);
+    expect(world.restarts).toBe(0);
+    await world.pass(RESTART_WAIT_MS);
+    expect(world.restarts).toBe(1);
+    world.passMs = 0;
+    await world.controller.poke();
+    await world.pass(1);
+    expect(world.passes).toHaveLength(2);
+  });
+
+  it("a pass that ends while the alarm of its restart is set: its object goes on without a restart or an error", async () => {
+    const world = new World([{ left: false }]);
+    let answer: () => void = () => undefined;
+    world.alarmAnswers = new Promise((resolve) => (answer = resolve));
+    world.passMs = PASS_MAX_MS + 1;
+    await world.controller.poke();
+    await world.pass(PASS_MAX_MS + 2);
+    answer();
+    world.passMs = 0;
+    await world.pass(60_000);
+    expect([world.restarts, world.logged]).toEqual([0, []]);
+    await world.controller.poke();
+    await world.pass(1);
+    expect(world.at.slice(2)).toEqual([PASS_MAX_MS + 60_002]);
   });
 
   it("passes one after the other: each has PASS_MAX_MS of its own", async () => {

@@ -96,7 +96,7 @@ describe("budget of a pass", () => {
   /** Passes until no work is left; answers how long each took, in milliseconds. */
   async function durations(world: CollectorWorld): Promise<number[]> {
     const took: number[] = [];
-    for (let left = true; left; ) {
+    for (let left = true; left;) {
       const begun = world.scheduler.now;
       ({ left } = await world.run());
       took.push(world.scheduler.now - begun);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Namespace } from "../../../../src/api/meta/kubernetes";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import type { CollectionRequest, NamespaceRemains, WriteRequest } from "../../../../src/api/rpc/store";
+import { PASS_MAX_MS } from "../../../../src/controllers/controller";
 import { namespaceDeletionPass } from "../../../../src/controllers/namespaces/namespace-deletion-pass";
 import { collectionRequest, StoreWorld, WRITE } from "../../../support/worlds/store-world";
 
@@ -135,6 +136,34 @@ describe("the pass of the namespace controller", () => {
     expect(world.troubles("a")).toEqual(["NamespaceDeletionContentFailure"]);
     expect(world.logged).toEqual(["warn namespace deletion Error: leases.coordination.k8s.io: no answer within 60000 ms"]);
     expect([world.stored("a") !== undefined, world.stored("b")]).toEqual([true, undefined]);
+  });
+
+  it("a store that never answers, and many namespaces: no pass takes as long as a hung one, and all namespaces have their turn", async () => {
+    const world = new World();
+    world.remains = ["never"];
+    const names = Array.from({ length: 40 }, (_, i) => `ns-${String(i).padStart(2, "0")}`);
+    for (const name of names) await world.terminating(name);
+    const closed = (): string[] => world.calls.filter((call) => call.startsWith("close ")).map((call) => call.slice("close ".length));
+    while (closed().length < names.length) {
+      const [begun, before] = [world.store.scheduler.now, closed().length];
+      expect(await world.pass()).toEqual({ left: true });
+      expect(world.store.scheduler.now - begun).toBeLessThan(PASS_MAX_MS / 2);
+      expect(closed().length).toBeGreaterThan(before);
+    }
+    expect(closed()).toEqual(names);
+    await world.pass();
+    expect(closed()[names.length]).toBe("ns-00");
+  });
+
+  it("a namespace that is new among those reached before: has its turn when the names begin again", async () => {
+    const world = new World();
+    world.remains = ["never"];
+    for (const name of ["b", "c", "d", "e"]) await world.terminating(name);
+    await world.pass();
+    await world.terminating("a");
+    await world.pass();
+    await world.pass();
+    expect(world.calls.filter((call) => call.startsWith("close "))).toEqual(["b", "c", "d", "e", "a", "b"].map((name) => `close ${name}`));
   });
 
   it.each<[string, World["remains"][number]]>([

@@ -103,7 +103,7 @@ describe("JavaScript client: Services", () => {
     expect(await refusal(networking.readIPAddress({ name: v6 }))).toMatchObject({ code: 404 });
   });
 
-  it("generateName, dryRun, deletecollection", async () => {
+  it("generateName, dryRun, deletecollection: five names of their own, nothing stored, none left", async () => {
     const dry = await core.createNamespacedService({ namespace, body: service("dry"), dryRun: "All" });
     expect(dry.metadata?.uid).toBeDefined();
     expect((await refusal(core.readNamespacedService({ namespace, name: "dry" }))).code).toBe(404);

@@ -178,7 +178,7 @@ describe("get", () => {
     expect((await get(`${services}/missing`, TABLE)).code).toBe(404);
   });
 
-  it("--chunk-size pages over one snapshot; --sort-by has the objects in the rows", async () => {
+  it("--chunk-size and --sort-by: pages of one snapshot, rows with their objects", async () => {
     for (const name of ["page-a", "page-b", "page-c"]) await created(services, service(name));
     const first = await expectCode(200, get(`${services}?limit=2`, TABLE));
     const second = await expectCode(200, get(`${services}?continue=${first.metadata.continue ?? ""}&limit=2`, TABLE));
@@ -244,7 +244,7 @@ describe("describe", () => {
     expect(await expectCode(200, get(inNamespace, TYPED))).toMatchObject({ kind: "EventList", items: [] });
   });
 
-  it.each(["v1", "v1beta1"])("servicecidr and ipaddress through %s", async (version) => {
+  it.each(["v1", "v1beta1"])("servicecidr and ipaddress through %s: served with their events", async (version) => {
     for (const path of ["servicecidrs/kubernetes", "ipaddresses/10.96.0.1"]) {
       await expectCode(200, get(`/apis/networking.k8s.io/v1/${path}`));
       const typed = await expectCode(200, get(`/apis/networking.k8s.io/${version}/${path}`, TYPED));
@@ -278,7 +278,7 @@ describe("create", () => {
     { validation: "Strict", code: 400 },
     { validation: "Warn", code: 201 },
     { validation: "Ignore", code: 201 },
-  ])("-f with fieldValidation=$validation", async ({ validation, code }) => {
+  ])("-f with fieldValidation=$validation: an unknown field is $code", async ({ validation, code }) => {
     const body = service(`typo-${validation.toLowerCase()}`, { spec: { ports: [{ port: 80 }], nope: 1 } });
     await expectCode(code, send("POST", `${services}?fieldManager=kubectl-create&fieldValidation=${validation}`, { body }));
   });

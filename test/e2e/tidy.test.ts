@@ -104,7 +104,7 @@ describe("links of pages", () => {
     ],
     ["folders and patterns", "`src/folder/` `test/*.ts`", []],
     ["what an example shows", "```\n[x](c.md)\n```", []],
-  ])("link to %s", (_what, text, findings) => {
+  ])("link to %s: found only when broken", (_what, text, findings) => {
     expect(linkFindings({ path: "docs/a.md", text }, textOf)).toEqual(findings);
   });
 });
@@ -228,7 +228,7 @@ describe("terms of pages", () => {
       ['docs/a.md:2 sets "quark" in italics as a term, and docs/glossary.md does not have it'],
     ],
     ["code", "`_a_` b_c_d\n```\n_e_\n```", []],
-  ])("%s in italics", (_what, text, findings) => {
+  ])("%s in italics: found only when the glossary lacks it", (_what, text, findings) => {
     expect(termFindings(glossary, [{ path: "docs/a.md", text }])).toEqual(findings);
   });
 

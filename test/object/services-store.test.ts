@@ -222,7 +222,7 @@ describe("counters of allocations", () => {
     expect(await countsOf(cluster)).toMatchObject({ failed: 1 });
   });
 
-  it("counters cost no commit and no turn of their own; a read of kept values writes nothing", async () => {
+  it("counters: cost no commit and no turn of their own, and a read of kept values writes nothing", async () => {
     const cluster = await new ObjectCluster().ready();
     await cluster.create("warm");
     const before = await cluster.services.counters();

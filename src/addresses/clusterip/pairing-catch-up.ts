@@ -1,6 +1,6 @@
 /**
- * Sends IPAddress objects again that a crash may have kept from being sent. The mark is the revision up to which all of them are known to be
- * stored. A repeat changes nothing.
+ * Sends IPAddress objects again that a crash may have kept from being sent. The mark `paired` is the revision up to which all of them are
+ * known to be stored. A repeat changes nothing.
  */
 import type { Service } from "../../api/meta/kubernetes";
 import type { ChangeType, StoredObject, StoreStorage } from "../../api/store/store-storage";
@@ -20,7 +20,7 @@ export interface PairingCatchUpPorts {
   floor(): number;
 }
 
-/** The mark. */
+/** The name of the mark. */
 const PAIRED = "paired";
 /** History entries or objects looked at together. */
 const PAGE_ENTRIES = 1_000;

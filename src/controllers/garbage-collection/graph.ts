@@ -102,7 +102,7 @@ export class OwnerGraph {
   /** After a full list of one store: nodes that the list lacks are gone. Every node is examined, because deletions may have been missed. */
   retain(store: string, listed: ReadonlySet<string>): void {
     for (const [id, node] of [...this.#nodes]) if (node.store === store && !listed.has(id)) this.#remove(id);
-    for (const node of this.#nodes.values()) this.#mark(node);
+    for (const node of this.#nodes.values()) this.#wantExamined(node);
   }
 
   /** The objects whose ownerReferences name this object: its uid, at its place. */
@@ -157,10 +157,10 @@ export class OwnerGraph {
   }
 
   #suspect(ownerUid: string): void {
-    for (const node of this.#byOwner.get(ownerUid) ?? []) this.#mark(node);
+    for (const node of this.#byOwner.get(ownerUid) ?? []) this.#wantExamined(node);
   }
 
-  #mark(node: GraphNode): void {
+  #wantExamined(node: GraphNode): void {
     if (node.pending || node.links.ownerReferences.length === 0) return;
     node.pending = true;
     this.#pending.add(node);

@@ -201,7 +201,7 @@ upstreamRow("watch: concurrent watches", () => {
 });
 
 upstreamRow("watchlist", () => {
-  it("the streamed state is the list, then live events; a new watch takes over where one broke", async () => {
+  it("a streamed list: is the state, then live events, and a new watch takes over where one broke", async () => {
     for (let i = 0; i < 5; i++) await createLease(`streamed-${String(i)}`, { watchlist: "true" });
     const query = {
       labelSelector: "watchlist=true",

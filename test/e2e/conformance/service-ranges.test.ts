@@ -84,7 +84,7 @@ describe("a default range of eight addresses", () => {
   }
 
   upstreamRow("TestServiceAllocation, TestServiceAllocNewServiceCIDR", () => {
-    it("kubernetes and five more, then full; a freed address is used at once", async () => {
+    it("a range of six addresses: full after kubernetes and five more, and a freed address is used at once", async () => {
       const full = await filled("alloc");
       const used = (await full.services()).map(({ spec }) => spec?.["clusterIP"]);
       expect(used.sort()).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6"]);
@@ -104,7 +104,7 @@ describe("a default range of eight addresses", () => {
   });
 
   upstreamRow("TestServiceCIDRDeletion", () => {
-    it("a duplicate of the full default goes; the last cover waits for its Services", async () => {
+    it("deleted ranges: a duplicate of the full default goes, the last cover waits for its Services", async () => {
       const full = await filled("delete");
       await full.range("duplicate", "10.0.0.0/29");
       await full.removeRange("duplicate");

@@ -138,7 +138,7 @@ describe("kubectl create secret", () => {
 });
 
 describe("kubectl and ServiceAccounts", () => {
-  it("create, get, describe, delete", () => {
+  it("create, get, describe, patch, delete: the columns and lines of kubectl", () => {
     expect(ok("create serviceaccount robot")).toBe("serviceaccount/robot created");
     expect(table(ok("get sa robot"))).toEqual([
       ["NAME", "AGE"],
@@ -155,7 +155,7 @@ describe("kubectl and ServiceAccounts", () => {
 });
 
 describe("kubectl and PodTemplates", () => {
-  it("create, get, describe, change", () => {
+  it("create, get, describe, patch: the columns of kubectl, and a new generation", () => {
     const spec = { containers: [{ name: "main", image: "example.com/main:1" }] };
     const object = {
       apiVersion: "v1",

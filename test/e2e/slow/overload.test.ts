@@ -193,7 +193,7 @@ describe("server with a limit of fifty writes at once", () => {
     expect(created.filter(({ metadata }) => metadata?.name?.startsWith("client-"))).toHaveLength(CLIENTS * EACH);
   }, 240_000);
 
-  it("everything acknowledged is stored, and nothing refused", async () => {
+  it("the stored Services: all that were acknowledged, and none that was refused", async () => {
     expect(await violationsAfterRepair(server.url, created, REPAIR_MS_MAX)).toEqual([]);
     const names = new Set(created.map(({ metadata }) => metadata?.name));
     const { services } = await observe(server.url);

@@ -231,7 +231,7 @@ describe("applyTaken", () => {
     return after.spec;
   }
 
-  it("dynamic", () => {
+  it("one dynamic address: stands in clusterIP and clusterIPs", () => {
     expect(applied({}, [{ index: 0, address: A }])).toMatchObject({ clusterIP: A, clusterIPs: [A] });
   });
 

@@ -269,7 +269,7 @@ describe("node ports", () => {
   };
   const isChosen = (port: number | undefined): boolean => port !== undefined && port >= 30_086 && port <= 32_767;
 
-  it("a NodePort gets one of the dynamic band, in the very commit of its address", async () => {
+  it("a NodePort: gets a number of the dynamic band, in the very commit of its address", async () => {
     const api = await new SimApi().ready();
     const { ports, clusterIP } = objectOf(await api.create("web", NODE_PORT)).spec ?? {};
     expect([isChosen(ports?.[0]?.nodePort), clusterIP]).toEqual([true, api.addressesOf("web")?.[0]]);
@@ -334,7 +334,7 @@ describe("node ports", () => {
     await isQuiet(api);
   });
 
-  it("a LoadBalancer that wants none gets none", async () => {
+  it("a LoadBalancer that wants no node port: gets none until it wants one, and keeps that", async () => {
     const api = await new SimApi().ready();
     const { ports } = objectOf(await api.create("web", { type: "LoadBalancer", allocateLoadBalancerNodePorts: false })).spec ?? {};
     expect([ports?.[0]?.nodePort, rows(api)]).toEqual([undefined, []]);
@@ -405,7 +405,7 @@ describe("node ports", () => {
     });
   });
 
-  it("one number for both protocols of a port", async () => {
+  it("one port of two protocols: both get the same number", async () => {
     const api = await new SimApi().ready();
     const ports = ["UDP", "TCP"].map((protocol) => ({ name: protocol.toLowerCase(), port: 53, protocol }));
     const numbers = objectOf(await api.create("dns", { type: "NodePort", ports })).spec?.ports?.map(({ nodePort }) => nodePort);
@@ -468,7 +468,7 @@ describe("node ports", () => {
     });
   });
 
-  it("stay as long as finalizers keep the Service", async () => {
+  it("a deleted Service behind finalizers: keeps its node port until it is gone", async () => {
     const api = await new SimApi().ready();
     await api.create("web", named(30_053));
     await api.patch("web", { metadata: { finalizers: ["example.com/held"] } });
@@ -500,7 +500,7 @@ describe("node ports", () => {
 });
 
 describe("after a crash", () => {
-  it("what was committed is there, and its IPAddress is written if it was not", async () => {
+  it("a committed create whose IPAddress was not written: is there, and its IPAddress is written", async () => {
     const api = await new SimApi().ready();
     await api.create("first");
     const { services } = api.cluster.tables;
@@ -515,7 +515,7 @@ describe("after a crash", () => {
     expect(api.parents[address]).toBe("default/web");
   });
 
-  it("what was taken for a create that never committed is free again", async () => {
+  it("an address taken for a create that never committed: is free again", async () => {
     let lost = 0;
     for (let seed = 1; seed <= 20; seed++) {
       const api = await new SimApi({ seed }).ready();

@@ -75,9 +75,9 @@ describe("largestOf", () => {
   it.each<[string, string[], number, string[]]>([
     ["as many as may be: all", ["10.0.0.0/24", "10.0.2.0/23"], 2, ["10.0.0.0/24", "10.0.2.0/23"]],
     ["one too many: the smallest is left out", ["10.0.0.0/24", "10.0.1.0/28", "10.0.2.0/23"], 2, ["10.0.0.0/24", "10.0.2.0/23"]],
-    ["of equal ones the first; in address order", ["10.0.0.0/26", "10.0.1.0/24", "10.0.3.0/26"], 2, ["10.0.0.0/26", "10.0.1.0/24"]],
-    ["by addresses, not by the length of the text's prefix", ["10.0.0.0/8", "fd00::/64"], 1, ["fd00::/64"]],
-    ["no room", ["10.0.0.0/24"], -1, []],
+    ["equal ones: the first, in address order", ["10.0.0.0/26", "10.0.1.0/24", "10.0.3.0/26"], 2, ["10.0.0.0/26", "10.0.1.0/24"]],
+    ["two families: by addresses, not by the length of the prefix", ["10.0.0.0/8", "fd00::/64"], 1, ["fd00::/64"]],
+    ["no room: none", ["10.0.0.0/24"], -1, []],
   ])("%s", (_, prefixes, max, want) => {
     expect(largestOf(prefixes.map(storedPrefix), max).map(formatPrefix)).toEqual(want);
   });

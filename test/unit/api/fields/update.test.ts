@@ -62,7 +62,7 @@ const fieldsOf = (entries: ManagedFieldsEntry[] | undefined, manager: string): u
   entries?.find((entry) => entry.manager === manager)?.fieldsV1;
 
 describe("a create", () => {
-  it("the object belongs to its manager, in upstream's form", () => {
+  it("of an object: every field belongs to its manager, in upstream's form", () => {
     const entries = track(undefined, service);
     expect(JSON.stringify(entries)).toBe(JSON.stringify([created]));
   });
@@ -101,7 +101,7 @@ describe("a create", () => {
 describe("an update", () => {
   const changed = { ...stored, spec: { ...service.spec, type: "NodePort" } };
 
-  it("owns the changed fields, with a new time, and leaves the rest", () => {
+  it("by another manager: owns the changed fields, with a new time, and leaves the rest", () => {
     const entries = track(stored, changed, { manager: "n", nowMs: T0 + 5000 });
     expect(entries?.map(({ manager, time }) => [manager, time])).toEqual([
       ["m", "2026-01-01T00:00:00Z"],

@@ -285,7 +285,7 @@ describe("resourceVersion", () => {
 });
 
 describe("another representation's definition", () => {
-  it("a list of another representation names its own kind", async () => {
+  it("a list of another representation: names that one's kind and version", async () => {
     const world = await worldOf("a");
     const other = { ...leasesDefinition, versions: ["v1beta1"] };
     expect(list({ store: world.store, definition: other })).toMatchObject({ kind: "LeaseList", apiVersion: "coordination.k8s.io/v1beta1" });

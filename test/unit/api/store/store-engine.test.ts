@@ -197,7 +197,7 @@ describe("update", () => {
     );
   });
 
-  it("status and main endpoint of a namespace each keep the other's part", async () => {
+  it("an update of a namespace's status and finalizers at its main endpoint: changes nothing", async () => {
     const world = new StoreWorld({ definition: namespacesDefinition });
     await world.create({ metadata: { name: "a" } });
     await world.update({ metadata: { name: "a" }, spec: {}, status: { phase: "Terminating" } } as Namespace);

@@ -91,7 +91,7 @@ describe("submit", () => {
 });
 
 describe("a lost transaction", () => {
-  it("memory is rebuilt, then every waiter is rejected, and the next drain works", async () => {
+  it("two waiters: memory is rebuilt, then both are rejected, and the next drain works", async () => {
     const { clock, batcher, failures, state } = doubling();
     state.poison = 2;
     const answers = Promise.allSettled([batcher.submit(1), batcher.submit(2)]);

@@ -50,7 +50,7 @@ describe("page: rank and select by numbers", () => {
 });
 
 describe("page against an array of booleans", () => {
-  it.each([4401, 4402, 4403, 4404])("seed %i", (seed) => {
+  it.each([4401, 4402, 4403, 4404])("takes and releases of seed %i: the page answers and counts as the array", (seed) => {
     const random = seededRandom(seed);
     // Some seeds fill, some hover, some empty the page.
     const takeWeight = 0.2 + 0.8 * random.next();

@@ -54,7 +54,7 @@ it.each([
   ["ExternalName", { type: "ExternalName", clusterIP: "10.0.0.1" }, []],
   ["no address yet", { clusterIP: "" }, []],
   ["no address at all", { clusterIP: "x" }, ["x"]],
-])("addresses of a Service with %s", (_, spec, expected) => {
+])("addresses of a Service with %s: those that it holds", (_, spec, expected) => {
   expect(addressesOf({ spec })).toEqual(expected);
 });
 

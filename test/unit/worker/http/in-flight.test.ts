@@ -123,7 +123,7 @@ describe("beginRequest", () => {
     ["1000000", 16],
     // what is too large is refused after a look at its length
     ["99999999999", 48],
-  ])("a body of %s bytes counts as %d requests", (length, requests) => {
+  ])("a body of %s bytes: counts as %d requests", (length, requests) => {
     const ends = [begin("create", length)];
     for (let end = begin("create"); end; end = begin("create")) ends.push(end);
     expect(48 - (ends.length - 1)).toBe(requests);

@@ -231,7 +231,7 @@ describe("events.k8s.io", () => {
 describe("cells", () => {
   const now = Date.UTC(2026, 0, 1, 0, 6);
 
-  it("a core event", () => {
+  it("a core event: upstream's columns in their order", () => {
     expect(eventsDefinition.cells(core, now)).toEqual(["60s", "Normal", "R", "service/foo", "", "me, h", "something", "6m", 3, "e"]);
   });
 

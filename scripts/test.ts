@@ -14,6 +14,8 @@ With SERVICENET_TEST_COUNTS=FILE the sums are written there, too, for .ci/run.
 Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
 
 const conformance = "test/e2e/conformance";
+/** End-to-end tests that wait for minutes, timeouts and clients more than they compute. */
+const WAITING = ["gates", "import", "informers", "repair-by-poke", "stalled-bodies", "watching"].map((name) => `test/e2e/${name}.test.ts`);
 /** Of one run in one runtime. */
 const IN_WORKERD = {
   "unit tests": "test/unit/",
@@ -27,22 +29,24 @@ await runProgram({
   usage,
   parse: (args) => parseCommandLine("npm test", { args, options: {} }),
   main: async () => {
-    // Two lanes for two cores, about as long as each other: the end-to-end tests wait for processes more than they compute.
-    const [endToEnd, rest] = await Promise.all([
+    // Two lanes for two cores, about as long as each other, and one that mostly waits.
+    const excluded = [`${conformance}/**`, ...WAITING].flatMap((path) => ["--exclude", path]);
+    const lanes = await Promise.all([
       inTurn([
-        () => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", "--exclude", `${conformance}/**`]),
+        () => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...excluded]),
         () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "300"]),
       ]),
+      inTurn([() => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING])]),
       inTurn([
         () => check("types", ["npm", "run", "--silent", "typecheck"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => check("tidy", ["npm", "run", "--silent", "tidy"]),
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
         () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { parts: IN_WORKERD }),
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "500"]),
       ]),
     ]);
-    const counts = finish([...rest, ...endToEnd]);
+    const counts = finish(lanes.flat());
     const path = process.env["SERVICENET_TEST_COUNTS"];
     if (path) writeFileSync(path, JSON.stringify(counts));
     return counts.failed === 0 && counts.passed > 0 ? 0 : 1;

@@ -11,7 +11,7 @@ import { Tally } from "./tally";
 const LOT = 20;
 /** From this number of histories on, the faults must have met this part of the pairs of a fault and a step. */
 const COVERING = [
-  { histories: 500, part: 0.9 },
+  { histories: 300, part: 0.9 },
   { histories: 5_000, part: 0.99 },
   { histories: 10_000, part: 1 },
 ] as const;

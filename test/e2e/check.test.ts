@@ -248,9 +248,12 @@ describe("the command line", () => {
     expect([help.code, help.out.startsWith("Usage: npm run check")]).toEqual([0, true]);
   });
 
-  it.each(["check", "backup"] as const)("%s of an absent cluster: one line that names the cluster, exit code 2", async (program) => {
+  it.each([
+    ["check", 2],
+    ["backup", 1],
+  ] as const)("%s of an absent cluster: one line that names the cluster, exit code %i", async (program, exitCode) => {
     const file = program === "backup" ? ["--file", join(server.folder, "nobody.jsonl")] : [];
     const { code, err } = await runProgram(program, ["--server", server.url, "--cluster", "nobody", ...file]);
-    expect([code, err]).toEqual([2, `${program}: ${server.url}/clusters/nobody: clusters "nobody" not found\n`]);
+    expect([code, err]).toEqual([exitCode, `${program}: ${server.url}/clusters/nobody: clusters "nobody" not found\n`]);
   });
 });

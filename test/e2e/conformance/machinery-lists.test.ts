@@ -297,11 +297,11 @@ upstreamRow("discovery", () => {
   it("an unserved group and resource: 404, and not in discovery", async () => {
     expect((await api.get("/apis/example.com/v1")).code).toBe(404);
     const core = (await api.must("GET", "/api/v1"))["resources"] as { name: string }[];
-    expect(core.map(({ name }) => name)).not.toContain("configmaps");
-    expect((await api.get(`${NAMESPACE}/configmaps`)).body).toMatchObject({
+    expect(core.map(({ name }) => name)).not.toContain("persistentvolumeclaims");
+    expect((await api.get(`${NAMESPACE}/persistentvolumeclaims`)).body).toMatchObject({
       reason: "NotFound",
       message:
-        "the server could not find the requested resource: configmaps is not served; see kubectl api-resources and docs/compatibility.md for what is",
+        "the server could not find the requested resource: persistentvolumeclaims is not served; see kubectl api-resources and docs/compatibility.md for what is",
     });
   });
 });

@@ -23,5 +23,7 @@ export default defineConfig({
     disableConsoleIntercept: true,
     maxWorkers: 1,
     testTimeout: 30_000,
+    // After a slow test thousands of objects are wiped.
+    hookTimeout: slow ? 120_000 : 10_000,
   },
 });

@@ -45,7 +45,7 @@ await runProgram({
         () => check("format", ["npm", "run", "--silent", "format:check"]),
         () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
         // Seeds beyond those of `npm test`.
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "5000", "--seed", "501"]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "501"]),
       ]),
     ]);
     const { failed, passed } = finish([npmTest(countsOfNpmTest), kubectl.counts, chromium.counts, clients.counts, ...rest, slow]);

@@ -34,3 +34,23 @@ function heard(): { unhandled: unknown[] } {
   return shared.servicenetHeard;
 }
 heard();
+
+/**
+ * The pool of tests puts one more Proxy around the prototype of a class for each object of it that begins (createProxyPrototypeClass of
+ * @cloudflare/vitest-pool-workers). A lookup would take as long as there were objects, and end in an overflow of the stack. One layer is enough.
+ */
+function oneLayer(): void {
+  const shared = globalThis as { servicenetLayers?: WeakSet<object> };
+  if (shared.servicenetLayers) return;
+  const layers = (shared.servicenetLayers = new WeakSet());
+  globalThis.Proxy = new Proxy(Proxy, {
+    construct(target, [object, handler]: [object, ProxyHandler<object>]) {
+      const isLayer = handler.get?.toString().includes("getUnknownPrototypeKey") === true;
+      if (isLayer && layers.has(object)) return object;
+      const proxy = new target(object, handler);
+      if (isLayer) layers.add(proxy);
+      return proxy;
+    },
+  });
+}
+oneLayer();

@@ -12,7 +12,7 @@ const LOT = 20;
 /** From this number of histories on, the faults must have met this part of the pairs of a fault and a step. */
 const COVERING = [
   { histories: 300, part: 0.9 },
-  { histories: 5_000, part: 0.99 },
+  { histories: 3_000, part: 0.99 },
   { histories: 10_000, part: 1 },
 ] as const;
 /** Most objects of a history are garbage when the next one begins. The cores are busy with histories. Nobody reads the stacks of their errors. */

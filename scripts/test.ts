@@ -1,8 +1,7 @@
 /** `npm test`: every check and every suite, all of them even if one fails. */
-import { readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
-import { check, type Counts, finish, inTurn, vitest } from "./testing/steps";
+import { check, finish, inTurn, vitest } from "./testing/steps";
 
 const usage = `Usage: npm test
 
@@ -20,20 +19,10 @@ const WAITING = ["gates", "import", "informers", "repair-by-poke", "stalled-bodi
 /** Of one run in one runtime. */
 const IN_WORKERD = {
   "unit tests": "test/unit/",
+  "object tests": "test/object/",
   "simulated scenarios": "test/sim/",
   "conformance of the rules": "test/conformance/",
 };
-
-/** A runtime keeps the objects of all its tests, and each test wipes them all: object tests are spread over so many runtimes. */
-const OBJECT_RUNS = 4;
-
-/** One of the runs of the object tests, counted from 0. */
-function objectTests(run: number): () => Promise<Counts> {
-  const files = readdirSync(join(import.meta.dirname, "..", "test", "object")).filter((file) => file.endsWith(".test.ts"));
-  const own = files.sort().filter((_, i) => i % OBJECT_RUNS === run);
-  const paths = own.map((file) => `test/object/${file}`);
-  return () => vitest(`object tests, ${String(run + 1)} of ${String(OBJECT_RUNS)}`, ["-c", "vitest.config.ts", ...paths]);
-}
 
 await runProgram({
   name: "test",
@@ -48,15 +37,13 @@ await runProgram({
         () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "300"]),
       ]),
-      inTurn([() => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING]), objectTests(0), objectTests(1)]),
+      inTurn([() => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING])]),
       inTurn([
         () => check("types", ["npm", "run", "--silent", "typecheck"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => check("tidy", ["npm", "run", "--silent", "tidy"]),
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
-        () => vitest("tests in workerd", ["-c", "vitest.config.ts", "--exclude", "test/object/**"], { parts: IN_WORKERD }),
-        objectTests(2),
-        objectTests(3),
+        () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { parts: IN_WORKERD }),
       ]),
     ]);
     const counts = finish(lanes.flat());

@@ -19,9 +19,9 @@ import { removedData } from "./routing/removed-data";
 import { unservedTarget } from "./routing/request-info";
 import { servedApis, servedVersion } from "./routing/served";
 import { checkResponse, ownerResponse, ownersResponse } from "./system/check";
-import { customResourceDefinitionsResponse, DEFINITIONS_PATH } from "./system/custom-resource-definitions";
 import { clusterResponse } from "./system/clusters";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
+import { EMPTY_LISTS, emptyListResponse } from "./system/empty-lists";
 import { type Probe, probeResponse } from "./system/healthz";
 import { metricsResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
@@ -155,8 +155,10 @@ for (const path of bothForms("/apis/:group"))
     path,
     readOnly((c) => groupResponse(c.req.raw, servedApis(c.env), lastSegment(c.req.path))),
   );
+for (const list of EMPTY_LISTS)
+  for (const path of bothForms(list.path))
+    app.get(path, (c, next) => emptyListResponse(list, splitRequestUrl(c.req.raw.url).query) ?? next());
 app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
-for (const path of bothForms(DEFINITIONS_PATH)) app.get(path, () => customResourceDefinitionsResponse());
 app.all("/apis/:group/:version/*", namedGroup);
 for (const path of bothForms("/openapi/v3"))
   app.all(

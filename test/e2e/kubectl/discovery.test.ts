@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
 
 const kubectl = kubectlAgainstServer();
@@ -209,6 +211,36 @@ describe("kubectl explain", () => {
   it("an unknown type and an unknown field: named", () => {
     expect(refused("explain nosuch")).toContain('the server doesn\'t have a resource type "nosuch"');
     expect(refused("explain service.nosuch")).toBe('error: field "nosuch" does not exist');
+  });
+});
+
+describe("kubectl commands that ask for everything", () => {
+  beforeAll(() => {
+    ok("run logged --image=example.com/logged:1");
+    ok("create namespace elsewhere");
+  });
+  afterAll(() => {
+    ok("delete pod logged");
+    ok("delete namespace elsewhere");
+  });
+
+  it.each(["get all", "get all -A", "api-resources", "cluster-info", "cluster-info dump", "cluster-info dump -A -o yaml"])(
+    "%s: no error for what is not served",
+    (line) => {
+      expect(ok(line)).not.toBe("");
+    },
+  );
+
+  it("cluster-info dump: every list, and for each log that there is none", () => {
+    const folder = kubectl.file("dump", "").replace(/dump$/, "dumped");
+    expect(ok(`cluster-info dump -A --output-directory=${folder}`)).toBe(`Cluster info dumped to ${folder}`);
+    const read = (name: string) => readFileSync(join(folder, name), "utf8");
+    for (const kind of ["daemonset", "deployment", "replicaset", "replication-controller"]) {
+      expect(JSON.parse(read(`elsewhere/${kind}s.json`))).toMatchObject({ metadata: { resourceVersion: "1" } });
+    }
+    expect(read("default/services.json")).toContain('"name": "kubernetes"');
+    expect(read("default/pods.json")).toContain('"name": "logged"');
+    expect(read("default/logged/logs.txt")).toContain("Request log error: the server could not find the requested resource");
   });
 });
 

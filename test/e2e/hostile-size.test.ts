@@ -39,6 +39,7 @@ const LARGE: Record<string, { metadata?: object; spec?: object }> = {
   labels: { metadata: { labels: Object.fromEntries(list(90_000, (i) => [`k${i}`, "v"])) } },
   externalIPs: { spec: { externalIPs: list(MANY, (i) => `1.2.${Math.floor(i / 250) % 250}.${i % 250}`) } },
   clusterIPs: { spec: { clusterIPs: list(MANY, (i) => `10.96.0.${i % 250}`) } },
+  ipFamilies: { spec: { ipFamilies: list(MANY, (i) => `IPv${i}`) } },
   "unknown fields": { spec: Object.fromEntries(list(MANY, (i) => [`u${i}`, 1])) },
   managedFields: {
     metadata: {

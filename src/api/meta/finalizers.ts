@@ -49,7 +49,8 @@ export function planDeletion(metadata: ObjectMeta, request: DeletionRequest): De
   // a later DELETE may only shorten the grace
   const grace = markedAt === undefined ? request.graceSeconds : Math.min(graceBefore, request.graceSeconds);
   if (finalizers.length === 0 && !request.held && grace === 0) return { action: "remove" };
-  const sameFinalizers = finalizers.length === existing.length && finalizers.every((finalizer) => existing.includes(finalizer));
+  const known = new Set(existing);
+  const sameFinalizers = finalizers.length === existing.length && finalizers.every((finalizer) => known.has(finalizer));
   if (markedAt !== undefined && grace === graceBefore && sameFinalizers) return { action: "keep" };
   const deletionMs = markedAt === undefined ? request.now + grace * 1000 : markedAt - (graceBefore - grace) * 1000;
   const generation = metadata.generation && metadata.generation > 0 ? metadata.generation + 1 : metadata.generation;

@@ -137,7 +137,8 @@ export function validateObjectMetaUpdate(change: { after: ObjectMeta; before: Ob
   const { after, before } = change;
   const errors: FieldError[] = [];
   if (before.deletionTimestamp) {
-    const added = (after.finalizers ?? []).filter((finalizer) => !before.finalizers?.includes(finalizer)).sort();
+    const known = new Set(before.finalizers);
+    const added = (after.finalizers ?? []).filter((finalizer) => !known.has(finalizer)).sort();
     if (added.length > 0) {
       const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${goStrings(added)}`;
       errors.push(forbiddenField("metadata.finalizers", why));

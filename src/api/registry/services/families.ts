@@ -150,18 +150,20 @@ export function validateClusterIPFields(spec: ServiceSpec, old: ServiceSpec | un
   } else if (addresses.length > 0) {
     errors.push(invalidValue(CLUSTER_IPS, addresses, "must be empty when `clusterIP` is not specified"));
   }
-  listOf(spec.ipFamilies).forEach((family, i, all) => {
+  const seen = new Set<string>();
+  listOf(spec.ipFamilies).forEach((family, i) => {
     if (family !== "IPv4" && family !== "IPv6") errors.push(notSupported(`${IP_FAMILIES}[${i}]`, family, ["IPv4", "IPv6"]));
-    if (all.indexOf(family) < i) errors.push(duplicate(`${IP_FAMILIES}[${i}]`, family));
+    if (seen.has(family)) errors.push(duplicate(`${IP_FAMILIES}[${i}]`, family));
+    seen.add(family);
   });
   if (!isNil(spec.ipFamilyPolicy) && !POLICIES.includes(spec.ipFamilyPolicy)) {
     errors.push(notSupported(IP_FAMILY_POLICY, spec.ipFamilyPolicy, POLICIES));
   }
-  if (addresses.length > 0) validateClusterIPList(spec, addresses, listOf(old?.clusterIPs), errors);
+  if (addresses.length > 0) validateClusterIPList(spec, addresses, new Set(listOf(old?.clusterIPs)), errors);
   return errors;
 }
 
-function validateClusterIPList(spec: ServiceSpec, addresses: readonly string[], known: readonly string[], errors: FieldError[]): void {
+function validateClusterIPList(spec: ServiceSpec, addresses: readonly string[], known: ReadonlySet<string>, errors: FieldError[]): void {
   let malformed = false;
   addresses.forEach((address, i) => {
     if (i === 0 && address === NONE) {
@@ -192,8 +194,8 @@ function validateClusterIPList(spec: ServiceSpec, addresses: readonly string[], 
 }
 
 /** Why `address` is not an IP address, or undefined; `known` values are stored already and not checked again. */
-export function addressError(field: string, address: string, known: readonly string[]): FieldError | undefined {
-  if (known.includes(address)) return undefined;
+export function addressError(field: string, address: string, known: ReadonlySet<string>): FieldError | undefined {
+  if (known.has(address)) return undefined;
   const parsed = parseAddress(address);
   return parsed.ok ? undefined : invalidValue(field, address, ADDRESS_ERROR_TEXT[parsed.error]);
 }

@@ -32,7 +32,7 @@ const SPECIAL: readonly { prefixes: readonly Prefix[]; detail: string }[] = [
 ];
 
 /** `known` are the stored Service's entries: their spelling is not checked again. */
-export function validateExternalIPs(spec: ServiceSpec, known: readonly string[], errors: FieldError[]): void {
+export function validateExternalIPs(spec: ServiceSpec, known: ReadonlySet<string>, errors: FieldError[]): void {
   listOf(spec.externalIPs).forEach((text, i) => {
     const field = `spec.externalIPs[${i}]`;
     const refusal = addressError(field, text, known);
@@ -59,9 +59,9 @@ export function validateSourceRanges(service: Service, before: Service | undefin
   if (ranges.length > 0) {
     const field = "spec.LoadBalancerSourceRanges";
     if (spec.type !== "LoadBalancer") errors.push(forbiddenField(field, ONLY_LOAD_BALANCER));
-    const known = before ? listOf(specOf(before).loadBalancerSourceRanges) : [];
+    const known = new Set(before && listOf(specOf(before).loadBalancerSourceRanges));
     ranges.forEach((range, i) => {
-      if (!known.includes(range)) validateCIDR(`${field}[${i}]`, range.trim(), errors);
+      if (!known.has(range)) validateCIDR(`${field}[${i}]`, range.trim(), errors);
     });
     return;
   }
@@ -90,7 +90,7 @@ export function validateLoadBalancerStatus({ after, before }: { after: Service; 
     errors.push(forbiddenField(field, "may only be used when `spec.type` is 'LoadBalancer'"));
     return errors;
   }
-  const known = (before.status?.loadBalancer?.ingress ?? []).map((entry) => entry.ip ?? "");
+  const known = new Set(before.status?.loadBalancer?.ingress?.map((entry) => entry.ip ?? ""));
   ingress.forEach(({ ip, ipMode, hostname }, i) => {
     const refusal = ip ? addressError(`${field}[${i}].ip`, ip, known) : undefined;
     if (refusal) errors.push(refusal);

@@ -41,7 +41,7 @@ export function validateService(service: Service, before?: Service): FieldError[
   validateLabels(spec.selector, "spec.selector", errors);
   validateAffinity(spec, errors);
   for (const error of validateClusterIPFields(spec, old)) errors.push(error);
-  validateExternalIPs(spec, listOf(old?.externalIPs), errors);
+  validateExternalIPs(spec, new Set(listOf(old?.externalIPs)), errors);
   if (!spec.type) errors.push(required("spec.type"));
   else if (!TYPES.includes(spec.type)) errors.push(notSupported("spec.type", spec.type, TYPES));
   validatePortClashes(spec, errors);

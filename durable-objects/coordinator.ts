@@ -17,6 +17,7 @@ import {
   HANDOFF_SCHEMA,
   HANDOFFS_BY_TARGET_SCHEMA,
 } from "./sql/coordinator-sql";
+import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const COORDINATOR_MIGRATIONS = [
@@ -25,6 +26,7 @@ export const COORDINATOR_MIGRATIONS = [
   { id: 3, sql: HANDOFF_SCHEMA },
   { id: 4, sql: HANDOFFS_BY_TARGET_SCHEMA },
   { id: 5, sql: CLOSED_OWNERS_SCHEMA },
+  { id: 6, sql: OBJECT_COUNTS_SCHEMA },
 ];
 
 function identify(name: string): StoreIdentity {

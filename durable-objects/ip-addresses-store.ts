@@ -12,9 +12,14 @@ import { ledgerPorts } from "./ledger-ports";
 import { shellOf, STORE_METHODS } from "./shell";
 import { IP_ADDRESSES_SCHEMA, sqlIPAddressStorage } from "./sql/ip-addresses-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
+import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
-export const IP_ADDRESSES_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA }];
+export const IP_ADDRESSES_MIGRATIONS = [
+  ...STORE_MIGRATIONS,
+  { id: 2, sql: LEDGER_SCHEMA + IP_ADDRESSES_SCHEMA },
+  { id: 3, sql: OBJECT_COUNTS_SCHEMA },
+];
 
 const OWN_METHODS = [
   "createMany",

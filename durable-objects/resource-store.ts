@@ -10,14 +10,17 @@ import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
 import { allStores, controller } from "./peers";
 import { shellOf, STORE_METHODS } from "./shell";
+import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
+
+export const RESOURCE_STORE_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: OBJECT_COUNTS_SCHEMA }];
 
 export class ResourceStore
   extends shellOf<PlainStore>()(...STORE_METHODS, "expire")
   implements EventsStoreRpc, LinkedStore, ObjectFeed, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
-    const setting = openStore(ctx, env, STORE_MIGRATIONS);
+    const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);
     const { cluster, definition } = setting;
     const peers = {
       ...setting.peers,

@@ -14,6 +14,7 @@ import { ALLOCATION_COUNTS_SCHEMA, sqlAllocationCountStorage } from "./sql/alloc
 import { FREE_COUNTS_SCHEMA, sqlFreeCountStorage } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
+import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const SERVICES_MIGRATIONS = [
@@ -22,6 +23,7 @@ export const SERVICES_MIGRATIONS = [
   { id: 3, sql: NODE_PORTS_SCHEMA },
   { id: 4, sql: FREE_COUNTS_SCHEMA },
   { id: 5, sql: ALLOCATION_COUNTS_SCHEMA },
+  { id: 6, sql: OBJECT_COUNTS_SCHEMA },
 ];
 
 const OWN_METHODS = ["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"] as const;

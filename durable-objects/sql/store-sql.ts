@@ -3,6 +3,7 @@ import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard"
 import {
   type ChangeType,
   type HistoryEntry,
+  NOTHING_COUNTED,
   STORAGE_FAULT,
   StorageFault,
   type StoredObject,
@@ -36,6 +37,17 @@ export const STORE_SCHEMA = `
    CREATE TABLE history_before (revision INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT;
    CREATE TABLE closed_namespaces (name TEXT PRIMARY KEY, uid TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
 
+/**
+ * Kept counts of objects. `counted_revision` is the revision at which they were saved: code of an earlier release writes objects and leaves the counts,
+ * and the next newer code sees that they are old.
+ */
+export const OBJECT_COUNTS_SCHEMA = `
+   ALTER TABLE store_state ADD COLUMN objects INTEGER NOT NULL DEFAULT 0;
+   -- NULL = all
+   ALTER TABLE store_state ADD COLUMN counted_through TEXT;
+   ALTER TABLE store_state ADD COLUMN counted_revision INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE namespace_counts (namespace TEXT PRIMARY KEY, objects INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
+
 type Row = Record<string, SqlStorageValue>;
 
 function storedObject(row: Row): StoredObject {
@@ -61,24 +73,33 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
     sync: () => storage.sync(),
 
     stateLoad(): StoreState | undefined {
-      const row = sql.exec<Row>("SELECT incarnation, revision, floor, history_size FROM store_state").toArray()[0];
+      const row = sql
+        .exec<Row>("SELECT incarnation, revision, floor, history_size, objects, counted_through, counted_revision FROM store_state")
+        .toArray()[0];
       if (!row) return undefined;
+      const counted = { objects: row.objects as number, through: (row.counted_through as string | null) ?? undefined };
       return {
         incarnation: row.incarnation as string,
         revision: row.revision as number,
         floor: row.floor as number,
         historySize: row.history_size as number,
+        counted: row.counted_revision === row.revision ? counted : NOTHING_COUNTED,
       };
     },
     stateSave(state) {
       sql.exec(
-        `INSERT INTO store_state (id, incarnation, revision, floor, history_size) VALUES (1, ?, ?, ?, ?)
+        `INSERT INTO store_state (id, incarnation, revision, floor, history_size, objects, counted_through, counted_revision)
+         VALUES (1, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET
-           incarnation = excluded.incarnation, revision = excluded.revision, floor = excluded.floor, history_size = excluded.history_size`,
+           incarnation = excluded.incarnation, revision = excluded.revision, floor = excluded.floor, history_size = excluded.history_size,
+           objects = excluded.objects, counted_through = excluded.counted_through, counted_revision = excluded.counted_revision`,
         state.incarnation,
         state.revision,
         state.floor,
         state.historySize,
+        state.counted.objects,
+        state.counted.through ?? null,
+        state.revision,
       );
     },
 
@@ -105,11 +126,25 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
         : sql.exec<Row>("SELECT key, uid, revision, data FROM objects WHERE key >= ? ORDER BY key", from);
       for (const row of cursor) yield storedObject(row);
     },
-    objectCount(from, to) {
-      const cursor = to
-        ? sql.exec<Row>("SELECT count(*) AS n FROM objects WHERE key >= ? AND key < ?", from, to)
-        : sql.exec<Row>("SELECT count(*) AS n FROM objects WHERE key >= ?", from);
-      return cursor.one().n as number;
+    objectKeysAfter(after, limit) {
+      const rows = sql.exec<Row>("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT ?", after, limit).toArray();
+      return rows.map(({ key }) => key as string);
+    },
+    namespaceCount(namespace) {
+      const row = sql.exec<Row>("SELECT objects FROM namespace_counts WHERE namespace = ?", namespace).toArray()[0];
+      return row ? (row.objects as number) : 0;
+    },
+    namespaceCountAdd(namespace, objects) {
+      sql.exec(
+        `INSERT INTO namespace_counts (namespace, objects) VALUES (?, ?)
+         ON CONFLICT (namespace) DO UPDATE SET objects = objects + excluded.objects`,
+        namespace,
+        objects,
+      );
+      if (objects < 0) sql.exec("DELETE FROM namespace_counts WHERE namespace = ? AND objects = 0", namespace);
+    },
+    namespaceCountsClear() {
+      sql.exec("DELETE FROM namespace_counts");
     },
 
     historyAppend(entry) {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { OBJECT_MAX_BYTES } from "../../src/api/store/limits";
 import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
-import type { HistoryEntry, StoredObject, StoreStorage } from "../../src/api/store/store-storage";
+import { type HistoryEntry, NOTHING_COUNTED, type StoredObject, type StoreStorage } from "../../src/api/store/store-storage";
 
 /** What every StoreStorage does; each case gets an empty one. Run over memory (unit) and over SQLite (object). */
 export const storeStorageCases: readonly { name: string; run(storage: StoreStorage & NamespaceGuardStorage): void }[] = [
@@ -9,10 +9,13 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
     name: "state: nothing at first, then the last one saved",
     run(storage) {
       expect(storage.stateLoad()).toBeUndefined();
-      storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 10 });
+      storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 10, counted: NOTHING_COUNTED });
       const last = { incarnation: "b", revision: 2 ** 53 - 1, floor: 2 ** 40, historySize: 2 ** 33 };
-      storage.stateSave(last);
-      expect(storage.stateLoad()).toEqual(last);
+      for (const through of ["", "ns/a", undefined]) {
+        const state = { ...last, counted: { objects: 2 ** 32, through } };
+        storage.stateSave(state);
+        expect(storage.stateLoad()).toEqual(state);
+      }
     },
   },
   {
@@ -29,7 +32,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
     },
   },
   {
-    name: "objectScan and objectCount: from inclusive, to exclusive, in key order",
+    name: "objectScan and objectKeysAfter: in key order, from inclusive, to and after exclusive",
     run(storage) {
       for (const key of ["b/2", "a/z", "b/10", "b-c/1", "b/1", "c/1"]) storage.objectPut(object(key, 1));
       const keys = (from: string, to: string) => [...storage.objectScan(from, to)].map(({ key }) => key);
@@ -38,12 +41,29 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect(keys("b/1", "b/2")).toEqual(["b/1", "b/10"]);
       expect(keys("b/2", "")).toEqual(["b/2", "c/1"]);
       expect(keys("d", "")).toEqual([]);
-      expect([
-        storage.objectCount("", ""),
-        storage.objectCount("b/", "b0"),
-        storage.objectCount("b/2", ""),
-        storage.objectCount("d", "e"),
-      ]).toEqual([6, 3, 2, 0]);
+      expect(storage.objectKeysAfter("", 4)).toEqual(["a/z", "b-c/1", "b/1", "b/10"]);
+      expect(storage.objectKeysAfter("b/10", 9)).toEqual(["b/2", "c/1"]);
+      expect(storage.objectKeysAfter("c/1", 9)).toEqual([]);
+    },
+  },
+  {
+    name: "counts of namespaces: 0 at first, changed by so many, cleared",
+    run(storage) {
+      const counts = () => ["a", "b", "c"].map((namespace) => storage.namespaceCount(namespace));
+      expect(counts()).toEqual([0, 0, 0]);
+      for (const [namespace, objects] of [
+        ["a", 2],
+        ["b", 2 ** 32],
+        ["a", 3],
+        ["b", -1],
+        ["a", -5],
+      ] as const)
+        storage.namespaceCountAdd(namespace, objects);
+      expect(counts()).toEqual([0, 2 ** 32 - 1, 0]);
+      storage.namespaceCountAdd("a", 7);
+      expect(counts()).toEqual([7, 2 ** 32 - 1, 0]);
+      storage.namespaceCountsClear();
+      expect(counts()).toEqual([0, 0, 0]);
     },
   },
   {
@@ -121,7 +141,8 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect(answer).toBe("answer");
       const outer = () =>
         storage.transaction(() => {
-          storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 0 });
+          storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 0, counted: NOTHING_COUNTED });
+          storage.namespaceCountAdd("a", 1);
           storage.historyAppend(entry(2, {}));
           storage.historyTrim(1);
           storage.namespaceClose("a", "1");
@@ -131,7 +152,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect(outer).toThrow("outer");
       expect([...storage.objectScan("", "")]).toEqual([object("kept", 1)]);
       expect(storage.historySince(0, 10)).toEqual([entry(1, {})]);
-      expect([storage.stateLoad(), storage.namespaceClosedUid("a")]).toEqual([undefined, undefined]);
+      expect([storage.stateLoad(), storage.namespaceClosedUid("a"), storage.namespaceCount("a")]).toEqual([undefined, undefined, 0]);
     },
   },
 ];

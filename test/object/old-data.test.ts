@@ -5,11 +5,11 @@ import { CONTROLLER_MIGRATIONS } from "../../durable-objects/controller";
 import { COORDINATOR_MIGRATIONS } from "../../durable-objects/coordinator";
 import type { Env } from "../../durable-objects/env";
 import { IP_ADDRESSES_MIGRATIONS } from "../../durable-objects/ip-addresses-store";
+import { RESOURCE_STORE_MIGRATIONS } from "../../durable-objects/resource-store";
 import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
 import type { Migration } from "../../durable-objects/sql/migrate";
 import { OWNER_MIGRATIONS } from "../../durable-objects/sql/owner-sql";
-import { STORE_MIGRATIONS } from "../../durable-objects/store-ports";
 import type { CheckReport } from "../../src/tools/check/check-cluster";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { app } from "../../src/worker/app";
@@ -30,7 +30,7 @@ const LASTING =
 const MIGRATIONS: Readonly<Record<ObjectBinding, readonly Migration[]>> = {
   COORDINATOR: COORDINATOR_MIGRATIONS,
   SERVICE_CIDR: OWNER_MIGRATIONS,
-  RESOURCE_STORE: STORE_MIGRATIONS,
+  RESOURCE_STORE: RESOURCE_STORE_MIGRATIONS,
   SERVICES_STORE: SERVICES_MIGRATIONS,
   IP_ADDRESSES_STORE: IP_ADDRESSES_MIGRATIONS,
   CONTROLLER: CONTROLLER_MIGRATIONS,

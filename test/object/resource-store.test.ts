@@ -1,9 +1,8 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import type { ResourceStore } from "../../durable-objects/resource-store";
+import { RESOURCE_STORE_MIGRATIONS, type ResourceStore } from "../../durable-objects/resource-store";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage } from "../../durable-objects/sql/store-sql";
-import { STORE_MIGRATIONS } from "../../durable-objects/store-ports";
 import { OBJECT_MAX_BYTES } from "../../src/api/store/limits";
 import type { CoreEvent, KubeObject, Lease } from "../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../src/api/rpc/store";
@@ -74,10 +73,75 @@ describe("the store's rows in SQLite", () => {
   it.each(storeStorageCases)("$name", ({ run }) =>
     runInDurableObject(storeStubOf(freshCluster(), "nodes"), async (_, state) => {
       await state.storage.deleteAll();
-      migrate(state.storage, STORE_MIGRATIONS, 0);
+      migrate(state.storage, RESOURCE_STORE_MIGRATIONS, 0);
       run({ ...sqlStoreStorage(state.storage), ...sqlNamespaceGuardStorage(state.storage) });
     }),
   );
+});
+
+describe("counts of a store that an earlier release wrote to last", () => {
+  async function remaining(cluster: string, namespace = ""): Promise<unknown> {
+    const response = await collect(leasesOf(cluster), GROUP, "leases", { limit: 1, namespace });
+    return (await response.json<{ metadata: { remainingItemCount?: number } }>()).metadata.remainingItemCount;
+  }
+
+  it("objects that an earlier release added and removed: are counted anew, once", async () => {
+    const cluster = freshCluster();
+    for (const name of ["a", "b", "c"]) await createIn(leasesOf(cluster), aLease(name));
+    expect([await remaining(cluster), await remaining(cluster, "default")]).toEqual([2, 2]);
+    await runInDurableObject(leasesOf(cluster), (_, { storage: { sql } }) => {
+      // The statements of a release that knows of no counts.
+      sql.exec("DELETE FROM objects WHERE key = 'default/a'");
+      for (const name of ["d", "e"])
+        sql.exec(
+          "INSERT INTO objects (key, uid, revision, data) VALUES (?, ?, 6, ?)",
+          `default/${name}`,
+          name,
+          JSON.stringify(aLease(name)),
+        );
+      sql.exec(
+        "INSERT INTO store_state (id, incarnation, revision, floor, history_size) VALUES (1, '', 7, 6, 0) ON CONFLICT (id) DO UPDATE SET revision = 7",
+      );
+    });
+    await abortAllDurableObjects();
+    await createIn(leasesOf(cluster), aLease("f"));
+    expect([await remaining(cluster), await remaining(cluster, "default"), await remaining(cluster, "other")]).toEqual([4, 4, undefined]);
+    const saved = () =>
+      runInDurableObject(leasesOf(cluster), (_, { storage: { sql } }) => [
+        sql.exec("SELECT objects, counted_through FROM store_state WHERE counted_revision = revision").toArray(),
+        sql.exec("SELECT namespace, objects FROM namespace_counts").toArray(),
+      ]);
+    expect(await saved()).toEqual([[{ objects: 5, counted_through: null }], [{ namespace: "default", objects: 5 }]]);
+    await abortAllDurableObjects();
+    await deleteFrom(leasesOf(cluster), "default", "f");
+    expect([await remaining(cluster), await saved()]).toEqual([
+      3,
+      [[{ objects: 4, counted_through: null }], [{ namespace: "default", objects: 4 }]],
+    ]);
+  });
+
+  it("a namespace without objects: leaves no row of its count", async () => {
+    const cluster = freshCluster();
+    await createIn(leasesOf(cluster), aLease("a"));
+    await deleteFrom(leasesOf(cluster), "default", "a");
+    const rows = await runInDurableObject(leasesOf(cluster), (_, { storage: { sql } }) =>
+      sql.exec("SELECT * FROM namespace_counts").toArray(),
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it("the statements of the counts: seek, and scan no table of objects beyond their limit", async () => {
+    const plans = await runInDurableObject(leasesOf(freshCluster()), (_, { storage: { sql } }) =>
+      ["SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT ?", "SELECT objects FROM namespace_counts WHERE namespace = ?"].map(
+        (text) =>
+          sql
+            .exec<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...Array.from(text.matchAll(/\?/gu), () => 1))
+            .toArray()
+            .map(({ detail }) => detail),
+      ),
+    );
+    expect(plans).toEqual([["SEARCH objects USING PRIMARY KEY (key>?)"], ["SEARCH namespace_counts USING PRIMARY KEY (namespace=?)"]]);
+  });
 });
 
 describe("writes", () => {

@@ -10,12 +10,15 @@ export interface ContinueToken {
   start: string;
   /** the store's incarnation: a token of another incarnation is expired (rule 22) */
   incarnation: string;
+  /** how many objects come after `start`; absent = unknown */
+  remaining?: number;
 }
 
 const TOKEN_VERSION = "meta.k8s.io/v1";
 
 export function encodeContinue(token: ContinueToken): string {
-  return encodeBase64Url(JSON.stringify({ v: TOKEN_VERSION, rv: token.revision, start: token.start, incarnation: token.incarnation }));
+  const { revision: rv, start, incarnation, remaining } = token;
+  return encodeBase64Url(JSON.stringify({ v: TOKEN_VERSION, rv, start, incarnation, remaining }));
 }
 
 /** The error is the whole text of the 400. */
@@ -30,10 +33,13 @@ export function decodeContinue(text: string): Result<ContinueToken, string> {
     return refuse("not JSON");
   }
   if (typeof parsed !== "object" || parsed === null) return refuse("not an object");
-  const { v, rv, start, incarnation } = parsed as Record<string, unknown>;
+  const { v, rv, start, incarnation, remaining } = parsed as Record<string, unknown>;
   if (v !== TOKEN_VERSION) return refuse("server does not recognize this encoded version");
   if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) return refuse("incorrect encoded start resourceVersion");
   if (typeof start !== "string" || start === "") return refuse("encoded start key empty");
   if (typeof incarnation !== "string") return refuse("incorrect encoded incarnation");
-  return ok({ revision: rv, start, incarnation });
+  if (remaining === undefined) return ok({ revision: rv, start, incarnation });
+  if (typeof remaining !== "number" || !Number.isSafeInteger(remaining) || remaining < 0)
+    return refuse("incorrect encoded remaining count");
+  return ok({ revision: rv, start, incarnation, remaining });
 }

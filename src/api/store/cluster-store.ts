@@ -28,6 +28,7 @@ import { pokingCollector } from "./collector-pokes";
 import type { StoreExtension } from "./extension";
 import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "./list-copy";
 import { type ListBody, listPage } from "./list-page";
+import { tellsRemainder } from "./list-remainder";
 import { ownerSource } from "./list-source";
 import { NamespaceEmptying } from "./namespace-emptying";
 import { NamespaceGuard, type NamespaceGuardStorage } from "./namespace-guard";
@@ -119,9 +120,10 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
     return this.store.get(key, resourceVersion);
   }
 
-  /** Resolves when this collection may be read or watched: the store has its revision, or has waited for it in vain. */
+  /** Resolves when this collection may be read or watched: the store has its revision, or has waited for it in vain, and has its counts. */
   async opened(request: CollectionRequest): Promise<void> {
     await this.store.waitFor(request.resourceVersion);
+    if (tellsRemainder(request)) await this.store.counted();
   }
 
   /** What the header of every list and watch says of this store (list-source.ts). */

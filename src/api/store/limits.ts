@@ -27,6 +27,9 @@ export const HISTORY_TRIM_ENTRIES = 5_000;
 /** Entries of history read at once. */
 export const HISTORY_PAGE_ENTRIES = 500;
 
+/** Keys of an old store that are counted in one turn: about 10 ms of its thread. */
+export const OBJECTS_COUNTED_TOGETHER = 5_000;
+
 /** Unsent bytes after which a slow watcher is cut off. */
 export const WATCH_BACKLOG_MAX_BYTES = 1024 * 1024;
 

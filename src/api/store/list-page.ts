@@ -17,7 +17,7 @@ import type { StoreEngine } from "./store-engine";
 import type { JsonList, ProtobufList, View } from "./view";
 import { viewOf } from "./view-of";
 
-type ListedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "revision" | "floor" | "incarnation">;
+type ListedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "revision" | "floor" | "incarnation" | "countIn">;
 
 /** A list body in pieces. The rows are of one revision. */
 export type ListBody = (JsonList | ProtobufList) & {
@@ -39,10 +39,12 @@ export function listPage(store: ListedStore, request: CollectionRequest, definit
   const page = takePage(rows, filter.value, limit);
   const meta: ListMeta = { resourceVersion: String(revision) };
   if (page.more) {
-    const last = page.keys.at(-1) ?? "";
-    meta.continue = encodeContinue({ revision, start: last, incarnation: store.incarnation });
-    // An exact number needs no selector (conformance asks for no more).
-    if (!filter.value.matches) meta.remainingItemCount = remainingBehind(store, { range: filter.value.range, revision, after, page, last });
+    const { namespace } = request;
+    // With a selector the number is unknown, as upstream's.
+    const remaining = filter.value.matches ? undefined : remainingBehind(store, { namespace, start: start.value, taken: page.rows.length });
+    const left = remaining === undefined ? {} : { remaining };
+    meta.continue = encodeContinue({ revision, start: page.keys.at(-1) ?? "", incarnation: store.incarnation, ...left });
+    if (remaining !== undefined) meta.remainingItemCount = remaining;
   }
   return ok(bodyOf(view, meta, page));
 }

@@ -1,27 +1,32 @@
 /** How many objects a page of a list leaves: its `remainingItemCount`. */
-import { type KeyRange, rangeBehind } from "./keys";
-import { countAt } from "./snapshot";
+import type { CollectionRequest } from "../rpc/store";
+import { namespaceRange } from "./keys";
+import type { ListStart } from "./list-start";
+import { grownSince } from "./snapshot";
 import type { StoreEngine } from "./store-engine";
 
-type CountedStore = Pick<StoreEngine<unknown>, "storage">;
+type CountedStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "countIn">;
 
-/** Lists under way whose remainder is remembered per store; beyond it the oldest is counted anew. */
-const REMAINDERS_MAX = 64;
-const remainders = new WeakMap<CountedStore, Map<string, number>>();
+/** Whether the kept counts are needed: for the first page of a list without selectors. Later pages have the number in their token. */
+export function tellsRemainder({ verb, limit, continueToken, labelSelector, fieldSelector }: CollectionRequest): boolean {
+  return verb === "list" && limit > 0 && continueToken === "" && labelSelector === "" && fieldSelector === "";
+}
 
-/** How many objects come after `last`. A revision never changes: the number of one page gives that of the next without a scan. */
+/**
+ * How many objects of the namespace come behind a page of `taken` objects that is not the last one; undefined = unknown. Exact for pages of one
+ * revision. A list that goes on at the newest revision after a 410 has an estimate, which upstream allows: that of its token.
+ */
 export function remainingBehind(
   store: CountedStore,
-  at: { range: KeyRange; revision: number; after: string; page: { rows: readonly string[] }; last: string },
-): number {
-  const { range, revision, after, page, last } = at;
-  const keyOf = (behindKey: string): string => `${revision}\n${range.from}\n${range.to}\n${behindKey}`;
-  const known = remainders.get(store) ?? new Map<string, number>();
-  remainders.set(store, known);
-  const before = known.get(keyOf(after));
-  const remaining = before === undefined ? countAt(store.storage, rangeBehind(range, last), revision) : before - page.rows.length;
-  known.set(keyOf(last), remaining);
-  const [oldest] = known.keys();
-  if (known.size > REMAINDERS_MAX && oldest !== undefined) known.delete(oldest);
-  return remaining;
+  { namespace, start, taken }: { namespace: string; start: ListStart; taken: number },
+): number | undefined {
+  const before = start.after === "" ? countAt(store, namespace, start.revision) : start.remaining;
+  return before === undefined ? undefined : Math.max(before - taken, 1);
+}
+
+/** How many objects the namespace had at `revision`. */
+function countAt(store: CountedStore, namespace: string, revision: number): number | undefined {
+  const count = store.countIn(namespace);
+  if (count === undefined || revision === store.revision) return count;
+  return count - grownSince(store.storage, namespaceRange(namespace), revision);
 }

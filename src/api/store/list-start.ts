@@ -16,6 +16,8 @@ export interface ListStart {
   revision: number;
   /** list goes on behind this key; "" = from the beginning */
   after: string;
+  /** how many objects are behind it, as the token says */
+  remaining?: number;
 }
 
 export function startOf(store: ListedStore, request: CollectionRequest): Result<ListStart, Status> {
@@ -31,12 +33,12 @@ export function startOf(store: ListedStore, request: CollectionRequest): Result<
 function continued(store: ListedStore, text: string): Result<ListStart, Status> {
   const token = decodeContinue(text);
   if (!token.ok) return err(badRequest(token.error));
-  const { revision, start, incarnation } = token.value;
-  if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, after: start });
+  const { revision, start: after, incarnation, ...left } = token.value;
+  if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, after, ...left });
   if (incarnation !== store.incarnation || revision < store.floor || revision > store.revision) {
     const status = expired(CONTINUE_EXPIRED);
-    status.metadata.continue = encodeContinue({ revision: -1, start, incarnation: store.incarnation });
+    status.metadata.continue = encodeContinue({ revision: -1, start: after, incarnation: store.incarnation, ...left });
     return err(status);
   }
-  return ok({ revision, after: start });
+  return ok({ revision, after, ...left });
 }

@@ -38,12 +38,12 @@ export class NamespaceEmptying {
   }
 
   #remains(range: KeyRange): NamespaceRemains {
-    const objects = this.store.storage.objectCount(range.from, range.to);
-    if (objects === 0) return { objects, finalizers: [] };
+    let objects = 0;
     const finalizers = new Map<string, number>();
     matchingKeys(this.store, {
       range,
       matches({ metadata }) {
+        objects++;
         for (const finalizer of new Set(metadata?.finalizers)) {
           const count = finalizers.get(finalizer) ?? 0;
           if (count > 0 || finalizers.size < FINALIZERS_TOLD_MAX) finalizers.set(finalizer, count + 1);

@@ -10,7 +10,8 @@ import type { ResourceDefinition } from "../registry/resource";
 import type { CommittedChange, Operation, StoreExtension } from "./extension";
 import { ownWriter, trackFields } from "./field-tracking";
 import { storageKey } from "./keys";
-import { HISTORY_ENTRIES_MAX, HISTORY_SIZE_MAX, HISTORY_TRIM_ENTRIES } from "./limits";
+import { HISTORY_ENTRIES_MAX, HISTORY_SIZE_MAX, HISTORY_TRIM_ENTRIES, OBJECTS_COUNTED_TOGETHER } from "./limits";
+import { countChanges, countNext } from "./object-counts";
 import { isTooLarge } from "./object-size";
 import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "./store-storage";
 
@@ -33,6 +34,8 @@ export interface RevisionsPorts<Supply> {
   random: Random;
   extension?: StoreExtension<Supply>;
   historyBounds?: HistoryBounds;
+  /** objects of an old store counted together; the default is what limits.ts says */
+  countedTogether?: number;
 }
 
 /** What was written so far in a turn. */
@@ -64,6 +67,24 @@ export class Revisions<Supply> {
     return this.#state.floor;
   }
 
+  /** How many objects a namespace has ("" = all have); undefined = an old store whose objects are not all counted. */
+  countIn(namespace: string): number | undefined {
+    const { objects, through } = this.#state.counted;
+    if (through !== undefined) return undefined;
+    return namespace === "" ? objects : this.ports.storage.namespaceCount(namespace);
+  }
+
+  /** Counts some more objects of an old store, between turns. Answers whether all are counted. */
+  countMore(): boolean {
+    if (this.#state.counted.through === undefined) return true;
+    const { storage, countedTogether = OBJECTS_COUNTED_TOGETHER } = this.ports;
+    storage.transaction(() => {
+      this.#state.counted = countNext(storage, this.#state.counted, countedTogether);
+      storage.stateSave(this.#state);
+    });
+    return this.#state.counted.through === undefined;
+  }
+
   /** Whether the turn has written anything. */
   get changed(): boolean {
     return this.#changes.length > 0;
@@ -79,7 +100,7 @@ export class Revisions<Supply> {
   /** Before the end of the transaction of a turn that has written anything. */
   seal(): void {
     this.#trim();
-    this.ports.storage.stateSave(this.#state);
+    this.#save();
   }
 
   savepoint(): Savepoint {
@@ -152,7 +173,13 @@ export class Revisions<Supply> {
   #create(): StoreState {
     const { definition, storage, random, clock } = this.ports;
     return storage.transaction(() => {
-      this.#state = { incarnation: random.uuid(), revision: FIRST_REVISION, floor: FIRST_REVISION, historySize: 0 };
+      this.#state = {
+        incarnation: random.uuid(),
+        revision: FIRST_REVISION,
+        floor: FIRST_REVISION,
+        historySize: 0,
+        counted: { objects: 0, through: undefined },
+      };
       const now = clock.now();
       for (const initial of definition.initialObjects) {
         const metadata = { ...initial.metadata, uid: random.uuid(), creationTimestamp: rfc3339Seconds(now) };
@@ -160,7 +187,7 @@ export class Revisions<Supply> {
         trackFields(ownWriter(definition), { after: object }, now);
         this.put(storageKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }), object, undefined, undefined);
       }
-      storage.stateSave(this.#state);
+      this.#save();
       this.#changes = [];
       return this.#state;
     });
@@ -176,6 +203,12 @@ export class Revisions<Supply> {
     if (after) change.after = after;
     if (before) change.before = before;
     extension.committed(change, operation);
+  }
+
+  #save(): void {
+    const { storage } = this.ports;
+    this.#state.counted = countChanges(storage, this.#state.counted, this.#changes);
+    storage.stateSave(this.#state);
   }
 
   #trim(): boolean {

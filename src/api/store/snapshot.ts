@@ -36,13 +36,13 @@ export function* rowsAt(storage: StoreStorage, range: KeyRange, revision: number
   for (let other = vanished[next]; other; other = vanished[++next]) yield { key: other[0], data: other[1] };
 }
 
-/** How many rows `rowsAt` gives, without reading them all. */
-export function countAt(storage: StoreStorage, range: KeyRange, revision: number): number {
-  let count = storage.objectCount(range.from, range.to);
+/** How many more rows there are now than `rowsAt` gives; negative = fewer. */
+export function grownSince(storage: StoreStorage, range: KeyRange, revision: number): number {
+  let grown = 0;
   for (const [key, data] of formerObjects(storage, range, revision)) {
-    count += Number(data !== "") - Number(storage.objectGet(key) !== undefined);
+    grown += Number(storage.objectGet(key) !== undefined) - Number(data !== "");
   }
-  return count;
+  return grown;
 }
 
 function stateOf(row: StoredObject, former: ReadonlyMap<string, string>): string {

@@ -50,6 +50,7 @@ export class StoreEngine<Supply = undefined> {
   readonly #announcer: Announcer;
   /** client writes begun and not yet answered */
   #underWay = 0;
+  #counting: Promise<void> | undefined;
 
   constructor(options: StoreOptions<Supply>) {
     this.#options = options;
@@ -148,6 +149,16 @@ export class StoreEngine<Supply = undefined> {
     return { ok: true, object: stored.data };
   }
 
+  /** How many objects a namespace has ("" = all have); undefined until `counted` has resolved, in a store that an earlier release wrote. */
+  countIn(namespace: string): number | undefined {
+    return this.#revisions.countIn(namespace);
+  }
+
+  /** Resolves when all objects are counted: in an old store after some turns, between which it does its other work. Rejects with a storage that fails. */
+  counted(): Promise<void> {
+    return (this.#counting ??= this.#countAll().finally(() => (this.#counting = undefined)));
+  }
+
   /** Runs `work` once everything committed so far is durable and published; later publications come after it. */
   afterPublication(work: () => void): Promise<void> {
     return this.#announcer.after(work);
@@ -155,8 +166,16 @@ export class StoreEngine<Supply = undefined> {
 
   /** Drops history beyond the bounds; the hourly tail of the trimming at write time. */
   compact(): void {
+    this.#betweenTurns(() => this.#revisions.compact());
+  }
+
+  async #countAll(): Promise<void> {
+    while (!this.#betweenTurns(() => this.#revisions.countMore())) await this.#options.clock.nextTurn();
+  }
+
+  #betweenTurns<T>(work: () => T): T {
     try {
-      this.#revisions.compact();
+      return work();
     } catch (error) {
       this.#reload(error);
       throw error;

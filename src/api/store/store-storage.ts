@@ -35,7 +35,19 @@ export interface StoreState {
   floor: number;
   /** characters of `data` and `before` in the history */
   historySize: number;
+  /** of this revision; a storage that holds none of this revision answers NOTHING_COUNTED */
+  counted: CountedObjects;
 }
+
+/** How far the kept counts of objects reach (object-counts.ts). */
+export interface CountedObjects {
+  readonly objects: number;
+  /** the objects up to this key are counted: "" = none, undefined = all */
+  readonly through: string | undefined;
+}
+
+/** The counts of a store that was written without them. */
+export const NOTHING_COUNTED: CountedObjects = { objects: 0, through: "" };
 
 /** The storage itself failed: disk full, read-only or broken. How much of the open transaction it kept is unknown. */
 export class StorageFault extends Error {
@@ -57,7 +69,13 @@ export interface StoreStorage {
   objectDelete(key: string): void;
   /** objects with `from` <= key < `to` in key order ("" as `to` = no end) */
   objectScan(from: string, to: string): Iterable<StoredObject>;
-  objectCount(from: string, to: string): number;
+  /** keys > `after` in order, at most `limit` */
+  objectKeysAfter(after: string, limit: number): string[];
+  /** the kept count of a namespace; 0 at first */
+  namespaceCount(namespace: string): number;
+  /** changes it by `objects` */
+  namespaceCountAdd(namespace: string, objects: number): void;
+  namespaceCountsClear(): void;
   historyAppend(entry: HistoryEntry): void;
   /** entries with revision > `after`, in order, at most `limit` */
   historySince(after: number, limit: number): HistoryEntry[];

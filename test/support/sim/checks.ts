@@ -1,4 +1,5 @@
 /** What has to hold in a simulated cluster once everything is quiet; one line per violation. */
+import { objectKey } from "../../../src/api/store/keys";
 import type { IPAddress, Service, ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import { heldAddresses } from "../../../src/addresses/clusterip/address-plan";
 import { heldNodePorts } from "../../../src/addresses/clusterip/node-port-plan";
@@ -66,7 +67,7 @@ export async function checkQuiet(cluster: SimPlatform): Promise<string[]> {
     ...checkCovered({ services: withoutForced(cluster, services), serviceCIDRs: serviceCIDRsOf(cluster) }),
     ...checkLedgers(cluster),
   ];
-  violations.push(...checkNodePorts(cluster, services), ...checkAllocations(cluster, services));
+  violations.push(...checkNodePorts(cluster, services), ...checkAllocations(cluster, services), ...checkCounts(cluster));
   violations.push(...(await checkOwners(cluster)), ...(await checkRows(cluster, { services, ipAddresses })));
   return violations;
 }
@@ -78,6 +79,24 @@ function checkLedgers(cluster: SimPlatform): string[] {
     for (const { token, address } of ledger.releases.values()) violations.push(`leak: ${name} still has to release ${address} (${token})`);
     const counted = node.brain.ledger.releases.count;
     if (counted !== ledger.releases.size) violations.push(`${name} counts ${counted} pending releases and has ${ledger.releases.size}`);
+  }
+  return violations;
+}
+
+/** The kept counts of every store are those of its objects. */
+function checkCounts({ tables }: SimPlatform): string[] {
+  const violations: string[] = [];
+  for (const name of ["services", "ipAddresses", "coordinator", "namespaces", "leases"] as const) {
+    const { store } = tables[name];
+    const keys = store.objectScan("", "").map(({ key }) => objectKey(key));
+    const { counted } = store.stateLoad() ?? {};
+    if (counted && (counted.objects !== keys.length || counted.through !== undefined))
+      violations.push(`${name} counts ${counted.objects} objects and has ${keys.length}`);
+    for (const namespace of new Set(keys.map((key) => key.namespace))) {
+      const objects = keys.filter((key) => key.namespace === namespace).length;
+      if (namespace !== "" && store.namespaceCount(namespace) !== objects)
+        violations.push(`${name} counts ${store.namespaceCount(namespace)} objects in ${namespace} and has ${objects}`);
+    }
   }
   return violations;
 }

@@ -94,6 +94,10 @@ export class JournaledMap<V> {
     return this.#map.has(key);
   }
 
+  keys(): string[] {
+    return [...this.#map.keys()];
+  }
+
   values(): V[] {
     return [...this.#map.values()];
   }

@@ -7,6 +7,7 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   readonly #objects: JournaledMap<StoredObject>;
   readonly #history: JournaledMap<HistoryEntry>;
   readonly #closed: JournaledMap<string>;
+  readonly #counts: JournaledMap<number>;
   readonly #journal: Journal;
   #state: StoreState | undefined;
 
@@ -15,6 +16,7 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
     this.#objects = new JournaledMap(journal);
     this.#history = new JournaledMap(journal);
     this.#closed = new JournaledMap(journal);
+    this.#counts = new JournaledMap(journal);
   }
 
   transaction<T>(work: () => T): T {
@@ -53,8 +55,24 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  objectCount(from: string, to: string): number {
-    return this.objectScan(from, to).length;
+  objectKeysAfter(after: string, limit: number): string[] {
+    const keys = this.#objects.values().map(({ key }) => key);
+    return keys
+      .filter((key) => key > after)
+      .sort()
+      .slice(0, limit);
+  }
+
+  namespaceCount(namespace: string): number {
+    return this.#counts.get(namespace) ?? 0;
+  }
+
+  namespaceCountAdd(namespace: string, objects: number): void {
+    this.#counts.set(namespace, this.namespaceCount(namespace) + objects);
+  }
+
+  namespaceCountsClear(): void {
+    for (const namespace of this.#counts.keys()) this.#counts.delete(namespace);
   }
 
   historyAppend(entry: HistoryEntry): void {

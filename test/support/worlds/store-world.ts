@@ -26,6 +26,7 @@ export interface StoreWorldOptions<Supply> {
   representations?: readonly ResourceDefinition[];
   extension?: StoreExtension<Supply>;
   historyBounds?: HistoryBounds;
+  countedTogether?: number;
   seed?: number;
   scheduler?: SimScheduler;
 }
@@ -54,6 +55,7 @@ export class StoreWorld<Supply = undefined> {
   store!: StoreEngine<Supply>;
   readonly #options: StoreWorldOptions<Supply>;
   readonly #random;
+  #lives = 0;
 
   constructor(options: StoreWorldOptions<Supply> = {}) {
     this.#options = options;
@@ -63,10 +65,11 @@ export class StoreWorld<Supply = undefined> {
     this.restart();
   }
 
-  /** A new object on the same storage, with nothing remembered. */
+  /** A new object on the same storage, with nothing remembered. The former one hears of no time any more. */
   restart(): void {
-    const clock = this.scheduler.clock();
-    const { representations = [], extension, historyBounds } = this.#options;
+    const life = ++this.#lives;
+    const clock = this.scheduler.clock(() => life === this.#lives);
+    const { representations = [], extension, historyBounds, countedTogether } = this.#options;
     this.guard = new NamespaceGuard(this.storage, (name) => this.#lookUp(name));
     this.store = new StoreEngine<Supply>({
       definition: this.definition,
@@ -79,6 +82,7 @@ export class StoreWorld<Supply = undefined> {
       ...(extension ? { extension } : {}),
       ...(this.definition.namespaced ? { namespaces: this.guard } : {}),
       ...(historyBounds ? { historyBounds } : {}),
+      ...(countedTogether ? { countedTogether } : {}),
     });
   }
 

@@ -6,6 +6,7 @@ describe("continue tokens", () => {
   it.each([
     { revision: 12, start: "ns/foo", incarnation: "x" },
     { revision: -1, start: "é", incarnation: "" },
+    { revision: 7, start: "ns/bar", incarnation: "x", remaining: 999_500 },
   ])("token of $start, encoded and decoded: the same token", (token) => {
     const text = encodeContinue(token);
     expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -22,6 +23,8 @@ describe("continue tokens", () => {
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1.5,"start":"a","incarnation":"x"}'), "incorrect encoded start resourceVersion"],
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"","incarnation":"x"}'), "encoded start key empty"],
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a"}'), "incorrect encoded incarnation"],
+    [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a","incarnation":"x","remaining":-1}'), "incorrect encoded remaining count"],
+    [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a","incarnation":"x","remaining":"1"}'), "incorrect encoded remaining count"],
   ])("%j: refused", (text, why) => {
     expect(decodeContinue(text)).toEqual({ ok: false, error: `invalid continue token: continue key is not valid: ${why}` });
   });

@@ -4,10 +4,12 @@ import { secretsDefinition } from "../../../../src/api/registry/secrets/definiti
 import { ClusterStore, type ClusterStorePorts } from "../../../../src/api/store/cluster-store";
 import { AWAITED_REVISIONS_MAX } from "../../../../src/api/store/limits";
 import type { StoreExtension } from "../../../../src/api/store/extension";
+import { NOTHING_COUNTED } from "../../../../src/api/store/store-storage";
 import { MemoryStoreStorage } from "../../../support/memory/store-storage";
 import { fakeDigest } from "../../../support/sim/fake-digest";
 import { SimScheduler } from "../../../support/sim/scheduler";
 import { seededRandom } from "../../../support/sim/seeded-random";
+import { readList } from "../../../support/values/list-body";
 import { aLease, aNamespace, collectionRequest, createRequest, DELETE } from "../../../support/worlds/store-world";
 
 const UID = "uid of ns";
@@ -20,9 +22,17 @@ class World {
   pokes = 0;
   /** what the namespaces store answers; false = it does not */
   namespace: ReturnType<typeof aNamespace> | false = aNamespace("ns");
-  readonly store: ClusterStore;
+  store!: ClusterStore;
 
-  constructor(extension?: StoreExtension<undefined>, definition = leasesDefinition) {
+  constructor(
+    readonly extension?: StoreExtension<undefined>,
+    readonly definition = leasesDefinition,
+  ) {
+    this.restart();
+  }
+
+  restart(): void {
+    const { definition, extension } = this;
     const ports: ClusterStorePorts = {
       cluster: "default",
       definition,
@@ -104,6 +114,28 @@ describe("deletion of a namespace", () => {
     world.namespace = false;
     await expect(world.run(world.store.closeNamespace("ns", UID))).rejects.toThrow("did not answer");
     expect(world.storage.namespaceClosedUid("ns")).toBeUndefined();
+  });
+});
+
+describe("opening a collection of a store that an earlier release has written", () => {
+  it("first page without a selector: waits for the counts; any other read does not", async () => {
+    const world = new World();
+    await world.create("a", "b", "c");
+    const state = world.storage.stateLoad();
+    if (!state) throw new Error("the store has a state");
+    world.storage.stateSave({ ...state, counted: NOTHING_COUNTED });
+    world.restart();
+    const first = collectionRequest(leasesDefinition, { limit: 1 });
+    const remaining = () => {
+      const page = world.store.list(first);
+      return page.ok ? readList(page.value).metadata : page.error;
+    };
+    for (const request of [{ limit: 0 }, { limit: 1, labelSelector: "a" }, { limit: 1, fieldSelector: "metadata.name=a" }]) {
+      await world.run(world.store.opened(collectionRequest(leasesDefinition, request)));
+      expect(remaining()).not.toHaveProperty("remainingItemCount");
+    }
+    await world.run(world.store.opened(first));
+    expect(remaining()).toMatchObject({ remainingItemCount: 2 });
   });
 });
 

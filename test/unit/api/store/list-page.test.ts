@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import { decodeContinue, encodeContinue } from "../../../../src/api/meta/continue-token";
 import type { Status } from "../../../../src/api/meta/status";
@@ -135,6 +135,37 @@ describe("pages", () => {
     expect(list(world, { limit: 5 }).metadata.continue).toBeUndefined();
   });
 
+  it("remainingItemCount of a namespace: counts its objects alone; never a scan of the rest", async () => {
+    const world = new StoreWorld();
+    for (const namespace of ["a", "b", "b-c"]) for (const name of ["x", "y", "z"]) await world.create(aLease(name, {}, { namespace }));
+    const scan = vi.spyOn(world.storage, "objectScan");
+    expect(list(world, { namespace: "b", limit: 1 }).metadata.remainingItemCount).toBe(2);
+    expect(list(world, { limit: 1 }).metadata.remainingItemCount).toBe(8);
+    expect(scan).toHaveBeenCalledTimes(2);
+  });
+
+  it("remainingItemCount at an earlier revision: as many as there were then", async () => {
+    const world = await worldOf("a", "b", "c");
+    const then = String(world.store.revision);
+    await world.delete("b");
+    for (const name of ["d", "e", "f"]) await world.create(aLease(name));
+    const first = list(world, { resourceVersion: then, resourceVersionMatch: "Exact", limit: 1 });
+    expect([names(first), first.metadata.remainingItemCount]).toEqual([["a"], 2]);
+  });
+
+  it("remainingItemCount of a store without counts: absent, in later pages, too", async () => {
+    const world = await worldOf("a", "b", "c");
+    const { storage, definition, store } = world;
+    const uncounted = new Proxy(store, {
+      get: (target, name) => (name === "countIn" ? () => undefined : (Reflect.get(target, name, target) as unknown)),
+    });
+    const first = list({ store: uncounted, definition }, { limit: 1 });
+    expect(first.metadata).toEqual({ resourceVersion: "4", continue: expect.any(String) as string });
+    const second = list(world, { limit: 1, continueToken: first.metadata.continue });
+    expect([names(second), second.metadata.remainingItemCount, second.metadata.continue !== undefined]).toEqual([["b"], undefined, true]);
+    expect(storage.objectScan("", "")).toHaveLength(3);
+  });
+
   it("resourceVersion=0: the limit counts for later pages only", async () => {
     const world = await worldOf("a", "b", "c");
     expect(names(list(world, { limit: 1, resourceVersion: "0" }))).toEqual(["a", "b", "c"]);
@@ -197,6 +228,8 @@ describe("continue tokens", () => {
     expect(status?.message).toMatch(/^The provided continue parameter is too old to display a consistent list result\./);
     const next = list(world, { limit: 2, continueToken: status?.metadata.continue });
     expect([names(next), next.metadata.resourceVersion]).toEqual([["b", "c"], String(world.store.revision)]);
+    // An estimate: two were left when the token was made, and one at least is left now.
+    expect([first.metadata.remainingItemCount, next.metadata.remainingItemCount]).toEqual([2, 1]);
     expect(names(list(world, { continueToken: next.metadata.continue }))).toEqual(["d", "e", "f", "g"]);
   });
 

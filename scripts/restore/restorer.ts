@@ -1,4 +1,5 @@
 /** Writes the objects of a backup so that each finds what it needs, then compares the cluster with the backup. */
+import { parseJson } from "../../src/core/base/exact-json";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
 import { inRestoreOrder, IP_ADDRESSES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
@@ -304,7 +305,7 @@ export class Restorer {
 }
 
 function savedIn({ type, objects }: BackupSection): Saved[] {
-  return objects.map((text) => ({ type, object: JSON.parse(text) as KubeObject }));
+  return objects.map((text) => ({ type, object: parseJson(text) as KubeObject }));
 }
 
 function labelOf({ type, object }: Saved): string {

@@ -11,6 +11,7 @@
  *
  * On disk at a crash: after the turn that wrote a row down an IPAddress that the next pass writes.
  */
+import { parseJson } from "../../core/base/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { Service } from "../../api/meta/kubernetes";
@@ -105,7 +106,7 @@ export class ServiceRepair implements RepairedServices {
   #holds(key: string, address: string, uid: string): boolean {
     const text = this.ports.stored(key);
     if (text === undefined) return false;
-    const service = JSON.parse(text) as Service;
+    const service = parseJson(text) as Service;
     return service.metadata?.uid === uid && heldAddresses(service).includes(address);
   }
 

@@ -1,4 +1,5 @@
 /** The Coordinator's own writes of ServiceCIDR objects, through the store's turn and in its transaction. */
+import { parseJson } from "../../core/base/exact-json";
 import type { Random } from "../../core/base/ports";
 import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
@@ -23,7 +24,7 @@ export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects 
         const name = storageKey(key);
         const stored = turn.get(name);
         if (stored?.uid !== uid) return false;
-        const after = mutate(JSON.parse(stored.data) as ServiceCIDR);
+        const after = mutate(parseJson(stored.data) as ServiceCIDR);
         if (!after) return false;
         if (isDeleting(after) && !after.metadata?.finalizers?.length) turn.remove(name);
         else turn.put(name, after);
@@ -36,7 +37,7 @@ export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects 
         const stored = turn.get(name);
         if (stored?.uid !== uid) return undefined;
         work();
-        const { status: _status, ...before } = JSON.parse(stored.data) as ServiceCIDR;
+        const { status: _status, ...before } = parseJson(stored.data) as ServiceCIDR;
         turn.remove(name);
         if (isDeleting(before)) return "gone";
         const after = newborn(before);
@@ -46,7 +47,7 @@ export function storeObjects(store: () => ServiceCIDRStore): ServiceCIDRObjects 
     },
     read(name) {
       const found = store().get({ namespace: "", name }, "");
-      return found.ok ? (JSON.parse(found.object) as ServiceCIDR) : undefined;
+      return found.ok ? (parseJson(found.object) as ServiceCIDR) : undefined;
     },
     createInternal(object: ServiceCIDR) {
       return store().internally((turn) => {

@@ -83,7 +83,8 @@ class ConfigCheck {
         return;
       case "int32":
       case "int64":
-        if (typeof value !== "number") this.report(`${path}: expected numeric (int or float), got ${goType(value)}`);
+        if (typeof value !== "number" && typeof value !== "bigint")
+          this.report(`${path}: expected numeric (int or float), got ${goType(value)}`);
         return;
       case "bool":
         if (typeof value !== "boolean") this.report(`${path}: expected boolean, got &{${goText(value)}}`);
@@ -133,6 +134,7 @@ function whyUnkeyed(shape: ListShape, item: JsonValue): string {
 function goType(value: JsonValue): string {
   if (Array.isArray(value)) return "[]interface {}";
   if (typeof value === "object") return "map[string]interface {}";
+  if (typeof value === "bigint") return "int64";
   return typeof value === "boolean" ? "bool" : typeof value === "number" ? "float64" : "string";
 }
 

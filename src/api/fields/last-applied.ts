@@ -2,6 +2,7 @@
  * The annotation in which client-side `kubectl apply` keeps its configuration, and its part in a server-side apply by the manager
  * `kubectl`. Source: apimachinery pkg/util/managedfields/internal (lastapplied.go, lastappliedmanager.go, lastappliedupdater.go).
  */
+import { parseJson } from "../../core/base/exact-json";
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json-value";
 import type { MessageSchema } from "../schema/types";
 import { checkConfig } from "./check-config";
@@ -32,7 +33,7 @@ export function fieldsLastApplied(live: JsonObject, schema: MessageSchema, apiVe
   if (text === undefined) return undefined;
   let config: JsonValue;
   try {
-    config = JSON.parse(text) as JsonValue;
+    config = parseJson(text) as JsonValue;
   } catch {
     return undefined;
   }

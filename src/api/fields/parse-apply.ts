@@ -2,8 +2,9 @@
  * The body of an apply, YAML or JSON, as a JSON object. Texts: apiserver endpoints/handlers/patch.go (applyPatcher) and
  * sigs.k8s.io/yaml, which reads YAML by way of JSON.
  */
+import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { goKind, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
 import { badRequest, type Status } from "../meta/status";
 import { countMembers } from "../schema/json-text";
 import { type ParsedYaml, parseYamlText } from "../schema/yaml-text";
@@ -22,7 +23,7 @@ const DEPTH_MAX = 1000;
  * nor JSON, and a value that is no object, are 400 too. An empty document is an empty object.
  */
 export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "Ignore"): Result<ParsedConfig, Status> {
-  const parsed = parseJson(text) ?? parseYamlText(text);
+  const parsed = parseJsonObject(text) ?? parseYamlText(text);
   if (!parsed.ok) return err(badRequest(`error decoding YAML: ${parsed.error}`));
   const { value, repeated } = parsed.value;
   const config = value ?? {};
@@ -37,11 +38,11 @@ export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "I
 }
 
 /** The JSON that most clients send; undefined = not JSON, or JSON with repeated keys: only the YAML parser knows their lines. */
-function parseJson(text: string): Result<ParsedYaml, string> | undefined {
+function parseJsonObject(text: string): Result<ParsedYaml, string> | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   let value: JsonValue;
   try {
-    value = JSON.parse(text) as JsonValue;
+    value = parseJson(text) as JsonValue;
   } catch {
     return undefined;
   }
@@ -61,9 +62,4 @@ function measure(value: JsonValue, depth: number): number | undefined {
     members += below;
   }
   return members;
-}
-
-function goKind(value: JsonValue): string {
-  if (Array.isArray(value)) return "array";
-  return typeof value === "boolean" ? "bool" : typeof value;
 }

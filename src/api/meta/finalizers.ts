@@ -40,6 +40,13 @@ function finalizersForPolicy(finalizers: readonly string[], policy: PropagationP
   return others;
 }
 
+/** The longest time that Go's durations hold, 2^63 ns: 292 years. */
+const GRACE_SECONDS_MAX = 9_223_372_036;
+
+function graceMs(seconds: number): number {
+  return Math.min(seconds, GRACE_SECONDS_MAX) * 1000;
+}
+
 /** Decides what DELETE does to the object; changes nothing. */
 export function planDeletion(metadata: ObjectMeta, request: DeletionRequest): DeletionPlan {
   const existing = metadata.finalizers ?? [];
@@ -52,7 +59,7 @@ export function planDeletion(metadata: ObjectMeta, request: DeletionRequest): De
   const known = new Set(existing);
   const sameFinalizers = finalizers.length === existing.length && finalizers.every((finalizer) => known.has(finalizer));
   if (markedAt !== undefined && grace === graceBefore && sameFinalizers) return { action: "keep" };
-  const deletionMs = markedAt === undefined ? request.now + grace * 1000 : markedAt - (graceBefore - grace) * 1000;
+  const deletionMs = markedAt === undefined ? request.now + graceMs(grace) : markedAt - graceMs(graceBefore) + graceMs(grace);
   const generation = metadata.generation && metadata.generation > 0 ? metadata.generation + 1 : metadata.generation;
   return {
     action: "mark",

@@ -1,4 +1,5 @@
 /** PartialObjectMetadata and its list (upstream apimachinery pkg/apis/meta/v1): metadata alone, from stored text. `version` is of meta.k8s.io. */
+import { parseJson } from "../../core/base/exact-json";
 import { listMetaText } from "./list";
 import type { Envelope, ListMeta } from "./list";
 import { typeHead } from "./type-meta";
@@ -12,7 +13,7 @@ export function partialText(version: string, metadata: unknown): string {
 
 /** The same from the stored text of an object. */
 export function partialOfStored(version: string, stored: string): string {
-  const { metadata } = JSON.parse(stored) as { metadata?: unknown };
+  const { metadata } = parseJson(stored) as { metadata?: unknown };
   return partialText(version, metadata ?? {});
 }
 

@@ -6,6 +6,7 @@
  */
 import fastJsonPatch from "fast-json-patch";
 import type { Operation } from "fast-json-patch";
+import { parseJson } from "../../core/base/exact-json";
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { parsePatch, wrongForm } from "./patch-body";
@@ -99,7 +100,7 @@ function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
 export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
   const operations = decodeOperations(patch);
   if (!operations.ok) return operations;
-  let document: JsonValue = JSON.parse(JSON.stringify(current)) as JsonObject;
+  let document: JsonValue = parseJson(JSON.stringify(current)) as JsonObject;
   let copied = 0;
   for (const operation of operations.value) {
     // as upstream's library: a missing member equals null
@@ -107,15 +108,19 @@ export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonO
       continue;
     const refused = checkPointers(document, operation);
     if (refused) return err(refused);
+    let applicable = operation;
     if (operation.op === "copy") {
-      copied += JSON.stringify(resolve(document, segmentsOf(String(operation.from)))).length;
+      const text = JSON.stringify(resolve(document, segmentsOf(String(operation.from))));
+      copied += text.length;
       if (copied > COPIED_CHARACTERS_MAX) {
         const message = `Unable to complete the copy, the accumulated size increase of copy is ${copied}, exceeding the limit ${COPIED_CHARACTERS_MAX}`;
         return err({ reason: "tooLarge", message });
       }
+      // The library's own copy would round integers beyond 2^53.
+      applicable = { ...operation, op: "add", value: parseJson(text) as JsonValue };
     }
     try {
-      document = fastJsonPatch.applyOperation(document, operation as unknown as Operation, true, true, true).newDocument;
+      document = fastJsonPatch.applyOperation(document, applicable as unknown as Operation, true, true, true).newDocument;
     } catch (error) {
       return err({ reason: "unprocessable", message: firstLine(error) });
     }

@@ -1,7 +1,8 @@
 /** The body of a patch: its parsing, and the errors in the words of Go. */
+import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { syntaxError } from "../schema/json-syntax";
-import type { JsonValue } from "../schema/json-value";
+import { goKind, type JsonValue } from "../schema/json-value";
 
 /** Nesting beyond this is refused before anything recurses over it; no API object comes near. */
 const DEPTH_MAX = 1000;
@@ -24,7 +25,7 @@ function isTooDeep(text: string): boolean {
 export function parsePatch(text: string): Result<JsonValue, string> {
   if (isTooDeep(text)) return err("exceeded max depth");
   try {
-    return ok(JSON.parse(text) as JsonValue);
+    return ok(parseJson(text) as JsonValue);
   } catch {
     return err(syntaxError(text));
   }
@@ -32,6 +33,5 @@ export function parsePatch(text: string): Result<JsonValue, string> {
 
 /** Go's error for a body that does not fit the patch; `type` is the Go type that it should have. */
 export function wrongForm(value: JsonValue, type: string): string {
-  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-  return `json: cannot unmarshal ${found} into Go value of type ${type}`;
+  return `json: cannot unmarshal ${goKind(value)} into Go value of type ${type}`;
 }

@@ -1,9 +1,11 @@
 /**
- * JSON body -> object of a schema. Every write runs this code: JSON.parse, one walk of the value, and one scan of the text. The scan
+ * JSON body -> object of a schema. Every write runs this code: a parse, one walk of the value, and one scan of the text. The scan
  * proves that no field stands twice: the text has as many members as the value.
  */
+import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { syntaxError } from "./json-syntax";
+import { goKind } from "./json-value";
 import { countMembers, strictProblems } from "./json-text";
 import type { DecodeError, MessageSchema, TypeMeta } from "./types";
 import { ValueWalk } from "./value-walk";
@@ -34,12 +36,12 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): Result<string, Deco
 export function decodeJson(text: string, schema: MessageSchema): Result<Decoded, DecodeError> {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseJson(text);
   } catch {
     return syntaxFailure(syntaxError(text));
   }
   const walked = walkRoot(parsed, schema);
-  if (!walked.ok) return err({ ...walked.error, cause: withExactNumber(walked.error.cause, text) });
+  if (!walked.ok) return walked;
   const { decoded, members } = walked.value;
   if (members !== countMembers(text)) decoded.problems = strictProblems(text, schema);
   return ok(decoded);
@@ -54,21 +56,8 @@ export function validateValue(value: unknown, schema: MessageSchema): Result<Dec
   return walked.ok ? ok(walked.value.decoded) : walked;
 }
 
-/** A number that JSON.parse has rounded, as it stands in the text: Go's error prints it so. */
-function withExactNumber(cause: string, text: string): string {
-  return cause.replace(/(?<=^json: cannot unmarshal number )[-\d.e+]+/, (printed) => {
-    if (Number.isSafeInteger(Number(printed))) return printed;
-    for (const [literal] of text.matchAll(/-?\d{16,}/g)) if (String(Number(literal)) === printed) return literal;
-    return printed;
-  });
-}
-
 function syntaxFailure(cause: string): Result<never, DecodeError> {
   return err({ reason: "syntax", cause: `couldn't get version/kind; json parse error: ${cause}`, typeMeta: { apiVersion: "", kind: "" } });
-}
-
-function goKind(value: unknown): string {
-  return Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 }
 
 /** Splits kind and apiVersion off and walks the rest. `members` counts every member of the document. */

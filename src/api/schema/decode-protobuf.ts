@@ -7,6 +7,7 @@
  * Upstream: apimachinery pkg/runtime/serializer/protobuf, generated.proto of each group.
  */
 import { encodeBase64Bytes } from "../../core/base/base64";
+import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { validateValue, type Decoded } from "./decode-json";
 import { formatMicroTime, formatTime, isWritable } from "./instant";
@@ -164,7 +165,7 @@ function readScalar(reader: WireReader, type: FieldType, wire: number, name: str
     case "int32":
       return reader.int32();
     case "int64":
-      return readSafeInteger(reader, name);
+      return reader.int64();
     case "string":
       return reader.text(reader.delimited());
     case "bytes":
@@ -181,12 +182,6 @@ function readScalar(reader: WireReader, type: FieldType, wire: number, name: str
     default:
       return reader.fail(`field ${name} cannot be nested`);
   }
-}
-
-function readSafeInteger(reader: WireReader, name: string): number {
-  const value = reader.int64();
-  if (!Number.isSafeInteger(value)) reader.fail(`field ${name} is out of range`);
-  return value;
 }
 
 /** The text in field 1 of a message (Quantity, FieldsV1). */
@@ -206,7 +201,7 @@ function readJson(reader: WireReader, name: string): unknown {
   const text = readWrappedText(reader);
   if (text === "") return null;
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return reader.fail(`field ${name} is not JSON`);
   }
@@ -220,7 +215,8 @@ function readTime(reader: WireReader, kind: "time" | "microTime", name: string):
   let nanos = 0;
   while (reader.more(end)) {
     const { number, wire } = reader.tag();
-    if (number === 1 && wire === VARINT) seconds = readSafeInteger(reader, name);
+    // Rounded beyond 2^53, where no time can be written.
+    if (number === 1 && wire === VARINT) seconds = Number(reader.int64());
     else if (number === 2 && wire === VARINT) nanos = reader.int32();
     else reader.skip(wire);
   }

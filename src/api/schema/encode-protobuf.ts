@@ -224,7 +224,7 @@ function contentWriter(type: Exclude<FieldType, { kind: "string" | "bool" | "int
 }
 
 function writeInteger(out: WireWriter, number: number, value: unknown): void {
-  out.varint(typeof value === "number" ? value : 0);
+  out.varint(typeof value === "number" || typeof value === "bigint" ? value : 0);
   out.varint(number * 8 + VARINT);
 }
 

@@ -1,7 +1,16 @@
 /** JSON values, and access to their own members only. */
 
-export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+/** A bigint is an integer beyond 2^53 (core/base/exact-json). */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };
+
+/** How Go's decoding errors name a JSON value. */
+export function goKind(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "boolean") return "bool";
+  return typeof value === "bigint" ? "number" : typeof value;
+}
 
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -8,7 +8,9 @@
  */
 import { assertNever } from "../../core/base/assert";
 import { normalBase64 } from "../../core/base/base64";
+import { isInt64 } from "../../core/base/exact-json";
 import { formatMicroTime, formatTime, parseTime } from "./instant";
+import { goKind } from "./json-value";
 import type { Field, FieldType, MessageSchema } from "./types";
 
 /** Deeper documents are refused. No API object comes near this depth, and later recursive steps rely on the bound. */
@@ -66,10 +68,8 @@ function goType(type: FieldType): string {
 
 /** How Go names a JSON value in its decoding errors; numbers that do not fit are written out. */
 function goValue(value: unknown, wantsInteger: boolean): string {
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return wantsInteger ? `number ${value}` : "number";
-  if (typeof value === "boolean") return "bool";
-  return value === null ? "null" : typeof value;
+  const kind = goKind(value);
+  return kind === "number" && wantsInteger ? `number ${String(value)}` : kind;
 }
 
 export class ValueWalk {
@@ -128,7 +128,7 @@ export class ValueWalk {
         if (typeof value !== "number" || !Number.isInteger(value) || value > INT32_MAX || value < INT32_MIN) break;
         return dropZero && value === 0 ? ABSENT : value;
       case "int64":
-        if (typeof value !== "number" || !Number.isSafeInteger(value)) break;
+        if (!isInt64(value)) break;
         return dropZero && value === 0 ? ABSENT : value;
       case "message":
         if (!isObject(value)) break;
@@ -215,7 +215,7 @@ export class ValueWalk {
   }
 
   private quantity(value: unknown, dropZero: boolean): unknown {
-    const text = typeof value === "number" ? String(value) : value;
+    const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
     if (typeof text !== "string" || !QUANTITY.test(text)) return this.fail(QUANTITY_TEXT);
     return dropZero && text === "0" ? ABSENT : text;
   }

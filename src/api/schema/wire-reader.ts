@@ -79,10 +79,11 @@ export class WireReader {
     return this.varint() | 0;
   }
 
-  /** A number that may have lost precision beyond the safe integers; the caller checks. */
-  int64(): number {
+  /** Exact: a bigint beyond 2^53. */
+  int64(): number | bigint {
     const low = this.varint();
-    return (this.high | 0) * 4294967296 + low;
+    const value = (this.high | 0) * 4294967296 + low;
+    return Number.isSafeInteger(value) ? value : (BigInt(this.high | 0) << 32n) + BigInt(low);
   }
 
   /** The bytes up to `end`, not copied. */

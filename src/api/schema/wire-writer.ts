@@ -22,14 +22,15 @@ export class WireWriter {
     return this.bytes.length - this.at;
   }
 
-  /** Integers of up to 53 bits; a negative one is sign-extended to 64 bits: ten bytes. Also tags: number * 8 + wire type. */
-  varint(value: number): void {
+  /** Integers of 64 bits; a negative one is sign-extended: ten bytes. Also tags: number * 8 + wire type. */
+  varint(value: number | bigint): void {
+    if (typeof value === "bigint") return this.wide(value);
     if (value >= 0 && value < 0x80) {
       if (this.at === 0) this.grow(1);
       this.bytes[--this.at] = value;
       return;
     }
-    if (value < 0) return this.negative(value);
+    if (value < 0) return this.wide(BigInt(value));
     let size = 1;
     for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++;
     let next = this.reserve(size);
@@ -89,9 +90,11 @@ export class WireWriter {
     this.at = this.bytes.length;
   }
 
-  private negative(value: number): void {
-    let rest = BigInt.asUintN(64, BigInt(value));
-    let next = this.reserve(10);
+  private wide(value: bigint): void {
+    let rest = BigInt.asUintN(64, value);
+    let size = 1;
+    for (let more = rest; more > 127n; more >>= 7n) size++;
+    let next = this.reserve(size);
     for (; rest > 127n; rest >>= 7n) this.bytes[next++] = Number(rest & 127n) | 0x80;
     this.bytes[next] = Number(rest);
   }

@@ -20,6 +20,7 @@ import {
   type Tags,
   visit,
 } from "yaml";
+import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import type { JsonValue } from "./json-value";
 
@@ -54,7 +55,7 @@ const SCHEMA: SchemaOptions = { schema: "yaml-1.1", merge: true, customTags: tag
 export function parseYamlText(text: string): Result<ParsedYaml, string> {
   const lines = new LineCounter();
   try {
-    const composer = new Composer({ ...SCHEMA, uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
+    const composer = new Composer({ ...SCHEMA, intAsBigInt: true, uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
     for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return read(document, text, lines);
     return ok({ value: null, repeated: [] });
   } catch (error) {
@@ -74,7 +75,7 @@ function read(document: Document.Parsed, text: string, lines: LineCounter): Resu
     return value;
   });
   if (unsayable[0] !== undefined) return err(`error converting YAML to JSON: json: unsupported value: ${goFloat(unsayable[0])}`);
-  const value = JSON.parse(json) as JsonValue;
+  const value = parseJson(json) as JsonValue;
   const repeated: string[] = [];
   if (document.contents) findRepeated(document.contents, lines, repeated);
   return ok({ value, repeated });

@@ -1,4 +1,5 @@
 /** Which objects of a store a list or watch sees, and how a change looks through that filter. */
+import { parseJson } from "../../core/base/exact-json";
 import type { KubeObject } from "../meta/kubernetes";
 import { inRange, type KeyRange } from "./keys";
 import type { ChangeType, HistoryEntry } from "./store-storage";
@@ -19,12 +20,12 @@ export class ObservedChange {
   constructor(readonly entry: HistoryEntry) {}
 
   get after(): KubeObject {
-    return (this.#after ??= JSON.parse(this.entry.data) as KubeObject);
+    return (this.#after ??= parseJson(this.entry.data) as KubeObject);
   }
 
   get before(): KubeObject | undefined {
     if (this.entry.before === "") return undefined;
-    return (this.#before ??= JSON.parse(this.entry.before) as KubeObject);
+    return (this.#before ??= parseJson(this.entry.before) as KubeObject);
   }
 }
 
@@ -51,6 +52,6 @@ export function seenThrough(filter: Filter, change: ObservedChange): SeenChange 
 }
 
 function atRevision(data: string, revision: number): string {
-  const object = JSON.parse(data) as KubeObject;
+  const object = parseJson(data) as KubeObject;
   return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }

@@ -1,4 +1,5 @@
 /** The view of a client that reads JSON: whole objects, their metadata alone, or Tables. Stored text is served as it is where that is possible. */
+import { parseJson } from "../../core/base/exact-json";
 import type { KubeObject } from "../meta/kubernetes";
 import { type Envelope, listEnvelope } from "../meta/list";
 import { partialListEnvelope, partialOfStored } from "../meta/partial";
@@ -13,7 +14,7 @@ import type { JsonList, View } from "./view";
 export function jsonViewOf(definition: ResourceDefinition, version: string, representation: Representation, now: () => number): View {
   const apiVersion = apiVersionOf(definition.group, version);
   const convert = definition.representationOf?.fromStored;
-  const served = convert ? (stored: string) => JSON.stringify(convert(JSON.parse(stored) as KubeObject)) : (stored: string) => stored;
+  const served = convert ? (stored: string) => JSON.stringify(convert(parseJson(stored) as KubeObject)) : (stored: string) => stored;
   const bookmark = (revision: number, initialEventsEnd: boolean): string =>
     bookmarkOf(definition.kind, apiVersion, revision, initialEventsEnd);
   const head = typeHead(definition.kind, apiVersion);
@@ -43,7 +44,7 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
       const endForm: TableForm = form.includeObject === "None" ? { ...form, includeObject: "Metadata" } : form;
       const row = (stored: string): { text: string; resourceVersion: string } => {
         const text = served(stored);
-        const object = JSON.parse(text) as KubeObject;
+        const object = parseJson(text) as KubeObject;
         return {
           text: tableRow(form, definition.cells(object, now()), object, text),
           resourceVersion: object.metadata?.resourceVersion ?? "",

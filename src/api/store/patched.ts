@@ -1,4 +1,5 @@
 /** Applies a patch to the stored object in the form that its client sees, and decodes the result. */
+import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { applyConfiguration } from "../fields/apply";
 import type { KubeObject } from "../meta/kubernetes";
@@ -27,7 +28,7 @@ export function patched(
 ): Result<{ object: KubeObject; warnings: string[] }, Status> {
   const { fieldValidation, version } = request.options;
   const apiVersion = apiVersionOf(served.group, version);
-  const current = { kind: served.kind, apiVersion, ...shown(served, JSON.parse(stored) as KubeObject) };
+  const current = { kind: served.kind, apiVersion, ...shown(served, parseJson(stored) as KubeObject) };
   const changed = change(request, current as unknown as JsonObject, served);
   if (!changed.ok) return err(patchErrorStatus(changed.error));
   const text = fieldValidation === "Strict" ? printed(request, changed.value) : "";
@@ -53,8 +54,8 @@ export function applied(request: PatchWrite, stored: string | undefined, writer:
   const { served, version, manager } = writer;
   const result = applyConfiguration({
     ...fieldContextOf(writer),
-    live: stored === undefined ? undefined : shown(served, JSON.parse(stored) as KubeObject),
-    config: JSON.parse(request.patch) as JsonObject,
+    live: stored === undefined ? undefined : shown(served, parseJson(stored) as KubeObject),
+    config: parseJson(request.patch) as JsonObject,
     kind: served.kind,
     manager,
     force: request.options.force,
@@ -100,7 +101,7 @@ function change(request: ChangingPatch, current: JsonObject, served: ResourceDef
 
 /** What a strict refusal shows: of a strategic merge patch the patch as Go prints a map, else the patched object. */
 function printed({ patchType, patch }: ChangingPatch, patchedValue: JsonObject): string {
-  return patchType === "strategic" ? goMap(JSON.parse(patch) as JsonValue) : JSON.stringify(patchedValue);
+  return patchType === "strategic" ? goMap(parseJson(patch) as JsonValue) : JSON.stringify(patchedValue);
 }
 
 /** Upstream leaves kind and name of this refusal empty, so that its message begins with a space. */

@@ -1,4 +1,5 @@
 /** From a changed object and the stored one to what would be stored. Order of checks: upstream registry/generic/registry/store.go (Update). */
+import { parseJson } from "../../core/base/exact-json";
 import { onlyTimesDiffer } from "../fields/managed-fields";
 import { semanticEqual } from "../meta/equality";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
@@ -25,7 +26,7 @@ interface UpdateOrder {
 export function prepareUpdate(after: KubeObject, current: StoredObject, order: UpdateOrder, facts: PrepareFacts): Prepared {
   const { definition } = facts;
   const { subresource, options, writer, judgesUid, warnings } = order;
-  const before = JSON.parse(current.data) as KubeObject;
+  const before = parseJson(current.data) as KubeObject;
   const why = checkConcurrency(after.metadata ?? {}, current, definition, judgesUid);
   if (why) return refuse(why, warnings);
   const change = { after, before };

@@ -3,6 +3,7 @@
  * since. Order of checks: upstream apiserver registry/generic/registry/store.go (Create, Update, Delete).
  */
 import { assert } from "../../core/base/assert";
+import { parseJson } from "../../core/base/exact-json";
 import { semanticEqual } from "../meta/equality";
 import type { KubeObject } from "../meta/kubernetes";
 import { appliedUidConflict, checkDeletePreconditions, uidConflict } from "../meta/preconditions";
@@ -22,7 +23,7 @@ export function prepareWrite(request: WriteRequest, current: StoredObject | unde
     case "create": {
       const { namespace, options } = request;
       const order = { namespace, urlName: undefined, options, writer: writerOf(options, "", facts) };
-      return prepareCreate(JSON.parse(request.object) as KubeObject, order, facts);
+      return prepareCreate(parseJson(request.object) as KubeObject, order, facts);
     }
     case "update":
       return preparePut(request, current, facts);
@@ -41,7 +42,7 @@ function writerOf(options: WriteOptions, subresource: Subresource, { definition,
 }
 
 function preparePut(request: WriteRequest & { verb: "update" }, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
-  const after = JSON.parse(request.object) as KubeObject;
+  const after = parseJson(request.object) as KubeObject;
   const mismatch = checkNameMatches(after, request.key.name);
   if (mismatch) return refuse(mismatch);
   const writer = writerOf(request.options, request.subresource, facts);
@@ -58,13 +59,13 @@ function prepareAction(request: WriteRequest & { verb: "act" }, current: StoredO
   if (!current) return refuse(notFound(definition, name));
   const effect = definition.actions?.find((action) => action.name === request.action)?.effect;
   assert(effect, "only actions of the kind come here");
-  const document = JSON.parse(request.document) as KubeObject;
-  const before = JSON.parse(current.data) as KubeObject;
+  const document = parseJson(request.document) as KubeObject;
+  const before = parseJson(current.data) as KubeObject;
   const { uid = "", resourceVersion = "" } = (effect.does === "change" ? document.metadata : effect.options(document).preconditions) ?? {};
   const preconditions = { ...(uid === "" ? {} : { uid }), ...(resourceVersion === "" ? {} : { resourceVersion }) };
   const failed = checkDeletePreconditions(definition, before.metadata ?? {}, preconditions);
   if (failed) return refuse(failed);
-  const after = JSON.parse(current.data) as KubeObject;
+  const after = parseJson(current.data) as KubeObject;
   if (effect.does === "delete") {
     effect.mark(after, facts.clock.now());
     if (semanticEqual(after, before)) return { kind: "unchanged", data: current.data, warnings: [] };
@@ -107,9 +108,9 @@ function prepareApply(request: PatchWrite, current: StoredObject | undefined, fa
 
 function prepareDelete(request: WriteRequest & { verb: "delete" }, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
   if (!current) return refuse(notFound(facts.definition, request.key.name));
-  const object = JSON.parse(current.data) as KubeObject;
+  const object = parseJson(current.data) as KubeObject;
   const outcome = planDelete(facts.definition, object, { ...request.options, now: facts.clock.now() });
-  const before = JSON.parse(current.data) as KubeObject;
+  const before = parseJson(current.data) as KubeObject;
   switch (outcome.action) {
     case "refused":
       return refuse(outcome.status);

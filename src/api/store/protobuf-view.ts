@@ -1,5 +1,6 @@
 /** The view of a client that reads protobuf: whole objects, or their metadata alone. Rows are stored as JSON and encoded when they are shown. */
 import { encodeBase64Bytes } from "../../core/base/base64";
+import { parseJson } from "../../core/base/exact-json";
 import { bookmarkMetadata, type EventType, INITIAL_EVENTS_BLUEPRINT } from "../meta/watch-event";
 import type { KubeObject } from "../meta/kubernetes";
 import type { ListMeta } from "../meta/list";
@@ -23,7 +24,7 @@ export function protobufViewOf(definition: ResourceDefinition, version: string, 
   const listType: TypeMeta = { ...typeMeta, kind: `${typeMeta.kind}List` };
   const convert = definition.representationOf?.fromStored;
   const shown = (stored: string): JsonObject => {
-    const object = JSON.parse(stored) as JsonObject;
+    const object = parseJson(stored) as JsonObject;
     return convert ? { ...convert(object as KubeObject) } : object;
   };
   const frame = (type: EventType, object: JsonObject): Uint8Array<ArrayBuffer> => encodeWatchFrame(type, object, schema, typeMeta);

@@ -3,6 +3,7 @@
  * are written in the transaction of the change (rule 22), which the caller has open.
  */
 import { assert } from "../../core/base/assert";
+import { parseJson } from "../../core/base/exact-json";
 import type { Clock, Random } from "../../core/base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { rfc3339Seconds } from "../meta/time";
@@ -224,5 +225,5 @@ export class Revisions<Supply> {
 }
 
 function parsed(stored: StoredObject | undefined): KubeObject | undefined {
-  return stored && (JSON.parse(stored.data) as KubeObject);
+  return stored && (parseJson(stored.data) as KubeObject);
 }

@@ -10,6 +10,7 @@ import type { ResourceDefinition } from "../../api/registry/resource";
 import type { RequestInfo } from "../routing/request-info";
 import { formOf } from "../../api/store/protobuf-view";
 import { assert } from "../../core/base/assert";
+import { parseJson } from "../../core/base/exact-json";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { jsonResponse, shownResponse } from "../http/respond";
 
@@ -43,7 +44,7 @@ function tableResponse(request: ResourceRequest, version: string, code: number, 
 }
 
 function parsed(text: string): KubeObject {
-  return JSON.parse(text) as KubeObject;
+  return parseJson(text) as KubeObject;
 }
 
 /** The client's object as the store keeps it. */

@@ -1,6 +1,7 @@
 /**
  * The only place where an outcome becomes a Response: Status and object texts, warnings, Retry-After, pretty printing and YAML.
  */
+import { parseJson } from "../../core/base/exact-json";
 import { stringify as yamlText } from "yaml";
 import type { Status } from "../../api/meta/status";
 import { spliceTypeMeta, typeHead } from "../../api/meta/type-meta";
@@ -55,7 +56,7 @@ export function shownResponse(code: number, object: ShownObject, rendering: Rend
   if (rendering !== "protobuf") {
     return jsonResponse(code, spliceTypeMeta(typeHead(typeMeta.kind, typeMeta.apiVersion), text), rendering, warnings);
   }
-  const bytes = encodeProtobuf(JSON.parse(text) as Record<string, unknown>, schema, typeMeta);
+  const bytes = encodeProtobuf(parseJson(text) as Record<string, unknown>, schema, typeMeta);
   return response(code, bytes, PROTOBUF_TYPE, warnings);
 }
 
@@ -104,10 +105,10 @@ export function render(text: string, rendering: TextRendering): string {
     case "compact":
       return text;
     case "pretty":
-      return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+      return `${JSON.stringify(parseJson(text), null, 2)}\n`;
     case "yaml":
       // Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date) is quoted.
-      return yamlText(JSON.parse(text), { lineWidth: 0, compat: "yaml-1.1" });
+      return yamlText(parseJson(text), { lineWidth: 0, compat: "yaml-1.1" });
   }
 }
 

@@ -49,7 +49,8 @@ function validateUpdate({ after, before }: Change<Pod>): FieldError[] {
 /** Pods that no node runs, or that have ended, go at once. */
 function graceSeconds(pod: Pod, requested: number | undefined): number {
   if (!pod.spec?.nodeName || FINISHED.includes(pod.status?.phase ?? "")) return 0;
-  const grace = requested ?? pod.spec.terminationGracePeriodSeconds ?? 30;
+  // Beyond 2^53 it is rounded: only its size matters then.
+  const grace = Number(requested ?? pod.spec.terminationGracePeriodSeconds ?? 30);
   return grace < 0 ? 1 : grace;
 }
 

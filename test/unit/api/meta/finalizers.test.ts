@@ -65,6 +65,18 @@ describe("planDeletion", () => {
       want: mark([], "2026-01-01T12:00:05Z", 5),
     },
     {
+      name: "grace beyond what Go's durations hold",
+      given: {},
+      request: { graceSeconds: 2 ** 53 },
+      want: mark([], "2318-04-13T11:47:16Z", 2 ** 53),
+    },
+    {
+      name: "a shorter grace after one beyond what Go's durations hold",
+      given: { deletionTimestamp: "2318-04-13T11:47:16Z", deletionGracePeriodSeconds: 2 ** 53 },
+      request: { graceSeconds: 5 },
+      want: mark([], "2026-01-01T12:00:05Z", 5),
+    },
+    {
       name: "grace 0",
       given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
       want: { action: "remove" },

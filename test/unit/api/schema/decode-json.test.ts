@@ -349,13 +349,36 @@ describe("validateValue", () => {
   });
 });
 
-it.each(["9007199254740993", "-9007199254740995", "18446744073709551616"])(
-  "the integer %s, which JavaScript would round: refused as it stands in the text",
+const withGeneration = (number: string) => `{"metadata":{"labels":{"n":"9007199254740994"},"generation":${number}}}`;
+
+it.each(["9007199254740993", "-9007199254740995", "9223372036854775807", "-9223372036854775808"])(
+  "the integer %s, which JavaScript would round: kept",
   (number) => {
-    const text = `{"metadata":{"labels":{"n":"9007199254740994"},"generation":${number}}}`;
-    expect(decodeJson(text, ServiceSchema)).toMatchObject({
-      ok: false,
-      error: { cause: `json: cannot unmarshal number ${number} into Go struct field ObjectMeta.metadata.generation of type int64` },
-    });
+    const decoded = decodeJson(withGeneration(number), ServiceSchema);
+    expect(decoded.ok && JSON.stringify(decoded.value.value)).toBe(withGeneration(number));
   },
 );
+
+it.each(["9223372036854775808", "-9223372036854775809", "18446744073709551616", "9007199254740993.5", "1.5"])(
+  "the number %s, which is no integer of 64 bits: refused",
+  (number) => {
+    const decoded = decodeJson(withGeneration(number), ServiceSchema);
+    const shown = number.includes(".") ? String(Number(number)) : number;
+    expect(!decoded.ok && decoded.error.cause).toBe(
+      `json: cannot unmarshal number ${shown} into Go struct field ObjectMeta.metadata.generation of type int64`,
+    );
+  },
+);
+
+it.each([
+  [
+    '{"spec":{"ports":[{"port":9007199254740993}]}}',
+    "number 9007199254740993 into Go struct field ServicePort.spec.ports.port of type int32",
+  ],
+  ['{"spec":{"ports":[{"targetPort":9007199254740993}]}}', "number 9007199254740993 into Go value of type int32"],
+  ['{"spec":{"clusterIP":9007199254740993}}', "number into Go struct field ServiceSpec.spec.clusterIP of type string"],
+  ["9007199254740993", "number into Go value of type struct"],
+])("%s, a large integer where none fits: refused with its digits", (text, cause) => {
+  const decoded = decodeJson(text, ServiceSchema);
+  expect(!decoded.ok && decoded.error.cause).toContain(cause);
+});

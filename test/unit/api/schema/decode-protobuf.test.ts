@@ -211,7 +211,6 @@ describe("decodeProtobuf: bad input", () => {
     ["bad UTF-8", frame("0a030a01ff"), "not valid UTF-8"],
     ["message longer than its parent", frame("0a050a0a61"), "unexpected EOF"],
     ["time out of range", frame(nest(1, nest(8, number(1, 253402300800)))), "out of range"],
-    ["integer beyond the safe ones", frame(nest(1, number(7, 2 ** 60))), "out of range"],
     ["content encoding", fromHex("6b3873001a04677a6970"), "content encodings"],
     ["content type", fromHex("6b387300220161"), "content type"],
   ])("%s: an error, no throw", (_, body, want) => {

@@ -85,7 +85,7 @@ describe("encodeProtobuf: texts and numbers", () => {
     expect(annotated("a\ud800")).toBe("a\ufffd");
   });
 
-  it.each([
+  it.each<number | bigint>([
     0,
     1,
     127,
@@ -100,9 +100,16 @@ describe("encodeProtobuf: texts and numbers", () => {
     -1,
     -(2 ** 40),
     Number.MIN_SAFE_INTEGER,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    2n ** 63n - 1n,
+    -(2n ** 53n) - 1n,
+    -(2n ** 63n),
   ])("%d: comes back", (generation) => {
     const result = decodeProtobuf(encodeProtobuf({ metadata: { generation } }, ServiceSchema, SERVICE), ServiceSchema);
-    expect(result.ok && (result.value.value as { metadata: { generation?: number } }).metadata.generation).toBe(generation || undefined);
+    expect(result.ok && (result.value.value as { metadata: { generation?: number | bigint } }).metadata.generation).toBe(
+      generation || undefined,
+    );
   });
 
   it("null: as if it were absent", () => {

@@ -1,0 +1,49 @@
+/**
+ * JSON whose integers keep all their digits. A number holds integers up to 2^53 exactly; Kubernetes has fields of 64 bits. A larger integer is a bigint
+ * here, and every JSON.stringify writes it as it stood: nothing else of an object has a bigint.
+ */
+
+/** What newer engines have and TypeScript does not know yet (TC39: JSON.parse source text access). Node has it from 21 on. */
+interface ExactJson {
+  parse(text: string, reviver: (key: string, value: unknown, context?: { source?: string }) => unknown): unknown;
+  rawJSON?(text: string): unknown;
+}
+
+/** Digits beyond which no integer is read exactly: they cost more than they say. */
+const DIGITS_MAX = 400;
+/** 2^53 has 16 digits. */
+const LONG = /\d{16}/;
+const INTEGER = /^-?\d+$/;
+
+const exact: ExactJson = JSON;
+
+/** JSON.parse, but integers beyond 2^53 are bigints. Throws as JSON.parse does. An engine without the source of a number rounds. */
+export function parseJson(text: string): unknown {
+  if (!LONG.test(text)) return JSON.parse(text);
+  try {
+    return exact.parse(text, (_, value, context) =>
+      typeof value === "number" && !Number.isSafeInteger(value) ? integerOf(context?.source ?? "", value) : value,
+    );
+  } catch (error) {
+    // The engine visits what it has read recursively. So deep a text is refused wherever its depth counts.
+    if (error instanceof RangeError) return JSON.parse(text);
+    throw error;
+  }
+}
+
+function integerOf(source: string, rounded: number): number | bigint {
+  return source.length <= DIGITS_MAX && INTEGER.test(source) ? BigInt(source) : rounded;
+}
+
+/** Whether a value is an integer of 64 bits that is exact. */
+export function isInt64(value: unknown): value is number | bigint {
+  return typeof value === "bigint" ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value);
+}
+
+Object.defineProperty(BigInt.prototype, "toJSON", {
+  configurable: true,
+  writable: true,
+  value(this: bigint): unknown {
+    return exact.rawJSON ? exact.rawJSON(this.toString()) : Number(this);
+  },
+});

@@ -1,0 +1,130 @@
+/** Integers of 64 bits beyond 2^53, which JavaScript rounds, through every way in and out. */
+import { describe, expect, it } from "vitest";
+import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
+import { encodeProtobuf } from "../../src/api/schema/encode-protobuf";
+import { PodSchema } from "../../src/api/schema/core-pods";
+import { PROTOBUF } from "../support/values/protobuf-answers";
+import { serverForTests } from "../support/server/server-for-tests";
+
+const PODS = "/api/v1/namespaces/default/pods";
+const MOST = "9223372036854775807";
+const LARGE = "9007199254740993";
+
+const server = serverForTests();
+const api = new Api(() => server.url);
+
+const toleration = (seconds: string) => `{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":${seconds}}`;
+const pod = (name: string, seconds: string) =>
+  `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{"containers":[{"name":"c","image":"i"}],"tolerations":[${toleration(seconds)}]}}`;
+
+/** The tolerationSeconds of a text, digit by digit. */
+const secondsIn = (text: string) => [...text.matchAll(/"?tolerationSeconds"?: ?(-?\d+)/g)].map(([, digits]) => digits);
+
+async function sent(method: string, path: string, body: string | Uint8Array, type = "application/json") {
+  const { code, text } = await api.send(method, path, { body, headers: { "Content-Type": type } });
+  expect({ code, text: code < 300 ? "" : text }).toEqual({ code: method === "POST" ? 201 : 200, text: "" });
+  return secondsIn(text);
+}
+
+describe("an integer beyond 2^53 in a write", () => {
+  it("create and update in JSON: answered and stored as sent", async () => {
+    expect(await sent("POST", PODS, pod("json", LARGE))).toEqual([LARGE]);
+    expect(await sent("PUT", `${PODS}/json`, (await api.get(`${PODS}/json`)).text)).toEqual([LARGE]);
+    expect(secondsIn((await api.get(`${PODS}/json`)).text)).toEqual([LARGE]);
+  });
+
+  it("create in YAML and in protobuf: stored as sent", async () => {
+    const yaml = `{apiVersion: v1, kind: Pod, metadata: {name: yaml}, spec: {containers: [{name: c, image: i}], tolerations: [{key: k, operator: Exists, effect: NoExecute, tolerationSeconds: ${MOST}}]}}`;
+    expect(await sent("POST", PODS, yaml, "application/yaml")).toEqual([MOST]);
+    const spec = {
+      containers: [{ name: "c", image: "i" }],
+      tolerations: [{ key: "k", operator: "Exists", effect: "NoExecute", tolerationSeconds: -(2n ** 63n) }],
+    };
+    const body = encodeProtobuf({ metadata: { name: "protobuf" }, spec }, PodSchema, { apiVersion: "v1", kind: "Pod" });
+    expect(await sent("POST", PODS, body, PROTOBUF)).toEqual(["-9223372036854775808"]);
+  });
+
+  it("each kind of patch: stored as sent, and what it leaves alone stays", async () => {
+    await sent("POST", PODS, pod("patched", LARGE));
+    const path = `${PODS}/patched`;
+    const both = `[${toleration(LARGE)},${toleration(MOST).replace('"k"', '"m"')}]`;
+    expect(await sent("PATCH", path, '{"metadata":{"labels":{"a":"b"}}}', MERGE_PATCH)).toEqual([LARGE]);
+    expect(await sent("PATCH", path, `{"spec":{"tolerations":${both}}}`, MERGE_PATCH)).toEqual([LARGE, MOST]);
+    expect(await sent("PATCH", path, '{"metadata":{"labels":{"c":"d"}}}', STRATEGIC_PATCH)).toEqual([LARGE, MOST]);
+    const copied =
+      '[{"op":"test","path":"/spec/tolerations/0/tolerationSeconds","value":9007199254740993},{"op":"copy","from":"/spec/tolerations/1","path":"/spec/tolerations/-"},{"op":"replace","path":"/spec/tolerations/2/key","value":"n"}]';
+    expect(await sent("PATCH", path, copied, JSON_PATCH)).toEqual([LARGE, MOST, MOST]);
+    const other = await api.send("PATCH", path, {
+      body: '[{"op":"test","path":"/spec/tolerations/0/tolerationSeconds","value":9007199254740992}]',
+      headers: { "Content-Type": JSON_PATCH },
+    });
+    expect(other.code).toBe(422);
+  });
+
+  it("server-side apply: stored as sent; the neighbour that JavaScript takes for the same: a conflict", async () => {
+    const apply = (manager: string, seconds: string) =>
+      api.send("PATCH", `${PODS}/applied`, {
+        query: { fieldManager: manager },
+        body: pod("applied", seconds),
+        headers: { "Content-Type": APPLY_PATCH },
+      });
+    expect(secondsIn((await apply("one", LARGE)).text)).toEqual([LARGE]);
+    expect((await apply("two", "9007199254740992")).code).toBe(409);
+    const { code, text } = await apply("two", LARGE);
+    expect([code, secondsIn(text)]).toEqual([200, [LARGE]]);
+  });
+
+  it("the status of a node: stored as sent", async () => {
+    await api.send("POST", "/api/v1/nodes", { body: { metadata: { name: "n" } } });
+    const body = `{"status":{"images":[{"names":["i"],"sizeBytes":${MOST}}]}}`;
+    const { text } = await api.send("PATCH", "/api/v1/nodes/n/status", { body, headers: { "Content-Type": MERGE_PATCH } });
+    expect(text).toContain(`"sizeBytes":${MOST}`);
+  });
+
+  it("an integer beyond 64 bits: refused with its digits", async () => {
+    const { code, body } = await api.send("POST", PODS, { body: pod("wide", "9223372036854775808") });
+    expect([code, body.message]).toEqual([
+      400,
+      'Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal number 9223372036854775808 into Go struct field Toleration.spec.tolerations.tolerationSeconds of type int64',
+    ]);
+  });
+});
+
+describe("an integer beyond 2^53 in an answer", () => {
+  it.each(["application/json", "application/yaml", "application/json;as=Table;g=meta.k8s.io;v=v1"])("%s: every digit", async (Accept) => {
+    await api.send("PUT", "/clusters/shown", {});
+    await api.send("POST", `/clusters/shown${PODS}`, { body: pod("shown", LARGE) });
+    for (const path of [`${PODS}/shown?pretty=true`, `${PODS}/shown`, PODS]) {
+      const asked = `/clusters/shown${path}${path.includes("?") ? "&" : "?"}includeObject=Object`;
+      const { text } = await api.send("GET", asked, { headers: { Accept } });
+      expect(secondsIn(text)).toEqual([LARGE]);
+    }
+  });
+
+  it("protobuf: every digit", async () => {
+    await api.send("POST", PODS, { body: pod("in-protobuf", MOST) });
+    const { body } = await api.send("GET", `${PODS}/in-protobuf`, { headers: { Accept: PROTOBUF } });
+    expect(body.spec).toMatchObject({ tolerations: [{ tolerationSeconds: 9223372036854775807n }] });
+  });
+
+  it("a watch with a selector that the object leaves: every digit", async () => {
+    const created = await api.send("POST", PODS, {
+      body: pod("left", LARGE).replace('"name":"left"', '"name":"left","labels":{"in":"y"}'),
+    });
+    const from = created.body.metadata?.resourceVersion ?? "";
+    await api.send("PATCH", `${PODS}/left`, { body: '{"metadata":{"labels":null}}', headers: { "Content-Type": MERGE_PATCH } });
+    const { text } = await api.send("GET", PODS, {
+      query: { watch: "1", labelSelector: "in=y", resourceVersion: from, timeoutSeconds: "1" },
+    });
+    expect(text).toContain('"type":"DELETED"');
+    expect(secondsIn(text)).toEqual([LARGE]);
+  });
+});
+
+it("a grace period beyond all time: the pod is marked, 292 years ahead", async () => {
+  await api.send("POST", PODS, {
+    body: pod("patient", LARGE).replace('"spec":{', `"spec":{"nodeName":"x","terminationGracePeriodSeconds":${MOST},`),
+  });
+  const { code, body } = await api.send("DELETE", `${PODS}/patient`);
+  expect([code, body.metadata?.deletionTimestamp?.slice(0, 2)]).toEqual([200, "23"]);
+});

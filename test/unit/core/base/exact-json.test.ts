@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { isInt64, parseJson } from "../../../../src/core/base/exact-json";
+
+describe("parseJson", () => {
+  it.each([
+    "9007199254740993",
+    "-9007199254740993",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "[9007199254740992,9007199254740991]",
+    '{"a":[{"b":99999999999999999999}],"1234567890123456":"9007199254740993"}',
+    '{"__proto__":{"n":9007199254740993}}',
+  ])("%s: printed as it stood", (text) => {
+    expect(JSON.stringify(parseJson(text))).toBe(text);
+  });
+
+  it.each([
+    ["9007199254740993", 9007199254740993n],
+    ["9007199254740991", 9007199254740991],
+    ["1e16", 1e16],
+    ["12345678901234567.5", Number("12345678901234567.5")],
+    [`1${"0".repeat(500)}`, Infinity],
+  ])("%s: a bigint for an integer beyond 2^53, else a number", (text, value) => {
+    expect(parseJson(text)).toBe(value);
+  });
+
+  it("a text that is no JSON: throws as JSON.parse", () => {
+    expect(() => parseJson('{"a":9007199254740993')).toThrow(SyntaxError);
+  });
+
+  it("a text too deep to visit: read all the same", () => {
+    const deep = `${"[".repeat(200_000)}9007199254740993${"]".repeat(200_000)}`;
+    expect(Array.isArray(parseJson(deep))).toBe(true);
+  });
+});
+
+it.each<[unknown, boolean]>([
+  [0, true],
+  [-(2 ** 53) + 1, true],
+  [2 ** 53, false],
+  [1.5, false],
+  [9223372036854775807n, true],
+  [9223372036854775808n, false],
+  [-9223372036854775808n, true],
+  [-9223372036854775809n, false],
+  ["1", false],
+])("isInt64 of %s: %s", (value, want) => {
+  expect(isInt64(value)).toBe(want);
+});

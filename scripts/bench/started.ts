@@ -3,8 +3,10 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { removeFolder, startServer, temporaryFolder } from "../../test/support/server/server";
 import type { Server } from "../../test/support/server/server";
+import type { Target } from "../cluster/target";
 import { until } from "./service-cidrs";
-import type { CreateLoad, CreateLoadResult } from "./load-processes/service-load-process";
+import type { LeaseLoad, LeaseLoadResults } from "./load-processes/lease-load-process";
+import type { ServiceLoad, ServiceLoadResult } from "./load-processes/service-load-process";
 
 /** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. */
 export async function withServer<T>(range: string, body: (server: Server) => Promise<T>): Promise<T> {
@@ -18,23 +20,44 @@ export async function withServer<T>(range: string, body: (server: Server) => Pro
   }
 }
 
-export function createServices(server: Server, load: Omit<CreateLoad, "host" | "port">): Promise<CreateLoadResult> {
+/** A server under load; `options`: certificates and headers of every request. */
+export type LoadedServer = Pick<Server, "url"> & Partial<Target> & { output?(): string };
+
+/** A server of this machine, which asks for no certificate and no token. */
+export function targetOf({ url, options = {} }: LoadedServer): Target {
+  return { url, options };
+}
+
+/** Creates Services in the namespace `default` of a cluster. */
+export function createServices(
+  server: LoadedServer,
+  { cluster, ...load }: Omit<ServiceLoad, "target" | "verb" | "collection"> & { cluster: string },
+): Promise<ServiceLoadResult> {
+  return writeServices(server, { ...load, verb: "create", collection: `/clusters/${cluster}/api/v1/namespaces/default/services` });
+}
+
+/** Creates or deletes Services. */
+export function writeServices(server: LoadedServer, load: Omit<ServiceLoad, "target">): Promise<ServiceLoadResult> {
   return runLoadProcess(server, "service-load-process.ts", load);
 }
 
+/** Creates, updates and deletes Leases. */
+export function writeLeases(server: LoadedServer, load: Omit<LeaseLoad, "target">): Promise<LeaseLoadResults> {
+  return runLoadProcess(server, "lease-load-process.ts", load);
+}
+
 /** Runs a load generator (a program of load-processes) against the server; what it prints is its result. Throws when it failed. */
-export async function runLoadProcess<Load, Result>(server: Server, program: string, load: Load): Promise<Result> {
-  const { hostname, port } = new URL(server.url);
-  const argument = JSON.stringify({ ...load, host: hostname, port: Number(port) });
-  const child = spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, "load-processes", program), argument], {
-    stdio: ["ignore", "pipe", "pipe"],
+export async function runLoadProcess<Load, Result>(server: LoadedServer, program: string, load: Load): Promise<Result> {
+  const child = spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, "load-processes", program)], {
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  child.stdin.end(JSON.stringify({ ...load, target: targetOf(server) }));
   let out = "";
   let problems = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (out += chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (problems += chunk));
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  if (code !== 0) throw new Error(`the load generator failed:\n${problems}\n${server.output()}`);
+  if (code !== 0) throw new Error(`the load generator failed:\n${problems}\n${server.output?.() ?? ""}`);
   return JSON.parse(out) as Result;
 }
 

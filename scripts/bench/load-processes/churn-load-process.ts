@@ -1,12 +1,13 @@
 /**
- * Clients in a process of their own: each creates a Service and deletes its oldest one, over and over, until the time is over. The first argument is a
- * ChurnLoad as JSON. Prints a ChurnResult.
+ * Clients in a process of their own: each creates a Service and deletes its oldest one, over and over, until the time is over. Takes a
+ * ChurnLoad on stdin and prints a ChurnResult.
  */
 import { Agent, request } from "node:http";
+import type { Target } from "../../cluster/target";
+import { givenLoad } from "./load";
 
 export interface ChurnLoad {
-  host: string;
-  port: number;
+  target: Target;
   clients: number;
   durationMs: number;
   /** how many Services a client keeps */
@@ -27,7 +28,7 @@ export interface ChurnResult {
 
 const TOLD_MAX = 5;
 
-const load = JSON.parse(process.argv[2] ?? "{}") as ChurnLoad;
+const load = givenLoad<ChurnLoad>();
 const agent = new Agent({ keepAlive: true, maxSockets: load.clients });
 const collection = "/api/v1/namespaces/default/services";
 const result: ChurnResult = { createMs: [], deleteMs: [], failures: 0, told: [], kept: [] };
@@ -83,7 +84,7 @@ async function timed<T>(latenciesMs: number[], call: () => Promise<T>): Promise<
 function send(method: string, path: string, body = ""): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
-    const outgoing = request({ host: load.host, port: load.port, method, path, agent, headers }, (response) => {
+    const outgoing = request(load.target.url + path, { method, agent, headers }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => (text += chunk));

@@ -1,11 +1,14 @@
-/** The load generator of plain resources as a process: creates, updates and deletes Leases (JSON argument, LeaseLoad); prints LeaseLoadResults. */
-import { runLoad } from "./load";
+/** The load generator of plain resources as a process: creates, updates and deletes Leases (LeaseLoad on stdin); prints LeaseLoadResults. */
+import type { Target } from "../../cluster/target";
+import { requestHeads } from "../connection";
+import { givenLoad, runLoad } from "./load";
 
 export interface LeaseLoad {
-  host: string;
-  port: number;
+  target: Target;
   connections: number;
   count: number;
+  /** path of the Leases of a namespace */
+  collection: string;
 }
 
 const verbs = ["POST", "PUT", "DELETE"] as const;
@@ -21,8 +24,8 @@ interface Answer {
   spec?: { holderIdentity?: string };
 }
 
-const load = JSON.parse(process.argv[2] ?? "{}") as LeaseLoad;
-const collection = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+const load = givenLoad<LeaseLoad>();
+const head = requestHeads(load.target);
 const nameOf = (i: number) => `lease-${String(i)}`;
 const holders = { POST: "first", PUT: "second", DELETE: "" };
 const expectedStatus = { POST: 201, PUT: 200, DELETE: 200 };
@@ -30,13 +33,12 @@ const expectedStatus = { POST: 201, PUT: 200, DELETE: 200 };
 const revisions: string[] = [];
 
 function requestOf(verb: Verb, i: number): string {
-  const path = verb === "POST" ? collection : `${collection}/${nameOf(i)}`;
-  const head = `${verb} ${path} HTTP/1.1\r\nHost: ${load.host}:${String(load.port)}\r\nAccept: application/json\r\n`;
-  if (verb === "DELETE") return `${head}\r\n`;
+  const path = verb === "POST" ? load.collection : `${load.collection}/${nameOf(i)}`;
+  if (verb === "DELETE") return `${head(verb, path)}\r\n`;
   const metadata = JSON.stringify({ name: nameOf(i), resourceVersion: revisions[i] });
   const spec = `{"holderIdentity":"${holders[verb]}","leaseDurationSeconds":40,"renewTime":"2026-01-01T00:00:00.000000Z"}`;
   const body = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":${metadata},"spec":${spec}}`;
-  return `${head}Content-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
+  return `${head(verb, path, "application/json")}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
 }
 
 function check(verb: Verb, i: number, status: number, body: string): void {

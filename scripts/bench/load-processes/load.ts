@@ -2,12 +2,17 @@
  * A lean HTTP/1.1 load generator: raw sockets, keep-alive, one request in flight per connection, answers split by Content-Length or chunks. It
  * shares the machine with the measured server, so it does little more than needed. Run it as a process of its own (*-load-process.ts).
  */
-import { connect } from "node:net";
-import type { Socket } from "node:net";
+import { readFileSync } from "node:fs";
+import type { Target } from "../../cluster/target";
+import { open } from "../connection";
+
+/** The load of this process, which its parent writes to stdin: arguments are for everybody to read, and it may hold a token. */
+export function givenLoad<T>(): T {
+  return JSON.parse(readFileSync(0, "utf8")) as T;
+}
 
 export interface Load {
-  host: string;
-  port: number;
+  target: Target;
   connections: number;
   count: number;
   /** the i-th request, whole */
@@ -25,7 +30,7 @@ export interface LoadResult {
 
 /** Sends `count` requests over `connections` connections, all open before the clock starts. Rejects at the first wrong answer. */
 export async function runLoad(load: Load): Promise<LoadResult> {
-  const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load)));
+  const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.target)));
   const latenciesMs = new Float64Array(load.count);
   let next = 0;
   let done = 0;
@@ -63,18 +68,6 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     for (const socket of sockets) socket.removeAllListeners("close").destroy();
   });
   return { elapsedMs: performance.now() - startedAt, latenciesMs };
-}
-
-/** A connection to the server. */
-export function open({ host, port }: Pick<Load, "host" | "port">): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true });
-    socket.once("connect", () => {
-      socket.off("error", reject);
-      resolve(socket);
-    });
-    socket.once("error", reject);
-  });
 }
 
 /** Collects one answer from pieces of a connection. */

@@ -1,13 +1,14 @@
 /**
- * The load generator of the overload figures, in a process of its own: creates Services as its first argument (JSON, TimedLoad) says. Prints a
+ * The load generator of the overload figures, in a process of its own: creates Services as a TimedLoad on stdin says. Prints a
  * TimedLoadResult. Unlike the other generators it accepts refusals (429).
  */
 import type { Socket } from "node:net";
-import { AnswerReader, open } from "./load";
+import type { Target } from "../../cluster/target";
+import { open, requestHeads } from "../connection";
+import { AnswerReader, givenLoad } from "./load";
 
 export interface TimedLoad {
-  host: string;
-  port: number;
+  target: Target;
   /** the cluster whose namespace `default` they go to */
   cluster: string;
   /** names are `<prefix>-<number>` */
@@ -36,9 +37,9 @@ export interface TimedLoadResult {
 
 const ARRIVAL_INTERVAL_MS = 5;
 
-const load = JSON.parse(process.argv[2] ?? "{}") as TimedLoad;
-const head = `POST /clusters/${load.cluster}/api/v1/namespaces/default/services HTTP/1.1\r\nHost: ${load.host}:${String(load.port)}\r\nContent-Type: application/json\r\nAccept: application/json\r\n`;
-const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load)));
+const load = givenLoad<TimedLoad>();
+const head = requestHeads(load.target)("POST", `/clusters/${load.cluster}/api/v1/namespaces/default/services`, "application/json");
+const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.target)));
 const result: TimedLoadResult = { created: [], refused: [], unsent: 0, cut: 0, latenciesMs: [] };
 const startedAt = performance.now();
 const endsAt = startedAt + load.seconds * 1000;
@@ -65,7 +66,7 @@ class Client {
     underWay++;
     this.#answered = answered;
     if (this.#socket) this.#send(this.#socket);
-    else open(load).then((socket) => this.#send(this.#use(socket)), fail);
+    else open(load.target).then((socket) => this.#send(this.#use(socket)), fail);
   }
 
   #use(socket: Socket): Socket {

@@ -1,24 +1,26 @@
-/** The load generator as a process: creates Services as its first argument (JSON, CreateLoad) says and prints a CreateLoadResult. */
-import { runLoad } from "./load";
+/** The load generator as a process: creates or deletes Services as a ServiceLoad on stdin says, and prints a ServiceLoadResult. */
+import type { Target } from "../../cluster/target";
+import { requestHeads } from "../connection";
+import { givenLoad, runLoad } from "./load";
 
-export interface CreateLoad {
-  host: string;
-  port: number;
+export interface ServiceLoad {
+  target: Target;
+  verb: "create" | "delete";
   connections: number;
   count: number;
-  /** the cluster whose namespace `default` they go to */
-  cluster: string;
+  /** path of the Services of a namespace */
+  collection: string;
   /** names are `<prefix>-<number>` */
   prefix: string;
-  /** every ClusterIP has to begin with one of these */
+  /** every ClusterIP has to begin with one of these; none = it may be any */
   addressPrefixes: string[];
 }
 
-export interface CreateLoadResult {
+export interface ServiceLoadResult {
   elapsedMs: number;
   /** sorted */
   latenciesMs: number[];
-  /** in the order of completion */
+  /** of created Services, in the order of completion */
   addresses: [name: string, clusterIP: string][];
   /** CPU time of this process, in milliseconds */
   cpuMs: number;
@@ -30,42 +32,51 @@ interface CreatedService {
   spec?: { clusterIP?: string; clusterIPs?: string[]; selector?: { app?: string }; ports?: { port?: number }[] };
 }
 
-const load = JSON.parse(process.argv[2] ?? "{}") as CreateLoad;
+const load = givenLoad<ServiceLoad>();
+const head = requestHeads(load.target);
+const createHead = head("POST", load.collection, "application/json");
 const addresses: [string, string][] = [];
 const nameOf = (i: number) => `${load.prefix}-${String(i)}`;
-const head = `POST /clusters/${load.cluster}/api/v1/namespaces/default/services HTTP/1.1\r\nHost: ${load.host}:${String(load.port)}\r\nContent-Type: application/json\r\nAccept: application/json\r\n`;
 
-const result = await runLoad({
-  ...load,
-  requestOf: (i) => {
-    const name = nameOf(i);
-    const body = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"${name}"},"spec":{"selector":{"app":"${name}"},"ports":[{"port":80,"protocol":"TCP"}]}}`;
-    return `${head}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
-  },
-  onAnswer: (i, status, body) => {
-    const name = nameOf(i);
-    if (status !== 201) throw new Error(`create ${name}: ${String(status)} ${body}`);
-    const { kind, metadata, spec } = JSON.parse(body) as CreatedService;
-    const address = spec?.clusterIP ?? "";
-    const right =
-      kind === "Service" &&
-      metadata?.name === name &&
-      metadata.uid?.length === 36 &&
-      Number(metadata.resourceVersion) > 0 &&
-      spec?.clusterIPs?.length === 1 &&
-      spec.clusterIPs[0] === address &&
-      load.addressPrefixes.some((prefix) => address.startsWith(prefix)) &&
-      spec.selector?.app === name &&
-      spec.ports?.[0]?.port === 80;
-    if (!right) throw new Error(`create ${name} was answered with ${body}`);
-    addresses.push([name, address]);
-  },
-});
+function creation(i: number): string {
+  const name = nameOf(i);
+  const body = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"${name}"},"spec":{"selector":{"app":"${name}"},"ports":[{"port":80,"protocol":"TCP"}]}}`;
+  return `${createHead}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
+}
 
+function onCreated(i: number, status: number, body: string): void {
+  const name = nameOf(i);
+  if (status !== 201) throw new Error(`create ${name}: ${String(status)} ${body}`);
+  const { kind, metadata, spec } = JSON.parse(body) as CreatedService;
+  const address = spec?.clusterIP ?? "";
+  const right =
+    kind === "Service" &&
+    metadata?.name === name &&
+    metadata.uid?.length === 36 &&
+    Number(metadata.resourceVersion) > 0 &&
+    spec?.clusterIPs?.length === 1 &&
+    spec.clusterIPs[0] === address &&
+    (load.addressPrefixes.length === 0 || load.addressPrefixes.some((prefix) => address.startsWith(prefix))) &&
+    spec.selector?.app === name &&
+    spec.ports?.[0]?.port === 80;
+  if (!right) throw new Error(`create ${name} was answered with ${body}`);
+  addresses.push([name, address]);
+}
+
+const deletion = (i: number) => `${head("DELETE", `${load.collection}/${nameOf(i)}`)}\r\n`;
+
+function onDeleted(i: number, status: number, body: string): void {
+  const { kind, metadata } = JSON.parse(body) as CreatedService;
+  if (status !== 200 || kind !== "Service" || metadata?.name !== nameOf(i))
+    throw new Error(`delete ${nameOf(i)}: ${String(status)} ${body}`);
+}
+
+const work = load.verb === "create" ? { requestOf: creation, onAnswer: onCreated } : { requestOf: deletion, onAnswer: onDeleted };
+const { elapsedMs, latenciesMs } = await runLoad({ ...load, ...work });
 const cpu = process.cpuUsage();
-const answer: CreateLoadResult = {
-  elapsedMs: result.elapsedMs,
-  latenciesMs: Array.from(result.latenciesMs).sort((a, b) => a - b),
+const answer: ServiceLoadResult = {
+  elapsedMs,
+  latenciesMs: Array.from(latenciesMs).sort((a, b) => a - b),
   addresses,
   cpuMs: (cpu.user + cpu.system) / 1000,
 };

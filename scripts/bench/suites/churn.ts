@@ -28,7 +28,7 @@ export function benchChurn(): Promise<BenchRow[]> {
     const ranges = new Ranges(server);
     await ranges.add("staying", STAYING);
     await ranges.begin();
-    const load = runLoadProcess<Omit<ChurnLoad, "host" | "port">, ChurnResult>(server, "churn-load-process.ts", {
+    const load = runLoadProcess<Omit<ChurnLoad, "target">, ChurnResult>(server, "churn-load-process.ts", {
       clients: CLIENTS,
       durationMs: DURATION_MS,
       held: HELD,

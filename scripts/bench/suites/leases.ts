@@ -1,18 +1,17 @@
 /** A plain resource: create, update and delete of Leases by 100 clients, each verb timed by itself. */
-import type { LeaseLoad, LeaseLoadResults } from "../load-processes/lease-load-process";
 import type { BenchRow } from "../row";
-import { quantile, runLoadProcess, withServer } from "../started";
+import { quantile, withServer, writeLeases } from "../started";
 
 const connections = 100;
 const count = 10_000;
 /** before the clock starts: the machine code of a server that has been up for seconds */
 const warmUpCount = 3_000;
 const ratePerSecondMin = 2_000;
+const collection = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
 export function benchLeases(): Promise<BenchRow[]> {
   return withServer("10.96.0.0/16", async (server) => {
-    const run = (size: number) =>
-      runLoadProcess<Omit<LeaseLoad, "host" | "port">, LeaseLoadResults>(server, "lease-load-process.ts", { connections, count: size });
+    const run = (size: number) => writeLeases(server, { connections, count: size, collection });
     await run(warmUpCount);
     const { POST, PUT, DELETE } = await run(count);
     return Object.entries({ create: POST, update: PUT, delete: DELETE }).map(([verb, { elapsedMs, latenciesMs }]) => {

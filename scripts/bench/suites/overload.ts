@@ -31,7 +31,7 @@ const GROWTH_MIB_MAX = 512;
 export function benchOverload(): Promise<BenchRow[]> {
   return withServer(RANGE, async (server) => {
     const run = (prefix: string, load: Pick<TimedLoad, "connections" | "seconds" | "arrivalsPerSecond">) =>
-      runLoadProcess<Omit<TimedLoad, "host" | "port">, TimedLoadResult>(server, "overload-load-process.ts", {
+      runLoadProcess<Omit<TimedLoad, "target">, TimedLoadResult>(server, "overload-load-process.ts", {
         cluster: "default",
         prefix,
         ...load,

@@ -4,8 +4,9 @@
  */
 import { checkState } from "../../../test/support/checks/checkers";
 import { observe } from "../../../test/support/server/observe";
+import type { Server } from "../../../test/support/server/server";
 import { countFsyncs } from "../fsyncs";
-import { counters, createServices, quantile, withServer } from "../started";
+import { counters, createServices, quantile, withServer, writeServices } from "../started";
 import type { BenchRow } from "../row";
 
 const range = "10.0.0.0/12";
@@ -17,6 +18,7 @@ const warmUpCount = 5_000;
 const tracedCount = 1_000;
 const ratePerSecondMin = 2_000;
 const p99MsMax = 150;
+const deletesPerSecondMin = 1_500;
 
 export function benchServer(): Promise<BenchRow[]> {
   return withServer(range, async (server) => {
@@ -79,6 +81,7 @@ export function benchServer(): Promise<BenchRow[]> {
         note: `services ${String(drains)}, the rest ipaddresses and owner`,
       });
     }
+    rows.push(await deleteAll(server));
     const traced = await countFsyncs(server.runtimePid, () =>
       createServices(server, { cluster: "default", connections, count: tracedCount, prefix: "traced", addressPrefixes: firstOctets() }),
     );
@@ -88,6 +91,27 @@ export function benchServer(): Promise<BenchRow[]> {
     }
     return rows;
   });
+}
+
+async function deleteAll(server: Server): Promise<BenchRow> {
+  const collection = "/api/v1/namespaces/default/services";
+  const { elapsedMs, latenciesMs } = await writeServices(server, {
+    verb: "delete",
+    connections,
+    count,
+    collection,
+    prefix: "bench",
+    addressPrefixes: [],
+  });
+  const rate = count / (elapsedMs / 1000);
+  return {
+    name: "server.deleteRate",
+    value: Math.round(rate),
+    unit: "services/s",
+    target: `>= ${String(deletesPerSecondMin)}`,
+    ok: rate >= deletesPerSecondMin,
+    note: `the same Services; p99 ${quantile(latenciesMs, 0.99).toFixed(0)} ms`,
+  };
 }
 
 /** Throws unless the state of the server is what its answers said. */

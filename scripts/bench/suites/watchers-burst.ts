@@ -1,20 +1,18 @@
 /** 1,000 clients watch one type while one client changes an object as fast as its answers come. */
-import { connect } from "node:net";
-import type { Server } from "../../../test/support/server/server";
 import { cpuMs } from "../cpu";
 import type { BenchRow } from "../row";
-import { withServer } from "../started";
+import { targetOf, withServer } from "../started";
+import { WatchedService } from "../watched-service";
 
 const watcherCount = 1_000;
 const burstMs = 8_000;
+const warmUpMs = 1_000;
 const drainMsMax = 20_000;
 const deliveriesMin = 100_000;
 const cpuMicrosMax = 12;
 const p99MsMax = 100;
+const chars = 100;
 const SERVICES = "/api/v1/namespaces/default/services";
-const CHANGE = '{"type":"MODIFIED"';
-/** A piece of the response's body begins with the first event of a chunk. */
-const CHUNK = `\r\n${CHANGE}`;
 const LATENCY_MS_MAX = 60_000;
 
 /** The events that all watchers have seen. */
@@ -28,8 +26,9 @@ class Deliveries {
   /** `sentAt`: when the request of each change began */
   constructor(readonly sentAt: number[]) {}
 
-  arrived(change: number, at: number): void {
+  arrived(change: number, at: number, beginsChunk: boolean): void {
     this.events++;
+    if (beginsChunk) this.chunks++;
     this.lastAt = at;
     const latency = Math.min(LATENCY_MS_MAX, Math.round(at - (this.sentAt[change] ?? at)));
     this.#latencies[latency] = (this.#latencies[latency] ?? 0) + 1;
@@ -45,24 +44,64 @@ class Deliveries {
   }
 }
 
+/** A burst of changes at many watchers. */
+export interface Burst {
+  changes: number;
+  /** from the first request to the last event */
+  seconds: number;
+  seen: Pick<Deliveries, "events" | "chunks" | "latencyMs">;
+  /** CPU time in microseconds; undefined where `cpu` says nothing */
+  cpuMicros: number | undefined;
+}
+
+/**
+ * Opens the watches, changes the Service for this time, each time after the answer to the last, and waits until every watcher has every change.
+ *
+ * @param cpu CPU time of the server so far in milliseconds, if it can be known
+ */
+export async function measureBurst(
+  service: WatchedService,
+  { count, durationMs }: { count: number; durationMs: number },
+  cpu: () => number | undefined = () => undefined,
+): Promise<Burst> {
+  const sentAt: number[] = [];
+  let seen = new Deliveries(sentAt);
+  const sockets = await service.watch(count, () => (change, at, beginsChunk) => seen.arrived(change, at, beginsChunk));
+  // Warm: code, connections and buffers.
+  await changeFor(service, seen, { count, durationMs: warmUpMs });
+  seen = new Deliveries(sentAt);
+  const cpuBefore = cpu();
+  const startedAt = performance.now();
+  const changes = await changeFor(service, seen, { count, durationMs });
+  const cpuAfter = cpu();
+  for (const socket of sockets) socket.destroy();
+  const cpuMicros = cpuBefore === undefined || cpuAfter === undefined ? undefined : (cpuAfter - cpuBefore) * 1000;
+  return { changes, seconds: (seen.lastAt - startedAt) / 1000, seen, cpuMicros };
+}
+
+/** Answers the number of changes. */
+async function changeFor(service: WatchedService, seen: Deliveries, { count, durationMs }: { count: number; durationMs: number }) {
+  const before = seen.sentAt.length;
+  for (const until = performance.now() + durationMs; performance.now() < until;) {
+    await service.change(seen.sentAt.push(performance.now()), chars);
+  }
+  const changes = seen.sentAt.length - before;
+  const deadline = performance.now() + drainMsMax;
+  while (seen.events < changes * count) {
+    if (performance.now() > deadline) throw new Error(`${String(changes * count - seen.events)} events were not delivered`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return changes;
+}
+
 export function benchWatchersBurst(): Promise<BenchRow[]> {
   return withServer("10.96.0.0/16", async (server) => {
-    const path = `${SERVICES}/watched`;
-    await send(server, "POST", SERVICES, { metadata: { name: "watched" }, spec: { ports: [{ port: 80 }] } });
-    const seen = new Deliveries([]);
-    const watchers = await Promise.all(Array.from({ length: watcherCount }, () => watch(server, seen)));
-    // Warm: code, connections and buffers.
-    await burst(server, path, seen, 1_000);
-    const fresh = new Deliveries(seen.sentAt);
-    for (const watcher of watchers) watcher.counts(fresh);
-    const cpuBefore = cpuMs(server.runtimePid);
-    const startedAt = performance.now();
-    const changes = await burst(server, path, fresh, burstMs);
-    const cpuAfter = cpuMs(server.runtimePid);
-    const seconds = (fresh.lastAt - startedAt) / 1000;
-    for (const watcher of watchers) watcher.close();
-    const rate = fresh.events / seconds;
-    const p99 = fresh.latencyMs(0.99);
+    const service = new WatchedService(targetOf(server), SERVICES);
+    await service.create();
+    const load = { count: watcherCount, durationMs: burstMs };
+    const { changes, seconds, seen, cpuMicros } = await measureBurst(service, load, () => cpuMs(server.runtimePid));
+    const rate = seen.events / seconds;
+    const p99 = seen.latencyMs(0.99);
     const rows: BenchRow[] = [
       {
         name: "watchers-burst.deliveries",
@@ -72,14 +111,13 @@ export function benchWatchersBurst(): Promise<BenchRow[]> {
         ok: rate >= deliveriesMin,
         note: `${String(watcherCount)} watchers, one client changed one Service ${String(changes)} times, each after the answer to the last`,
       },
-      { name: "watchers-burst.deliveryP50", value: fresh.latencyMs(0.5), unit: "ms" },
+      { name: "watchers-burst.deliveryP50", value: seen.latencyMs(0.5), unit: "ms" },
       { name: "watchers-burst.deliveryP99", value: p99, unit: "ms", target: `<= ${String(p99MsMax)}`, ok: p99 <= p99MsMax },
-      { name: "watchers-burst.eventsPerChunk", value: round(fresh.events / fresh.chunks), unit: "events" },
+      { name: "watchers-burst.eventsPerChunk", value: round(seen.events / seen.chunks), unit: "events" },
     ];
-    if (cpuBefore !== undefined && cpuAfter !== undefined) {
-      const micros = (cpuAfter - cpuBefore) * 1000;
-      const each = micros / fresh.events;
-      rows.push({ name: "watchers-burst.cpuPerChunk", value: round(micros / fresh.chunks), unit: "µs" });
+    if (cpuMicros !== undefined) {
+      const each = cpuMicros / seen.events;
+      rows.push({ name: "watchers-burst.cpuPerChunk", value: round(cpuMicros / seen.chunks), unit: "µs" });
       rows.push({
         name: "watchers-burst.cpuPerDelivery",
         value: round(each),
@@ -91,64 +129,6 @@ export function benchWatchersBurst(): Promise<BenchRow[]> {
     }
     return rows;
   });
-}
-
-interface Watching {
-  counts(seen: Deliveries): void;
-  close(): void;
-}
-
-/** One watch on a connection of its own, when its first event is there. */
-function watch(server: Server, first: Deliveries): Promise<Watching> {
-  const { hostname, port } = new URL(server.url);
-  return new Promise((resolve, reject) => {
-    let seen = first;
-    let change = 0;
-    let tail = "";
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-    socket.on("error", reject);
-    socket.on("data", (piece) => {
-      const now = performance.now();
-      const text = tail + piece.toString("latin1");
-      for (let at = text.indexOf(CHANGE); at >= 0; at = text.indexOf(CHANGE, at + 1)) {
-        seen.arrived(change++, now);
-        if (text.startsWith("\r\n", at - 2)) seen.chunks++;
-      }
-      tail = text.slice(-(CHUNK.length - 1));
-      const begun = tail.indexOf(CHANGE);
-      if (begun >= 0) tail = tail.slice(begun + 1);
-    });
-    socket.once("data", () =>
-      resolve({
-        counts: (next) => (seen = next),
-        close: () => socket.destroy(),
-      }),
-    );
-    socket.write(`GET ${SERVICES}?watch=true HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
-  });
-}
-
-/** Changes the Service for this time, then waits until every watcher has every change; answers the number of changes. */
-async function burst(server: Server, path: string, seen: Deliveries, durationMs: number): Promise<number> {
-  const before = seen.sentAt.length;
-  for (const until = performance.now() + durationMs; performance.now() < until;) {
-    const change = seen.sentAt.push(performance.now());
-    await send(server, "PATCH", path, { metadata: { annotations: { pad: `${String(change)} `.padEnd(100, "x") } } });
-  }
-  const changes = seen.sentAt.length - before;
-  const deadline = performance.now() + drainMsMax;
-  while (seen.events < changes * watcherCount) {
-    if (performance.now() > deadline) throw new Error(`${String(changes * watcherCount - seen.events)} events were not delivered`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return changes;
-}
-
-async function send(server: Server, method: string, path: string, body: unknown): Promise<void> {
-  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  const answer = await fetch(`${server.url}${path}`, { method, headers: { "Content-Type": type }, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${String(answer.status)} ${await answer.text()}`);
-  await answer.arrayBuffer();
 }
 
 function round(value: number): number {

@@ -1,11 +1,11 @@
 /** 1,000 clients watch one type while an object changes. Then one client stops reading while the others go on. */
-import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../test/support/server/server";
 import { growthDuring, residentMiB } from "../memory";
 import type { BenchRow } from "../row";
-import { quantile, withServer } from "../started";
+import { quantile, targetOf, withServer } from "../started";
+import { WatchedService } from "../watched-service";
 
 const watcherCount = 1_000;
 const changes = 10;
@@ -16,87 +16,98 @@ const besideStalled = 10;
 const largeChanges = 200;
 const largeChars = 100_000;
 const growthMiBMax = 64;
-const openMsMax = 30_000;
 const deliveryMsLimit = 10_000;
+const chars = 100;
 const SERVICES = "/api/v1/namespaces/default/services";
-const MARK = '{"type":"MODIFIED"';
 
-/** One watch on a connection of its own; `events` counts the changes. */
-class Watcher {
-  events = 0;
-  closed = false;
-  #tail = "";
-  #waiting: { events: number; arrived: (at: number) => void } | undefined;
+/** The clients that watch a Service; each change of it is awaited at all of them. */
+class Watchers {
+  readonly #waiting = new Map<number, (at: number) => void>();
+  #changes = 0;
+  #sockets: Socket[] = [];
 
-  private constructor(readonly socket: Socket) {
-    socket.on("close", () => (this.closed = true));
+  private constructor(
+    private readonly service: WatchedService,
+    private readonly count: number,
+  ) {}
+
+  static async open(service: WatchedService, count: number): Promise<Watchers> {
+    const watchers = new Watchers(service, count);
+    watchers.#sockets = await service.watch(count, (i) => (change, at) => watchers.#arrived(i, change + 1, at));
+    return watchers;
   }
 
-  static open(server: Server): Promise<Watcher> {
-    const { hostname, port } = new URL(server.url);
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      const watcher = new Watcher(socket);
-      socket.on("error", reject);
-      socket.on("data", (piece) => watcher.#take(piece.toString("latin1")));
-      socket.once("data", () => resolve(watcher));
-      socket.write(`GET ${SERVICES}?watch=true HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  /** Changes the Service and waits until every watcher has the change; milliseconds from the request to each arrival. */
+  async change(size: number): Promise<number[]> {
+    const wanted = ++this.#changes;
+    const arrivals = Array.from({ length: this.count }, (_, i) => new Promise<number>((arrived) => this.#waiting.set(i, arrived)));
+    const startedAt = performance.now();
+    await this.service.change(wanted, size);
+    const late = sleep(deliveryMsLimit, undefined, { ref: false }).then(() => {
+      throw new Error(`a change was not delivered to ${String(this.#waiting.size)} watchers`);
     });
+    const times = await Promise.race([Promise.all(arrivals), late]);
+    return times.map((time) => time - startedAt);
   }
 
-  /** When the given number of changes has arrived. */
-  arrival(events: number): Promise<number> {
-    if (this.events >= events) return Promise.resolve(performance.now());
-    return new Promise((arrived) => (this.#waiting = { events, arrived }));
+  /** The client takes nothing any more. */
+  pause(): void {
+    for (const socket of this.#sockets) socket.pause();
   }
 
-  #take(piece: string): void {
-    const text = this.#tail + piece;
-    for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, at + 1)) this.events++;
-    this.#tail = text.slice(-(MARK.length - 1));
-    if (this.#waiting && this.events >= this.#waiting.events) {
-      this.#waiting.arrived(performance.now());
-      this.#waiting = undefined;
-    }
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
+
+  #arrived(watcher: number, events: number, at: number): void {
+    if (events < this.#changes) return;
+    this.#waiting.get(watcher)?.(at);
+    this.#waiting.delete(watcher);
+  }
+}
+
+/** Sorted milliseconds from the request of a change to its event, of every change at every watcher. */
+export async function deliveryTimes(service: WatchedService, count: number, body?: () => void): Promise<number[]> {
+  const watchers = await Watchers.open(service, count);
+  await watchers.change(chars);
+  const latencies: number[] = [];
+  for (let i = 0; i < changes; i++) latencies.push(...(await watchers.change(chars)));
+  body?.();
+  watchers.close();
+  return latencies.sort((a, b) => a - b);
 }
 
 export function benchWatchers(): Promise<BenchRow[]> {
   return withServer("10.96.0.0/16", async (server) => {
-    await send(server, "POST", SERVICES, { metadata: { name: "watched" }, spec: { ports: [{ port: 80 }] } });
-    const watchers = await openAll(server, watcherCount);
-    await change(server, watchers, 1, 100);
-    const latencies: number[] = [];
-    for (let i = 2; i <= changes + 1; i++) latencies.push(...(await change(server, watchers, i, 100)));
-    latencies.sort((a, b) => a - b);
-    const resident = residentMiB(server.runtimePid);
+    const service = new WatchedService(targetOf(server), SERVICES);
+    await service.create();
+    let resident: number | undefined;
+    const latencies = await deliveryTimes(service, watcherCount, () => (resident = residentMiB(server.runtimePid)));
     const p99 = quantile(latencies, 0.99);
-    for (const { socket } of watchers) socket.destroy();
     const what = `${String(watcherCount)} watchers, one Service changed ${String(changes)} times; from the request to the event`;
     const rows: BenchRow[] = [{ name: "watchers.deliveryP50", value: round(quantile(latencies, 0.5)), unit: "ms" }];
     rows.push(bounded("watchers.deliveryP99", p99, "ms", deliveryMsMax, what));
     if (resident !== undefined) rows.push(bounded("watchers.memory", resident, "MiB", residentMiBMax, "resident memory of the server"));
-    rows.push(...(await besideAStalledOne(server)));
+    rows.push(...(await besideAStalledOne(server, service)));
     return rows;
   });
 }
 
-async function besideAStalledOne(server: Server): Promise<BenchRow[]> {
-  const watchers = await openAll(server, besideStalled);
+async function besideAStalledOne(server: Server, service: WatchedService): Promise<BenchRow[]> {
+  const watchers = await Watchers.open(service, besideStalled);
   // Allocates everything that the measured part needs: the growth after that belongs to the stalled watcher.
-  let events = 0;
-  const round_ = async (rounds: number) => {
+  const deliver = async () => {
     const latencies: number[] = [];
-    for (let i = 0; i < rounds; i++) latencies.push(...(await change(server, watchers, ++events, largeChars)));
+    for (let i = 0; i < largeChanges; i++) latencies.push(...(await watchers.change(largeChars)));
     return latencies.sort((a, b) => a - b);
   };
-  const alone = await round_(largeChanges);
-  const [stalled] = await openAll(server, 1);
-  stalled?.socket.pause();
-  const { result: beside, growthMiB } = await growthDuring(server.runtimePid, () => round_(largeChanges));
+  const alone = await deliver();
+  const stalled = await Watchers.open(service, 1);
+  stalled.pause();
+  const { result: beside, growthMiB } = await growthDuring(server.runtimePid, deliver);
   const open = await openWatches(server);
-  stalled?.socket.destroy();
-  for (const { socket } of watchers) socket.destroy();
+  stalled.close();
+  watchers.close();
   const sent = `${String(largeChanges)} changes of ${String(largeChars / 1000)} kB to ${String(besideStalled)} watchers`;
   const rows: BenchRow[] = [
     { name: "watchers.aloneP99", value: round(quantile(alone, 0.99)), unit: "ms", note: sent },
@@ -111,33 +122,6 @@ async function besideAStalledOne(server: Server): Promise<BenchRow[]> {
   if (growthMiB !== undefined)
     rows.push(bounded("watchers.stalledGrowth", growthMiB, "MiB", growthMiBMax, "resident memory of the server"));
   return rows;
-}
-
-async function openAll(server: Server, count: number): Promise<Watcher[]> {
-  const late = sleep(openMsMax, undefined, { ref: false }).then(() => {
-    throw new Error("the watches did not open");
-  });
-  return Promise.race([Promise.all(Array.from({ length: count }, () => Watcher.open(server))), late]);
-}
-
-/** Changes the Service and waits until every watcher has the `events`-th change; milliseconds from the request to each arrival. */
-async function change(server: Server, watchers: readonly Watcher[], events: number, chars: number): Promise<number[]> {
-  const arrivals = watchers.map((watcher) => watcher.arrival(events));
-  const startedAt = performance.now();
-  const pad = `${String(events)} `.padEnd(chars, "x");
-  await send(server, "PATCH", `${SERVICES}/watched`, { metadata: { annotations: { pad } } });
-  const late = sleep(deliveryMsLimit, undefined, { ref: false }).then(() => {
-    throw new Error(`a change was not delivered to ${String(watchers.filter((watcher) => watcher.events < events).length)} watchers`);
-  });
-  const times = await Promise.race([Promise.all(arrivals), late]);
-  return times.map((time) => time - startedAt);
-}
-
-async function send(server: Server, method: string, path: string, body: unknown): Promise<void> {
-  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  const answer = await fetch(`${server.url}${path}`, { method, headers: { "Content-Type": type }, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${String(answer.status)} ${await answer.text()}`);
-  await answer.arrayBuffer();
 }
 
 /** How many watches the services store has open, as /metrics says. */

@@ -51,12 +51,13 @@ const LOOK_MS = 1_000;
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * The death at the n-th await of a cluster: of all objects, or of the called object, or of the one that waits for its disk. With `caller` an
+ * The death at the n-th await of a cluster, or at the first one with the name `place`: of all objects, or of the called object, or of the one that waits for its disk. With `caller` an
  * object dies at the n-th call that it makes, and the called one lives on. `before`: the call arrives when all is over (Watched.late). `after`:
  * nobody hears the answer.
  */
 export interface Death {
   nth: number;
+  place?: string;
   when: "before" | "after";
   who: "all" | "called" | "caller";
 }
@@ -226,7 +227,7 @@ export class Deaths {
           if (!caller) plan.watched.asked.add(what);
           // A stub from before the cluster was forgotten reaches nobody.
           const isCounted = caller && this.#plans.get(cluster) === plan && plan.isCounted(object);
-          const isLast = isCounted && ++plan.watched.calls === plan.death.nth && plan.death.who === "caller";
+          const isLast = isCounted && isDue(plan, ++plan.watched.calls, what) && plan.death.who === "caller";
           return isLast ? this.#callerDies(what, { plan, caller, call: () => send(target), late: async () => send(make()) }) : send(target);
         };
       },
@@ -262,7 +263,7 @@ export class Deaths {
     const { death, watched } = plan;
     // After the death of all objects no work continues.
     if (watched.at !== "" && death.who === "all") return this.#hang();
-    const isLast = plan.isCounted(object) && ++watched.awaits === death.nth && death.who !== "caller";
+    const isLast = plan.isCounted(object) && isDue(plan, ++watched.awaits, what) && death.who !== "caller";
     return isLast ? this.#die(what, ctx, call, plan) : call();
   }
 
@@ -286,6 +287,11 @@ export class Deaths {
     while (this.#undo.length > 0) await scheduler.wait(LOOK_MS);
     throw new Error("the test is over");
   }
+}
+
+/** Whether the death is at this await, the `count`-th. */
+function isDue({ death: { nth, place }, watched }: Plan, count: number, what: string): boolean {
+  return place === undefined ? count === nth : what === place && watched.at === "";
 }
 
 /** The prototype of a class and those above it, up to the platform's. */

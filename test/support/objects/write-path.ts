@@ -90,9 +90,11 @@ async function enumerate(path: WritePath, deaths: Deaths): Promise<string[]> {
   const { awaits = 0, calls = 0 } = undisturbed?.watched ?? {};
   const called: Case[] = [];
   for (const who of ["all", "called"] as const) called.push(...(await enumerateOf(path, deaths, { who, likely: awaits })));
+  called.push(...(await missed(path, deaths, { who: "called", among: called, wanted: path.awaits })));
   const callers = await enumerateOf(path, deaths, { who: "caller", likely: calls });
   const asked = new Set(called.flatMap(({ watched }) => [...watched.asked]));
   const byObjects = path.awaits.filter((place) => !place.endsWith(AT_DISK) && !asked.has(place));
+  callers.push(...(await missed(path, deaths, { who: "caller", among: callers, wanted: byObjects })));
   expect(places(callers), "calls whose caller has died").toEqual(expect.arrayContaining(byObjects));
   return places(called);
 }
@@ -112,6 +114,19 @@ async function enumerateOf(path: WritePath, deaths: Deaths, { who, likely }: Pic
     isReached = cases.some(({ death }) => death.nth === wave.at(-1));
   }
   return dead;
+}
+
+/** A call that depends on time, a fresh topology for one, shifts the numbers of those after it: what `among` does not have dies by its name. */
+async function missed(
+  path: WritePath,
+  deaths: Deaths,
+  { who, among, wanted }: Pick<Death, "who"> & { among: readonly Case[]; wanted: readonly string[] },
+): Promise<Case[]> {
+  const met = new Set(places(among));
+  const left = wanted.filter((place) => !met.has(place));
+  const named = left.flatMap((place) => (["before", "after"] as const).map((when) => ({ nth: 0, place, when, who })));
+  if (named.length === 0) return [];
+  return (await dyingTogether(path, deaths, named)).filter(({ watched }) => watched.at !== "");
 }
 
 function places(cases: readonly Case[]): string[] {

@@ -1,15 +1,16 @@
 /** The record of one cluster, in an object named by the cluster's name. A shell: the rules are in src/tenancy/cluster-record. */
 import { DurableObject } from "cloudflare:workers";
+import type { ControllerList } from "../src/core/config/controllers";
 import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
 import { listCopyKey, storeName } from "../src/api/store/list-copy";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
 import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
 import { clusterObjects } from "../src/tenancy/cluster-objects";
-import { noteBusy } from "./busy";
+import { noteBusy, noteControllers } from "./busy";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
-import { allStores, wipeable } from "./peers";
+import { allStores, recordedObject } from "./peers";
 import { setAlarm, systemClock, systemRecorder } from "./ports";
 import { sqlRecordStorage } from "./sql/cluster-record-sql";
 
@@ -28,7 +29,9 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
       recorder: systemRecorder({ object: `${name}/record` }),
       wakeAt: (atMs) => setAlarm(ctx.storage, atMs),
       objects: () => clusterObjects(CONTROLLERS.names),
-      wipe: (id, object, listed) => wipeable(env, id, object).wipe(listed),
+      wipe: (id, object, listed) => recordedObject(env, id, object).wipe(listed),
+      tell: (id, object, setting) => recordedObject(env, id, object).setControllers(setting),
+      noteControllers: (id, list) => noteControllers(env, id, list ? CONTROLLERS.off(list) : undefined),
       async forget(id) {
         const copies = allStores(env, id).map(({ definition }) => listCopyKey(storeName(id, definition)));
         const keys = [directoryKey(id), busyKey("minute", id), busyKey("hour", id), topologyCopyKey(id), ...copies];
@@ -46,6 +49,10 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
 
   open(): Promise<{ state: ClusterState; opened: boolean }> {
     return this.#brain.open();
+  }
+
+  setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {
+    return this.#brain.setControllers(list);
   }
 
   remove(): Promise<ClusterState> {

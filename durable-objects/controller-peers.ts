@@ -1,12 +1,14 @@
 /** The objects of a cluster as its controllers call them. */
 import type { Namespace } from "../src/api/meta/kubernetes";
 import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
-import type { ControllerSetting } from "./controllers";
+import type { ControllerName, ControllerSetting } from "./controllers";
 import type { Env } from "./env";
-import { allStores, coordinator, eventsStore, ipAddressesStore, namespacesStore, owner, servicesStore } from "./peers";
+import { allStores, controller, coordinator, eventsStore, ipAddressesStore, namespacesStore, owner, servicesStore } from "./peers";
 
-export function controllerPeers(env: Env, cluster: string): ControllerSetting["peers"] {
+/** `others`: the cluster's other controllers that are switched on. */
+export function controllerPeers(env: Env, cluster: string, others: () => ControllerName[]): ControllerSetting["peers"] {
   return {
+    others: () => others().map((name) => controller(env, cluster, name)),
     stores: () => allStores(env, cluster),
     namespaces: () => namespacesStore(env, cluster),
     async listNamespaces(request) {

@@ -1,30 +1,23 @@
 /** A controller of one cluster, named `<cluster>/controllers/<name>`. A shell: the loop is src/controllers/controller, the table is controllers.ts. */
 import { DurableObject } from "cloudflare:workers";
+import type { ControllersSetting } from "../src/core/config/controllers";
 import type { Settings } from "../src/core/config/settings";
-import type { Wipeable } from "../src/tenancy/rpc";
+import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { RepairControllerRpc, RepairCounts } from "../src/addresses/rpc/repair";
 import type { ControllerRpc } from "../src/api/rpc/store";
 import { type ControllerBrain, CONTROLLERS } from "./controllers";
 import { configOf, type Env } from "./env";
 import { controllerPeers } from "./controller-peers";
+import { CONTROLLER_MIGRATIONS, controllerTables } from "./controller-tables";
 import { systemClock, systemRecorder } from "./ports";
-import { GARBAGE_COLLECTION_SCHEMA, sqlGraphStorage } from "./sql/garbage-collection-sql";
-import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
-import { migrate, type Migration } from "./sql/migrate";
-import { REPAIR_SCHEMA, REPAIR_SETTINGS_SCHEMA, REPAIR_TRIES_SCHEMA, sqlRepairStorage, sqlSettingsStorage } from "./sql/repair-sql";
+import { objectName } from "./sql/identity-sql";
+import { migrate } from "./sql/migrate";
+import { type ObjectSwitches, objectSwitches } from "./switches";
 import { restart, wipe } from "./wipe";
 
-/** The tables of all controllers: an object has them all, and uses its own. */
-export const CONTROLLER_MIGRATIONS: readonly Migration[] = [
-  { id: 1, sql: IDENTITY_SCHEMA },
-  { id: 2, sql: GARBAGE_COLLECTION_SCHEMA },
-  { id: 3, sql: REPAIR_SCHEMA },
-  { id: 4, sql: REPAIR_SETTINGS_SCHEMA },
-  { id: 5, sql: REPAIR_TRIES_SCHEMA },
-];
-
-export class Controller extends DurableObject<Env> implements ControllerRpc, RepairControllerRpc, Wipeable {
+export class Controller extends DurableObject<Env> implements ControllerRpc, RepairControllerRpc, SwitchedObject, Wipeable {
   readonly #brain: ControllerBrain;
+  readonly #switches: ObjectSwitches;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -32,14 +25,18 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
     migrate(storage, CONTROLLER_MIGRATIONS, systemClock.now());
     const name = objectName(ctx);
     const cluster = name.slice(0, name.indexOf("/"));
+    const own = CONTROLLERS.named(name);
+    const switches = (this.#switches = objectSwitches(storage, env));
     this.#brain = CONTROLLERS.make(name, {
       cluster,
       clock: systemClock,
       recorder: systemRecorder({ object: name }),
       config: () => configOf(env),
-      peers: controllerPeers(env, cluster),
-      tables: { graph: sqlGraphStorage(storage), repair: sqlRepairStorage(storage), settings: sqlSettingsStorage(storage) },
+      peers: controllerPeers(env, cluster, () => CONTROLLERS.names.filter((other) => other !== own && switches.isOn(other))),
+      tables: controllerTables(storage),
       wakeAt: (atMs) => storage.setAlarm(atMs),
+      cancelAlarm: () => storage.deleteAlarm(),
+      isOn: () => switches.isOn(own),
       background: (work) => ctx.waitUntil(work),
       restart: (reason) => void restart(ctx, reason),
     });
@@ -59,6 +56,11 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
 
   repairCounts(): Promise<RepairCounts> {
     return this.#asked("repairCounts")();
+  }
+
+  async setControllers(setting: ControllersSetting): Promise<void> {
+    this.#switches.set(setting);
+    await this.#brain.switched?.();
   }
 
   wipe(): Promise<string[]> {

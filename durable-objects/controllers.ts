@@ -2,12 +2,13 @@
 import { repairController, type RepairSetting } from "../src/addresses/repair/cluster-repair";
 import type { RepairControllerRpc } from "../src/addresses/rpc/repair";
 import type { ControllerRpc } from "../src/api/rpc/store";
+import type { Controller } from "../src/controllers/controller";
 import { ControllerTable } from "../src/controllers/controller-table";
 import { garbageCollectionController, type GarbageCollectionSetting } from "../src/controllers/garbage-collection-controller";
 import { namespacesController, type NamespacesSetting } from "../src/controllers/namespaces-controller";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
-export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<RepairControllerRpc>;
+export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<RepairControllerRpc & Pick<Controller, "switched">>;
 export type ControllerName = "namespaces" | "garbage-collection" | "repair";
 /** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
 export type ControllerSetting = NamespacesSetting & GarbageCollectionSetting & RepairSetting;

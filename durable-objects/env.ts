@@ -16,6 +16,7 @@ export interface Env {
   APISERVER_LEASE_DURATION_SECONDS?: string;
   APISERVER_LEASE_RENEW_SECONDS?: string;
   MAX_ENDPOINTS_PER_SLICE?: string;
+  CONTROLLERS?: string;
   MAX_REQUESTS_INFLIGHT?: string;
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */

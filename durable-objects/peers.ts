@@ -4,7 +4,7 @@
  */
 import type { ResourceDefinition } from "../src/api/registry/resource";
 import { type StoredResource, storedDefinitions } from "../src/api/registry/all";
-import type { ClusterRecordRpc, Wipeable } from "../src/tenancy/rpc";
+import type { ClusterRecordRpc, SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
@@ -13,6 +13,7 @@ import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
 import { parseStoreName, storeName } from "../src/api/store/list-copy";
+import type { NamespaceContent } from "../src/controllers/namespaces/namespace-deletion";
 import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { ControllerName } from "./controllers";
 import type { Env } from "./env";
@@ -68,6 +69,20 @@ export function allStores(
   return storedDefinitions.map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
 }
 
+/** Every store of namespaced objects as the end of a namespace calls it. */
+export function namespaceContent(env: Env, cluster: string): NamespaceContent[] {
+  return allStores(env, cluster).flatMap(({ definition: { group, namespaced, resource }, store }) =>
+    namespaced
+      ? {
+          group,
+          resource,
+          close: (name, uid) => store().closeNamespace(name, uid),
+          empty: (name, uid) => store().emptyNamespace(name, uid),
+        }
+      : [],
+  );
+}
+
 export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc & RepairedServices & AuditedStore & ObjectFeed> {
   return storeStub<ServicesStoreRpc & RepairedServices & AuditedStore & ObjectFeed>(env, cluster, { group: "", resource: "services" });
 }
@@ -110,14 +125,14 @@ export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> 
   return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
 }
 
-/** One object of the cluster of this id, for the end of the cluster. */
-export function wipeable(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable> {
+/** One object of the cluster of this id, as the cluster's record calls it. Owners answer `wipe` alone. */
+export function recordedObject(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable & SwitchedObject> {
   switch (kind) {
     case "controller":
-      return stubOf<Wipeable>(env.CONTROLLER, `${id}/controllers/${name}`);
+      return stubOf<Wipeable & SwitchedObject>(env.CONTROLLER, `${id}/controllers/${name}`);
     case "owner":
-      return stubOf<Wipeable>(env.SERVICE_CIDR, `${id}/${name}`);
+      return stubOf<Wipeable & SwitchedObject>(env.SERVICE_CIDR, `${id}/${name}`);
     case "store":
-      return storeStub<Wipeable>(env, id, parseStoreName(`${id}/${name}`));
+      return storeStub<Wipeable & SwitchedObject>(env, id, parseStoreName(`${id}/${name}`));
   }
 }

@@ -1,5 +1,5 @@
 /** The store of one plain resource, named `<cluster>/<resource>.<group>`. A shell: the rules are in src/controllers/plain-store. */
-import { PlainStore } from "../src/controllers/plain-store";
+import { PlainStore, type PlainStorePeers } from "../src/controllers/plain-store";
 import { qualifiedResource } from "../src/api/meta/status";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
@@ -8,7 +8,7 @@ import type { Wipeable } from "../src/tenancy/rpc";
 import { collectionResponse } from "./collection-response";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
-import { allStores, controller } from "./peers";
+import { controller, namespaceContent } from "./peers";
 import { shellOf, STORE_METHODS } from "./shell";
 import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
@@ -21,18 +21,15 @@ export class ResourceStore
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);
-    const { cluster, definition } = setting;
-    const peers = {
+    const { cluster, definition, switches } = setting;
+    const followers = CONTROLLERS.followersOf(qualifiedResource(definition));
+    const peers: PlainStorePeers = {
       ...setting.peers,
-      followers: () => CONTROLLERS.followersOf(qualifiedResource(definition)).map((name) => controller(env, cluster, name)),
-      closeNamespace: ({ name, uid }: { name: string; uid: string }) =>
-        Promise.all(
-          allStores(env, cluster).flatMap(({ definition: { namespaced }, store }) =>
-            namespaced ? [store().closeNamespace(name, uid)] : [],
-          ),
-        ),
+      followers: () => followers.filter((name) => switches.isOn(name)).map((name) => controller(env, cluster, name)),
+      content: () => namespaceContent(env, cluster),
+      endsNamespaces: () => switches.isOn("namespaces"),
     };
-    super(ctx, env, new PlainStore({ ...setting, peers }));
+    super(ctx, env, new PlainStore({ ...setting, peers, isFollowed: followers.length > 0 }));
   }
 
   override fetch(request: Request): Promise<Response> {

@@ -53,5 +53,6 @@ export const STORE_METHODS = [
   "compact",
   "endWatches",
   "counters",
+  "setControllers",
   "wipe",
 ] as const;

@@ -11,6 +11,7 @@ import { publications } from "./publications";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store-sql";
+import { type ObjectSwitches, objectSwitches } from "./switches";
 import { wipe } from "./wipe";
 
 /** The first steps of every store's schema; a class with more tables appends its own. */
@@ -19,6 +20,7 @@ export const STORE_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SC
 export interface StoreSetting extends ClusterStorePorts {
   config: Config;
   peers: StorePeers;
+  switches: ObjectSwitches;
   setAlarm(atMs: number): void;
 }
 
@@ -36,6 +38,7 @@ export function openStore(
   const definition = definitionOf(group, resource);
   if (!definition) throw new Error(`no resource ${resource} in group ${group}`);
   const config = configOf(env);
+  const switches = objectSwitches(storage, env);
   return {
     cluster,
     definition,
@@ -50,9 +53,11 @@ export function openStore(
     publications: publications(storage, env),
     peers: {
       namespace: (namespace) => namespacesStore(env, cluster).get({ namespace: "", name: namespace }, ""),
-      garbageCollector: () => controller(env, cluster, "garbage-collection"),
+      garbageCollector: () => (switches.isOn("garbage-collection") ? controller(env, cluster, "garbage-collection") : undefined),
     },
-    noteBusy: (rhythm) => noteBusy(env, cluster, rhythm),
+    switches,
+    controllersSet: (setting) => switches.set(setting),
+    noteBusy: (rhythm) => noteBusy(env, cluster, rhythm, switches.off),
     setAlarm: (atMs) => setAlarm(storage, atMs),
     end: () => wipe(ctx),
   };

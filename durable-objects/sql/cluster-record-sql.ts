@@ -1,5 +1,5 @@
 /** Schema and statements of a cluster's record. */
-import type { ClusterObject, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
+import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
 import { hasTables, migrate, type Migration } from "./migrate";
 
 const CLUSTER_RECORD_SCHEMA = `
@@ -21,6 +21,9 @@ const CLUSTER_RECORD_SCHEMA = `
    ) STRICT;`;
 
 export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CLUSTER_RECORD_SCHEMA }];
+
+/** Beside the tables: one value, which releases without it leave alone. */
+const CONTROLLERS_KEY = "controllers";
 
 type Row = Record<string, SqlStorageValue>;
 
@@ -62,6 +65,9 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
         deletedAt,
       );
     },
+
+    controllersLoad: () => storage.kv.get<ControllersRow>(CONTROLLERS_KEY),
+    controllersSave: (row) => storage.kv.put(CONTROLLERS_KEY, row),
 
     objectsAdd(objects) {
       for (const { kind, name } of objects) {

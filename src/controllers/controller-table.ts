@@ -2,11 +2,14 @@
  * The controllers of a cluster, by the last part of their object's name. A controller is one entry: the resources whose changes ask for a pass, and how
  * it is made of its setting. Objects and the simulation make them from one table.
  */
+import { type ControllerList, isControllerEnabled, SERVICE_CIDR_CONTROLLER, type UpstreamController } from "../core/config/controllers";
 
 /** `Setting`: what the controller has of its object. `Brain`: the controller as its object calls it. */
 export interface ControllerEntry<Setting, Brain> {
   /** qualified resources: every change of a stored object of them asks for a pass */
   follows: readonly string[];
+  /** kube-controller-manager's name of it, by which it is switched off; absent = kube-apiserver runs it, so it has no switch */
+  upstream?: UpstreamController;
   make(setting: Setting): Brain;
 }
 
@@ -22,10 +25,32 @@ export class ControllerTable<Name extends string, Setting, Brain> {
     return this.names.filter((name) => this.entries[name].follows.includes(qualifiedResource));
   }
 
+  /** Whether a controller runs in a cluster with this list. */
+  isOn(name: Name, list: ControllerList): boolean {
+    const { upstream } = this.entries[name];
+    return upstream === undefined || isControllerEnabled(list, upstream);
+  }
+
+  /** The controllers that do not run in a cluster with this list. */
+  off(list: ControllerList): Name[] {
+    return this.names.filter((name) => !this.isOn(name, list));
+  }
+
+  /** Upstream's names of the controllers with a switch that run in a cluster with this list, in alphabetical order. */
+  running(list: ControllerList): UpstreamController[] {
+    const switched = this.names.flatMap((name) => this.entries[name].upstream ?? []);
+    return [...switched, SERVICE_CIDR_CONTROLLER].filter((upstream) => isControllerEnabled(list, upstream)).sort();
+  }
+
   /** The controller of an object's name, as `default/controllers/repair`. Throws for any other name. */
   make(objectName: string, setting: Setting): Brain {
+    return this.entries[this.named(objectName)].make(setting);
+  }
+
+  /** Which controller an object's name stands for. Throws for a name that is none of a controller. */
+  named(objectName: string): Name {
     const name = this.names.find((one) => one === objectName.slice(objectName.lastIndexOf("/") + 1));
     if (!name) throw new Error(`no controller ${objectName}`);
-    return this.entries[name].make(setting);
+    return name;
   }
 }

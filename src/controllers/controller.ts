@@ -5,6 +5,7 @@
  * - A pass that leaves work, or fails, is repeated by the alarm: first after RETRY_BASE_MS, then after twice as long, up to RETRY_MAX_MS.
  * - A crash in a pass loses the pass and nothing else: a pass takes no input, so the next poke, alarm or cron does the work.
  * - An alarm that cannot be set is logged. The next pass is cron's then.
+ * - While the controller is switched off, nothing begins a pass. A pass under way when that happens is the last one. Switched on, it looks at everything.
  * - A pass that does not end in PASS_MAX_MS is taken for hung. Its object restarts, and the alarm asks the new one for a pass.
  */
 import type { Clock, Recorder } from "../core/base/ports";
@@ -42,6 +43,10 @@ export interface ControllerPorts {
   recorder: Recorder;
   /** sets the object's alarm, in milliseconds since the epoch; rejects when it cannot be set */
   wakeAt(atMs: number): Promise<void>;
+  /** removes the object's alarm */
+  cancelAlarm(): Promise<void>;
+  /** whether the controller is switched on now */
+  isOn(): boolean;
   /** keeps the object alive until the work is done */
   background(work: Promise<void>): void;
   /** Ends the object, whose next call or alarm starts it anew, after what it has stored is safe. The only way to end a hung pass. */
@@ -62,6 +67,7 @@ export class Controller implements ControllerRpc {
 
   /** Asks for a pass because something changed. Answers at once; the pass goes on behind it. */
   poke(): Promise<void> {
+    if (!this.ports.isOn()) return Promise.resolve();
     this.#attempt = 0;
     this.ports.background(this.#pass());
     return Promise.resolve();
@@ -75,8 +81,14 @@ export class Controller implements ControllerRpc {
 
   /** The object's alarm rang. Resolves when the pass is over, and never rejects. */
   async alarm(): Promise<void> {
+    if (!this.ports.isOn()) return;
     this.#isDue = true;
     await this.#pass();
+  }
+
+  /** To be called when the controller was switched on or off. */
+  async switched(): Promise<void> {
+    await (this.ports.isOn() ? this.ask() : this.ports.cancelAlarm());
   }
 
   /** A call during a pass asks for another pass behind it. Never rejects. */
@@ -106,7 +118,8 @@ export class Controller implements ControllerRpc {
       const { left, againAt } = result;
       const retryAt = clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt);
       this.#attempt = left ? this.#attempt + 1 : 0;
-      if (left) await this.#wakeAt(retryAt);
+      if (!this.ports.isOn()) this.#pokedMeanwhile = false;
+      else if (left) await this.#wakeAt(retryAt);
       else if (againAt !== undefined) await this.#wakeAt(Math.max(againAt, clock.now() + RETRY_BASE_MS));
       cancel();
       isOver = true;

@@ -14,6 +14,7 @@ export interface GarbageCollectionSetting extends ControllerPorts {
 
 export const garbageCollectionController: ControllerEntry<GarbageCollectionSetting, Controller> = {
   follows: [],
+  upstream: "garbage-collector-controller",
   make(setting) {
     const { clock, recorder, peers, tables } = setting;
     return new Controller(setting, garbageCollectionPass({ clock, recorder, storage: tables.graph, stores: peers.stores() }));

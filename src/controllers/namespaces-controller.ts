@@ -23,6 +23,7 @@ export interface NamespacesSetting extends ControllerPorts {
 
 export const namespacesController: ControllerEntry<NamespacesSetting, Controller> = {
   follows: ["namespaces"],
+  upstream: "namespace-controller",
   make(setting) {
     const { clock, recorder, peers } = setting;
     const namespaced = peers.stores().filter(({ definition }) => definition.namespaced);

@@ -10,18 +10,29 @@ import type { StoreExtension } from "../api/store/extension";
 import { namespaceRange } from "../api/store/keys";
 import { isExpired } from "./event-expiry";
 import { closingNamespaces } from "./namespaces/namespace-closing";
-import type { TerminatingNamespace } from "./namespaces/namespace-deletion";
+import {
+  closeEverywhere,
+  emptyEverywhere,
+  type EmptyingProgress,
+  type NamespaceContent,
+  type TerminatingNamespace,
+} from "./namespaces/namespace-deletion";
+import { fencingNamespaces } from "./namespaces/namespace-fence";
 
 /** Whom a plain store calls. Each function answers for one call. */
 export interface PlainStorePeers extends StorePeers {
-  /** the controllers that want to hear of every change of the resource */
+  /** the controllers that want to hear of every change of the resource and are switched on */
   followers(): readonly ControllerRpc[];
-  /** closes the namespace in every store of namespaced objects */
-  closeNamespace(namespace: TerminatingNamespace): Promise<unknown>;
+  /** every store of namespaced objects */
+  content(): readonly NamespaceContent[];
+  /** whether the cluster's own controller empties and ends namespaces */
+  endsNamespaces(): boolean;
 }
 
 export interface PlainStorePorts extends ClusterStorePorts {
   peers: PlainStorePeers;
+  /** some controller follows the resource, although it may be switched off now */
+  isFollowed: boolean;
 }
 
 export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fetch"> {
@@ -38,10 +49,13 @@ export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fe
   }
 }
 
-function extensionOf({ clock, definition, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
-  const followed = peers.followers().length > 0 ? poking(peers) : undefined;
+function extensionOf({ clock, definition, isFollowed, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
+  const followed = isFollowed ? poking(peers) : undefined;
   if (definition.resource !== "namespaces") return followed;
-  return closingNamespaces({ clock, close: (namespace) => peers.closeNamespace(namespace) }, followed);
+  const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(peers.content(), namespace);
+  const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(peers.content(), namespace);
+  const closing = closingNamespaces({ clock, close }, followed);
+  return fencingNamespaces({ clock, isNeeded: () => !peers.endsNamespaces(), fence }, closing);
 }
 
 /** Pokes the followers after every turn that changed a stored object; a lost poke is made up for by cron. */

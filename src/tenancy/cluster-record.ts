@@ -1,5 +1,5 @@
 /**
- * The record of one cluster name: whether the cluster exists, which life of the name it is, and a deletion under way.
+ * The record of one cluster name: whether the cluster exists, which life of the name it is, its list of controllers, and a deletion under way.
  *
  *   absent ── open ──► active ── remove ──► deleting ── every object wiped, keys forgotten ──► absent, of the next life
  *
@@ -8,22 +8,27 @@
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
  *   late call, and no late call brings data back.
+ * - A list of controllers is stored, then told to every object. Who has not heard is told again by the alarm. Stores hear first: when a controller begins
+ *   to look at everything, no store leaves out a poke any more.
  */
 import { inParallel } from "../core/base/in-parallel";
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
+import type { ControllerList, ControllersSetting } from "../core/config/controllers";
 import { CLUSTER_GONE, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState } from "./rpc";
 import { clusterId } from "./cluster-id";
-import type { ClusterObject, RecordRow, RecordStorage } from "./record-storage";
+import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "./record-storage";
 
-/** Objects wiped at the same time: enough to be quick, few enough for the connections that one invocation may have open. */
-const WIPED_TOGETHER = 6;
+/** Objects called at the same time: enough to be quick, few enough for the connections that one invocation may have open. */
+const CALLED_TOGETHER = 6;
 /** Objects of one run, within the calls that one invocation may make; the alarm begins the next run. */
 const WIPED_PER_RUN = 300;
 /** How often an object may name further owners. Ranges that are made during the deletion have new ones. */
 const LISTINGS_MAX = 20;
 /** Dropping many rows takes longer than a usual call. */
 const WIPE_TIMEOUT_MS = 30_000;
+/** An object that is called for the first time makes its tables. */
+const TELL_TIMEOUT_MS = 5_000;
 const DIRECTORY_TIMEOUT_MS = 5_000;
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
@@ -38,6 +43,10 @@ export interface RecordPorts {
   objects(): readonly ClusterObject[];
   /** `Wipeable.wipe` of one object */
   wipe(id: string, object: ClusterObject, listed: string[]): Promise<string[]>;
+  /** `SwitchedObject.setControllers` of one object */
+  tell(id: string, object: ClusterObject, setting: ControllersSetting): Promise<void>;
+  /** notes in the directory which controllers cron is not to call */
+  noteControllers(id: string, list: ControllerList | null): Promise<void>;
   /** removes what the directory has under the id, copies included */
   forget(id: string): Promise<void>;
   /** whether the directory knows a cluster of this id */
@@ -55,9 +64,11 @@ export class ClusterRecord implements ClusterRecordRpc {
     private readonly ports: RecordPorts,
   ) {}
 
-  /** To be called when the object starts: a deletion continues, also without its alarm (rule 19). */
+  /** To be called when the object starts: its work continues, also without its alarm (rule 19). */
   resume(): void {
-    if (this.ports.storage.load()?.phase === "deleting") this.ports.wakeAt(this.ports.clock.now());
+    const { storage, clock } = this.ports;
+    const phase = storage.load()?.phase;
+    if (phase === "deleting" || (phase === "active" && this.#untold())) this.ports.wakeAt(clock.now());
   }
 
   async look(): Promise<ClusterState> {
@@ -73,6 +84,22 @@ export class ClusterRecord implements ClusterRecordRpc {
     const opened = !row || row.phase === "absent";
     if (opened) storage.save({ name, life: row?.life ?? 1, phase: "active", createdAt: clock.now(), deletedAt: 0 });
     return { state: this.#stateOf(storage.load()), opened };
+  }
+
+  async setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {
+    const { storage, clock } = this.ports;
+    await this.#learn();
+    const row = storage.load();
+    if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
+    const stored = storage.controllersLoad();
+    if ((stored?.list ?? null)?.join() !== list?.join()) {
+      storage.controllersSave({ version: (stored?.version ?? 0) + 1, list, isTold: false });
+      // After a crash from here on the alarm goes on.
+      this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
+    }
+    const untold = this.#untold();
+    if (untold) await this.#tell(clusterId(this.name, row.life), untold);
+    return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
   }
 
   async remove(): Promise<ClusterState> {
@@ -121,13 +148,15 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (!row || row.phase === "absent") return { phase: "absent" };
     const { phase, createdAt, deletedAt } = row;
     const id = clusterId(this.name, row.life);
-    if (phase === "active") return { phase, id, createdAt };
+    if (phase === "active") return { phase, id, createdAt, controllers: this.ports.storage.controllersLoad()?.list ?? null };
     return { phase, id, createdAt, deletedAt, ...this.ports.storage.objectCounts() };
   }
 
   async #run(): Promise<void> {
     const { storage, clock, recorder } = this.ports;
     const row = storage.load();
+    const untold = this.#untold();
+    if (row?.phase === "active" && untold) return this.#tellAgain(clusterId(this.name, row.life), untold);
     if (row?.phase !== "deleting") return;
     const id = clusterId(this.name, row.life);
     let failures = 0;
@@ -137,6 +166,8 @@ export class ClusterRecord implements ClusterRecordRpc {
         await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.forget(id));
         storage.transaction(() => {
           storage.objectsClear();
+          const controllers = storage.controllersLoad();
+          if (controllers) storage.controllersSave({ version: controllers.version + 1, list: null, isTold: true });
           storage.save({ ...row, life: row.life + 1, phase: "absent", createdAt: 0, deletedAt: 0 });
         });
         recorder.log("info", "cluster deleted", { id });
@@ -153,11 +184,48 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (failures > 0) this.ports.noteBusy(id);
   }
 
+  /** The setting of which some object may not have heard. */
+  #untold(): ControllersRow | undefined {
+    const row = this.ports.storage.controllersLoad();
+    return row?.isTold === false ? row : undefined;
+  }
+
+  async #tellAgain(id: string, row: ControllersRow): Promise<void> {
+    if (await this.#tell(id, row)) this.#attempt = 0;
+    else this.ports.wakeAt(this.ports.clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
+  }
+
+  /** Tells every object, then cron. Whether all have heard; each that has not was logged. */
+  async #tell(id: string, row: ControllersRow): Promise<boolean> {
+    const { storage, clock, recorder } = this.ports;
+    const setting = { version: row.version, list: row.list };
+    const told = async (what: string, call: Promise<void>): Promise<boolean> => {
+      try {
+        await withTimeout(clock, TELL_TIMEOUT_MS, call);
+        return true;
+      } catch (error) {
+        recorder.log("warn", "an object has not heard of its controllers", { id, object: what, error: String(error) });
+        return false;
+      }
+    };
+    let isTold = true;
+    const objects = this.ports.objects();
+    for (const stage of [objects.filter(({ kind }) => kind === "store"), objects.filter(({ kind }) => kind === "controller")]) {
+      await inParallel(stage, CALLED_TOGETHER, async (object) => {
+        if (!(await told(object.name, this.ports.tell(id, object, setting)))) isTold = false;
+      });
+    }
+    isTold &&= await told("directory", this.ports.noteControllers(id, row.list));
+    // Another setting may have come meanwhile.
+    if (isTold && storage.controllersLoad()?.version === row.version) storage.controllersSave({ ...row, isTold });
+    return isTold;
+  }
+
   /** Wipes the objects in their order, a few at a time. A failure stops no other object. Answers the number of failures. */
   async #wipeSome(id: string): Promise<number> {
     const { storage, recorder } = this.ports;
     let failures = 0;
-    await inParallel(storage.objectsLeft(WIPED_PER_RUN), WIPED_TOGETHER, async (object) => {
+    await inParallel(storage.objectsLeft(WIPED_PER_RUN), CALLED_TOGETHER, async (object) => {
       try {
         await this.#wipeOne(id, object);
         storage.objectWiped(object);

@@ -1,4 +1,5 @@
 /** Rows of a cluster's record. */
+import type { ControllersSetting } from "../core/config/controllers";
 
 /** `phase` "absent": the cluster of `life` is still to come. Times in milliseconds since the epoch. */
 export interface RecordRow {
@@ -16,11 +17,19 @@ export interface ClusterObject {
   name: string;
 }
 
+/** The controllers of the cluster. `isTold`: every object of the cluster has heard of this version. */
+export interface ControllersRow extends ControllersSetting {
+  isTold: boolean;
+}
+
 /** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. Reading makes no tables. */
 export interface RecordStorage {
   transaction<T>(work: () => T): T;
   load(): RecordRow | undefined;
   save(row: RecordRow): void;
+  /** undefined = nothing was ever set */
+  controllersLoad(): ControllersRow | undefined;
+  controllersSave(row: ControllersRow): void;
   /** adds objects to wipe; known ones stay as they are */
   objectsAdd(objects: readonly ClusterObject[]): void;
   objectWiped(object: ClusterObject): void;

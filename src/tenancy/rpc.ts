@@ -1,4 +1,5 @@
-/** Calls about the beginning and the end of a cluster: to its record, and to each of its objects. */
+/** Calls about a cluster as a whole, its beginning, its end and its controllers: to its record, and to each of its objects. */
+import type { ControllerList, ControllersSetting } from "../core/config/controllers";
 
 /** The error text of every call to an object of a deleted cluster, whichever method it names. Errors cross RPC as their text. */
 export const CLUSTER_GONE = "this cluster has been deleted";
@@ -6,10 +7,13 @@ export const CLUSTER_GONE = "this cluster has been deleted";
 /** The error text of a call to the record, followed by the cause, while the directory does not answer. The call may be repeated later. */
 export const DIRECTORY_SILENT = "the directory of clusters does not answer";
 
-/** `id` names the objects of one life of the cluster (tenancy/cluster-id). Times in milliseconds since the epoch. */
+/**
+ * `id` names the objects of one life of the cluster (tenancy/cluster-id). Times in milliseconds since the epoch. `controllers`: the cluster's own list;
+ * null = the variable counts.
+ */
 export type ClusterState =
   | { phase: "absent" }
-  | { phase: "active"; id: string; createdAt: number }
+  | { phase: "active"; id: string; createdAt: number; controllers: ControllerList | null }
   /** `wiped` of `objects` are done; more may become known on the way */
   | { phase: "deleting"; id: string; createdAt: number; deletedAt: number; objects: number; wiped: number };
 
@@ -18,10 +22,21 @@ export interface ClusterRecordRpc {
   look(): Promise<ClusterState>;
   /** makes the cluster if it is absent; one that is being deleted stays so. `opened` = by this call */
   open(): Promise<{ state: ClusterState; opened: boolean }>;
+  /**
+   * Gives an active cluster a list of its own, or with null the variable's again. Durable when it answers. `isTold`: every object of the cluster has
+   * heard of it; otherwise the record goes on telling them.
+   */
+  setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }>;
   /** begins the deletion of an active cluster; durable when it answers */
   remove(): Promise<ClusterState>;
   /** called by cron, which found the objects of `id` gone: continues the deletion, or removes the keys of a finished one */
   carryOn(id: string): Promise<void>;
+}
+
+/** An object that has a controller or wakes controllers: every store and every controller. */
+export interface SwitchedObject {
+  /** takes the setting unless a newer one is known; durable when it answers */
+  setControllers(setting: ControllersSetting): Promise<void>;
 }
 
 /** What every object of a cluster has for its end. */

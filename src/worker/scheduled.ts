@@ -7,7 +7,8 @@ import { inParallel } from "../core/base/in-parallel";
 import { definitions, storedResource } from "../api/registry/all";
 import { settingsOf } from "../core/config/settings";
 import { configOf } from "./routing/config-guard";
-import { noteBusy } from "../../durable-objects/busy";
+import { type DirectoryFacts, noteBusy } from "../../durable-objects/busy";
+import { type ControllerName, CONTROLLERS } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
 import {
   clusterRecord,
@@ -28,6 +29,8 @@ import { call, ClusterGone } from "./routing/call";
 /** One call to one object of a cluster. */
 interface Task {
   what: string;
+  /** the controller that it wakes: left out where that is switched off */
+  wakes?: ControllerName;
   run(env: Env, cluster: string): Promise<void>;
 }
 
@@ -36,11 +39,13 @@ const MAINTAIN_ADDRESSES: Task = { what: "ipaddresses.maintain", run: (env, clus
 const MAINTAIN_COORDINATOR: Task = { what: "coordinator.maintain", run: (env, cluster) => coordinator(env, cluster).maintain() };
 const COLLECT_GARBAGE: Task = {
   what: "garbage-collection.poke",
+  wakes: "garbage-collection",
   run: (env, cluster) => controller(env, cluster, "garbage-collection").poke(),
 };
 /** After a lost poke, or a pass that a crash ended, the deletion of a namespace continues here. */
 const DELETE_NAMESPACES: Task = {
   what: "namespaces.poke",
+  wakes: "namespaces",
   run: (env, cluster) => controller(env, cluster, "namespaces").poke(),
 };
 const REPAIR: Task = {
@@ -97,20 +102,23 @@ const STORED_CURSOR = /^(?:(\d+) )?(.*)$/s;
 export async function runScheduled(cron: string, env: Env): Promise<void> {
   const job = JOBS[cron];
   if (!job) return log("warn", "unknown cron", { cron });
-  if (!configOf(env).ok) return;
+  const config = configOf(env);
+  if (!config.ok) return;
+  const byVariable = CONTROLLERS.off(config.value.controllers);
   const startedAt = Date.now();
   const [busy, next] = await Promise.all([
     pageOf(env, { prefix: busyPrefix(job.rhythm), limit: CRON_CLUSTERS_MAX, cursorKey: `cron/cursor/${job.name}/busy` }),
     pageOf(env, { prefix: DIRECTORY_PREFIX, limit: CRON_IDLE_CLUSTERS, cursorKey: `cron/cursor/${job.name}/all` }),
   ]);
   const part = job.parts[next.round % job.parts.length] ?? [];
-  const visits = new Map(next.clusters.map((cluster) => [cluster, part]));
+  const visits = new Map(next.clusters.map(({ id, off }) => [id, { tasks: part, off }]));
   const visited = job.coveredEachMinute && busy.isWhole ? [] : busy.clusters;
-  for (const cluster of visited) visits.set(cluster, job.parts.flat());
+  for (const { id, off } of visited) visits.set(id, { tasks: job.parts.flat(), off: off ?? visits.get(id)?.off });
   let errors = busy.errors + next.errors;
-  await inParallel([...visits], CRON_CONCURRENCY, async ([cluster, tasks]) => {
-    const failed = await runTasks(tasks, env, cluster);
-    if (failed > 0) noteBusy(env, cluster, job.rhythm);
+  await inParallel([...visits], CRON_CONCURRENCY, async ([cluster, { tasks, off }]) => {
+    const isOn = ({ wakes }: Task): boolean => wakes === undefined || !(off ?? byVariable).includes(wakes);
+    const failed = await runTasks(tasks.filter(isOn), env, cluster);
+    if (failed > 0) noteBusy(env, cluster, job.rhythm, off);
     errors += failed;
   });
   log(errors > 0 ? "warn" : "debug", "cron job finished", {
@@ -141,7 +149,8 @@ async function runTasks(tasks: readonly Task[], env: Env, cluster: string): Prom
 }
 
 interface Page {
-  clusters: string[];
+  /** `off`: the controllers that a list of the cluster's own switches off; undefined = the variable counts there */
+  clusters: { id: string; off: readonly ControllerName[] | undefined }[];
   /** which one through the whole directory this is */
   round: number;
   /** whether the batch holds every cluster of the directory */
@@ -156,13 +165,14 @@ async function pageOf(env: Env, { prefix, limit, cursorKey }: { prefix: string; 
     const stored = (await env.DIRECTORY.get(cursorKey)) ?? "";
     const [, digits, from = ""] = STORED_CURSOR.exec(stored) ?? [];
     cursor = from;
-    const listed = await env.DIRECTORY.list({ prefix, limit, ...(cursor ? { cursor } : {}) });
+    const listed = await env.DIRECTORY.list<DirectoryFacts>({ prefix, limit, ...(cursor ? { cursor } : {}) });
     const isWhole = listed.list_complete && cursor === "";
     // One page is a whole round, so no cursor is stored: runs are a minute apart.
     const round = isWhole ? Math.floor(Date.now() / MINUTE_MS) : Number(digits ?? 0);
     const next = isWhole ? "" : listed.list_complete ? `${String(round + 1)} ` : `${String(round)} ${listed.cursor}`;
     const isKept = next === stored || (await keepCursor(env, cursorKey, next));
-    return { clusters: listed.keys.map(({ name }) => name.slice(prefix.length)), round, isWhole, errors: isKept ? 0 : 1 };
+    const clusters = listed.keys.map(({ name, metadata }) => ({ id: name.slice(prefix.length), off: metadata?.off }));
+    return { clusters, round, isWhole, errors: isKept ? 0 : 1 };
   } catch (error) {
     log("error", "directory of clusters could not be read", { prefix, error: error instanceof Error ? error.message : String(error) });
     // A cursor that the directory has forgotten would fail in every run.

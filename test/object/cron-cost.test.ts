@@ -3,7 +3,7 @@ import { abortAllDurableObjects, createScheduledController, env, runDurableObjec
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { CONTROLLERS } from "../../durable-objects/controllers";
-import { servicesStore, wipeable } from "../../durable-objects/peers";
+import { servicesStore, recordedObject } from "../../durable-objects/peers";
 import { clusterObjects } from "../../src/tenancy/cluster-objects";
 import { busyKey, busyPrefix, directoryKey } from "../../src/tenancy/directory-keys";
 import worker from "../../src/worker/index";
@@ -49,7 +49,7 @@ async function forgetNotes(): Promise<void> {
 async function ringAlarms(clusters: readonly string[]): Promise<void> {
   for (const cluster of clusters) {
     for (const object of clusterObjects(CONTROLLERS.names)) {
-      const stub = wipeable(bindings, cluster, object) as unknown as DurableObjectStub;
+      const stub = recordedObject(bindings, cluster, object) as unknown as DurableObjectStub;
       await runDurableObjectAlarm(stub);
     }
   }

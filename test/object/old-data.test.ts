@@ -1,7 +1,7 @@
 /** Data of every schema that was ever written, and of one that is not written yet, under today's code: the whole cluster opens, checks and serves. */
 import { abortAllDurableObjects, createExecutionContext, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import { CONTROLLER_MIGRATIONS } from "../../durable-objects/controller";
+import { CONTROLLER_MIGRATIONS } from "../../durable-objects/controller-tables";
 import { COORDINATOR_MIGRATIONS } from "../../durable-objects/coordinator";
 import type { Env } from "../../durable-objects/env";
 import { IP_ADDRESSES_MIGRATIONS } from "../../durable-objects/ip-addresses-store";

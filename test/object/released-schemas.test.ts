@@ -1,6 +1,6 @@
 /** The steps of every schema that was released: data folders and deployments have applied them, so that a change to one would reach none of them. */
 import { describe, expect, it } from "vitest";
-import { CONTROLLER_MIGRATIONS } from "../../durable-objects/controller";
+import { CONTROLLER_MIGRATIONS } from "../../durable-objects/controller-tables";
 import { COORDINATOR_MIGRATIONS } from "../../durable-objects/coordinator";
 import { IP_ADDRESSES_MIGRATIONS } from "../../durable-objects/ip-addresses-store";
 import { RESOURCE_STORE_MIGRATIONS } from "../../durable-objects/resource-store";

@@ -2,6 +2,7 @@
 import type { Clock } from "../../core/base/ports";
 import type { Config } from "../../core/config/config";
 import { EventRecorder, type EventRecorderPorts, type EventReporter } from "../../api/events/event-recorder";
+import type { ControllerRpc } from "../../api/rpc/store";
 import type { ControllerPorts } from "../../controllers/controller";
 import type { ControllerEntry } from "../../controllers/controller-table";
 import { clusterName } from "../../tenancy/cluster-id";
@@ -19,7 +20,8 @@ export interface RepairSetting extends ControllerPorts {
   clock: Clock;
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Config;
-  peers: RepairPeers & Pick<EventRecorderPorts, "events">;
+  /** `others`: the cluster's other controllers that are switched on */
+  peers: RepairPeers & Pick<EventRecorderPorts, "events"> & { others(): readonly ControllerRpc[] };
   tables: { repair: RepairStorage; settings: SettingsStorage };
 }
 
@@ -33,6 +35,7 @@ export const repairController: ControllerEntry<RepairSetting, RepairController> 
       ...setting,
       storage: tables.repair,
       settings: tables.settings,
+      others: () => peers.others(),
       repair: (config) => repairPorts({ ...own, config }, peers),
     });
   },

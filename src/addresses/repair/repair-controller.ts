@@ -20,6 +20,8 @@ export interface RepairControllerPorts extends ControllerPorts {
   settings: SettingsStorage;
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Config;
+  /** the cluster's other controllers that are switched on */
+  others(): readonly ControllerRpc[];
   /** what repair needs under this configuration; asked for with the first pass */
   repair(config: Config): RepairPorts;
 }
@@ -65,8 +67,14 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
     return { left: false, againAt: left ? this.ports.clock.now() : againAt };
   }
 
+  /** Of the variable CONTROLLERS nobody tells a controller that it is on again. */
+  #lookAtEverything(): void {
+    this.ports.storage.numberSet(SWEEP_ASKED, 1);
+    for (const other of this.ports.others()) void other.poke().catch(() => undefined);
+  }
+
   #made(): { repairer: Repairer; settings: SettingsWatch } {
-    const { config, recorder, repair, settings, storage } = this.ports;
+    const { config, recorder, repair, settings } = this.ports;
     const own = config();
     const ports = repair(own);
     const watch = new SettingsWatch(settingsOf(own), {
@@ -74,7 +82,7 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
       storage: settings,
       events: ports.events,
       subject: () => defaultService(ports.services),
-      sweep: () => storage.numberSet(SWEEP_ASKED, 1),
+      lookAtEverything: () => this.#lookAtEverything(),
     });
     return { repairer: new Repairer(ports), settings: watch };
   }

@@ -33,8 +33,8 @@ export interface SettingsPorts {
   events: { report(event: EventReport): void };
   /** the object that the events are about; undefined = it does not exist yet */
   subject(): Promise<EventSubject | undefined>;
-  /** asks for a full sweep */
-  sweep(): void;
+  /** asks for a full sweep, and every other controller for a pass */
+  lookAtEverything(): void;
 }
 
 /** By then a Worker that still runs has been seen again: cron pokes each minute. */
@@ -76,12 +76,12 @@ export class SettingsWatch {
 
   /** The settings that changed since the cluster was last opened. The sweep is asked for first, so that a crash does not lose it. */
   #compareOpened(): SettingDifference[] {
-    const { storage, sweep } = this.ports;
+    const { storage, lookAtEverything } = this.ports;
     const before = storage.openedLoad();
     const isNew = Object.keys(before).length === 0;
     const differences = differencesOf(this.own, before);
     if (differences.length === 0) return [];
-    if (!isNew) sweep();
+    if (!isNew) lookAtEverything();
     storage.openedSave(this.own);
     return isNew ? [] : differences;
   }

@@ -3,6 +3,7 @@
  * ipaddresses store, the Coordinator's store and the plain stores are this class with another extension.
  */
 import { LIST_COPY_LIFETIME_SECONDS } from "./limits";
+import type { ControllersSetting } from "../../core/config/controllers";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Digest, Random, Recorder } from "../../core/base/ports";
 import { ok, type Result } from "../../core/base/result";
@@ -44,7 +45,8 @@ import { startWatch, type WatchStart } from "./watch-start";
 export interface StorePeers {
   /** the Namespace object of this name, from its store */
   namespace(name: string): Promise<GetResult>;
-  garbageCollector(): ControllerRpc;
+  /** undefined = switched off */
+  garbageCollector(): ControllerRpc | undefined;
 }
 
 export interface ClusterStorePorts {
@@ -63,6 +65,8 @@ export interface ClusterStorePorts {
   peers: StorePeers;
   /** Tells cron that the cluster has work in its jobs of this rhythm. May be lost. */
   noteBusy(rhythm: "minute" | "hour"): void;
+  /** Remembers which controllers run in the cluster; durable with the writes of the turn. */
+  controllersSet(setting: ControllersSetting): void;
   /** Removes everything that the object holds, for ever; rejects when that is done. */
   end(): Promise<never>;
   /** objects deleted together; the default is that of batched-deletion.ts */
@@ -206,6 +210,12 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
       watches: this.store.hub.open,
       revision: this.store.revision,
     });
+  }
+
+  /** See SwitchedObject in tenancy/rpc. */
+  setControllers(setting: ControllersSetting): Promise<void> {
+    this.#ports.controllersSet(setting);
+    return Promise.resolve();
   }
 
   /** The end of the store with its cluster: see Wipeable in tenancy/rpc. */

@@ -14,7 +14,8 @@ const COLLECTOR_POKE_INTERVAL_MS = 250;
 
 export interface CollectorPokePorts {
   clock: Clock;
-  garbageCollector(): ControllerRpc;
+  /** undefined = switched off: then nothing is work for it */
+  garbageCollector(): ControllerRpc | undefined;
   /** Tells cron that the cluster has work in its jobs of this rhythm. May be lost. */
   noteBusy(rhythm: "minute" | "hour"): void;
   /** a change of this revision matters to the garbage collector */
@@ -28,7 +29,7 @@ export function pokingCollector<Supply>(ports: CollectorPokePorts, extension: St
   const poke = throttled(ports.clock, COLLECTOR_POKE_INTERVAL_MS, () => {
     void ports
       .garbageCollector()
-      .poke()
+      ?.poke()
       .catch(() => undefined);
   });
   let changed = false;
@@ -41,6 +42,7 @@ export function pokingCollector<Supply>(ports: CollectorPokePorts, extension: St
       ports.noteRelevant(change.revision);
     },
     turnCommitted: () => {
+      relevant &&= ports.garbageCollector() !== undefined;
       if (changed) ports.noteBusy("hour");
       if (relevant || (changed && ports.leavesWork)) ports.noteBusy("minute");
       if (relevant) poke();

@@ -44,6 +44,11 @@ export interface NamespaceDeletionPorts {
   finalize(namespace: TerminatingNamespace): Promise<void>;
 }
 
+export interface EmptyingProgress extends DeletionProgress {
+  /** every store has said that it holds nothing */
+  isEmpty: boolean;
+}
+
 /** The namespace without the finalizer `kubernetes`; undefined when it does not have the finalizer. */
 export function withoutFinalizer(namespace: Namespace): Namespace | undefined {
   const finalizers = namespace.spec?.finalizers ?? [];
@@ -89,14 +94,24 @@ export async function deleteNamespaces(ports: NamespaceDeletionPorts, after = ""
 
 /** Whether nothing is left. Throws when that is unknown. */
 async function emptied(ports: NamespaceDeletionPorts, namespace: TerminatingNamespace): Promise<boolean> {
-  const { name, uid } = namespace;
-  await Promise.all(ports.content.map((content) => content.close(name, uid)));
+  const progress = await emptyEverywhere(ports.content, namespace);
+  await ports.report(namespace, progress);
+  if (progress.failures.length > 0) throw new Error(progress.failures.join(", "));
+  return progress.isEmpty;
+}
+
+/** Closes the namespace in every store. Rejects when one of them has not answered. */
+export async function closeEverywhere(contents: readonly NamespaceContent[], { name, uid }: TerminatingNamespace): Promise<void> {
+  await Promise.all(contents.map((content) => content.close(name, uid)));
+}
+
+/** Steps 1 and 2. Rejects unless every store has closed the namespace. */
+export async function emptyEverywhere(contents: readonly NamespaceContent[], namespace: TerminatingNamespace): Promise<EmptyingProgress> {
+  await closeEverywhere(contents, namespace);
   const pass = new Pass(namespace);
-  await pass.empty(ports.content.filter(isPods));
-  if (pass.isEmpty) await pass.empty(ports.content.filter((content) => !isPods(content)));
-  await ports.report(namespace, pass);
-  if (pass.failures.length > 0) throw new Error(pass.failures.join(", "));
-  return pass.isEmpty;
+  await pass.empty(contents.filter(isPods));
+  if (pass.isEmpty) await pass.empty(contents.filter((content) => !isPods(content)));
+  return pass;
 }
 
 function isPods({ group, resource }: NamespaceContent): boolean {
@@ -104,7 +119,7 @@ function isPods({ group, resource }: NamespaceContent): boolean {
 }
 
 /** The findings of one pass. */
-class Pass implements DeletionProgress {
+class Pass implements EmptyingProgress {
   readonly remaining = new Map<string, number>();
   readonly finalizers = new Map<string, number>();
   readonly failures: string[] = [];

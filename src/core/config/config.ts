@@ -8,6 +8,7 @@ import { err, ok, type Result } from "../base/result";
 import { formatAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { formatPrefix, hostBitsOf, parsePrefix, type Prefix, prefixErrorText } from "../net/prefix";
+import { ALL_CONTROLLERS, type ControllerList, parseControllers } from "./controllers";
 import { type FeatureGates, parseFeatureGates } from "./feature-gates";
 
 export interface Config {
@@ -23,6 +24,8 @@ export interface Config {
   apiServerLeaseDurationSeconds: number;
   apiServerLeaseRenewSeconds: number;
   maxEndpointsPerSlice: number;
+  /** which controllers run in a cluster without a list of its own */
+  controllers: ControllerList;
   /** reads under way at once in one isolate; more are refused. 0 = no limit */
   maxRequestsInFlight: number;
   /** the same for writes */
@@ -68,6 +71,8 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     );
   }
   const maxEndpointsPerSlice = parseInteger(vars, "MAX_ENDPOINTS_PER_SLICE", 100, MAX_ENDPOINTS_PER_SLICE_LIMIT, errors);
+  const controllers = parseControllers(textOf(vars, "CONTROLLERS", ALL_CONTROLLERS.join()));
+  if (!controllers.ok) errors.push(...controllers.error.map((text) => `CONTROLLERS: ${text}`));
   const maxRequestsInFlight = parseInteger(vars, "MAX_REQUESTS_INFLIGHT", MAX_REQUESTS_INFLIGHT, INT32_MAX, errors, 0);
   const maxMutatingRequestsInFlight = parseInteger(
     vars,
@@ -79,7 +84,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
   );
   if (parseLogLevel(vars.LOG_LEVEL) === undefined)
     errors.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, got ${JSON.stringify(vars.LOG_LEVEL)}`);
-  if (errors.length > 0 || !gates.ok) return err(errors);
+  if (errors.length > 0 || !gates.ok || !controllers.ok) return err(errors);
   const primary = prefixes[0];
   assert(primary !== undefined, "parseConfig: a list of ranges without errors has a first one");
   return ok({
@@ -91,6 +96,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     apiServerLeaseDurationSeconds: durationSeconds,
     apiServerLeaseRenewSeconds: renewSeconds,
     maxEndpointsPerSlice,
+    controllers: controllers.value,
     maxRequestsInFlight,
     maxMutatingRequestsInFlight,
     loopbackOnly: vars.LOOPBACK_ONLY === "true",

@@ -3,6 +3,7 @@
  * PUT /clusters/{name}. A read begins no cluster.
  */
 import { err, ok, type Result } from "../../core/base/result";
+import type { ControllerList } from "../../core/config/controllers";
 import { conflict, notFound, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { clusterRecord } from "../../../durable-objects/peers";
@@ -70,6 +71,19 @@ export async function openCluster(env: Env, name: string): Promise<Result<{ stat
   const answer = await call(() => clusterRecord(env, name).open(), { what: "cluster.open", repeatable: true });
   if (answer.ok) noted(name, answer.value.state);
   return answer;
+}
+
+/** Gives a cluster a list of controllers of its own, or with null the variable's. Undefined once every object of it has heard. */
+export async function setControllers(env: Env, name: string, list: ControllerList | null): Promise<Status | undefined> {
+  const set = await call(() => clusterRecord(env, name).setControllers(list), { what: "cluster.setControllers", repeatable: true });
+  if (!set.ok) return set.error;
+  const { state, isTold } = set.value;
+  if (state.phase !== "active") return beingDeleted(name);
+  if (isTold) return undefined;
+  return serviceUnavailable(
+    "not every object of the cluster has heard of its controllers yet; that goes on by itself",
+    RETRY_AFTER_SECONDS,
+  );
 }
 
 export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {

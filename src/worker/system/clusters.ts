@@ -1,8 +1,8 @@
 /**
  * Clusters themselves, for the operator of the server:
  *
- *   GET    /clusters/{name}    whether it exists, and the progress of its deletion
- *   PUT    /clusters/{name}    makes it, as its first write would
+ *   GET    /clusters/{name}    whether it exists, which controllers run there, and the progress of its deletion
+ *   PUT    /clusters/{name}    makes it, as its first write would; with {"controllers": […]} those run there, with null those of the variable
  *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */
 import type { Env } from "../../../durable-objects/env";
@@ -12,10 +12,15 @@ import { forbidden, invalid, methodNotAllowed, notFound } from "../../api/meta/s
 import { rfc3339Seconds } from "../../api/meta/time";
 import type { ClusterState } from "../../tenancy/rpc";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import { checkControllers } from "../../core/config/controllers";
+import { CONTROLLERS } from "../../../durable-objects/controllers";
 import { ensureBootstrapped } from "../routing/bootstrap";
-import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster } from "../routing/known-clusters";
+import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster, setControllers } from "../routing/known-clusters";
+import { configOf } from "../routing/config-guard";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { jsonResponse, type TextRendering, renderingOf, statusResponse } from "../http/respond";
+
+import { readClusterBody } from "./cluster-body";
 
 /** The document: a kind of this server alone. */
 const API_VERSION = "servicenet/v1";
@@ -36,7 +41,7 @@ export function clusterResponse(env: Env, request: Request, segment: string): Pr
     case "HEAD":
       return problems.length > 0 ? absent(asked) : shown(asked);
     case "PUT":
-      return problems.length > 0 ? misnamed(asked, problems) : made(asked);
+      return problems.length > 0 ? misnamed(asked, problems) : put(asked, request);
     case "DELETE":
       return problems.length > 0 ? absent(asked) : removed(asked);
     default:
@@ -66,22 +71,39 @@ function misnamed(asked: Asked, problems: readonly string[]): Promise<Response> 
 }
 
 async function shown(asked: Asked): Promise<Response> {
-  if (asked.name === DEFAULT_CLUSTER) return described(asked, 200, undefined);
   const state = await lookAt(asked.env, asked.name);
   if (!state.ok) return refused(asked, state.error);
-  return state.value.phase === "absent" ? absent(asked) : described(asked, 200, state.value);
+  return state.value.phase === "absent" && asked.name !== DEFAULT_CLUSTER ? absent(asked) : described(asked, 200, state.value);
 }
 
-async function made(asked: Asked): Promise<Response> {
+async function put(asked: Asked, request: Request): Promise<Response> {
+  const { env, name } = asked;
+  const body = await readClusterBody(env, request);
+  if (!body.ok) return refused(asked, body.error);
+  const { controllers } = body.value;
+  if (controllers === undefined) return name === DEFAULT_CLUSTER ? shown(asked) : made(asked);
+  const list = controllers && checkControllers(controllers);
+  if (list && !list.ok) {
+    const errors = list.error.map((problem) => invalidValue("controllers", controllers, problem));
+    return refused(asked, invalid(CLUSTER, name, errors));
+  }
+  const opened = await openCluster(env, name);
+  if (!opened.ok) return refused(asked, opened.error);
+  const problem = await setControllers(env, name, list && list.value);
+  if (problem) return refused(asked, problem);
+  return name === DEFAULT_CLUSTER ? shown(asked) : made(asked, opened.value.opened);
+}
+
+/** `wasOpened`: the cluster is new, although it is there by now. */
+async function made(asked: Asked, wasOpened = false): Promise<Response> {
   const { env, name, rendering } = asked;
-  if (name === DEFAULT_CLUSTER) return described(asked, 200, undefined);
   const made = await openCluster(env, name);
   if (!made.ok) return refused(asked, made.error);
   const { state, opened } = made.value;
   if (state.phase !== "active") return refused(asked, beingDeleted(name));
   return inCluster({ env, name, begins: true, refusal: rendering }, async (id) => {
     const problem = await ensureBootstrapped(env, id);
-    return problem ? statusResponse(problem, rendering) : described(asked, opened ? 201 : 200, state);
+    return problem ? statusResponse(problem, rendering) : described(asked, opened || wasOpened ? 201 : 200, state);
   });
 }
 
@@ -93,17 +115,20 @@ async function removed(asked: Asked): Promise<Response> {
   return state.value.phase === "absent" ? absent(asked) : described(asked, 202, state.value);
 }
 
-/** `state` undefined: the cluster `default`, which has no record. */
-function described({ name, rendering }: Asked, code: number, state: Exclude<ClusterState, { phase: "absent" }> | undefined): Response {
-  const deletion = state?.phase === "deleting" ? state : undefined;
+/** The cluster `default` is there without a record, and since always. */
+function described({ env, name, rendering }: Asked, code: number, state: ClusterState): Response {
+  const deletion = state.phase === "deleting" ? state : undefined;
+  const own = state.phase === "active" ? state.controllers : null;
+  const config = configOf(env);
   const document = {
     kind: CLUSTER.kind,
     apiVersion: API_VERSION,
     metadata: {
       name,
-      ...(state ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
+      ...(state.phase !== "absent" && name !== DEFAULT_CLUSTER ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
       ...(deletion ? { deletionTimestamp: rfc3339Seconds(deletion.deletedAt) } : {}),
     },
+    ...(deletion || !config.ok ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers) }),
     status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped } : { phase: "Active" },
   };
   return jsonResponse(code, JSON.stringify(document), rendering);

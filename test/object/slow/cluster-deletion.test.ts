@@ -7,7 +7,7 @@ import type { Env } from "../../../durable-objects/env";
 import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
 import { clusterObjects } from "../../../src/tenancy/cluster-objects";
 import { CONTROLLERS } from "../../../durable-objects/controllers";
-import { clusterRecord, coordinator, ipAddressesStore, owner, wipeable } from "../../../durable-objects/peers";
+import { clusterRecord, coordinator, ipAddressesStore, owner, recordedObject } from "../../../durable-objects/peers";
 import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { ServicesStore } from "../../../durable-objects/services-store";
@@ -282,7 +282,7 @@ describe("a deletion that is interrupted", () => {
       await abortAllDurableObjects();
       await cluster.gone();
       for (const each of [...clusterObjects(CONTROLLERS.names), ...uids.map((name) => ({ kind: "owner" as const, name }))]) {
-        await expect(wipeable(bindings, cluster.name, each).wipe([]), `${each.kind} ${each.name}`).rejects.toThrow(CLUSTER_GONE);
+        await expect(recordedObject(bindings, cluster.name, each).wipe([]), `${each.kind} ${each.name}`).rejects.toThrow(CLUSTER_GONE);
       }
       expect(await cluster.keys()).toEqual([]);
       expect(await clusterRecord(bindings, cluster.name).look()).toEqual({ phase: "absent" });

@@ -1,21 +1,24 @@
 /** A cluster's record in memory; a transaction that throws changes nothing. */
-import type { ClusterObject, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
+import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
 
 export function memoryRecordStorage(): RecordStorage {
   let row: RecordRow | undefined;
+  let controllers: ControllersRow | undefined;
   let objects: (ClusterObject & { wiped: boolean })[] = [];
   return {
     transaction(work) {
-      const before = [row, objects.map((object) => ({ ...object }))] as const;
+      const before = [row, controllers, objects.map((object) => ({ ...object }))] as [typeof row, typeof controllers, typeof objects];
       try {
         return work();
       } catch (error) {
-        [row, objects] = [before[0], before[1]];
+        [row, controllers, objects] = before;
         throw error;
       }
     },
     load: () => row,
     save: (saved) => (row = saved),
+    controllersLoad: () => controllers,
+    controllersSave: (saved) => (controllers = saved),
     objectsAdd(added) {
       for (const { kind, name } of added) {
         if (!objects.some((object) => object.kind === kind && object.name === name)) objects.push({ kind, name, wiped: false });

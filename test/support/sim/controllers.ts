@@ -5,7 +5,7 @@ import { overriding } from "../worlds/overriding";
 import { CollectorWatch } from "./collector-watch";
 import { namespacesList } from "./namespaces";
 import { ALWAYS, type Caller, type Life, type SimNode, whileAlive } from "./network";
-import { contentNodes, contentOf, pokeStepOf } from "./peers";
+import { contentNodes, contentOf, controllerOf, pokeStepOf } from "./peers";
 import { type SimPlatform, type Simulated, SIMULATED } from "./platform";
 import type { ProtocolStep } from "./protocol-steps";
 import type { RepairWatch } from "./repair-watch";
@@ -69,6 +69,8 @@ export class SimControllers {
       peers: this.#peers(life),
       tables: { graph: whileAlive(graph, life), repair: whileAlive(repair, life), settings: whileAlive(settings, life) },
       wakeAt: (atMs) => this.#wakeAt(name, life, atMs),
+      cancelAlarm: () => Promise.resolve(),
+      isOn: () => true,
       background: (work) => void this.#track(name, work),
       restart: () => void (life.isAlive() && this.of(name).crash()),
     };
@@ -104,6 +106,7 @@ export class SimControllers {
     const content = new Map(contentNodes(cluster).map((node) => [node.name, contentOf(cluster, life, node)]));
     return {
       ...this.repairWatch.peers(life),
+      others: () => SIMULATED.filter((other) => other !== "repair").map((other) => controllerOf(cluster, life, other)),
       stores: () =>
         this.collectorWatch.stores(life).map(({ definition, store }) => ({
           definition,

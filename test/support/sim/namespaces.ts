@@ -55,9 +55,14 @@ export class SimNamespaces {
       peers: {
         ...ports.peers,
         followers: () => [controllerOf(cluster, life, "namespaces")],
-        closeNamespace: ({ name, uid }) =>
-          Promise.all(contentNodes(cluster).map((node) => contentOf(cluster, life, node).closeNamespace(name, uid))),
+        content: () =>
+          contentNodes(cluster).map((node) => {
+            const { closeNamespace, emptyNamespace } = contentOf(cluster, life, node);
+            return { group: "", resource: node.name, close: closeNamespace, empty: emptyNamespace };
+          }),
+        endsNamespaces: () => true,
       },
+      isFollowed: true,
       extended: (extension) => this.#watched(extension),
     });
   }

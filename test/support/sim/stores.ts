@@ -108,7 +108,8 @@ export function makeLeases(cluster: SimPlatform, life: Life): PlainStore {
   const ports = storePorts(cluster, life, { group: "coordination.k8s.io", resource: "leases", tables });
   return new PlainStore({
     ...ports,
-    peers: { ...ports.peers, followers: () => [], closeNamespace: () => Promise.reject(new Error("this store knows of no namespaces")) },
+    peers: { ...ports.peers, followers: () => [], content: () => [], endsNamespaces: () => true },
+    isFollowed: false,
   });
 }
 
@@ -140,6 +141,7 @@ export function storePorts(
       garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
     },
     noteBusy: () => undefined,
+    controllersSet: () => undefined,
     end: () => Promise.reject(new Error("no simulated cluster is deleted")),
     deletedTogether: DELETED_TOGETHER,
     extended: (extension) => watched(cluster, life, { resource, journal: tables.journal }, extension),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ControllerTable } from "../../../src/controllers/controller-table";
 
 const table = new ControllerTable<"nodes" | "leases", string, string>({
-  nodes: { follows: ["nodes"], make: (setting) => `nodes of ${setting}` },
+  nodes: { follows: ["nodes"], upstream: "node-lifecycle-controller", make: (setting) => `nodes of ${setting}` },
   leases: { follows: ["nodes", "leases.coordination.k8s.io"], make: (setting) => `leases of ${setting}` },
 });
 
@@ -17,6 +17,15 @@ describe("ControllerTable", () => {
     ["leases", []],
   ])("changes of %s: ask %j", (resource, names) => {
     expect(table.followersOf(resource)).toEqual(names);
+  });
+
+  it.each([
+    [["*"], [], ["node-lifecycle-controller", "service-cidr-controller"]],
+    [["*", "-node-lifecycle-controller"], ["nodes"], ["service-cidr-controller"]],
+    [["service-cidr-controller"], ["nodes"], ["service-cidr-controller"]],
+  ])("the list %j: switches off %j; %j run, and whoever has no upstream name always", (list, off, running) => {
+    expect(table.off(list)).toEqual(off);
+    expect(table.running(list)).toEqual(running);
   });
 
   it.each([

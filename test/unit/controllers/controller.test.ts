@@ -19,6 +19,7 @@ class World {
   alarms = 0;
   restarts = 0;
   isAlarmBroken = false;
+  isOn = true;
   /** a call that sets the alarm is not answered before this */
   alarmAnswers: Promise<void> = Promise.resolve();
   passMs = 0;
@@ -55,6 +56,11 @@ class World {
         recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
         wakeAt: (atMs) => this.#wakeAt(atMs),
         background: (work) => void work,
+        cancelAlarm: () => {
+          this.#cancel();
+          return Promise.resolve();
+        },
+        isOn: () => this.isOn,
         restart: () => {
           this.restarts++;
           this.controller = this.#made();
@@ -186,6 +192,8 @@ describe("the loop of a controller", () => {
           wakeAt: () => Promise.resolve(),
           background: (work) => void work,
           restart: () => undefined,
+          cancelAlarm: () => Promise.resolve(),
+          isOn: () => true,
         },
         () => {
           passes++;
@@ -268,5 +276,48 @@ describe("the loop of a controller", () => {
     await world.controller.poke();
     await world.pass(3 * PASS_MAX_MS);
     expect([world.at, world.restarts]).toEqual([[0, PASS_MAX_MS - 1], 0]);
+  });
+
+  it("a controller that is off: neither a poke nor its alarm begins a pass; switched on, it looks at everything at once", async () => {
+    const world = new World([{ left: true }, { left: false }]);
+    await world.controller.poke();
+    await world.pass(1);
+    world.isOn = false;
+    await world.controller.switched();
+    await world.controller.poke();
+    await world.controller.alarm();
+    await world.pass(PASS_MAX_MS);
+    expect(world.passes).toEqual([{ at: 0, isPoked: true }]);
+    world.isOn = true;
+    await world.controller.switched();
+    await world.pass(1);
+    expect(world.passes.slice(1)).toEqual([{ at: PASS_MAX_MS + 1, isPoked: false }]);
+  });
+
+  it.each([{ left: true }, { left: false, againAt: 0 }])(
+    "switched off during a pass that ends with %j: no alarm is set",
+    async (result) => {
+      const world = new World([result]);
+      world.passMs = 1_000;
+      await world.controller.poke();
+      await world.controller.poke();
+      await world.pass(500);
+      world.isOn = false;
+      await world.controller.switched();
+      await world.pass(PASS_MAX_MS);
+      expect([world.at, world.alarms]).toEqual([[0], 0]);
+    },
+  );
+
+  it("switched off and on during a pass: the next one follows", async () => {
+    const world = new World([{ left: false }]);
+    world.passMs = 1_000;
+    await world.controller.poke();
+    for (const isOn of [false, true]) {
+      world.isOn = isOn;
+      await world.controller.switched();
+    }
+    await world.pass(5_000);
+    expect(world.at).toEqual([0, 1_000]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ControllersSetting } from "../../../src/core/config/controllers";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../../src/tenancy/rpc";
 import { clusterId, clusterName } from "../../../src/tenancy/cluster-id";
 import { ClusterRecord, type RecordPorts } from "../../../src/tenancy/cluster-record";
@@ -20,6 +21,9 @@ class World {
   readonly alive = new Set<string>();
   readonly wiped = new Set<string>();
   readonly directory = new Set<string>();
+  /** who was told of which controllers, and what cron hears of them */
+  readonly told: [string, ControllersSetting][] = [];
+  readonly noted: string[] = [];
   /** what the Coordinator answers as its owners; it may grow while it is asked */
   owners: string[] = [];
   grows = 0;
@@ -46,6 +50,8 @@ class World {
       wakeAt: (atMs) => (this.alarmAt = atMs),
       objects: () => FIXED,
       wipe: (id, object, listed) => this.#call(() => this.#wipe(id, object, listed)),
+      tell: (id, { kind, name }, setting) => this.#call(() => void this.told.push([`${id}/${kind}/${name}`, setting])),
+      noteControllers: (id, list) => this.#call(() => void this.noted.push(`${id} ${String(list)}`)),
       forget: (id) => this.#call(() => void this.directory.delete(id)),
       isInDirectory: (id) => this.inDirectory(id),
       noteBusy: () => undefined,
@@ -113,12 +119,67 @@ describe("ids of clusters", () => {
   });
 });
 
+describe("a cluster's controllers", () => {
+  const LIST = ["*", "-namespace-controller"];
+  const CONTROLLERS_OFF = { version: 1, list: LIST };
+
+  it("a list: told to every object, stores first, then noted for cron; the same list again: told to nobody", async () => {
+    const world = new World();
+    await world.opened();
+    const state = { phase: "active", id: "blue", createdAt: 1_000, controllers: LIST };
+    expect(await world.record.setControllers(LIST)).toEqual({ state, isTold: true });
+    expect(world.told).toEqual(
+      ["store/services", "store/servicecidrs.networking.k8s.io", "controller/repair"].map((name) => [`blue/${name}`, CONTROLLERS_OFF]),
+    );
+    expect(world.noted).toEqual([`blue ${LIST.join()}`]);
+    expect(await world.record.setControllers([...LIST])).toEqual({ state, isTold: true });
+    expect([world.told.length, await world.record.look()]).toEqual([3, state]);
+    expect(await world.record.setControllers(null)).toEqual({ state: { ...state, controllers: null }, isTold: true });
+    expect(world.told.at(-1)).toEqual(["blue/controller/repair", { version: 2, list: null }]);
+  });
+
+  it.each([1, 2, 3, 4].flatMap((nth) => [false, true].map((after) => ({ nth, after }))))(
+    "call $nth lost, its effect done: $after: the alarm tells all again",
+    async (lost) => {
+      const world = new World();
+      await world.opened();
+      world.lost = lost;
+      expect(await world.record.setControllers(LIST)).toMatchObject({ isTold: false });
+      await world.settle();
+      expect(new Set(world.told.map(([name]) => name)).size).toBe(3);
+      expect(world.noted.at(-1)).toBe(`blue ${LIST.join()}`);
+      expect(await world.record.setControllers(LIST)).toMatchObject({ isTold: true });
+    },
+  );
+
+  it("a crash before anybody has heard: the object that starts again tells them", async () => {
+    const world = new World();
+    await world.opened();
+    world.storage.controllersSave({ ...CONTROLLERS_OFF, isTold: false });
+    world.record.resume();
+    await world.settle();
+    expect(world.told).toHaveLength(3);
+  });
+
+  it("a cluster that is absent or being deleted: gets no list; the next of its name begins with the variable's", async () => {
+    const world = new World();
+    expect(await world.record.setControllers(LIST)).toEqual({ state: { phase: "absent" }, isTold: false });
+    await world.opened();
+    await world.record.setControllers(LIST);
+    await world.record.remove();
+    expect(await world.record.setControllers(null)).toMatchObject({ state: { phase: "deleting" }, isTold: false });
+    await world.settle();
+    await world.opened();
+    expect(await world.record.look()).toMatchObject({ id: "blue~2", controllers: null });
+  });
+});
+
 describe("a cluster's record", () => {
   it("a look: makes nothing; open: makes the cluster once", async () => {
     const world = new World();
     expect(await world.record.look()).toEqual({ phase: "absent" });
     expect(world.storage.load()).toBeUndefined();
-    const active = { phase: "active", id: "blue", createdAt: 1_000 };
+    const active = { phase: "active", id: "blue", createdAt: 1_000, controllers: null };
     expect(await Promise.all([world.record.open(), world.record.open()])).toEqual([
       { state: active, opened: true },
       { state: active, opened: false },

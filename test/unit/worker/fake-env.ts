@@ -1,5 +1,7 @@
 /** Bindings whose objects are plain functions: each call is recorded with the object's name and answered by the test. */
+import type { DirectoryFacts } from "../../../durable-objects/busy";
 import type { Env } from "../../../durable-objects/env";
+import type { ControllerList } from "../../../src/core/config/controllers";
 import type { ClusterState } from "../../../src/tenancy/rpc";
 import type { CollectionRequest, GetResult, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 
@@ -22,6 +24,8 @@ export interface FakeEnv {
   /** to everything but records of clusters */
   calls: Recorded[];
   directory: Map<string, string>;
+  /** what stands beside keys of the directory */
+  facts: Map<string, DirectoryFacts>;
   records: FakeRecords;
 }
 
@@ -29,6 +33,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
   const calls: Recorded[] = [];
   const records = new FakeRecords();
   const directory = new Map<string, string>();
+  const facts = new Map<string, DirectoryFacts>();
   const stub = (object: string) => {
     const record = (method: string, argument?: unknown) => calls.push({ object, method, ...(argument === undefined ? {} : { argument }) });
     const other = (method: string) => () => {
@@ -100,26 +105,33 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     IP_ADDRESSES_STORE: namespace("IP_ADDRESSES_STORE"),
     CONTROLLER: namespace("CONTROLLER"),
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
-    DIRECTORY: fakeDirectory(directory),
+    DIRECTORY: fakeDirectory(directory, facts),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",
     ...vars,
   } as unknown as Env;
-  return { env, calls, directory, records };
+  return { env, calls, directory, facts, records };
 }
 
 /** Every cluster is active under its own name, unless a test says otherwise. */
 class FakeRecords {
   readonly states = new Map<string, ClusterState>();
   readonly calls: string[] = [];
+  /** every object hears of its controllers */
+  isTold = true;
 
   of(name: string) {
-    const state = (): ClusterState => this.states.get(name) ?? { phase: "active", id: name, createdAt: 0 };
+    const state = (): ClusterState => this.states.get(name) ?? { phase: "active", id: name, createdAt: 0, controllers: null };
     return {
       look: () => this.#answer(`look ${name}`, state()),
       open: () => {
         const opened = state().phase === "absent";
         if (opened) this.states.delete(name);
         return this.#answer(`open ${name}`, { state: state(), opened });
+      },
+      setControllers: (controllers: ControllerList | null) => {
+        const now = state();
+        if (now.phase === "active") this.states.set(name, { ...now, controllers });
+        return this.#answer(`setControllers ${name} ${String(controllers)}`, { state: state(), isTold: this.isTold });
       },
       remove: () => {
         const now = state();
@@ -137,14 +149,19 @@ class FakeRecords {
 }
 
 /** KV with prefix listing; the cursor is the last key of the page. */
-function fakeDirectory(keys: Map<string, string>) {
+/** `facts`: the metadata of a key. */
+function fakeDirectory(keys: Map<string, string>, facts: Map<string, DirectoryFacts>) {
   return {
     get: (key: string) => Promise.resolve(keys.get(key) ?? null),
-    put: (key: string, value: string) => Promise.resolve(void keys.set(key, value)),
+    put: (key: string, value: string, { metadata }: { metadata?: DirectoryFacts } = {}) => {
+      keys.set(key, value);
+      if (metadata) facts.set(key, metadata);
+      return Promise.resolve();
+    },
     delete: (key: string) => Promise.resolve(void keys.delete(key)),
     list: ({ prefix, limit, cursor = "" }: { prefix: string; limit: number; cursor?: string }) => {
       const all = [...keys.keys()].filter((key) => key.startsWith(prefix) && key > cursor).sort();
-      const page = all.slice(0, limit).map((name) => ({ name }));
+      const page = all.slice(0, limit).map((name) => ({ name, metadata: facts.get(name) }));
       const last = page.at(-1)?.name ?? "";
       return Promise.resolve(all.length > limit ? { keys: page, list_complete: false, cursor: last } : { keys: page, list_complete: true });
     },

@@ -59,6 +59,32 @@ describe("runScheduled", () => {
     });
   });
 
+  it.each([
+    ["*,-namespace-controller", undefined, ["garbage-collection"]],
+    ["service-cidr-controller", undefined, []],
+    ["service-cidr-controller", [], ["garbage-collection", "namespaces"]],
+    ["*", ["garbage-collection"], ["namespaces"]],
+  ] as const)(
+    "the variable %s, the cluster's own list without %j: of the controllers with a switch %j are called",
+    async (variable, off, want) => {
+      const fake = withIdle(withClusters(fakeEnv({}, { CONTROLLERS: variable }), "busy"), 1);
+      if (off) for (const key of [busyKey("minute", "busy"), directoryKey("idle-0000")]) fake.facts.set(key, { off });
+      for (let part = 0; part < 3; part++) {
+        fake.directory.set("cron/cursor/maintain/all", `${String(part)} ${directoryKey("busy")}`);
+        await runScheduled("* * * * *", fake.env);
+      }
+      for (const cluster of ["busy", "idle-0000"]) {
+        const controllers = new Set(called(fake).filter((call) => call.startsWith(`CONTROLLER ${cluster}/`)));
+        expect(controllers).toEqual(
+          new Set([
+            ...want.map((name) => `CONTROLLER ${cluster}/controllers/${name} poke`),
+            `CONTROLLER ${cluster}/controllers/repair pokeFrom`,
+          ]),
+        );
+      }
+    },
+  );
+
   it("every five minutes: calls the Coordinator of an idle cluster", async () => {
     const fake = withIdle(withClusters(fakeEnv(), "work"), 1);
     await runScheduled("*/5 * * * *", fake.env);

@@ -66,6 +66,7 @@ export const namespaceStrategy: Strategy<Namespace> = {
     mark(namespace) {
       namespace.status = { ...namespace.status, phase: "Terminating" };
     },
-    held: (namespace) => (namespace.spec?.finalizers?.length ?? 0) > 0,
+    // The first DELETE only marks it, also without finalizers, so that its stores are closed before it goes (upstream's REST.Delete).
+    held: ({ metadata, spec }) => !metadata?.deletionTimestamp || (spec?.finalizers?.length ?? 0) > 0,
   },
 };

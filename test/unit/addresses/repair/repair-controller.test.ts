@@ -66,6 +66,9 @@ class World {
     return [...this.#calls].sort();
   }
 
+  /** how often another controller was poked */
+  poked = 0;
+
   #started(): RepairController {
     const life = this.#life;
     const isAlive = (): boolean => life === this.#life;
@@ -82,6 +85,9 @@ class World {
       config: () => this.config(),
       background: (work) => void work,
       restart: () => undefined,
+      cancelAlarm: () => Promise.resolve(),
+      isOn: () => true,
+      others: () => [{ poke: () => Promise.resolve(void this.poked++) }],
       wakeAt: (atMs) => {
         this.alarmsIn.push(atMs - this.now);
         cancel();

@@ -27,7 +27,7 @@ class World {
       recorder: { log: (_, event, fields) => void this.logged.push(`${event}: ${JSON.stringify(fields)}`) },
       events: { report: ({ type, reason, note }: EventReport) => void this.told.push(`${type} ${reason} ${note}`) },
       subject: () => Promise.resolve(this.hasSubject ? { kind: "Service", name: "kubernetes" } : undefined),
-      sweep: () => void this.sweeps++,
+      lookAtEverything: () => void this.sweeps++,
     });
   }
 }

@@ -20,6 +20,8 @@ class World {
   readonly busy: string[] = [];
   readonly published: string[] = [];
   pokes = 0;
+  /** the garbage collector is switched on */
+  collects = true;
   /** what the namespaces store answers; false = it does not */
   namespace: ReturnType<typeof aNamespace> | false = aNamespace("ns");
   store!: ClusterStore;
@@ -50,9 +52,10 @@ class World {
       },
       peers: {
         namespace: () => (this.namespace ? Promise.resolve(this.namespace) : Promise.reject(new Error("no answer"))),
-        garbageCollector: () => ({ poke: () => Promise.resolve(void this.pokes++) }),
+        garbageCollector: () => (this.collects ? { poke: () => Promise.resolve(void this.pokes++) } : undefined),
       },
       noteBusy: (rhythm) => void this.busy.push(rhythm),
+      controllersSet: () => undefined,
       end: () => Promise.reject(new Error("gone")),
       deletedTogether: 2,
     };
@@ -176,6 +179,19 @@ describe("news of writes for others", () => {
     expect(world.busy).toEqual(["hour"]);
     await world.delete("a");
     expect(world.busy).toEqual(["hour", "hour", "minute"]);
+  });
+
+  it("a deletion while the garbage collector is off: no poke, and no work for the jobs of the minute", async () => {
+    const world = new World();
+    world.collects = false;
+    await world.create("a", "b");
+    await world.delete("a");
+    await world.scheduler.pass(1_000);
+    expect([world.pokes, new Set(world.busy)]).toEqual([0, new Set(["hour"])]);
+    world.collects = true;
+    await world.delete("b");
+    await world.scheduler.pass(1_000);
+    expect([world.pokes, world.busy.at(-1)]).toEqual([1, "minute"]);
   });
 
   it("a write of a store with an extension: work for the jobs of the minute too", async () => {

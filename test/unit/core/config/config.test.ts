@@ -45,6 +45,7 @@ describe("parseConfig: defaults and accepted values", () => {
         apiServerLeaseDurationSeconds: 3600,
         apiServerLeaseRenewSeconds: 10,
         maxEndpointsPerSlice: 100,
+        controllers: ["*"],
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
         loopbackOnly: false,

@@ -79,8 +79,10 @@ describe("a cluster that there is not", () => {
   it("the cluster default: exists without a record", async () => {
     const fake = fakeEnv();
     expect((await sendTo("http://h/api/v1/services", {}, fake.env)).status).toBe(200);
-    expect((await sendTo("http://h/clusters/default", {}, fake.env)).status).toBe(200);
     expect(fake.records.calls).toEqual([]);
+    fake.records.states.set("default", ABSENT);
+    expect((await sendTo("http://h/clusters/default", {}, fake.env)).status).toBe(200);
+    expect(fake.records.calls).toEqual(["look default"]);
   });
 });
 
@@ -130,7 +132,7 @@ describe("what this isolate remembers of a cluster", () => {
     };
     const { name, fake, send } = aCluster(undefined, answers);
     await send("GET", "/api/v1/services");
-    fake.records.states.set(name, { phase: "active", id: `${name}~2`, createdAt: 0 });
+    fake.records.states.set(name, { phase: "active", id: `${name}~2`, createdAt: 0, controllers: null });
     const post = () => send("POST", "/api/v1/namespaces/default/services", SERVICE);
     expect((await post()).code).toBe(503);
     expect((await post()).code).toBe(201);
@@ -182,12 +184,68 @@ describe("/clusters/{name}", () => {
         kind: "Cluster",
         apiVersion: "servicenet/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
+        controllers: null,
+        running: ["garbage-collector-controller", "namespace-controller", "service-cidr-controller"],
         status: { phase: "Active" },
       },
     ]);
     expect(fake.calls).toContainEqual({ object: `SERVICES_STORE ${name}/services`, method: "ensureBootstrapped" });
     expect((await send("PUT", "")).code).toBe(200);
     expect((await send("GET", "")).body).toEqual(first.body);
+  });
+
+  it("PUT with controllers: those run there; the document of GET sent back changes nothing; null: those of the variable again", async () => {
+    const { name, fake, send } = aCluster(ABSENT);
+    const first = await send("PUT", "", JSON.stringify({ controllers: ["*", "-namespace"] }));
+    const running = ["garbage-collector-controller", "service-cidr-controller"];
+    expect([first.code, first.body]).toMatchObject([201, { controllers: ["*", "-namespace-controller"], running }]);
+    const set = fake.records.calls.indexOf(`setControllers ${name} *,-namespace-controller`);
+    expect(set).toBeGreaterThan(fake.records.calls.indexOf(`open ${name}`));
+    expect((await send("GET", "")).body).toEqual(first.body);
+    expect(await send("PUT", "", first.text)).toMatchObject({ code: 200, body: first.body });
+    expect((await send("PUT", "")).body).toEqual(first.body);
+    const text = await send("PUT", "", JSON.stringify({ controllers: "*,-garbagecollector" }));
+    expect(text.body).toMatchObject({ controllers: ["*", "-garbage-collector-controller"] });
+    const back = await send("PUT", "", JSON.stringify({ controllers: null }));
+    expect(back.body).toMatchObject({ controllers: null, running: expect.arrayContaining(["namespace-controller"]) as unknown });
+  });
+
+  it.each([
+    [{ controllers: ["*", "-nobody"] }, 422, /controllers: Invalid value: .*: "nobody" is not in the list of known controllers$/],
+    [{ controllers: "*,-service-cidr-controller" }, 422, /service-cidr-controller has no switch/],
+    [{ controllers: [] }, 422, /service-cidr-controller has no switch/],
+    [{ controllers: [1] }, 400, /controllers must be a list of names/],
+    [{ controllers: { all: true } }, 400, /controllers must be a list of names/],
+    [{ controler: [] }, 400, /^strict decoding error: unknown field "controler"$/],
+    [[], 400, /no JSON object/],
+  ])("PUT of %j: %i, and no cluster begins", async (body, code, message) => {
+    const { fake, send } = aCluster(ABSENT);
+    const refused = await send("PUT", "", JSON.stringify(body));
+    expect([refused.code, refused.body["message"]]).toEqual([code, expect.stringMatching(message)]);
+    expect(fake.records.calls).toEqual([]);
+  });
+
+  it("PUT of a text that is no JSON: 400", async () => {
+    expect((await aCluster().send("PUT", "", "{")).body).toMatchObject({ code: 400, message: "the body is no JSON" });
+  });
+
+  it("PUT with controllers of which not every object has heard: 503 with Retry-After, to be sent again", async () => {
+    const { fake, send } = aCluster();
+    fake.records.isTold = false;
+    const refused = await send("PUT", "", JSON.stringify({ controllers: ["*"] }));
+    expect([refused.code, refused.body["details"]]).toMatchObject([503, { retryAfterSeconds: 1 }]);
+  });
+
+  it("PUT with controllers of default: they run there, and it stays the cluster that was always there", async () => {
+    const { env } = fakeEnv();
+    const put = (body?: object) =>
+      sendTo("http://h/clusters/default", body ? { method: "PUT", body: JSON.stringify(body) } : { method: "PUT" }, env);
+    const set = await put({ controllers: ["*", "-namespace-controller"] });
+    const document = await set.json();
+    expect([set.status, document]).toMatchObject([200, { metadata: { name: "default" }, controllers: ["*", "-namespace-controller"] }]);
+    expect(document).not.toHaveProperty("metadata.creationTimestamp");
+    expect(await (await put()).json()).toEqual(document);
+    expect(await (await sendTo("http://h/clusters/default", {}, env)).json()).toEqual(document);
   });
 
   it("DELETE: begins the deletion, then shows its progress, then 404", async () => {

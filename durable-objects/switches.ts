@@ -1,0 +1,27 @@
+/** Which controllers of its cluster an object may wake. */
+import type { ControllersSetting } from "../src/core/config/controllers";
+import { ControllerSwitches } from "../src/tenancy/controller-switches";
+import { type ControllerName, CONTROLLERS } from "./controllers";
+import { configOf, type Env } from "./env";
+
+/** The value stands beside the object's tables; a release without it leaves it alone. */
+const KEY = "controllers";
+
+export interface ObjectSwitches {
+  isOn(name: ControllerName): boolean;
+  /** the controllers that the cluster's own list switches off, for cron; undefined = the variable counts */
+  readonly off: readonly ControllerName[] | undefined;
+  set(setting: ControllersSetting): void;
+}
+
+export function objectSwitches({ kv }: DurableObjectStorage, env: Env): ObjectSwitches {
+  const storage = { load: () => kv.get<ControllersSetting>(KEY), save: (setting: ControllersSetting) => kv.put(KEY, setting) };
+  const switches = new ControllerSwitches(storage, configOf(env).controllers);
+  return {
+    isOn: (name) => CONTROLLERS.isOn(name, switches.list),
+    get off() {
+      return switches.isOwn ? CONTROLLERS.off(switches.list) : undefined;
+    },
+    set: (setting) => switches.set(setting),
+  };
+}

@@ -34,6 +34,7 @@ Serves Servicenet on this machine, with its data on disk.
   --help              this text
 
 Less or more of the log: --var LOG_LEVEL=warn, or debug, info, error.
+Without some controllers: --var 'CONTROLLERS=*,-namespace-controller' (docs/clusters.md).
 Exit code: 0 stopped, 1 it did not work, 2 wrong options or variables.`;
 
 /** Options from the arguments, or "help". Throws UserError with one line, also for a configuration that the Worker would refuse. */

@@ -10,6 +10,7 @@ import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
+import type { ListedNodePorts, RepairedNodePorts } from "../src/addresses/rpc/node-ports";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
 import { parseStoreName, storeName } from "../src/api/store/list-copy";
@@ -83,8 +84,11 @@ export function namespaceContent(env: Env, cluster: string): NamespaceContent[] 
   );
 }
 
-export function servicesStore(env: Env, cluster: string): Remote<ServicesStoreRpc & RepairedServices & AuditedStore & ObjectFeed> {
-  return storeStub<ServicesStoreRpc & RepairedServices & AuditedStore & ObjectFeed>(env, cluster, { group: "", resource: "services" });
+export function servicesStore(
+  env: Env,
+  cluster: string,
+): Remote<ServicesStoreRpc & RepairedServices & RepairedNodePorts & ListedNodePorts & AuditedStore & ObjectFeed> {
+  return storeStub(env, cluster, { group: "", resource: "services" });
 }
 
 export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore> {

@@ -26,7 +26,10 @@ export const SERVICES_MIGRATIONS = [
   { id: 6, sql: OBJECT_COUNTS_SCHEMA },
 ];
 
-const OWN_METHODS = ["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"] as const;
+const OWN_METHODS = [
+  ...["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"],
+  ...["makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows"],
+] as const;
 
 export class ServicesStore
   extends shellOf<Brain>()(...STORE_METHODS, ...OWN_METHODS)

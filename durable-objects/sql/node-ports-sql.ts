@@ -29,8 +29,9 @@ export function sqlNodePortStorage({ sql }: DurableObjectStorage): NodePortStora
     nodePortAdd({ protocol, port }, key) {
       sql.exec("INSERT INTO node_ports (protocol, port, key) VALUES (?, ?, ?)", protocol, port, key);
     },
-    nodePortHas({ protocol, port }) {
-      return sql.exec("SELECT 1 AS found FROM node_ports WHERE protocol = ? AND port = ?", protocol, port).toArray().length > 0;
+    nodePortHolder({ protocol, port }) {
+      const query = "SELECT key FROM node_ports WHERE protocol = ? AND port = ?";
+      return sql.exec<{ key: string }>(query, protocol, port).toArray()[0]?.key;
     },
     nodePortDelete({ protocol, port }, key) {
       sql.exec("DELETE FROM node_ports WHERE protocol = ? AND port = ? AND key = ?", protocol, port, key);
@@ -38,6 +39,10 @@ export function sqlNodePortStorage({ sql }: DurableObjectStorage): NodePortStora
     nodePortsOf(protocol) {
       const rows = sql.exec<{ port: number }>("SELECT port FROM node_ports WHERE protocol = ?", protocol).toArray();
       return rows.map(({ port }) => port);
+    },
+    nodePortsAfter({ protocol, port }, limit) {
+      const query = "SELECT protocol, port, key FROM node_ports WHERE (protocol, port) > (?, ?) ORDER BY protocol, port LIMIT ?";
+      return sql.exec<{ protocol: string; port: number; key: string }>(query, protocol, port, limit).toArray();
     },
   };
 }

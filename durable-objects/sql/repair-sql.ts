@@ -1,4 +1,5 @@
 /** Schema and statements of the repair controller's rows: its cursors, its suspects, its counters. */
+import { addressCounts, nodePortCounts } from "../../src/addresses/repair/repair-counts";
 import type { Followed, RepairStorage, Tries } from "../../src/addresses/repair/repair-ports";
 import type { SettingsStorage } from "../../src/addresses/repair/settings-watch";
 
@@ -36,6 +37,10 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
   const suspectTries = (id: string): Tries => {
     const [row] = sql.exec<Row>("SELECT attempts, told_at FROM repair_suspects WHERE id = ?", id).toArray();
     return { attempts: (row?.attempts as number | undefined) ?? 0, toldAt: (row?.told_at as number | undefined) ?? 0 };
+  };
+  const counts = (): ReadonlyMap<string, number> => {
+    const rows = sql.exec<Row>("SELECT type, value FROM repair_counts").toArray();
+    return new Map(rows.map(({ type, value }) => [type as string, value as number]));
   };
   return {
     progressLoad(what: Followed) {
@@ -92,13 +97,8 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
       const due = sql.exec<Row>("SELECT min(due_at) AS due FROM repair_suspects").one().due;
       return due === null ? undefined : (due as number);
     },
-    countsLoad() {
-      const rows = sql.exec<Row>("SELECT type, value FROM repair_counts").toArray();
-      const all = new Map(rows.map(({ type, value }) => [type as string, value as number]));
-      const reconcileErrors = all.get("") ?? 0;
-      all.delete("");
-      return { ipErrors: Object.fromEntries(all), reconcileErrors };
-    },
+    countsLoad: () => addressCounts(counts()),
+    nodePortCountsLoad: () => nodePortCounts(counts()),
     count(type, by) {
       sql.exec(
         "INSERT INTO repair_counts (type, value) VALUES (?, ?) ON CONFLICT (type) DO UPDATE SET value = value + excluded.value",

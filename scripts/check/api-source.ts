@@ -9,6 +9,7 @@ import {
   observedService,
   type ObservedServiceCIDR,
 } from "../../src/tools/check/observed";
+import type { NodePortsView } from "../../src/tools/check/node-port-rows";
 import { advertisedIn } from "../../src/tools/check/surroundings";
 import { type OwnerPage, type OwnersView, readOwners } from "../../src/tools/check/read-owners";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../src/api/meta/kubernetes";
@@ -17,6 +18,7 @@ import { type Answer, type Api, collectionPath } from "../cluster/api";
 import { UserError } from "../terminal/user-error";
 
 const OWNERS_PATH = "/check/owners";
+const NODE_PORTS_PATH = "/check/nodeports";
 const NODES_PATH = "/api/v1/nodes";
 
 export function apiSource(api: Api): CheckSource {
@@ -43,12 +45,15 @@ export function apiSource(api: Api): CheckSource {
     }),
     owners: async () => {
       const view = await api.get(OWNERS_PATH);
-      // Another server does not have this path, or forbids it.
-      if (view.code === 404 || view.code === 403) return undefined;
+      if (isHidden(view)) return undefined;
       return readOwners({
-        view: () => Promise.resolve(valueOf<OwnersView>(view)),
-        page: async (uid, after) => valueOf<OwnerPage>(await api.get(`${OWNERS_PATH}/${uid}?after=${after}`)),
+        view: () => Promise.resolve(valueOf<OwnersView>(OWNERS_PATH, view)),
+        page: async (uid, after) => valueOf<OwnerPage>(OWNERS_PATH, await api.get(`${OWNERS_PATH}/${uid}?after=${after}`)),
       });
+    },
+    nodePortRows: async () => {
+      const answer = await api.get(NODE_PORTS_PATH);
+      return isHidden(answer) ? undefined : valueOf<NodePortsView>(NODE_PORTS_PATH, answer).rows;
     },
   };
 }
@@ -98,7 +103,12 @@ function nameOf(object: KubeObject | null): string {
   return `${namespace ? `${namespace}/` : ""}${name ?? "without a name"}`;
 }
 
-function valueOf<T>({ code, message, object }: Answer): T {
-  if (code !== 200) throw new UserError(`${OWNERS_PATH} answers ${code}: ${message}`);
+/** Another server does not have a path of ours, or forbids it. */
+function isHidden({ code }: Answer): boolean {
+  return code === 404 || code === 403;
+}
+
+function valueOf<T>(path: string, { code, message, object }: Answer): T {
+  if (code !== 200) throw new UserError(`${path} answers ${code}: ${message}`);
   return object as unknown as T;
 }

@@ -24,7 +24,7 @@ export interface CheckOutcome extends CheckReport {
 export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutcome> {
   const source = apiSource(api);
   let readings = 0;
-  const parts = 6;
+  const parts = 7;
   const counted = <T>(read: () => Promise<T>) => {
     return async (): Promise<T> => {
       const value = await read();
@@ -40,6 +40,7 @@ export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutco
       ranges: counted(source.ranges),
       surroundings: counted(source.surroundings),
       owners: counted(source.owners),
+      nodePortRows: counted(source.nodePortRows),
     },
     clockOf(api),
     (standing) => progress.wait(`looking again at ${standing} findings`),

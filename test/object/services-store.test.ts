@@ -295,14 +295,14 @@ describe("node ports", () => {
       rows.nodePortAdd(udp, "default/b");
       expect(() => rows.nodePortAdd(tcp, "default/b")).toThrow(/UNIQUE/);
       rows.nodePortDelete(tcp, "default/b");
-      expect([rows.nodePortHas(tcp), rows.nodePortHas(udp), rows.nodePortsOf("TCP"), rows.nodePortsOf("SCTP")]).toEqual([
-        true,
-        true,
+      expect([rows.nodePortHolder(tcp), rows.nodePortHolder(udp), rows.nodePortsOf("TCP"), rows.nodePortsOf("SCTP")]).toEqual([
+        "default/a",
+        "default/b",
         [30_053],
         [],
       ]);
       rows.nodePortDelete(tcp, "default/a");
-      expect([rows.nodePortHas(tcp), rows.nodePortsOf("UDP")]).toEqual([false, [30_053]]);
+      expect([rows.nodePortHolder(tcp), rows.nodePortsOf("UDP")]).toEqual([undefined, [30_053]]);
     });
   });
 

@@ -40,7 +40,7 @@ describe("the loss of a protection", () => {
     "pairing that forgets what is not written yet": { ledger: (storage) => overriding(storage, { numberGet: forgetful(storage) }) },
     "an allocation that ignores its token": { owner: allocateAnew },
     "node ports whose rows say nothing": {
-      nodePorts: (storage) => overriding(storage, { nodePortAdd: () => undefined, nodePortHas: () => false }),
+      nodePorts: (storage) => overriding(storage, { nodePortAdd: () => undefined, nodePortHolder: () => undefined }),
     },
     "node ports that outlive their Service": { nodePorts: (storage) => overriding(storage, { nodePortDelete: () => undefined }) },
   };

@@ -15,7 +15,8 @@
  */
 import { assert } from "../../core/base/assert";
 import type { Service, ServicePort } from "../../api/meta/kubernetes";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "./node-port-range";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../ranges/node-port-range";
+import type { HeldNodePort } from "../../api/registry/services/held-by-service";
 import {
   choosesNodePorts,
   needsHealthCheckNodePort,
@@ -24,7 +25,6 @@ import {
   type ServiceSpec,
   specOf,
 } from "../../api/registry/services/predicates";
-import type { NodePort } from "./node-port-storage";
 
 export const OUTSIDE_NODE_PORT_RANGE = `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_MIN}-${NODE_PORT_MAX}`;
 
@@ -50,7 +50,7 @@ export interface NodePortPlan {
 }
 
 const NOTHING: NodePortPlan = Object.freeze({ take: Object.freeze([]), named: Object.freeze([]) });
-const NO_NODE_PORTS: readonly NodePort[] = Object.freeze([]);
+const NO_NODE_PORTS: readonly HeldNodePort[] = Object.freeze([]);
 
 /** The plan of one change; `after` is prepared and validated, undefined = delete. `before` undefined = create. Changes nothing. */
 export function planNodePorts({ after, before }: { after: Service | undefined; before: Service | undefined }): NodePortPlan {
@@ -79,17 +79,13 @@ export function applyNodePorts(after: Service, take: readonly NodePortTake[], nu
 }
 
 /** The node ports that this Service holds once it is stored. */
-export function heldNodePorts(service: Service): readonly NodePort[] {
+export function heldNodePorts(service: Service): readonly HeldNodePort[] {
   const spec = specOf(service);
   if (!needsNodePort(spec)) return NO_NODE_PORTS;
   const held = portsOf(spec).flatMap((port) => (port.nodePort ? [{ protocol: protocolOf(port), port: port.nodePort }] : []));
   const healthCheck = needsHealthCheckNodePort(spec) ? spec.healthCheckNodePort : 0;
   if (healthCheck) held.push({ protocol: HEALTH_CHECK_PROTOCOL, port: healthCheck });
   return held;
-}
-
-export function isInNodePortRange(port: number): boolean {
-  return port >= NODE_PORT_MIN && port <= NODE_PORT_MAX;
 }
 
 /** The protocols of one port number get one node port (DNS over UDP and TCP), unless the client names different ones. */

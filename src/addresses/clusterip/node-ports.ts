@@ -3,13 +3,14 @@
  * commits the Service and their rows are written in its transaction.
  *
  * Invariants: a row is there exactly as long as its Service holds the port, because both change in one transaction; the primary key
- * of the rows, not the look before it, keeps two Services from one port. A crash leaves nothing to repair.
+ * of the rows, not the look before it, keeps two Services from one port. A crash leaves nothing to repair; damage does (node-port-repair.ts).
  */
 import type { Random } from "../../core/base/ports";
 import type { Service } from "../../api/meta/kubernetes";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "./node-port-range";
-import { heldNodePorts, isInNodePortRange, type NodePortPlan, type NodePortTake } from "./node-port-plan";
-import type { NodePort, NodePortStorage } from "./node-port-storage";
+import type { HeldNodePort } from "../../api/registry/services/held-by-service";
+import { isInNodePortRange, NODE_PORT_MAX, NODE_PORT_MIN } from "../ranges/node-port-range";
+import { heldNodePorts, type NodePortPlan, type NodePortTake } from "./node-port-plan";
+import type { NodePortStorage } from "./node-port-storage";
 
 export type NodePortChoice =
   /** one number for each take of the plan, in its order */
@@ -119,10 +120,10 @@ export class NodePorts {
   }
 
   #isFree(port: number, protocols: readonly string[]): boolean {
-    return protocols.every((protocol) => !this.storage.nodePortHas({ protocol, port }));
+    return protocols.every((protocol) => this.storage.nodePortHolder({ protocol, port }) === undefined);
   }
 }
 
-function includes(list: readonly NodePort[], { protocol, port }: NodePort): boolean {
+function includes(list: readonly HeldNodePort[], { protocol, port }: HeldNodePort): boolean {
   return list.some((other) => other.protocol === protocol && other.port === port);
 }

@@ -20,6 +20,17 @@ import type {
   WholeResult,
   WrittenAddress,
 } from "../rpc/repair";
+import type {
+  ComparedService,
+  LeakedNodePort,
+  LeakedPage,
+  LeakResult,
+  ListedNodePorts,
+  NodePortFinding,
+  NodePortRow,
+  RepairedNodePorts,
+} from "../rpc/node-ports";
+import type { HeldNodePort } from "../../api/registry/services/held-by-service";
 import type { AddressLedger } from "./address-ledger";
 import { CountKeeper } from "./count-keeper";
 import { isHeldByStored } from "./address-plan";
@@ -27,6 +38,7 @@ import { DefaultService } from "./default-service";
 import type { FreeCountStorage } from "./free-counts";
 import { type LedgerParts, ledgerParts, type LedgerPeers, type LedgerStorePorts } from "./ledger-store";
 import type { NodePortStorage } from "./node-port-storage";
+import { NodePortRepair } from "./node-port-repair";
 import { NodePorts } from "./node-ports";
 import { Pairing } from "./pairing";
 import { ReleaseInquiry } from "./release-inquiry";
@@ -60,13 +72,17 @@ export interface ServicesStorePorts extends LedgerStorePorts, Pick<Config, "apiS
   allocationCounts: AllocationCountStorage;
 }
 
-export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<ServicesStoreRpc, "fetch">, RepairedServices, AuditedStore {
+export class ServicesStore
+  extends ClusterStore<ServiceSupply>
+  implements Omit<ServicesStoreRpc, "fetch">, RepairedServices, RepairedNodePorts, ListedNodePorts, AuditedStore
+{
   /** `default/kubernetes` */
   readonly defaultService: DefaultService;
   readonly #ports: ServicesStorePorts;
   readonly #extension: ServiceExtension;
   readonly #parts: LedgerParts;
   readonly #repair: ServiceRepair;
+  readonly #nodePortRepair: NodePortRepair;
   readonly #metrics: AllocationMetrics;
   readonly #nodePorts: NodePorts;
   readonly #nodePortMetrics: NodePortMetrics;
@@ -140,6 +156,11 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
       owner: (uid) => peers.owner(uid),
       ipAddresses: () => peers.ipAddresses(),
     });
+    this.#nodePortRepair = new NodePortRepair({
+      rows: ports.nodePorts,
+      stored,
+      internally: (work) => this.store.internally(work),
+    });
     ledger.releases.rearm();
     // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
     if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage).then(pokeRepair);
@@ -179,6 +200,22 @@ export class ServicesStore extends ClusterStore<ServiceSupply> implements Omit<S
 
   giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]> {
     return this.#repair.giveUp(items);
+  }
+
+  makeNodePortsWhole(services: ComparedService[]): Promise<NodePortFinding[][]> {
+    return this.#nodePortRepair.makeNodePortsWhole(services);
+  }
+
+  leakedNodePorts(after: HeldNodePort, limit: number): Promise<LeakedPage> {
+    return this.#nodePortRepair.leakedNodePorts(after, limit);
+  }
+
+  settleNodePorts(leaks: LeakedNodePort[]): Promise<LeakResult[]> {
+    return this.#nodePortRepair.settleNodePorts(leaks);
+  }
+
+  nodePortRows(): Promise<NodePortRow[]> {
+    return this.#nodePortRepair.nodePortRows();
   }
 
   auditAll(): Promise<void> {

@@ -11,8 +11,9 @@ import { type RepairPeers, repairPorts } from "./repair-peers";
 import type { RepairStorage } from "./repair-ports";
 import type { SettingsStorage } from "./settings-watch";
 
-/** Upstream's name, under which operators know the events. */
-const CONTROLLER = "ipallocator-repair-controller";
+/** Upstream's names, under which operators know the events. */
+const REPORTER = "ipallocator-repair-controller";
+const NODE_PORT_REPORTER = "portallocator-repair-controller";
 
 export interface RepairSetting extends ControllerPorts {
   /** id of the cluster */
@@ -29,8 +30,10 @@ export const repairController: ControllerEntry<RepairSetting, RepairController> 
   follows: [],
   make(setting) {
     const { clock, cluster, peers, recorder, tables } = setting;
-    const events = new EventRecorder(repairReporter(clusterName(cluster)), { clock, recorder, events: () => peers.events() });
-    const own = { clock, recorder, events, storage: tables.repair };
+    const eventsBy = (controller: string): EventRecorder =>
+      new EventRecorder(reporterOf(controller, clusterName(cluster)), { clock, recorder, events: () => peers.events() });
+    const [events, nodePortEvents] = [eventsBy(REPORTER), eventsBy(NODE_PORT_REPORTER)];
+    const own = { clock, recorder, events, nodePortEvents, storage: tables.repair };
     return new RepairController({
       ...setting,
       storage: tables.repair,
@@ -41,7 +44,7 @@ export const repairController: ControllerEntry<RepairSetting, RepairController> 
   },
 };
 
-/** Under which name the repair controller of the cluster reports. `name` = as clients know the cluster. */
-function repairReporter(name: string): EventReporter {
-  return { controller: CONTROLLER, instance: `${CONTROLLER}-${name}` };
+/** Under which name a controller of the cluster reports. `name` = as clients know the cluster. */
+function reporterOf(controller: string, name: string): EventReporter {
+  return { controller, instance: `${controller}-${name}` };
 }

@@ -7,6 +7,7 @@ import { prefixesIn } from "../../core/net/prefix";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { StoreRpc } from "../../api/rpc/store";
 import type { CoordinatorRpc } from "../rpc/topology";
+import type { RepairedNodePorts } from "../rpc/node-ports";
 import type { RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
 import type { RepairPorts } from "./repair-ports";
 import { StoredRanges } from "./stored-ranges";
@@ -16,14 +17,14 @@ const CALL_TIMEOUT_MS = 2 * OPERATION_DEADLINE_MS;
 
 /** Stubs of the objects that repair calls. A stub is dead after a throw, so each call asks for a new one. */
 export interface RepairPeers {
-  services(): ObjectFeed & RepairedServices;
+  services(): ObjectFeed & RepairedServices & RepairedNodePorts;
   ipAddresses(): ObjectFeed & RepairedAddresses & Pick<StoreRpc, "write">;
   coordinator(): ObjectFeed & Pick<CoordinatorRpc, "topology">;
   owner(uid: string): Pick<RepairedOwner, "checkBitmap">;
 }
 
 /** What repair has of its own object. */
-interface OwnPorts extends Pick<RepairPorts, "clock" | "recorder" | "storage" | "events"> {
+interface OwnPorts extends Pick<RepairPorts, "clock" | "recorder" | "storage" | "events" | "nodePortEvents"> {
   /** the configuration that the objects of the cluster run under */
   config: Pick<Config, "onlyRanges" | "serviceRanges">;
 }
@@ -45,6 +46,9 @@ export function repairPorts({ config, ...own }: OwnPorts, { services, ipAddresse
       ...feedOf(services),
       makeWhole: (items) => answered(services().makeWhole(items)),
       giveUp: (items) => answered(services().giveUp(items)),
+      makeNodePortsWhole: (seen) => answered(services().makeNodePortsWhole(seen)),
+      leakedNodePorts: (after, limit) => answered(services().leakedNodePorts(after, limit)),
+      settleNodePorts: (leaks) => answered(services().settleNodePorts(leaks)),
     },
     ipAddresses: {
       ...feedOf(ipAddresses),

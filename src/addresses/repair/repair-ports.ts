@@ -5,6 +5,7 @@ import type { Prefix } from "../../core/net/prefix";
 import type { StoreCursor } from "../../api/rpc/object-links";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { RepairCounts, RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
+import type { RepairedNodePorts } from "../rpc/node-ports";
 import type { WriteRequest, WriteResult } from "../../api/rpc/store";
 
 /** The two stores that are followed and swept. */
@@ -27,9 +28,9 @@ export const SLICED_AT = "slicedAt";
 
 /** The past of a suspect. */
 export interface Tries {
-  /** how often it was left open since it became a suspect */
+  /** how often it was left open since it became a suspect; of the row of a node port: how often it was seen */
   attempts: number;
-  /** when it was last reported, in milliseconds since the epoch; 0 = never */
+  /** when it was last reported, or the row last seen, in milliseconds since the epoch; 0 = never */
   toldAt: number;
 }
 
@@ -40,7 +41,7 @@ export interface RepairStorage {
   /** numbers kept by name, such as the mark of a check or the time of a slice; 0 when unset */
   numberGet(name: string): number;
   numberSet(name: string, value: number): void;
-  /** adds a suspect (`services/ns/name` or `ipaddresses/name`); of two times the earlier counts. Without `tries` its tries stay as they are */
+  /** adds a suspect (`services/ns/name`, `ipaddresses/name` or `nodeports/protocol/number/ns/name`); of two times the earlier counts. Without `tries` its tries stay as they are */
   suspectPut(id: string, dueAt: number, tries?: Tries): void;
   /** zeros when it is no suspect */
   suspectTries(id: string): Tries;
@@ -49,7 +50,9 @@ export interface RepairStorage {
   suspectsDone(leaseUntil: number): void;
   suspectEarliest(): number | undefined;
   countsLoad(): Pick<RepairCounts, "ipErrors" | "reconcileErrors">;
-  /** adds to a counter; type "" = a failure of the pass itself */
+  /** those of node ports */
+  nodePortCountsLoad(): RepairCounts["nodePorts"];
+  /** adds to a counter; type "" = a failure of the pass itself; those of node ports have types of their own (repair-counts.ts) */
   count(type: string, by: number): void;
 }
 
@@ -58,7 +61,9 @@ export interface RepairPorts {
   recorder: Recorder;
   storage: RepairStorage;
   events: { report(event: EventReport): void; flush(): Promise<void> };
-  services: ObjectFeed & RepairedServices;
+  /** events about node ports: upstream's repair of those reports by itself */
+  nodePortEvents: RepairPorts["events"];
+  services: ObjectFeed & RepairedServices & RepairedNodePorts;
   ipAddresses: ObjectFeed & RepairedAddresses & { write(request: WriteRequest): Promise<WriteResult> };
   /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator the configured ones. The same array until they change */
   ranges(): Promise<readonly Prefix[]>;

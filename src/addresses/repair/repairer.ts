@@ -9,7 +9,8 @@
  *
  * looks up their counterparts (lookup.ts), judges them (rules.ts) and proposes (service-effects.ts, address-effects.ts). A healthy cluster is
  * only read; nothing is written but the cursors, once in a pass, if they moved. Rows are compared in the order of addresses, in which neighbours
- * have the same owner. A full sweep ends with every owner's bitmap (owner-check.ts).
+ * have the same owner. A full sweep ends with every owner's bitmap (owner-check.ts). Every three minutes a sweep compares node ports with their
+ * rows, too (node-port-check.ts).
  *
  * At a crash: cursors and suspects are saved after the proposals, so what they cover is looked at again; proposals may be repeated.
  */
@@ -17,7 +18,9 @@ import { Pace, REST_GENTLY, REST_URGENTLY } from "../../core/base/pause";
 import type { RepairCounts } from "../rpc/repair";
 import { AddressEffects } from "./address-effects";
 import { LOOK_AGAIN_MS } from "./look-again";
+import { isLeakId } from "./leak-sights";
 import { Lookup, PAGE } from "./lookup";
+import { NodePortCheck } from "./node-port-check";
 import { OwnerCheck } from "./owner-check";
 import type { RepairPorts, RepairStorage } from "./repair-ports";
 import { RepairReports } from "./repair-reports";
@@ -32,6 +35,7 @@ const SUSPECT_LEASE_MS = 10 * 60_000;
 
 export class Repairer {
   readonly #owners: OwnerCheck;
+  readonly #nodePorts: NodePortCheck;
   readonly #sweep: Sweep;
   readonly #lookup: Lookup;
   readonly #services: ServiceEffects;
@@ -40,7 +44,8 @@ export class Repairer {
   constructor(private readonly ports: RepairPorts) {
     const reports = new RepairReports(ports);
     this.#owners = new OwnerCheck(ports);
-    this.#sweep = new Sweep(ports, reports, () => this.#owners.restart());
+    this.#nodePorts = new NodePortCheck(ports);
+    this.#sweep = new Sweep(ports, reports, this.#nodePorts, () => this.#owners.restart());
     this.#lookup = new Lookup(ports, reports);
     this.#services = new ServiceEffects(ports, this.#lookup, reports);
     this.#addresses = new AddressEffects(ports, this.#lookup, reports);
@@ -52,7 +57,7 @@ export class Repairer {
    * @returns `left`: there is more to do now. `againAt`: when the next suspect is due (milliseconds since the epoch)
    */
   async run({ sweeps = true } = {}): Promise<{ left: boolean; againAt: number | undefined }> {
-    const { clock, events, storage } = this.ports;
+    const { clock, events, nodePortEvents, storage } = this.ports;
     const endAt = clock.now() + PASS_BUDGET_MS;
     let left = true;
     try {
@@ -73,7 +78,7 @@ export class Repairer {
       throw error;
     } finally {
       this.#sweep.saveMoved();
-      await events.flush();
+      await Promise.all([events.flush(), nodePortEvents.flush()]);
     }
     return { left, againAt: storage.suspectEarliest() };
   }
@@ -92,13 +97,17 @@ export class Repairer {
     const leaseUntil = clock.now() + SUSPECT_LEASE_MS;
     const suspects = storage.suspectsTake(clock.now(), PAGE, leaseUntil);
     try {
-      for (const id of suspects) wantSuspect(round, id);
+      for (const id of suspects) if (!isLeakId(id)) wantSuspect(round, id);
       const read = await Promise.all(STORES.map((what) => this.#sweep.read(what, round, slice)));
       await this.#lookup.complete(round);
       if (slice) await pace.rest();
       await this.#services.repair(round, await this.#lookup.rangesFor(round));
       await this.#addresses.repair(round);
+      await this.#nodePorts.compare(round);
+      await this.#nodePorts.lookAgain(suspects);
       for (const page of read) this.#sweep.advance(page);
+      if (read.some(({ what, isLast }) => what === "services" && isLast)) this.#nodePorts.ended();
+      await this.#nodePorts.findLeaks(pace);
       if (suspects.length > 0) storage.suspectsDone(leaseUntil);
       return suspects.length === PAGE || read.some(({ more }) => more);
     } catch (error) {
@@ -110,5 +119,5 @@ export class Repairer {
 
 /** The counters of this controller for /metrics. */
 export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
-  return { ...storage.countsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED) };
+  return { ...storage.countsLoad(), nodePorts: storage.nodePortCountsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED) };
 }

@@ -14,6 +14,8 @@ export interface Round {
   swept: Set<string>;
   /** Services, by `namespace/name`, that are looked at again: the rows of their addresses are compared, too */
   suspects: Set<string>;
+  /** Services, by `namespace/name`, whose node ports are compared with their rows */
+  compared: Set<string>;
   /** Services still to be read */
   wanted: Map<string, ObjectKey>;
   /** `services/ns/name` or `ipaddresses/name` of objects that exist and cannot be read: nothing is concluded from them */
@@ -21,7 +23,15 @@ export interface Round {
 }
 
 export function emptyRound(): Round {
-  return { services: new Map(), addresses: new Map(), swept: new Set(), suspects: new Set(), wanted: new Map(), unreadable: new Set() };
+  return {
+    services: new Map(),
+    addresses: new Map(),
+    swept: new Set(),
+    suspects: new Set(),
+    compared: new Set(),
+    wanted: new Map(),
+    unreadable: new Set(),
+  };
 }
 
 /** Has the object read and its rows compared. `id`: `services/ns/name` or `ipaddresses/name` */
@@ -55,10 +65,11 @@ export function noteAddressChange(round: Round, { deleted, object }: FedChange):
   return true;
 }
 
-/** The object that a store has now replaces one from an earlier change. */
-export function noteSweptService(round: Round, text: string): boolean {
+/** The object that a store has now replaces one from an earlier change. `compares`: so are its node ports with their rows. */
+export function noteSweptService(round: Round, text: string, compares: boolean): boolean {
   const service = readService(text);
   if (service) round.services.set(keyOf(service), service);
+  if (service && compares) round.compared.add(keyOf(service));
   return service !== undefined;
 }
 

@@ -9,6 +9,7 @@
  */
 import { PAGE } from "./lookup";
 import { type Followed, type Progress, type RepairPorts, SLICED_AT, SWEEP_ASKED } from "./repair-ports";
+import type { NodePortCheck } from "./node-port-check";
 import type { RepairReports } from "./repair-reports";
 import { noteAddressChange, noteServiceChange, noteSweptAddress, noteSweptService, type Round } from "./round";
 
@@ -34,6 +35,8 @@ export interface ReadPage {
   /** `progress` differs from the saved one */
   moved: boolean;
   more: boolean;
+  /** the sweep of the store came to its end with this page */
+  isLast: boolean;
 }
 
 export class Sweep {
@@ -44,6 +47,7 @@ export class Sweep {
   constructor(
     private readonly ports: Pick<RepairPorts, "clock" | "ipAddresses" | "recorder" | "services" | "storage">,
     private readonly reports: Pick<RepairReports, "ofUnreadable">,
+    private readonly nodePorts: Pick<NodePortCheck, "begin" | "isComparing">,
     /** called when a full sweep begins */
     private readonly begun: () => void,
   ) {}
@@ -121,8 +125,7 @@ export class Sweep {
   /** Reads the changes since the cursor, and with `slice` a page of the sweep. A store whose history was lost or never read is swept at once. */
   async read(what: Followed, round: Round, slice: boolean): Promise<ReadPage> {
     const store = what === "services" ? this.ports.services : this.ports.ipAddresses;
-    const [noteChange, noteSwept] =
-      what === "services" ? ([noteServiceChange, noteSweptService] as const) : ([noteAddressChange, noteSweptAddress] as const);
+    const noteChange = what === "services" ? noteServiceChange : noteAddressChange;
     const progress = { ...this.#progressOf(what) };
     let moved = false;
     let more = false;
@@ -136,15 +139,21 @@ export class Sweep {
       more = changes.more;
       progress.cursor = changes.cursor;
     }
-    if (!slice && !progress.urgent) return { what, progress, moved, more };
+    if (!slice && !progress.urgent) return { what, progress, moved, more, isLast: false };
+    // A crash must not leave a sweep that compares at the place where the one before it stood.
+    const begins = what === "services" && progress.sweptTo === "" && this.nodePorts.begin(this.isFull);
+    if (begins) this.ports.storage.progressSave(what, this.#progressOf(what));
+    const compares = this.nodePorts.isComparing;
+    const noteSwept = (object: string): boolean =>
+      what === "services" ? noteSweptService(round, object, compares) : noteSweptAddress(round, object);
     const page = await store.objectsAfter(progress.sweptTo, PAGE);
-    for (const object of page.objects) if (!noteSwept(round, object)) this.reports.ofUnreadable(what, object);
+    for (const object of page.objects) if (!noteSwept(object)) this.reports.ofUnreadable(what, object);
     // The history after the first page has what changes while the sweep goes on.
     progress.cursor ??= page.cursor;
     moved ||= progress.urgent || page.next !== progress.sweptTo;
     progress.sweptTo = page.next;
     if (page.next === "") progress.urgent = false;
-    return { what, progress, moved, more: more || progress.urgent };
+    return { what, progress, moved, more: more || progress.urgent, isLast: page.next === "" };
   }
 
   /** The proposals of what was read are made: the next round reads on behind it. */

@@ -101,6 +101,8 @@ export interface RepairCounts {
   /** by type: leak, repair, full, outOfRange, duplicate, unknown, invalid */
   ipErrors: Record<string, number>;
   reconcileErrors: number;
+  /** the same of node ports; by type: leak, repair, full, outOfRange, duplicate, unknown */
+  nodePorts: { portErrors: Record<string, number>; reconcileErrors: number };
   /** names of the settings in which a Worker lately differed from the cluster */
   differingSettings: string[];
 }

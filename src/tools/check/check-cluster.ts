@@ -18,6 +18,8 @@ import {
   wronglyLabelled,
 } from "./objects";
 import { readyCidrs } from "../../addresses/ranges/service-ranges";
+import type { NodePortRow } from "../../addresses/rpc/node-ports";
+import { wrongNodePortRows } from "./node-port-rows";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
 import { type NamedRanges, overlaps, type Surroundings } from "./surroundings";
@@ -36,6 +38,8 @@ export interface CheckSource {
   surroundings(): Promise<Surroundings>;
   /** undefined: the server is not Servicenet, and its allocator shows nothing */
   owners(): Promise<ObservedOwners | undefined>;
+  /** undefined: the server is not Servicenet, and its allocator of node ports shows nothing */
+  nodePortRows(): Promise<readonly NodePortRow[] | undefined>;
 }
 
 export interface CheckReport {
@@ -116,13 +120,14 @@ function stillStanding(standing: readonly Standing[], { suspicions, silent }: Lo
 }
 
 async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
-  const [listedServices, listedAddresses, listedCIDRs, ranges, surroundings, owners] = await Promise.all([
+  const [listedServices, listedAddresses, listedCIDRs, ranges, surroundings, owners, nodePortRows] = await Promise.all([
     source.services(),
     source.ipAddresses(),
     source.serviceCIDRs(),
     source.ranges(),
     source.surroundings(),
     source.owners(),
+    source.nodePortRows(),
   ]);
   const { objects: services } = listedServices;
   const ipAddresses = listedAddresses?.objects;
@@ -150,6 +155,7 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
     suspicions.push(...strayNodePorts({ services }), ...wrongClaims(owners, givingOut), ...wrongBitmaps(owners));
     if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses, unreadable }, owners, givingOut));
   }
+  if (nodePortRows) suspicions.push(...wrongNodePortRows({ services, unreadable }, nodePortRows));
   return {
     suspicions,
     unchecked,

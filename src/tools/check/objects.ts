@@ -6,7 +6,7 @@ import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../api/registry/default-object
 import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
 import { ORPHAN_GRACE_MS } from "../../addresses/repair/orphan-grace";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../addresses/clusterip/node-port-range";
+import { isInNodePortRange, NODE_PORT_MAX, NODE_PORT_MIN } from "../../addresses/ranges/node-port-range";
 import { keyOf } from "../../api/meta/object-key";
 import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import { parseTime } from "../../api/meta/time";
@@ -40,7 +40,7 @@ export function duplicateNodePorts({ services }: Pick<Observed, "services">): Su
 export function strayNodePorts({ services }: Pick<Observed, "services">): Suspicion[] {
   return services.flatMap((service) =>
     nodePortsOf(service).flatMap(({ port }) => {
-      if (port >= NODE_PORT_MIN && port <= NODE_PORT_MAX) return [];
+      if (isInNodePortRange(port)) return [];
       const message = `${keyOf(service)} holds node port ${port}, outside ${NODE_PORT_MIN}-${NODE_PORT_MAX}`;
       return [suspect("I3", [labelled("Service", service)], message)];
     }),

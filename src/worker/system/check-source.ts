@@ -14,6 +14,7 @@ import {
   type ObservedServiceCIDR,
 } from "../../tools/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
+import type { NodePortRow } from "../../addresses/rpc/node-ports";
 import { advertisedIn, type Surroundings } from "../../tools/check/surroundings";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
 import type { Endpoints, EndpointSlice } from "../../api/meta/kubernetes";
@@ -93,6 +94,10 @@ export class RpcSource implements CheckSource {
     // Other problems concern one owner alone; this one concerns the whole check.
     if (this.#isTooLarge || rows > CHECK_ROWS_MAX) throw this.#tooLarge();
     return observed;
+  }
+
+  nodePortRows(): Promise<NodePortRow[]> {
+    return this.#call("services.nodePortRows", () => servicesStore(this.env, this.cluster).nodePortRows());
   }
 
   async view(): Promise<OwnersView> {

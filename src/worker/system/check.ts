@@ -5,6 +5,7 @@
  *   POST /check                 begins a repair of everything, without waiting for cron and its slices; answers 202 at once
  *   GET  /check/owners          who writes the addresses of which prefixes
  *   GET  /check/owners/{uid}    a page of what one of them has written (behind the position `?after=`), and whether its bitmap agrees
+ *   GET  /check/nodeports       which Service has which node port, as its allocator has written it
  *
  * Only POST changes anything.
  */
@@ -12,6 +13,7 @@ import type { Env } from "../../../durable-objects/env";
 import { coordinator, ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
 import { checkCluster } from "../../tools/check/check-cluster";
+import type { NodePortsView } from "../../tools/check/node-port-rows";
 import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, succeeded } from "../../api/meta/status";
 import { InFlight } from "../http/in-flight";
 import { CHECKS_MAX } from "../http/limits";
@@ -55,6 +57,11 @@ export function ownerResponse(env: Env, cluster: string, request: Request, uid: 
     const { claims } = await source.view();
     return claims.some(({ ownerUid }) => ownerUid === uid) ? source.page(uid, Number(after)) : undefined;
   });
+}
+
+/** GET /check/nodeports */
+export function nodePortsResponse(env: Env, cluster: string, request: Request): Promise<Response> {
+  return answered(request, async (): Promise<NodePortsView> => ({ rows: await new RpcSource(env, cluster).nodePortRows() }));
 }
 
 /** `read` resolves to undefined for a missing owner. It rejects with CheckRefused for one that cannot be read. */

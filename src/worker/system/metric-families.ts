@@ -5,7 +5,8 @@ import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import type { Reading } from "./metric-readings";
 
 /** Names, labels and help as upstream's; every type is there from the beginning. */
-const REPAIR_TYPES = ["leak", "repair", "full", "outOfRange", "duplicate", "unknown", "invalid"] as const;
+const NODE_PORT_TYPES = ["leak", "repair", "full", "outOfRange", "duplicate", "unknown"] as const;
+const REPAIR_TYPES = [...NODE_PORT_TYPES, "invalid"] as const;
 
 export function repairFamilies(counts: RepairCounts | undefined): MetricFamily[] {
   return [
@@ -23,6 +24,7 @@ export function repairFamilies(counts: RepairCounts | undefined): MetricFamily[]
       help: "[ALPHA] Number of reconciliation failures on the clusterip repair reconcile loop",
       samples: counts ? [{ labels: {}, value: counts.reconcileErrors }] : [],
     },
+    ...nodePortRepairFamilies(counts),
     {
       name: "servicenet_configuration_differs",
       type: "gauge",
@@ -34,6 +36,26 @@ export function repairFamilies(counts: RepairCounts | undefined): MetricFamily[]
       type: "counter",
       help: "Full sweeps of repair that came to their end: every Service, IPAddress and owner of addresses was looked at.",
       samples: counts ? [{ labels: {}, value: counts.sweeps }] : [],
+    },
+  ];
+}
+
+/** An object of the release before does not tell the counts of node ports. */
+function nodePortRepairFamilies({ nodePorts }: Partial<RepairCounts> = {}): MetricFamily[] {
+  return [
+    {
+      name: "apiserver_nodeport_repair_port_errors_total",
+      type: "counter",
+      help:
+        "[ALPHA] Number of errors detected on ports by the repair loop broken down by type of error: " +
+        "leak, repair, full, outOfRange, duplicate, unknown",
+      samples: nodePorts ? NODE_PORT_TYPES.map((type) => ({ labels: { type }, value: nodePorts.portErrors[type] ?? 0 })) : [],
+    },
+    {
+      name: "apiserver_nodeport_repair_reconcile_errors_total",
+      type: "counter",
+      help: "[ALPHA] Number of reconciliation failures on the nodeport repair reconcile loop",
+      samples: nodePorts ? [{ labels: {}, value: nodePorts.reconcileErrors }] : [],
     },
   ];
 }

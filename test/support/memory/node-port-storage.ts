@@ -1,32 +1,39 @@
-import type { NodePort, NodePortStorage } from "../../../src/addresses/clusterip/node-port-storage";
+import type { NodePortStorage } from "../../../src/addresses/clusterip/node-port-storage";
+import type { NodePortRow } from "../../../src/addresses/rpc/node-ports";
+import { type HeldNodePort, nodePortText } from "../../../src/api/registry/services/held-by-service";
 import { Journal, JournaledMap } from "../sim/journal";
 
 /** NodePortStorage in memory; shares a journal with the other tables of the services store. */
 export class MemoryNodePortStorage implements NodePortStorage {
-  readonly rows: JournaledMap<NodePort & { key: string }>;
+  readonly rows: JournaledMap<NodePortRow>;
 
   constructor(journal = new Journal()) {
     this.rows = new JournaledMap(journal);
   }
 
-  nodePortAdd(nodePort: NodePort, key: string): void {
-    if (this.nodePortHas(nodePort)) throw new Error(`UNIQUE constraint failed: node_ports ${textOf(nodePort)}`);
-    this.rows.set(textOf(nodePort), { ...nodePort, key });
+  nodePortAdd(nodePort: HeldNodePort, key: string): void {
+    if (this.nodePortHolder(nodePort) !== undefined) throw new Error(`UNIQUE constraint failed: node_ports ${nodePortText(nodePort)}`);
+    this.rows.set(nodePortText(nodePort), { ...nodePort, key });
   }
 
-  nodePortHas(nodePort: NodePort): boolean {
-    return this.rows.has(textOf(nodePort));
+  nodePortHolder(nodePort: HeldNodePort): string | undefined {
+    return this.rows.get(nodePortText(nodePort))?.key;
   }
 
-  nodePortDelete(nodePort: NodePort, key: string): void {
-    if (this.rows.get(textOf(nodePort))?.key === key) this.rows.delete(textOf(nodePort));
+  nodePortDelete(nodePort: HeldNodePort, key: string): void {
+    if (this.rows.get(nodePortText(nodePort))?.key === key) this.rows.delete(nodePortText(nodePort));
   }
 
   nodePortsOf(protocol: string): number[] {
     return this.rows.values().flatMap((row) => (row.protocol === protocol ? [row.port] : []));
   }
+
+  nodePortsAfter(nodePort: HeldNodePort, limit: number): NodePortRow[] {
+    const behind = this.rows.values().filter((row) => orderOf(row) > orderOf(nodePort));
+    return behind.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)).slice(0, limit);
+  }
 }
 
-function textOf({ protocol, port }: NodePort): string {
-  return `${protocol}/${port}`;
+function orderOf({ protocol, port }: HeldNodePort): string {
+  return `${protocol}/${String(port).padStart(5, "0")}`;
 }

@@ -1,4 +1,5 @@
 import type { Followed, Progress, RepairStorage, Tries } from "../../../src/addresses/repair/repair-ports";
+import { addressCounts, nodePortCounts } from "../../../src/addresses/repair/repair-counts";
 import type { RepairCounts } from "../../../src/addresses/rpc/repair";
 
 /** RepairStorage in memory; counts what is written, since a healthy pass writes next to nothing. */
@@ -53,8 +54,11 @@ export class MemoryRepairStorage implements RepairStorage {
   }
 
   countsLoad(): Pick<RepairCounts, "ipErrors" | "reconcileErrors"> {
-    const { "": reconcileErrors = 0, ...ipErrors } = Object.fromEntries(this.counts);
-    return { ipErrors, reconcileErrors };
+    return addressCounts(this.counts);
+  }
+
+  nodePortCountsLoad(): RepairCounts["nodePorts"] {
+    return nodePortCounts(this.counts);
   }
 
   count(type: string, by: number): void {

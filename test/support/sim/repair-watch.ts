@@ -2,8 +2,11 @@
 import type { ServicesStore } from "../../../src/addresses/clusterip/services-store";
 import { heldAddresses } from "../../../src/addresses/clusterip/address-plan";
 import type { RepairPeers } from "../../../src/addresses/repair/repair-peers";
+import { heldNodePorts } from "../../../src/addresses/clusterip/node-port-plan";
 import { readIPAddress } from "../../../src/addresses/repair/round";
+import type { NodePortRow } from "../../../src/addresses/rpc/node-ports";
 import type { WrittenAddress } from "../../../src/addresses/rpc/repair";
+import { type HeldNodePort, nodePortText } from "../../../src/api/registry/services/held-by-service";
 import { parseTime } from "../../../src/api/meta/time";
 import type { ObjectFeed } from "../../../src/api/rpc/object-feed";
 import { ipAddressesOf, servicesOf } from "./checks";
@@ -69,6 +72,15 @@ export class RepairWatch {
             "giveUp",
           );
         },
+        makeNodePortsWhole: (seen) => call("services.makeNodePortsWhole", services, (store) => store.makeNodePortsWhole(plainCopy(seen))),
+        leakedNodePorts: (after, limit) =>
+          call("services.leakedNodePorts", services, (store) => store.leakedNodePorts(plainCopy(after), limit)),
+        settleNodePorts: (leaks) =>
+          call("services.settleNodePorts", services, async (store) => {
+            const results = await store.settleNodePorts(plainCopy(leaks));
+            for (const [i, leak] of leaks.entries()) if (results[i] === "freed") this.#judgeFreed(leak);
+            return results;
+          }),
       }),
       ipAddresses: () => ({
         ...addresses,
@@ -125,6 +137,14 @@ export class RepairWatch {
     const isOrphan = found && !wasThere && !cluster.tables.services.store.objectGet(parent);
     const ageMs = now - (parseTime(found?.metadata?.creationTimestamp ?? "") ?? 0);
     if (isOrphan && ageMs < ORPHAN_AGE_MS) this.harm.push(`repair: ${address} would go ${ageMs} ms after it came`);
+  }
+
+  /** Of a row that the services store has just freed: no Service holds the port, unless it has taken it since and has a row of its own. */
+  #judgeFreed(row: NodePortRow): void {
+    const isOfRow = ({ protocol, port }: HeldNodePort): boolean => protocol === row.protocol && port === row.port;
+    const holder = servicesOf(this.cluster).find((service) => heldNodePorts(service).some(isOfRow));
+    const written = this.cluster.tables.services.nodePorts.nodePortHolder(row);
+    if (holder && written === undefined) this.harm.push(`repair: ${nodePortText(row)} was freed, and ${holder.metadata?.name ?? ""} holds it`);
   }
 
   /** Of what the services store has just agreed to release: nobody holds it, and no operation under way may still commit it. */

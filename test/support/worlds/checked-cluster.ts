@@ -1,6 +1,7 @@
 /** A small healthy cluster as a check sees it, to be damaged by tests. */
 import type { CheckSource } from "../../../src/tools/check/check-cluster";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
+import type { NodePortRow } from "../../../src/addresses/rpc/node-ports";
 import type { Surroundings } from "../../../src/tools/check/surroundings";
 
 export interface CheckedCluster {
@@ -10,6 +11,7 @@ export interface CheckedCluster {
   ranges: string[] | undefined;
   surroundings: Surroundings;
   owners: ObservedOwners | undefined;
+  nodePortRows: NodePortRow[] | undefined;
   /** labels of stored objects of any kind that cannot be read */
   unreadable: string[];
 }
@@ -74,6 +76,7 @@ export function healthy(): CheckedCluster {
       owners: [{ uid: OWNER, rows: [row("10.96.0.1", "kubernetes"), row("10.96.0.20", "web")], differs: "" }],
       silent: [],
     },
+    nodePortRows: [{ protocol: "TCP", port: 30080, key: "default/web" }],
   };
 }
 
@@ -88,5 +91,6 @@ export function sourceOf(cluster: () => CheckedCluster): CheckSource {
     ranges: () => Promise.resolve(cluster().ranges),
     surroundings: () => Promise.resolve(cluster().surroundings),
     owners: () => Promise.resolve(cluster().owners),
+    nodePortRows: () => Promise.resolve(cluster().nodePortRows),
   };
 }

@@ -90,6 +90,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       },
       allocations: other("allocations"),
       nodePortAllocations: other("nodePortAllocations"),
+      nodePortRows: other("nodePortRows"),
       repairCounts: other("repairCounts"),
     };
   };

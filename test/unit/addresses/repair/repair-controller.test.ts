@@ -105,7 +105,15 @@ class World {
           recorder,
           storage,
           events,
-          services: { ...this.#feed("services", [DEFAULT_SERVICE]), makeWhole: unexpected, giveUp: unexpected },
+          nodePortEvents: events,
+          services: {
+            ...this.#feed("services", [DEFAULT_SERVICE]),
+            makeWhole: unexpected,
+            giveUp: unexpected,
+            makeNodePortsWhole: unexpected,
+            leakedNodePorts: () => Promise.resolve({ leaked: [], next: undefined }),
+            settleNodePorts: unexpected,
+          },
           ipAddresses: {
             ...this.#feed("ipaddresses", []),
             restoreMany: unexpected,
@@ -149,7 +157,13 @@ describe("passes of the repair controller", () => {
     await world.controller.poke();
     await world.pass(1_000);
     expect(world.made).toBe(1);
-    expect(await world.controller.repairCounts()).toEqual({ sweeps: 1, ipErrors: {}, reconcileErrors: 0, differingSettings: [] });
+    expect(await world.controller.repairCounts()).toEqual({
+      sweeps: 1,
+      ipErrors: {},
+      reconcileErrors: 0,
+      nodePorts: { portErrors: {}, reconcileErrors: 0 },
+      differingSettings: [],
+    });
   });
 
   it("a poke: reads only what has changed, however much time has gone by", async () => {

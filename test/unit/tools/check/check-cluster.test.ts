@@ -157,6 +157,29 @@ describe("damage that lasts", () => {
       ["row: 10.96.0.9 is taken for an IPAddress that is not there: nobody can have it"],
     ],
     [
+      "a row of a node port of no Service",
+      (c) => c.nodePortRows?.push({ protocol: "UDP", port: 30080, key: "default/gone" }),
+      ["row: node port UDP/30080 is taken for Service default/gone, which is not there: nobody can have it"],
+    ],
+    [
+      "a row of a node port of a Service that holds another",
+      (c) => c.nodePortRows?.push({ protocol: "TCP", port: 30081, key: "default/web" }),
+      ["row: node port TCP/30081 is taken for Service default/web, which does not hold it: nobody can have it"],
+    ],
+    [
+      "no row of a node port",
+      (c) => void c.nodePortRows?.pop(),
+      ["row: default/web holds node port TCP/30080, and there is no row of it: it can be given out again"],
+    ],
+    [
+      "the row of a node port under another name",
+      (c) => (c.nodePortRows = [{ protocol: "TCP", port: 30080, key: "default/kubernetes" }]),
+      [
+        "row: default/web holds node port TCP/30080, and there is no row of it: it can be given out again",
+        "row: node port TCP/30080 is taken for Service default/kubernetes, which does not hold it: nobody can have it",
+      ],
+    ],
+    [
       "a bitmap",
       (c) => (owner(c).differs = "3 addresses are taken, and there are 2 rows"),
       ["bitmap: the bitmap of owner owner-1 differs from its rows: 3 addresses are taken, and there are 2 rows"],
@@ -286,7 +309,7 @@ describe("notices, and what was not checked", () => {
     ],
     [
       "another server without ServiceCIDRs and IPAddresses",
-      (c) => Object.assign(c, { serviceCIDRs: undefined, ipAddresses: undefined, owners: undefined }),
+      (c) => Object.assign(c, { serviceCIDRs: undefined, ipAddresses: undefined, owners: undefined, nodePortRows: undefined }),
       {
         unchecked: [
           "IPAddresses are not served: whether Services have theirs was not checked (I2)",

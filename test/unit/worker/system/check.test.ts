@@ -25,6 +25,7 @@ function world(changed: Answers["other"] = () => undefined, vars = {}) {
         if (answer !== undefined) return answer;
         if (method === "topology") return TOPOLOGY;
         if (method === "objectsAfter") return { objects: (objects[object] ?? []).map((one) => JSON.stringify(one)), cursor: {}, next: "" };
+        if (method === "nodePortRows") return [{ protocol: "TCP", port: 30080, key: "default/web" }];
         if (method === "inspect")
           return {
             epoch: 3,
@@ -57,10 +58,11 @@ describe("GET /check", () => {
   });
 
   it("many objects: read page by page", async () => {
+    const { services } = healthy();
     let pages = 0;
     const { send: get } = world((method, object) => {
       if (method !== "objectsAfter" || !object.startsWith("SERVICES_STORE")) return undefined;
-      const one = [service("kubernetes", "10.96.0.1"), service("web", "10.96.0.20")][pages++];
+      const one = services[pages++];
       return { objects: [JSON.stringify(one)], cursor: {}, next: pages < 2 ? "default/kubernetes" : "" };
     });
     expect(((await (await get("/check")).json()) as CheckReport).checked.services).toBe(2);
@@ -196,6 +198,7 @@ describe("GET /check", () => {
   it.each([
     ["DELETE", "/check"],
     ["POST", "/check/owners"],
+    ["POST", "/check/nodeports"],
     ["PUT", `/check/owners/${UID}`],
   ])("%s %s: 405", async (method, path) => {
     expect((await world().send(path, method)).status).toBe(405);
@@ -236,6 +239,13 @@ describe("GET /check/owners", () => {
   it("Accept of YAML: YAML", async () => {
     const response = await world().send("/check/owners", "GET", { Accept: "application/yaml" });
     expect(await response.text()).toContain("epoch: 3\n");
+  });
+});
+
+describe("GET /check/nodeports", () => {
+  it("the rows of node ports: listed", async () => {
+    const rows = [{ protocol: "TCP", port: 30080, key: "default/web" }];
+    expect(await (await world().send("/check/nodeports")).json()).toEqual({ rows });
   });
 });
 

@@ -63,7 +63,13 @@ describe("/metrics", () => {
         if (method === "allocations") return ALLOCATIONS;
         if (method === "nodePortAllocations") return NODE_PORTS;
         if (method === "repairCounts")
-          return { sweeps: 4, differingSettings: ["version"], ipErrors: { leak: 2, outOfRange: 1 }, reconcileErrors: 3 };
+          return {
+            sweeps: 4,
+            differingSettings: ["version"],
+            ipErrors: { leak: 2, outOfRange: 1 },
+            reconcileErrors: 3,
+            nodePorts: { portErrors: { leak: 5 }, reconcileErrors: 6 },
+          };
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
         return object.startsWith("SERVICE_CIDR")
           ? { drains: 1, weight: 4, taken: [7] }
@@ -107,6 +113,9 @@ describe("/metrics", () => {
     expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="leak",cluster="east"} 2');
     expect(lines).toContain('apiserver_clusterip_repair_ip_errors_total{type="duplicate",cluster="east"} 0');
     expect(lines).toContain('apiserver_clusterip_repair_reconcile_errors_total{cluster="east"} 3');
+    expect(lines).toContain('apiserver_nodeport_repair_port_errors_total{type="leak",cluster="east"} 5');
+    expect(lines).toContain('apiserver_nodeport_repair_port_errors_total{type="full",cluster="east"} 0');
+    expect(lines).toContain('apiserver_nodeport_repair_reconcile_errors_total{cluster="east"} 6');
     expect(lines).toContain('servicenet_repair_sweeps_total{cluster="east"} 4');
     expect(lines).toContain('servicenet_configuration_differs{setting="version",cluster="east"} 1');
     expect(families.get("apiserver_longrunning_requests")?.samples).toEqual([

@@ -83,6 +83,9 @@ export const serviceRows = {
   TestRepairIPAddress_syncIPAddress: { holds: "orphaned IPAddresses go after their grace" },
   TestRepairIPAddress_runOnce: { holds: "errors that are tried again" },
   "TestRepairLeak, TestRepairWithExisting (+DualStack)": { holds: "leaked bits are freed, Services without a row get theirs" },
+  "TestCollectServiceNodePorts; TestRepairLeak, TestRepairWithExisting (portallocator)": {
+    holds: "numbers of one Service by protocol; leaked ports are freed at the third run, missing ones are taken again",
+  },
   "TestControllerSync, canDeleteCIDR, ipToCidrs, cidrToCidrs": {
     holds: "finalizer and conditions; which ServiceCIDRs may go while addresses live",
   },

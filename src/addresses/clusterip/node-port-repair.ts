@@ -143,7 +143,8 @@ function readService(text: string): Service | undefined {
   const { spec = {} } = value;
   if (!isRecord(spec) || !isNumber(spec["healthCheckNodePort"])) return undefined;
   const { ports = [] } = spec;
-  const isReadable = Array.isArray(ports) && ports.every((port) => isRecord(port) && isNumber(port["nodePort"]) && isText(port["protocol"]));
+  const isReadable =
+    Array.isArray(ports) && ports.every((port) => isRecord(port) && isNumber(port["nodePort"]) && isText(port["protocol"]));
   return isReadable ? (value as Service) : undefined;
 }
 

@@ -90,7 +90,7 @@ export class NodePortCheck {
     if (this.#step !== LEAKS) return;
     const { recorder, services, storage } = this.ports;
     try {
-      for (let after: HeldNodePort | undefined = FIRST_NODE_PORT; after; ) {
+      for (let after: HeldNodePort | undefined = FIRST_NODE_PORT; after;) {
         const { leaked, next } = await services.leakedNodePorts(after, ROWS);
         for (const row of leaked) {
           if (this.#sights.begin(row)) recorder.log("warn", "a node port may have leaked", shown(row));

@@ -50,7 +50,7 @@ function hexOf(index: number): string {
 const linesOf = (findings: CheckReport["wrong"]): string[] => findings.map(({ rule, message }) => `${rule}: ${message}`).sort();
 
 it("every kind of damage: the check names it, repair mends what it can, and the rest goes with its Services", async () => {
-  const names = ["first", "second", "unpaired", "gone", "unlabelled", "rowless", "far", "porter", "ported", "vanished", "damaged"];
+  const names = ["first", "second", "unpaired", "gone", "unlabelled", "rowless", "far", "porter", "ported", "vanished", "damaged", "portless"];
   for (const [index, name] of names.entries())
     await create(name, {
       clusterIP: `10.96.1.${index + 1}`,
@@ -94,6 +94,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     { class: "ServiceCIDR", name: `default/${second}`, sql: `UPDATE page SET bytes = x'${hexOf(6)}'` },
     { ...services, ...replaced("default/far", '"10.96.1.7"', '"10.200.0.7"') },
     { ...services, ...replaced("default/ported", '"nodePort":30009', '"nodePort":30008') },
+    { ...services, sql: "DELETE FROM node_ports WHERE key = 'default/portless'" },
     // The next slice of the sweep is not due before the end of the check.
     {
       class: "Controller",
@@ -112,6 +113,8 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     "I2: default/second holds 10.96.1.1, whose IPAddress names default/first",
     "I3: no ServiceCIDR covers 10.200.0.7 of default/far",
     "object: Service default/damaged is stored, and cannot be read",
+    // Freed when repair has seen it three times, three minutes apart.
+    "row: node port TCP/30009 is taken for Service default/ported, which does not hold it: nobody can have it",
   ];
   // What a Service no longer holds, the store has given back before it is called wrong: it compares its rows when it begins.
   const mendable = [
@@ -119,6 +122,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     "I2: the IPAddress 10.96.1.5 of default/unlabelled lacks the allocator's labels",
     `bitmap: the bitmap of owner ${second} differs from its rows: an address with a row is free`,
     "row: 10.96.2.2 is taken for an IPAddress that is not there: nobody can have it",
+    "row: default/portless holds node port TCP/30013, and there is no row of it: it can be given out again",
     "row: default/rowless holds 10.96.1.6, and its owner has no row of it: it can be given out again",
     "row: the IPAddress 10.96.2.1 is there, and its owner has no row of it: it can be given out",
   ];
@@ -135,7 +139,13 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
   await createIPAddress("10.96.2.2");
   for (const name of ["second", "far", "ported"]) await fetch(`${server.url}${SERVICES}/${name}`, { method: "DELETE" });
   const { report } = await check(["--repair", "--wait", "60"]);
-  expect([linesOf(report.wrong), report.unchecked]).toEqual([["object: Service default/damaged is stored, and cannot be read"], []]);
+  expect([linesOf(report.wrong), report.unchecked]).toEqual([
+    [
+      "object: Service default/damaged is stored, and cannot be read",
+      "row: node port TCP/30009 is taken for Service default/ported, which is not there: nobody can have it",
+    ],
+    [],
+  ]);
 }, 300_000);
 
 it("a lost object that every cluster has, and a range without an owner: the check names both", async () => {

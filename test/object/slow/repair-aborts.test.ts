@@ -50,6 +50,12 @@ async function withoutRow(cluster: ObjectCluster): Promise<void> {
   await restart(owner);
 }
 
+async function withoutNodePortRow(cluster: ObjectCluster): Promise<void> {
+  await cluster.create("web", { type: "NodePort", ports: [{ port: 80, nodePort: 30_080 }] });
+  await repaired(cluster);
+  await runInDurableObject(cluster.servicesObject, (_, { storage }) => void storage.sql.exec("DELETE FROM node_ports"));
+}
+
 describeDeaths([
   {
     name: "bring an IPAddress back that a client deletes",
@@ -71,5 +77,14 @@ describeDeaths([
     done: async (cluster) => (await rowHolders(cluster)).includes("web"),
     nudge: askForSweep,
     awaits: ["ServicesStore.makeWhole", "ServiceCIDR.rowsOf", "ServiceCIDR.allocate"],
+  },
+  {
+    name: "take a lost row of a node port again",
+    controller: "repair",
+    given: withoutNodePortRow,
+    ask: askForSweep,
+    done: async (cluster) => String(await cluster.nodePortRows()) === "TCP/30080 default/web",
+    nudge: askForSweep,
+    awaits: ["ServicesStore.makeNodePortsWhole", "ServicesStore.leakedNodePorts"],
   },
 ]);

@@ -34,7 +34,10 @@ const NO_CALLS: ReadonlySet<string> = new Set([
 const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   namespaces: [],
   "garbage-collection": ["changesSince", "listMetadata", "metadataOf"],
-  repair: ["objectsSince", "objectsAfter", "objectsNamed", "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
+  repair: [
+    ...["objectsSince", "objectsAfter", "objectsNamed", "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
+    ...["makeNodePortsWhole", "leakedNodePorts", "settleNodePorts"],
+  ],
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {

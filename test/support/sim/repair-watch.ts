@@ -144,7 +144,8 @@ export class RepairWatch {
     const isOfRow = ({ protocol, port }: HeldNodePort): boolean => protocol === row.protocol && port === row.port;
     const holder = servicesOf(this.cluster).find((service) => heldNodePorts(service).some(isOfRow));
     const written = this.cluster.tables.services.nodePorts.nodePortHolder(row);
-    if (holder && written === undefined) this.harm.push(`repair: ${nodePortText(row)} was freed, and ${holder.metadata?.name ?? ""} holds it`);
+    if (holder && written === undefined)
+      this.harm.push(`repair: ${nodePortText(row)} was freed, and ${holder.metadata?.name ?? ""} holds it`);
   }
 
   /** Of what the services store has just agreed to release: nobody holds it, and no operation under way may still commit it. */

@@ -456,7 +456,8 @@ describe("node ports", () => {
     objectOf(await api.create("dry", NODE_PORT, { dryRun: true }));
     for (let port = 30_000; port <= 32_767; port++) {
       const rowsOfPorts = api.cluster.tables.services.nodePorts;
-      if (rowsOfPorts.nodePortHolder({ protocol: "TCP", port }) === undefined) rowsOfPorts.nodePortAdd({ protocol: "TCP", port }, "default/x");
+      if (rowsOfPorts.nodePortHolder({ protocol: "TCP", port }) === undefined)
+        rowsOfPorts.nodePortAdd({ protocol: "TCP", port }, "default/x");
     }
     statusOf(await api.create("full", NODE_PORT));
     await api.remove("web");

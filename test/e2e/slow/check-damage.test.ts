@@ -122,7 +122,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     "I2: the IPAddress 10.96.1.5 of default/unlabelled lacks the allocator's labels",
     `bitmap: the bitmap of owner ${second} differs from its rows: an address with a row is free`,
     "row: 10.96.2.2 is taken for an IPAddress that is not there: nobody can have it",
-    "row: default/portless holds node port TCP/30013, and there is no row of it: it can be given out again",
+    "row: default/portless holds node port TCP/30012, and there is no row of it: it can be given out again",
     "row: default/rowless holds 10.96.1.6, and its owner has no row of it: it can be given out again",
     "row: the IPAddress 10.96.2.1 is there, and its owner has no row of it: it can be given out",
   ];

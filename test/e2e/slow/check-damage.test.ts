@@ -50,7 +50,20 @@ function hexOf(index: number): string {
 const linesOf = (findings: CheckReport["wrong"]): string[] => findings.map(({ rule, message }) => `${rule}: ${message}`).sort();
 
 it("every kind of damage: the check names it, repair mends what it can, and the rest goes with its Services", async () => {
-  const names = ["first", "second", "unpaired", "gone", "unlabelled", "rowless", "far", "porter", "ported", "vanished", "damaged", "portless"];
+  const names = [
+    "first",
+    "second",
+    "unpaired",
+    "gone",
+    "unlabelled",
+    "rowless",
+    "far",
+    "porter",
+    "ported",
+    "vanished",
+    "damaged",
+    "portless",
+  ];
   for (const [index, name] of names.entries())
     await create(name, {
       clusterIP: `10.96.1.${index + 1}`,

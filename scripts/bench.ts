@@ -1,8 +1,11 @@
 /** `npm run bench`: one table, with the machine it was measured on. Never part of the tests: a figure that is missed is shown, not failed. */
 import { cpus, loadavg, totalmem } from "node:os";
+import type { ComparedFigure } from "./bench/against";
+import { againstOptions, againstUsage, parseAgainst } from "./bench/against-options";
 import type { BenchRow } from "./bench/row";
 import { oneOf, parseCommandLine, runProgram } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
+import { UserError } from "./terminal/user-error";
 
 /** Each is loaded when it is chosen: all together take seconds. */
 const suites: Readonly<Record<string, () => Promise<BenchRow[]>>> = {
@@ -28,21 +31,37 @@ const usage = `Usage: npm run bench -- [options]
 Measures the server and its parts on this machine, each suite with servers and data of its own.
 
   --only NAMES        the suites to run, separated by commas: ${names.join(", ")} (all)
+  --against URL       instead of the suites: creates, lists and deletes of Services, Leases and watchers on the Kubernetes API server at
+                      this URL and on a Servicenet of this run, in turn, with ratios; in a namespace that is deleted afterwards
   --json              one JSON object for each figure, a line each
-  --help              this text`;
+  --help              this text
+
+With --against:
+${againstUsage}`;
 
 await runProgram({
   name: "bench",
   usage,
   parse: (args) => {
-    const options = { only: { type: "string", default: names.join(",") }, json: { type: "boolean", default: false } } as const;
+    const options = { only: { type: "string" }, json: { type: "boolean", default: false }, ...againstOptions } as const;
     const parsed = parseCommandLine("npm run bench", { args, options });
     if (parsed === "help") return "help";
-    return { json: parsed.values.json, chosen: parsed.values.only.split(",").map((name) => oneOf("--only", name, names)) };
+    const { only, json } = parsed.values;
+    const against = parseAgainst(parsed.values);
+    if (against && only !== undefined) throw new UserError("--only: goes without --against");
+    return { json, against, chosen: (only?.split(",") ?? names).map((name) => oneOf("--only", name, names)) };
   },
-  main: async ({ json, chosen }) => {
+  main: async ({ json, against, chosen }) => {
     if (!json) console.log(machine());
     const progress = progressOn(process.stderr);
+    if (against) {
+      const { compare } = await import("./bench/against");
+      const figures = await compare(against.target, against.sizes, (name, done, total) => progress.show(name, done, total));
+      progress.clear();
+      if (json) for (const figure of figures) console.log(JSON.stringify(figure));
+      else printCompared(against.target.url, figures);
+      return 0;
+    }
     for (const [index, name] of chosen.entries()) {
       if (!json) console.log(`\n${name} (load before: ${loadavg()[0]?.toFixed(2) ?? "?"})`);
       progress.show(name, index, chosen.length);
@@ -64,14 +83,39 @@ function machine(): string {
 function print(rows: readonly BenchRow[]): void {
   const cells = rows.map((row) => [
     row.name,
-    row.value.toLocaleString("en-US", { maximumFractionDigits: 3 }),
+    figure(row.value),
     row.unit,
     row.target === undefined ? "" : `${row.target} ${row.ok ? "ok" : "MISSED"}`,
     row.note ?? "",
   ]);
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  printCells(cells, [1]);
+}
+
+function printCompared(url: string, figures: readonly ComparedFigure[]): void {
+  const load = loadavg()[0]?.toFixed(2) ?? "?";
+  console.log(`\n${url} and a Servicenet of this run, in turn (load after: ${load}); ratio: how many times better Servicenet is`);
+  const head = ["", "there", "Servicenet", "", "ratio"];
+  const rows = figures.map(({ name, against, servicenet, unit, ratio }) => [
+    name,
+    figure(against),
+    figure(servicenet),
+    unit,
+    `${ratio.toFixed(2)}x`,
+  ]);
+  printCells([head, ...rows], [1, 2, 4]);
+}
+
+function figure(value: number): string {
+  return value.toLocaleString("en-US", { maximumFractionDigits: value < 1_000 ? 3 : 0 });
+}
+
+/** `right`: the columns of figures. */
+function printCells(cells: readonly string[][], right: readonly number[]): void {
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   for (const row of cells) {
-    const line = row.map((cell, column) => (column === 1 ? cell.padStart(widths[1] ?? 0) : cell.padEnd(widths[column] ?? 0)));
+    const line = row.map((cell, column) =>
+      right.includes(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+    );
     console.log(`  ${line.join("  ").trimEnd()}`);
   }
 }

@@ -12,9 +12,12 @@ import type { ServiceLoad, ServiceLoadResult } from "./load-processes/service-lo
 export async function withServer<T>(range: string, body: (server: Server) => Promise<T>): Promise<T> {
   const folder = temporaryFolder();
   const server = await startServer(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`]);
+  const killed = (): void => void server.kill();
+  process.once("exit", killed);
   try {
     return await body(server);
   } finally {
+    process.off("exit", killed);
     await server.kill();
     removeFolder(folder);
   }

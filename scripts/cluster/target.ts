@@ -45,16 +45,21 @@ export async function targetOf({ server, cluster, token, kubeconfig, context }: 
   if (!/^https?:\/\//.test(base) || !URL.canParse(base)) throw new UserError(`--server ${base}: must be a URL`);
   if (cluster !== undefined && validateDNS1123Label(cluster).length > 0) throw new UserError(`--cluster ${cluster}: must be a DNS label`);
   const options = { ...known?.options };
-  if (token !== undefined) options.headers = { ...(options.headers as Record<string, string>), Authorization: `Bearer ${read(token)}` };
+  if (token !== undefined) options.headers = { ...(options.headers as Record<string, string>), ...bearer(token) };
   return { url: cluster === undefined ? base : `${base}/clusters/${cluster}`, options };
 }
 
-function read(token: string): string {
-  if (!token.startsWith("@")) return token;
+/** The header of `--token`; `@FILE` stands for what the file holds. */
+export function bearer(token: string): { Authorization: string } {
+  return { Authorization: `Bearer ${token.startsWith("@") ? readOption("--token", token, token.slice(1)).trim() : token}` };
+}
+
+/** The text of a file that an option names. Throws UserError with the option as it was given. */
+export function readOption(option: string, value: string, file = value): string {
   try {
-    return readFileSync(token.slice(1), "utf8").trim();
+    return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UserError(`--token ${token}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(`${option} ${value}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -2,12 +2,12 @@
  * Lists of 15,000 Services: whole, as a Table, and in chunks as `kubectl --chunk-size=500` asks for them. Then the cost of a list at resourceVersion 0
  * from the published copy, and from the store.
  */
-import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../test/support/server/server";
 import { growthDuring } from "../memory";
+import { PROTOBUF, type ReadList, readList } from "../read-list";
 import type { BenchRow } from "../row";
-import { createServices, quantile, withServer } from "../started";
+import { createServices, quantile, targetOf, withServer } from "../started";
 
 const count = 15_000;
 const chunk = 500;
@@ -21,7 +21,6 @@ const chunkedRatioMax = 2;
 const firstPageMsMax = 50;
 const rounds = 7;
 const protobufPerSecondMin = 60_000;
-const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
 interface ListAnswer {
@@ -40,7 +39,7 @@ export function benchLists(): Promise<BenchRow[]> {
     const protobuf = await readOften(server, "", PROTOBUF);
     const firstPage = await readOften(server, `?limit=${String(chunk)}`, "application/json");
     const { singleMs, chunkedMs } = await compare(server);
-    const size = `${(json.bytes / 2 ** 20).toFixed(1)} MiB`;
+    const size = `${(json.body.length / 2 ** 20).toFixed(1)} MiB`;
     const rows: BenchRow[] = [
       bounded("lists.json", json.ms, "ms", jsonMsMax, `${String(count)} Services and default/kubernetes, ${size}, to the last byte`),
       bounded("lists.table", table.ms, "ms", tableMsMax),
@@ -68,7 +67,7 @@ async function readOften(server: Server, query: string, accept: string): Promise
   for (let round = 0; round < rounds; round++) {
     const answer = await read(server, query, accept);
     times.push(answer.ms);
-    bytes = answer.bytes;
+    bytes = answer.body.length;
   }
   return {
     ms: quantile(
@@ -123,7 +122,7 @@ async function benchCopies(server: Server): Promise<BenchRow[]> {
     const hit = await list("?resourceVersion=0");
     const miss = await list("");
     if (!hit.source.startsWith("edge") || !miss.source.startsWith("owner")) throw new Error(`${hit.source} and ${miss.source}`);
-    if (hit.bytes !== miss.bytes) throw new Error("the copy is another list");
+    if (hit.body.length !== miss.body.length) throw new Error("the copy is another list");
     hits.push(hit.ms);
     misses.push(miss.ms);
   }
@@ -156,13 +155,13 @@ async function readInChunks(server: Server): Promise<number> {
   let total = 0;
   let seen = 0;
   for (let token = ""; ;) {
-    const { ms, text } = await read(
+    const { ms, body } = await read(
       server,
       `?limit=${String(chunk)}${token === "" ? "" : `&continue=${encodeURIComponent(token)}`}`,
       "application/json",
     );
     total += ms;
-    const answer = JSON.parse(text) as ListAnswer;
+    const answer = JSON.parse(body.toString()) as ListAnswer;
     seen += answer.items?.length ?? 0;
     token = answer.metadata.continue ?? "";
     if (token === "") break;
@@ -171,28 +170,8 @@ async function readInChunks(server: Server): Promise<number> {
   return total;
 }
 
-/** A list and the time to its last byte. */
-function read(
-  server: Server,
-  query: string,
-  accept: string,
-  prefix = "",
-): Promise<{ ms: number; bytes: number; text: string; source: string }> {
-  const startedAt = performance.now();
-  return new Promise((resolve, reject) => {
-    get(`${server.url}${prefix}/api/v1/services${query}`, { headers: { Accept: accept } }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on("data", (piece: Buffer) => pieces.push(piece));
-      response.on("error", reject);
-      response.on("end", () => {
-        const ms = performance.now() - startedAt;
-        const body = Buffer.concat(pieces);
-        const text = body.toString();
-        if (response.statusCode !== 200) reject(new Error(`a list was answered with ${String(response.statusCode)} ${text.slice(0, 200)}`));
-        else resolve({ ms, bytes: body.length, text, source: String(response.headers["servicenet-source"]) });
-      });
-    }).on("error", reject);
-  });
+function read(server: Server, query: string, accept: string, prefix = ""): Promise<ReadList> {
+  return readList(targetOf(server), `${prefix}/api/v1/services${query}`, accept);
 }
 
 function bounded(name: string, value: number, unit: string, max: number, note?: string): BenchRow {

@@ -19,8 +19,9 @@ const ON_TERMINAL = ["--import", "data:text/javascript,process.stderr.isTTY=true
 interface ProgramSetting {
   /** its standard input */
   input?: string;
-  /** Called over and over; true kills the program at once. */
+  /** Called over and over; true kills the program at once, or sends it `signal`. */
   killWhen?: () => Promise<boolean>;
+  signal?: NodeJS.Signals;
   /** The program writes to a terminal. */
   terminal?: boolean;
   /** besides the environment of the tests */
@@ -36,7 +37,7 @@ function ownEnvironment(): NodeJS.ProcessEnv {
 export async function runProgram(
   name: string,
   args: readonly string[],
-  { input = "", killWhen, terminal = false, env = {} }: ProgramSetting = {},
+  { input = "", killWhen, signal = "SIGKILL", terminal = false, env = {} }: ProgramSetting = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [...(terminal ? ON_TERMINAL : []), "scripts/run.mjs", `scripts/${name}.ts`, ...args], {
     cwd: root,
@@ -49,7 +50,7 @@ export async function runProgram(
   const closed = once(child, "close") as Promise<[number | null]>;
   if (killWhen) {
     while (child.exitCode === null && !(await killWhen())) await sleep(5);
-    child.kill("SIGKILL");
+    child.kill(signal);
   }
   const [code] = await closed;
   return { code, out, err };

@@ -21,6 +21,8 @@ export interface Env {
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */
   LOOPBACK_ONLY?: string;
+  /** not in wrangler.toml either: the names of `npm start --allowed-host`, between commas */
+  ALLOWED_HOSTS?: string;
 }
 
 /** The variables as the Worker has checked them. Throws where they are broken all the same: such an object must not run. */

@@ -10,11 +10,36 @@ const LEVEL_WIDTH = 5;
 /** A value without blanks and quotes needs no quotes. */
 const PLAIN = /^[^\s"]+$/;
 
-/** Copies the log of the runtime line by line; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out. */
+/** What the runtime's parser says about a request that never reaches the Worker, as if it were an error of the server. A stack follows. */
+const MALFORMED =
+  /^workerd\/server\/\S+ error: Uncaught exception: (?:kj\/compat\/http\.c\+\+|workerd\/io\/worker-entrypoint\.c\+\+):\d+: failed: (.*)$/;
+const MALFORMED_REASON =
+  /^(?:invalid Content-Length header value|unknown transfer encoding|jsg\.TypeError: Incoming CONNECT on a worker not supported)/;
+const STACK = /^stack: /;
+
+/**
+ * Copies the log of the runtime line by line; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out. A malformed
+ * request is one line, without the runtime's stack.
+ */
 export function printLog(from: Readable, to: Writable, { format, isWanted }: { format: LogFormat; isWanted: () => boolean }): void {
+  let stackIsNoise = false;
   createInterface({ input: from, crlfDelay: Infinity }).on("line", (line) => {
-    if (isWanted()) to.write(`${format === "json" ? line : logLineText(line)}\n`);
+    const dropped = stackIsNoise && STACK.test(line);
+    const reason = malformedRequest(line);
+    stackIsNoise = reason !== undefined;
+    if (dropped || !isWanted()) return;
+    const told = reason === undefined ? line : malformedLine(reason);
+    to.write(`${format === "json" ? told : logLineText(told)}\n`);
   });
+}
+
+function malformedRequest(line: string): string | undefined {
+  const [, reason] = MALFORMED.exec(line) ?? [];
+  return reason !== undefined && MALFORMED_REASON.test(reason) ? reason : undefined;
+}
+
+function malformedLine(reason: string): string {
+  return JSON.stringify({ time: new Date().toISOString(), level: "warn", event: "malformed request", reason });
 }
 
 /**

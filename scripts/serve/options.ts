@@ -10,6 +10,8 @@ export interface ServeOptions {
   host: string;
   /** 0 = any free port */
   port: number;
+  /** names to which a server on loopback answers besides localhost and addresses */
+  allowedHosts: string[];
   /** absolute path */
   dataFolder: string;
   fresh: boolean;
@@ -19,6 +21,7 @@ export interface ServeOptions {
 }
 
 const PORT_MAX = 65_535;
+const HOST_NAME = /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$/i;
 
 export const usage = `Usage: npm start -- [options]
 
@@ -26,6 +29,7 @@ Serves Servicenet on this machine, with its data on disk.
 
   --port N            port to listen on (8787; 0 = any free one)
   --host ADDRESS      address to listen on (127.0.0.1)
+  --allowed-host NAME on loopback: answer requests to this host name, too; may be repeated
   --data-dir FOLDER   where the data lives (.servicenet)
   --fresh             begin with empty data
   --var NAME=VALUE    replace a variable of wrangler.toml; may be repeated
@@ -44,6 +48,7 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
     options: {
       port: { type: "string", default: "8787" },
       host: { type: "string", default: "127.0.0.1" },
+      "allowed-host": { type: "string", multiple: true, default: [] },
       "data-dir": { type: "string", default: ".servicenet" },
       fresh: { type: "boolean", default: false },
       var: { type: "string", multiple: true, default: [] },
@@ -55,12 +60,18 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
   const { values } = parsed;
   const port = wholeNumber("--port", values.port, 0, PORT_MAX);
   const log = oneOf("--log", values.log, LOG_FORMATS);
+  const allowedHosts = values["allowed-host"].map(hostName);
   const vars = varsOf(values.var);
   // wrangler takes a second to load.
   const { readRuntimeConfig } = await import("./runtime");
   const config = readRuntimeConfig(values.config, vars);
   checkVars(config.vars);
-  return { host: values.host, port, dataFolder: resolve(values["data-dir"]), fresh: values.fresh, config, log };
+  return { host: values.host, port, allowedHosts, dataFolder: resolve(values["data-dir"]), fresh: values.fresh, config, log };
+}
+
+function hostName(text: string): string {
+  if (HOST_NAME.test(text)) return text.toLowerCase();
+  throw new UserError(`--allowed-host ${text}: must be a host name, without scheme and port`);
 }
 
 function varsOf(assignments: readonly string[]): Record<string, string> {

@@ -76,6 +76,8 @@ export async function bundle(config: RuntimeConfig): Promise<string> {
 interface Listen {
   host: string;
   port: number;
+  /** names to which a server on loopback answers besides localhost and addresses */
+  allowedHosts: readonly string[];
   statePath: string;
 }
 
@@ -98,9 +100,14 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
       {
         ...config.worker,
         name: config.name,
-        bindings: { ...config.worker.bindings, LOOPBACK_ONLY: String(isLoopback(listen.host)) },
+        bindings: {
+          ...config.worker.bindings,
+          LOOPBACK_ONLY: String(isLoopback(listen.host)),
+          ALLOWED_HOSTS: listen.allowedHosts.join(","),
+        },
         modules: [{ type: "ESModule", path: "index.js", contents }],
-        unsafeDirectSockets: [{ host: listen.host, port: listen.port, entrypoint: "direct" }],
+        // "proxy" passes the request target as it was sent; otherwise every target but a path is an exception of the runtime.
+        unsafeDirectSockets: [{ host: listen.host, port: listen.port, entrypoint: "direct", proxy: true }],
       } as WorkerOptions,
     ],
   });

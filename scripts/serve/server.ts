@@ -59,7 +59,8 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
       return EXIT_STOPPED;
     }
     await assertPortFree(options);
-    const listen = { host: options.host, port: options.port, statePath: folder.statePath };
+    const { host, port, allowedHosts } = options;
+    const listen = { host, port, allowedHosts, statePath: folder.statePath };
     // Without its folder the runtime complains of every file that it cannot open.
     runtime = await createRuntime(config, listen, { format: options.log, isWanted: folder.isThere });
     ownSignals(() => stopped.abort());

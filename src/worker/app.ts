@@ -4,12 +4,13 @@
  * encoded slash never separates segments.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { internalError, methodNotAllowed } from "../api/meta/status";
+import { foreignHost, internalError, methodNotAllowed } from "../api/meta/status";
 import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
 import { AUDIT_ID, withAuditId } from "./http/audit-id";
+import { authorityOf, hostOf, isOwnHost } from "./http/authority";
 import { drainUnread } from "./http/drain";
 import { log } from "./http/log";
 import { parseTimeout, queryBool } from "./http/query";
@@ -65,6 +66,16 @@ const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
 };
 
+/** On loopback the names of other hosts are refused. */
+const guardHost: MiddlewareHandler<Bindings> = async (c, next) => {
+  const config = configOf(c.env);
+  if (config.ok && config.value.loopbackOnly) {
+    const authority = authorityOf(c.req.raw);
+    if (authority !== "" && !isOwnHost(hostOf(authority) ?? "", config.value.allowedHosts)) return statusResponse(foreignHost(authority));
+  }
+  await next();
+};
+
 /** `--request-timeout` adds `timeout` to every URL. An unreadable value is refused; watches ignore it. */
 const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
   if (c.req.url.includes("timeout=")) {
@@ -76,7 +87,7 @@ const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /** In this order, before every route. */
-const MIDDLEWARE = [nameRequest, drainBody, refuseWithoutData, guardConfig, checkTimeout];
+const MIDDLEWARE = [nameRequest, drainBody, refuseWithoutData, guardConfig, guardHost, checkTimeout];
 
 function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
   return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));

@@ -1,6 +1,7 @@
 /** The composition root: what the platform calls, and the objects it keeps. */
 import { app } from "./app";
 import type { Env } from "../../durable-objects/env";
+import { malformedRequest } from "./http/request-target";
 import { runScheduled } from "./scheduled";
 import { noteRemovedData } from "./routing/removed-data";
 import { END_WATCHES, REFUSE_REQUESTS } from "./routing/stop-signal";
@@ -18,8 +19,10 @@ function fetch(request: Request, env: Env, context: ExecutionContext): Response 
   return app.fetch(request, env, context);
 }
 
-/** A named entrypoint: the local runner's socket reaches it without the platform's routing in front. */
-export const direct = { fetch } satisfies ExportedHandler<Env>;
+/** A named entrypoint: the local runner's socket reaches it without the platform's routing in front, and with targets as clients write them. */
+export const direct = {
+  fetch: (request, env, context) => malformedRequest(request) ?? fetch(request, env, context),
+} satisfies ExportedHandler<Env>;
 
 async function scheduled({ cron }: ScheduledController, env: Env): Promise<void> {
   if (cron === END_WATCHES) await endWatches(env);

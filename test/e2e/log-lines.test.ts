@@ -24,10 +24,10 @@ describe("a log line on a terminal", () => {
 });
 
 describe("the log of the runtime", () => {
-  async function printed(format: LogFormat, isWanted: () => boolean): Promise<string> {
+  async function printed(format: LogFormat, isWanted: () => boolean, text = `${EVENT}\nplain\n`): Promise<string> {
     const [from, to] = [new PassThrough(), new PassThrough()];
     printLog(from, to, { format, isWanted });
-    from.end(`${EVENT}\nplain\n`);
+    from.end(text);
     await new Promise((resolve) => from.once("close", resolve));
     return String(to.read() ?? "");
   }
@@ -38,6 +38,29 @@ describe("the log of the runtime", () => {
 
   it("text: events are short", async () => {
     expect(await printed("text", () => true)).toBe(`${logLineText(EVENT)}\nplain\n`);
+  });
+
+  const exception = (what: string) => `workerd/server/server.c++:1: error: Uncaught exception: ${what}\nstack: a b c\nplain\n`;
+
+  it("a request that the runtime's parser refuses: one event without a stack", async () => {
+    const text = exception('kj/compat/http.c++:2330: failed: invalid Content-Length header value; cl = "abc');
+    const [event = "", ...rest] = (await printed("json", () => true, text)).split("\n");
+    expect([JSON.parse(event), rest]).toEqual([
+      {
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
+        level: "warn",
+        event: "malformed request",
+        reason: 'invalid Content-Length header value; cl = "abc',
+      },
+      ["plain", ""],
+    ]);
+  });
+
+  it.each([
+    "kj/compat/http.c++:1: failed: something of the server's own",
+    "workerd/io/worker.c++:1: failed: invalid Content-Length header value",
+  ])("another exception (%s): stays with its stack", async (what) => {
+    expect(await printed("json", () => true, exception(what))).toBe(exception(what));
   });
 
   it("an unwanted line: left out", async () => {

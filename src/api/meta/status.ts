@@ -91,6 +91,12 @@ export function forbidden(of: ResourceName, name: string, why: string, causes?: 
   return failure(403, "Forbidden", `${subject} is forbidden: ${why}`, { ...detailsOf(of, name), ...(causes ? { causes } : {}) });
 }
 
+/** The host that a request names is none of this server's. */
+export function foreignHost(authority: string): Status {
+  const why = `this server answers to addresses, localhost and the names of --allowed-host, not to ${JSON.stringify(authority)}`;
+  return failure(403, "Forbidden", `forbidden: ${why}`, {});
+}
+
 export function badRequest(message: string): Status {
   return failure(400, "BadRequest", message);
 }

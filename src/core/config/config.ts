@@ -32,6 +32,8 @@ export interface Config {
   maxMutatingRequestsInFlight: number;
   /** no other machine reaches this server: it may serve what is confidential. `npm start` says so; a deployed Worker never does */
   loopbackOnly: boolean;
+  /** names, in lower case, to which a server on loopback answers besides localhost and addresses */
+  allowedHosts: readonly string[];
 }
 
 /** Upstream's answer to an empty `--service-cluster-ip-range` (pkg/kubeapiserver/options). */
@@ -100,6 +102,10 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     maxRequestsInFlight,
     maxMutatingRequestsInFlight,
     loopbackOnly: vars.LOOPBACK_ONLY === "true",
+    allowedHosts: (vars.ALLOWED_HOSTS ?? "")
+      .toLowerCase()
+      .split(",")
+      .filter((name) => name !== ""),
   });
 }
 

@@ -2,10 +2,11 @@
 import { assert } from "../../core/base/assert";
 import type { Config } from "../../core/config/config";
 import type { Verb } from "../../api/registry/resource";
-import { notAcceptable, overloaded, unknownResource } from "../../api/meta/status";
+import { forbidden, notAcceptable, overloaded, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
+import { isOwnOrigin } from "../http/authority";
 import { beginRequest, type Place } from "../http/in-flight";
 import { ANSWER_TYPES, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
@@ -89,6 +90,9 @@ export async function dispatch({
     return until(createReview(body, review, target.namespace, query), { count, place, waitUntil });
   }
   const { info } = target;
+  if (info.definition.confidential && !isOwnOrigin(request.headers.get("Origin"), configured(env).allowedHosts)) {
+    return count(statusResponse(forbidden(info.definition, info.name, "pages of other origins may not use it"), refusal));
+  }
   const accepted = negotiate(accept, shapeOf(info));
   if (!accepted) return count(statusResponse(notAcceptable(info.verb === "watch" ? WATCH_TYPES : ANSWER_TYPES), refusal));
   const rendering = renderingOf(accepted.encoding, query, userAgent);

@@ -16,10 +16,10 @@ export interface RequestUrl {
 }
 
 /**
- * Splits an absolute URL. A path under an invalid cluster name stays whole, so that no route matches it.
+ * Splits an absolute URL, or a target that begins with its path. A path under an invalid cluster name stays whole, so that no route matches it.
  */
 export function splitRequestUrl(url: string): RequestUrl {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const mark = url.indexOf("?", start);
   const whole = start < 0 ? "/" : mark < 0 ? url.slice(start) : url.slice(start, mark);
   const query = mark < 0 ? "" : url.slice(mark + 1);

@@ -27,6 +27,7 @@ function parse(env: Env): Result<Config, Status> {
     MAX_REQUESTS_INFLIGHT: env.MAX_REQUESTS_INFLIGHT,
     MAX_MUTATING_REQUESTS_INFLIGHT: env.MAX_MUTATING_REQUESTS_INFLIGHT,
     LOOPBACK_ONLY: env.LOOPBACK_ONLY,
+    ALLOWED_HOSTS: env.ALLOWED_HOSTS,
   });
   if (config.ok) return config;
   const problems = config.error.join("; ");

@@ -1,5 +1,6 @@
 /** Discovery endpoints: which document, in which form. The exact Content-Type tells clients that it is the aggregated one. */
 import { notAcceptable } from "../../api/meta/status";
+import { authorityOf } from "../http/authority";
 import { DOCUMENT_TYPES, negotiateDocument, wantsAggregatedDiscovery } from "../http/negotiate";
 import { hashOf } from "../http/hash";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
@@ -27,8 +28,7 @@ function textOf(apis: ServedApis, key: string, make: () => object): string {
 /** GET /api */
 export async function coreVersionsResponse(request: Request, apis: ServedApis): Promise<Response> {
   return (
-    (await aggregatedResponse(request, apis, "core")) ??
-    plainResponse(request, JSON.stringify(apiVersions(apis, new URL(request.url).host)))
+    (await aggregatedResponse(request, apis, "core")) ?? plainResponse(request, JSON.stringify(apiVersions(apis, authorityOf(request))))
   );
 }
 

@@ -115,7 +115,7 @@ describe("server with a limit of fifty writes at once", () => {
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     await once(socket, "connect");
     const body = service(name);
-    const head = ["Host: a", "Content-Type: application/json", "Connection: close", `Content-Length: ${String(body.length)}`];
+    const head = ["Host: localhost", "Content-Type: application/json", "Connection: close", `Content-Length: ${String(body.length)}`];
     socket.write(`POST ${SERVICES} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${body.slice(0, -1)}`);
     const end = async () => {
       let text = "";
@@ -162,7 +162,7 @@ describe("server with a limit of fifty writes at once", () => {
       await once(socket, "connect");
       const body = service(`left-${String(i)}`);
       socket.write(
-        `POST ${SERVICES} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
+        `POST ${SERVICES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
       );
       await sleep(1);
       socket.resetAndDestroy();

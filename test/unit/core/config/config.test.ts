@@ -49,6 +49,7 @@ describe("parseConfig: defaults and accepted values", () => {
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
         loopbackOnly: false,
+        allowedHosts: [],
       });
     }
   });

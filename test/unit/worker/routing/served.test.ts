@@ -9,7 +9,7 @@ const local = fakeEnv({}, { LOOPBACK_ONLY: "true" }).env;
 const AGGREGATED = { Accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
 
 async function ask(env: typeof on, path: string, headers: Record<string, string> = {}) {
-  const response = await send(`http://h${path}`, { headers }, env);
+  const response = await send(`http://localhost${path}`, { headers }, env);
   return { code: response.status, text: await response.text() };
 }
 

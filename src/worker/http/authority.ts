@@ -1,0 +1,33 @@
+/**
+ * Which host a request names. A server on loopback answers to its own names alone: otherwise a page of the web, whose name its owner's DNS leads to
+ * 127.0.0.1 for a moment (DNS rebinding), would read what is served to this machine only.
+ */
+import { parseAddress } from "../../core/net/address";
+
+/** `host`, `host:port`, `[v6]:port`; source of the characters: RFC 3986 §3.2.2 (reg-name). A comma joins two Host headers. */
+const AUTHORITY = /^(?:\[([0-9a-f:.]+)\]|([\w.~!$&'()*+;=%-]+))(?::\d*)?$/i;
+const LOOPBACK = /^(?:localhost|::1|127\..*)$/;
+
+/** The host of `host:port`, in lower case and without brackets; undefined = malformed. */
+export function hostOf(authority: string): string | undefined {
+  const [, v6, name] = AUTHORITY.exec(authority) ?? [];
+  return (v6 ?? name)?.toLowerCase().replace(/\.$/, "");
+}
+
+/** `host:port` of an absolute target, else of the Host header; "" = there is none, as in HTTP/1.0. */
+export function authorityOf({ url, headers }: Request): string {
+  const scheme = url.startsWith("/") ? -1 : url.indexOf("://");
+  return scheme < 0 ? (headers.get("Host") ?? "") : (url.slice(scheme + 3).split(/[/?#]/, 1)[0] ?? "");
+}
+
+/** Whether a server on loopback answers to this host: an address, localhost, or a name that it was started with, in lower case. */
+export function isOwnHost(host: string, allowed: readonly string[]): boolean {
+  return host === "localhost" || parseAddress(host).ok || allowed.includes(host);
+}
+
+/** Whether a page of this Origin header comes from this machine; null = no page asks. */
+export function isOwnOrigin(origin: string | null, allowed: readonly string[]): boolean {
+  if (origin === null) return true;
+  const host = hostOf(/^https?:\/\/(.*)$/i.exec(origin)?.[1] ?? "");
+  return host !== undefined && ((LOOPBACK.test(host) && isOwnHost(host, [])) || allowed.includes(host));
+}

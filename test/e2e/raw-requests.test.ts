@@ -1,0 +1,126 @@
+/** Requests as no client library writes them, by the socket: targets, hosts and framing that HTTP allows or forbids. */
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { Api } from "../support/clients/api";
+import { serverForTests } from "../support/server/server-for-tests";
+
+const SECRETS = "/api/v1/namespaces/default/secrets";
+const server = serverForTests(["--allowed-host", "My.Name"]);
+const api = new Api(() => server.url);
+
+interface Answer {
+  code: number;
+  head: string;
+  body: string;
+}
+
+/** Sends the lines of a head, and reads one answer of known length. */
+function ask(...lines: string[]): Promise<Answer> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = "";
+    socket.setEncoding("latin1");
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      const [head = "", body] = text.split("\r\n\r\n", 2);
+      if (body === undefined || body.length < Number(/^Content-Length: (\d+)$/im.exec(head)?.[1])) return;
+      resolve({ code: Number(head.split(" ")[1]), head, body });
+      socket.destroy();
+    });
+    for (const event of ["error", "close"] as const) socket.on(event, () => reject(new Error(`the connection ended after ${text}`)));
+  });
+}
+
+describe("the request target", () => {
+  it("an absolute one: answered as its path, also in another cluster and with a query", async () => {
+    const { host } = new URL(server.url);
+    const { code, body } = await ask(`GET http://${host}/version HTTP/1.1`, `Host: ${host}`);
+    expect([code, (JSON.parse(body) as { major: string }).major]).toEqual([200, "1"]);
+    const inCluster = await ask(`GET http://localhost/clusters/nowhere/api/v1/services?limit=1 HTTP/1.1`, "Host: localhost");
+    expect([inCluster.code, inCluster.body]).toEqual([404, expect.stringContaining("nowhere")]);
+  });
+
+  it("OPTIONS *: 200 without a body", async () => {
+    expect(await ask("OPTIONS * HTTP/1.1", "Host: localhost")).toMatchObject({ code: 200, body: "" });
+  });
+
+  it.each(["GET *", "GET version", "GET ?limit=1", "GET ftp://localhost/version"])("%s: 400", async (start) => {
+    expect(await ask(`${start} HTTP/1.1`, "Host: localhost")).toMatchObject({
+      code: 400,
+      body: "400 Bad Request: malformed request target",
+    });
+  });
+
+  it("HTTP/1.0 without a Host: answered", async () => {
+    expect(await ask("GET /livez HTTP/1.0")).toMatchObject({ code: 200, body: "ok" });
+  });
+});
+
+describe("framing that the runtime refuses", () => {
+  it.each([
+    ["Content-Length: abc", "invalid Content-Length header value; cl = abc"],
+    ["Content-Length: 2, 3", "invalid Content-Length header value; cl = 2, 3"],
+    ["Transfer-Encoding: foo", "unknown transfer encoding; te = foo"],
+  ])("%s: an error, and one line in the log", async (header, reason) => {
+    const { code } = await ask(`POST ${SECRETS} HTTP/1.1`, "Host: localhost", "Content-Type: application/json", header);
+    expect(code).toBeGreaterThanOrEqual(400);
+    const line = `"level":"warn","event":"malformed request","reason":${JSON.stringify(reason)}`;
+    await expect.poll(() => server.output()).toContain(line);
+    expect(server.output()).not.toMatch(/^stack:|Uncaught exception/m);
+    expect((await api.get("/livez")).text).toBe("ok");
+  });
+});
+
+describe("a server on loopback", () => {
+  it.each(["localhost", "LOCALHOST:1", "127.0.0.1", "10.1.2.3:80", "[::1]:8787", "my.name", "MY.NAME:443"])(
+    "the Host %s: answered",
+    async (host) => {
+      expect((await ask(`GET ${SECRETS} HTTP/1.1`, `Host: ${host}`)).code).toBe(200);
+    },
+  );
+
+  it.each(["evil.example", "127.0.0.1.evil.example:8787", "localhost.evil.example", "127.1", "name"])(
+    "the Host %s: 403, whatever is asked",
+    async (host) => {
+      for (const path of ["/livez", "/metrics", SECRETS, "/clusters/one/api/v1/services"]) {
+        const { code, body } = await ask(`GET ${path} HTTP/1.1`, `Host: ${host}`);
+        expect([code, JSON.parse(body)]).toEqual([
+          403,
+          expect.objectContaining({
+            kind: "Status",
+            reason: "Forbidden",
+            message: `forbidden: this server answers to addresses, localhost and the names of --allowed-host, not to "${host}"`,
+          }),
+        ]);
+      }
+    },
+  );
+
+  it("an absolute target: its host counts, not the header", async () => {
+    expect((await ask("GET http://evil.example/livez HTTP/1.1", "Host: localhost")).code).toBe(403);
+    expect((await ask("GET http://my.name/livez HTTP/1.1", "Host: evil.example")).code).toBe(200);
+  });
+
+  it.each(["Host: a b", "Host: localhost\r\nHost: localhost", "Host: localhost/x"])("%j: 400", async (header) => {
+    expect(await ask("GET /livez HTTP/1.1", header)).toMatchObject({ code: 400, body: "400 Bad Request: malformed Host header" });
+  });
+
+  const handshake = [
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+  ];
+  it.each(["http://evil.example", "null", "http://192.0.2.1"])("Secrets for a page of %s: 403, by WebSocket too", async (origin) => {
+    const path = `GET ${SECRETS}?watch=true HTTP/1.1`;
+    expect((await ask(path, "Host: localhost", `Origin: ${origin}`, ...handshake)).code).toBe(403);
+    expect((await ask(`GET ${SECRETS}/s HTTP/1.1`, "Host: localhost", `Origin: ${origin}`)).code).toBe(403);
+    expect((await ask("GET /api/v1/services HTTP/1.1", "Host: localhost", `Origin: ${origin}`)).code).toBe(200);
+  });
+
+  it.each(["http://localhost:3000", "https://my.name"])("Secrets for a page of %s: served", async (origin) => {
+    expect((await ask(`GET ${SECRETS} HTTP/1.1`, "Host: localhost", `Origin: ${origin}`)).code).toBe(200);
+  });
+});

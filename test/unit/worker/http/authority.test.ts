@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { authorityOf, hostOf, isOwnHost, isOwnOrigin } from "../../../../src/worker/http/authority";
+
+it.each<[string, string | undefined]>([
+  ["localhost", "localhost"],
+  ["LOCALHOST.:8787", "localhost"],
+  ["10.0.0.1:80", "10.0.0.1"],
+  ["[::1]:8787", "::1"],
+  ["[FD00::1]", "fd00::1"],
+  ["name:", "name"],
+  ["", undefined],
+  [":80", undefined],
+  ["::1", undefined],
+  ["a, b", undefined],
+  ["a b", undefined],
+  ["a/b", undefined],
+  ["user@a", undefined],
+  ["a:b", undefined],
+  ["[a", undefined],
+])("hostOf of %j: %s", (authority, host) => {
+  expect(hostOf(authority)).toBe(host);
+});
+
+it.each([
+  ["/version", "a:1", "a:1"],
+  ["/version?at=http://b/", "a", "a"],
+  ["/version", undefined, ""],
+  ["http://b:2/version", "a", "b:2"],
+  ["http://b?x=/", "a", "b"],
+  ["http:///version", "a", ""],
+])("authorityOf of %s with the Host %s: %s", (url, host, want) => {
+  const request = { url, headers: new Headers(host === undefined ? {} : { Host: host }) } as Request;
+  expect(authorityOf(request)).toBe(want);
+});
+
+describe("names of a server on loopback", () => {
+  const allowed = ["my.name"];
+
+  it.each(["localhost", "127.0.0.1", "192.0.2.1", "::1", "fd00::1", "my.name"])("the host %s: its own", (host) => {
+    expect(isOwnHost(host, allowed)).toBe(true);
+  });
+
+  it.each(["", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.1", "0x7f.0.0.1", "2130706433", "name"])(
+    "the host %j: another one's",
+    (host) => {
+      expect(isOwnHost(host, allowed)).toBe(false);
+    },
+  );
+
+  it.each([null, "http://localhost", "https://localhost:3000", "http://127.0.0.1:5", "http://[::1]:80", "https://my.name"])(
+    "the origin %s: this machine",
+    (origin) => {
+      expect(isOwnOrigin(origin, allowed)).toBe(true);
+    },
+  );
+
+  it.each(["null", "", "http://evil.example", "http://127.evil.example", "http://192.0.2.1", "file://", "chrome-extension://localhost"])(
+    "the origin %j: elsewhere",
+    (origin) => {
+      expect(isOwnOrigin(origin, allowed)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { malformedRequest } from "../../../../src/worker/http/request-target";
+
+const answer = (method: string, url: string, host?: string): Response | undefined =>
+  malformedRequest({ method, url, headers: new Headers(host === undefined ? {} : { Host: host }) } as Request);
+
+it.each([
+  ["GET", "/version", "localhost:8787"],
+  ["GET", "/version", undefined],
+  ["GET", "//", "a"],
+  ["OPTIONS", "/version", "a"],
+  ["GET", "http://a/version", "b"],
+  ["GET", "HTTPS://a:1", undefined],
+])("%s %s with the Host %s: goes on", (method, url, host) => {
+  expect(answer(method, url, host)).toBeUndefined();
+});
+
+it.each([
+  ["GET", "*", "a", "request target"],
+  ["GET", "version", "a", "request target"],
+  ["GET", "?a=b", "a", "request target"],
+  ["GET", "ftp://a/", "a", "request target"],
+  ["OPTIONS", "**", "a", "request target"],
+  ["GET", "/version", "a, b", "Host header"],
+  ["GET", "/version", "a b", "Host header"],
+  ["GET", "http:///version", "a", "Host header"],
+  ["GET", "http://user@a/version", "a", "Host header"],
+])("%s %s with the Host %s: 400 that names the %s", async (method, url, host, what) => {
+  const refused = answer(method, url, host);
+  expect([refused?.status, await refused?.text()]).toEqual([400, `400 Bad Request: malformed ${what}`]);
+});
+
+it("OPTIONS *: 200 without a body, as Go", async () => {
+  const response = answer("OPTIONS", "*", "a");
+  expect([response?.status, await response?.text()]).toEqual([200, ""]);
+});

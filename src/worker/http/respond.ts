@@ -2,7 +2,7 @@
  * The only place where an outcome becomes a Response: Status and object texts, warnings, Retry-After, pretty printing and YAML.
  */
 import { parseJson } from "../../core/base/exact-json";
-import { stringify as yamlText } from "yaml";
+import { Document, stringify, visit } from "yaml";
 import type { Status } from "../../api/meta/status";
 import { spliceTypeMeta, typeHead } from "../../api/meta/type-meta";
 import { encodeProtobuf } from "../../api/schema/encode-protobuf";
@@ -107,9 +107,30 @@ export function render(text: string, rendering: TextRendering): string {
     case "pretty":
       return `${JSON.stringify(parseJson(text), null, 2)}\n`;
     case "yaml":
-      // Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date) is quoted.
-      return yamlText(parseJson(text), { lineWidth: 0, compat: "yaml-1.1" });
+      return yamlText(parseJson(text));
   }
+}
+
+/** Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date) is quoted. */
+const YAML = { lineWidth: 0, compat: "yaml-1.1" } as const;
+/** Characters that YAML 1.1 and 1.2 do not print, or that one of them takes for the end of a line. The library escapes those below U+0020. */
+const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+
+/** The value as YAML, with unprintable characters as escapes, which only double quotes can hold. */
+function yamlText(value: unknown): string {
+  const text = stringify(value, YAML);
+  if (!UNPRINTABLE.test(text)) return text;
+  const document = new Document(value, YAML);
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === "string" && UNPRINTABLE.test(scalar.value)) scalar.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString(YAML).replaceAll(new RegExp(UNPRINTABLE, "g"), (character) => `\\u${hex4(character.charCodeAt(0))}`);
+}
+
+function hex4(code: number): string {
+  return code.toString(16).padStart(4, "0");
 }
 
 /** `299 - "text"`, each message once; source: upstream apiserver endpoints/filters/warning.go. */
@@ -134,7 +155,7 @@ function headerText(text: string): string {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < 0x20 || code === 0x7f) out += " ";
-    else if (code > 0x7f) out += `\\u${code.toString(16).padStart(4, "0")}`;
+    else if (code > 0x7f) out += `\\u${hex4(code)}`;
     else out += text.charAt(i);
   }
   return out;

@@ -56,6 +56,24 @@ describe("jsonResponse", () => {
     expect(parse(yaml, { version: "1.1" })).toEqual({ [text]: text });
     expect(parse(yaml, { version: "1.2" })).toEqual({ [text]: text });
   });
+
+  it.each([
+    "\u0001",
+    "\u007f",
+    "\u0085",
+    "\u0091 and \u009f",
+    "\u2028",
+    "a \u2029 b",
+    "\ufeff",
+    "\ufffe",
+    "\uffff",
+    "\\u0091\u0091",
+    "'\u0091\"",
+  ])("the character that YAML does not print in %j: escaped, in keys and values", async (text) => {
+    const yaml = await jsonResponse(200, JSON.stringify({ [text]: text, plain: "é 😀" }), "yaml").text();
+    expect(yaml).toMatch(/^[\n\x20-\x7eé😀]*$/u);
+    expect(parse(yaml, { version: "1.1" })).toEqual({ [text]: text, plain: "é 😀" });
+  });
 });
 
 describe("renderingOf", () => {

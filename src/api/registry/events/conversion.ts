@@ -26,6 +26,7 @@ const ALWAYS_IN_CORE: readonly (readonly [string, unknown])[] = [
   ["reportingInstance", ""],
 ];
 const ALWAYS_IN_EVENTS: readonly (readonly [string, unknown])[] = [["eventTime", null]];
+const EMPTY_SERIES = { count: 0, lastObservedTime: null };
 
 function renamed(object: KubeObject, names: ReadonlyMap<string, string>): Record<string, unknown> {
   const out: Record<string, unknown> = {};
@@ -48,9 +49,10 @@ export function completeCoreEvent(event: KubeObject): void {
   withAlways(event as unknown as Record<string, unknown>, ALWAYS_IN_CORE);
 }
 
-/** core -> events.k8s.io, where an empty reporter is left out */
+/** core -> events.k8s.io, where an empty reporter is left out and a series has both of its members */
 export function fromCoreEvent(object: KubeObject): KubeObject {
   const event = renamed(object, FROM_CORE);
   for (const key of ["reportingController", "reportingInstance"]) if (event[key] === "") delete event[key];
+  if (event["series"]) event["series"] = { ...EMPTY_SERIES, ...event["series"] };
   return withAlways(event, ALWAYS_IN_EVENTS);
 }

@@ -148,6 +148,14 @@ describe("events.k8s.io", () => {
     expect(Object.keys(served)).not.toContain("reportingInstance");
   });
 
+  it.each([
+    { series: {}, shown: { count: 0, lastObservedTime: null } },
+    { series: { lastObservedTime: "2026-01-01T00:00:00.000000Z" }, shown: { count: 0, lastObservedTime: "2026-01-01T00:00:00.000000Z" } },
+    { series: { count: 3 }, shown: { count: 3, lastObservedTime: null } },
+  ])("a core event with the series $series: it has both of its required members", ({ series, shown }) => {
+    expect(representationOf.fromStored({ ...core, series } as CoreEvent)).toMatchObject({ series: shown });
+  });
+
   const context = { ...CONTEXT, requestGroup: "events.k8s.io" };
   const stored = (event: EventsEvent): CoreEvent => representationOf.toStored(event) as CoreEvent;
   const series = { count: 2, lastObservedTime: "2026-01-01T00:05:30.000000Z" };

@@ -8,10 +8,12 @@ import { ensureKubectl } from "./testing/ensure-kubectl";
 import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing/steps";
 
 const COMMAND = "node scripts/run.mjs scripts/slow.ts";
+/** Of requests that .ci/run makes; another one finds other things. */
+const FUZZ_SEED = "1";
 const usage = `Usage: ${COMMAND} COUNTS
 
-Runs the second half of .ci/run: kubectl, Go and Python clients, a browser, deployability, thousands of simulated histories, wrangler dev, repeated
-kill -9, crons by the clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
+Runs the second half of .ci/run: kubectl, Go and Python clients, a browser, deployability, thousands of simulated histories, two minutes of random
+requests, wrangler dev, repeated kill -9, crons by the clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
 
   --help              this text
 
@@ -46,6 +48,8 @@ await runProgram({
         () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
         // Seeds beyond those of `npm test`.
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "501"]),
+        () =>
+          check(`random requests of seed ${FUZZ_SEED}`, ["npm", "run", "--silent", "fuzz", "--", "--minutes", "2", "--seed", FUZZ_SEED]),
       ]),
     ]);
     const { failed, passed } = finish([npmTest(countsOfNpmTest), kubectl.counts, chromium.counts, clients.counts, ...rest, slow]);

@@ -1,7 +1,8 @@
 /** Builds the programs of test/clients against the official Go and Python clients. Go modules and Python packages are fetched when missing. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { pythonEnvironment } from "./python-environment";
 import { type Counts, oneFailed, onePassed } from "./steps";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -20,7 +21,8 @@ export interface ClientPrograms {
 /** Builds what is missing or old; a machine that cannot build fails this step loudly. */
 export function ensureClientPrograms(): ClientPrograms {
   try {
-    const env = { CLIENTS_GO_036: goProgram("0.36"), CLIENTS_GO_037: goProgram("0.37"), CLIENTS_PYTHON: pythonInterpreter() };
+    const python = join(pythonEnvironment("clients/python", join(sources, "python", "requirements.txt")), "python");
+    const env = { CLIENTS_GO_036: goProgram("0.36"), CLIENTS_GO_037: goProgram("0.37"), CLIENTS_PYTHON: python };
     return { env, counts: onePassed };
   } catch (error) {
     console.error(`FAILED client programs could not be built: ${error instanceof Error ? error.message : String(error)}`);
@@ -32,19 +34,7 @@ export function ensureClientPrograms(): ClientPrograms {
 function goProgram(version: keyof typeof goModules): string {
   mkdirSync(cache, { recursive: true });
   const path = join(cache, `go-${version}`);
-  run("go", ["build", `-modfile=${goModules[version]}`, "-buildvcs=false", "-o", path, "."], join(sources, "go"));
+  const args = ["build", `-modfile=${goModules[version]}`, "-buildvcs=false", "-o", path, "."];
+  execFileSync("go", args, { cwd: join(sources, "go"), stdio: ["ignore", "ignore", "inherit"] });
   return path;
-}
-
-/** An interpreter with the packages of requirements.txt. */
-function pythonInterpreter(): string {
-  const folder = join(cache, "python");
-  const path = join(folder, "bin", "python");
-  if (!existsSync(path)) run("python3", ["-m", "venv", folder], root);
-  run(path, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", join(sources, "python", "requirements.txt")], root);
-  return path;
-}
-
-function run(command: string, args: string[], cwd: string): void {
-  execFileSync(command, args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
 }

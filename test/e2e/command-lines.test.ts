@@ -19,6 +19,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   backup: "npm run backup",
   restore: "npm run restore",
   simulate: "npm run simulate",
+  fuzz: "npm run fuzz",
   bench: "npm run bench",
   slow: "node scripts/run.mjs scripts/slow.ts",
 };
@@ -80,6 +81,8 @@ describe("a wrong value or a missing file", () => {
     ["simulate", ["--histories", "many"], /^simulate: --histories many: must be a whole number/],
     ["simulate", ["--seed", "0"], /^simulate: --seed 0: must be a whole number of 1 or more/],
     ["simulate", ["--without", "gravity"], /^simulate: --without gravity: must be one of .*fence/],
+    ["fuzz", ["--minutes", "0"], /^fuzz: --minutes 0: must be a whole number of 1 or more/],
+    ["fuzz", ["--seed", "x"], /^fuzz: --seed x: must be a whole number from 1 to 2147483647/],
     ["bench", ["--only", "server,nothing"], /^bench: --only nothing: must be one of core, server, /],
     ["bench", ["--against", "localhost:6443"], /^bench: --against localhost:6443: must be a URL$/],
     ["bench", ["--against", "https://h", "--ca", "nothere.pem"], /^bench: --ca nothere.pem: ENOENT/],

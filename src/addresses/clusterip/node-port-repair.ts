@@ -142,7 +142,7 @@ function readService(text: string): Service | undefined {
   if (!isRecord(value) || !isRecord(value["metadata"])) return undefined;
   const { spec = {} } = value;
   if (!isRecord(spec) || !isNumber(spec["healthCheckNodePort"])) return undefined;
-  const { ports = [] } = spec;
+  const ports = spec["ports"] ?? [];
   const isReadable =
     Array.isArray(ports) && ports.every((port) => isRecord(port) && isNumber(port["nodePort"]) && isText(port["protocol"]));
   return isReadable ? (value as Service) : undefined;

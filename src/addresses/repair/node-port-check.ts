@@ -47,14 +47,16 @@ export class NodePortCheck {
   }
 
   /**
-   * A sweep of the Services begins, or begins again. `isFull`: somebody asked for it, or it makes up for a lost history. Answers whether from now on
-   * it compares.
+   * A sweep of the Services begins, or begins again. `fullSince`: when the full sweep began that it is a part of, in milliseconds since the epoch;
+   * 0 = of none. Answers whether it is one that compares, and begins to do so now.
    */
-  begin(isFull: boolean): boolean {
+  begin(fullSince: number): boolean {
     const { clock, storage } = this.ports;
-    const sinceMs = clock.now() - storage.numberGet(BEGUN_AT);
-    const isDue = sinceMs >= DUE_MS || sinceMs < 0;
-    if (isFull ? this.#step === COMPARING : this.#step !== RESTING || !isDue) return false;
+    const begunAt = storage.numberGet(BEGUN_AT);
+    const sinceMs = clock.now() - begunAt;
+    const isDue = this.#step === RESTING && (sinceMs >= DUE_MS || sinceMs < 0);
+    // Each full sweep compares once, and reads Services again while it waits for IPAddresses and owners.
+    if (begunAt >= fullSince && !isDue) return false;
     storage.numberSet(BEGUN_AT, clock.now());
     storage.numberSet(STEP, COMPARING);
     return true;

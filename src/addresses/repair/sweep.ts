@@ -88,14 +88,18 @@ export class Sweep {
   /** Everything was looked at: the full sweep ends. */
   end(): void {
     const { clock, recorder, storage } = this.ports;
-    recorder.log("info", "repair looked at everything", { durationMs: clock.now() - storage.numberGet(SWEEPING_SINCE) });
+    recorder.log("info", "repair looked at everything", { durationMs: clock.now() - this.#fullSince });
     storage.numberSet(SWEEPING_SINCE, 0);
     storage.numberSet(SWEEP_AWAITED, 0);
     storage.numberSet(SWEEPS_ENDED, storage.numberGet(SWEEPS_ENDED) + 1);
   }
 
   get isFull(): boolean {
-    return this.ports.storage.numberGet(SWEEPING_SINCE) !== 0;
+    return this.#fullSince !== 0;
+  }
+
+  get #fullSince(): number {
+    return this.ports.storage.numberGet(SWEEPING_SINCE);
   }
 
   /** Another full sweep is to begin. */
@@ -141,7 +145,7 @@ export class Sweep {
     }
     if (!slice && !progress.urgent) return { what, progress, moved, more, isLast: false };
     // A crash must not leave a sweep that compares at the place where the one before it stood.
-    const begins = what === "services" && progress.sweptTo === "" && this.nodePorts.begin(this.isFull);
+    const begins = what === "services" && progress.sweptTo === "" && this.nodePorts.begin(this.#fullSince);
     if (begins) this.ports.storage.progressSave(what, this.#progressOf(what));
     const compares = this.nodePorts.isComparing;
     const noteSwept = (object: string): boolean =>

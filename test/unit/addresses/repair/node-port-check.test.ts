@@ -57,6 +57,18 @@ describe("rhythm", () => {
     expect([rowsOf(world).nodePortHolder(TCP), counted(world).portErrors]).toEqual(["default/web", { repair: 1 }]);
   });
 
+  it("more IPAddresses than Services: a full sweep compares each Service once, though it reads some twice", async () => {
+    const world = await RepairWorld.of(["10.0.0.0/24", "2001:db8::/64"], ["IPv4", "IPv6"]);
+    for (let i = 0; i < 80; i++) await world.createService(`s-${String(i)}`, { ...named(30_100 + i), ipFamilyPolicy: "RequireDualStack" });
+    await world.pass();
+    await world.wait(MINUTE_MS);
+    world.storage.numberSet(SWEEP_ASKED, 1);
+    world.calls.length = 0;
+    await world.pass();
+    expect(world.calls.filter((call) => call === "services.objectsAfter").length).toBeGreaterThan(1);
+    expect(world.calls.filter((call) => call === COMPARE)).toHaveLength(1);
+  });
+
   it("poke: compares nothing", async () => {
     const world = await made();
     await world.wait(10 * MINUTE_MS);

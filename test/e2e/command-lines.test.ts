@@ -75,6 +75,16 @@ describe("a wrong value or a missing file", () => {
     ["serve", ["--var", RANGE], /^servicenet: invalid configuration: SERVICE_CLUSTER_IP_RANGE/],
     [
       "serve",
+      ["--var", "CONTROLLERS=*,-nobody"],
+      /^servicenet: invalid configuration: CONTROLLERS: "nobody" is not in the list of known controllers$/,
+    ],
+    [
+      "serve",
+      ["--var", "CONTROLLERS=*,-service-cidr-controller"],
+      /^servicenet: invalid configuration: CONTROLLERS: service-cidr-controller has no switch: /,
+    ],
+    [
+      "serve",
       ["--var", "FEATURE_GATES=NoSuchGate=true"],
       /^servicenet: invalid configuration: FEATURE_GATES: unrecognized feature gate: NoSuchGate \(the gates are MultiCIDRServiceAllocator, .*\)$/,
     ],

@@ -28,7 +28,7 @@ export class SimCompany {
     const { controllers, network } = this.cluster;
     const dice = this.random.below(24);
     if (dice < 2) controllers.cron("repair");
-    else if (dice < 4) controllers.cron("namespaces");
+    else if (dice < 4) this.#endNamespaces();
     else if (dice < 6) controllers.cron("garbage-collection");
     else if (dice < 11) this.families.act();
     else if (dice === 11) for (const informer of this.#informers) void informer.follow();
@@ -41,7 +41,8 @@ export class SimCompany {
     const { controllers, scheduler } = cluster;
     for (let round = 0; round < ROUNDS; round++) {
       const { commits } = cluster;
-      for (const name of SIMULATED) controllers.cron(name);
+      for (const name of ["garbage-collection", "repair"] as const) controllers.cron(name);
+      this.#endNamespaces();
       const due = cluster.tables.controllers.repair.suspectEarliest() ?? 0;
       // An IPAddress that was written by a clock that was fast is young for longer.
       await scheduler.pass(Math.max(ORPHAN_AGE_MS, due - scheduler.now + 1_000));
@@ -50,6 +51,13 @@ export class SimCompany {
     }
     await cluster.quiesce();
     for (const informer of this.#informers) await scheduler.run(informer.follow());
+  }
+
+  /** The namespace controller, or that of somebody else where it is off. */
+  #endNamespaces(): void {
+    const { controllers, namespaces, off } = this.cluster;
+    if (off.has("namespaces")) void namespaces.endAsSomebodyElse();
+    else controllers.cron("namespaces");
   }
 
   /** What has to hold when everything is quiet. */

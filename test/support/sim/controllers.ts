@@ -15,8 +15,6 @@ const LONG_WAIT_MS = 8_000;
 
 export class SimControllers {
   readonly collectorWatch: CollectorWatch;
-  /** controllers that answer pokes and do nothing */
-  readonly off = new Set<Simulated>();
   /** passes under way, by controller */
   readonly #passes = new Map<Simulated, number>();
 
@@ -47,7 +45,7 @@ export class SimControllers {
 
   /** The brain of a controller in one life. */
   made(name: Simulated, life: Life): ControllerBrain {
-    if (this.off.has(name)) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
+    if (this.cluster.off.has(name)) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
     const brain = this.brain(name, this.setting(name, life));
     return overriding(brain, { alarm: () => this.#track(name, brain.alarm()) });
   }

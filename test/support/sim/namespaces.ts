@@ -6,7 +6,8 @@ import type { CollectionRequest, WriteOptions, WriteRequest, WriteResult } from 
 import type { StoreExtension } from "../../../src/api/store/extension";
 import { observed } from "../../../src/api/store/observed";
 import type { SimPlatform } from "./platform";
-import { CLIENT, type Life } from "./network";
+import { namespaceRange } from "../../../src/api/store/keys";
+import { CLIENT, type Life, type SimNode } from "./network";
 import { contentNodes, contentOf, controllerOf } from "./peers";
 import { storePorts } from "./stores";
 import { DELETE } from "../worlds/store-world";
@@ -37,6 +38,39 @@ export class SimNamespaces {
     return this.#send({ verb: "delete", key: { namespace: "", name }, options: DELETE });
   }
 
+  /** What the controller of somebody else does once it has found the namespace empty. */
+  async finalize(name: string): Promise<WriteResult | undefined> {
+    const key = { namespace: "", name };
+    const stored = this.cluster.tables.namespaces.store.objectGet(name);
+    if (!stored) return undefined;
+    const object = JSON.stringify({ ...(JSON.parse(stored.data) as Namespace), spec: { finalizers: [] } });
+    return this.#send({ verb: "update", key, subresource: "finalize", object, options: OPTIONS });
+  }
+
+  /**
+   * A round of somebody else's namespace controller, as kube-controller-manager's: deletes what it sees in namespaces that are being deleted, and ends
+   * those in which it sees nothing. It closes no store.
+   */
+  async endAsSomebodyElse(): Promise<void> {
+    const { network, plain, services, tables } = this.cluster;
+    const content = [
+      { node: services as unknown as SimNode<PlainStore>, store: tables.services.store },
+      { node: plain.leases, store: tables.leases.store },
+    ];
+    for (const namespace of this.terminating) {
+      const { from, to } = namespaceRange(namespace);
+      const seen = content.flatMap(({ node, store }) =>
+        store.objectScan(from, to).map(({ key }) => ({ node, name: key.slice(from.length) })),
+      );
+      const ended = seen.map(({ node, name }) =>
+        network.call(CLIENT, node, (store) => store.write({ verb: "delete", key: { namespace, name }, options: DELETE })),
+      );
+      // Others go on between its list and its last write.
+      await Promise.allSettled(ended);
+      if (seen.length === 0) await this.finalize(namespace).catch(() => undefined);
+    }
+  }
+
   /** What a client may do next: create the namespace, or begin its deletion. Does not wait for it. */
   toggle(name: string): void {
     void (this.has(name) ? this.remove(name) : this.create(name)).catch(() => undefined);
@@ -60,7 +94,7 @@ export class SimNamespaces {
             const { closeNamespace, emptyNamespace } = contentOf(cluster, life, node);
             return { group: "", resource: node.name, close: closeNamespace, empty: emptyNamespace };
           }),
-        endsNamespaces: () => true,
+        endsNamespaces: () => !cluster.off.has("namespaces"),
       },
       isFollowed: true,
       extended: (extension) => this.#watched(extension),

@@ -104,6 +104,8 @@ export abstract class SimPlatform {
   readonly plain: Readonly<Record<PlainName, SimNode<PlainStore>>>;
   readonly controllerNodes: Readonly<Record<Simulated, SimNode<ControllerBrain>>>;
   readonly owners = new Map<string, { node: SimNode<Owner>; storage: GatedOwnerStorage }>();
+  /** controllers that answer pokes and do nothing */
+  readonly off = new Set<Simulated>();
   readonly logged: string[] = [];
   /** writes that were committed after their deadline (rule 7) */
   readonly overdue: string[] = [];

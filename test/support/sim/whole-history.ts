@@ -56,6 +56,9 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     handoff: { rowsMax: 3, chunkRowsMax: 2 },
     ...(sabotage ? { sabotage } : {}),
   });
+  // A stream of its own: the other choices of the seed stay as they are.
+  const isOff = seededRandom(seed ^ 0x0ff).below(3) === 0;
+  if (isOff) cluster.off.add("namespaces");
   const clients = new SimClients(cluster, random, isDual ? [...NAMED_V4, ...NAMED_V6] : NAMED_V4, isDual, { passing: true });
   const families = new SimFamilies(cluster, cluster.controllers.collectorWatch, random, PASSING_NAMESPACE);
   const company = new SimCompany(cluster, random, families);
@@ -90,7 +93,7 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
   return {
     seed,
     violations,
-    parameters: { ranges, gapMs, changes, ...faults },
+    parameters: { ranges, gapMs, changes, namespaceControllerOff: isOff, ...faults },
     operations,
     faults: network.faulted,
     marks: [...network.marks],

@@ -36,7 +36,7 @@ export class RepairWorld {
 
   constructor(readonly cluster: SimCluster) {
     // The passes are those that the test asks for.
-    cluster.controllers.off.add("repair");
+    cluster.off.add("repair");
     this.brain = this.#made();
   }
 

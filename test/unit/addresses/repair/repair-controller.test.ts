@@ -272,14 +272,15 @@ describe("settings that the repair controller is told of", () => {
     expect([world.reported, (await world.controller.repairCounts()).differingSettings]).toEqual([[], []]);
   });
 
-  it("a cluster that is opened under other settings than before: has everything swept, and tells of it", async () => {
+  it("a cluster that is opened under other settings than before: has everything swept, asks the other controllers, and tells of it", async () => {
     const world = new World();
     await world.controller.poke();
     await world.pass(1_000);
+    expect(world.poked).toBe(0);
     world.config = () => OTHER;
     world.restart();
     expect(await world.calledAfter(poke)).toContain("services.objectsAfter");
     expect(world.reported).toEqual(["Normal ConfigurationChanged of kubernetes"]);
-    expect((await world.controller.repairCounts()).sweeps).toBe(2);
+    expect([(await world.controller.repairCounts()).sweeps, world.poked]).toEqual([2, 1]);
   });
 });

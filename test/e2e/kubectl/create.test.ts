@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
 import { lease, list, service } from "./objects";
@@ -158,7 +159,57 @@ describe("kubectl create --validate", () => {
   });
 });
 
+describe("kubectl create -k", () => {
+  it("a kustomization: its resources with prefix and labels, and its ConfigMap; a second time: all refused", () => {
+    const folder = dirname(
+      kubectl.file(
+        "kustomization.yaml",
+        "namePrefix: pre-\nlabels: [{pairs: {team: a}}]\nresources: [kustomized.yaml]\nconfigMapGenerator: [{name: conf, literals: [a=b]}]\n",
+      ),
+    );
+    kubectl.file("kustomized.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\nspec:\n  ports:\n  - port: 80\n");
+    const names = ok(`create -k ${folder}`).split("\n");
+    expect(names).toEqual([expect.stringMatching(/^configmap\/pre-conf-\w+ created$/), "service/pre-web created"]);
+    expect(ok("get services -l team=a -o name")).toBe("service/pre-web");
+    expect(refused(`create -k ${folder}`).match(/AlreadyExists/g)).toHaveLength(2);
+    expect(ok(`delete -k ${folder}`).split("\n")).toHaveLength(2);
+  });
+});
+
 describe("kubectl expose and run", () => {
+  it("expose: type, addresses and labels of its flags", () => {
+    ok("create service clusterip source --tcp=80");
+    const { code, out } = kubectl.run(
+      "expose service source --name=lb --type=LoadBalancer --load-balancer-ip=192.0.2.9 --external-ip=198.51.100.4 --port=80 -l x=y",
+    );
+    expect({ code, out }).toEqual({ code: 0, out: "service/lb exposed\n" });
+    expect(ok("get svc lb -o jsonpath={.spec.type}/{.spec.loadBalancerIP}/{.spec.externalIPs}/{.metadata.labels}")).toBe(
+      'LoadBalancer/192.0.2.9/["198.51.100.4"]/{"x":"y"}',
+    );
+    expect(ok("expose service source --name=no-address --cluster-ip=None --port=80")).toBe("service/no-address exposed");
+    expect(ok("get svc no-address -o jsonpath={.spec.clusterIP}")).toBe("None");
+    expect(ok("expose service source --name=dry --port=80 --dry-run=server")).toBe("service/dry exposed (server dry run)");
+    ok("delete service source lb no-address");
+  });
+
+  it.each([
+    ["deployment web", 'error: the server doesn\'t have a resource type "deployment"'],
+    ["rs web", 'error: the server doesn\'t have a resource type "rs"'],
+    ["rc web", 'error: the server doesn\'t have a resource type "rc"'],
+    ["configmap missing", 'Error from server (NotFound): configmaps "missing" not found'],
+    ["namespace default", "error: cannot expose a Namespace"],
+  ])("expose %s: refused with the reason", (what, err) => {
+    expect(refused(`expose ${what} --port=80`)).toBe(err);
+  });
+
+  it("expose of a Pod without labels: refused by kubectl", () => {
+    ok(
+      `create -f ${kubectl.file("bare.json", { apiVersion: "v1", kind: "Pod", metadata: { name: "bare" }, spec: { containers: [{ name: "c", image: "i" }] } })}`,
+    );
+    expect(refused("expose pod bare --port=80")).toContain("the pod has no labels and cannot be exposed");
+    ok("delete pod bare");
+  });
+
   it("expose of a Service and of a Pod: makes a Service", () => {
     ok("create service clusterip origin --tcp=80:8080");
     expect(ok("expose service origin --name=copy --port=81 --target-port=9090 --type=NodePort --protocol=UDP")).toBe(

@@ -253,6 +253,11 @@ describe("kubectl and resources that are not served", () => {
     { line: "get deployments", err: noType("deployments") },
     { line: "get limitranges,services", err: noType("limitranges") },
     { line: "autoscale deployment web --max=3", err: noType("deployment") },
+    { line: "autoscale rs web --min=1 --max=3", err: noType("rs") },
+    {
+      line: "autoscale service kubernetes --max=3",
+      err: "error: cannot autoscale a Service: could not find scale subresource for /v1, Resource=services in discovery information",
+    },
     { line: "rollout status deployment/web", err: noType("deployment") },
     { line: "rollout restart service/kubernetes", err: 'error: services "kubernetes" restarting is not supported' },
     { line: "certificate approve csr", err: noType("certificatesigningrequests") },

@@ -141,6 +141,17 @@ describe("kubectl label and annotate", () => {
     expect(ok("label service other c-").split("\n")).toEqual(['label "c" not found.', "service/other not labeled"]);
   });
 
+  it("label --list of several objects: under the name of each", () => {
+    expect(ok("label services --all --list").split("\n")).toEqual(
+      expect.arrayContaining([
+        "Listing labels for Service./kubernetes:",
+        " component=apiserver",
+        " provider=kubernetes",
+        "Listing labels for Service./other:",
+      ]),
+    );
+  });
+
   it("label by selector and --all: changes the selected objects", () => {
     expect(ok("label services -l a=2 picked=yes")).toBe("service/other labeled");
     expect(ok("label services --all picked=all --overwrite").split("\n")).toEqual(
@@ -185,6 +196,13 @@ describe("kubectl set", () => {
   it("selector and image: set", () => {
     expect(ok("set selector service other app=set")).toBe("service/other selector updated");
     expect(get("{.spec.selector}", "service/other")).toBe('{"app":"set"}');
+    expect(ok("set selector service other app=set,tier=back")).toBe("service/other selector updated");
+    expect(get("{.spec.selector}", "service/other")).toBe('{"app":"set","tier":"back"}');
+    expect(ok("set selector service other app=dry --dry-run=server")).toBe("service/other selector updated (server dry run)");
+    expect(ok("set selector --local -f - app=local -o jsonpath={.spec.selector}", ok("get service other -o json"))).toBe('{"app":"local"}');
+    expect(refused("set selector service other app=stale --resource-version=1")).toContain("the object has been modified");
+    expect(refused("set selector pod p1 app=x")).toBe("error: setting a selector is only supported for Services");
+    expect(get("{.spec.selector}", "service/other")).toBe('{"app":"set","tier":"back"}');
     expect(ok("set image pod/p1 main=example.com/main:2")).toBe("pod/p1 image updated");
     expect(get("{.spec.containers[0].image}", "pod/p1")).toBe("example.com/main:2");
     expect(refused("set env pod/p1 A=b")).toContain('Pod "p1" is invalid: spec: Forbidden: pod updates may not change fields other than');

@@ -345,6 +345,36 @@ describe("kubectl get --watch", () => {
     }
   });
 
+  it("--watch-only -o json: each change as a whole object, and nothing that was there before", async () => {
+    ok(`create -f ${kubectl.file("watched.json", lease("watched"))}`);
+    const one = kubectl.background("get lease watched --watch-only -o json");
+    const all = kubectl.background("get leases --watch-only -o json --output-watch-events");
+    try {
+      let pings = 0;
+      await expect
+        .poll(
+          () => {
+            ok(`annotate lease watched ping=${String(pings++)} --overwrite`);
+            return [one, all].every((watch) => watch.text().includes('"ping"'));
+          },
+          { timeout: 15_000, interval: 100 },
+        )
+        .toBe(true);
+      ok(`patch lease watched -p '{"spec":{"holderIdentity":"me"}}'`);
+      await one.until(/"holderIdentity": "me"/);
+      ok("delete lease watched");
+      await all.until(/^\{"type":"DELETED",.*\n$/m);
+      const lines = all.text().trimEnd().split("\n");
+      const types = lines.map((line) => (JSON.parse(line) as { type: string }).type);
+      expect([...new Set(types)]).toEqual(["MODIFIED", "DELETED"]);
+      const whole = one.text().split(/^(?<=\}\n)(?=\{$)/m);
+      expect(whole.length).toBeGreaterThan(1);
+      for (const text of whole) expect(JSON.parse(text)).toMatchObject({ kind: "Lease", metadata: { name: "watched" } });
+    } finally {
+      for (const watch of [one, all]) watch.stop();
+    }
+  });
+
   it("one object: shown once, then its changes", async () => {
     const watch = kubectl.background("get service alpha -w --output-watch-events -o name");
     try {

@@ -71,4 +71,59 @@ describe("kubectl cordon, uncordon and drain", () => {
     expect(ok("get pod elsewhere -o name")).toBe("pod/elsewhere");
     ok("uncordon n2");
   });
+
+  describe("drain of a node with pods of several kinds", () => {
+    const by = (kind: string) => ({ ownerReferences: [{ apiVersion: "apps/v1", kind, name: "owner", uid: "u", controller: true }] });
+    const spec = (grace: number) => ({ nodeName: "n3", terminationGracePeriodSeconds: grace });
+    const left = () => ok("get pods -l on=n3 -o name").split("\n").filter(Boolean);
+    beforeAll(() => {
+      const on = (name: string, grace: number, metadata: object = {}, more: object = {}) =>
+        pod(name, { ...spec(grace), ...more }, { labels: { on: "n3", is: name }, ...metadata });
+      const scratch = { volumes: [{ name: "scratch", emptyDir: {} }] };
+      const pods = [on("slow", 30), on("scratch", 0, {}, scratch), on("daemon", 0, by("DaemonSet")), on("replica", 0, by("ReplicaSet"))];
+      ok(`create -f ${kubectl.file("n3.json", list(node("n3"), ...pods))}`);
+    });
+
+    it("without flags, and as a dry run: every reason, and no pod goes", () => {
+      for (const line of ["drain n3", "drain n3 --dry-run=server"]) {
+        const why = refused(line);
+        expect(why).toContain("cannot delete Pods with local storage (use --delete-emptydir-data to override): default/scratch");
+        expect(why).toContain("cannot delete Pods that declare no controller (use --force to override): default/slow");
+        expect(why).toContain("daemonsets.apps is not served");
+      }
+      expect(left()).toHaveLength(4);
+      expect(ok("get nodes --field-selector spec.unschedulable=true -o name")).toBe("node/n3");
+    });
+
+    it("--pod-selector: the selected pods alone", () => {
+      expect(ok("drain n3 --pod-selector=is=replica").split("\n")).toEqual([
+        "node/n3 already cordoned",
+        "evicting pod default/replica",
+        "pod/replica evicted",
+        "node/n3 drained",
+      ]);
+      const { code, out } = kubectl.run("drain n3 --force --ignore-daemonsets --delete-emptydir-data --pod-selector=is!=slow");
+      expect({ code, evicted: out.match(/^pod\/.*$/gm)?.sort() }).toEqual({
+        code: 0,
+        evicted: ["pod/daemon evicted", "pod/scratch evicted"],
+      });
+      expect(left()).toEqual(["pod/slow"]);
+    });
+
+    it("--grace-period and --timeout: a pod that is still ending is named, with its grace and its condition", () => {
+      expect(refused("drain n3 --force --grace-period=5 --timeout=1s")).toMatch(
+        /error when waiting for pod "slow" in namespace "default" to terminate/,
+      );
+      expect(
+        ok("get pod slow -o jsonpath={.metadata.deletionGracePeriodSeconds}/{.status.conditions[0].type}/{.status.conditions[0].reason}"),
+      ).toBe("5/DisruptionTarget/EvictionByEvictionAPI");
+    });
+
+    it("--disable-eviction with --grace-period=0: deletes what is left", () => {
+      const { code, out } = kubectl.run("drain n3 --force --grace-period=0 --disable-eviction --timeout=20s");
+      expect({ code, lines: out.trimEnd().split("\n").slice(-2) }).toEqual({ code: 0, lines: ["pod/slow deleted", "node/n3 drained"] });
+      expect(left()).toEqual([]);
+      ok("delete node n3");
+    });
+  });
 });

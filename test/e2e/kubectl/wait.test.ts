@@ -16,6 +16,11 @@ describe("kubectl wait for a condition that holds", () => {
     { line: "--for=jsonpath={.spec.type}=ClusterIP service/web", out: "service/web condition met" },
     { line: "--for=jsonpath={.spec.clusterIP} service/web", out: "service/web condition met" },
     { line: "--for=jsonpath={.status.phase}=Pending pods --all", out: "pod/p1 condition met" },
+    {
+      line: `--for=jsonpath='{.status.conditions[?(@.type=="Ready")].status}'=True servicecidr/kubernetes`,
+      out: "servicecidr.networking.k8s.io/kubernetes condition met",
+    },
+    { line: "--for=jsonpath={.spec.ports[0].port}=80 service/web", out: "service/web condition met" },
     { line: "--for=create service/web", out: "service/web condition met" },
     { line: "--for=delete service/gone", out: "" },
     { line: "--for=delete services -l none=none", out: "" },
@@ -63,6 +68,10 @@ describe("kubectl wait for a condition that does not hold", () => {
     },
     {
       line: "--for=jsonpath={.spec.type}=Nope service/kubernetes --timeout=1s",
+      err: "error: timed out waiting for the condition on services/kubernetes",
+    },
+    {
+      line: "--for=jsonpath={.nope}=x service/kubernetes --timeout=1s",
       err: "error: timed out waiting for the condition on services/kubernetes",
     },
     { line: "--for=delete service/kubernetes --timeout=1s", err: "error: timed out waiting for the condition on services/kubernetes" },

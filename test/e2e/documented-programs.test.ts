@@ -1,11 +1,17 @@
-/** The programs of docs/allocator.md and docs/ranges.md, as a reader runs them: saved where the page says, started with its command. */
+/**
+ * The programs of docs/allocator.md and docs/ranges.md, as a reader runs them: saved where the page says, started with its command. Of docs/clients.md, whose
+ * programs are not at hand here, what they meet: the server as the page starts it, its kubeconfig, its objects, its names.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
 import { afterAll, describe, expect, it } from "vitest";
+import { parseControllers } from "../../src/core/config/controllers";
+import { Api, type Body, MERGE_PATCH } from "../support/clients/api";
 import { parsePrometheus } from "../support/values/prometheus";
-import { removeFolder, temporaryFolder } from "../support/server/server";
+import { getJson, removeFolder, temporaryFolder } from "../support/server/server";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -92,5 +98,47 @@ describe("docs/ranges.md", () => {
     await expect.poll(() => out, { timeout: 20_000 }).toBe(`${page.prints}\n`);
     child.kill("SIGINT");
     await once(child, "close");
+  });
+});
+
+describe("docs/clients.md", () => {
+  const text = readFileSync(join(root, "docs", "clients.md"), "utf8").replaceAll(/\\\n\s*/g, "");
+  const [, variables = ""] = /^npm start -- --var '(.*)'$/m.exec(text) ?? [];
+  const [, theirs = ""] = /--controllers=(\S+)/.exec(text) ?? [];
+  const server = serverForTests(["--var", variables]);
+  const api = new Api(() => server.url);
+  const NAMESPACED = "/api/v1/namespaces/default";
+  const PATHS: Readonly<Record<string, string>> = { Node: "/api/v1/nodes", Pod: `${NAMESPACED}/pods`, Service: `${NAMESPACED}/services` };
+
+  it("controllers: upstream knows each of the list, and none runs on both sides that has a switch", async () => {
+    const list = parseControllers(theirs);
+    expect(list).toEqual({ ok: true, value: theirs.split(",") });
+    const { running } = await getJson<{ running: string[] }>(`${server.url}/clusters/default`);
+    expect(running.filter((name) => theirs.split(",").includes(name))).toEqual(["service-cidr-controller"]);
+  });
+
+  it("kubeconfig: has the name and the context of the page, and the server's address", () => {
+    const paths = new Set(
+      [...text.matchAll(/(?:kubeconfig |KUBECONFIG=)(\S+\/kubeconfig)(?: (\w+))?/g)].map(([, path, context]) => `${path} ${context ?? ""}`),
+    );
+    expect([...paths]).toEqual([".servicenet/kubeconfig ", ".servicenet/kubeconfig servicenet"]);
+    const kubeconfig = readFileSync(join(server.folder, "kubeconfig"), "utf8");
+    expect(kubeconfig).toContain("\n  - name: servicenet\n    context:");
+    expect(kubeconfig).toContain(`server: ${server.url}\n`);
+  });
+
+  it("objects: taken as they stand, with the Pod's status and the Service's address", async () => {
+    const [, yaml = ""] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
+    const objects = parseAllDocuments(yaml).map((document) => document.toJS() as Body);
+    expect(objects.map(({ kind }) => kind)).toEqual(["Node", "Pod", "Service"]);
+    for (const body of objects) {
+      const answer = await api.send("POST", PATHS[body.kind ?? ""] ?? "", { body, query: { fieldValidation: "Strict" } });
+      expect([answer.code, answer.body.message]).toEqual([201, undefined]);
+    }
+    const [, name = "", patch = ""] = /^kubectl patch pod (\w+) --subresource=status --type=merge -p '(.*)'$/m.exec(text) ?? [];
+    const patched = await api.send("PATCH", `${NAMESPACED}/pods/${name}/status`, { body: patch, headers: { "Content-Type": MERGE_PATCH } });
+    expect([patched.code, patched.body.status]).toMatchObject([200, JSON.parse(patch).status]);
+    const [, address = ""] = /^curl http:\/\/(\S+)\/$/m.exec(text) ?? [];
+    expect((await api.send("GET", `${NAMESPACED}/services/web`)).body.spec).toMatchObject({ clusterIP: address });
   });
 });

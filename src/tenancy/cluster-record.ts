@@ -91,14 +91,17 @@ export class ClusterRecord implements ClusterRecordRpc {
     await this.#learn();
     const row = storage.load();
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
-    const stored = storage.controllersLoad();
-    if ((stored?.list ?? null)?.join() !== list?.join()) {
-      storage.controllersSave({ version: (stored?.version ?? 0) + 1, list, isTold: false });
+    const stored = storage.controllersLoad() ?? { version: 0, list: null };
+    const isSame = stored.list?.join() === list?.join();
+    // Of a record that was brought back from a backup the objects may know later versions than it does.
+    const version = isSame ? stored.version : Math.max(stored.version + 1, clock.now());
+    const untold = { version, list, isTold: false };
+    if (version > 0) {
+      storage.controllersSave(untold);
       // After a crash from here on the alarm goes on.
       this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
+      await this.#tell(clusterId(this.name, row.life), untold);
     }
-    const untold = this.#untold();
-    if (untold) await this.#tell(clusterId(this.name, row.life), untold);
     return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
   }
 

@@ -184,7 +184,8 @@ describe("with the namespace controller off", () => {
     await vi.waitFor(async () => expect(await alarm()).toBeNull(), PATIENCE);
     await runInDurableObject(cluster.object("namespaces"), (_, { storage }) => storage.setAlarm(Date.now() + 60_000));
     const calls = await countedCalls(() => runDurableObjectAlarm(cluster.object("namespaces")));
-    expect(calls.filter(({ object }) => object.startsWith(`${cluster.name}/`))).toEqual([]);
+    // A pass begins with a list of the namespaces.
+    expect(calls.filter(({ object }) => object === `${cluster.name}/namespaces`)).toEqual([]);
     expect(await alarm()).toBeNull();
   });
 });
@@ -246,7 +247,7 @@ describe("the list of a cluster and the variable", () => {
     const record = bindings.CLUSTER_RECORD.getByName(`${cluster.name}/record`);
     await vi.waitFor(() => runDurableObjectAlarm(record), PATIENCE);
     const kept = await runInDurableObject(stub, (_, { storage }) => storage.kv.get("controllers"));
-    expect(kept).toEqual({ version: 1, list: OFF.namespaces });
+    expect(kept).toEqual({ version: expect.any(Number) as number, list: OFF.namespaces });
     expect((await cluster.send("PUT", "", { controllers: OFF.namespaces })).code).toBe(200);
   });
 });

@@ -121,9 +121,9 @@ describe("ids of clusters", () => {
 
 describe("a cluster's controllers", () => {
   const LIST = ["*", "-namespace-controller"];
-  const CONTROLLERS_OFF = { version: 1, list: LIST };
+  const CONTROLLERS_OFF = { version: 1_000, list: LIST };
 
-  it("a list: told to every object, stores first, then noted for cron; the same list again: told to nobody", async () => {
+  it("a list: told to every object, stores first, then noted for cron; the same list again: told again under the same version", async () => {
     const world = new World();
     await world.opened();
     const state = { phase: "active", id: "blue", createdAt: 1_000, controllers: LIST };
@@ -133,9 +133,10 @@ describe("a cluster's controllers", () => {
     );
     expect(world.noted).toEqual([`blue ${LIST.join()}`]);
     expect(await world.record.setControllers([...LIST])).toEqual({ state, isTold: true });
-    expect([world.told.length, await world.record.look()]).toEqual([3, state]);
+    expect([world.told.length, await world.record.look()]).toEqual([6, state]);
+    expect(new Set(world.told.map(([, { version }]) => version))).toEqual(new Set([1_000]));
     expect(await world.record.setControllers(null)).toEqual({ state: { ...state, controllers: null }, isTold: true });
-    expect(world.told.at(-1)).toEqual(["blue/controller/repair", { version: 2, list: null }]);
+    expect(world.told.at(-1)).toEqual(["blue/controller/repair", { version: 1_001, list: null }]);
   });
 
   it.each([1, 2, 3, 4].flatMap((nth) => [false, true].map((after) => ({ nth, after }))))(
@@ -151,6 +152,26 @@ describe("a cluster's controllers", () => {
       expect(await world.record.setControllers(LIST)).toMatchObject({ isTold: true });
     },
   );
+
+  it("the variable's list for a cluster that never had one of its own: nobody is told", async () => {
+    const world = new World();
+    await world.opened();
+    expect(await world.record.setControllers(null)).toMatchObject({ isTold: true });
+    expect([world.told, world.storage.controllersLoad()]).toEqual([[], undefined]);
+  });
+
+  it("a record brought back from before a change: its next list is newer than what the objects know", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.setControllers(LIST);
+    const old = world.storage.controllersLoad();
+    world.now = 2_000;
+    await world.record.setControllers(null);
+    if (old) world.storage.controllersSave(old);
+    world.now = 3_000;
+    await world.record.setControllers(["*"]);
+    expect(world.told.at(-1)?.[1]).toEqual({ version: 3_000, list: ["*"] });
+  });
 
   it("a crash before anybody has heard: the object that starts again tells them", async () => {
     const world = new World();

@@ -1,6 +1,7 @@
 /** The log of the runtime: JSON lines as the Worker writes them, or short ones for people. */
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { CLOSING } from "../../src/worker/http/closing";
 
 export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
@@ -26,11 +27,17 @@ export function printLog(from: Readable, to: Writable, { format, isWanted }: { f
   createInterface({ input: from, crlfDelay: Infinity }).on("line", (line) => {
     const dropped = stackIsNoise && STACK.test(line);
     const reason = malformedRequest(line);
-    stackIsNoise = reason !== undefined;
-    if (dropped || !isWanted()) return;
+    const closes = isClosing(line);
+    stackIsNoise = closes || reason !== undefined;
+    if (dropped || closes || !isWanted()) return;
     const told = reason === undefined ? line : malformedLine(reason);
     to.write(`${format === "json" ? told : logLineText(told)}\n`);
   });
+}
+
+/** An error that only closes a connection. */
+function isClosing(line: string): boolean {
+  return line.startsWith("workerd/server/") && line.endsWith(`jsg.Error: ${CLOSING}`);
 }
 
 function malformedRequest(line: string): string | undefined {

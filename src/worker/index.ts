@@ -1,6 +1,7 @@
 /** The composition root: what the platform calls, and the objects it keeps. */
 import { app } from "./app";
 import type { Env } from "../../durable-objects/env";
+import { closing, wantsClose } from "./http/closing";
 import { malformedRequest } from "./http/request-target";
 import { runScheduled } from "./scheduled";
 import { noteRemovedData } from "./routing/removed-data";
@@ -21,7 +22,10 @@ function fetch(request: Request, env: Env, context: ExecutionContext): Response 
 
 /** A named entrypoint: the local runner's socket reaches it without the platform's routing in front, and with targets as clients write them. */
 export const direct = {
-  fetch: (request, env, context) => malformedRequest(request) ?? fetch(request, env, context),
+  fetch(request, env, context) {
+    const answer = malformedRequest(request) ?? fetch(request, env, context);
+    return wantsClose(request) ? closing(answer) : answer;
+  },
 } satisfies ExportedHandler<Env>;
 
 async function scheduled({ cron }: ScheduledController, env: Env): Promise<void> {

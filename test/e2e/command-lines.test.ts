@@ -68,6 +68,12 @@ describe("a wrong value or a missing file", () => {
     ["serve", ["--port", "http"], /^servicenet: --port http: must be a whole number from 0 to 65535/],
     ["serve", ["--port"], /^servicenet: Option '--port <value>' argument missing/],
     ["serve", ["9000"], /^servicenet: Unexpected argument '9000'/],
+    [
+      "serve",
+      ["--allowed-host", "http://my.name"],
+      /^servicenet: --allowed-host http:\/\/my.name: must be a host name, without scheme and port/,
+    ],
+    ["serve", ["--allowed-host", "my.name:80"], /^servicenet: --allowed-host my.name:80: must be a host name/],
     ["serve", ["--config", "nothere.toml"], /^servicenet: --config nothere.toml: there is no such file/],
     ["serve", ["--config", "README.md"], /^servicenet: --config README.md: /],
     ["serve", ["--var", "PORT"], /^servicenet: --var PORT: must be NAME=VALUE/],

@@ -1,6 +1,7 @@
 /** The log of `npm start` for people and for programs. */
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { CLOSING } from "../../src/worker/http/closing";
 import { type LogFormat, logLineText, printLog } from "../../scripts/serve/log-lines";
 
 const TIME = "2026-06-01T10:20:30.456Z";
@@ -41,6 +42,10 @@ describe("the log of the runtime", () => {
   });
 
   const exception = (what: string) => `workerd/server/server.c++:1: error: Uncaught exception: ${what}\nstack: a b c\nplain\n`;
+
+  it("the error that closes a connection: left out with its stack", async () => {
+    expect(await printed("json", () => true, exception(`x.h:1: failed: remote.jsg.Error: ${CLOSING}`))).toBe("plain\n");
+  });
 
   it("a request that the runtime's parser refuses: one event without a stack", async () => {
     const text = exception('kj/compat/http.c++:2330: failed: invalid Content-Length header value; cl = "abc');

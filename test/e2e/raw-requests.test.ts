@@ -1,4 +1,5 @@
 /** Requests as no client library writes them, by the socket: targets, hosts and framing that HTTP allows or forbids. */
+import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { Api } from "../support/clients/api";
@@ -55,6 +56,64 @@ describe("the request target", () => {
 
   it("HTTP/1.0 without a Host: answered", async () => {
     expect(await ask("GET /livez HTTP/1.0")).toMatchObject({ code: 200, body: "ok" });
+  });
+});
+
+describe("the end of a connection", () => {
+  /** Sends one request and waits for the end of its connection: its whole text. A connection that is kept after a later answer ends later. */
+  async function untilEnd(head: string[], body = ""): Promise<string> {
+    const { hostname, port } = new URL(server.url);
+    const [asked, kept] = [connect(Number(port), hostname), connect(Number(port), hostname)];
+    let text = "";
+    try {
+      asked.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
+      asked.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+      const end = once(asked, "end").then(() => "");
+      await once(asked, "data");
+      kept.write("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      const keptEnd = once(kept.resume(), "close").then(() => "the kept connection ended first");
+      expect(await Promise.race([end, keptEnd])).toBe("");
+    } finally {
+      for (const socket of [asked, kept]) socket.destroy();
+    }
+    return text;
+  }
+
+  const lengthOf = (text: string) => {
+    const [head = "", body = ""] = text.split("\r\n\r\n", 2);
+    return [Number(/^Content-Length: (\d+)$/im.exec(head)?.[1]), body.length];
+  };
+
+  it.each(["/livez", "/nothing", "/api/v1/services", "/openapi/v3/api/v1"])(
+    "GET %s with Connection: close: at once, behind the whole answer",
+    async (path) => {
+      const [announced, sent] = lengthOf(await untilEnd([`GET ${path} HTTP/1.1`, "Host: localhost", "Connection: close"]));
+      expect(announced).toBeGreaterThan(0);
+      expect(sent).toBe(announced);
+    },
+  );
+
+  it("a write with Connection: close: at once, and its work goes on", async () => {
+    const service = '{"metadata":{"name":"closed"},"spec":{"ports":[{"port":8080}]}}';
+    const head = ["Host: localhost", "Connection: close", "Content-Type: application/json", `Content-Length: ${String(service.length)}`];
+    expect(await untilEnd(["POST /api/v1/namespaces/default/services HTTP/1.1", ...head], service)).toMatch(/^HTTP\/1\.1 201/);
+    const address = (await api.get("/api/v1/namespaces/default/services/kubernetes")).body.spec?.clusterIP as string;
+    const path = `/apis/networking.k8s.io/v1/ipaddresses/${address}`;
+    const before = (await api.get(path)).body.metadata?.uid;
+    expect(await untilEnd([`DELETE ${path} HTTP/1.1`, "Host: localhost", "Connection: close"])).toMatch(/^HTTP\/1\.1 200/);
+    await api.until(async () => {
+      const { code, body } = await api.get(path);
+      return code === 200 && body.metadata?.uid !== before;
+    }, "repair has made the IPAddress again");
+  });
+
+  it("HTTP/1.0 without a Host: at once", async () => {
+    const [announced, sent] = lengthOf(await untilEnd(["GET /version HTTP/1.0"]));
+    expect(sent).toBe(announced);
+  });
+
+  it("the log: nothing about closed connections", () => {
+    expect(server.output()).not.toMatch(/^stack:|Uncaught exception/m);
   });
 });
 

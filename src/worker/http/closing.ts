@@ -1,0 +1,55 @@
+/**
+ * `Connection: close` on the local runner. The runtime does not know the header, and keeps a connection for 5 s after an answer. It closes one at once
+ * where the body of an answer breaks. So the body breaks behind its last byte, with an error that the runner knows and leaves out of its log.
+ */
+import { queryBool } from "./query";
+import { parseQuery, splitRequestUrl } from "./request-url";
+
+/** Text of that error. */
+export const CLOSING = "the connection closes, as its client asked";
+
+/** A longer answer is streamed, and its connection is kept. */
+const CLOSING_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * Whether the connection is to close after the answer: the client says so, or speaks HTTP/1.0. The runtime does not tell the version, but from 1.1 on
+ * every request has a Host. A watch is not waited for.
+ */
+export function wantsClose({ url, headers }: Request): boolean {
+  const connection = headers.get("Connection")?.toLowerCase();
+  const tokens = connection?.split(",").map((token) => token.trim()) ?? [];
+  const isOld = connection === undefined && !headers.has("Host");
+  if (!isOld && !tokens.includes("close")) return false;
+  const { path, query } = splitRequestUrl(url);
+  return !queryBool(parseQuery(query), "watch") && !path.includes("/watch/");
+}
+
+/** The answer in a form after which the connection closes; the answer itself where that needs more than a body of moderate length. */
+export async function closing(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
+  // A compressed body would be compressed again.
+  if (response.body === null || response.headers.has("Content-Encoding")) return response;
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  let whole = false;
+  while (!whole && length <= CLOSING_BYTES_MAX) {
+    const { done, value } = await reader.read();
+    whole = done;
+    if (value) {
+      chunks.push(value);
+      length += value.length;
+    }
+  }
+  const body = new ReadableStream<Uint8Array>({
+    ...(whole ? { expectedLength: length } : {}),
+    async pull(controller) {
+      const next = chunks.shift() ?? (whole ? undefined : (await reader.read()).value);
+      if (next) controller.enqueue(next);
+      else if (whole) controller.error(new Error(CLOSING));
+      else controller.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return new Response(body, response);
+}

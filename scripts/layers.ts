@@ -21,7 +21,7 @@ export const storeys: readonly (readonly Wing[])[] = [
       steps: [
         ["schema", "meta"],
         ["fields", "patch", "registry", "rpc"],
-        ["store", "events"],
+        ["store", "events", "client"],
       ],
     },
   ],

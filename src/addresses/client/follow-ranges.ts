@@ -6,13 +6,12 @@
  * the page is followed alone.
  */
 import type { Clock } from "../../core/base/ports";
-import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
+import type { FetchLike } from "../../api/client/fetch-like";
+import { errorOf, followCollection, type FollowStep } from "../../api/client/follow-collection";
+import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { FAMILIES } from "../../core/net/family";
 import { rangeSourceOf, type ServiceRanges, serviceRanges } from "../ranges/service-ranges";
-import { linesOf } from "./body-lines";
-import { type Answer, type FetchLike, refusal } from "./fetch-like";
 import { RangesPage } from "./ranges-page";
-import { RetryPause } from "./retry-pause";
 
 const SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
 const WATCH_SECONDS = 300;
@@ -20,7 +19,6 @@ const WATCH_SECONDS = 300;
 const SHORT_WATCH_SECONDS = 5;
 /** Configured ranges change with a restart of the API server: the page is read again this often. */
 const CONFIGURED_AGAIN_MS = 10_000;
-const VERY_SHORT_WATCH_MS = 1_000;
 
 export interface FollowedRanges extends ServiceRanges {
   /** of the newest change of a ServiceCIDR that the ranges have */
@@ -38,23 +36,10 @@ export interface FollowOptions {
   onError?(error: Error): void;
 }
 
-interface ServiceCIDRList {
-  metadata: { resourceVersion: string };
-  items: ServiceCIDR[] | null;
-}
-
-interface WatchEvent {
-  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
-  object: ServiceCIDR & { code?: number; message?: string };
-}
-
-/** The history that a watch asks for is gone, or the resource is: the follower lists anew. */
-class Expired extends Error {}
-
 /** Begins to follow. The returned function ends it; after that nothing is called any more. */
 export function followRanges(options: FollowOptions): () => void {
   const follower = new RangesFollower(options);
-  void follower.run();
+  follower.start();
   return () => follower.stop();
 }
 
@@ -67,81 +52,55 @@ class RangesFollower {
   /** the prefixes of addresses in use that were last reported */
   #serving: string[] = [];
   #hasOrphans = false;
-  readonly #page = new RangesPage((path) => this.#get(path));
-  readonly #pause: RetryPause;
+  readonly #page: RangesPage;
+  #stopFollowing: () => void = () => undefined;
 
   constructor(options: FollowOptions) {
     this.#options = options;
-    this.#pause = new RetryPause(options.clock);
+    this.#page = new RangesPage((path) => options.fetch(path, { signal: this.#connection.signal }));
+  }
+
+  start(): void {
+    this.#stopFollowing = followCollection<ServiceCIDR>({
+      fetch: this.#options.fetch,
+      clock: this.#options.clock,
+      path: SERVICE_CIDRS,
+      onStep: (step) => this.#take(step),
+      onError: (error) => this.#report(error),
+      onNotServed: () => this.#tellConfigured(),
+      onWatchEnd: () => this.#tell(),
+      watchSeconds: () => this.#watchSeconds,
+    });
   }
 
   stop(): void {
     this.#connection.abort();
-    this.#pause.stop();
-  }
-
-  async run(): Promise<void> {
-    while (!this.#isStopped) {
-      try {
-        const hasObjects = await this.#list();
-        while (hasObjects && !this.#isStopped) await this.#watch();
-        await this.#pause.wait(CONFIGURED_AGAIN_MS);
-      } catch (error) {
-        if (this.#isStopped) return;
-        if (!(error instanceof Expired)) this.#report(error);
-        await this.#pause.backOff();
-      }
-    }
+    this.#stopFollowing();
   }
 
   get #isStopped(): boolean {
     return this.#connection.signal.aborted;
   }
 
-  /** Answers false when the API server serves no ServiceCIDRs; then the ranges of its page were reported. */
-  async #list(): Promise<boolean> {
-    const answer = await this.#get(SERVICE_CIDRS);
-    const text = await answer.text();
-    const configured = answer.status === 404 ? await this.#page.read() : undefined;
-    if (configured) {
-      const { ready, serving, orphaned, resourceVersion, epoch } = configured;
-      this.#tellOnce({ ready, serving, orphaned }, { resourceVersion, epoch });
-      this.#pause.reset();
-      return false;
+  async #take(step: FollowStep<ServiceCIDR>): Promise<void> {
+    if (step.kind === "list") this.#objects = new Map(step.objects.map((object) => [nameOf(object), object]));
+    else {
+      for (const { type, object } of step.changes) {
+        if (type === "DELETED") this.#objects.delete(nameOf(object));
+        else this.#objects.set(nameOf(object), object);
+      }
     }
-    if (answer.status !== 200) throw refusal(answer.status, text);
-    const list = JSON.parse(text) as ServiceCIDRList;
-    this.#objects = new Map((list.items ?? []).map((object) => [nameOf(object), object]));
-    this.#resourceVersion = list.metadata.resourceVersion;
-    await this.#tell();
-    return true;
-  }
-
-  /** One watch, until the server ends it. */
-  async #watch(): Promise<void> {
-    const seconds = this.#watchSeconds;
-    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#resourceVersion}`;
-    const answer = await this.#get(`${SERVICE_CIDRS}?${query}`);
-    if (answer.status === 410 || answer.status === 404) throw new Expired();
-    if (answer.status !== 200 || !answer.body) throw refusal(answer.status, await answer.text());
-    const begun = this.#options.clock.now();
-    for await (const lines of linesOf(answer.body)) {
-      for (const line of lines) this.#take(JSON.parse(line) as WatchEvent);
-      await this.#tell();
-      this.#pause.reset();
-      if (this.#watchSeconds < seconds) break;
-    }
-    // A server that ends watches at once must not be asked without a rest.
-    if (this.#options.clock.now() - begun < VERY_SHORT_WATCH_MS) await this.#pause.backOff();
-    else this.#pause.reset();
+    this.#resourceVersion = step.resourceVersion;
     await this.#tell();
   }
 
-  #take({ type, object }: WatchEvent): void {
-    if (type === "ERROR") throw object.code === 410 ? new Expired() : refusal(object.code ?? 500, object.message ?? "");
-    if (type === "DELETED") this.#objects.delete(nameOf(object));
-    else if (type !== "BOOKMARK") this.#objects.set(nameOf(object), object);
-    this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
+  /** Reports the ranges of the page. Answers when to read it again; undefined = the API server has no such page either. */
+  async #tellConfigured(): Promise<number | undefined> {
+    const configured = await this.#page.read();
+    if (!configured) return undefined;
+    const { ready, serving, orphaned, resourceVersion, epoch } = configured;
+    this.#tellOnce({ ready, serving, orphaned }, { resourceVersion, epoch });
+    return CONFIGURED_AGAIN_MS;
   }
 
   get #watchSeconds(): number {
@@ -181,14 +140,10 @@ class RangesFollower {
   }
 
   #report(error: unknown): void {
-    if (!this.#isStopped) this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
-  }
-
-  #get(path: string): Promise<Answer> {
-    return this.#options.fetch(path, { signal: this.#connection.signal });
+    if (!this.#isStopped) this.#options.onError?.(errorOf(error));
   }
 }
 
-function nameOf(object: KubeObject): string {
+function nameOf(object: ServiceCIDR): string {
   return object.metadata?.name ?? "";
 }

@@ -3,7 +3,7 @@
  * force.
  */
 import type { RangesView } from "../ranges/service-ranges";
-import { type Answer, refusal } from "./fetch-like";
+import { type Answer, refusal } from "../../api/client/fetch-like";
 
 const PAGE = "/ranges";
 /** Characters that an error shows of an answer that cannot be read. */

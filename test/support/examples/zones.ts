@@ -1,5 +1,5 @@
 import type { KubeConfig } from "@kubernetes/client-node";
-import type { FetchLike } from "../../../src/addresses/client/fetch-like";
+import type { FetchLike } from "../../../src/api/client/fetch-like";
 import { type FollowedRanges, followRanges } from "../../../src/addresses/client/follow-ranges";
 
 const clock = {

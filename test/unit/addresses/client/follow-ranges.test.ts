@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ServiceCIDR } from "../../../../src/api/meta/kubernetes";
 import { type RangesView, serviceRanges } from "../../../../src/addresses/ranges/service-ranges";
-import type { FetchLike } from "../../../../src/addresses/client/fetch-like";
+import type { FetchLike } from "../../../../src/api/client/fetch-like";
 import { type FollowedRanges, followRanges } from "../../../../src/addresses/client/follow-ranges";
 
 const LIST = "/apis/networking.k8s.io/v1/servicecidrs";

@@ -1,5 +1,5 @@
 /** The pauses of a loop that tries again: each is twice as long as the one before, until something succeeds. */
-import type { Clock } from "../../core/base/ports";
+import type { Clock, Random } from "../../core/base/ports";
 
 const BACKOFF_MIN_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
@@ -9,7 +9,11 @@ export class RetryPause {
   #isStopped = false;
   #wake: () => void = () => undefined;
 
-  constructor(private readonly clock: Pick<Clock, "after">) {}
+  constructor(
+    private readonly clock: Pick<Clock, "after">,
+    /** makes each back-off longer, at most twice as long, so that many clients do not come back at once */
+    private readonly random?: Pick<Random, "next">,
+  ) {}
 
   /** Something succeeded: the next back-off is short again. */
   reset(): void {
@@ -19,7 +23,7 @@ export class RetryPause {
   backOff(): Promise<void> {
     const delay = this.#nextMs;
     this.#nextMs = Math.min(delay * 2, BACKOFF_MAX_MS);
-    return this.wait(delay);
+    return this.wait(spread(delay, this.random));
   }
 
   wait(delayMs: number): Promise<void> {
@@ -38,4 +42,9 @@ export class RetryPause {
     this.#isStopped = true;
     this.#wake();
   }
+}
+
+/** A whole number between `value` and twice `value`; `value` itself without a source of chance. */
+export function spread(value: number, random: Pick<Random, "next"> | undefined): number {
+  return random ? Math.floor(value * (1 + random.next())) : value;
 }

@@ -26,7 +26,7 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
     const name = objectName(ctx);
     const cluster = name.slice(0, name.indexOf("/"));
     const own = CONTROLLERS.named(name);
-    const switches = (this.#switches = objectSwitches(storage, env));
+    const switches = (this.#switches = objectSwitches(storage, configOf(env).controllers));
     this.#brain = CONTROLLERS.make(name, {
       cluster,
       clock: systemClock,

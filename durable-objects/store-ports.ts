@@ -38,7 +38,7 @@ export function openStore(
   const definition = definitionOf(group, resource);
   if (!definition) throw new Error(`no resource ${resource} in group ${group}`);
   const config = configOf(env);
-  const switches = objectSwitches(storage, env);
+  const switches = objectSwitches(storage, config.controllers);
   return {
     cluster,
     definition,

@@ -1,8 +1,7 @@
 /** Which controllers of its cluster an object may wake. */
-import type { ControllersSetting } from "../src/core/config/controllers";
+import type { ControllerList, ControllersSetting } from "../src/core/config/controllers";
 import { ControllerSwitches } from "../src/tenancy/controller-switches";
 import { type ControllerName, CONTROLLERS } from "./controllers";
-import { configOf, type Env } from "./env";
 
 /** The value stands beside the object's tables; a release without it leaves it alone. */
 const KEY = "controllers";
@@ -14,9 +13,10 @@ export interface ObjectSwitches {
   set(setting: ControllersSetting): void;
 }
 
-export function objectSwitches({ kv }: DurableObjectStorage, env: Env): ObjectSwitches {
+/** `byVariable`: the list of the variable CONTROLLERS. */
+export function objectSwitches({ kv }: DurableObjectStorage, byVariable: ControllerList): ObjectSwitches {
   const storage = { load: () => kv.get<ControllersSetting>(KEY), save: (setting: ControllersSetting) => kv.put(KEY, setting) };
-  const switches = new ControllerSwitches(storage, configOf(env).controllers);
+  const switches = new ControllerSwitches(storage, byVariable);
   return {
     isOn: (name) => CONTROLLERS.isOn(name, switches.list),
     get off() {

@@ -1,11 +1,9 @@
 /** The body of PUT /clusters/{name}: what the cluster is to have of its own. It may be the document that GET answers. */
 import type { Env } from "../../../durable-objects/env";
-import { badRequest, overloaded, type Status } from "../../api/meta/status";
-import { isJsonObject, type JsonValue } from "../../api/schema/json-value";
+import { badRequest, type Status } from "../../api/meta/status";
 import { err, ok, type Result } from "../../core/base/result";
 import { configOf } from "../routing/config-guard";
-import { beginRequest } from "../http/in-flight";
-import { type BodyRequest, readText } from "../http/read-body";
+import { readJsonObject } from "../http/read-json";
 
 export interface ClusterBody {
   /** entries of a list of controllers, unchecked; null = the variable's; undefined = as they are */
@@ -15,31 +13,13 @@ export interface ClusterBody {
 /** Members of the answer that a body may repeat. */
 const READ_ONLY: readonly string[] = ["kind", "apiVersion", "metadata", "running", "status"];
 
-/** An empty body asks for nothing. Takes a place among the writes under way. */
+/** An empty body asks for nothing. */
 export async function readClusterBody(env: Env, request: Request): Promise<Result<ClusterBody, Status>> {
   const config = configOf(env);
   if (!config.ok) return config;
-  const place = beginRequest("update", request.headers, config.value);
-  if (!place) return err(overloaded());
-  try {
-    return await readBrought({ request, place });
-  } finally {
-    place.end();
-  }
-}
-
-async function readBrought(request: BodyRequest): Promise<Result<ClusterBody, Status>> {
-  const text = await readText(request);
-  if (!text.ok) return text;
-  if (text.value.trim() === "") return ok({});
-  let body: JsonValue;
-  try {
-    body = JSON.parse(text.value) as JsonValue;
-  } catch {
-    return err(badRequest("the body is no JSON"));
-  }
-  if (!isJsonObject(body)) return err(badRequest("the body is no JSON object"));
-  const { controllers, ...others } = body;
+  const body = await readJsonObject(request, config.value, "JSON object");
+  if (!body.ok) return body;
+  const { controllers, ...others } = body.value ?? {};
   const unknown = Object.keys(others).find((member) => !READ_ONLY.includes(member));
   if (unknown !== undefined) return err(badRequest(`strict decoding error: unknown field ${JSON.stringify(unknown)}`));
   if (controllers === undefined) return ok({});

@@ -18,16 +18,14 @@ import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { readClusterIP } from "../../addresses/repair/rules";
 import { type RangeAllocation, readRangeAllocation } from "../../tools/import/range-allocation";
 import type { IPAddress, Service } from "../../api/meta/kubernetes";
-import { isJsonObject, type JsonValue } from "../../api/schema/json-value";
-import { badRequest, conflict, overloaded, type Status, succeeded } from "../../api/meta/status";
+import { badRequest, conflict, type Status, succeeded } from "../../api/meta/status";
 import { formatAddress } from "../../core/net/address";
 import { type FedPage, pagesOf } from "../../api/rpc/object-feed";
 import { storedPrefix } from "../../addresses/topology/stored-prefix";
-import { type BodyRequest, readText } from "../http/read-body";
+import { readJsonObject } from "../http/read-json";
 import { configOf } from "../routing/config-guard";
 import { parseWriteOptions } from "../http/write-options";
 import { call } from "../routing/call";
-import { beginRequest } from "../http/in-flight";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { statusResponse } from "../http/respond";
 
@@ -56,7 +54,7 @@ export async function importResponse(env: Env, cluster: string, request: Request
   const { query } = splitRequestUrl(request.url);
   const options = parseWriteOptions("UpdateOptions", parseQuery(query), { userAgent: "", group: "", version: "v1" });
   if (!options.ok) return statusResponse(options.error);
-  const brought = await readInPlace(env, request);
+  const brought = await readBrought(env, request);
   if (!brought.ok) return statusResponse(brought.error);
   if (brought.value.range !== range) {
     return statusResponse(conflict(RESOURCE, name, "the provided range does not match the current range"));
@@ -145,30 +143,13 @@ function noteService(service: Service, wanted: ReadonlySet<string>, found: Map<s
   }
 }
 
-/** Takes a place among the writes under way while the body is read. */
-async function readInPlace(env: Env, request: Request): Promise<Result<RangeAllocation, Status>> {
+async function readBrought(env: Env, request: Request): Promise<Result<RangeAllocation, Status>> {
   const config = configOf(env);
   if (!config.ok) return config;
-  const place = beginRequest("update", request.headers, config.value);
-  if (!place) return err(overloaded());
-  try {
-    return await readBrought({ request, place });
-  } finally {
-    place.end();
-  }
-}
-
-async function readBrought(request: BodyRequest): Promise<Result<RangeAllocation, Status>> {
-  const text = await readText(request);
-  if (!text.ok) return text;
-  try {
-    const parsed = JSON.parse(text.value) as JsonValue;
-    if (!isJsonObject(parsed)) return err(badRequest("the body is no RangeAllocation"));
-    const { kind, range, data } = parsed;
-    const isWhole =
-      kind === "RangeAllocation" && typeof range === "string" && (data === undefined || data === null || typeof data === "string");
-    return isWhole ? ok({ range, data: typeof data === "string" ? data : "" }) : err(badRequest("the body is no RangeAllocation"));
-  } catch {
-    return err(badRequest("the body is no JSON"));
-  }
+  const body = await readJsonObject(request, config.value, "RangeAllocation");
+  if (!body.ok) return body;
+  const { kind, range, data } = body.value ?? {};
+  const isWhole =
+    kind === "RangeAllocation" && typeof range === "string" && (data === undefined || data === null || typeof data === "string");
+  return isWhole ? ok({ range, data: typeof data === "string" ? data : "" }) : err(badRequest("the body is no RangeAllocation"));
 }

@@ -1,0 +1,25 @@
+/** The JSON body of a request beside the API, read in a place among the writes under way. */
+import { badRequest, overloaded, type Status } from "../../api/meta/status";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json-value";
+import type { Config } from "../../core/config/config";
+import { err, ok, type Result } from "../../core/base/result";
+import { beginRequest } from "./in-flight";
+import { readText } from "./read-body";
+
+/** The object; undefined for an empty body. What is no JSON object is 400, and `what` names what it should be. */
+export async function readJsonObject(request: Request, config: Config, what: string): Promise<Result<JsonObject | undefined, Status>> {
+  const place = beginRequest("update", request.headers, config);
+  if (!place) return err(overloaded());
+  try {
+    const text = await readText({ request, place });
+    if (!text.ok) return text;
+    if (text.value.trim() === "") return ok(undefined);
+    const body = JSON.parse(text.value) as JsonValue;
+    return isJsonObject(body) ? ok(body) : err(badRequest(`the body is no ${what}`));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return err(badRequest("the body is no JSON"));
+  } finally {
+    place.end();
+  }
+}

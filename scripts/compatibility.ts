@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { conventionNames } from "../test/conformance/conventions";
 import { matrix } from "./compatibility/matrix";
+import { newerClients } from "./compatibility/newer-clients";
 import { findShowing } from "./compatibility/showing";
 import { assertions } from "./compatibility/assertions";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
@@ -33,7 +34,10 @@ await runProgram({
     const showing = findShowing(root);
     const { text, mistakes } = assertions(showing);
     const before = readFileSync(page, "utf8");
-    const after = await format(replaced(before, `${matrix()}\n\n${text}`), { ...(await resolveConfig(page)), filepath: page });
+    const after = await format(replaced(before, `${matrix()}\n\n${text}\n\n${newerClients(root)}`), {
+      ...(await resolveConfig(page)),
+      filepath: page,
+    });
     if (!check) writeFileSync(page, after);
     else if (after !== before) mistakes.push("docs/compatibility.md is not what the tests say: npm run docs writes it anew");
     for (const mistake of mistakes) console.log(mistake);

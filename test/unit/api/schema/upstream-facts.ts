@@ -3,14 +3,7 @@
  * facts about the schemas of src/api/schema. Both are read into one form, so that the comparison is plain equality.
  */
 import type { Field, FieldType, MessageSchema } from "../../../../src/api/schema/types";
-
-/** One message: its own marks, and the facts about each field as `name: value`. */
-export interface MessageFacts {
-  self: readonly string[];
-  fields: ReadonlyMap<string, ReadonlyMap<string, string>>;
-}
-
-export type Facts = ReadonlyMap<string, MessageFacts>;
+import { type Facts, factsIn, type MessageFacts } from "../../../support/values/upstream-table";
 
 const tables = import.meta.glob("../../../fixtures/upstream/kubernetes-*.tsv", { query: "?raw", import: "default" });
 
@@ -18,42 +11,7 @@ const tables = import.meta.glob("../../../fixtures/upstream/kubernetes-*.tsv", {
 export async function upstreamFacts(version: string): Promise<Facts> {
   const text = await tables[`../../../fixtures/upstream/kubernetes-${version}.tsv`]?.();
   if (typeof text !== "string") throw new Error(`test/fixtures/upstream has no table of Kubernetes ${version}`);
-  const messages = new Map<string, { self: string[]; fields: Map<string, Map<string, string>> }>();
-  let current: Map<string, Map<string, string>> | undefined;
-  for (const line of text.split("\n")) {
-    if (line === "" || line.startsWith("#")) continue;
-    const [message = "", name = "", number = "", type = "", presence = "", ...further] = line.split("\t");
-    if (message !== "") {
-      current = new Map();
-      messages.set(message, { self: line.split("\t").slice(1).sort(), fields: current });
-      continue;
-    }
-    current?.set(name, normalized(new Map([["number", number], ["type", type], ["presence", presence], ...further.map(pair)])));
-  }
-  return messages;
-}
-
-/** A fact of the table: `list=map`, or a word that stands alone. */
-function pair(fact: string): [string, string] {
-  const at = fact.indexOf("=");
-  return at < 0 ? [fact, "yes"] : [fact.slice(0, at), fact.slice(at + 1)];
-}
-
-/**
- * Adds what upstream's generators conclude from a missing marker (kube-openapi pkg/schemaconv): a list without +listType is
- * keyed by its merge key, a set when it merges without one, and atomic otherwise.
- */
-function normalized(facts: Map<string, string>): Map<string, string> {
-  if (facts.get("type")?.startsWith("[]") && !facts.has("list")) {
-    const key = facts.get("mergeKey");
-    const merges = facts.get("strategy")?.startsWith("merge") ?? false;
-    facts.set("list", merges ? (key === undefined ? "set" : "map") : "atomic");
-    if (merges && key !== undefined) facts.set("keys", key);
-  }
-  const values = facts.get("enum");
-  if (values !== undefined) facts.set("enum", values.split(",").sort().join());
-  for (const kind of ["map", "struct"]) if (facts.get(kind) === "granular") facts.delete(kind);
-  return facts;
+  return factsIn(text);
 }
 
 /** The same facts about the given kinds and all messages that they reach, inlined ones included. Throws when two share a name. */

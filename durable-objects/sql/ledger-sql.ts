@@ -1,5 +1,5 @@
 /** Schema and statements of an AddressLedger: allocations, the outbox of releases, and numbers kept by name (in the table `marks`). */
-import type { LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
+import type { Allocation, LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
 import type { PendingRelease } from "../../src/addresses/clusterip/release-storage";
 
 export const LEDGER_SCHEMA = `
@@ -35,6 +35,12 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
     attempts: row.attempts as number,
     dueAt: row.due_at as number,
   });
+  const allocation = (row: Row): Allocation => ({
+    address: row.address as string,
+    key: row.key as string,
+    token: row.token as string,
+    gen: gen(row),
+  });
   return {
     transaction: (work) => storage.transactionSync(work),
 
@@ -42,11 +48,20 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
       sql.exec("INSERT INTO allocations (address, key, token, epoch, counter) VALUES (?, ?, ?, ?, ?)", address, key, token, epoch, counter);
     },
     allocationGet(address) {
-      const row = sql.exec<Row>("SELECT address, key, token, epoch, counter FROM allocations WHERE address = ?", address).toArray()[0];
-      return row && { address: row.address as string, key: row.key as string, token: row.token as string, gen: gen(row) };
+      return sql
+        .exec<Row>("SELECT address, key, token, epoch, counter FROM allocations WHERE address = ?", address)
+        .toArray()
+        .map(allocation)[0];
     },
     allocationDelete(address) {
       sql.exec("DELETE FROM allocations WHERE address = ?", address);
+    },
+
+    allocationTake(address, key) {
+      return sql
+        .exec<Row>("DELETE FROM allocations WHERE address = ? AND key = ? RETURNING address, key, token, epoch, counter", address, key)
+        .toArray()
+        .map(allocation)[0];
     },
 
     numberGet(name) {

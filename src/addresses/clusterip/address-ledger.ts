@@ -45,9 +45,10 @@ export class AddressLedger {
   readonly releases: PendingReleases;
   readonly #supply: AddressSupply;
   readonly #inFlight = new Set<string>();
-  /** outbox rows that the turn under way has added, with who waits for them */
+  /** outbox rows that the turn under way has added */
   #added: PendingRelease[] = [];
-  #waiters: ((sent: Promise<void>) => void)[] = [];
+  /** what all changes of that turn wait for, once one does; `follow` says what sends the rows */
+  #awaited: { sent: Promise<void>; follow(sending: Promise<void>): void } | undefined;
   readonly #audit: LedgerAudit;
 
   constructor(
@@ -133,10 +134,8 @@ export class AddressLedger {
   /** Inside the commit's transaction: the object at `key` no longer holds `address`. */
   drop(key: string, address: string): void {
     const { storage } = this.ports;
-    const allocation = storage.allocationGet(address);
-    if (allocation?.key !== key) return;
-    storage.allocationDelete(address);
-    this.#added.push(this.releases.add(allocation));
+    const allocation = storage.allocationTake(address, key);
+    if (allocation) this.#added.push(this.releases.add(allocation));
   }
 
   /** Whether an object took the address and does not hold it: it went without a release. */
@@ -160,19 +159,20 @@ export class AddressLedger {
 
   /** Resolves when the releases that this turn adds were tried, or after RELEASE_WAIT_MS. To be asked for inside the turn. */
   releasesOfThisTurn(): Promise<void> {
-    const sent = new Promise<void>((resolve) => this.#waiters.push((promise) => void promise.then(resolve, () => resolve())));
-    return withTimeout(this.ports.clock, RELEASE_WAIT_MS, sent).catch(() => undefined);
+    // One timer for all of them: a timer costs the runtime as much as a statement.
+    this.#awaited ??= this.#await();
+    return this.#awaited.sent;
   }
 
   /** After the turn's transaction: sends what it added. */
   turnCommitted(): void {
-    if (this.#added.length === 0 && this.#waiters.length === 0) return;
+    if (this.#added.length === 0 && !this.#awaited) return;
     // A change of the turn may have failed alone, and its rows with it: then its object still holds the addresses.
     const added = this.#added.filter(({ token }) => this.ports.storage.releaseHas(token));
-    const sent = added.length > 0 ? this.releases.send(added) : Promise.resolve();
-    for (const waiter of this.#waiters) waiter(sent);
+    const sending = added.length > 0 ? this.releases.send(added) : Promise.resolve();
+    this.#awaited?.follow(sending);
     this.#added = [];
-    this.#waiters = [];
+    this.#awaited = undefined;
   }
 
   /** The turn's transaction was lost, and its outbox rows with it. */
@@ -180,8 +180,8 @@ export class AddressLedger {
     this.#added = [];
     // What the turn was to give back has no outbox row: all owners are audited anew.
     this.#audit.startOver();
-    for (const waiter of this.#waiters) waiter(Promise.resolve());
-    this.#waiters = [];
+    this.#awaited?.follow(Promise.resolve());
+    this.#awaited = undefined;
     this.releases.reload();
   }
 
@@ -196,6 +196,12 @@ export class AddressLedger {
   /** The same of every row of every owner, however old. Never rejects. */
   auditAll(): Promise<void> {
     return this.#audit.all();
+  }
+
+  #await(): { sent: Promise<void>; follow(sending: Promise<void>): void } {
+    let follow: (sending: Promise<void>) => void = () => undefined;
+    const tried = new Promise<void>((resolve) => (follow = (sending) => void sending.then(resolve, () => resolve())));
+    return { sent: withTimeout(this.ports.clock, RELEASE_WAIT_MS, tried).catch(() => undefined), follow };
   }
 
   #isHeld({ key, address }: Allocation): boolean {

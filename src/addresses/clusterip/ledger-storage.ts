@@ -17,6 +17,8 @@ export interface LedgerStorage extends ReleaseStorage {
   allocationAdd(allocation: Allocation): void;
   allocationGet(address: string): Allocation | undefined;
   allocationDelete(address: string): void;
+  /** removes the row if the object at `key` holds the address; answers it */
+  allocationTake(address: string, key: string): Allocation | undefined;
   /** numbers kept by name, such as the mark of an audit or the time of a write; 0 when unset */
   numberGet(name: string): number;
   numberSet(name: string, value: number): void;

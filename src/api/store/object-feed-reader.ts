@@ -15,7 +15,7 @@ export class ObjectFeedReader {
     const { incarnation, revision: head, floor, storage } = this.store;
     if (cursor?.incarnation !== incarnation || cursor.revision > head || cursor.revision < floor) return { kind: "expired" };
     if (cursor.revision === head) return { kind: "changes", changes: [], cursor, more: false };
-    const entries = storage.historySince(cursor.revision, limit);
+    const entries = storage.changesSince(cursor.revision, limit);
     const revision = entries.at(-1)?.revision ?? head;
     const changes = entries.map(({ type, data }) => ({ deleted: type === "DELETED", object: data }));
     return { kind: "changes", changes, cursor: { incarnation, revision }, more: revision < head };

@@ -79,6 +79,8 @@ export interface StoreStorage {
   historyAppend(entry: HistoryEntry): void;
   /** entries with revision > `after`, in order, at most `limit` */
   historySince(after: number, limit: number): HistoryEntry[];
+  /** the same without what was before: half the bytes */
+  changesSince(after: number, limit: number): Omit<HistoryEntry, "before">[];
   /** drops entries with revision <= `through`; answers the characters freed */
   historyTrim(through: number): number;
 }

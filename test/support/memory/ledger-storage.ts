@@ -34,6 +34,13 @@ export class MemoryLedgerStorage implements LedgerStorage {
     this.allocations.delete(address);
   }
 
+  allocationTake(address: string, key: string): Allocation | undefined {
+    const found = this.allocationGet(address);
+    if (found?.key !== key) return undefined;
+    this.allocationDelete(address);
+    return found;
+  }
+
   numberGet(name: string): number {
     return this.#numbers.get(name) ?? 0;
   }

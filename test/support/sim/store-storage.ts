@@ -84,6 +84,10 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
     return found.sort((a, b) => a.revision - b.revision).slice(0, limit);
   }
 
+  changesSince(after: number, limit: number): Omit<HistoryEntry, "before">[] {
+    return this.historySince(after, limit).map(({ revision, type, key, data }) => ({ revision, type, key, data }));
+  }
+
   historyTrim(through: number): number {
     let freed = 0;
     for (const { revision, data, before } of this.#history.values()) {

@@ -11,6 +11,8 @@ const cache = join(root, ".cache", "clients");
 
 /** Module files beside go.mod: one for each version of client-go that the tests speak through. */
 const goModules = { "0.36": "go.mod", "0.37": "go-0.37.mod" };
+/** Build tags: the newer version can run programs that the older one cannot. */
+const goTags = { "0.36": "", "0.37": "newer" };
 
 export interface ClientPrograms {
   /** for the tests: where the programs are */
@@ -34,7 +36,7 @@ export function ensureClientPrograms(): ClientPrograms {
 function goProgram(version: keyof typeof goModules): string {
   mkdirSync(cache, { recursive: true });
   const path = join(cache, `go-${version}`);
-  const args = ["build", `-modfile=${goModules[version]}`, "-buildvcs=false", "-o", path, "."];
+  const args = ["build", `-modfile=${goModules[version]}`, `-tags=${goTags[version]}`, "-buildvcs=false", "-o", path, "."];
   execFileSync("go", args, { cwd: join(sources, "go"), stdio: ["ignore", "ignore", "inherit"] });
   return path;
 }

@@ -18,6 +18,9 @@ const protobuf = "application/vnd.kubernetes.protobuf"
 
 var printing sync.Mutex
 
+// newerPrograms are those that only the newer client-go can run: the build tag "newer" adds them.
+var newerPrograms = map[string]func(*rest.Config){}
+
 // say prints one line of the program's answer.
 func say(line any) {
 	printing.Lock()
@@ -64,6 +67,9 @@ func main() {
 		"apply":      func() { applyConfigurations(config) },
 		"validation": func() { fieldValidation(config) },
 		"pager":      func() { pages(config) },
+	}
+	for name, run := range newerPrograms {
+		programs[name] = func() { run(config) }
 	}
 	program, found := programs[flag.Arg(0)]
 	if !found {

@@ -93,13 +93,15 @@ function compared({ name, unit, value, better }: Figure, ours: Figure | undefine
 /** Runs `body` with a namespace on that side, which is deleted afterwards, also when the user interrupts. */
 async function inNamespace<T>(side: Side, body: () => Promise<T>): Promise<T> {
   await make(side);
-  const interrupted = (): void => void remove(side).finally(() => process.exit(INTERRUPTED));
+  const removed = () =>
+    remove(side).catch((error: unknown) => console.error(`bench: namespace ${side.namespace} is left: ${String(error)}`));
+  const interrupted = (): void => void removed().finally(() => process.exit(INTERRUPTED));
   process.once("SIGINT", interrupted);
   try {
     return await body();
   } finally {
     process.off("SIGINT", interrupted);
-    await remove(side);
+    await removed();
   }
 }
 

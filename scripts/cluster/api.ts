@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { decodeContinue } from "../../src/api/meta/continue-token";
 import { UserError } from "../terminal/user-error";
+import { parseExact } from "./exact-json";
 import { type Reply, send } from "./send";
 import type { Target } from "./target";
 
@@ -242,7 +243,7 @@ function keyIn(token = ""): string {
 /** undefined: it is no JSON object */
 function parsed(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined;

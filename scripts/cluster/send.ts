@@ -1,6 +1,7 @@
 /** One HTTP request with the certificates and headers of a target; connections are kept. */
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { printExact } from "./exact-json";
 import type { Target } from "./target";
 
 /** As many as all programs send at once. */
@@ -19,7 +20,7 @@ export interface Reply {
 /** Rejects when no whole answer comes. `type`: the Content-Type of the body. */
 export function send({ url, options }: Target, method: string, path: string, body?: object, type?: string): Promise<Reply> {
   const isSecure = url.startsWith("https:");
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const text = body === undefined ? undefined : printExact(body);
   const headers = {
     ...(options.headers as Record<string, string>),
     Accept: "application/json",

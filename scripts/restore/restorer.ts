@@ -1,5 +1,4 @@
 /** Writes the objects of a backup so that each finds what it needs, then compares the cluster with the backup. */
-import { parseJson } from "../../src/core/base/exact-json";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
 import { inRestoreOrder, IP_ADDRESSES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
@@ -22,6 +21,7 @@ import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import type { Answer, Api } from "../cluster/api";
 import { typePath } from "../cluster/discovery";
 import { eachTogether } from "../cluster/each-together";
+import { parseExact } from "../cluster/exact-json";
 import { notReady } from "../cluster/not-ready";
 import type { Progress } from "../terminal/progress";
 import { type ClusterState, readState } from "./cluster-state";
@@ -305,7 +305,7 @@ export class Restorer {
 }
 
 function savedIn({ type, objects }: BackupSection): Saved[] {
-  return objects.map((text) => ({ type, object: parseJson(text) as KubeObject }));
+  return objects.map((text) => ({ type, object: parseExact(text) as KubeObject }));
 }
 
 function labelOf({ type, object }: Saved): string {

@@ -1,9 +1,12 @@
 /** Integers of 64 bits beyond 2^53, which JavaScript rounds, through every way in and out. */
-import { describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
 import { encodeProtobuf } from "../../src/api/schema/encode-protobuf";
 import { PodSchema } from "../../src/api/schema/core-pods";
 import { PROTOBUF } from "../support/values/protobuf-answers";
+import { runProgram } from "../support/server/program";
+import { removeFolder, temporaryFolder } from "../support/server/server";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const PODS = "/api/v1/namespaces/default/pods";
@@ -120,6 +123,20 @@ describe("an integer beyond 2^53 in an answer", () => {
     expect(secondsIn(text)).toEqual([LARGE]);
   });
 });
+
+it("backup and restore: every digit", async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => removeFolder(folder));
+  const file = join(folder, "cluster.jsonl");
+  for (const cluster of ["saved", "restored"]) await api.send("PUT", `/clusters/${cluster}`, {});
+  await api.must("POST", `/clusters/saved${PODS}`, { body: pod("saved", LARGE) });
+  expect(await runProgram("backup", ["--server", server.url, "--cluster", "saved", "--file", file])).toMatchObject({ code: 0, err: "" });
+  expect(await runProgram("restore", ["--server", server.url, "--cluster", "restored", "--file", file])).toMatchObject({
+    code: 0,
+    err: "",
+  });
+  expect(secondsIn((await api.get(`/clusters/restored${PODS}/saved`)).text)).toEqual([LARGE]);
+}, 60_000);
 
 it("a grace period beyond all time: the pod is marked, 292 years ahead", async () => {
   await api.send("POST", PODS, {

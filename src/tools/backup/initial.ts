@@ -1,5 +1,6 @@
 /** Objects that a cluster makes for itself: a cluster that has no others is empty. */
 import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
+import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
 import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { namespacesDefinition } from "../../api/registry/namespaces/definition";
@@ -7,7 +8,6 @@ import type { BackupType } from "./format";
 import { MARK } from "./mark";
 import { ENDPOINT_SLICES, ENDPOINTS, IP_ADDRESSES, LEASES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "./order";
 
-const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
 
 /** Whether every cluster has the object, or its server renews it. */
@@ -23,7 +23,7 @@ export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "
     case ENDPOINTS:
       return isDefault;
     case ENDPOINT_SLICES:
-      return metadata?.namespace === DEFAULT_NAMESPACE && metadata.labels?.[SERVICE_NAME_LABEL] === DEFAULT_NAME;
+      return metadata?.namespace === DEFAULT_NAMESPACE && metadata.labels?.[LABEL_SERVICE_NAME] === DEFAULT_NAME;
     case IP_ADDRESSES: {
       const parent = (object as IPAddress).spec?.parentRef;
       return parent?.resource === "services" && parent.namespace === DEFAULT_NAMESPACE && parent.name === DEFAULT_NAME;

@@ -1,4 +1,5 @@
 /** EndpointSlices (upstream pkg/registry/discovery/endpointslice/strategy.go). */
+import { LABEL_MANAGED_BY, MIRRORING_CONTROLLER, SLICE_CONTROLLER } from "../../meta/endpoint-keys";
 import { semanticEqual } from "../../meta/equality";
 import { FIELD_IMMUTABLE, invalidValue } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
@@ -11,9 +12,8 @@ import { validateEndpointSlice } from "./validate";
 type Endpoint = EndpointSlice["endpoints"][number];
 
 const HOSTNAME_KEY = "kubernetes.io/hostname";
-const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 /** controllers of the cluster itself: the addresses in their slices get no warnings */
-const BUILT_IN: readonly string[] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+const BUILT_IN: readonly string[] = [SLICE_CONTROLLER, MIRRORING_CONTROLLER];
 
 /** Answers always have both lists; storage does not distinguish an empty list from an absent one. */
 type Lists = { endpoints?: EndpointSlice["endpoints"] | null; ports?: EndpointSlice["ports"] | null };
@@ -54,7 +54,7 @@ function validateUpdate({ after, before }: Change<EndpointSlice>): FieldError[] 
 }
 
 function addressWarnings(slice: EndpointSlice): string[] {
-  if (slice.addressType === "FQDN" || BUILT_IN.includes(slice.metadata?.labels?.[MANAGED_BY] ?? "")) return [];
+  if (slice.addressType === "FQDN" || BUILT_IN.includes(slice.metadata?.labels?.[LABEL_MANAGED_BY] ?? "")) return [];
   const warnings: string[] = [];
   endpointsOf(slice).forEach((endpoint, i) => {
     (endpoint.addresses ?? []).forEach((text, j) => {

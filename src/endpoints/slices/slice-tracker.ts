@@ -1,0 +1,94 @@
+/**
+ * What a controller knows of its own writes, so that it never plans on slices older than them: it would place an endpoint twice. And which changes
+ * of its slices somebody else made. Source: upstream util/endpointslice_tracker.go.
+ *
+ * It is lost with the memory of its object. A new object reads its feed to the end before it plans anything, and so has seen every write.
+ */
+import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
+import type { EndpointSlice, Service } from "../../api/meta/kubernetes";
+import { keyOf } from "../../api/meta/object-key";
+
+/** In place of a generation: the slice was deleted, and the feed has not said so yet. */
+const DELETED = -1;
+
+interface TrackedService {
+  /** "" = no look at the Service yet */
+  uid: string;
+  /** generation of the last write, by uid of the slice */
+  readonly generations: Map<string, number>;
+}
+
+export class SliceTracker {
+  readonly #services = new Map<string, TrackedService>();
+
+  /** Notes a write of this controller; `slice` as the answer has it. */
+  written(slice: EndpointSlice): void {
+    this.#of(slice).generations.set(uidOf(slice), generationOf(slice));
+  }
+
+  /** Notes a deletion by this controller. */
+  deleted(slice: EndpointSlice): void {
+    this.#of(slice).generations.set(uidOf(slice), DELETED);
+  }
+
+  /**
+   * Whether the Service's slices are older than this controller's writes, so that it has to wait for the feed. Writes for an earlier Service of the
+   * name count no more.
+   */
+  isStale(service: Service, slices: readonly EndpointSlice[]): boolean {
+    const key = keyOf(service);
+    const uid = service.metadata?.uid ?? "";
+    const tracked = this.#services.get(key);
+    if (!tracked) return false;
+    if (tracked.uid !== "" && tracked.uid !== uid) {
+      this.#services.delete(key);
+      return false;
+    }
+    tracked.uid = uid;
+    const known = new Map(slices.map((slice) => [uidOf(slice), generationOf(slice)]));
+    for (const [slice, generation] of tracked.generations) {
+      const seen = known.get(slice);
+      if (generation === DELETED ? seen !== undefined : seen === undefined || seen < generation) return true;
+    }
+    return false;
+  }
+
+  /** Whether a slice that the feed tells of is somebody else's doing: its Service needs another look. */
+  isForeignChange(slice: EndpointSlice): boolean {
+    const generation = this.#services.get(serviceKeyOf(slice))?.generations.get(uidOf(slice));
+    return generation === undefined || generationOf(slice) > generation;
+  }
+
+  /** The feed tells that the slice is gone. Returns whether somebody else deleted it; of a slice that nobody tracks that is assumed. */
+  gone(slice: EndpointSlice): boolean {
+    const generations = this.#services.get(serviceKeyOf(slice))?.generations;
+    const generation = generations?.get(uidOf(slice));
+    generations?.delete(uidOf(slice));
+    return generation !== DELETED;
+  }
+
+  /** The Service is gone. */
+  forget(serviceKey: string): void {
+    this.#services.delete(serviceKey);
+  }
+
+  #of(slice: EndpointSlice): TrackedService {
+    const key = serviceKeyOf(slice);
+    const tracked = this.#services.get(key) ?? { uid: "", generations: new Map<string, number>() };
+    this.#services.set(key, tracked);
+    return tracked;
+  }
+}
+
+/** The key of the Service that the slice stands for. */
+export function serviceKeyOf({ metadata }: EndpointSlice): string {
+  return keyOf({ metadata: { namespace: metadata?.namespace, name: metadata?.labels?.[LABEL_SERVICE_NAME] } });
+}
+
+function uidOf({ metadata }: EndpointSlice): string {
+  return metadata?.uid ?? "";
+}
+
+function generationOf({ metadata }: EndpointSlice): number {
+  return metadata?.generation ?? 0;
+}

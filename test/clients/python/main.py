@@ -11,6 +11,7 @@ import time
 
 from kubernetes import client, config, dynamic, utils, watch
 from kubernetes.client.exceptions import ApiException
+from kubernetes.informer import SharedInformer
 from kubernetes.leaderelection import electionconfig, leaderelection
 from kubernetes.leaderelection.resourcelock.configmaplock import ConfigMapLock
 
@@ -52,6 +53,14 @@ def follow(core, held, version):
                 held.pop(key_of(item), None)
             elif event["type"] != "BOOKMARK":
                 held[key_of(item)] = version
+
+
+def shared_informer(_options):
+    """The package's own informer. For each line on stdin it prints the resourceVersions that it holds."""
+    informer = SharedInformer(client.CoreV1Api().list_service_for_all_namespaces)
+    informer.start()
+    for _ in sys.stdin:
+        say({key_of(item): item.metadata.resource_version for item in informer.cache.list()})
 
 
 def key_of(item):
@@ -116,7 +125,7 @@ def create_from_yaml(options):
     say({"made": [item.kind for group in made for item in group], "refused": reasons})
 
 
-PROGRAMS = {"watch": watch_loop, "elect": elect, "dynamic": dynamic_client, "create": create_from_yaml}
+PROGRAMS = {"watch": watch_loop, "informer": shared_informer, "elect": elect, "dynamic": dynamic_client, "create": create_from_yaml}
 
 
 def main():

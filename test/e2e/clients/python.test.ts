@@ -69,26 +69,34 @@ it("create_from_yaml: makes every object of a file; a second time each is refuse
   expect(await run("create", ["--file", file])).toEqual({ made: ["Namespace", "Service", "Lease"], refused: [refused, refused, refused] });
 });
 
-it("a list-and-watch loop: holds what the server has, after changes and a kill -9 of the server", async () => {
-  const loop = start("watch");
-  const held = async (): Promise<Record<string, string>> => {
-    const { items } = await getJson<{ items: KubeObject[] }>(`${server.url}/api/v1/services`);
-    return Object.fromEntries(
-      items.map(({ metadata }) => [`${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`, metadata?.resourceVersion ?? ""]),
-    );
-  };
-  const agrees = async (): Promise<void> => {
-    const wanted = await held();
-    await expect.poll(() => loop.ask("held"), { timeout: 60_000, interval: 200 }).toEqual(wanted);
-  };
-  await agrees();
-  for (let i = 0; i < 5; i++) await send("POST", SERVICES, { metadata: { name: `seen-${String(i)}` }, spec: { ports: [{ port: 80 }] } });
-  await send("DELETE", `${SERVICES}/seen-0`);
-  await agrees();
-  await restart();
-  await send("DELETE", `${SERVICES}/seen-1`);
-  await agrees();
-}, 120_000);
+it.each([
+  { name: "a list-and-watch loop", program: "watch" },
+  { name: "the package's SharedInformer", program: "informer" },
+])(
+  "$name: holds what the server has, after changes and a kill -9 of the server",
+  async ({ program }) => {
+    const loop = start(program);
+    const held = async (): Promise<Record<string, string>> => {
+      const { items } = await getJson<{ items: KubeObject[] }>(`${server.url}/api/v1/services`);
+      return Object.fromEntries(
+        items.map(({ metadata }) => [`${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`, metadata?.resourceVersion ?? ""]),
+      );
+    };
+    const agrees = async (): Promise<void> => {
+      const wanted = await held();
+      await expect.poll(() => loop.ask("held"), { timeout: 60_000, interval: 200 }).toEqual(wanted);
+    };
+    await agrees();
+    for (let i = 0; i < 5; i++)
+      await send("POST", SERVICES, { metadata: { name: `${program}-${String(i)}` }, spec: { ports: [{ port: 80 }] } });
+    await send("DELETE", `${SERVICES}/${program}-0`);
+    await agrees();
+    await restart();
+    await send("DELETE", `${SERVICES}/${program}-1`);
+    await agrees();
+  },
+  120_000,
+);
 
 describe("leader election by a ConfigMap", () => {
   it("the leader is killed: another one leads after it, never beside it", async () => {

@@ -113,8 +113,11 @@ export function render(text: string, rendering: TextRendering): string {
 
 /** Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date) is quoted. */
 const YAML = { lineWidth: 0, compat: "yaml-1.1" } as const;
-/** Characters that YAML 1.1 and 1.2 do not print, or that one of them takes for the end of a line. The library escapes those below U+0020. */
-const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+/**
+ * Characters that YAML 1.1 and 1.2 do not print, that one of them takes for the end of a line, or that some readers refuse without quotes (the tab; Go
+ * quotes it, too). The library escapes the others below U+0020.
+ */
+const UNPRINTABLE = /[\t\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
 
 /** The value as YAML, with unprintable characters as escapes, which only double quotes can hold. */
 function yamlText(value: unknown): string {

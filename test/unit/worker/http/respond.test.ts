@@ -58,6 +58,9 @@ describe("jsonResponse", () => {
   });
 
   it.each([
+    "\t",
+    'a "\t" b',
+    "a\n\tb",
     "\u0001",
     "\u007f",
     "\u0085",

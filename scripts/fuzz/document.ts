@@ -47,8 +47,8 @@ const POINTERS = ["", "/metadata/name", "/metadata/labels", "/metadata/annotatio
 
 /**
  * Reads the documents of all groups and versions. The result differs from what the server publishes in a few places, where upstream's document says less than
- * the API does: parameters have values that mean something, Accept is one of them, patches are of their form and kind, an unset time and an empty list of an EndpointSlice
- * may be `null`, and a DELETE may answer the object that stays.
+ * the API does: parameters have values that mean something, Accept is one of them, patches are of their form and kind, a DELETE may answer the object that stays.
+ * An unset time and an empty list of an EndpointSlice may be `null`. A condition may lack its time (docs/compatibility.md, members with an empty value).
  *
  * @throws Error where a document cannot be read
  */
@@ -60,11 +60,11 @@ export async function fuzzDocument(url: string): Promise<FuzzDocument> {
   for (const [name, schema] of documents.flatMap(({ components }) => Object.entries(components.schemas)))
     schemas[name] = { ...schema, [KINDS]: [...kindsOf(schemas[name]), ...kindsOf(schema)] };
   for (const item of Object.values(paths)) adapt(item);
-  // Without the default range no Service could be made, and nothing more would be found.
-  for (const version of ["v1", "v1beta1"]) delete paths[`/apis/networking.k8s.io/${version}/servicecidrs`]?.["delete"];
   for (const name of [`${META}.Time`, `${META}.MicroTime`]) schemas[name] = { ...schemas[name], nullable: true };
   const { properties } = schemas["io.k8s.api.discovery.v1.EndpointSlice"] as { properties: Record<string, Json> };
   for (const name of ["endpoints", "ports"]) properties[name] = { ...properties[name], nullable: true };
+  const condition = schemas[`${META}.Condition`] as { required: string[] };
+  condition.required = condition.required.filter((name) => name !== "lastTransitionTime");
   const info = { title: "Servicenet", version: "all groups" };
   return { openapi: "3.0.0", info, paths, components: { schemas }, "x-samples": samplesByKind() };
 }

@@ -1,0 +1,93 @@
+/** Follows the Services and slices of a cluster on any API server, as kube-proxy does, and merges them (merged-services.ts). */
+import type { FetchLike } from "../../api/client/fetch-like";
+import { followCollection, type FollowCollectionOptions, type FollowStep } from "../../api/client/follow-collection";
+import type { EndpointSlice, KubeObject, Service } from "../../api/meta/kubernetes";
+import type { Clock, Random } from "../../core/base/ports";
+import { MergedServices, type ServiceChanges } from "./merged-services";
+import { PROXIED_SERVICES } from "./proxied-service";
+import { PROXIED_SLICES } from "./slice-portion";
+
+export interface FollowServicesOptions {
+  readonly fetch: FetchLike;
+  readonly clock: Pick<Clock, "now" | "after">;
+  readonly random?: Pick<Random, "next">;
+  /**
+   * Called first when all Services and slices are known, then whenever `sync` may have changes. How long it then waits for more of them is the
+   * caller's choice. It must not throw.
+   */
+  onPending(): void;
+  /** Called when the API server refuses or cannot be reached. Meanwhile what is known stays. */
+  onError?(error: Error): void;
+}
+
+export interface FollowedServices {
+  /** What differs from the last answer; nothing before the first call of onPending. */
+  sync(): ServiceChanges;
+  /** Nothing is called any more. */
+  stop(): void;
+}
+
+/** Objects in one page of a list, as client-go asks for. */
+const PAGE_SIZE = 500;
+
+export function followServices(options: FollowServicesOptions): FollowedServices {
+  const view = new MergedServices();
+  const waitsFor = new Set(["services", "slices"]);
+  const { fetch, clock, random, onError } = options;
+
+  function follow<T extends KubeObject>(
+    what: string,
+    from: Pick<FollowCollectionOptions<T>, "path" | "labelSelector" | "fieldSelector">,
+    into: Sink<T>,
+  ): () => void {
+    return followCollection<T>({
+      fetch,
+      clock,
+      random,
+      ...from,
+      pageSize: PAGE_SIZE,
+      onStep: (step) => {
+        take(step, into);
+        const isFirst = waitsFor.delete(what) && waitsFor.size === 0;
+        if (isFirst || (waitsFor.size === 0 && view.isPending)) options.onPending();
+      },
+      onError: (error) => onError?.(error),
+    });
+  }
+
+  const stops = [
+    follow<Service>("services", PROXIED_SERVICES, {
+      replace: (services) => view.replaceServices(services),
+      put: (service) => view.putService(service),
+      remove: (service) => view.deleteService(service),
+    }),
+    follow<EndpointSlice>("slices", PROXIED_SLICES, {
+      replace: (slices) => view.replaceSlices(slices),
+      put: (slice) => view.putSlice(slice),
+      remove: (slice) => view.deleteSlice(slice),
+    }),
+  ];
+  return {
+    sync: () => (waitsFor.size === 0 ? view.sync() : { updated: [], removed: [] }),
+    stop: () => {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+interface Sink<T> {
+  replace(objects: readonly T[]): void;
+  put(object: T): void;
+  remove(object: T): void;
+}
+
+function take<T>(step: FollowStep<T>, into: Sink<T>): void {
+  if (step.kind === "list") {
+    into.replace(step.objects);
+    return;
+  }
+  for (const { type, object } of step.changes) {
+    if (type === "DELETED") into.remove(object);
+    else into.put(object);
+  }
+}

@@ -1,0 +1,67 @@
+/** Many slices of a Service as one list of endpoints for each port. */
+import type { MergedEndpoint, SlicePortion } from "./slice-portion";
+
+/** The endpoints of a Service by port (portKey), each list ascending by the text of its keys. */
+export type MergedPorts = ReadonlyMap<string, readonly MergedEndpoint[]>;
+
+/**
+ * An endpoint on its way from one slice to another may stand in both, perhaps in different states. It counts once. One that is not terminating wins,
+ * as in kube-proxy. Kube-proxy leaves further choices to chance; here ready wins over serving, serving over neither, then the slice that comes first.
+ *
+ * @param portions in an order that does not change by itself, such as by the names of the slices
+ */
+export function mergePortions(portions: Iterable<SlicePortion>): MergedPorts {
+  const byPort = new Map<string, Map<string, MergedEndpoint>>();
+  for (const { ports } of portions) {
+    for (const { key, endpoints } of ports) {
+      let merged = byPort.get(key);
+      if (!merged) byPort.set(key, (merged = new Map()));
+      for (const endpoint of endpoints) {
+        const other = merged.get(endpoint.key);
+        if (!other || rankOf(endpoint) > rankOf(other)) merged.set(endpoint.key, endpoint);
+      }
+    }
+  }
+  const lists = new Map<string, readonly MergedEndpoint[]>();
+  for (const [port, merged] of byPort) {
+    if (merged.size > 0) lists.set(port, [...merged.values()].sort(byKey));
+  }
+  return lists;
+}
+
+/** The same endpoints on the same ports. */
+export function samePorts(a: MergedPorts, b: MergedPorts): boolean {
+  if (a.size !== b.size) return false;
+  for (const [port, endpoints] of a) {
+    const others = b.get(port);
+    if (others?.length !== endpoints.length || !endpoints.every((endpoint, i) => sameEndpoint(endpoint, others[i]))) return false;
+  }
+  return true;
+}
+
+function rankOf({ ready, serving, terminating }: MergedEndpoint): number {
+  return (terminating ? 0 : 4) + (ready ? 2 : 0) + (serving ? 1 : 0);
+}
+
+function byKey(a: MergedEndpoint, b: MergedEndpoint): number {
+  return a.key < b.key ? -1 : 1;
+}
+
+function sameEndpoint(a: MergedEndpoint, b: MergedEndpoint | undefined): boolean {
+  if (a === b) return true;
+  return (
+    b !== undefined &&
+    a.key === b.key &&
+    a.ready === b.ready &&
+    a.serving === b.serving &&
+    a.terminating === b.terminating &&
+    a.nodeName === b.nodeName &&
+    a.zone === b.zone &&
+    sameTexts(a.zoneHints, b.zoneHints) &&
+    sameTexts(a.nodeHints, b.nodeHints)
+  );
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((text, i) => text === b[i]));
+}

@@ -1,0 +1,84 @@
+/** What a proxy needs of one EndpointSlice (upstream pkg/proxy/endpointslicecache.go). */
+import { LABEL_HEADLESS, LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
+import type { EndpointSlice } from "../../api/meta/kubernetes";
+import { type Family, familyOfText } from "../../core/net/family";
+
+/** The slices that a proxy follows, as kube-proxy's watch selects them. */
+export const PROXIED_SLICES = { path: "/apis/discovery.k8s.io/v1/endpointslices", labelSelector: `!${LABEL_HEADLESS}` } as const;
+
+/** An endpoint on one port. */
+export interface MergedEndpoint {
+  /** `ip:port`, an IPv6 address in brackets */
+  readonly key: string;
+  readonly ip: string;
+  readonly port: number;
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  readonly nodeName: string | undefined;
+  readonly zone: string | undefined;
+  /** zones and nodes that should use the endpoint */
+  readonly zoneHints: readonly string[];
+  readonly nodeHints: readonly string[];
+}
+
+/** The endpoints of a slice on one of its ports. */
+export interface PortPortion {
+  /** as portKey makes it */
+  readonly key: string;
+  readonly endpoints: readonly MergedEndpoint[];
+}
+
+/** A slice's part of one Service in one family. */
+export interface SlicePortion {
+  readonly family: Family;
+  readonly serviceName: string;
+  readonly ports: readonly PortPortion[];
+}
+
+/** What the ports of a Service and those of its slices have in common. */
+export function portKey({ name, protocol }: { readonly name?: string; readonly protocol?: string }): string {
+  return `${name ?? ""}/${protocol ?? "TCP"}`;
+}
+
+type SliceEndpoint = NonNullable<EndpointSlice["endpoints"]>[number];
+
+const NO_HINTS: readonly string[] = [];
+
+/**
+ * undefined = a proxy leaves the slice alone: headless, of no Service, or with names instead of addresses. Ports without a name or a number are
+ * skipped, as kube-proxy does; so are endpoints without an address of the slice's family.
+ */
+export function slicePortion(slice: EndpointSlice): SlicePortion | undefined {
+  const labels = slice.metadata?.labels;
+  const serviceName = labels?.[LABEL_SERVICE_NAME];
+  const family = slice.addressType;
+  if (!serviceName || LABEL_HEADLESS in labels || (family !== "IPv4" && family !== "IPv6")) return undefined;
+  const ports = (slice.ports ?? []).flatMap((named): PortPortion[] => {
+    const { name, port } = named;
+    if (typeof name !== "string" || !port) return [];
+    return [{ key: portKey(named), endpoints: (slice.endpoints ?? []).flatMap((endpoint) => mergedEndpoint(endpoint, port, family)) }];
+  });
+  return { family, serviceName, ports };
+}
+
+/** Only the first address counts. Conditions that are not set mean ready, serving, not terminating. */
+function mergedEndpoint(endpoint: SliceEndpoint, port: number, family: Family): MergedEndpoint[] {
+  const ip = endpoint.addresses?.[0];
+  if (!ip || familyOfText(ip) !== family) return [];
+  const { conditions, hints } = endpoint;
+  return [
+    {
+      key: family === "IPv6" ? `[${ip}]:${port}` : `${ip}:${port}`,
+      ip,
+      port,
+      ready: conditions?.ready ?? true,
+      serving: conditions?.serving ?? true,
+      terminating: conditions?.terminating ?? false,
+      nodeName: endpoint.nodeName ?? undefined,
+      zone: endpoint.zone ?? undefined,
+      zoneHints: hints?.forZones?.map(({ name }) => name) ?? NO_HINTS,
+      nodeHints: hints?.forNodes?.map(({ name }) => name) ?? NO_HINTS,
+    },
+  ];
+}

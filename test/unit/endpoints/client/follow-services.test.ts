@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { FetchLike } from "../../../../src/api/client/fetch-like";
+import type { KubeObject } from "../../../../src/api/meta/kubernetes";
+import { followServices } from "../../../../src/endpoints/client/follow-services";
+import { aService, aSlice, anEndpoint } from "../../../support/values/endpoint-objects";
+
+type Kind = "services" | "endpointslices";
+
+/** An API server whose lists are answered when the test says so, and whose watches stay open. */
+class HeldServer {
+  readonly asked: string[] = [];
+  readonly #lists = new Map<Kind, (answer: { status: number; items: KubeObject[] }) => void>();
+  readonly #watches = new Map<Kind, (line: string) => void>();
+
+  readonly fetch: FetchLike = async (path) => {
+    this.asked.push(path);
+    const kind = path.includes("endpointslices") ? "endpointslices" : "services";
+    if (!path.includes("watch=true")) {
+      const { status, items } = await new Promise<{ status: number; items: KubeObject[] }>((resolve) => this.#lists.set(kind, resolve));
+      const text = JSON.stringify({ metadata: { resourceVersion: "1" }, items });
+      return { status, text: () => Promise.resolve(text), body: null };
+    }
+    const next = () => new Promise<string>((resolve) => this.#watches.set(kind, resolve));
+    async function* body() {
+      for (;;) yield await next();
+    }
+    return { status: 200, text: () => Promise.resolve(""), body: body() };
+  };
+
+  async list(kind: Kind, items: KubeObject[], status = 200): Promise<void> {
+    await expect.poll(() => this.#lists.has(kind)).toBe(true);
+    this.#lists.get(kind)?.({ status, items });
+    this.#lists.delete(kind);
+  }
+
+  async send(kind: Kind, type: string, object: KubeObject): Promise<void> {
+    await expect.poll(() => this.#watches.has(kind)).toBe(true);
+    this.#watches.get(kind)?.(`${JSON.stringify({ type, object })}\n`);
+    this.#watches.delete(kind);
+  }
+}
+
+function follow(server: HeldServer) {
+  const errors: string[] = [];
+  const pending = { calls: 0 };
+  const followed = followServices({
+    fetch: server.fetch,
+    clock: {
+      now: () => 0,
+      after: (_, work) => {
+        const timer = setTimeout(work, 1);
+        return () => clearTimeout(timer);
+      },
+    },
+    onPending: () => pending.calls++,
+    onError: (error) => errors.push(error.message),
+  });
+  const sync = () => {
+    const { updated, removed } = followed.sync();
+    return [
+      ...updated.map(({ service, endpoints }) => `${service.name} ${endpoints.get("http/TCP")?.length ?? 0}`),
+      ...removed.map(({ name }) => `-${name}`),
+    ];
+  };
+  return { errors, pending, sync, stop: () => followed.stop() };
+}
+
+describe("followServices", () => {
+  it("both lists: asked for as kube-proxy asks, and told of when both are there", async () => {
+    const server = new HeldServer();
+    const { pending, sync, stop } = follow(server);
+    await server.list("services", [aService("web")]);
+    await expect.poll(() => server.asked.some((path) => path.includes("watch=true"))).toBe(true);
+    expect([pending.calls, sync()]).toEqual([0, []]);
+    await server.list("endpointslices", [aSlice("web-a", "web", [anEndpoint("10.1.0.1")])]);
+    await expect.poll(() => pending.calls).toBe(1);
+    expect(sync()).toEqual(["web 1"]);
+    expect(server.asked.filter((path) => !path.includes("watch=true"))).toEqual([
+      "/api/v1/services?limit=500&labelSelector=!service.kubernetes.io%2Fservice-proxy-name&fieldSelector=spec.clusterIP!%3DNone",
+      "/apis/discovery.k8s.io/v1/endpointslices?limit=500&labelSelector=!service.kubernetes.io%2Fheadless",
+    ]);
+    stop();
+  });
+
+  it("cluster without Services: told of once", async () => {
+    const server = new HeldServer();
+    const { pending, sync, stop } = follow(server);
+    await server.list("services", []);
+    await server.list("endpointslices", []);
+    await expect.poll(() => pending.calls).toBe(1);
+    expect(sync()).toEqual([]);
+    stop();
+  });
+
+  it("events: told of while something waits for sync; deletions are", async () => {
+    const server = new HeldServer();
+    const { pending, sync, stop } = follow(server);
+    await server.list("services", [aService("web"), aService("api")]);
+    await server.list("endpointslices", [aSlice("web-a", "web", [anEndpoint("10.1.0.1")])]);
+    await expect.poll(() => pending.calls).toBe(1);
+    expect(sync()).toEqual(["web 1", "api 0"]);
+    // One that says nothing new, then one that does.
+    await server.send("services", "MODIFIED", aService("web"));
+    await server.send("services", "DELETED", aService("api"));
+    await expect.poll(() => pending.calls).toBe(2);
+    await server.send("endpointslices", "DELETED", aSlice("web-a", "web", []));
+    await expect.poll(() => pending.calls).toBe(3);
+    expect(sync()).toEqual(["web 0", "-api"]);
+    stop();
+  });
+
+  it("refusal: reported, and asked again", async () => {
+    const server = new HeldServer();
+    const { errors, pending, stop } = follow(server);
+    await server.list("services", [], 403);
+    await server.list("endpointslices", []);
+    await server.list("services", []);
+    await expect.poll(() => pending.calls).toBe(1);
+    expect(errors).toHaveLength(1);
+    stop();
+  });
+});

@@ -1,0 +1,74 @@
+/** Rows from upstream pkg/proxy/endpointslicecache_test.go. */
+import { describe, expect, it } from "vitest";
+import type { EndpointSlice } from "../../../../src/api/meta/kubernetes";
+import { slicePortion } from "../../../../src/endpoints/client/slice-portion";
+import { aSlice, anEndpoint } from "../../../support/values/endpoint-objects";
+
+const keysOf = (slice: EndpointSlice) =>
+  slicePortion(slice)?.ports.map(({ key, endpoints }) => [key, ...endpoints.map((endpoint) => endpoint.key)].join(" "));
+
+describe("slicePortion", () => {
+  it("endpoint with everything: every member is read", () => {
+    const hints = { forZones: [{ name: "a" }, { name: "b" }], forNodes: [{ name: "n1" }] };
+    const endpoint = anEndpoint("10.1.0.1", "servingLast", { nodeName: "n1", zone: "a", hints });
+    expect(slicePortion(aSlice("web-1", "web", [endpoint]))).toEqual({
+      family: "IPv4",
+      serviceName: "web",
+      ports: [
+        {
+          key: "http/TCP",
+          endpoints: [
+            {
+              key: "10.1.0.1:8080",
+              ip: "10.1.0.1",
+              port: 8080,
+              ready: false,
+              serving: true,
+              terminating: true,
+              nodeName: "n1",
+              zone: "a",
+              zoneHints: ["a", "b"],
+              nodeHints: ["n1"],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("endpoint without conditions: ready, serving, not terminating", () => {
+    const endpoint = slicePortion(aSlice("web-1", "web", [{ addresses: ["10.1.0.1"] }]))?.ports[0]?.endpoints[0];
+    expect(endpoint).toMatchObject({ ready: true, serving: true, terminating: false, nodeName: undefined, zoneHints: [], nodeHints: [] });
+  });
+
+  it.each<[string, EndpointSlice]>([
+    ["without the label of a Service", aSlice("web-1", "", [])],
+    ["headless", aSlice("web-1", "web", [], { labels: { "service.kubernetes.io/headless": "" } })],
+    ["with names", aSlice("web-1", "web", [{ addresses: ["a.example"] }], { addressType: "FQDN" })],
+  ])("slice %s: left alone", (_, slice) => {
+    expect(slicePortion(slice)).toBeUndefined();
+  });
+
+  it.each<[string, EndpointSlice, string[]]>([
+    [
+      "several ports",
+      aSlice("s", "web", [anEndpoint("10.1.0.1"), anEndpoint("10.1.0.2")], {
+        ports: [
+          { name: "", port: 80 },
+          { name: "dns", protocol: "UDP", port: 53 },
+        ],
+      }),
+      ["/TCP 10.1.0.1:80 10.1.0.2:80", "dns/UDP 10.1.0.1:53 10.1.0.2:53"],
+    ],
+    ["port without a name", aSlice("s", "web", [anEndpoint("10.1.0.1")], { ports: [{ port: 80 }] }), []],
+    ["port without a number", aSlice("s", "web", [anEndpoint("10.1.0.1")], { ports: [{ name: "http" }] }), []],
+    ["port 0", aSlice("s", "web", [anEndpoint("10.1.0.1")], { ports: [{ name: "http", port: 0 }] }), []],
+    ["IPv6", aSlice("s", "web", [anEndpoint("fd00::1")], { addressType: "IPv6" }), ["http/TCP [fd00::1]:8080"]],
+    ["second address", aSlice("s", "web", [{ addresses: ["10.1.0.1", "10.1.0.9"] }]), ["http/TCP 10.1.0.1:8080"]],
+    ["no address, address of the other family", aSlice("s", "web", [{ addresses: [] }, { addresses: ["fd00::1"] }]), ["http/TCP"]],
+    ["null lists", { ...aSlice("s", "web", []), ports: null, endpoints: null } as unknown as EndpointSlice, []],
+    ["null endpoints", { ...aSlice("s", "web", []), endpoints: null } as unknown as EndpointSlice, ["http/TCP"]],
+  ])("%s: as kube-proxy reads it", (_, slice, expected) => {
+    expect(keysOf(slice)).toEqual(expected);
+  });
+});

@@ -90,7 +90,8 @@ def before_call(context, case, kwargs):
 
     What becomes of a request depends on the request alone, so that a seed repeats a run.
     """
-    request = (case.method, case.path, case.path_parameters, case.query, case.body)
+    body = None if case.body is NOT_SET else case.body
+    request = (case.method, case.path, case.path_parameters, case.query, body)
     random = Random(crc32(repr(request).encode()))
     kind = case.operation.definition.raw.get("x-kubernetes-group-version-kind", {"group": "", "version": "v1", "kind": ""})
     names = ADDRESSES if kind["kind"] == "IPAddress" else NAMES

@@ -12,7 +12,7 @@ import type { PathSet } from "./path-set";
 
 /** The one manager that carries the annotation on. */
 export const KUBECTL = "kubectl";
-const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+export const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
 
 function annotationsOf(object: JsonObject): JsonObject | undefined {
@@ -23,7 +23,7 @@ function annotationsOf(object: JsonObject): JsonObject | undefined {
 
 function lastApplied(object: JsonObject): string | undefined {
   const annotations = annotationsOf(object);
-  const text = annotations && getMember(annotations, ANNOTATION);
+  const text = annotations && getMember(annotations, LAST_APPLIED_ANNOTATION);
   return typeof text === "string" && text !== "" ? text : undefined;
 }
 
@@ -53,15 +53,15 @@ export function withLastApplied(object: JsonObject, config: JsonObject): JsonObj
   const annotations = annotationsOf(object);
   if (annotations === undefined || lastApplied(object) === undefined) return object;
   const metadata = isJsonObject(object.metadata) ? object.metadata : {};
-  const next: JsonObject = { ...annotations, [ANNOTATION]: `${goJson(withoutAnnotation(config))}\n` };
-  if (sizeOf(next) > ANNOTATIONS_MAX_BYTES) delete next[ANNOTATION];
+  const next: JsonObject = { ...annotations, [LAST_APPLIED_ANNOTATION]: `${goJson(withoutAnnotation(config))}\n` };
+  if (sizeOf(next) > ANNOTATIONS_MAX_BYTES) delete next[LAST_APPLIED_ANNOTATION];
   return { ...object, metadata: { ...metadata, annotations: next } };
 }
 
 function withoutAnnotation(config: JsonObject): JsonObject {
   const annotations = annotationsOf(config);
   if (annotations === undefined || !isJsonObject(config.metadata)) return config;
-  const { [ANNOTATION]: _own, ...others } = annotations;
+  const { [LAST_APPLIED_ANNOTATION]: _own, ...others } = annotations;
   return { ...config, metadata: { ...config.metadata, annotations: others } };
 }
 

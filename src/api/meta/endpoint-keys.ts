@@ -21,3 +21,14 @@ export const MIRRORING_CONTROLLER = "endpointslicemirroring-controller.k8s.io";
 export const ANNOTATION_TOPOLOGY_MODE = "service.kubernetes.io/topology-mode";
 /** the older name of ANNOTATION_TOPOLOGY_MODE */
 export const ANNOTATION_TOPOLOGY_AWARE_HINTS = "service.kubernetes.io/topology-aware-hints";
+
+/** on Endpoints: who writes them */
+export const LABEL_ENDPOINTS_MANAGED_BY = "endpoints.kubernetes.io/managed-by";
+/** value of LABEL_ENDPOINTS_MANAGED_BY */
+export const ENDPOINTS_CONTROLLER = "endpoint-controller";
+/** on Endpoints: "true" = no slices are made of them */
+export const LABEL_SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
+/** on Endpoints: "truncated" = the Service has more addresses than the object */
+export const ANNOTATION_OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
+/** on Endpoints that are a lock of leader election, not addresses */
+export const ANNOTATION_LEADER = "control-plane.alpha.kubernetes.io/leader";

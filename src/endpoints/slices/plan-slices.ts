@@ -12,6 +12,7 @@ import { ANNOTATION_TRIGGER_TIME, SLICE_CONTROLLER } from "../../api/meta/endpoi
 import type { EndpointSlice, Service } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
 import type { NodeLookup } from "../sources/node-facts";
+import type { ObjectEvent } from "../sources/object-event";
 import type { PodFacts } from "../sources/pod-facts";
 import { serviceFamilies } from "../sources/service-families";
 import { hasPods } from "../sources/service-pods";
@@ -39,20 +40,14 @@ export interface FamilyPlan extends SliceChanges {
   readonly counts: FamilyCounts;
 }
 
-/** An event about the Service. */
-export interface SliceEvent {
-  readonly type: "Normal" | "Warning";
-  readonly reason: string;
-  readonly note: string;
-}
-
 export interface SlicePlan {
   readonly families: readonly FamilyPlan[];
   /** slices of families that the Service does not have */
   readonly remove: readonly EndpointSlice[];
   /** Pods that wait for their Node, and addresses that no endpoint can have; each once */
   readonly skipped: readonly SkippedPod[];
-  readonly events: readonly SliceEvent[];
+  /** about the Service */
+  readonly events: readonly ObjectEvent[];
 }
 
 export function planSlices(request: SliceRequest): SlicePlan {
@@ -85,7 +80,7 @@ function withTriggerTime(slice: EndpointSlice, triggerTime: number | undefined):
   return { ...slice, metadata: { ...slice.metadata, annotations } };
 }
 
-function hintsDisabled(family: Family): SliceEvent {
+function hintsDisabled(family: Family): ObjectEvent {
   return {
     type: "Warning",
     reason: "TopologyAwareHintsDisabled",

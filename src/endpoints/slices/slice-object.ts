@@ -64,6 +64,6 @@ export function newSlice(service: Service, family: Family, ports: readonly Slice
 }
 
 /** The reference by which garbage collection deletes a slice with the object that it was made for. */
-function controllerReference(kind: string, name: string, uid: string): OwnerReference {
+export function controllerReference(kind: string, name: string, uid: string): OwnerReference {
   return { apiVersion: "v1", kind, name, uid, controller: true, blockOwnerDeletion: true };
 }

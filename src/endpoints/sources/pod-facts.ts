@@ -1,8 +1,7 @@
 /** What the endpoint controllers need of a Pod: small enough to be kept for every Pod of a cluster. */
-import { parseAddress } from "../../core/net/address";
 import type { Pod } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
-import { specialAddressMessages } from "../../api/registry/special-addresses";
+import { usableAddress } from "./usable-address";
 
 export interface PodFacts {
   readonly namespace: string;
@@ -57,13 +56,12 @@ export function podFacts({ metadata, spec, status }: Pod): PodFacts {
   };
 }
 
-/** Upstream writes `<nil>` for a text that is no address, and so loses the write of the whole slice. */
 function judgedIps(texts: readonly string[]): Pick<PodFacts, "ips" | "refusedIps"> {
   const ips: string[] = [];
   const refusedIps: string[] = [];
   for (const text of texts) {
-    const parsed = parseAddress(text);
-    if (parsed.ok && specialAddressMessages(parsed.value, text).length === 0) ips.push(parsed.value.canonical);
+    const address = usableAddress(text);
+    if (address) ips.push(address.canonical);
     else refusedIps.push(text);
   }
   return { ips, refusedIps };

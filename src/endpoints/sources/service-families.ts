@@ -18,3 +18,10 @@ export function serviceFamilies(service: Service): readonly Family[] {
   if (named.length > 0) return FAMILIES.filter((family) => named.includes(family)).sort((a, b) => named.indexOf(a) - named.indexOf(b));
   return hasClusterIP(service) ? [familyOfText(spec.clusterIP ?? "")] : FAMILIES;
 }
+
+/** The family of the Service's Endpoints, which have one; undefined = that of each Pod (a headless Service that an older server stored). */
+export function primaryFamily(service: Service): Family | undefined {
+  const [first, second] = serviceFamilies(service);
+  const isNamed = listOf(specOf(service).ipFamilies).length > 0;
+  return isNamed || second === undefined ? first : undefined;
+}

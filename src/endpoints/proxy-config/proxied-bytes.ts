@@ -1,0 +1,76 @@
+/** The bytes of one Service for all nodes, and when they last changed for each of them. */
+import type { MergedService } from "../client/merged-services";
+import type { NodePlace } from "../client/usable-endpoints";
+import { sameBytes, serviceBytes, type ToldApart, toldApart } from "./service-bytes";
+
+/** What nodes of one kind get. */
+export interface Version {
+  readonly bytes: Uint8Array;
+  /** of the change that made the bytes */
+  readonly revision: number;
+}
+
+interface KnownVersion extends Version {
+  /** of the definition that the bytes were made or confirmed from */
+  checkedAt: number;
+}
+
+/** Names that a Service may tell apart beside twice those of its endpoints, before it forgets names that are gone. */
+const SPARE_NAMES = 100;
+
+/**
+ * Bytes are made when a node first asks, once for all nodes that the Service does not tell apart. A name once told apart stays so: a node that loses
+ * its endpoint must not be taken for one that never had any, because the revision of their bytes differs.
+ */
+export class ProxiedBytes {
+  #merged: MergedService;
+  #revision: number;
+  #nodes: Set<string>;
+  #zones: Set<string>;
+  readonly #versions = new Map<string, KnownVersion>();
+
+  constructor(merged: MergedService, revision: number) {
+    this.#merged = merged;
+    this.#revision = revision;
+    const { nodes, zones } = toldApart(merged);
+    this.#nodes = new Set(nodes);
+    this.#zones = new Set(zones);
+  }
+
+  /** No node's bytes are newer. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  update(merged: MergedService, revision: number): void {
+    this.#merged = merged;
+    this.#revision = revision;
+    const now = toldApart(merged);
+    for (const node of now.nodes) this.#nodes.add(node);
+    for (const zone of now.zones) this.#zones.add(zone);
+    if (this.#nodes.size + this.#zones.size > 2 * (now.nodes.size + now.zones.size) + SPARE_NAMES) this.#forget(now);
+  }
+
+  versionFor({ name, zone }: NodePlace): Version {
+    const node = this.#nodes.has(name) ? name : "";
+    const knownZone = zone !== undefined && this.#zones.has(zone) ? zone : undefined;
+    const kind = `${node}/${knownZone ?? ""}`;
+    const known = this.#versions.get(kind);
+    if (known?.checkedAt === this.#revision) return known;
+    const bytes = serviceBytes(this.#merged, { name: node, zone: knownZone });
+    if (known && sameBytes(known.bytes, bytes)) {
+      known.checkedAt = this.#revision;
+      return known;
+    }
+    const made = { bytes, revision: this.#revision, checkedAt: this.#revision };
+    this.#versions.set(kind, made);
+    return made;
+  }
+
+  /** Every node gets its bytes anew, as those of this revision. */
+  #forget({ nodes, zones }: ToldApart): void {
+    this.#nodes = new Set(nodes);
+    this.#zones = new Set(zones);
+    this.#versions.clear();
+  }
+}

@@ -1,0 +1,74 @@
+/** What nodes hold after changes, against what each would be told of all Services by itself, over random histories. */
+import { expect, it } from "vitest";
+import { type MergedService, MergedServices } from "../../../../src/endpoints/client/merged-services";
+import type { NodePlace } from "../../../../src/endpoints/client/usable-endpoints";
+import { ProxyConfigs } from "../../../../src/endpoints/proxy-config/proxy-configs";
+import { serviceBytes } from "../../../../src/endpoints/proxy-config/service-bytes";
+import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { RandomServices } from "../../../support/worlds/random-services";
+
+const SEED = 20_261_123;
+const HISTORIES = 25;
+const STEPS = 120;
+const ZONES = ["z1", "z2", "z3", undefined];
+
+interface Ref {
+  namespace: string;
+  name: string;
+  family: string;
+}
+
+const read = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const keyOf = ({ namespace, name, family }: Ref) => `${namespace}/${name}/${family}`;
+
+/** A data plane: it keeps what pages say. */
+class Client {
+  place: NodePlace;
+  readonly held = new Map<string, string>();
+  #etag: string | undefined;
+
+  constructor(name: string, zone: string | undefined) {
+    this.place = { name, zone };
+  }
+
+  /** Answers whether something was new. */
+  poll(configs: ProxyConfigs): boolean {
+    const page = configs.page(this.place, this.#etag);
+    if (!page) return false;
+    if (page.isFull) this.held.clear();
+    for (const text of page.services.map(read)) this.held.set(keyOf(JSON.parse(text) as Ref), text);
+    for (const text of page.removed.map(read)) this.held.delete(keyOf(JSON.parse(text) as Ref));
+    this.#etag = page.etag;
+    return true;
+  }
+}
+
+it(`random histories (${HISTORIES} from seed ${SEED}): each node holds what it would be told alone, and hears nothing twice`, () => {
+  let news = 0;
+  let silences = 0;
+  for (let seed = SEED; seed < SEED + HISTORIES; seed++) {
+    const random = seededRandom(seed);
+    const view = new MergedServices();
+    const world = new RandomServices(random);
+    const configs = new ProxyConfigs("run", pick(random, [1, 2, 100]));
+    const merged = new Map<string, MergedService>();
+    const clients = ["n1", "n2", "n3", "n4"].map((name, i) => new Client(name, ZONES[i]));
+    for (let step = 0; step < STEPS; step++) {
+      world.step(view);
+      const changes = view.sync();
+      configs.apply(changes);
+      for (const ref of changes.removed) merged.delete(keyOf(ref));
+      for (const one of changes.updated) merged.set(keyOf(one.service), one);
+      const client = pick(random, clients);
+      if (random.below(25) === 0) client.place = { ...client.place, zone: ZONES[random.below(ZONES.length)] };
+      const isNew = client.poll(configs);
+      if (isNew) news++;
+      else silences++;
+      const alone = [...merged].map(([key, one]): [string, string] => [key, read(serviceBytes(one, client.place))]);
+      expect(client.held, `seed ${seed}, step ${step}, ${client.place.name}`).toEqual(new Map(alone));
+      expect(client.poll(configs), `seed ${seed}, step ${step}: asked again at once`).toBe(false);
+    }
+  }
+  expect(news).toBeGreaterThan(HISTORIES * 10);
+  expect(silences).toBeGreaterThan(HISTORIES * 10);
+});

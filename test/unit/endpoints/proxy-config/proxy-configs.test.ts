@@ -1,0 +1,239 @@
+import { describe, expect, it } from "vitest";
+import type { EndpointSlice, Service } from "../../../../src/api/meta/kubernetes";
+import { MergedServices } from "../../../../src/endpoints/client/merged-services";
+import { type ProxyConfigPage, ProxyConfigs } from "../../../../src/endpoints/proxy-config/proxy-configs";
+import { aService, aSlice, anEndpoint, type SliceEndpoint } from "../../../support/values/endpoint-objects";
+
+const N1 = { name: "n1", zone: "z1" };
+const N2 = { name: "n2", zone: "z2" };
+const N3 = { name: "n3", zone: undefined };
+const LOCAL = { internalTrafficPolicy: "Local" };
+
+interface ShownService {
+  name: string;
+  ports: { cluster?: string[]; local?: string[]; isServedSomewhere: boolean }[];
+  localReady?: number;
+}
+
+const read = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes)) as ShownService;
+
+/** A page as short texts: `web 10.1.0.1:8080 | 10.1.0.2:8080` shows the lists of the policies Cluster and Local, `-web` a removal. */
+function textsOf(page: ProxyConfigPage | undefined): string[] | undefined {
+  if (!page) return undefined;
+  const lists = page.services.map(read).map(({ name, ports: [port] }) => {
+    const local = port?.local && ["|", ...port.local].join(" ");
+    return [name, port?.cluster?.join(" "), local].filter((text) => text !== undefined && text !== "").join(" ");
+  });
+  return [...lists, ...page.removed.map((bytes) => `-${read(bytes).name}`)];
+}
+
+/** A cluster's pages. */
+class World {
+  readonly view = new MergedServices();
+  readonly configs: ProxyConfigs;
+
+  constructor(removalsMax?: number) {
+    this.configs = new ProxyConfigs("run", removalsMax);
+  }
+
+  put(...objects: (Service | EndpointSlice)[]): void {
+    for (const object of objects) {
+      if ("addressType" in object) this.view.putSlice(object);
+      else this.view.putService(object as Service);
+    }
+    this.configs.apply(this.view.sync());
+  }
+
+  delete(name: string): void {
+    this.view.deleteService(aService(name));
+    this.configs.apply(this.view.sync());
+  }
+}
+
+const on = (node: string, ip: string, more: Partial<SliceEndpoint> = {}) => anEndpoint(ip, "ready", { nodeName: node, ...more });
+const hinted = (ip: string, zone: string) => anEndpoint(ip, "ready", { hints: { forZones: [{ name: zone }] } });
+const web = (...endpoints: SliceEndpoint[]) => aSlice("web-a", "web", endpoints);
+
+describe("page of a node", () => {
+  it("Service with everything: a data plane finds what it needs", () => {
+    const world = new World();
+    const spec = {
+      type: "LoadBalancer",
+      externalTrafficPolicy: "Local",
+      healthCheckNodePort: 32000,
+      sessionAffinity: "ClientIP",
+      externalIPs: ["192.0.2.1"],
+      loadBalancerSourceRanges: ["10.0.0.0/8"],
+      ports: [{ name: "http", port: 80, nodePort: 30080, protocol: "TCP" }],
+    };
+    world.put(aService("web", spec, { ingress: [{ ip: "192.0.2.9" }] }), web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
+    const page = world.configs.page(N1);
+    expect(page && { ...page, services: page.services.map(read) }).toEqual({
+      etag: `"run-1-z1"`,
+      isFull: true,
+      services: [
+        {
+          namespace: "default",
+          name: "web",
+          family: "IPv4",
+          clusterIP: "10.96.0.5",
+          externalIPs: ["192.0.2.1"],
+          loadBalancerIPs: ["192.0.2.9"],
+          loadBalancerSourceRanges: ["10.0.0.0/8"],
+          affinitySeconds: 10_800,
+          internalTrafficPolicy: "Cluster",
+          externalTrafficPolicy: "Local",
+          healthCheckNodePort: 32000,
+          ports: [
+            {
+              name: "http",
+              protocol: "TCP",
+              port: 80,
+              nodePort: 30080,
+              cluster: ["10.1.0.1:8080", "10.1.0.2:8080"],
+              local: ["10.1.0.1:8080"],
+              isServedSomewhere: true,
+            },
+          ],
+          localReady: 1,
+        },
+      ],
+      removed: [],
+    });
+  });
+
+  it("cluster without Services: an empty page, then nothing", () => {
+    const { configs } = new World();
+    const page = configs.page(N1);
+    expect(page).toEqual({ etag: `"run-0-z1"`, isFull: true, services: [], removed: [] });
+    expect(configs.page(N1, page?.etag)).toBeUndefined();
+  });
+
+  it("Service that no node is special for: all nodes share its bytes", () => {
+    const world = new World();
+    world.put(aService("web"), web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
+    const [a, b, c] = [N1, N2, N3].map((node) => world.configs.page(node)?.services[0]);
+    expect(a).toBe(b);
+    expect(a).toBe(c);
+  });
+
+  it("hints by zone: the nodes of a zone share bytes, those of zones without hints too", () => {
+    const world = new World();
+    world.put(aService("web"), web(hinted("10.1.0.1", "z1"), hinted("10.1.0.2", "z2")));
+    const bytes = (name: string, zone?: string) => world.configs.page({ name, zone })?.services[0];
+    expect(bytes("n1", "z1")).toBe(bytes("n9", "z1"));
+    expect(bytes("n3")).toBe(bytes("n4", "z4"));
+    expect([N1, N2, N3].map((node) => textsOf(world.configs.page(node)))).toEqual([
+      ["web 10.1.0.1:8080"],
+      ["web 10.1.0.2:8080"],
+      ["web 10.1.0.1:8080 10.1.0.2:8080"],
+    ]);
+  });
+
+  it("policy Local: nodes without an endpoint share bytes", () => {
+    const world = new World();
+    world.put(aService("web", LOCAL), web(on("n1", "10.1.0.1")));
+    expect(textsOf(world.configs.page(N1))).toEqual(["web | 10.1.0.1:8080"]);
+    expect(textsOf(world.configs.page(N2))).toEqual(["web |"]);
+    expect(world.configs.page(N2)?.services[0]).toBe(world.configs.page(N3)?.services[0]);
+  });
+});
+
+describe("page since an ETag", () => {
+  it("changes and removals: those alone", () => {
+    const world = new World();
+    world.put(aService("web"), aService("api"), aService("old"), web(anEndpoint("10.1.0.1")));
+    const first = world.configs.page(N1);
+    expect(textsOf(first)).toEqual(["web 10.1.0.1:8080", "api", "old"]);
+    world.put(web(anEndpoint("10.1.0.1"), anEndpoint("10.1.0.2")));
+    world.delete("old");
+    const second = world.configs.page(N1, first?.etag);
+    expect(second?.isFull).toBe(false);
+    expect(textsOf(second)).toEqual(["web 10.1.0.1:8080 10.1.0.2:8080", "-old"]);
+    expect(world.configs.page(N1, second?.etag)).toBeUndefined();
+    expect(world.configs.page(N1)?.etag).toBe(second?.etag);
+  });
+
+  it("change that only other nodes see: nothing, and the ETag stays", () => {
+    const world = new World();
+    world.put(aService("web", LOCAL), web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
+    const [a, b] = [world.configs.page(N1), world.configs.page(N2)];
+    world.put(web(on("n1", "10.1.0.1"), on("n2", "10.1.0.3")));
+    expect(world.configs.page(N1, a?.etag)).toBeUndefined();
+    expect(world.configs.page(N1)?.etag).toBe(a?.etag);
+    expect(textsOf(world.configs.page(N2, b?.etag))).toEqual(["web | 10.1.0.3:8080"]);
+  });
+
+  it("endpoint of a node that goes and comes again: the node hears of both", () => {
+    const world = new World();
+    world.put(aService("web", LOCAL), web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
+    const first = world.configs.page(N1);
+    world.put(web(on("n2", "10.1.0.2")));
+    const second = world.configs.page(N1, first?.etag);
+    expect(textsOf(second)).toEqual(["web |"]);
+    world.put(web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
+    expect(textsOf(world.configs.page(N1, second?.etag))).toEqual(["web | 10.1.0.1:8080"]);
+  });
+
+  it("Service removed and made again meanwhile: as it is now", () => {
+    const world = new World();
+    world.put(aService("web"));
+    const first = world.configs.page(N1);
+    world.delete("web");
+    world.put(aService("web"));
+    expect(textsOf(world.configs.page(N1, first?.etag))).toEqual(["web"]);
+  });
+
+  it("removals more than are remembered: a full page for who missed one, changes for who did not", () => {
+    const world = new World(1);
+    world.put(...["a", "b", "c"].map((name) => aService(name)));
+    const first = world.configs.page(N1);
+    world.delete("a");
+    const second = world.configs.page(N1, first?.etag);
+    expect(textsOf(second)).toEqual(["-a"]);
+    world.delete("b");
+    expect(textsOf(world.configs.page(N1, second?.etag))).toEqual(["-b"]);
+    expect(world.configs.page(N1, first?.etag)).toMatchObject({ isFull: true, removed: [] });
+  });
+
+  it.each([
+    ["of another run", `"old-1-z1"`],
+    ["of another zone", `"run-1-z2"`],
+    ["of the future", `"run-9-z1"`],
+    ["of somebody else", `"abc"`],
+    ["that is empty", ""],
+    ["with another number's spelling", `"run-1.0-z1"`],
+  ])("ETag %s: a full page", (_, etag) => {
+    const world = new World();
+    world.put(aService("web"));
+    expect(world.configs.page(N1, etag)).toMatchObject({ etag: `"run-1-z1"`, isFull: true });
+  });
+
+  it("ETag made weak on its way: counts", () => {
+    const world = new World();
+    world.put(aService("web"));
+    expect(world.configs.page(N1, `W/"run-1-z1"`)).toBeUndefined();
+  });
+
+  it("zone with dashes in its name: counts", () => {
+    const world = new World();
+    world.put(aService("web"));
+    const node = { name: "n1", zone: "eu-west-1a" };
+    expect(world.configs.page(node, world.configs.page(node)?.etag)).toBeUndefined();
+  });
+});
+
+it("thousands of nodes come and go behind one Service: the names that are gone are forgotten, and every node is told", () => {
+  const world = new World();
+  const holding = (node: number) => web(on(`n${node}`, "10.1.0.1"));
+  world.put(aService("web", LOCAL), holding(0));
+  let etag = world.configs.page(N1)?.etag;
+  for (let node = 2; node < 300; node++) {
+    world.put(holding(node));
+    const page = world.configs.page(N1, etag);
+    if (page) expect(textsOf(page)).toEqual(["web |"]);
+    etag = page?.etag ?? etag;
+  }
+  world.put(holding(1));
+  expect(textsOf(world.configs.page(N1, etag))).toEqual(["web | 10.1.0.1:8080"]);
+});

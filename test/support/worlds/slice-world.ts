@@ -89,6 +89,12 @@ export interface Synced {
   plan: SlicePlan;
 }
 
+/** A write as the store's feed tells it. */
+export interface SliceWrite {
+  type: "put" | "gone";
+  slice: EndpointSlice;
+}
+
 export class SliceWorld {
   service = aService();
   pods: Pod[] = [];
@@ -97,25 +103,28 @@ export class SliceWorld {
   max = 100;
   #serial = 0;
 
-  /** One look at the Service. Every written slice has to pass validation. */
+  /** One look at the Service. */
   sync(triggerTime?: number): Synced {
     const plan = planSlices(this.request(triggerTime));
-    const count = { create: 0, update: 0, remove: 0 };
-    for (const { create, update, remove } of plan.families) {
-      for (const slice of create) this.create(slice);
-      for (const slice of update) this.#update(slice);
-      for (const slice of remove) this.#remove(slice);
-      count.create += create.length;
-      count.update += update.length;
-      count.remove += remove.length;
-    }
-    for (const slice of plan.remove) this.#remove(slice);
-    count.remove += plan.remove.length;
+    this.apply(plan);
+    const count = (member: "create" | "update" | "remove"): number => plan.families.reduce((sum, family) => sum + family[member].length, 0);
     return {
-      writes: `${count.create}/${count.update}/${count.remove}`,
+      writes: `${count("create")}/${count("update")}/${count("remove") + plan.remove.length}`,
       lengths: this.slices.map((slice) => endpointsOf(slice).length).sort((a, b) => b - a),
       plan,
     };
+  }
+
+  /** Makes the writes of a plan, in its order. Every written slice has to pass validation. */
+  apply(plan: SlicePlan): SliceWrite[] {
+    const made: SliceWrite[] = [];
+    for (const { create, update, remove } of plan.families) {
+      made.push(...create.map((slice): SliceWrite => ({ type: "put", slice: this.create(slice) })));
+      made.push(...update.map((slice): SliceWrite => ({ type: "put", slice: this.#update(slice) })));
+      made.push(...remove.map((slice): SliceWrite => ({ type: "gone", slice: this.#remove(slice) })));
+    }
+    made.push(...plan.remove.map((slice): SliceWrite => ({ type: "gone", slice: this.#remove(slice) })));
+    return made;
   }
 
   request(triggerTime?: number): Parameters<typeof planSlices>[0] {
@@ -133,19 +142,20 @@ export class SliceWorld {
     return stored;
   }
 
-  #update(slice: EndpointSlice): void {
+  #update(slice: EndpointSlice): EndpointSlice {
     const at = this.slices.findIndex(({ metadata }) => metadata?.name === slice.metadata?.name);
     const before = this.slices[at];
     if (!before) throw new Error("an update of a slice that is not there");
     if (before.addressType !== slice.addressType) throw new Error("an update that changes the address type");
     const { uid, generation = 0 } = before.metadata ?? {};
-    this.slices[at] = this.#stored({ ...slice, metadata: { ...slice.metadata, uid, generation: generation + 1 } });
+    return (this.slices[at] = this.#stored({ ...slice, metadata: { ...slice.metadata, uid, generation: generation + 1 } }));
   }
 
-  #remove(slice: EndpointSlice): void {
+  #remove(slice: EndpointSlice): EndpointSlice {
     const left = this.slices.filter(({ metadata }) => metadata?.name !== slice.metadata?.name);
     if (left.length === this.slices.length) throw new Error("a deletion of a slice that is not there");
     this.slices = left;
+    return slice;
   }
 
   #stored(slice: EndpointSlice): EndpointSlice {

@@ -21,7 +21,7 @@ const REPAIR_MS_MAX = 120_000;
 /** Prints what the program finds. Resolves to whether it found nothing. */
 export async function fuzz(options: FuzzOptions): Promise<boolean> {
   const { minutes, seed } = options;
-  const programs = pythonEnvironment("fuzz", join(import.meta.dirname, "requirements.txt"));
+  const programs = pythonEnvironment({ name: "fuzz", requirements: join(import.meta.dirname, "requirements.txt") });
   console.log(`Random requests for ${minutes} minutes: npm run fuzz -- --minutes ${minutes} --seed ${seed}`);
   const folder = temporaryFolder();
   const server = await startServer(join(folder, "data"));

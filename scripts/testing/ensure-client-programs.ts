@@ -23,7 +23,8 @@ export interface ClientPrograms {
 /** Builds what is missing or old; a machine that cannot build fails this step loudly. */
 export function ensureClientPrograms(): ClientPrograms {
   try {
-    const python = join(pythonEnvironment("clients/python", join(sources, "python", "requirements.txt")), "python");
+    const requirements = join(sources, "python", "requirements.txt");
+    const python = join(pythonEnvironment({ name: "clients/python", requirements }), "python");
     const env = { CLIENTS_GO_036: goProgram("0.36"), CLIENTS_GO_037: goProgram("0.37"), CLIENTS_PYTHON: python };
     return { env, counts: onePassed };
   } catch (error) {

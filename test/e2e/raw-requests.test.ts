@@ -133,7 +133,7 @@ describe("framing that the runtime refuses", () => {
 });
 
 describe("a server on loopback", () => {
-  it.each(["localhost", "LOCALHOST:1", "127.0.0.1", "10.1.2.3:80", "[::1]:8787", "my.name", "MY.NAME:443"])(
+  it.each(["localhost", "LOCALHOST:1", "127.0.0.1", "10.1.2.3:80", "[::1]:8787", "[fe80::1%25eth0]:8787", "my.name", "MY.NAME:443"])(
     "the Host %s: answered",
     async (host) => {
       expect((await ask(`GET ${SECRETS} HTTP/1.1`, `Host: ${host}`)).code).toBe(200);

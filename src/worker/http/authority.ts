@@ -4,11 +4,14 @@
  */
 import { parseAddress } from "../../core/net/address";
 
-/** `host`, `host:port`, `[v6]:port`; source of the characters: RFC 3986 §3.2.2 (reg-name). A comma joins two Host headers. */
-const AUTHORITY = /^(?:\[([0-9a-f:.]+)\]|([\w.~!$&'()*+;=%-]+))(?::\d*)?$/i;
+/**
+ * `host`, `host:port`, `[v6]:port`, `[v6%25zone]:port`; source of the characters: RFC 3986 §3.2.2 (reg-name), RFC 6874 §2 (zone). A zone is the
+ * client's own, so it is left out. A comma joins two Host headers.
+ */
+const AUTHORITY = /^(?:\[([0-9a-f:.]+)(?:%25(?:[\w.~-]|%[0-9a-f]{2})+)?\]|([\w.~!$&'()*+;=%-]+))(?::\d*)?$/i;
 const LOOPBACK = /^(?:localhost|::1|127\..*)$/;
 
-/** The host of `host:port`, in lower case and without brackets; undefined = malformed. */
+/** The host of `host:port`, in lower case, without brackets and zone; undefined = malformed. */
 export function hostOf(authority: string): string | undefined {
   const [, v6, name] = AUTHORITY.exec(authority) ?? [];
   return (v6 ?? name)?.toLowerCase().replace(/\.$/, "");

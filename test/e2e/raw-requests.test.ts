@@ -93,6 +93,14 @@ describe("the end of a connection", () => {
     },
   );
 
+  it("a client that takes gzip, with Connection: close: at once, behind the whole answer without gzip", async () => {
+    const head = ["GET /openapi/v3/api/v1 HTTP/1.1", "Host: localhost", "Accept-Encoding: gzip", "Connection: close"];
+    const text = await untilEnd(head);
+    expect(text).not.toMatch(/^Content-Encoding:/im);
+    const [announced, sent] = lengthOf(text);
+    expect(sent).toBe(announced);
+  });
+
   it("a write with Connection: close: at once, and its work goes on", async () => {
     const service = '{"metadata":{"name":"closed"},"spec":{"ports":[{"port":8080}]}}';
     const head = ["Host: localhost", "Connection: close", "Content-Type: application/json", `Content-Length: ${String(service.length)}`];

@@ -24,32 +24,52 @@ export function wantsClose({ url, headers }: Request): boolean {
   return !queryBool(parseQuery(query), "watch") && !path.includes("/watch/");
 }
 
-/** The answer in a form after which the connection closes; the answer itself where that needs more than a body of moderate length. */
+/**
+ * The answer in a form after which the connection closes; the answer itself where that needs more than a body of moderate length. It is not compressed:
+ * the runtime ends a compressed body in its own way. A body that breaks on its way breaks here, too, behind what came.
+ */
 export async function closing(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer;
-  // A compressed body would be compressed again.
-  if (response.body === null || response.headers.has("Content-Encoding")) return response;
+  if (response.body === null) return response;
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  let whole = false;
-  while (!whole && length <= CLOSING_BYTES_MAX) {
-    const { done, value } = await reader.read();
-    whole = done;
-    if (value) {
-      chunks.push(value);
-      length += value.length;
-    }
-  }
+  const { chunks, length, end } = await firstOf(reader);
+  const isWhole = end?.isWhole === true;
   const body = new ReadableStream<Uint8Array>({
-    ...(whole ? { expectedLength: length } : {}),
+    ...(isWhole ? { expectedLength: length } : {}),
     async pull(controller) {
-      const next = chunks.shift() ?? (whole ? undefined : (await reader.read()).value);
+      const next = chunks.shift() ?? (end ? undefined : (await reader.read()).value);
       if (next) controller.enqueue(next);
-      else if (whole) controller.error(new Error(CLOSING));
+      else if (end) controller.error(end.error);
       else controller.close();
     },
     cancel: (reason) => reader.cancel(reason),
   });
-  return new Response(body, response);
+  const closed = new Response(body, response);
+  if (isWhole) closed.headers.delete("Content-Encoding");
+  return closed;
+}
+
+interface First {
+  chunks: Uint8Array[];
+  /** of all chunks, in bytes */
+  length: number;
+  /** what comes behind them, where nothing more is to be read */
+  end?: { isWhole: boolean; error: unknown };
+}
+
+/** Reads to the end, to an error, or beyond CLOSING_BYTES_MAX. */
+async function firstOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<First> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    while (length <= CLOSING_BYTES_MAX) {
+      const { done, value } = await reader.read();
+      if (done) return { chunks, length, end: { isWhole: true, error: new Error(CLOSING) } };
+      chunks.push(value);
+      length += value.length;
+    }
+    return { chunks, length };
+  } catch (error) {
+    return { chunks, length, end: { isWhole: false, error } };
+  }
 }

@@ -54,12 +54,32 @@ describe("closing", () => {
     expect(await read(await closing(new Response(text)))).toEqual([text, ""]);
   });
 
-  it("an answer without a body, and a compressed one: untouched", async () => {
-    for (const answer of [
-      new Response(null, { status: 304 }),
-      new Response("abc", { headers: { "Content-Encoding": "gzip" }, encodeBody: "manual" }),
-    ]) {
-      expect(await closing(answer)).toBe(answer);
-    }
+  it("an answer without a body: untouched", async () => {
+    const answer = new Response(null, { status: 304 });
+    expect(await closing(answer)).toBe(answer);
+  });
+
+  it("an answer to be compressed: sent as it is, so that the connection can close", async () => {
+    const answer = await closing(new Response("abc", { headers: { "Content-Encoding": "gzip", Vary: "Accept-Encoding" } }));
+    expect([answer.headers.get("Content-Encoding"), answer.headers.get("Vary")]).toEqual([null, "Accept-Encoding"]);
+    expect(await read(answer)).toEqual(["abc", CLOSING]);
+  });
+
+  it("a long answer to be compressed: still compressed", async () => {
+    const answer = await closing(new Response("x".repeat(5_000_000), { headers: { "Content-Encoding": "gzip" } }));
+    expect(answer.headers.get("Content-Encoding")).toBe("gzip");
+    await answer.body?.cancel();
+  });
+
+  it.each([0, 5_000_000])("a body that breaks after %d bytes and a few: passed on up to there, and breaks", async (length) => {
+    const parts = ["x".repeat(length), "abc"].map((part) => new TextEncoder().encode(part));
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const next = parts.shift();
+        if (next) controller.enqueue(next);
+        else controller.error(new Error("the store is gone"));
+      },
+    });
+    expect(await read(await closing(new Response(stream)))).toEqual([`${"x".repeat(length)}abc`, "the store is gone"]);
   });
 });

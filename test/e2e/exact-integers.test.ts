@@ -138,10 +138,68 @@ it("backup and restore: every digit", async () => {
   expect(secondsIn((await api.get(`/clusters/restored${PODS}/saved`)).text)).toEqual([LARGE]);
 }, 60_000);
 
-it("a grace period beyond all time: the pod is marked, 292 years ahead", async () => {
-  await api.send("POST", PODS, {
-    body: pod("patient", LARGE).replace('"spec":{', `"spec":{"nodeName":"x","terminationGracePeriodSeconds":${MOST},`),
+describe("the longest grace period", () => {
+  /** A pod on a node, which stays when it is deleted. */
+  const patient = (name: string) => pod(name, LARGE).replace('"spec":{', `"spec":{"nodeName":"x","terminationGracePeriodSeconds":${MOST},`);
+  const graceIn = (text: string) => [...text.matchAll(/"deletionGracePeriodSeconds":(-?\d+)/g)].map(([, digits]) => digits);
+  const byQuery = { query: { gracePeriodSeconds: MOST } };
+  const inBody = { body: `{"gracePeriodSeconds":${MOST}}` };
+  const force = { query: { gracePeriodSeconds: "0" } };
+
+  /** Makes a namespace with a pod. Answers the path of its pods. */
+  async function namespaceWith(name: string): Promise<string> {
+    await api.must("POST", "/api/v1/namespaces", { body: { metadata: { name } } });
+    const path = `/api/v1/namespaces/${name}/pods`;
+    await api.must("POST", path, { body: patient("patient") });
+    return path;
+  }
+
+  it.each([
+    ["of the pod", {}],
+    ["of the query", byQuery],
+    ["of the options", inBody],
+  ])("a DELETE with the grace period %s, and again: the pod is marked, 292 years ahead, with every digit", async (of, sent) => {
+    const path = await namespaceWith(`grace-${of.replaceAll(" ", "-")}`);
+    for (let time = 1; time <= 2; time++) {
+      const { code, body, text } = await api.send("DELETE", `${path}/patient`, sent);
+      expect([code, body.metadata?.deletionTimestamp?.slice(0, 2), graceIn(text)]).toEqual([200, "23", [MOST]]);
+    }
+    expect(graceIn((await api.get(path)).text)).toEqual([MOST]);
+    const { body } = await api.send("GET", path, { headers: { Accept: PROTOBUF } });
+    expect(body).toMatchObject({ items: [{ metadata: { deletionGracePeriodSeconds: 9223372036854775807n } }] });
   });
-  const { code, body } = await api.send("DELETE", `${PODS}/patient`);
-  expect([code, body.metadata?.deletionTimestamp?.slice(0, 2)]).toEqual([200, "23"]);
+
+  it("a marked pod: written by PUT and PATCH, and gone when it is forced", async () => {
+    const path = `${await namespaceWith("grace-forced")}/patient`;
+    await api.must("DELETE", path);
+    const put = await api.send("PUT", path, { body: (await api.get(path)).text });
+    const patched = await api.patch(path, MERGE_PATCH, { metadata: { labels: { a: "b" } } });
+    expect([put.code, graceIn(put.text), patched.code, graceIn(patched.text)]).toEqual([200, [MOST], 200, [MOST]]);
+    const { code, text } = await api.send("DELETE", path, { query: { gracePeriodSeconds: LARGE } });
+    expect([code, graceIn(text)]).toEqual([200, [LARGE]]);
+    expect((await api.send("DELETE", path, force)).code).toBe(200);
+    expect((await api.get(path)).code).toBe(404);
+  });
+
+  it("a DELETE of the collection and an eviction: the same grace", async () => {
+    const path = await namespaceWith("grace-many");
+    await api.must("POST", path, { body: patient("evicted") });
+    const eviction = `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"evicted"},"deleteOptions":{"gracePeriodSeconds":${MOST}}}`;
+    for (let time = 1; time <= 2; time++) {
+      expect((await api.send("POST", `${path}/evicted/eviction`, { body: eviction })).code).toBe(201);
+      expect((await api.send("DELETE", path, time === 1 ? inBody : byQuery)).code).toBe(200);
+      expect(graceIn((await api.get(path)).text)).toEqual([MOST, MOST]);
+    }
+  });
+
+  it("a namespace with a marked pod: is gone once the pod is", async () => {
+    const path = await namespaceWith("grace-namespace");
+    await api.must("DELETE", `${path}/patient`);
+    await api.must("DELETE", "/api/v1/namespaces/grace-namespace");
+    const namespace = () => api.get("/api/v1/namespaces/grace-namespace");
+    await api.until(async () => (await namespace()).text.includes('"SomeResourcesRemain"'), "the pod is told");
+    expect((await namespace()).text).toContain('"ContentDeleted"');
+    await api.must("DELETE", `${path}/patient`, force);
+    await api.until(async () => (await namespace()).code === 404, "the namespace is gone");
+  }, 90_000);
 });

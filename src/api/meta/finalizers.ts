@@ -5,6 +5,7 @@
  *   finalizers, a kind's own hold, or grace  -> mark: deletionTimestamp is set, the object stays
  *   already marked, nothing new              -> keep
  */
+import { type Int64, nearestInt64 } from "../../core/base/exact-json";
 import type { ObjectMeta } from "./kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "./object-meta";
 import { parseTime, rfc3339Seconds } from "./time";
@@ -14,7 +15,7 @@ export type PropagationPolicy = "" | "Background" | "Foreground" | "Orphan";
 export interface DeletionRequest {
   propagationPolicy: PropagationPolicy;
   /** seconds that the kind grants (0 for all but pods) */
-  graceSeconds: number;
+  graceSeconds: Int64;
   /** something besides metadata.finalizers keeps the object (a namespace's spec.finalizers) */
   held: boolean;
   /** milliseconds since the epoch */
@@ -25,7 +26,7 @@ export interface DeletionRequest {
 export interface DeletionMark {
   finalizers: string[];
   deletionTimestamp: string;
-  deletionGracePeriodSeconds: number;
+  deletionGracePeriodSeconds: Int64;
   generation: number | undefined;
 }
 
@@ -43,8 +44,12 @@ function finalizersForPolicy(finalizers: readonly string[], policy: PropagationP
 /** The longest time that Go's durations hold, 2^63 ns: 292 years. */
 const GRACE_SECONDS_MAX = 9_223_372_036;
 
-function graceMs(seconds: number): number {
-  return Math.min(seconds, GRACE_SECONDS_MAX) * 1000;
+function graceMs(seconds: Int64): number {
+  return Math.min(Number(seconds), GRACE_SECONDS_MAX) * 1000;
+}
+
+function shorter(one: Int64, other: Int64): Int64 {
+  return one < other ? one : other;
 }
 
 /** Decides what DELETE does to the object; changes nothing. */
@@ -53,8 +58,8 @@ export function planDeletion(metadata: ObjectMeta, request: DeletionRequest): De
   const finalizers = finalizersForPolicy(existing, request.propagationPolicy);
   const markedAt = parseTime(metadata.deletionTimestamp);
   const graceBefore = metadata.deletionGracePeriodSeconds ?? 0;
-  // a later DELETE may only shorten the grace
-  const grace = markedAt === undefined ? request.graceSeconds : Math.min(graceBefore, request.graceSeconds);
+  // A later DELETE may only shorten the grace. Earlier code stored one that it had rounded to beyond 64 bits: each DELETE mends it.
+  const grace = markedAt === undefined ? request.graceSeconds : shorter(nearestInt64(graceBefore), request.graceSeconds);
   if (finalizers.length === 0 && !request.held && grace === 0) return { action: "remove" };
   const known = new Set(existing);
   const sameFinalizers = finalizers.length === existing.length && finalizers.every((finalizer) => known.has(finalizer));

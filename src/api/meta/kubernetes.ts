@@ -27,8 +27,17 @@ import type {
   V1ServicePort,
 } from "@kubernetes/client-node";
 
-/** A client type with every Date replaced by its RFC 3339 text. */
-export type Wire<T> = T extends Date ? string : T extends (infer U)[] ? Wire<U>[] : T extends object ? { [K in keyof T]: Wire<T[K]> } : T;
+/** Integers of 64 bits that clients choose and the server's rules read. */
+type Int64Member = "gracePeriodSeconds" | "deletionGracePeriodSeconds" | "terminationGracePeriodSeconds" | "activeDeadlineSeconds";
+
+/** A client type with every Date replaced by its RFC 3339 text, and with the bigints that an Int64Member may be. */
+export type Wire<T> = T extends Date
+  ? string
+  : T extends (infer U)[]
+    ? Wire<U>[]
+    : T extends object
+      ? { [K in keyof T]: K extends Int64Member ? T[K] | bigint : Wire<T[K]> }
+      : T;
 
 export type ObjectMeta = Wire<V1ObjectMeta>;
 export type OwnerReference = Wire<V1OwnerReference>;

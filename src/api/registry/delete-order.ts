@@ -1,4 +1,5 @@
 /** A DELETE of one stored object: the rules of its kind around the plan of meta/finalizers.ts. */
+import type { Int64 } from "../../core/base/exact-json";
 import { applyDeletionMark, isDeletionComplete, planDeletion } from "../meta/finalizers";
 import type { PropagationPolicy } from "../meta/finalizers";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
@@ -11,7 +12,7 @@ export interface DeleteInput {
   preconditions: { uid?: string; resourceVersion?: string };
   propagationPolicy: PropagationPolicy;
   /** undefined = the kind's default; negative counts as 1 */
-  gracePeriodSeconds: number | undefined;
+  gracePeriodSeconds: Int64 | undefined;
   /** milliseconds since the epoch */
   now: number;
 }

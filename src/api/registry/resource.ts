@@ -2,6 +2,7 @@
  * What a served resource is. Routes, discovery, OpenAPI, stores, tables and selectors read one ResourceDefinition for each resource.
  * A new resource is one entry in `all.ts` and its strategy.
  */
+import type { Int64 } from "../../core/base/exact-json";
 import type { FieldError } from "../meta/field-errors";
 import type { DeleteOptions, KubeObject } from "../meta/kubernetes";
 import type { MessageSchema } from "../schema/types";
@@ -68,7 +69,7 @@ export interface DeletionRules<T extends KubeObject> {
   /** why this object may never be deleted (text of the 403), undefined = it may */
   refuse?(object: T): string | undefined;
   /** seconds that the object stays after DELETE; absent = 0. `requested` undefined = the client named none */
-  graceSeconds?(object: T, requested: number | undefined): number;
+  graceSeconds?(object: T, requested: Int64 | undefined): Int64;
   /** marks an object whose deletion has begun */
   mark?(object: T): void;
   /** whether something besides metadata.finalizers holds the object */

@@ -2,6 +2,7 @@
  * The protobuf wire format, written from its end to its beginning, as Go's encoder writes it. When the tag of a message is due, its length is
  * known: nothing is measured before and nothing is moved. So callers write the last field first, and each value before its tag.
  */
+import { type Int64, nearestInt64 } from "../../core/base/exact-json";
 
 /** The first buffer: most objects fit. */
 const FIRST_BYTES = 4 * 1024;
@@ -22,9 +23,11 @@ export class WireWriter {
     return this.bytes.length - this.at;
   }
 
-  /** Integers of 64 bits; a negative one is sign-extended: ten bytes. Also tags: number * 8 + wire type. */
-  varint(value: number | bigint): void {
-    if (typeof value === "bigint") return this.wide(value);
+  /**
+   * Integers of 64 bits; a negative one is sign-extended: ten bytes. One beyond 64 bits becomes the nearest. Also tags: number * 8 + wire type.
+   */
+  varint(value: Int64): void {
+    if (typeof value === "bigint") return this.wide(BigInt(nearestInt64(value)));
     if (value >= 0 && value < 0x80) {
       if (this.at === 0) this.grow(1);
       this.bytes[--this.at] = value;

@@ -1,4 +1,5 @@
 /** How a CollectionRequest travels in the `fetch` of a store: headers are Latin-1, so it is URI-encoded JSON. */
+import { parseJson } from "../../core/base/exact-json";
 import type { CollectionRequest } from "../rpc/store";
 
 export const COLLECTION_HEADER = "x-servicenet-collection";
@@ -15,5 +16,5 @@ export function encodeCollection(request: CollectionRequest): string {
 
 /** The request that `encodeCollection` made. */
 export function decodeCollection(header: string): CollectionRequest {
-  return JSON.parse(decodeURIComponent(header)) as CollectionRequest;
+  return parseJson(decodeURIComponent(header)) as CollectionRequest;
 }

@@ -9,6 +9,10 @@ interface ExactJson {
   rawJSON?(text: string): unknown;
 }
 
+/** An integer of 64 bits as `parseJson` reads it: a bigint beyond 2^53. The two compare with `<`; arithmetic needs `Number(…)` first. */
+export type Int64 = number | bigint;
+
+const INT64_MAX = 2n ** 63n - 1n;
 /** Digits beyond which no integer is read exactly: they cost more than they say. */
 const DIGITS_MAX = 400;
 /** 2^53 has 16 digits. */
@@ -36,8 +40,14 @@ function integerOf(source: string, rounded: number): number | bigint {
 }
 
 /** Whether a value is an integer of 64 bits that is exact. */
-export function isInt64(value: unknown): value is number | bigint {
+export function isInt64(value: unknown): value is Int64 {
   return typeof value === "bigint" ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value);
+}
+
+/** The integer of 64 bits that is nearest to the value. */
+export function nearestInt64(value: Int64): Int64 {
+  if (typeof value === "number" || isInt64(value)) return value;
+  return value > 0n ? INT64_MAX : -INT64_MAX - 1n;
 }
 
 Object.defineProperty(BigInt.prototype, "toJSON", {

@@ -1,4 +1,5 @@
 /** From an object of a backup to the requests that make the same object in another cluster. Pure. */
+import { nearestInt64 } from "../../core/base/exact-json";
 import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/meta/kubernetes";
 import type { BackupType } from "./format";
@@ -106,7 +107,7 @@ export function deletionOf({ metadata = {} }: KubeObject): object | undefined {
     kind: "DeleteOptions",
     apiVersion: "v1",
     propagationPolicy: policy ?? "Background",
-    ...(seconds === undefined ? {} : { gracePeriodSeconds: seconds }),
+    ...(seconds === undefined ? {} : { gracePeriodSeconds: nearestInt64(seconds) }),
   };
 }
 

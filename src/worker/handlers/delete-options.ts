@@ -41,10 +41,10 @@ function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest
   return ok(rawDeleteOptions(decoded.value.value as DeleteOptions));
 }
 
-/** The options of a decoded document. Grace beyond 2^53 seconds is rounded, as in a query. */
+/** The options of a decoded document. */
 export function rawDeleteOptions(options: DeleteOptions): RawDeleteOptions {
   const raw: RawDeleteOptions = {};
-  if (isGiven(options.gracePeriodSeconds)) raw.gracePeriodSeconds = Number(options.gracePeriodSeconds);
+  if (isGiven(options.gracePeriodSeconds)) raw.gracePeriodSeconds = options.gracePeriodSeconds;
   if (isGiven(options.propagationPolicy)) raw.propagationPolicy = options.propagationPolicy;
   if (isGiven(options.orphanDependents)) raw.orphanDependents = options.orphanDependents;
   if (isGiven(options.dryRun)) raw.dryRun = options.dryRun;

@@ -1,5 +1,6 @@
 /** Values of a query. Source: apimachinery pkg/conversion/queryparams and pkg/runtime/conversion.go. */
 import { badRequest, type Status } from "../../api/meta/status";
+import { type Int64, isInt64 } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { parseDuration } from "./duration";
 
@@ -9,22 +10,25 @@ export function queryBool(query: URLSearchParams, name: string): boolean {
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
-const INT64_MAX = 2n ** 63n - 1n;
 /** Digits and sign; longer texts cost more than they say, leading zeros aside. */
 const INT64_TEXT_MAX = 64;
 
-/** A query integer of 64 bits; absent or empty = 0. Beyond 2^53 it is rounded: only its size matters there. The error is Go's. */
+/** As `queryInt64`, but rounded beyond 2^53: for integers whose size is all that matters. */
 export function queryInt(query: URLSearchParams, name: string): Result<number, Status> {
+  const exact = queryInt64(query, name);
+  return exact.ok ? ok(Number(exact.value)) : exact;
+}
+
+/** A query integer of 64 bits; absent or empty = 0. The error is Go's. */
+export function queryInt64(query: URLSearchParams, name: string): Result<Int64, Status> {
   const text = query.get(name) ?? "";
   if (text === "") return ok(0);
   if (!/^[-+]?\d+$/.test(text)) return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`));
   const value = Number(text);
   if (Number.isSafeInteger(value)) return ok(value);
   const exact = text.length > INT64_TEXT_MAX ? undefined : BigInt(text.replace("+", ""));
-  if (exact === undefined || exact > INT64_MAX || exact < -INT64_MAX - 1n) {
-    return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`));
-  }
-  return ok(value);
+  if (!isInt64(exact)) return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`));
+  return ok(exact);
 }
 
 /** The `timeout` parameter that --request-timeout adds: its milliseconds, 0 when absent. Source: filters/request_deadline.go. */

@@ -2,13 +2,14 @@
 import { type FieldError, invalidValue, notSupported } from "../../api/meta/field-errors";
 import type { Status } from "../../api/meta/status";
 import type { DeleteOptionsRequest, Preconditions } from "../../api/rpc/store";
+import type { Int64 } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { dryRunErrors, invalidOptions } from "./invalid-options";
-import { queryBool, queryInt } from "./query";
+import { queryBool, queryInt64 } from "./query";
 
 /** DeleteOptions before validation, from a body or from the query. Absent members are undefined. */
 export interface RawDeleteOptions {
-  gracePeriodSeconds?: number;
+  gracePeriodSeconds?: Int64;
   propagationPolicy?: string;
   orphanDependents?: boolean;
   dryRun?: readonly string[];
@@ -19,7 +20,7 @@ export interface RawDeleteOptions {
 export function queryDeleteOptions(query: URLSearchParams): Result<RawDeleteOptions, Status> {
   const raw: RawDeleteOptions = {};
   if (query.has("gracePeriodSeconds")) {
-    const seconds = queryInt(query, "gracePeriodSeconds");
+    const seconds = queryInt64(query, "gracePeriodSeconds");
     if (!seconds.ok) return seconds;
     raw.gracePeriodSeconds = seconds.value;
   }

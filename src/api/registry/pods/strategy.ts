@@ -1,4 +1,5 @@
 /** Pods: the parts of upstream pkg/registry/core/pod and ValidatePod that a Service network without kubelets needs. */
+import type { Int64 } from "../../../core/base/exact-json";
 import { semanticEqual } from "../../meta/equality";
 import { forbiddenField, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
@@ -47,10 +48,9 @@ function validateUpdate({ after, before }: Change<Pod>): FieldError[] {
 }
 
 /** Pods that no node runs, or that have ended, go at once. */
-function graceSeconds(pod: Pod, requested: number | undefined): number {
+function graceSeconds(pod: Pod, requested: Int64 | undefined): Int64 {
   if (!pod.spec?.nodeName || FINISHED.includes(pod.status?.phase ?? "")) return 0;
-  // Beyond 2^53 it is rounded: only its size matters then.
-  const grace = Number(requested ?? pod.spec.terminationGracePeriodSeconds ?? 30);
+  const grace = requested ?? pod.spec.terminationGracePeriodSeconds ?? 30;
   return grace < 0 ? 1 : grace;
 }
 

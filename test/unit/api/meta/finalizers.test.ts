@@ -1,16 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { applyDeletionMark, isDeletionComplete, planDeletion } from "../../../../src/api/meta/finalizers";
 import type { DeletionPlan, DeletionRequest } from "../../../../src/api/meta/finalizers";
+import type { Int64 } from "../../../../src/core/base/exact-json";
 import type { ObjectMeta } from "../../../../src/api/meta/kubernetes";
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
 const NOW = "2026-01-01T12:00:00Z";
+const MOST = 9223372036854775807n;
+/** As late as Go's durations reach. */
+const LATEST = "2318-04-13T11:47:16Z";
 
 function plan(metadata: ObjectMeta, request: Partial<DeletionRequest> = {}): DeletionPlan {
   return planDeletion(Object.freeze(metadata), { propagationPolicy: "", graceSeconds: 0, held: false, now, ...request });
 }
 
-function mark(finalizers: string[], deletionTimestamp = NOW, deletionGracePeriodSeconds = 0, generation?: number): DeletionPlan {
+function mark(finalizers: string[], deletionTimestamp = NOW, deletionGracePeriodSeconds: Int64 = 0, generation?: number): DeletionPlan {
   return { action: "mark", mark: { finalizers, deletionTimestamp, deletionGracePeriodSeconds, generation } };
 }
 
@@ -68,13 +72,37 @@ describe("planDeletion", () => {
       name: "grace beyond what Go's durations hold",
       given: {},
       request: { graceSeconds: 2 ** 53 },
-      want: mark([], "2318-04-13T11:47:16Z", 2 ** 53),
+      want: mark([], LATEST, 2 ** 53),
     },
     {
       name: "a shorter grace after one beyond what Go's durations hold",
-      given: { deletionTimestamp: "2318-04-13T11:47:16Z", deletionGracePeriodSeconds: 2 ** 53 },
+      given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: 2 ** 53 },
       request: { graceSeconds: 5 },
       want: mark([], "2026-01-01T12:00:05Z", 5),
+    },
+    { name: "the longest grace", given: {}, request: { graceSeconds: MOST }, want: mark([], LATEST, MOST) },
+    {
+      name: "the longest grace again",
+      given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: MOST },
+      request: { graceSeconds: MOST },
+      want: { action: "keep" },
+    },
+    {
+      name: "a shorter grace after the longest",
+      given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: MOST },
+      request: { graceSeconds: 5 },
+      want: mark([], "2026-01-01T12:00:05Z", 5),
+    },
+    {
+      name: "grace 0 after the longest",
+      given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: MOST },
+      want: { action: "remove" },
+    },
+    {
+      name: "any grace after a stored one beyond 64 bits",
+      given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: 9223372036854776000n },
+      request: { graceSeconds: MOST },
+      want: mark([], LATEST, MOST),
     },
     {
       name: "grace 0",

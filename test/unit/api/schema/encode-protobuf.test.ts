@@ -3,6 +3,7 @@ import { decodeBase64 } from "../../../../src/core/base/base64";
 import { LeaseSchema } from "../../../../src/api/schema/coordination";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
 import { decodeJson } from "../../../../src/api/schema/decode-json";
+import type { Int64 } from "../../../../src/core/base/exact-json";
 import { decodeProtobuf } from "../../../../src/api/schema/decode-protobuf";
 import {
   encodeListHead,
@@ -85,7 +86,12 @@ describe("encodeProtobuf: texts and numbers", () => {
     expect(annotated("a\ud800")).toBe("a\ufffd");
   });
 
-  it.each<number | bigint>([
+  const generationOf = (sent: Int64) => {
+    const result = decodeProtobuf(encodeProtobuf({ metadata: { generation: sent } }, ServiceSchema, SERVICE), ServiceSchema);
+    return result.ok && (result.value.value as { metadata: { generation?: Int64 } }).metadata.generation;
+  };
+
+  it.each<Int64>([
     0,
     1,
     127,
@@ -106,10 +112,12 @@ describe("encodeProtobuf: texts and numbers", () => {
     -(2n ** 53n) - 1n,
     -(2n ** 63n),
   ])("%d: comes back", (generation) => {
-    const result = decodeProtobuf(encodeProtobuf({ metadata: { generation } }, ServiceSchema, SERVICE), ServiceSchema);
-    expect(result.ok && (result.value.value as { metadata: { generation?: number | bigint } }).metadata.generation).toBe(
-      generation || undefined,
-    );
+    expect(generationOf(generation)).toBe(generation || undefined);
+  });
+
+  it("an integer beyond 64 bits, which no client can store: the nearest", () => {
+    expect(generationOf(9223372036854776000n)).toBe(2n ** 63n - 1n);
+    expect(generationOf(-9223372036854776000n)).toBe(-(2n ** 63n));
   });
 
   it("null: as if it were absent", () => {

@@ -195,6 +195,11 @@ it.each([
     { deletionTimestamp: "t", deletionGracePeriodSeconds: 30 },
     { propagationPolicy: "Background", gracePeriodSeconds: 30 },
   ],
+  [
+    "with a grace period that was rounded to beyond 64 bits",
+    { deletionTimestamp: "t", deletionGracePeriodSeconds: 9223372036854776000n },
+    { propagationPolicy: "Background", gracePeriodSeconds: 9223372036854775807n },
+  ],
 ])("deleted again: %s", (_, metadata, options) => {
   expect(deletionOf(object(metadata))).toEqual(options && { kind: "DeleteOptions", apiVersion: "v1", ...options });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Int64 } from "../../../../src/core/base/exact-json";
 import { queryDeleteOptions, validateDeleteOptions } from "../../../../src/worker/http/raw-delete-options";
 
 describe("validateDeleteOptions", () => {
@@ -33,5 +34,13 @@ describe("validateDeleteOptions", () => {
   it("options of a query: read with their types", () => {
     const query = new URLSearchParams("gracePeriodSeconds=3&propagationPolicy=Orphan&dryRun=All");
     expect(queryDeleteOptions(query)).toEqual({ ok: true, value: { gracePeriodSeconds: 3, propagationPolicy: "Orphan", dryRun: ["All"] } });
+  });
+
+  it.each<[string, Int64]>([
+    ["9007199254740991", 9007199254740991],
+    ["9007199254740993", 9007199254740993n],
+    ["+9223372036854775807", 9223372036854775807n],
+  ])("grace period %s of a query: exact", (text, gracePeriodSeconds) => {
+    expect(queryDeleteOptions(new URLSearchParams({ gracePeriodSeconds: text }))).toEqual({ ok: true, value: { gracePeriodSeconds } });
   });
 });

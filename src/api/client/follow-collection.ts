@@ -4,8 +4,10 @@
  *
  * - A watch that ends, breaks or is refused for a while (429, 5xx) goes on from the last revision.
  * - Where history is gone (410), and after every other error, the follower lists anew.
+ * - When the snapshot of a list in pages is gone (410), one page has all.
  * - It rests longer after each error, until the server sends something.
  */
+import { parseJson } from "../../core/base/exact-json";
 import type { Clock, Random } from "../../core/base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { type Body, linesOf } from "./body-lines";
@@ -40,7 +42,7 @@ export interface FollowCollectionOptions<T extends KubeObject> {
   readonly pageSize?: number;
   /** The next step is read after this one is done. When it fails, the error is reported and the follower lists anew. */
   onStep(step: FollowStep<T>): void | Promise<void>;
-  /** Called when the API server refuses or cannot be reached. The follower tries again. */
+  /** Called when the API server refuses or cannot be reached, but not when history is gone (410). The follower tries again. */
   onError?(error: Error): void;
   /** Called when the server does not serve the collection. Answers the ms until it is asked again; undefined = an error as every other. */
   onNotServed?(): Promise<number | undefined>;
@@ -60,7 +62,10 @@ interface WatchEvent<T> {
   readonly object: T & { readonly code?: number; readonly message?: string };
 }
 
-/** The history that a request asks for is gone, or the collection is: the follower lists anew. */
+/**
+ * The history that a watch asks for is gone, or the collection is: the follower lists anew. This is no error to report: a server keeps only so much
+ * history, and the list misses nothing. If the list is refused, that is reported.
+ */
 class Expired extends Error {}
 
 /** The watch is lost, its revision is not. */
@@ -116,25 +121,32 @@ class CollectionFollower<T extends KubeObject> {
 
   /** Answers the ms until the next list when the collection is not served. */
   async #list(): Promise<number | undefined> {
-    const objects: T[] = [];
-    let resourceVersion: string | undefined;
+    let { pageSize } = this.#options;
+    let objects: T[] = [];
+    let resourceVersion = "";
     let next: string | undefined;
     do {
-      const answer = await this.#get(this.#listPath(next));
+      const answer = await this.#get(this.#listPath(pageSize, next));
       const text = await answer.text();
-      if (answer.status === 410) throw new Expired();
+      if (answer.status === 410 && next && pageSize !== undefined) {
+        // The snapshot of the pages is gone, and pages of a busy collection would lose the next one too. One page has all, as in client-go's pager.
+        objects = [];
+        resourceVersion = "";
+        next = pageSize = undefined;
+        continue;
+      }
       const againMs = answer.status === 404 ? await this.#options.onNotServed?.() : undefined;
       if (againMs !== undefined) {
         this.#pause.reset();
         return againMs;
       }
       if (answer.status !== 200) throw refusal(answer.status, text);
-      const page = JSON.parse(text) as CollectionPage<T>;
+      const page = parseJson(text) as CollectionPage<T>;
       for (const object of page.items ?? []) objects.push(object);
       // Later pages may be newer. A watch from the first one misses nothing.
-      resourceVersion ??= page.metadata.resourceVersion;
-      next = page.metadata.continue;
-    } while (next);
+      if (resourceVersion === "") ({ resourceVersion } = page.metadata);
+      next = page.metadata.continue ?? "";
+    } while (next !== "");
     await this.#hand({ kind: "list", objects, resourceVersion });
     return undefined;
   }
@@ -162,7 +174,7 @@ class CollectionFollower<T extends KubeObject> {
     }
     const begun = this.#options.clock.now();
     for await (const lines of watchedLines(answer.body)) {
-      await this.#take(lines.map((line) => JSON.parse(line) as WatchEvent<T>));
+      await this.#take(lines.map((line) => parseJson(line) as WatchEvent<T>));
       this.#pause.reset();
       if (this.#watchSeconds < seconds) break;
     }
@@ -200,8 +212,7 @@ class CollectionFollower<T extends KubeObject> {
     return this.#options.watchSeconds?.() ?? WATCH_SECONDS;
   }
 
-  #listPath(next: string | undefined): string {
-    const { pageSize } = this.#options;
+  #listPath(pageSize: number | undefined, next: string | undefined): string {
     return this.#path([
       ...(pageSize === undefined ? [] : [`limit=${pageSize}`]),
       ...(next ? [`continue=${encodeURIComponent(next)}`] : []),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FetchLike } from "../../../../src/api/client/fetch-like";
 import { followCollection, type FollowCollectionOptions, type FollowStep } from "../../../../src/api/client/follow-collection";
-import type { ConfigMap } from "../../../../src/api/meta/kubernetes";
+import type { ConfigMap, Pod } from "../../../../src/api/meta/kubernetes";
 
 const PATH = "/api/v1/configmaps";
 
@@ -145,11 +145,52 @@ describe("followCollection", () => {
     stop();
   });
 
-  it("page whose snapshot is gone: the list begins again, without an error", async () => {
+  it("page whose snapshot is gone: one page has all at once, without an error or a rest", async () => {
     const server = new ScriptedServer([{ names: ["a"], next: "old" }, { status: 410 }, { names: ["b"], revision: 7 }], [{}]);
-    const { steps, errors, stop } = follow(server, { pageSize: 1 });
-    await expect.poll(() => steps).toEqual(["=b@7"]);
-    expect(errors).toEqual([]);
+    const { steps, errors, pauses, stop } = follow(server, { pageSize: 1 });
+    await expect.poll(() => server.watchRevisions).toEqual(["7"]);
+    expect(server.listPaths).toEqual([`${PATH}?limit=1`, `${PATH}?limit=1&continue=old`, PATH]);
+    expect(steps).toEqual(["=b@7"]);
+    expect([errors, pauses]).toEqual([[], []]);
+    stop();
+  });
+
+  it("list after one whose snapshot was gone: in pages again", async () => {
+    const lists = [{ next: "old" }, { status: 410 }, { revision: 7 }, { revision: 8 }];
+    const server = new ScriptedServer(lists, [{ status: 410 }, {}]);
+    const { steps, stop } = follow(server, { pageSize: 1 });
+    await expect.poll(() => steps).toEqual(["=@7", "=@8"]);
+    expect(server.listPaths.at(-1)).toBe(`${PATH}?limit=1`);
+    stop();
+  });
+
+  it.each<[string, List[]]>([
+    ["first page", [{ status: 410 }, {}]],
+    ["list in one page", [{ next: "old" }, { status: 410 }, { status: 410 }, {}]],
+    ["list that the server pages unasked", [{ next: "old" }, { status: 410 }, { next: "old" }, { status: 410 }, {}]],
+  ])("answer 410 to a %s: reported, and the follower lists anew after a rest", async (_, lists) => {
+    const server = new ScriptedServer(lists, [{}]);
+    const { steps, errors, pauses, stop } = follow(server, { pageSize: 1 });
+    await expect.poll(() => steps).toEqual(["=@1"]);
+    expect([errors, pauses]).toEqual([[expect.stringContaining("the API server answers 410")], [500]]);
+    stop();
+  });
+
+  it("integers beyond 2^53 in lists and events: exact", async () => {
+    const pod = '{"metadata":{"name":"a"},"spec":{"terminationGracePeriodSeconds":9007199254740993}}';
+    const page = { status: 200, text: () => Promise.resolve(`{"metadata":{"resourceVersion":"1"},"items":[${pod}]}`), body: null };
+    const server = new ScriptedServer([], [{ pieces: [`{"type":"ADDED","object":${pod}}\n`] }]);
+    const seen: unknown[] = [];
+    const stop = followCollection<Pod>({
+      fetch: (path, init) => (path.includes("watch=true") ? server.fetch(path, init) : Promise.resolve(page)),
+      clock: { now: () => 0, after: () => () => undefined },
+      path: PATH,
+      onStep(step) {
+        const objects = step.kind === "list" ? step.objects : step.changes.map(({ object: changed }) => changed);
+        for (const { spec } of objects) seen.push(spec?.terminationGracePeriodSeconds);
+      },
+    });
+    await expect.poll(() => seen).toEqual([9007199254740993n, 9007199254740993n]);
     stop();
   });
 

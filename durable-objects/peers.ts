@@ -14,7 +14,6 @@ import type { ListedNodePorts, RepairedNodePorts } from "../src/addresses/rpc/no
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
 import { parseStoreName, storeName } from "../src/api/store/list-copy";
-import type { NamespaceContent } from "../src/controllers/namespaces/namespace-deletion";
 import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { ControllerName } from "./controllers";
 import type { Env } from "./env";
@@ -68,20 +67,6 @@ export function allStores(
   cluster: string,
 ): { definition: ResourceDefinition; store(): Remote<StoreRpc & MaintainedStore & LinkedStore> }[] {
   return storedDefinitions.map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
-}
-
-/** Every store of namespaced objects as the end of a namespace calls it. */
-export function namespaceContent(env: Env, cluster: string): NamespaceContent[] {
-  return allStores(env, cluster).flatMap(({ definition: { group, namespaced, resource }, store }) =>
-    namespaced
-      ? {
-          group,
-          resource,
-          close: (name, uid) => store().closeNamespace(name, uid),
-          empty: (name, uid) => store().emptyNamespace(name, uid),
-        }
-      : [],
-  );
 }
 
 export function servicesStore(

@@ -8,7 +8,7 @@ import type { Wipeable } from "../src/tenancy/rpc";
 import { collectionResponse } from "./collection-response";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
-import { controller, namespaceContent } from "./peers";
+import { allStores, controller } from "./peers";
 import { shellOf, STORE_METHODS } from "./shell";
 import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
@@ -26,7 +26,7 @@ export class ResourceStore
     const peers: PlainStorePeers = {
       ...setting.peers,
       followers: () => followers.filter((name) => switches.isOn(name)).map((name) => controller(env, cluster, name)),
-      content: () => namespaceContent(env, cluster),
+      stores: () => allStores(env, cluster),
       endsNamespaces: () => switches.isOn("namespaces"),
     };
     super(ctx, env, new PlainStore({ ...setting, peers, isFollowed: followers.length > 0 }));

@@ -1,16 +1,16 @@
 /** The controller "namespaces": empties and ends the namespaces that are being deleted. */
 import type { Clock } from "../core/base/ports";
 import type { Namespace } from "../api/meta/kubernetes";
-import type { ResourceDefinition } from "../api/registry/resource";
-import type { CollectionRequest, MaintainedStore, StoreRpc } from "../api/rpc/store";
+import type { CollectionRequest, StoreRpc } from "../api/rpc/store";
 import { Controller, type ControllerPorts } from "./controller";
 import type { ControllerEntry } from "./controller-table";
+import type { ContentStore } from "./namespaces/namespace-content";
 import { namespaceDeletionPass } from "./namespaces/namespace-deletion-pass";
 
 /** Objects of the cluster; each function makes a stub for one call. */
 export interface NamespacesPeers {
   /** every store of the cluster */
-  stores(): readonly { definition: ResourceDefinition; store(): Pick<MaintainedStore, "closeNamespace" | "emptyNamespace"> }[];
+  stores(): readonly ContentStore[];
   namespaces(): Pick<StoreRpc, "get" | "write">;
   /** a list of the namespaces store; rejects when the store refuses it */
   listNamespaces(request: CollectionRequest): Promise<{ items?: Namespace[] }>;
@@ -26,12 +26,10 @@ export const namespacesController: ControllerEntry<NamespacesSetting, Controller
   upstream: "namespace-controller",
   make(setting) {
     const { clock, recorder, peers } = setting;
-    const namespaced = peers.stores().filter(({ definition }) => definition.namespaced);
-    const content = namespaced.map(({ definition: { group, resource }, store }) => ({ group, resource, store }));
     const pass = namespaceDeletionPass({
       clock,
       recorder,
-      content,
+      stores: peers.stores(),
       namespaces: () => peers.namespaces(),
       list: (request) => peers.listNamespaces(request),
     });

@@ -10,6 +10,7 @@ import type { StoreExtension } from "../api/store/extension";
 import { namespaceRange } from "../api/store/keys";
 import { isExpired } from "./event-expiry";
 import { closingNamespaces } from "./namespaces/namespace-closing";
+import { type ContentStore, namespaceContent } from "./namespaces/namespace-content";
 import {
   closeEverywhere,
   emptyEverywhere,
@@ -23,8 +24,8 @@ import { fencingNamespaces } from "./namespaces/namespace-fence";
 export interface PlainStorePeers extends StorePeers {
   /** the controllers that want to hear of every change of the resource and are switched on */
   followers(): readonly ControllerRpc[];
-  /** every store of namespaced objects */
-  content(): readonly NamespaceContent[];
+  /** every store of the cluster */
+  stores(): readonly ContentStore[];
   /** whether the cluster's own controller empties and ends namespaces */
   endsNamespaces(): boolean;
 }
@@ -49,13 +50,14 @@ export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fe
   }
 }
 
-function extensionOf({ clock, definition, isFollowed, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
+function extensionOf({ clock, recorder, definition, isFollowed, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
   const followed = isFollowed ? poking(peers) : undefined;
   if (definition.resource !== "namespaces") return followed;
-  const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(peers.content(), namespace);
-  const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(peers.content(), namespace);
+  const content = (): NamespaceContent[] => namespaceContent(clock, peers.stores());
+  const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(content(), namespace);
+  const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(content(), namespace);
   const closing = closingNamespaces({ clock, close }, followed);
-  return fencingNamespaces({ clock, isNeeded: () => !peers.endsNamespaces(), fence }, closing);
+  return fencingNamespaces({ clock, recorder, mustBeEmpty: () => !peers.endsNamespaces(), fence }, closing);
 }
 
 /** Pokes the followers after every turn that changed a stored object; a lost poke is made up for by cron. */

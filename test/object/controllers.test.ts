@@ -147,6 +147,30 @@ describe("with the namespace controller off", () => {
     await cluster.lease("ns", "of-the-successor");
   });
 
+  it("on again, and somebody finalizes before it wakes: no store takes anything, and a successor can be deleted", async () => {
+    const cluster = new Cluster();
+    await cluster.run(OFF.namespaces);
+    await cluster.must("POST", "/api/v1/namespaces", { metadata: { name: "ns" } });
+    await cluster.lease("ns", "held", { finalizers: ["example.com/x"] });
+    const late = [ResourceStore, ServicesStore].map(({ prototype }) =>
+      vi.spyOn(prototype, "closeNamespace").mockRejectedValue(new Error("late")),
+    );
+    await cluster.must("DELETE", "/api/v1/namespaces/ns");
+    // The controller is on, and cannot close anything either.
+    await cluster.run(null);
+    expect(await cluster.finalize()).toMatchObject({ code: 503, body: { message: expect.stringContaining("late") as string } });
+    for (const spy of late) spy.mockRestore();
+    expect(await cluster.finalize()).toMatchObject({ code: 200 });
+    expect(await cluster.namespace()).toBeUndefined();
+    expect(await cluster.send("POST", `${LEASES}/ns/leases`, { metadata: { name: "x" }, spec: {} })).toMatchObject({ code: 404 });
+    await cluster.must("POST", "/api/v1/namespaces", { metadata: { name: "ns" } });
+    await cluster.lease("ns", "of-the-successor");
+    const held = await cluster.find<Lease>(`${LEASES}/ns/leases/held`);
+    await cluster.must("PUT", `${LEASES}/ns/leases/held`, { ...held, metadata: { ...held?.metadata, finalizers: [] } });
+    await cluster.must("DELETE", "/api/v1/namespaces/ns");
+    await vi.waitFor(async () => expect(await cluster.namespace()).toBeUndefined(), PATIENCE);
+  });
+
   it("a create between the deletion and the finalize: 403 in every store; an object behind a finalizer: the namespace stays with it", async () => {
     const cluster = new Cluster();
     await cluster.run(OFF.namespaces);

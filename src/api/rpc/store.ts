@@ -43,7 +43,8 @@ export interface DeleteOptionsRequest {
 export type WriteRequest =
   /** `object` passed the schema; `namespace` is the URL's; a name may be absent when generateName is given */
   | { verb: "create"; namespace: string; object: string; options: WriteOptions }
-  | { verb: "update"; key: ObjectKey; subresource: Subresource; object: string; options: WriteOptions }
+  /** `fencedUid`, of our namespace controller: every store has closed the namespace of this uid and found it empty (rule 20) */
+  | { verb: "update"; key: ObjectKey; subresource: Subresource; object: string; options: WriteOptions; fencedUid?: string }
   /** `patch` is the body as text; of an apply the configuration, kind and apiVersion included, as JSON */
   | { verb: "patch"; key: ObjectKey; subresource: Subresource; patchType: PatchType; patch: string; options: WriteOptions }
   | { verb: "delete"; key: ObjectKey; options: DeleteOptionsRequest }

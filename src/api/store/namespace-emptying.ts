@@ -17,11 +17,13 @@ export class NamespaceEmptying {
   ) {}
 
   /**
-   * Asks for the namespace first: a store that has just started does not know of a successor of that name, whose objects must stay.
+   * Asks for the namespace first, unless it is open here: a store that has just started does not know of a successor of that name, whose objects must
+   * stay, and one that has missed the end of a namespace takes its successor for it.
    * Throws without an answer of the namespaces store; the next pass closes.
    */
   async close(name: string, uid: string): Promise<void> {
-    if (!(await this.namespaces.learn(name))) throw new Error(`the namespaces store did not answer: whose name ${name} is now is unknown`);
+    if (!(await this.namespaces.learn(name, uid)))
+      throw new Error(`the namespaces store did not answer: whose name ${name} is now is unknown`);
     await this.store.internally(() => this.namespaces.close(name, uid));
   }
 

@@ -43,13 +43,20 @@ export class NamespaceGuard {
     return this.#closes;
   }
 
-  /** Asks for the namespace unless it is known to be open. false = the namespaces store did not answer. Never rejects. */
-  async learn(name: string): Promise<boolean> {
-    if (this.#open.has(name)) return true;
+  /**
+   * Asks for the namespace unless it is known to be open, and open for this `uid` when one is given. false = the namespaces store did not answer. Never
+   * rejects.
+   */
+  async learn(name: string, uid?: string): Promise<boolean> {
+    const before = this.#open.get(name);
+    if (before !== undefined && (uid ?? before) === before) return true;
     const closes = this.#closes;
     const known = await this.#ask(name);
     // A deletion began after the question: the answer may be about the namespace that is being deleted.
-    if (closes !== this.#closes) return this.learn(name);
+    if (closes !== this.#closes) return this.learn(name, uid);
+    if (known.kind === "unknown" && before !== undefined) return false;
+    // The one that was open has gone, and nobody closed it here.
+    if (before !== undefined && this.#open.get(name) === before) this.#open.delete(name);
     const closedUid = this.storage.namespaceClosedUid(name);
     if (known.kind === "open" && known.uid !== closedUid) {
       this.#open.set(name, known.uid);
@@ -85,8 +92,8 @@ export class NamespaceGuard {
 
   /**
    * From now on nothing is created in this namespace (this uid). Durable with the turn. A late call finds the name open for another namespace
-   * and does nothing: the other one is newer, because the older one was closed here before it could be removed. The caller must `learn` first,
-   * and must not close without an answer.
+   * and does nothing: the other one is newer, because the older one was closed here before it could be removed. The caller must `learn` of this uid
+   * first, and must not close without an answer.
    */
   close(name: string, uid: string): void {
     if ((this.#open.get(name) ?? uid) !== uid) return;

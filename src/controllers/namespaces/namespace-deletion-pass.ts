@@ -2,11 +2,12 @@
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Namespace } from "../../api/meta/kubernetes";
-import type { CollectionRequest, MaintainedStore, StoreRpc, WriteOptions } from "../../api/rpc/store";
+import type { CollectionRequest, StoreRpc, WriteOptions } from "../../api/rpc/store";
 import { conditionsAfter } from "./namespace-conditions";
+import { type ContentStore, namespaceContent } from "./namespace-content";
 import { deleteNamespaces, type NamespaceDeletionPorts, type TerminatingNamespace, withoutFinalizer } from "./namespace-deletion";
 
-/** Emptying a large namespace takes longer than a usual call. A late call does no harm. */
+/** A list of very many namespaces takes longer than a usual call. */
 const CALL_TIMEOUT_MS = 60_000;
 
 const OPTIONS: WriteOptions = {
@@ -36,13 +37,6 @@ const TERMINATING: CollectionRequest = {
   representation: { as: "object" },
 };
 
-/** A store of namespaced objects; `store` makes a stub for one call. */
-export interface ContentStore {
-  group: string;
-  resource: string;
-  store(): Pick<MaintainedStore, "closeNamespace" | "emptyNamespace">;
-}
-
 export interface NamespaceDeletionPassPorts {
   clock: Clock;
   recorder: Recorder;
@@ -50,7 +44,8 @@ export interface NamespaceDeletionPassPorts {
   namespaces(): Pick<StoreRpc, "get" | "write">;
   /** a list of the namespaces store; rejects when the store refuses it */
   list(request: CollectionRequest): Promise<{ items?: Namespace[] }>;
-  content: readonly ContentStore[];
+  /** every store of the cluster */
+  stores: readonly ContentStore[];
 }
 
 /** `left`: some namespace is not finished. Each pass begins behind the namespace that the pass before reached last. */
@@ -72,12 +67,7 @@ class NamespaceCalls implements NamespaceDeletionPorts {
   constructor(private readonly ports: NamespaceDeletionPassPorts) {
     this.clock = ports.clock;
     this.recorder = ports.recorder;
-    this.content = ports.content.map(({ group, resource, store }) => ({
-      group,
-      resource,
-      close: (name, uid) => this.#answered(store().closeNamespace(name, uid)),
-      empty: (name, uid) => this.#answered(store().emptyNamespace(name, uid)),
-    }));
+    this.content = namespaceContent(ports.clock, ports.stores);
   }
 
   async terminating(): Promise<TerminatingNamespace[]> {
@@ -116,7 +106,8 @@ class NamespaceCalls implements NamespaceDeletionPorts {
     const wanted = changed(namespace);
     if (!wanted) return;
     const object = JSON.stringify(wanted);
-    const request = { verb: "update", key, subresource, object, options: OPTIONS } as const;
+    const fence = subresource === "finalize" ? { fencedUid: uid } : {};
+    const request = { verb: "update", key, subresource, object, options: OPTIONS, ...fence } as const;
     const result = await this.#answered(this.ports.namespaces().write(request));
     if (!result.ok && result.status.code !== 404) throw new Error(result.status.message);
   }

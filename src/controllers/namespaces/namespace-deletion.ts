@@ -100,9 +100,26 @@ async function emptied(ports: NamespaceDeletionPorts, namespace: TerminatingName
   return progress.isEmpty;
 }
 
-/** Closes the namespace in every store. Rejects when one of them has not answered. */
+/** Closes the namespace in every store. Rejects with the names and errors of those that have not closed it. */
 export async function closeEverywhere(contents: readonly NamespaceContent[], { name, uid }: TerminatingNamespace): Promise<void> {
-  await Promise.all(contents.map((content) => content.close(name, uid)));
+  const failures: string[] = [];
+  const close = async (content: NamespaceContent): Promise<void> => {
+    try {
+      await content.close(name, uid);
+    } catch (error) {
+      failures.push(failureOf(content, error));
+    }
+  };
+  await Promise.all(contents.map(close));
+  if (failures.length > 0) throw new Error(failures.join(", "));
+}
+
+function qualified({ group, resource }: NamespaceContent): string {
+  return `${resource}.${group}`;
+}
+
+function failureOf(content: NamespaceContent, error: unknown): string {
+  return `${qualified(content)}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Steps 1 and 2. Rejects unless every store has closed the namespace. */
@@ -136,7 +153,7 @@ class Pass implements EmptyingProgress {
   }
 
   async #emptyOne(content: NamespaceContent): Promise<void> {
-    const resource = `${content.resource}.${content.group}`;
+    const resource = qualified(content);
     try {
       const left = await content.empty(this.namespace.name, this.namespace.uid);
       if (left === "notClosed") {
@@ -147,7 +164,7 @@ class Pass implements EmptyingProgress {
       for (const [finalizer, count] of left.finalizers) this.finalizers.set(finalizer, (this.finalizers.get(finalizer) ?? 0) + count);
     } catch (error) {
       this.#isUnknown = true;
-      this.failures.push(`${resource}: ${error instanceof Error ? error.message : String(error)}`);
+      this.failures.push(failureOf(content, error));
     }
   }
 }

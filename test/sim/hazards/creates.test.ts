@@ -86,27 +86,34 @@ describe("hazards", () => {
     expect(await scenario.rowsOf(FIVE)).toEqual([]);
   });
 
-  it("hazard 16: a create under way when somebody else's controller ends its namespace: is refused, and its address is released", async () => {
-    const scenario = await Scenario.ready();
-    const { api, cluster } = scenario;
-    cluster.off.add("namespaces");
-    cluster.controllers.of("namespaces").crash();
-    await api.run(cluster.namespaces.create("passing"));
-    const object = JSON.stringify({ metadata: { name: "s", namespace: "passing" }, spec: { ports: [{ port: 80 }], clusterIP: FIVE } });
-    scenario.meet("allocate", "held");
-    const create = api.start({ verb: "create", namespace: "passing", object, options: SERVICE_OPTIONS });
-    await scenario.until("allocate");
-    // No store hears of the deletion in time.
-    scenario.meet("closeNamespace", "lost", { times: 2 });
-    await api.run(cluster.namespaces.remove("passing"));
-    expect(cluster.tables.services.store.namespaceClosedUid("passing")).toBeUndefined();
-    expect(await api.run(cluster.namespaces.finalize("passing"))).toMatchObject({ ok: true, gone: true });
-    await scenario.deliver("allocate");
-    expect([403, 404]).toContain(statusOf(await api.run(create)).code);
-    expect(servicesOf(cluster)).toEqual([]);
-    expect(await scenario.rest()).toEqual([]);
-    expect(await scenario.rowsOf(FIVE)).toEqual([]);
-  });
+  it.each([
+    ["off", true],
+    ["on again", false],
+  ])(
+    "hazard 16: a create under way when somebody else ends its namespace, our controller %s: is refused, and its address is released",
+    async (_, isOff) => {
+      const scenario = await Scenario.ready();
+      const { api, cluster } = scenario;
+      cluster.off.add("namespaces");
+      cluster.controllers.of("namespaces").crash();
+      await api.run(cluster.namespaces.create("passing"));
+      const object = JSON.stringify({ metadata: { name: "s", namespace: "passing" }, spec: { ports: [{ port: 80 }], clusterIP: FIVE } });
+      scenario.meet("allocate", "held");
+      const create = api.start({ verb: "create", namespace: "passing", object, options: SERVICE_OPTIONS });
+      await scenario.until("allocate");
+      // No store hears of the deletion in time.
+      scenario.meet("closeNamespace", "lost", { times: 2 });
+      await api.run(cluster.namespaces.remove("passing"));
+      expect(cluster.tables.services.store.namespaceClosedUid("passing")).toBeUndefined();
+      if (!isOff) cluster.off.delete("namespaces");
+      expect(await api.run(cluster.namespaces.finalize("passing"))).toMatchObject({ ok: true, gone: true });
+      await scenario.deliver("allocate");
+      expect([403, 404]).toContain(statusOf(await api.run(create)).code);
+      expect(servicesOf(cluster)).toEqual([]);
+      expect(await scenario.rest()).toEqual([]);
+      expect(await scenario.rowsOf(FIVE)).toEqual([]);
+    },
+  );
 
   it("hazard 18: a store that does not know the new ServiceCIDR: asks before it refuses", async () => {
     const scenario = await Scenario.ready();

@@ -89,11 +89,11 @@ export class SimNamespaces {
       peers: {
         ...ports.peers,
         followers: () => [controllerOf(cluster, life, "namespaces")],
-        content: () =>
-          contentNodes(cluster).map((node) => {
-            const { closeNamespace, emptyNamespace } = contentOf(cluster, life, node);
-            return { group: "", resource: node.name, close: closeNamespace, empty: emptyNamespace };
-          }),
+        stores: () =>
+          contentNodes(cluster).map((node) => ({
+            definition: { group: "", resource: node.name, namespaced: true },
+            store: () => contentOf(cluster, life, node),
+          })),
         endsNamespaces: () => !cluster.off.has("namespaces"),
       },
       isFollowed: true,

@@ -108,7 +108,7 @@ export function makeLeases(cluster: SimPlatform, life: Life): PlainStore {
   const ports = storePorts(cluster, life, { group: "coordination.k8s.io", resource: "leases", tables });
   return new PlainStore({
     ...ports,
-    peers: { ...ports.peers, followers: () => [], content: () => [], endsNamespaces: () => true },
+    peers: { ...ports.peers, followers: () => [], stores: () => [], endsNamespaces: () => true },
     isFollowed: false,
   });
 }

@@ -195,6 +195,25 @@ describe("closing a namespace", () => {
     expect([refusalOf(first), refusalOf(second)]).toEqual(["ok 201", "ok 201"]);
   });
 
+  it("the end of a namespace that this store has missed: a close of its successor asks again, and closes that one", async () => {
+    const world = new StoreWorld();
+    await world.create(aLease("a"));
+    world.namespaces.set("ns", terminatingNamespace("ns", "its successor"));
+    expect(await world.guard.learn("ns", "its successor")).toBe(true);
+    await close(world, "ns", "its successor");
+    expect(world.guard.isClosed("ns", "its successor")).toBe(true);
+    expect(refusalOf(await world.create(aLease("b")))).toMatch(/^403 /);
+  });
+
+  it("a close of another uid than the open one: asks nobody twice; without an answer, or for an older one, the name stays open", async () => {
+    const world = new StoreWorld();
+    await world.create(aLease("a"));
+    expect([await world.guard.learn("ns", "uid of ns"), world.asked]).toEqual([true, 1]);
+    expect([await world.guard.learn("ns", "an older one"), world.asked, world.guard.isOpen("ns")]).toEqual([true, 2, true]);
+    world.namespaces.set("ns", BROKEN);
+    expect([await world.guard.learn("ns", "a newer one"), world.guard.isOpen("ns")]).toEqual([false, true]);
+  });
+
   it("a close in a lost turn: rejects and closes nothing", async () => {
     const world = new StoreWorld();
     world.storage.crashNext = "beforeCommit";

@@ -37,10 +37,9 @@ class World {
       },
     }),
     list: (request) => this.list(request),
-    content: [
+    stores: [
       {
-        group: "coordination.k8s.io",
-        resource: "leases",
+        definition: { group: "coordination.k8s.io", resource: "leases", namespaced: true },
         store: () => ({
           closeNamespace: (name, uid) => {
             this.calls.push(`close ${name} ${this.uids.get(name) === uid ? "" : "of another life"}`.trim());
@@ -95,12 +94,15 @@ describe("the pass of the namespace controller", () => {
     expect(world.calls).toEqual([]);
   });
 
-  it("an empty namespace: is closed, emptied, reported and gone in one pass", async () => {
+  it("an empty namespace: is closed, emptied, reported and gone in one pass; the last write says that it is fenced", async () => {
     const world = new World();
+    const fenced: (string | undefined)[] = [];
+    world.beforeWrite = (request) => void fenced.push(request.verb === "update" ? request.fencedUid : "");
     await world.terminating("a");
     expect(await world.pass()).toEqual({ left: false });
     expect(world.calls).toEqual(["close a", "empty a", "status", "finalize"]);
     expect(world.stored("a")).toBeUndefined();
+    expect(fenced).toEqual([undefined, world.uids.get("a")]);
   });
 
   it("a namespace with objects behind finalizers: stays, its conditions say what is left, and it goes with the last object", async () => {

@@ -19,7 +19,8 @@ async function setting(fence: () => Promise<EmptyingProgress>, metadata: Namespa
     extension: fencingNamespaces(
       {
         clock: scheduler.clock(),
-        isNeeded: () => state.isOff,
+        recorder: { log: (level, event, fields) => void state.logged.push(`${level} ${event}: ${String(fields?.["error"])}`) },
+        mustBeEmpty: () => state.isOff,
         fence: ({ name, uid }) => {
           state.fenced.push(`${name} ${String(uid === world.stored(name)?.metadata?.uid)}`);
           return fence();
@@ -28,24 +29,31 @@ async function setting(fence: () => Promise<EmptyingProgress>, metadata: Namespa
       {},
     ),
   });
-  const state = { isOff: true, fenced: [] as string[] };
+  const state = { isOff: true, fenced: [] as string[], logged: [] as string[] };
   await world.create({ metadata: { name: "ns", ...metadata } });
   await world.delete("ns", {}, "");
-  /** What the controller of somebody else does in the end. */
-  const finalize = (finalizers: string[] = [], dryRun = false): Promise<WriteResult> =>
-    world.scheduler.run(
-      world.store.write({
-        verb: "update",
-        key: { namespace: "", name: "ns" },
-        subresource: "finalize",
-        object: JSON.stringify({ ...world.stored("ns"), spec: { finalizers } }),
-        options: { ...WRITE, group: "", dryRun },
-      }),
-    );
-  return { world, state, finalize };
+  /** What the controller of somebody else does in the end; with a `fencedUid` the cluster's own. */
+  const send = (finalizers: string[] = [], dryRun = false, fencedUid?: string): Promise<WriteResult> =>
+    world.store.write({
+      verb: "update",
+      key: { namespace: "", name: "ns" },
+      subresource: "finalize",
+      object: JSON.stringify({ ...world.stored("ns"), spec: { finalizers } }),
+      options: { ...WRITE, group: "", dryRun },
+      ...(fencedUid === undefined ? {} : { fencedUid }),
+    });
+  const finalize = (...args: Parameters<typeof send>): Promise<WriteResult> => world.scheduler.run(send(...args));
+  return { world, state, send, finalize };
 }
 
-describe("the end of a namespace while its own controller is off", () => {
+interface Trouble {
+  what: string;
+  fence: () => Promise<EmptyingProgress>;
+  why: string;
+  isOff: boolean;
+}
+
+describe("the end of a namespace", () => {
   it("every store is closed and empty: the namespace goes", async () => {
     const { world, state, finalize } = await setting(() => Promise.resolve(EMPTY));
     expect(await finalize()).toMatchObject({ ok: true, gone: true });
@@ -64,15 +72,37 @@ describe("the end of a namespace while its own controller is off", () => {
     expect((world.stored("ns") as Namespace).spec?.finalizers).toEqual(["kubernetes"]);
   });
 
-  it.each([
-    ["has not closed the namespace", () => Promise.reject(new Error("down"))],
-    ["does not answer", () => new Promise<never>(() => undefined)],
-    ["could not be emptied", () => Promise.resolve({ ...HELD, failures: ["leases: down"] })],
-    ["is not closed any more", () => Promise.resolve({ ...EMPTY, isEmpty: false })],
-  ])("a store that %s: 503 with Retry-After, and the namespace stays", async (_, fence) => {
-    const { world, finalize } = await setting(fence);
-    expect(await finalize()).toMatchObject({ ok: false, status: { code: 503, details: { retryAfterSeconds: 1 } } });
-    expect(world.stored("ns")).toBeDefined();
+  it.each(
+    [
+      ["has not closed the namespace", () => Promise.reject(new Error("leases: down")), "leases: down"],
+      ["does not answer", () => new Promise<never>(() => undefined), "no answer within"],
+      ["could not be emptied", () => Promise.resolve({ ...HELD, failures: ["leases: down"] }), "leases: down"],
+      ["is not closed any more", () => Promise.resolve({ ...EMPTY, isEmpty: false }), "opened it again"],
+    ].flatMap(([what, fence, why]) => [true, false].map((isOff) => ({ what, fence, why, isOff }) as Trouble)),
+  )(
+    "a store that $what, the controller off: $isOff: 503 and one line that say why, and the namespace stays",
+    async ({ fence, why, isOff }) => {
+      const { world, state, finalize } = await setting(fence);
+      state.isOff = isOff;
+      expect(await finalize()).toMatchObject({
+        ok: false,
+        status: { code: 503, details: { retryAfterSeconds: 1 }, message: expect.stringContaining(why) as string },
+      });
+      expect(world.stored("ns")).toBeDefined();
+      expect(state.logged).toEqual([expect.stringContaining(why)]);
+    },
+  );
+
+  it("two writes that end it at the same time: share one fence", async () => {
+    let answer: (progress: EmptyingProgress) => void = () => undefined;
+    const { world, state, send } = await setting(() => new Promise((resolve) => (answer = resolve)));
+    const writes = [send(), send()];
+    await world.scheduler.pass(0);
+    expect(state.fenced).toHaveLength(1);
+    answer(EMPTY);
+    const results = await world.scheduler.run(Promise.all(writes));
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    expect([state.fenced.length, world.stored("ns")]).toEqual([1, undefined]);
   });
 
   it("finalizers of others: the stores are fenced when `kubernetes` goes, and again when the namespace goes", async () => {
@@ -93,11 +123,19 @@ describe("the end of a namespace while its own controller is off", () => {
     expect([state.fenced.length, world.stored("ns") !== undefined]).toEqual([0, true]);
   });
 
-  it("its own controller is on: that one has closed the stores, and the write asks nobody", async () => {
+  it("its own controller is on, and somebody else ends it: every store closes it, and what is left stays behind, as upstream", async () => {
     const { world, state, finalize } = await setting(() => Promise.resolve(HELD));
     state.isOff = false;
     expect(await finalize()).toMatchObject({ ok: true, gone: true });
-    expect([state.fenced.length, world.stored("ns")]).toEqual([0, undefined]);
+    expect([state.fenced.length, world.stored("ns")]).toEqual([1, undefined]);
+  });
+
+  it("the write of its own controller: names the uid that it has closed everywhere, and asks nobody; another uid is asked for", async () => {
+    const { world, state, finalize } = await setting(() => Promise.resolve(HELD));
+    expect(await finalize([], false, "uid of another")).toMatchObject({ ok: false, status: { code: 403 } });
+    expect(state.fenced).toHaveLength(1);
+    expect(await finalize([], false, world.stored("ns")?.metadata?.uid)).toMatchObject({ ok: true, gone: true });
+    expect([state.fenced.length, world.stored("ns")]).toEqual([1, undefined]);
   });
 
   it("a namespace without finalizers that is not in deletion: the first DELETE marks it, the second one fences and ends it", async () => {

@@ -17,6 +17,7 @@
  * - Retries change nothing: the time of a report, which strictly grows in one recorder, shows whether it has been written.
  * - The event lives in the namespace of the object, `default` where it has none, as upstream.
  */
+import { parseJson } from "../../core/base/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
@@ -145,7 +146,7 @@ export class EventRecorder {
     if (created.status.reason !== "AlreadyExists") return created.status;
     const found = await answered(events().get(key, ""));
     if (!found.ok) return found.status;
-    const next = countedOn(JSON.parse(found.object) as CoreEvent, pending);
+    const next = countedOn(parseJson(found.object) as CoreEvent, pending);
     if (!next) return undefined;
     const options = this.#options();
     const updated = await answered(events().write({ verb: "update", key, subresource: "", object: JSON.stringify(next), options }));

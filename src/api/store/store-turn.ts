@@ -1,4 +1,5 @@
 /** Work of the server itself inside a store's turn: no client's rules apply, and no size limit. */
+import { parseJson } from "../../core/base/exact-json";
 import type { KubeObject } from "../meta/kubernetes";
 import type { Revisions } from "./revisions";
 import type { StoredObject, StoreStorage } from "./store-storage";
@@ -20,7 +21,7 @@ export function turnOver<Supply>(storage: StoreStorage, revisions: Revisions<Sup
     add: (key, object) => void revisions.put(key, object, undefined, undefined),
     remove: (key) => {
       const before = storage.objectGet(key);
-      if (before) revisions.remove(before, JSON.parse(before.data) as KubeObject, undefined);
+      if (before) revisions.remove(before, parseJson(before.data) as KubeObject, undefined);
     },
   };
 }

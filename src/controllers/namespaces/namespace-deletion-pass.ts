@@ -1,4 +1,5 @@
 /** The pass of the controller "namespaces" on the stores of a cluster: the ports of `deleteNamespaces` as calls with a timeout. */
+import { parseJson } from "../../core/base/exact-json";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Namespace } from "../../api/meta/kubernetes";
@@ -101,7 +102,7 @@ class NamespaceCalls implements NamespaceDeletionPorts {
       if (found.status.code === 404) return;
       throw new Error(found.status.message);
     }
-    const namespace = JSON.parse(found.object) as Namespace;
+    const namespace = parseJson(found.object) as Namespace;
     if (namespace.metadata?.uid !== uid) return;
     const wanted = changed(namespace);
     if (!wanted) return;

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { OBJECT_MAX_BYTES, STORE_QUEUE_MAX } from "../../../../src/api/store/limits";
-import type { Lease, Namespace } from "../../../../src/api/meta/kubernetes";
+import type { Lease, Namespace, Pod } from "../../../../src/api/meta/kubernetes";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
+import { podsDefinition } from "../../../../src/api/registry/pods/definition";
 import type { WriteResult } from "../../../../src/api/rpc/store";
 import { StorageFault } from "../../../../src/api/store/store-storage";
 import { aLease, createRequest, StoreWorld, WRITE } from "../../../support/worlds/store-world";
@@ -575,6 +576,16 @@ describe("the server's own work", () => {
     );
     await world.scheduler.pass(0);
     expect([value, watch.brief]).toEqual([3, ["ADDED a@2", "MODIFIED a@3", "DELETED a@4"]]);
+  });
+
+  it("an object that the server's own work removes: watchers see its integers exact", async () => {
+    const world = new StoreWorld({ definition: podsDefinition });
+    const pod: Pod = { metadata: { name: "a", uid: "u" }, spec: { containers: [], terminationGracePeriodSeconds: 9007199254740993n } };
+    await world.scheduler.run(world.store.internally((turn) => turn.put("ns/a", pod)));
+    await world.scheduler.run(world.store.internally((turn) => turn.remove("ns/a")));
+    const [put, removed] = world.storage.historySince(1, 2).map(({ data }) => data);
+    expect(put).toContain(":9007199254740993");
+    expect(removed).toContain(":9007199254740993");
   });
 
   it("the server's own work that throws: the whole turn is given up", async () => {

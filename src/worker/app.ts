@@ -126,7 +126,7 @@ function lastSegment(path: string): string {
 }
 
 /** A request beside the API that reads its cluster. */
-function ofCluster(c: C, answer: (id: string) => Promise<Response>): Promise<Response> {
+function ofCluster(c: C, answer: (id: string) => Response | Promise<Response>): Promise<Response> {
   return inCluster({ env: c.env, name: splitRequestUrl(c.req.raw.url).cluster, begins: false }, answer);
 }
 
@@ -168,7 +168,10 @@ for (const path of bothForms("/apis/:group"))
   );
 for (const list of EMPTY_LISTS)
   for (const path of bothForms(list.path))
-    app.get(path, (c, next) => emptyListResponse(list, splitRequestUrl(c.req.raw.url).query) ?? next());
+    app.get(path, (c, next) => {
+      const empty = emptyListResponse(list, splitRequestUrl(c.req.raw.url).query);
+      return empty ? ofCluster(c, () => empty) : next();
+    });
 app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
 app.all("/apis/:group/:version/*", namedGroup);
 for (const path of bothForms("/openapi/v3"))

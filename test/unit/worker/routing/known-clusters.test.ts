@@ -36,6 +36,8 @@ describe("a cluster that there is not", () => {
     ["GET", "/api/v1/services?watch=1"],
     ["DELETE", "/api/v1/namespaces/default/services/web"],
     ["DELETE", "/api/v1/namespaces/default/services"],
+    ["GET", "/apis/apps/v1/namespaces/default/deployments"],
+    ["GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"],
     ["GET", "/metrics"],
     ["GET", "/ranges"],
     ["GET", "/readyz"],

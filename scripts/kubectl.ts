@@ -1,12 +1,12 @@
-/** Where kubectl is, if it is new enough: the tests rely on kubectl 1.32, the first that sends protobuf bodies. */
+/** Where kubectl is, if it is new enough: the tests expect what kubectl 1.36 prints. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-const oldest = { major: 1, minor: 32 };
+const oldest = { major: 1, minor: 36 };
 const cached = join(import.meta.dirname, "..", ".cache", "kubectl");
 
-/** A command that runs kubectl 1.32 or newer: $KUBECTL, the one on the PATH, or the one that .ci/run put into .cache/. */
+/** A command that runs kubectl 1.36 or newer: $KUBECTL, the one on the PATH, or the one that .ci/run built in .cache/. */
 export function findKubectl(): string | undefined {
   const candidates = [process.env["KUBECTL"], "kubectl", existsSync(cached) ? cached : undefined];
   return candidates.find((command) => command !== undefined && isNewEnough(command));

@@ -1,13 +1,10 @@
 /** Builds the programs of test/clients against the official Go and Python clients. Go modules and Python packages are fetched when missing. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { goProgram } from "./go-program";
 import { pythonEnvironment } from "./python-environment";
 import { type Counts, oneFailed, onePassed } from "./steps";
 
-const root = join(import.meta.dirname, "..", "..");
-const sources = join(root, "test", "clients");
-const cache = join(root, ".cache", "clients");
+const sources = join(import.meta.dirname, "..", "..", "test", "clients");
 
 /** Module files beside go.mod: one for each version of client-go that the tests speak through. */
 const goModules = { "0.36": "go.mod", "0.37": "go-0.37.mod" };
@@ -25,7 +22,7 @@ export function ensureClientPrograms(): ClientPrograms {
   try {
     const requirements = join(sources, "python", "requirements.txt");
     const python = join(pythonEnvironment({ name: "clients/python", requirements }), "python");
-    const env = { CLIENTS_GO_036: goProgram("0.36"), CLIENTS_GO_037: goProgram("0.37"), CLIENTS_PYTHON: python };
+    const env = { CLIENTS_GO_036: clientGo("0.36"), CLIENTS_GO_037: clientGo("0.37"), CLIENTS_PYTHON: python };
     return { env, counts: onePassed };
   } catch (error) {
     console.error(`FAILED client programs could not be built: ${error instanceof Error ? error.message : String(error)}`);
@@ -33,11 +30,7 @@ export function ensureClientPrograms(): ClientPrograms {
   }
 }
 
-/** The path of the program; Go itself knows whether it is up to date. */
-function goProgram(version: keyof typeof goModules): string {
-  mkdirSync(cache, { recursive: true });
-  const path = join(cache, `go-${version}`);
-  const args = ["build", `-modfile=${goModules[version]}`, `-tags=${goTags[version]}`, "-buildvcs=false", "-o", path, "."];
-  execFileSync("go", args, { cwd: join(sources, "go"), stdio: ["ignore", "ignore", "inherit"] });
-  return path;
+function clientGo(version: keyof typeof goModules): string {
+  const args = [`-modfile=${goModules[version]}`, `-tags=${goTags[version]}`];
+  return goProgram({ folder: join(sources, "go"), name: `clients/go-${version}`, args });
 }

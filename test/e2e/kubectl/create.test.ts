@@ -188,7 +188,8 @@ describe("kubectl expose and run", () => {
     );
     expect(ok("expose service source --name=no-address --cluster-ip=None --port=80")).toBe("service/no-address exposed");
     expect(ok("get svc no-address -o jsonpath={.spec.clusterIP}")).toBe("None");
-    expect(ok("expose service source --name=dry --port=80 --dry-run=server")).toBe("service/dry exposed (server dry run)");
+    expect(ok("expose service source --name=rehearsed --port=80 --dry-run=server")).toBe("service/rehearsed exposed (server dry run)");
+    expect(refused("get svc rehearsed")).toContain("NotFound");
     ok("delete service source lb no-address");
   });
 

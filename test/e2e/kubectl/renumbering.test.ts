@@ -56,7 +56,7 @@ function shell(commands: string): { code: number | null; out: string; err: strin
 
 beforeAll(() => {
   const command = findKubectl();
-  if (!command) throw new Error("there is no kubectl 1.32 or newer: put one on the PATH or name it in $KUBECTL");
+  if (!command) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");
   const path = spawnSync("sh", ["-c", `command -v '${command}'`], { encoding: "utf8" }).stdout.trim();
   mkdirSync(join(folder, "bin"));
   symlinkSync(path, join(folder, "bin", "kubectl"));

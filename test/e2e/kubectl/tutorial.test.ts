@@ -19,7 +19,7 @@ const server = serverForTests(args.split(" "));
 
 beforeAll(() => {
   const kubectl = findKubectl();
-  if (!kubectl) throw new Error("there is no kubectl 1.32 or newer: put one on the PATH or name it in $KUBECTL");
+  if (!kubectl) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");
   for (const name of ["bin", "home", "work"]) mkdirSync(join(folder, name));
   if (isAbsolute(kubectl)) symlinkSync(kubectl, join(folder, "bin", "kubectl"));
   const path = `${join(folder, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;

@@ -54,7 +54,7 @@ export function kubectlAgainstServer(): Kubectl {
   const server = serverForTests();
   let environment: NodeJS.ProcessEnv = {};
   beforeAll(() => {
-    if (!command) throw new Error("there is no kubectl 1.32 or newer: put one on the PATH or name it in $KUBECTL");
+    if (!command) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");
     mkdirSync(join(folder, "home"));
     environment = { PATH: process.env["PATH"], HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
   });

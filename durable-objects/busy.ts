@@ -18,12 +18,17 @@ export function noteBusy({ DIRECTORY }: Env, id: string, rhythm: Rhythm, off?: r
 }
 
 /** Writes into the directory, for all visits of cron from now on, which controllers of the cluster are off. */
-export async function noteControllers({ DIRECTORY }: Env, id: string, off: readonly ControllerName[] | undefined): Promise<void> {
+export async function noteControllers(env: Env, id: string, off: readonly ControllerName[] | undefined): Promise<void> {
   const expirationTtl = BUSY_LIFETIME_SECONDS.minute;
   await Promise.all([
-    DIRECTORY.put(directoryKey(id), "{}", factsOf(off)),
-    DIRECTORY.put(busyKey("minute", id), "", { expirationTtl, ...factsOf(off) }),
+    enterCluster(env, directoryKey(id), off),
+    env.DIRECTORY.put(busyKey("minute", id), "", { expirationTtl, ...factsOf(off) }),
   ]);
+}
+
+/** Enters a cluster in the directory. `off`: as for noteBusy; the key may be there, with what noteControllers wrote beside it. */
+export function enterCluster({ DIRECTORY }: Env, key: string, off: readonly ControllerName[] | undefined): Promise<void> {
+  return DIRECTORY.put(key, "{}", factsOf(off));
 }
 
 function factsOf(off: readonly ControllerName[] | undefined): { metadata?: DirectoryFacts } {

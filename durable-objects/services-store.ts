@@ -5,6 +5,7 @@ import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { ServicesStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
+import { enterCluster } from "./busy";
 import { collectionResponse } from "./collection-response";
 import type { Env } from "./env";
 import { ledgerPorts } from "./ledger-ports";
@@ -58,7 +59,8 @@ function portsOf(ctx: DurableObjectState, env: Env): ServicesStorePorts {
     peers: { ...ports.peers, coordinator: () => coordinator(env, cluster), ipAddresses: () => ipAddressesStore(env, cluster) },
     directory: {
       has: async (key) => (await env.DIRECTORY.get(key)) !== null,
-      add: (key) => env.DIRECTORY.put(key, "{}"),
+      // That `has` did not find the key may be an old answer. So what stands beside it is written again.
+      add: (key) => enterCluster(env, key, setting.switches.off),
     },
   };
 }

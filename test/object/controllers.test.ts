@@ -10,11 +10,12 @@ import {
 import { describe, expect, it, vi } from "vitest";
 import { type ControllerName } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
-import { namespacesStore } from "../../durable-objects/peers";
+import { namespacesStore, servicesStore } from "../../durable-objects/peers";
 import { ResourceStore } from "../../durable-objects/resource-store";
 import { ServicesStore } from "../../durable-objects/services-store";
 import type { KubeObject, Lease, Namespace } from "../../src/api/meta/kubernetes";
 import { storedDefinitions } from "../../src/api/registry/all";
+import { directoryKey } from "../../src/tenancy/directory-keys";
 import { app } from "../../src/worker/app";
 import worker from "../../src/worker/index";
 import { type Call, countedCalls } from "../support/objects/counted-calls";
@@ -260,6 +261,16 @@ describe("the list of a cluster and the variable", () => {
     expect(calls.filter(cluster.wakes("namespaces"))).toEqual([]);
     const stored = await namespacesStore(bindings, cluster.name).get({ namespace: "", name: "ns" }, "");
     expect(stored.ok).toBe(true);
+  });
+
+  it("a directory that does not show the cluster's key: it is entered again with the controllers that are off", async () => {
+    const cluster = new Cluster();
+    await cluster.run(OFF.namespaces);
+    await bindings.DIRECTORY.delete(directoryKey(cluster.name));
+    await abortAllDurableObjects();
+    await servicesStore(bindings, cluster.name).ensureBootstrapped();
+    const entered = async () => (await bindings.DIRECTORY.getWithMetadata(directoryKey(cluster.name))).metadata;
+    await vi.waitFor(async () => expect(await entered()).toEqual({ off: ["namespaces"] }), PATIENCE);
   });
 
   it("an object that does not answer: 503, and the record tells it by its alarm", async () => {

@@ -58,6 +58,7 @@ export interface RecordPorts {
 export class ClusterRecord implements ClusterRecordRpc {
   #attempt = 0;
   #running: Promise<void> | undefined;
+  #telling: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly name: string,
@@ -91,17 +92,13 @@ export class ClusterRecord implements ClusterRecordRpc {
     await this.#learn();
     const row = storage.load();
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
-    const stored = storage.controllersLoad() ?? { version: 0, list: null };
-    const isSame = stored.list?.join() === list?.join();
-    // Of a record that was brought back from a backup the objects may know later versions than it does.
-    const version = isSame ? stored.version : Math.max(stored.version + 1, clock.now());
+    // Also the same list is a later version. Of a record that was brought back from a backup the objects may know later versions than it does.
+    const version = Math.max((storage.controllersLoad()?.version ?? 0) + 1, clock.now());
     const untold = { version, list, isTold: false };
-    if (version > 0) {
-      storage.controllersSave(untold);
-      // After a crash from here on the alarm goes on.
-      this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
-      await this.#tell(clusterId(this.name, row.life), untold);
-    }
+    storage.controllersSave(untold);
+    // After a crash from here on the alarm goes on.
+    this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
+    await this.#tell(clusterId(this.name, row.life), untold);
     return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
   }
 
@@ -187,10 +184,15 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (failures > 0) this.ports.noteBusy(id);
   }
 
-  /** The setting of which some object may not have heard. */
+  /** The setting of which some object may not have heard. An object that a later release brought needs to hear of a list alone. */
   #untold(): ControllersRow | undefined {
     const row = this.ports.storage.controllersLoad();
-    return row?.isTold === false ? row : undefined;
+    const isTold = row?.isTold !== false && (!row?.list || row.told?.join() === this.#names().join());
+    return isTold ? undefined : row;
+  }
+
+  #names(): string[] {
+    return this.ports.objects().map(({ kind, name }) => `${kind}/${name}`);
   }
 
   async #tellAgain(id: string, row: ControllersRow): Promise<void> {
@@ -198,9 +200,17 @@ export class ClusterRecord implements ClusterRecordRpc {
     else this.ports.wakeAt(this.ports.clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
   }
 
-  /** Tells every object, then cron. Whether all have heard; each that has not was logged. */
-  async #tell(id: string, row: ControllersRow): Promise<boolean> {
+  /** Tells every object, then cron, one setting after the other. Whether all have heard; each that has not was logged. */
+  #tell(id: string, row: ControllersRow): Promise<boolean> {
+    const run = this.#telling.then(() => this.#tellAll(id, row));
+    this.#telling = run.catch(() => undefined);
+    return run;
+  }
+
+  /** Stops where a later setting, or the end of the cluster, has come. */
+  async #tellAll(id: string, row: ControllersRow): Promise<boolean> {
     const { storage, clock, recorder } = this.ports;
+    const isLast = (): boolean => storage.controllersLoad()?.version === row.version && storage.load()?.phase === "active";
     const setting = { version: row.version, list: row.list };
     const told = async (what: string, call: Promise<void>): Promise<boolean> => {
       try {
@@ -213,15 +223,29 @@ export class ClusterRecord implements ClusterRecordRpc {
     };
     let isTold = true;
     const objects = this.ports.objects();
+    const names = this.#names();
     for (const stage of [objects.filter(({ kind }) => kind === "store"), objects.filter(({ kind }) => kind === "controller")]) {
       await inParallel(stage, CALLED_TOGETHER, async (object) => {
-        if (!(await told(object.name, this.ports.tell(id, object, setting)))) isTold = false;
+        if (!isLast() || !(await told(object.name, this.ports.tell(id, object, setting)))) isTold = false;
       });
     }
-    isTold &&= await told("directory", this.ports.noteControllers(id, row.list));
-    // Another setting may have come meanwhile.
-    if (isTold && storage.controllersLoad()?.version === row.version) storage.controllersSave({ ...row, isTold });
+    isTold &&= isLast() && (await told("directory", this.#note(id, row))) && isLast();
+    if (isTold) storage.controllersSave({ ...row, isTold, told: names });
     return isTold;
+  }
+
+  /** A call that outlives its timeout may write over what a later setting wrote. Then that is told again. */
+  #note(id: string, { version, list }: ControllersRow): Promise<void> {
+    const { storage, clock } = this.ports;
+    const settled = (): void => {
+      const last = storage.controllersLoad();
+      if (!last?.isTold || last.version === version || storage.load()?.phase !== "active") return;
+      storage.controllersSave({ ...last, isTold: false });
+      this.ports.wakeAt(clock.now());
+    };
+    const call = this.ports.noteControllers(id, list);
+    void call.then(settled, settled);
+    return call;
   }
 
   /** Wipes the objects in their order, a few at a time. A failure stops no other object. Answers the number of failures. */

@@ -17,9 +17,11 @@ export interface ClusterObject {
   name: string;
 }
 
-/** The controllers of the cluster. `isTold`: every object of the cluster has heard of this version. */
+/** The controllers of the cluster. `isTold`: every object in `told` has heard of this version. */
 export interface ControllersRow extends ControllersSetting {
   isTold: boolean;
+  /** `kind/name` of the objects of the cluster when they were told. Another release may have others; absent = not noted */
+  told?: readonly string[];
 }
 
 /** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. Reading makes no tables. */

@@ -24,7 +24,7 @@ export interface ClusterRecordRpc {
   open(): Promise<{ state: ClusterState; opened: boolean }>;
   /**
    * Gives an active cluster a list of its own, or with null the variable's again. Durable when it answers. `isTold`: every object of the cluster has
-   * heard of it; otherwise the record goes on telling them. The same list again is told again: an object may have been brought back from a backup.
+   * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
    */
   setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }>;
   /** begins the deletion of an active cluster; durable when it answers */

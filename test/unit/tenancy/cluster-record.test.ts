@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ControllersSetting } from "../../../src/core/config/controllers";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../../src/tenancy/rpc";
 import { clusterId, clusterName } from "../../../src/tenancy/cluster-id";
@@ -26,6 +26,12 @@ class World {
   readonly noted: string[] = [];
   /** what the Coordinator answers as its owners; it may grow while it is asked */
   owners: string[] = [];
+  /** what the release knows of */
+  objects = FIXED;
+  /** what the next calls to objects, and to the directory, wait for */
+  stalled: Promise<void> | undefined;
+  lateNote: Promise<void> | undefined;
+  noting = 0;
   grows = 0;
   calls = 0;
   /** the call that is lost, counted from 1, and whether it has had its effect; 0 = none */
@@ -48,10 +54,14 @@ class World {
       },
       recorder: { log: () => undefined },
       wakeAt: (atMs) => (this.alarmAt = atMs),
-      objects: () => FIXED,
+      objects: () => this.objects,
       wipe: (id, object, listed) => this.#call(() => this.#wipe(id, object, listed)),
       tell: (id, { kind, name }, setting) => this.#call(() => void this.told.push([`${id}/${kind}/${name}`, setting])),
-      noteControllers: (id, list) => this.#call(() => void this.noted.push(`${id} ${String(list)}`)),
+      noteControllers: async (id, list) => {
+        this.noting++;
+        await this.lateNote;
+        await this.#call(() => void this.noted.push(`${id} ${String(list)}`));
+      },
       forget: (id) => this.#call(() => void this.directory.delete(id)),
       isInDirectory: (id) => this.inDirectory(id),
       noteBusy: () => undefined,
@@ -61,7 +71,7 @@ class World {
 
   async #call<T>(effect: () => T): Promise<T> {
     const isLost = ++this.calls === this.lost.nth;
-    await Promise.resolve();
+    await this.stalled;
     if (isLost && !this.lost.after) throw new Crash("lost before");
     let answer: T;
     try {
@@ -94,6 +104,11 @@ class World {
     return state.id;
   }
 
+  restart(): void {
+    this.record = this.#start();
+    this.record.resume();
+  }
+
   /** Alarms, with the object started anew before each one, until there is none. Answers how many there were. */
   async settle(): Promise<number> {
     let alarms = 0;
@@ -123,7 +138,7 @@ describe("a cluster's controllers", () => {
   const LIST = ["*", "-namespace-controller"];
   const CONTROLLERS_OFF = { version: 1_000, list: LIST };
 
-  it("a list: told to every object, stores first, then noted for cron; the same list again: told again under the same version", async () => {
+  it("a list: told to every object, stores first, then noted for cron; the same list again: told again as a later version", async () => {
     const world = new World();
     await world.opened();
     const state = { phase: "active", id: "blue", createdAt: 1_000, controllers: LIST };
@@ -134,9 +149,9 @@ describe("a cluster's controllers", () => {
     expect(world.noted).toEqual([`blue ${LIST.join()}`]);
     expect(await world.record.setControllers([...LIST])).toEqual({ state, isTold: true });
     expect([world.told.length, await world.record.look()]).toEqual([6, state]);
-    expect(new Set(world.told.map(([, { version }]) => version))).toEqual(new Set([1_000]));
+    expect(world.told.map(([, { version }]) => version)).toEqual([1_000, 1_000, 1_000, 1_001, 1_001, 1_001]);
     expect(await world.record.setControllers(null)).toEqual({ state: { ...state, controllers: null }, isTold: true });
-    expect(world.told.at(-1)).toEqual(["blue/controller/repair", { version: 1_001, list: null }]);
+    expect(world.told.at(-1)).toEqual(["blue/controller/repair", { version: 1_002, list: null }]);
   });
 
   it.each([1, 2, 3, 4].flatMap((nth) => [false, true].map((after) => ({ nth, after }))))(
@@ -153,11 +168,78 @@ describe("a cluster's controllers", () => {
     },
   );
 
-  it("the variable's list for a cluster that never had one of its own: nobody is told", async () => {
+  it("the variable's list for a cluster whose record knows of no own one: all are told, as the record may be older than they", async () => {
     const world = new World();
     await world.opened();
     expect(await world.record.setControllers(null)).toMatchObject({ isTold: true });
-    expect([world.told, world.storage.controllersLoad()]).toEqual([[], undefined]);
+    expect(world.told).toHaveLength(3);
+    expect(world.told.at(-1)?.[1]).toEqual({ version: 1_000, list: null });
+  });
+
+  it("a record brought back from before a change: the list that it had then is newer than what the objects know", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.setControllers(LIST);
+    const old = world.storage.controllersLoad();
+    world.now = 2_000;
+    await world.record.setControllers(null);
+    if (old) world.storage.controllersSave(old);
+    world.now = 3_000;
+    await world.record.setControllers(LIST);
+    expect(world.told.at(-1)?.[1]).toEqual({ version: 3_000, list: LIST });
+  });
+
+  it("a controller that a later release has: hears of the list when the record starts again; without a list nobody is called", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.setControllers(LIST);
+    world.objects = [...FIXED, { kind: "controller", name: "endpoints" }];
+    world.told.length = 0;
+    world.alarmAt = undefined;
+    world.restart();
+    await world.settle();
+    expect(world.told).toContainEqual(["blue/controller/endpoints", CONTROLLERS_OFF]);
+    world.restart();
+    expect(world.alarmAt, "all have heard").toBeUndefined();
+    await world.record.setControllers(null);
+    world.objects = FIXED;
+    world.alarmAt = undefined;
+    world.restart();
+    expect(world.alarmAt).toBeUndefined();
+  });
+
+  it("a list while an older one waits for an object: the older one tells nobody any more, and cron hears of the newer one last", async () => {
+    const world = new World();
+    await world.opened();
+    let free: () => void = () => undefined;
+    world.stalled = new Promise((resolve) => (free = resolve));
+    const older = world.record.setControllers(LIST);
+    const again = world.record.alarm();
+    await Promise.resolve();
+    world.stalled = undefined;
+    const newer = world.record.setControllers(["*"]);
+    free();
+    expect([await older, await newer]).toMatchObject([{ isTold: false }, { isTold: true }]);
+    await again;
+    expect(world.noted).toEqual(["blue *"]);
+    expect(world.told.at(-1)).toEqual(["blue/controller/repair", { version: 1_001, list: ["*"] }]);
+  });
+
+  it("a note for cron that arrives after its timeout: the newer list is noted again", async () => {
+    const world = new World();
+    await world.opened();
+    let arrive: () => void = () => undefined;
+    world.lateNote = new Promise((resolve) => (arrive = resolve));
+    const older = world.record.setControllers(LIST);
+    await vi.waitFor(() => expect(world.noting).toBe(1));
+    world.due();
+    expect(await older).toMatchObject({ isTold: false });
+    world.lateNote = undefined;
+    expect(await world.record.setControllers(["*"])).toMatchObject({ isTold: true });
+    arrive();
+    await vi.waitFor(() => expect(world.noted.at(-1)).toBe(`blue ${LIST.join()}`));
+    await world.settle();
+    expect(world.noted.at(-1)).toBe("blue *");
   });
 
   it("a record brought back from before a change: its next list is newer than what the objects know", async () => {

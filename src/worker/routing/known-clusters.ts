@@ -73,17 +73,15 @@ export async function openCluster(env: Env, name: string): Promise<Result<{ stat
   return answer;
 }
 
-/** Gives a cluster a list of controllers of its own, or with null the variable's. Undefined once every object of it has heard. */
-export async function setControllers(env: Env, name: string, list: ControllerList | null): Promise<Status | undefined> {
+/** Gives a cluster a list of controllers of its own, or with null the variable's. Its state once every object of it has heard. */
+export async function setControllers(env: Env, name: string, list: ControllerList | null): Promise<Result<ClusterState, Status>> {
   const set = await call(() => clusterRecord(env, name).setControllers(list), { what: "cluster.setControllers", repeatable: true });
-  if (!set.ok) return set.error;
+  if (!set.ok) return set;
   const { state, isTold } = set.value;
-  if (state.phase !== "active") return beingDeleted(name);
-  if (isTold) return undefined;
-  return serviceUnavailable(
-    "not every object of the cluster has heard of its controllers yet; that goes on by itself",
-    RETRY_AFTER_SECONDS,
-  );
+  if (state.phase !== "active") return err(beingDeleted(name));
+  if (isTold) return ok(state);
+  const still = "not every object of the cluster has heard of its controllers yet; that goes on by itself";
+  return err(serviceUnavailable(still, RETRY_AFTER_SECONDS));
 }
 
 export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {

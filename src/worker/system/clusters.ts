@@ -17,9 +17,8 @@ import { CONTROLLERS } from "../../../durable-objects/controllers";
 import { ensureBootstrapped } from "../routing/bootstrap";
 import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster, setControllers } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
+import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../http/respond";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { jsonResponse, type TextRendering, renderingOf, statusResponse } from "../http/respond";
-
 import { readClusterBody } from "./cluster-body";
 
 /** The document: a kind of this server alone. */
@@ -81,7 +80,7 @@ async function put(asked: Asked, request: Request): Promise<Response> {
   const body = await readClusterBody(env, request);
   if (!body.ok) return refused(asked, body.error);
   const { controllers } = body.value;
-  if (controllers === undefined) return name === DEFAULT_CLUSTER ? shown(asked) : made(asked);
+  if (name === DEFAULT_CLUSTER && controllers === undefined) return shown(asked);
   const list = controllers && checkControllers(controllers);
   if (list && !list.ok) {
     const errors = list.error.map((problem) => invalidValue("controllers", controllers, problem));
@@ -89,21 +88,18 @@ async function put(asked: Asked, request: Request): Promise<Response> {
   }
   const opened = await openCluster(env, name);
   if (!opened.ok) return refused(asked, opened.error);
-  const problem = await setControllers(env, name, list && list.value);
-  if (problem) return refused(asked, problem);
-  return name === DEFAULT_CLUSTER ? shown(asked) : made(asked, opened.value.opened);
-}
-
-/** `wasOpened`: the cluster is new, although it is there by now. */
-async function made(asked: Asked, wasOpened = false): Promise<Response> {
-  const { env, name, rendering } = asked;
-  const made = await openCluster(env, name);
-  if (!made.ok) return refused(asked, made.error);
-  const { state, opened } = made.value;
-  if (state.phase !== "active") return refused(asked, beingDeleted(name));
+  if (opened.value.state.phase !== "active") return refused(asked, beingDeleted(name));
+  let state: ClusterState = opened.value.state;
+  if (list !== undefined) {
+    const told = await setControllers(env, name, list && list.value);
+    if (!told.ok) return refused(asked, told.error);
+    state = told.value;
+  }
+  if (name === DEFAULT_CLUSTER) return described(asked, 200, state);
+  const { rendering } = asked;
   return inCluster({ env, name, begins: true, refusal: rendering }, async (id) => {
     const problem = await ensureBootstrapped(env, id);
-    return problem ? statusResponse(problem, rendering) : described(asked, opened || wasOpened ? 201 : 200, state);
+    return problem ? statusResponse(problem, rendering) : described(asked, opened.value.opened ? 201 : 200, state);
   });
 }
 
@@ -120,6 +116,7 @@ function described({ env, name, rendering }: Asked, code: number, state: Cluster
   const deletion = state.phase === "deleting" ? state : undefined;
   const own = state.phase === "active" ? state.controllers : null;
   const config = configOf(env);
+  if (!config.ok) return statusResponse(config.error, rendering);
   const document = {
     kind: CLUSTER.kind,
     apiVersion: API_VERSION,
@@ -128,7 +125,7 @@ function described({ env, name, rendering }: Asked, code: number, state: Cluster
       ...(state.phase !== "absent" && name !== DEFAULT_CLUSTER ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
       ...(deletion ? { deletionTimestamp: rfc3339Seconds(deletion.deletedAt) } : {}),
     },
-    ...(deletion || !config.ok ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers) }),
+    ...(deletion ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers) }),
     status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped } : { phase: "Active" },
   };
   return jsonResponse(code, JSON.stringify(document), rendering);

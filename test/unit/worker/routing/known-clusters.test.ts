@@ -203,6 +203,7 @@ describe("/clusters/{name}", () => {
     expect([first.code, first.body]).toMatchObject([201, { controllers: ["*", "-namespace-controller"], running }]);
     const set = fake.records.calls.indexOf(`setControllers ${name} *,-namespace-controller`);
     expect(set).toBeGreaterThan(fake.records.calls.indexOf(`open ${name}`));
+    expect(fake.records.calls.filter((made) => made === `open ${name}`)).toHaveLength(1);
     expect((await send("GET", "")).body).toEqual(first.body);
     expect(await send("PUT", "", first.text)).toMatchObject({ code: 200, body: first.body });
     expect((await send("PUT", "")).body).toEqual(first.body);

@@ -173,11 +173,11 @@ describe("shared informers of every served type", () => {
   }, 240_000);
 });
 
-describe("leader election", () => {
+const clients = Object.keys(PROGRAMS).flatMap((client) => contents.map(({ content, protobuf }) => ({ client, content, protobuf })));
+
+describe.each(clients)("leader election of $client in $content", ({ client, protobuf }) => {
   it("three electors, the leader is killed twice and the server once: one leads at a time, and always one in the end", async () => {
-    const electors = new Map(
-      ["a", "b", "c"].map((identity) => [identity, start({ client: "client-go 0.36", program: "elect", protobuf: true, identity })]),
-    );
+    const electors = new Map(["a", "b", "c"].map((identity) => [identity, start({ client, program: "elect", protobuf, identity })]));
     /** the identity of whoever printed last */
     const leader = async (not: string): Promise<string> => {
       let latest: { leads: string; at: number } | undefined;

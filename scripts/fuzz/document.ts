@@ -26,10 +26,22 @@ export interface FuzzDocument extends Document {
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const KINDS = "x-kubernetes-group-version-kind";
 const JSON_TYPE = "application/json";
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const JSON_PATCH = "application/json-patch+json";
+/** An answer in another form, as kubectl and the metadata client ask for it. */
+const form = (type: string, kind: string): string => `${type};as=${kind};g=meta.k8s.io;v=v1`;
+const ACCEPTED = [
+  "*/*",
+  JSON_TYPE,
+  "application/yaml",
+  PROTOBUF,
+  ...["Table", "PartialObjectMetadata", "PartialObjectMetadataList"].map((kind) => form(JSON_TYPE, kind)),
+  ...["PartialObjectMetadata", "PartialObjectMetadataList"].map((kind) => form(PROTOBUF, kind)),
+  form("application/yaml", "Table"),
+];
 /** Values that say something; of any others the server says that they are wrong. */
 const VALUES: Readonly<Record<string, readonly (string | number)[]>> = {
-  Accept: ["*/*", JSON_TYPE, "application/yaml", "application/vnd.kubernetes.protobuf"],
+  Accept: ACCEPTED,
   dryRun: ["All"],
   fieldManager: ["one", "two"],
   fieldSelector: ["metadata.name=a", "metadata.namespace!=default", ""],

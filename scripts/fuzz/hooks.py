@@ -4,6 +4,7 @@
 """
 
 import json
+from copy import deepcopy
 from random import Random
 from zlib import crc32
 
@@ -23,15 +24,21 @@ KNOWN = 0.8
 NEARLY_RIGHT = 0.5
 LASTING = 0.05
 EVENT_TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
-# Texts with which upstream answers 500 and 504, too, where the fault is the request's.
+# Integers at the ends of 64 bits, beyond them, and the first that a double does not have.
+EXTREMES = [2**63 - 1, -(2**63), 2**63, 2**53 + 1, -1]
+EXTREME = 0.1
+# What upstream answers with 500 and 504, too, where the fault is the request's: text, code, methods.
 AS_UPSTREAM = [
-    "Timeout: Too large resource version",
-    "failed to create typed patch object",
-    "does not contain declared merge key",
-    "resourceVersion should not be set on objects to be created",
-    "target.name: Required value",
-    "target.kind: Unsupported value",
+    ("Timeout: Too large resource version", 504, ["GET"]),
+    ("failed to create typed patch object", 500, ["PATCH"]),
+    ("does not contain declared merge key", 500, ["PATCH"]),
+    ("resourceVersion should not be set on objects to be created", 500, ["POST", "PUT", "PATCH"]),
+    ("target.name: Required value", 500, ["POST"]),
+    ("target.kind: Unsupported value", 500, ["POST"]),
 ]
+# Forms that a client may ask for in place of an object or a list. They are not in the document, as they are not in upstream's.
+META = ("meta.k8s.io/v1", "meta.k8s.io/v1beta1")
+FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 
 # (apiVersion, kind) -> validator of such objects
 validators = {}
@@ -77,6 +84,25 @@ def with_one_member(sample, body, random):
     return {**sample, key: {**(around if isinstance(around, dict) else {}), member: body[key][member]}}
 
 
+def with_an_extreme(body, random):
+    """The same with an extreme in the place of one integer; the body itself where it has none."""
+    body = deepcopy(body)
+    places = list(integers(body))
+    if places:
+        around, key = random.choice(places)
+        around[key] = random.choice(EXTREMES)
+    return body
+
+
+def integers(value):
+    """(object or list, key) of every integer below a value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else []
+    for key, member in items:
+        if isinstance(member, int) and not isinstance(member, bool):
+            yield value, key
+        yield from integers(member)
+
+
 def is_watch(case):
     """Whether the request asks for a stream: the first value counts, and an empty one is true."""
     value = (case.query or {}).get("watch")
@@ -102,6 +128,11 @@ def before_call(context, case, kwargs):
         name = (case.path_parameters or {}).get("name", random.choice(names))
         sample = {**samples.get(f"{kind['group']}/{kind['kind']}", {}), "apiVersion": api_version(kind), "kind": kind["kind"]}
         case.body = with_one_member({**sample, "metadata": {"name": name}}, case.body, random)
+    if isinstance(case.body, (dict, list)) and random.random() < EXTREME:
+        case.body = with_an_extreme(case.body, random)
+    for name in ("gracePeriodSeconds", "limit"):
+        if name in (case.query or {}) and random.random() < EXTREME:
+            case.query = {**case.query, name: random.choice(EXTREMES)}
     if case.method == "DELETE" and case.path.endswith("/servicecidrs"):
         # Without the default range no Service could be made, and nothing more would be found.
         case.query, case.body = {"dryRun": "All"}, NOT_SET
@@ -119,16 +150,19 @@ def to_protobuf(context, value):
 def answers_as_documented(context, response, case):
     """An answer fits the schema of its code, a refusal is a Status of its code, a watch is a stream of events with objects that fit theirs."""
     if response.status_code >= 500:
-        expected = any(text.encode() in response.content for text in AS_UPSTREAM)
-        assert expected, f"{response.status_code} {response.content[:500]}"
+        texts = [text for text, code, methods in AS_UPSTREAM if code == response.status_code and case.method in methods]
+        assert any(text.encode() in response.content for text in texts), f"{case.method} {response.status_code} {response.content[:500]}"
+    watched = is_watch(case) and response.status_code < 400
     if PROTOBUF in content_type(response):
-        is_watched = is_watch(case) and response.status_code < 400
-        assert is_watched or response.content.startswith(PROTOBUF_MAGIC), response.content[:500]
+        if watched:
+            check_frames(response.content)
+        else:
+            check_envelope(response)
     elif response.status_code >= 400:
         check_refusal(response)
-    elif is_watch(case):
+    elif watched:
         check_events(response)
-    else:
+    elif not is_other_form(response, case):
         case.operation.validate_response(response, case=case)
 
 
@@ -136,12 +170,16 @@ def content_type(response):
     return response.headers.get("content-type", [""])[0]
 
 
-def check_refusal(response):
+def read_yaml_or_json(response):
     read = yaml.safe_load if "yaml" in content_type(response) else json.loads
     try:
-        status = read(response.content)
+        return read(response.content)
     except (ValueError, yaml.YAMLError) as error:
-        raise AssertionError(f"an unreadable refusal: {error}: {response.content[:500]}") from error
+        raise AssertionError(f"an unreadable answer: {error}: {response.content[:500]}") from error
+
+
+def check_refusal(response):
+    status = read_yaml_or_json(response)
     told = [status.get(name) for name in ("kind", "apiVersion", "status", "code")] if isinstance(status, dict) else None
     assert told == ["Status", "v1", "Failure", response.status_code], f"a refusal that is no Status of its code: {status}"
     assert status["message"], f"a refusal without a message: {status}"
@@ -152,6 +190,92 @@ def check_events(response):
     for line in response.content.splitlines():
         event = json.loads(line)
         assert event["type"] in EVENT_TYPES, event
-        seen = event["object"]
-        problems = list(validators[(seen["apiVersion"], seen["kind"])].iter_errors(seen))
-        assert problems == [], f"{problems[0].message}: {line[:500]}"
+        check_object(event["object"])
+
+
+def is_other_form(response, case):
+    """Whether the request asks for a Table or for metadata alone and the answer is one, which it then checks."""
+    if "as=" not in str((case.headers or {}).get("Accept", "")):
+        return False
+    answer = read_yaml_or_json(response)
+    if answer.get("apiVersion") not in META:
+        return False
+    check_object(answer)
+    return True
+
+
+def check_object(value):
+    """An object, a list, or a form of one."""
+    version, kind = value["apiVersion"], value["kind"]
+    if version not in META:
+        problems = list(validators[(version, kind)].iter_errors(value))
+        assert problems == [], f"{problems[0].message}: {str(value)[:500]}"
+        return
+    assert kind in FORMS, value
+    if kind == "Table":
+        # In a watch the first event alone has the columns.
+        columns = {len(value["columnDefinitions"])} if value["columnDefinitions"] else set()
+        assert len(columns | {len(row["cells"]) for row in value["rows"]}) <= 1, f"a row of another length: {str(value)[:500]}"
+    elif kind == "PartialObjectMetadata":
+        assert set(value) == {"kind", "apiVersion", "metadata"}, value
+    else:
+        for item in value["items"]:
+            check_object(item)
+
+
+def protobuf_fields(data):
+    """Field number -> its last value: an integer, or bytes. Fails on bytes that are no message."""
+    fields, at = {}, 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            fields[tag >> 3], at = varint(data, at)
+            continue
+        assert tag & 7 == 2, f"wire type {tag & 7}: {data[:500]}"
+        length, at = varint(data, at)
+        assert at + length <= len(data), f"cut short: {data[:500]}"
+        fields[tag >> 3], at = data[at : at + length], at + length
+    return fields
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        assert at < len(data), f"cut short: {data[:500]}"
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def check_envelope(response):
+    """The bytes are an enveloped object of a known kind; a refusal is a Status of its code. Source: upstream metav1.Status."""
+    kind, message = enveloped(response.content)
+    if response.status_code >= 400:
+        assert kind == ("v1", "Status"), f"a refusal that is no Status: {kind}"
+        assert (message[2], message[6]) == (b"Failure", response.status_code), f"a refusal that is no Status of its code: {message}"
+        assert message[3], f"a refusal without a message: {message}"
+
+
+def enveloped(data):
+    """(apiVersion, kind) and the fields of an enveloped object. Source: upstream runtime.Unknown."""
+    assert data.startswith(PROTOBUF_MAGIC), data[:500]
+    envelope = protobuf_fields(data[len(PROTOBUF_MAGIC) :])
+    types = protobuf_fields(envelope[1])
+    version, kind = types[1].decode(), types[2].decode()
+    known = kind in FORMS and kind != "Table" if version in META else (version, kind) in validators
+    assert known, f"{version} {kind}"
+    return (version, kind), protobuf_fields(envelope[2])
+
+
+def check_frames(data):
+    """A watch: each WatchEvent behind its length in four bytes. An error has a Status, any other event another object."""
+    while data:
+        length = int.from_bytes(data[:4], "big")
+        assert 4 + length <= len(data), f"cut short: {data[:500]}"
+        event = protobuf_fields(data[4 : 4 + length])
+        assert event[1].decode() in EVENT_TYPES, event
+        kind, _ = enveloped(protobuf_fields(event[2])[1])
+        assert (event[1] == b"ERROR") == (kind == ("v1", "Status")), event
+        data = data[4 + length :]

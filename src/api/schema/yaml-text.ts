@@ -20,7 +20,7 @@ import {
   type Tags,
   visit,
 } from "yaml";
-import { parseJson } from "../../core/base/exact-json";
+import { integerOf, parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import type { JsonValue } from "./json-value";
 
@@ -70,7 +70,7 @@ function read(document: Document.Parsed, text: string, lines: LineCounter): Resu
   checkAliases(document, text.length);
   const unsayable: number[] = [];
   // by way of JSON: values that JSON cannot hold become values that it can
-  const json = JSON.stringify(document.toJS() ?? null, (_, value: unknown) => {
+  const json = JSON.stringify(document.toJS({ reviver: exactNumber }) ?? null, (_, value: unknown) => {
     if (typeof value === "number" && !Number.isFinite(value)) unsayable.push(value);
     return value;
   });
@@ -79,6 +79,10 @@ function read(document: Document.Parsed, text: string, lines: LineCounter): Resu
   const repeated: string[] = [];
   if (document.contents) findRepeated(document.contents, lines, repeated);
   return ok({ value, repeated });
+}
+
+function exactNumber(_: unknown, value: unknown): unknown {
+  return typeof value === "bigint" ? integerOf(value) : value;
 }
 
 function goFloat(value: number): string {

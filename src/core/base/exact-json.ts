@@ -1,6 +1,7 @@
 /**
  * JSON whose integers keep all their digits. A number holds integers up to 2^53 exactly; Kubernetes has fields of 64 bits. A larger integer is a bigint
- * here, and every JSON.stringify writes it as it stood: nothing else of an object has a bigint.
+ * here, and every JSON.stringify writes it as it stood. JSON.stringify goes on throwing for a smaller bigint: an object has none, so it is an address,
+ * an offset or a size that was not made a text.
  */
 
 /** What newer engines have and TypeScript does not know yet (TC39: JSON.parse source text access). Node has it from 21 on. */
@@ -26,7 +27,7 @@ export function parseJson(text: string): unknown {
   if (!LONG.test(text)) return JSON.parse(text);
   try {
     return exact.parse(text, (_, value, context) =>
-      typeof value === "number" && !Number.isSafeInteger(value) ? integerOf(context?.source ?? "", value) : value,
+      typeof value === "number" && !Number.isSafeInteger(value) ? integerIn(context?.source ?? "", value) : value,
     );
   } catch (error) {
     // The engine visits what it has read recursively. So deep a text is refused wherever its depth counts.
@@ -35,8 +36,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-function integerOf(source: string, rounded: number): number | bigint {
+function integerIn(source: string, rounded: number): Int64 {
   return source.length <= DIGITS_MAX && INTEGER.test(source) ? BigInt(source) : rounded;
+}
+
+/** An integer as `parseJson` reads it: a bigint only beyond 2^53. */
+export function integerOf(value: bigint): Int64 {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
 /** Whether a value is an integer of 64 bits that is exact. */
@@ -54,6 +60,7 @@ Object.defineProperty(BigInt.prototype, "toJSON", {
   configurable: true,
   writable: true,
   value(this: bigint): unknown {
+    if (typeof integerOf(this.valueOf()) === "number") throw new TypeError("Do not know how to serialize a BigInt");
     return exact.rawJSON ? exact.rawJSON(this.toString()) : Number(this);
   },
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isInt64, parseJson } from "../../../../src/core/base/exact-json";
+import { type Int64, integerOf, isInt64, parseJson } from "../../../../src/core/base/exact-json";
 
 describe("parseJson", () => {
   it.each([
@@ -46,4 +46,37 @@ it.each<[unknown, boolean]>([
   ["1", false],
 ])("isInt64 of %s: %s", (value, want) => {
   expect(isInt64(value)).toBe(want);
+});
+
+describe("a bigint in JSON.stringify", () => {
+  it.each<[string, bigint]>([
+    ["an offset", 0n],
+    ["the number of 10.0.0.1", 167772161n],
+    ["a size that a number holds", -(2n ** 53n) + 1n],
+  ])("%s, which parseJson would have read as a number: throws, as without this module", (_, value) => {
+    expect(() => JSON.stringify({ value })).toThrow(new TypeError("Do not know how to serialize a BigInt"));
+  });
+
+  it.each([2n ** 53n, -(2n ** 53n), 2n ** 63n - 1n])("%s, which parseJson reads as a bigint: is printed", (value) => {
+    expect(JSON.stringify({ value })).toBe(`{"value":${value}}`);
+  });
+});
+
+it.each<[bigint, Int64]>([
+  [0n, 0],
+  [-(2n ** 53n) + 1n, -(2 ** 53) + 1],
+  [2n ** 53n, 2n ** 53n],
+])("integerOf %s: %s, as parseJson reads it", (value, want) => {
+  expect(integerOf(value)).toBe(want);
+});
+
+// The objects of addresses send and log text: an IPv6 address is beyond 2^53, so that JSON.stringify would print it.
+const CALLS = Object.entries(import.meta.glob("../../../../src/addresses/rpc/*.ts", { query: "?raw", import: "default" }));
+
+it.each(CALLS)("calls of addresses in %s: no bigint, and nothing of core/net, whose addresses are bigints", async (_, read) => {
+  expect(String(await read())).not.toMatch(/\bbigint\b|core\/net/);
+});
+
+it("calls of addresses: are all looked at", () => {
+  expect(CALLS.length).toBeGreaterThan(4);
 });

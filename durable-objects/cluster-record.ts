@@ -7,7 +7,7 @@ import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
 import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
 import { clusterObjects } from "../src/tenancy/cluster-objects";
-import { noteBusy, noteControllers } from "./busy";
+import { directoryFacts, noteBusy, noteControllers } from "./busy";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
 import { allStores, recordedObject } from "./peers";
@@ -31,7 +31,7 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
       objects: () => clusterObjects(CONTROLLERS.names),
       wipe: (id, object, listed) => recordedObject(env, id, object).wipe(listed),
       tell: (id, object, setting) => recordedObject(env, id, object).setControllers(setting),
-      noteControllers: (id, list) => noteControllers(env, id, list ? CONTROLLERS.off(list) : undefined),
+      noteControllers: (id, list) => noteControllers(env, id, list ? directoryFacts(list) : undefined),
       async forget(id) {
         const copies = allStores(env, id).map(({ definition }) => listCopyKey(storeName(id, definition)));
         const keys = [directoryKey(id), busyKey("minute", id), busyKey("hour", id), topologyCopyKey(id), ...copies];

@@ -60,7 +60,7 @@ function portsOf(ctx: DurableObjectState, env: Env): ServicesStorePorts {
     directory: {
       has: async (key) => (await env.DIRECTORY.get(key)) !== null,
       // That `has` did not find the key may be an old answer. So what stands beside it is written again.
-      add: (key) => enterCluster(env, key, setting.switches.off),
+      add: (key) => enterCluster(env, key, setting.switches.facts),
     },
   };
 }

@@ -57,7 +57,7 @@ export function openStore(
     },
     switches,
     controllersSet: (setting) => switches.set(setting),
-    noteBusy: (rhythm) => noteBusy(env, cluster, rhythm, switches.off),
+    noteBusy: (rhythm) => noteBusy(env, cluster, rhythm, switches.facts),
     setAlarm: (atMs) => setAlarm(storage, atMs),
     end: () => wipe(ctx),
   };

@@ -1,6 +1,7 @@
 /** Which controllers of its cluster an object may wake. */
 import type { ControllerList, ControllersSetting } from "../src/core/config/controllers";
 import { ControllerSwitches } from "../src/tenancy/controller-switches";
+import { type DirectoryFacts, directoryFacts } from "./busy";
 import { type ControllerName, CONTROLLERS } from "./controllers";
 
 /** The value stands beside the object's tables; a release without it leaves it alone. */
@@ -8,8 +9,8 @@ const KEY = "controllers";
 
 export interface ObjectSwitches {
   isOn(name: ControllerName): boolean;
-  /** the controllers that the cluster's own list switches off, for cron; undefined = the variable counts */
-  readonly off: readonly ControllerName[] | undefined;
+  /** what the cluster's own list says, for cron; undefined = the variable counts */
+  readonly facts: DirectoryFacts | undefined;
   set(setting: ControllersSetting): void;
 }
 
@@ -19,8 +20,8 @@ export function objectSwitches({ kv }: DurableObjectStorage, byVariable: Control
   const switches = new ControllerSwitches(storage, byVariable);
   return {
     isOn: (name) => CONTROLLERS.isOn(name, switches.list),
-    get off() {
-      return switches.isOwn ? CONTROLLERS.off(switches.list) : undefined;
+    get facts() {
+      return switches.isOwn ? directoryFacts(switches.list) : undefined;
     },
     set: (setting) => switches.set(setting),
   };

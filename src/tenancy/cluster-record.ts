@@ -123,6 +123,16 @@ export class ClusterRecord implements ClusterRecordRpc {
     const isLiving = row !== undefined && row.phase !== "absent" && clusterId(this.name, row.life) === id;
     if (!isLiving) await this.ports.forget(id);
     else if (row.phase === "deleting") this.ports.wakeAt(this.ports.clock.now());
+    else this.#tellAnew();
+  }
+
+  /** The list of the cluster, if it has one, is told again by the alarm. */
+  #tellAnew(): void {
+    const { storage, clock } = this.ports;
+    const row = storage.controllersLoad();
+    if (!row?.list) return;
+    storage.controllersSave({ ...row, isTold: false });
+    this.ports.wakeAt(clock.now());
   }
 
   /** The object's alarm: continues the deletion. Never rejects. */

@@ -29,7 +29,10 @@ export interface ClusterRecordRpc {
   setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }>;
   /** begins the deletion of an active cluster; durable when it answers */
   remove(): Promise<ClusterState>;
-  /** called by cron, which found the objects of `id` gone: continues the deletion, or removes the keys of a finished one */
+  /**
+   * Called by cron, which found the objects of `id` gone: continues the deletion, or removes the keys of a finished one. Or cron found that the directory
+   * does not know of every controller of the release: the list of the cluster is told again.
+   */
   carryOn(id: string): Promise<void>;
 }
 

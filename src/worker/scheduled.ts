@@ -111,14 +111,17 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
     pageOf(env, { prefix: DIRECTORY_PREFIX, limit: CRON_IDLE_CLUSTERS, cursorKey: `cron/cursor/${job.name}/all` }),
   ]);
   const part = job.parts[next.round % job.parts.length] ?? [];
-  const visits = new Map(next.clusters.map(({ id, off }) => [id, { tasks: part, off }]));
+  const visits = new Map(next.clusters.map(({ id, facts }) => [id, { tasks: part, facts }]));
   const visited = job.coveredEachMinute && busy.isWhole ? [] : busy.clusters;
-  for (const { id, off } of visited) visits.set(id, { tasks: job.parts.flat(), off: off ?? visits.get(id)?.off });
+  for (const { id, facts } of visited) visits.set(id, { tasks: job.parts.flat(), facts: facts ?? visits.get(id)?.facts });
   let errors = busy.errors + next.errors;
-  await inParallel([...visits], CRON_CONCURRENCY, async ([cluster, { tasks, off }]) => {
-    const isOn = ({ wakes }: Task): boolean => wakes === undefined || !(off ?? byVariable).includes(wakes);
-    const failed = await runTasks(tasks.filter(isOn), env, cluster);
-    if (failed > 0) noteBusy(env, cluster, job.rhythm, off);
+  await inParallel([...visits], CRON_CONCURRENCY, async ([cluster, { tasks, facts }]) => {
+    const isOn = ({ wakes }: Task): boolean => wakes === undefined || (facts ? facts.on.includes(wakes) : !byVariable.includes(wakes));
+    let failed = await runTasks(tasks.filter(isOn), env, cluster);
+    // The record, which has the list, tells what a later release has brought.
+    if (facts && !CONTROLLERS.names.every((name) => facts.on.includes(name) || facts.off.includes(name)))
+      failed += await carryOn(env, cluster);
+    if (failed > 0) noteBusy(env, cluster, job.rhythm, facts);
     errors += failed;
   });
   log(errors > 0 ? "warn" : "debug", "cron job finished", {
@@ -141,16 +144,21 @@ async function runTasks(tasks: readonly Task[], env: Env, cluster: string): Prom
     }
   } catch (error) {
     if (!(error instanceof ClusterGone)) throw error;
-    const record = clusterRecord(env, clusterName(cluster));
-    const done = await call(() => record.carryOn(cluster), { what: `${cluster}: record.carryOn`, repeatable: false });
-    if (!done.ok) errors++;
+    errors += await carryOn(env, cluster);
   }
   return errors;
 }
 
+/** How many calls failed. */
+async function carryOn(env: Env, cluster: string): Promise<number> {
+  const record = clusterRecord(env, clusterName(cluster));
+  const done = await call(() => record.carryOn(cluster), { what: `${cluster}: record.carryOn`, repeatable: false });
+  return done.ok ? 0 : 1;
+}
+
 interface Page {
-  /** `off`: the controllers that a list of the cluster's own switches off; undefined = the variable counts there */
-  clusters: { id: string; off: readonly ControllerName[] | undefined }[];
+  /** `facts`: what a list of the cluster's own says; undefined = the variable counts there */
+  clusters: { id: string; facts: DirectoryFacts | undefined }[];
   /** which one through the whole directory this is */
   round: number;
   /** whether the batch holds every cluster of the directory */
@@ -171,7 +179,7 @@ async function pageOf(env: Env, { prefix, limit, cursorKey }: { prefix: string; 
     const round = isWhole ? Math.floor(Date.now() / MINUTE_MS) : Number(digits ?? 0);
     const next = isWhole ? "" : listed.list_complete ? `${String(round + 1)} ` : `${String(round)} ${listed.cursor}`;
     const isKept = next === stored || (await keepCursor(env, cursorKey, next));
-    const clusters = listed.keys.map(({ name, metadata }) => ({ id: name.slice(prefix.length), off: metadata?.off }));
+    const clusters = listed.keys.map(({ name, metadata }) => ({ id: name.slice(prefix.length), facts: metadata ?? undefined }));
     return { clusters, round, isWhole, errors: isKept ? 0 : 1 };
   } catch (error) {
     log("error", "directory of clusters could not be read", { prefix, error: error instanceof Error ? error.message : String(error) });

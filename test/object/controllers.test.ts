@@ -270,7 +270,7 @@ describe("the list of a cluster and the variable", () => {
     await abortAllDurableObjects();
     await servicesStore(bindings, cluster.name).ensureBootstrapped();
     const entered = async () => (await bindings.DIRECTORY.getWithMetadata(directoryKey(cluster.name))).metadata;
-    await vi.waitFor(async () => expect(await entered()).toEqual({ off: ["namespaces"] }), PATIENCE);
+    await vi.waitFor(async () => expect(await entered()).toEqual({ off: ["namespaces"], on: ["garbage-collection", "repair"] }), PATIENCE);
   });
 
   it("an object that does not answer: 503, and the record tells it by its alarm", async () => {

@@ -408,5 +408,11 @@ describe("a cluster's record", () => {
     expect([...world.directory]).toEqual([next]);
     await world.record.carryOn(next);
     expect([[...world.directory], world.alarmAt]).toEqual([[next], undefined]);
+    await world.record.setControllers(["*"]);
+    world.alarmAt = undefined;
+    world.told.length = 0;
+    await world.record.carryOn(next);
+    await world.settle();
+    expect([world.told.length, world.noted.at(-1)]).toEqual([3, `${next} *`]);
   });
 });

@@ -1,5 +1,6 @@
 import { withEnv } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CONTROLLERS } from "../../../durable-objects/controllers";
 import { CLUSTER_GONE } from "../../../src/tenancy/rpc";
 import { busyKey, directoryKey } from "../../../src/tenancy/directory-keys";
 import { CRON_CLUSTERS_MAX } from "../../../src/worker/http/limits";
@@ -68,7 +69,9 @@ describe("runScheduled", () => {
     "the variable %s, the cluster's own list without %j: of the controllers with a switch %j are called",
     async (variable, off, want) => {
       const fake = withIdle(withClusters(fakeEnv({}, { CONTROLLERS: variable }), "busy"), 1);
-      if (off) for (const key of [busyKey("minute", "busy"), directoryKey("idle-0000")]) fake.facts.set(key, { off });
+      if (off)
+        for (const key of [busyKey("minute", "busy"), directoryKey("idle-0000")])
+          fake.facts.set(key, { off, on: CONTROLLERS.names.filter((name) => !(off as readonly string[]).includes(name)) });
       for (let part = 0; part < 3; part++) {
         fake.directory.set("cron/cursor/maintain/all", `${String(part)} ${directoryKey("busy")}`);
         await runScheduled("* * * * *", fake.env);
@@ -84,6 +87,15 @@ describe("runScheduled", () => {
       }
     },
   );
+
+  it("a controller of a later release, in a cluster with a list of its own: is not called, and the record is asked to tell it", async () => {
+    const fake = withClusters(fakeEnv(), "busy");
+    fake.facts.set(busyKey("minute", "busy"), { off: [], on: ["garbage-collection", "repair"] });
+    await runScheduled("* * * * *", fake.env);
+    expect(called(fake)).not.toContain("CONTROLLER busy/controllers/namespaces poke");
+    expect(called(fake)).toContain("CONTROLLER busy/controllers/garbage-collection poke");
+    expect(fake.records.calls).toEqual(["carryOn busy"]);
+  });
 
   it("every five minutes: calls the Coordinator of an idle cluster", async () => {
     const fake = withIdle(withClusters(fakeEnv(), "work"), 1);

@@ -35,7 +35,6 @@ await runProgram({
       inTurn([
         () => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...excluded]),
         () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "300"]),
       ]),
       inTurn([() => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING])]),
       inTurn([
@@ -44,6 +43,7 @@ await runProgram({
         () => check("tidy", ["npm", "run", "--silent", "tidy"]),
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
         () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { parts: IN_WORKERD }),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "300"]),
       ]),
     ]);
     const counts = finish(lanes.flat());

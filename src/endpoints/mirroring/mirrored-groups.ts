@@ -1,7 +1,7 @@
 /** The slices that the addresses of Endpoints make: one for each family of each subset (upstream endpointslicemirroring/reconciler.go). */
 import type { Family } from "../../core/net/family";
 import type { Endpoints } from "../../api/meta/kubernetes";
-import { type EndpointAddress, type EndpointPort, repackSubsets } from "../endpoints/repack-subsets";
+import { type EndpointAddress, type EndpointPort, type EndpointSubset, repackSubsets } from "../endpoints/repack-subsets";
 import { usableAddress } from "../sources/usable-address";
 import { type Endpoint, endpointKey } from "../slices/slice-endpoint";
 import { portsKey, type SlicePort } from "../slices/slice-ports";
@@ -31,7 +31,7 @@ export function mirrorKey(addressType: string, ports: readonly SlicePort[] | nul
 export function mirroredGroups(endpoints: Endpoints, maxPerSubset: number): MirroredGroups {
   const groups = new Map<string, MirroredGroup>();
   let [invalid, skipped] = [0, 0];
-  for (const subset of repackSubsets(endpoints.subsets ?? [])) {
+  for (const subset of repackSubsets(endpoints.subsets ?? []).flatMap(withDistinctNames)) {
     const ports = (subset.ports ?? []).map(slicePort);
     const ready = subset.addresses ?? [];
     const all = [...ready, ...(subset.notReadyAddresses ?? [])];
@@ -53,6 +53,20 @@ export function mirroredGroups(endpoints: Endpoints, maxPerSubset: number): Mirr
     skipped += all.length - added;
   }
   return { groups, invalid, skipped };
+}
+
+/**
+ * The subset, or several of the same addresses where ports share a name: no slice can have both. Upstream's write of such a slice is refused. The ports
+ * of one subset have distinct names, but two subsets that are joined may not.
+ */
+function withDistinctNames(subset: EndpointSubset): EndpointSubset[] {
+  const lists: EndpointPort[][] = [[]];
+  for (const port of subset.ports ?? []) {
+    const list = lists.find((others) => others.every(({ name }) => (name ?? "") !== (port.name ?? "")));
+    if (list) list.push(port);
+    else lists.push([port]);
+  }
+  return lists.map((ports) => ({ ...subset, ports }));
 }
 
 /** Of the conditions only ready is known. */

@@ -33,7 +33,9 @@ export class SliceTracker {
 
   /**
    * Whether the Service's slices are older than this controller's writes, so that it has to wait for the feed. Writes for an earlier Service of the
-   * name count no more.
+   * name count no more. A deleted slice that a finalizer keeps is as good as gone.
+   *
+   * @param slices all that the feed has told of with the Service's name, also those that are being deleted
    */
   isStale(service: Service, slices: readonly EndpointSlice[]): boolean {
     const key = keyOf(service);
@@ -45,10 +47,11 @@ export class SliceTracker {
       return false;
     }
     tracked.uid = uid;
-    const known = new Map(slices.map((slice) => [uidOf(slice), generationOf(slice)]));
+    const known = new Map(slices.map((slice) => [uidOf(slice), slice]));
     for (const [slice, generation] of tracked.generations) {
       const seen = known.get(slice);
-      if (generation === DELETED ? seen !== undefined : seen === undefined || seen < generation) return true;
+      const isOlder = generation === DELETED ? seen && !seen.metadata?.deletionTimestamp : !seen || generationOf(seen) < generation;
+      if (isOlder) return true;
     }
     return false;
   }
@@ -59,7 +62,12 @@ export class SliceTracker {
     return generation === undefined || generationOf(slice) > generation;
   }
 
-  /** The feed tells that the slice is gone. Returns whether somebody else deleted it; of a slice that nobody tracks that is assumed. */
+  /**
+   * The feed tells that the slice is gone, or that somebody gave it to another Service or controller. Returns whether somebody else did that; of a
+   * slice that nobody tracks it is assumed.
+   *
+   * @param slice as it was before
+   */
   gone(slice: EndpointSlice): boolean {
     const generations = this.#services.get(serviceKeyOf(slice))?.generations;
     const generation = generations?.get(uidOf(slice));

@@ -15,6 +15,8 @@ const subset = (ips: string[], ports: number[] = [80], notReady: string[] = []):
   ports: ports.map((port) => ({ name: `p${port}`, port, protocol: "TCP" })),
 });
 
+const unnamed = (ip: string, port: number): Subset => ({ addresses: [{ ip }], ports: [{ port, protocol: "TCP" }] });
+
 const someEndpoints = (subsets: Subset[], metadata: Endpoints["metadata"] = {}): Endpoints => ({
   metadata: { ...KEY, uid: "uid of endpoints", ...metadata },
   subsets,
@@ -66,6 +68,7 @@ describe("slices of Endpoints", () => {
       "4/0/0",
       [1, 1, 2, 1],
     ],
+    ["two subsets, another port without a name, the same address", [unnamed("10.0.0.1", 80), unnamed("10.0.0.1", 81)], "2/0/0", [1, 1]],
     ["some invalid addresses", [subset(["10.0.0.1", "fd00::1", "10.0.0.256", "nonsense", "10.0.0.2"])], "2/0/0", [2, 1]],
     ["invalid addresses alone", [subset(["10.0.0.256", "127.0.0.1"])], "0/0/0", []],
     ["1,000 addresses", [subset(Array.from({ length: 1000 }, (_, i) => ipv4(i + 1)))], "1/0/0", [1000]],

@@ -132,6 +132,14 @@ describe("packing numbers", () => {
     expect(outcome(world.sync())).toEqual(["0/1/0", [3]]);
   });
 
+  it("20,000 Pods: 200 full slices; one Pod that turns unready: one write", () => {
+    const world = new SliceWorld();
+    world.pods = pods(20_000);
+    expect(outcome(world.sync())).toEqual(["200/0/0", Array<number>(200).fill(100)]);
+    world.pods[12_345] = aPod({ name: "p12345", ips: [ipv4(12_345)], ready: false });
+    expect(outcome(world.sync())).toEqual(["0/1/0", Array<number>(200).fill(100)]);
+  });
+
   it("labels of a Service without Pods change: the placeholder is written", () => {
     const world = new SliceWorld();
     world.sync();

@@ -9,6 +9,10 @@ const slice = (name: string, generation = 1): EndpointSlice => ({
   endpoints: [],
 });
 
+function deleting(one: EndpointSlice): EndpointSlice {
+  return { ...one, metadata: { ...one.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+}
+
 // upstream util/endpointslice_tracker_test.go
 describe("SliceTracker.isStale", () => {
   it.each<[string, (tracker: SliceTracker) => void, EndpointSlice[], boolean]>([
@@ -18,6 +22,8 @@ describe("SliceTracker.isStale", () => {
     ["an older version is there", (tracker) => tracker.written(slice("a", 2)), [slice("a")], true],
     ["the created slice is missing", (tracker) => tracker.written(slice("a")), [slice("b")], true],
     ["the deleted slice is still there", (tracker) => tracker.deleted(slice("a")), [slice("a")], true],
+    ["the deleted slice is kept by a finalizer", (tracker) => tracker.deleted(slice("a")), [deleting(slice("a"))], false],
+    ["a written slice is being deleted by somebody", (tracker) => tracker.written(slice("a")), [deleting(slice("a"))], false],
     ["the deleted slice is gone", (tracker) => tracker.deleted(slice("a")), [], false],
     ["slices of others beside it", (tracker) => tracker.written(slice("a")), [slice("a"), slice("b")], false],
     [
@@ -69,6 +75,13 @@ describe("SliceTracker.gone", () => {
     expect(tracker.gone(slice("a"))).toBe(want);
     expect(tracker.isStale(aService(), [])).toBe(false);
   });
+});
+
+it("a slice that somebody gives to another Service: the Service looks again and does not wait for it", () => {
+  const tracker = new SliceTracker();
+  tracker.written(slice("a"));
+  expect(tracker.gone(slice("a"))).toBe(true);
+  expect(tracker.isStale(aService(), [])).toBe(false);
 });
 
 it("serviceKeyOf a slice without label: the namespace and no name", () => {

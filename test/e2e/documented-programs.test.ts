@@ -1,6 +1,6 @@
 /**
- * The programs of docs/allocator.md and docs/ranges.md, as a reader runs them: saved where the page says, started with its command. Of docs/clients.md, whose
- * programs are not at hand here, what they meet: the server as the page starts it, its kubeconfig, its objects, its names.
+ * The programs of docs/allocator.md and docs/ranges.md, as a reader runs them: saved where the page says, started with its command. Those of
+ * docs/proxies.md are the ones that followed-services.test.ts uses. Of docs/clients.md, whose programs are not at hand here, what they meet: the server as the page starts it, its kubeconfig, its objects, its names.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -99,6 +99,13 @@ describe("docs/ranges.md", () => {
     child.kill("SIGINT");
     await once(child, "close");
   });
+});
+
+it("programs of docs/proxies.md: those that the compiler checks", () => {
+  expect(documentedOn("proxies.md").programs).toEqual([
+    ["routes.ts", checked("routes.ts")],
+    ["show-routes.ts", checked("show-routes.ts")],
+  ]);
 });
 
 describe("docs/clients.md", () => {

@@ -1,7 +1,7 @@
 /** The merged view of Services, standing on the started server's lists and watches. */
 import { expect, it } from "vitest";
 import type { EndpointSlice, KubeObject } from "../../src/api/meta/kubernetes";
-import { followServices } from "../../src/endpoints/client/follow-services";
+import { followRoutes } from "../support/examples/routes";
 import { plainFetch } from "../support/examples/zones";
 import { serverForTests } from "../support/server/server-for-tests";
 import { aSlice, anEndpoint, type SliceEndpoint } from "../support/values/endpoint-objects";
@@ -19,29 +19,15 @@ const service = (name: string, spec: object = {}): KubeObject =>
   Object.assign({ metadata: { name } }, { spec: { ports: [{ name: "http", port: 80 }], ...spec } });
 const slice = (name: string, endpoints: SliceEndpoint[]): EndpointSlice => aSlice(name, "web", endpoints);
 
-/** `known` is the last that each change said: addresses of endpoints by the name of the Service. */
+/** `known` is the last that each change said: where each Service's connections go. */
 function follow() {
   const known = new Map<string, string>();
-  const followed = followServices({
-    fetch: plainFetch(server.url),
-    clock: {
-      now: () => Date.now(),
-      after: (ms, work) => {
-        const timer = setTimeout(work, ms);
-        return () => clearTimeout(timer);
-      },
-    },
-    onPending: () => {
-      const { updated, removed } = followed.sync();
-      for (const { name } of removed) known.delete(name);
-      for (const {
-        service: { name },
-        endpoints,
-      } of updated)
-        known.set(name, (endpoints.get("http/TCP") ?? []).map(({ ip }) => ip).join(" "));
-    },
+  const stop = followRoutes(plainFetch(server.url), { name: "node-1", zone: undefined }, ({ name }, routes) => {
+    const [route] = routes;
+    if (route) known.set(name, route.to.join(" "));
+    else known.delete(name);
   });
-  return { known: () => Object.fromEntries([...known].filter(([name]) => name !== "kubernetes")), stop: () => followed.stop() };
+  return { known: () => Object.fromEntries([...known].filter(([name]) => name !== "kubernetes")), stop };
 }
 
 it("Services and slices that come, change and go: the view has them as kube-proxy would", async () => {
@@ -50,22 +36,22 @@ it("Services and slices that come, change and go: the view has them as kube-prox
   expect(await send("POST", SLICES, slice("web-a", [anEndpoint("10.1.0.2"), anEndpoint("10.1.0.1")]))).toBe(201);
   const { known, stop } = follow();
   const becomes = (expected: Record<string, string>) => expect.poll(known, { timeout: 20_000 }).toEqual(expected);
-  await becomes({ web: "10.1.0.1 10.1.0.2" });
+  await becomes({ web: "10.1.0.1:8080 10.1.0.2:8080" });
 
   // An endpoint moves to another slice: it is in both for a moment, and never missing.
   expect(await send("POST", SLICES, slice("web-b", [anEndpoint("10.1.0.2"), anEndpoint("10.1.0.3")]))).toBe(201);
-  await becomes({ web: "10.1.0.1 10.1.0.2 10.1.0.3" });
+  await becomes({ web: "10.1.0.1:8080 10.1.0.2:8080 10.1.0.3:8080" });
   expect(await send("PUT", `${SLICES}/web-a`, slice("web-a", [anEndpoint("10.1.0.1")]))).toBe(200);
   expect(await send("POST", SERVICES, service("api"))).toBe(201);
-  await becomes({ web: "10.1.0.1 10.1.0.2 10.1.0.3", api: "" });
+  await becomes({ web: "10.1.0.1:8080 10.1.0.2:8080 10.1.0.3:8080", api: "" });
 
   // A slice that becomes headless leaves the watch's selector, a Service of another proxy too.
   expect(await send("PATCH", `${SLICES}/web-b`, { metadata: { labels: { "service.kubernetes.io/headless": "" } } })).toBe(200);
-  await becomes({ web: "10.1.0.1", api: "" });
+  await becomes({ web: "10.1.0.1:8080", api: "" });
   expect(await send("PATCH", `${SERVICES}/api`, { metadata: { labels: { "service.kubernetes.io/service-proxy-name": "mine" } } })).toBe(
     200,
   );
-  await becomes({ web: "10.1.0.1" });
+  await becomes({ web: "10.1.0.1:8080" });
   expect(await send("DELETE", `${SERVICES}/web`)).toBe(200);
   await becomes({});
   stop();

@@ -75,10 +75,15 @@ function mergedEndpoint(endpoint: SliceEndpoint, port: number, family: Family): 
       ready: conditions?.ready ?? true,
       serving: conditions?.serving ?? true,
       terminating: conditions?.terminating ?? false,
-      nodeName: endpoint.nodeName ?? undefined,
-      zone: endpoint.zone ?? undefined,
+      nodeName: nameIn(endpoint.nodeName),
+      zone: nameIn(endpoint.zone),
       zoneHints: hints?.forZones?.map(({ name }) => name) ?? NO_HINTS,
       nodeHints: hints?.forNodes?.map(({ name }) => name) ?? NO_HINTS,
     },
   ];
+}
+
+/** "" names nothing. */
+function nameIn(text: string | undefined | null): string | undefined {
+  return text ? text : undefined;
 }

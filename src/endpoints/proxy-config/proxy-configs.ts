@@ -6,23 +6,31 @@
  * - Changes since an ETag are complete: what a node holds after them is what a full page has.
  * - An ETag of another run, another zone or a time whose removals are forgotten gets a full page.
  */
-import type { ServiceChanges, ServiceRef } from "../client/merged-services";
+import type { MergedService, ServiceChanges, ServiceRef } from "../client/merged-services";
 import type { NodePlace } from "../client/usable-endpoints";
-import { ProxiedBytes } from "./proxied-bytes";
-import { refBytes } from "./service-bytes";
+import { BytesByPlace } from "./bytes-by-place";
+import { LOCAL_PIECE, refBytes, SHARED_PIECE } from "./service-bytes";
 
 export interface ProxyConfigPage {
   readonly etag: string;
   /** true: the page has all Services, and what it has not is gone */
   readonly isFull: boolean;
-  /** each a JSON object, shared by the pages of many nodes */
-  readonly services: readonly Uint8Array[];
+  /** each a JSON object in pieces, which the pages of many nodes share (service-bytes.ts) */
+  readonly services: readonly (readonly Uint8Array[])[];
   /** Services that are gone, each a JSON object */
   readonly removed: readonly Uint8Array[];
 }
 
+const PIECES = [SHARED_PIECE, LOCAL_PIECE];
+
 /** Removals that are remembered: enough for a client that polls every few minutes while a namespace goes. */
 const REMOVALS_MAX = 10_000;
+
+interface PagedService {
+  readonly pieces: readonly BytesByPlace[];
+  /** No node's bytes are newer. */
+  revision: number;
+}
 
 interface Removal {
   readonly bytes: Uint8Array;
@@ -30,7 +38,7 @@ interface Removal {
 }
 
 export class ProxyConfigs {
-  readonly #services = new Map<string, ProxiedBytes>();
+  readonly #services = new Map<string, PagedService>();
   /** oldest first */
   readonly #removals = new Map<string, Removal>();
   #revision = 0;
@@ -50,8 +58,8 @@ export class ProxyConfigs {
       const key = keyOf(merged.service);
       this.#removals.delete(key);
       const known = this.#services.get(key);
-      if (known) known.update(merged, revision);
-      else this.#services.set(key, new ProxiedBytes(merged, revision));
+      if (known) update(known, merged, revision);
+      else this.#services.set(key, { pieces: PIECES.map((piece) => new BytesByPlace(piece, merged, revision)), revision });
     }
     for (const ref of removed) {
       this.#services.delete(keyOf(ref));
@@ -63,13 +71,14 @@ export class ProxyConfigs {
   /** What changed for the node since the page with the ETag `since`; undefined = nothing. Without an ETag that counts, all Services. */
   page(node: NodePlace, since?: string): ProxyConfigPage | undefined {
     const from = since === undefined ? undefined : this.#revisionOf(since, node);
-    const services: Uint8Array[] = [];
+    const services: Uint8Array[][] = [];
     let newest = Math.max(from ?? 0, this.#forgotten);
     for (const service of this.#services.values()) {
       if (from !== undefined && service.revision <= from) continue;
-      const { bytes, revision } = service.versionFor(node);
+      const versions = service.pieces.map((piece) => piece.versionFor(node));
+      const revision = Math.max(...versions.map((version) => version.revision));
       if (from !== undefined && revision <= from) continue;
-      services.push(bytes);
+      services.push(versions.map(({ bytes }) => bytes));
       newest = Math.max(newest, revision);
     }
     const removed: Uint8Array[] = [];
@@ -100,6 +109,11 @@ export class ProxyConfigs {
       this.#forgotten = revision;
     }
   }
+}
+
+function update(service: PagedService, merged: MergedService, revision: number): void {
+  for (const piece of service.pieces) piece.update(merged, revision);
+  service.revision = revision;
 }
 
 function keyOf({ namespace, name, family }: ServiceRef): string {

@@ -1,18 +1,11 @@
-/** What a data plane needs of one Service on one node, as JSON bytes. Nodes for which nothing differs share them. */
+/**
+ * What a data plane needs of one Service on one node, as JSON bytes in two pieces. The first has the definition and the endpoints of the policy
+ * Cluster, perhaps thousands; nodes share it. The second has the endpoints on the node itself.
+ */
 import type { MergedService, ServiceRef } from "../client/merged-services";
-import { policyUse } from "../client/proxied-service";
+import { policyUse, type ProxiedPort } from "../client/proxied-service";
 import { type MergedEndpoint, portKey } from "../client/slice-portion";
 import { localReadyCount, type NodePlace, usableEndpoints } from "../client/usable-endpoints";
-
-/** The members that the bytes add to those of ProxiedService; lists hold `ip:port`. */
-export interface PortTargets {
-  /** for traffic of the policy Cluster; absent = the port has none */
-  readonly cluster?: readonly string[];
-  /** for traffic of the policy Local; absent = the port has none */
-  readonly local?: readonly string[];
-  /** false: traffic that finds no endpoint is refused; true: it is dropped */
-  readonly isServedSomewhere: boolean;
-}
 
 /** The names that a Service tells apart. Every other node and zone gets the same bytes. */
 export interface ToldApart {
@@ -20,46 +13,80 @@ export interface ToldApart {
   readonly zones: ReadonlySet<string>;
 }
 
+/** One piece of a Service's bytes. */
+export interface Piece {
+  /** the names whose bytes may differ from those of the others */
+  toldApart(merged: MergedService): ToldApart;
+  /** @param place its name "" stands for every node that the Service does not tell apart */
+  bytesOf(merged: MergedService, place: NodePlace): Uint8Array;
+}
+
 const encoder = new TextEncoder();
 
-/** Nodes count by the policy Local, a health check and hints by node; zones by hints. */
-export function toldApart({ service, endpoints }: MergedService): ToldApart {
-  const nodes = new Set<string>();
-  const zones = new Set<string>();
-  const addNodesOf = (list: readonly MergedEndpoint[]): void => {
-    for (const { nodeName } of list) if (nodeName !== undefined) nodes.add(nodeName);
-  };
-  if (service.healthCheckNodePort !== undefined) for (const list of endpoints.values()) addNodesOf(list);
-  for (const port of service.ports) {
-    const list = endpoints.get(portKey(port)) ?? [];
-    const use = policyUse(service, port);
-    if (use.local) addNodesOf(list);
-    if (!use.cluster) continue;
-    for (const { nodeHints, zoneHints } of list) {
-      for (const node of nodeHints) nodes.add(node);
-      for (const zone of zoneHints) zones.add(zone);
+/**
+ * The members of ProxiedService; each port has `cluster` (`ip:port` for traffic of the policy Cluster; absent = the port has none) and
+ * `isServedSomewhere` (true: traffic that finds no endpoint is dropped; false: it is refused). The object stays open.
+ */
+export const SHARED_PIECE: Piece = {
+  toldApart(merged) {
+    const nodes = new Set<string>();
+    const zones = new Set<string>();
+    for (const [port, list] of portsOf(merged)) {
+      if (!policyUse(merged.service, port).cluster) continue;
+      addHints(nodes, list, ({ nodeHints }) => nodeHints);
+      addHints(zones, list, ({ zoneHints }) => zoneHints);
     }
-  }
-  return { nodes, zones };
-}
+    return { nodes, zones };
+  },
+  bytesOf(merged, place) {
+    const ports = portsOf(merged).map(([port, list]) => {
+      const { cluster, isServedSomewhere } = usableEndpoints(list, policyUse(merged.service, port), place);
+      return { ...port, cluster: cluster?.map(keyOf), isServedSomewhere };
+    });
+    return encoder.encode(JSON.stringify({ ...merged.service, ports }).slice(0, -1));
+  },
+};
 
-/** @param place its name "" stands for every node that the Service does not tell apart */
-export function serviceBytes({ service, endpoints }: MergedService, place: NodePlace): Uint8Array {
-  const ports = service.ports.map((port) => {
-    const { cluster, local, isServedSomewhere } = usableEndpoints(endpoints.get(portKey(port)) ?? [], policyUse(service, port), place);
-    const targets: PortTargets = { cluster: cluster?.map(keyOf), local: local?.map(keyOf), isServedSomewhere };
-    return { ...port, ...targets };
-  });
-  const localReady = service.healthCheckNodePort === undefined ? undefined : localReadyCount(endpoints.values(), place.name);
-  return encoder.encode(JSON.stringify({ ...service, ports, localReady }));
-}
+/**
+ * `local` (`ip:port` for traffic of the policy Local, by `name/protocol` of the port; a port without such traffic is absent) and `localReady` (what
+ * the healthCheckNodePort answers with; absent without one), where there are any, and the end of the object.
+ */
+export const LOCAL_PIECE: Piece = {
+  toldApart(merged) {
+    const nodes = new Set<string>();
+    const lists = merged.service.healthCheckNodePort === undefined ? [] : [...merged.endpoints.values()];
+    for (const [port, list] of portsOf(merged)) if (policyUse(merged.service, port).local) lists.push(list);
+    for (const list of lists) for (const { nodeName } of list) if (nodeName !== undefined) nodes.add(nodeName);
+    return { nodes, zones: new Set() };
+  },
+  bytesOf(merged, place) {
+    const local = portsOf(merged).flatMap(([port, list]) => {
+      const usable = usableEndpoints(list, policyUse(merged.service, port), place).local;
+      return usable ? [[portKey(port), usable.map(keyOf)] as const] : [];
+    });
+    const hasHealthCheck = merged.service.healthCheckNodePort !== undefined;
+    const members = JSON.stringify({
+      ...(local.length > 0 ? { local: Object.fromEntries(local) } : {}),
+      ...(hasHealthCheck ? { localReady: localReadyCount(merged.endpoints.values(), place.name) } : {}),
+    });
+    return encoder.encode(members === "{}" ? "}" : `,${members.slice(1)}`);
+  },
+};
 
 export function refBytes({ namespace, name, family }: ServiceRef): Uint8Array {
   return encoder.encode(JSON.stringify({ namespace, name, family }));
 }
 
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+/** The ports of the Service with their endpoints. */
+function portsOf({ service, endpoints }: MergedService): (readonly [ProxiedPort, readonly MergedEndpoint[]])[] {
+  return service.ports.map((port) => [port, endpoints.get(portKey(port)) ?? []] as const);
+}
+
+/** Hints count when every ready endpoint has one. */
+function addHints(names: Set<string>, list: readonly MergedEndpoint[], hintsOf: (endpoint: MergedEndpoint) => readonly string[]): void {
+  const ready = list.filter((endpoint) => endpoint.ready);
+  if (!ready.every((endpoint) => hintsOf(endpoint).length > 0)) return;
+  for (const endpoint of ready) for (const name of hintsOf(endpoint)) names.add(name);
 }
 
 function keyOf({ key }: MergedEndpoint): string {

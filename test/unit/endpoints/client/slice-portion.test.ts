@@ -41,6 +41,11 @@ describe("slicePortion", () => {
     expect(endpoint).toMatchObject({ ready: true, serving: true, terminating: false, nodeName: undefined, zoneHints: [], nodeHints: [] });
   });
 
+  it("endpoint whose node and zone are empty texts: is on no node", () => {
+    const slice = aSlice("web-1", "web", [anEndpoint("10.1.0.1", "ready", { nodeName: "", zone: "" })]);
+    expect(slicePortion(slice)?.ports[0]?.endpoints[0]).toMatchObject({ nodeName: undefined, zone: undefined });
+  });
+
   it.each<[string, EndpointSlice]>([
     ["without the label of a Service", aSlice("web-1", "", [])],
     ["headless", aSlice("web-1", "web", [], { labels: { "service.kubernetes.io/headless": "" } })],

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { type MergedService, MergedServices } from "../../../../src/endpoints/client/merged-services";
 import type { NodePlace } from "../../../../src/endpoints/client/usable-endpoints";
 import { ProxyConfigs } from "../../../../src/endpoints/proxy-config/proxy-configs";
-import { serviceBytes } from "../../../../src/endpoints/proxy-config/service-bytes";
+import { LOCAL_PIECE, SHARED_PIECE } from "../../../../src/endpoints/proxy-config/service-bytes";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
 import { RandomServices } from "../../../support/worlds/random-services";
 
@@ -18,7 +18,7 @@ interface Ref {
   family: string;
 }
 
-const read = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const read = (...pieces: readonly Uint8Array[]) => pieces.map((bytes) => new TextDecoder().decode(bytes)).join("");
 const keyOf = ({ namespace, name, family }: Ref) => `${namespace}/${name}/${family}`;
 
 /** A data plane: it keeps what pages say. */
@@ -36,8 +36,8 @@ class Client {
     const page = configs.page(this.place, this.#etag);
     if (!page) return false;
     if (page.isFull) this.held.clear();
-    for (const text of page.services.map(read)) this.held.set(keyOf(JSON.parse(text) as Ref), text);
-    for (const text of page.removed.map(read)) this.held.delete(keyOf(JSON.parse(text) as Ref));
+    for (const text of page.services.map((pieces) => read(...pieces))) this.held.set(keyOf(JSON.parse(text) as Ref), text);
+    for (const text of page.removed.map((bytes) => read(bytes))) this.held.delete(keyOf(JSON.parse(text) as Ref));
     this.#etag = page.etag;
     return true;
   }
@@ -64,7 +64,10 @@ it(`random histories (${HISTORIES} from seed ${SEED}): each node holds what it w
       const isNew = client.poll(configs);
       if (isNew) news++;
       else silences++;
-      const alone = [...merged].map(([key, one]): [string, string] => [key, read(serviceBytes(one, client.place))]);
+      const alone = [...merged].map(([key, one]): [string, string] => [
+        key,
+        read(...[SHARED_PIECE, LOCAL_PIECE].map((piece) => piece.bytesOf(one, client.place))),
+      ]);
       expect(client.held, `seed ${seed}, step ${step}, ${client.place.name}`).toEqual(new Map(alone));
       expect(client.poll(configs), `seed ${seed}, step ${step}: asked again at once`).toBe(false);
     }

@@ -11,18 +11,21 @@ const LOCAL = { internalTrafficPolicy: "Local" };
 
 interface ShownService {
   name: string;
-  ports: { cluster?: string[]; local?: string[]; isServedSomewhere: boolean }[];
+  ports: { cluster?: string[]; isServedSomewhere: boolean }[];
+  local?: Record<string, string[]>;
   localReady?: number;
 }
 
-const read = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes)) as ShownService;
+const read = (...pieces: readonly Uint8Array[]) =>
+  JSON.parse(pieces.map((bytes) => new TextDecoder().decode(bytes)).join("")) as ShownService;
+const readAll = (page: ProxyConfigPage) => page.services.map((pieces) => read(...pieces));
 
 /** A page as short texts: `web 10.1.0.1:8080 | 10.1.0.2:8080` shows the lists of the policies Cluster and Local, `-web` a removal. */
 function textsOf(page: ProxyConfigPage | undefined): string[] | undefined {
   if (!page) return undefined;
-  const lists = page.services.map(read).map(({ name, ports: [port] }) => {
-    const local = port?.local && ["|", ...port.local].join(" ");
-    return [name, port?.cluster?.join(" "), local].filter((text) => text !== undefined && text !== "").join(" ");
+  const lists = readAll(page).map(({ name, ports: [port], local }) => {
+    const here = local && ["|", ...(local["http/TCP"] ?? [])].join(" ");
+    return [name, port?.cluster?.join(" "), here].filter((text) => text !== undefined && text !== "").join(" ");
   });
   return [...lists, ...page.removed.map((bytes) => `-${read(bytes).name}`)];
 }
@@ -68,7 +71,7 @@ describe("page of a node", () => {
     };
     world.put(aService("web", spec, { ingress: [{ ip: "192.0.2.9" }] }), web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
     const page = world.configs.page(N1);
-    expect(page && { ...page, services: page.services.map(read) }).toEqual({
+    expect(page && { ...page, services: readAll(page) }).toEqual({
       etag: `"run-1-z1"`,
       isFull: true,
       services: [
@@ -91,10 +94,10 @@ describe("page of a node", () => {
               port: 80,
               nodePort: 30080,
               cluster: ["10.1.0.1:8080", "10.1.0.2:8080"],
-              local: ["10.1.0.1:8080"],
               isServedSomewhere: true,
             },
           ],
+          local: { "http/TCP": ["10.1.0.1:8080"] },
           localReady: 1,
         },
       ],
@@ -112,15 +115,15 @@ describe("page of a node", () => {
   it("Service that no node is special for: all nodes share its bytes", () => {
     const world = new World();
     world.put(aService("web"), web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
-    const [a, b, c] = [N1, N2, N3].map((node) => world.configs.page(node)?.services[0]);
-    expect(a).toBe(b);
-    expect(a).toBe(c);
+    const [a = [], b = [], c = []] = [N1, N2, N3].map((node) => world.configs.page(node)?.services[0]);
+    expect(a).toHaveLength(2);
+    for (const [i, piece] of a.entries()) expect([b[i] === piece, c[i] === piece]).toEqual([true, true]);
   });
 
   it("hints by zone: the nodes of a zone share bytes, those of zones without hints too", () => {
     const world = new World();
     world.put(aService("web"), web(hinted("10.1.0.1", "z1"), hinted("10.1.0.2", "z2")));
-    const bytes = (name: string, zone?: string) => world.configs.page({ name, zone })?.services[0];
+    const bytes = (name: string, zone?: string) => world.configs.page({ name, zone })?.services[0]?.[0];
     expect(bytes("n1", "z1")).toBe(bytes("n9", "z1"));
     expect(bytes("n3")).toBe(bytes("n4", "z4"));
     expect([N1, N2, N3].map((node) => textsOf(world.configs.page(node)))).toEqual([
@@ -135,7 +138,28 @@ describe("page of a node", () => {
     world.put(aService("web", LOCAL), web(on("n1", "10.1.0.1")));
     expect(textsOf(world.configs.page(N1))).toEqual(["web | 10.1.0.1:8080"]);
     expect(textsOf(world.configs.page(N2))).toEqual(["web |"]);
-    expect(world.configs.page(N2)?.services[0]).toBe(world.configs.page(N3)?.services[0]);
+    const [n2, n3] = [N2, N3].map((node) => world.configs.page(node)?.services[0]);
+    expect(n2?.[1]).toBe(n3?.[1]);
+  });
+
+  it("policies Cluster and Local in one Service: nodes share what is long, and have what is theirs", () => {
+    const world = new World();
+    const spec = { type: "NodePort", externalTrafficPolicy: "Local", ports: [{ name: "http", port: 80, nodePort: 30080 }] };
+    world.put(aService("web", spec), web(on("n1", "10.1.0.1"), on("n2", "10.1.0.2")));
+    expect([N1, N2].map((node) => textsOf(world.configs.page(node)))).toEqual([
+      ["web 10.1.0.1:8080 10.1.0.2:8080 | 10.1.0.1:8080"],
+      ["web 10.1.0.1:8080 10.1.0.2:8080 | 10.1.0.2:8080"],
+    ]);
+    const [n1, n2] = [N1, N2].map((node) => world.configs.page(node)?.services[0]);
+    expect(n1?.[0]).toBe(n2?.[0]);
+  });
+
+  it("hints by node that not every ready endpoint has: nodes share bytes", () => {
+    const world = new World();
+    world.put(aService("web"), web(anEndpoint("10.1.0.1", "ready", { hints: { forNodes: [{ name: "n1" }] } }), anEndpoint("10.1.0.2")));
+    expect(textsOf(world.configs.page(N1))).toEqual(["web 10.1.0.1:8080 10.1.0.2:8080"]);
+    const [n1, n2] = [N1, N2].map((node) => world.configs.page(node)?.services[0]);
+    expect(n1?.[0]).toBe(n2?.[0]);
   });
 });
 
@@ -223,7 +247,7 @@ describe("page since an ETag", () => {
   });
 });
 
-it("thousands of nodes come and go behind one Service: the names that are gone are forgotten, and every node is told", () => {
+it("hundreds of nodes come and go behind one Service: the names that are gone are forgotten, and every node is told", () => {
   const world = new World();
   const holding = (node: number) => web(on(`n${node}`, "10.1.0.1"));
   world.put(aService("web", LOCAL), holding(0));

@@ -1,7 +1,7 @@
-/** The bytes of one Service for all nodes, and when they last changed for each of them. */
+/** One piece of a Service's bytes for all nodes, and when it last changed for each of them. */
 import type { MergedService } from "../client/merged-services";
 import type { NodePlace } from "../client/usable-endpoints";
-import { sameBytes, serviceBytes, type ToldApart, toldApart } from "./service-bytes";
+import type { Piece, ToldApart } from "./service-bytes";
 
 /** What nodes of one kind get. */
 export interface Version {
@@ -15,37 +15,36 @@ interface KnownVersion extends Version {
   checkedAt: number;
 }
 
-/** Names that a Service may tell apart beside twice those of its endpoints, before it forgets names that are gone. */
+/** Names that a Service may tell apart beside twice those of now, before it forgets names that are gone. */
 const SPARE_NAMES = 100;
 
 /**
  * Bytes are made when a node first asks, once for all nodes that the Service does not tell apart. A name once told apart stays so: a node that loses
  * its endpoint must not be taken for one that never had any, because the revision of their bytes differs.
  */
-export class ProxiedBytes {
+export class BytesByPlace {
   #merged: MergedService;
   #revision: number;
   #nodes: Set<string>;
   #zones: Set<string>;
   readonly #versions = new Map<string, KnownVersion>();
 
-  constructor(merged: MergedService, revision: number) {
+  constructor(
+    private readonly piece: Piece,
+    merged: MergedService,
+    revision: number,
+  ) {
     this.#merged = merged;
     this.#revision = revision;
-    const { nodes, zones } = toldApart(merged);
+    const { nodes, zones } = piece.toldApart(merged);
     this.#nodes = new Set(nodes);
     this.#zones = new Set(zones);
-  }
-
-  /** No node's bytes are newer. */
-  get revision(): number {
-    return this.#revision;
   }
 
   update(merged: MergedService, revision: number): void {
     this.#merged = merged;
     this.#revision = revision;
-    const now = toldApart(merged);
+    const now = this.piece.toldApart(merged);
     for (const node of now.nodes) this.#nodes.add(node);
     for (const zone of now.zones) this.#zones.add(zone);
     if (this.#nodes.size + this.#zones.size > 2 * (now.nodes.size + now.zones.size) + SPARE_NAMES) this.#forget(now);
@@ -57,7 +56,7 @@ export class ProxiedBytes {
     const kind = `${node}/${knownZone ?? ""}`;
     const known = this.#versions.get(kind);
     if (known?.checkedAt === this.#revision) return known;
-    const bytes = serviceBytes(this.#merged, { name: node, zone: knownZone });
+    const bytes = this.piece.bytesOf(this.#merged, { name: node, zone: knownZone });
     if (known && sameBytes(known.bytes, bytes)) {
       known.checkedAt = this.#revision;
       return known;
@@ -73,4 +72,8 @@ export class ProxiedBytes {
     this.#zones = new Set(zones);
     this.#versions.clear();
   }
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -9,7 +9,7 @@
  * | another Service took it and holds it         | duplicate: the other keeps it                               |
  * | one took it that went without a release      | it is given back, then taken again                          |
  *
- * On disk at a crash: after the turn that wrote a row down an IPAddress that the next pass writes.
+ * On disk at a crash after the turn that wrote the row: no IPAddress yet. The next pass writes it.
  */
 import { parseJson } from "../../core/base/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";

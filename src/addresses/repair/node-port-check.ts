@@ -47,8 +47,8 @@ export class NodePortCheck {
   }
 
   /**
-   * A sweep of the Services begins, or begins again. `fullSince`: when the full sweep began that it is a part of, in milliseconds since the epoch;
-   * 0 = of none. Answers whether it is one that compares, and begins to do so now.
+   * A sweep of the Services begins, or begins again. `fullSince`: the start of the full sweep around it, in milliseconds since the epoch; 0 = there is
+   * no full sweep. Answers whether this sweep compares node ports.
    */
   begin(fullSince: number): boolean {
     const { clock, storage } = this.ports;

@@ -1,7 +1,7 @@
 /**
  * JSON whose integers keep all their digits. A number holds integers up to 2^53 exactly; Kubernetes has fields of 64 bits. A larger integer is a bigint
- * here, and every JSON.stringify writes it as it stood. JSON.stringify goes on throwing for a smaller bigint: an object has none, so it is an address,
- * an offset or a size that was not made a text.
+ * here, and every JSON.stringify writes it as it stood. For a smaller bigint JSON.stringify still throws: objects have none, so somebody forgot to print
+ * an address, an offset or a size as text.
  */
 
 /** What newer engines have and TypeScript does not know yet (TC39: JSON.parse source text access). Node has it from 21 on. */

@@ -36,13 +36,18 @@ interface Part {
   ms: number;
 }
 
-function printPart({ name, counts: { passed, failed }, ms }: Part): void {
+/** Failures stand right below the line: whoever keeps only the beginning of a long log sees them. */
+function printPart({ name, counts: { passed, failed, failures }, ms }: Part): void {
   const tests = passed + failed > 1 ? `, ${String(passed)} passed${failed > 0 ? `, ${String(failed)} failed` : ""}` : "";
   console.log(`${failed === 0 ? "ok    " : "FAILED"} ${name} (${(ms / 1000).toFixed(1)} s${tests})`);
+  for (const line of failures) if (line !== name) console.log(`       failed: ${line}`);
 }
 
+/** Lines of Vitest about what passed say nothing of a failure. */
+const passedLine = /^\s*✓.*\n/gm;
+
 function printOutput(name: string, output: string): void {
-  console.log(`--- ${name}\n${output.trimEnd()}\n--- end of ${name}`);
+  console.log(`--- ${name}\n${output.replace(passedLine, "").trimEnd()}\n--- end of ${name}`);
 }
 
 /** How long a vitest run may take; one that hangs is a failure, not an endless wait. */

@@ -205,8 +205,10 @@ async function signalWorker(runtime: Miniflare, name: string, cron: string): Pro
 
 async function fireCrons(runtime: Miniflare, name: string, crons: string[]): Promise<{ stop(): void }> {
   const worker = await runtime.getWorker(name);
+  // Asynchronous as a whole: the first look for `scheduled` is a blocking call of Miniflare's, and may throw.
+  const fire = async (cron: string, scheduledTime: number) => worker.scheduled({ cron, scheduledTime: new Date(scheduledTime) });
   return startCrons(crons, (cron, scheduledTime) => {
-    worker.scheduled({ cron, scheduledTime: new Date(scheduledTime) }).then(
+    fire(cron, scheduledTime).then(
       (result) => {
         if (result.outcome !== "ok") console.error(`servicenet: cron "${cron}" ended with ${result.outcome}`);
       },

@@ -22,12 +22,14 @@ type Name = keyof typeof WORKERS;
 const PATIENCE = { timeout: 10_000, interval: 100 };
 const folder = temporaryFolder();
 let runtime: Miniflare;
+/** Each Worker is looked up once: a look-up blocks this thread until another one answers, and Miniflare can miss that answer. */
+let workers: Record<Name, Awaited<ReturnType<Miniflare["getWorker"]>>>;
 let output = "";
 
 beforeAll(async () => {
   const config = readRuntimeConfig("wrangler.toml", {});
   const contents = await bundle(config);
-  const workers = Object.entries(WORKERS).map(([name, vars]) => {
+  const options = Object.entries(WORKERS).map(([name, vars]) => {
     const { worker } = readRuntimeConfig("wrangler.toml", vars);
     const own = name === config.name;
     const objects = Object.entries(worker.durableObjects ?? {}).map(([binding, object]) => {
@@ -47,9 +49,15 @@ beforeAll(async () => {
     log: new Log(LogLevel.ERROR),
     defaultPersistRoot: join(folder, "state"),
     handleRuntimeStdio: (stdout, stderr) => [stdout, stderr].forEach(collect),
-    workers,
+    workers: options,
   });
   await runtime.ready;
+  const [servicenet, old, elsewhere] = await Promise.all([
+    runtime.getWorker("servicenet"),
+    runtime.getWorker("old"),
+    runtime.getWorker("elsewhere"),
+  ]);
+  workers = { servicenet, old, elsewhere };
 }, 60_000);
 
 afterAll(async () => {
@@ -58,9 +66,8 @@ afterAll(async () => {
 });
 
 async function ask(worker: Name, method: string, path: string, body?: unknown): Promise<{ code: number; body: Body; text: string }> {
-  const { fetch } = await runtime.getWorker(worker);
   const init = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  const response = await fetch(`http://${worker}${path}`, init);
+  const response = await workers[worker].fetch(`http://${worker}${path}`, init);
   const text = await response.text();
   return { code: response.status, text, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Body };
 }
@@ -165,8 +172,7 @@ describe("Workers with different ranges", () => {
       }, PATIENCE)
       .toEqual([11, true]);
     await expect.poll(() => differences("ranges"), PATIENCE).toEqual({ SERVICE_CLUSTER_IP_RANGE: 1 });
-    const { scheduled } = await runtime.getWorker("elsewhere");
-    await scheduled({ cron: "* * * * *" });
+    await workers.elsewhere.scheduled({ cron: "* * * * *" });
     await expect.poll(() => differences("ranges"), PATIENCE).toEqual({ SERVICE_CLUSTER_IP_RANGE: 2 });
     const ranges = await items("/clusters/ranges/apis/networking.k8s.io/v1/servicecidrs");
     expect(ranges.map(({ metadata, spec }) => [metadata?.name, spec?.["cidrs"]])).toEqual([["kubernetes", ["10.96.0.0/16"]]]);

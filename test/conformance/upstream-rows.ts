@@ -49,6 +49,9 @@ export const machineryRows = {
   watchlist: { holds: "the streamed state equals a list and ends with the annotated bookmark, as Tables too" },
   "namespace: patch, update, status, finalize": { holds: "labels, status conditions and spec finalizers, each through its own endpoint" },
   "namespace: pods/services removed; ordered deletion (1.34)": { holds: "content goes before its namespace, Pods before the rest" },
+  TestValidatePodStatusUpdate: {
+    holds: "addresses, conditions, nominations, claims, users and devices of a Pod's status; a container that has ended stays so",
+  },
   "field_validation: typed": { holds: "unknown and duplicate fields are refused in upstream's words" },
   "apply (ServerSideApply)": { holds: "creates, owns, shares, takes by force and drops fields; `/status` has its own entry" },
   discovery: { holds: "groups, preferred versions and resource lists agree with each other" },

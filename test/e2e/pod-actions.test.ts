@@ -1,4 +1,4 @@
-/** Documents created under Pods: bindings and evictions. */
+/** Documents created under Pods, bindings and evictions, and writes of their status. */
 import { describe, expect, it } from "vitest";
 import { serverForTests } from "../support/server/server-for-tests";
 
@@ -17,6 +17,13 @@ interface Answer {
 async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
   const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
   const response = await fetch(`${server.url}/api/v1/${path}`, { method, ...init });
+  return { code: response.status, body: (await response.json()) as Answer["body"] };
+}
+
+async function patchStatus(name: string, status: unknown): Promise<Answer> {
+  const headers = { "Content-Type": "application/merge-patch+json" };
+  const init = { method: "PATCH", body: JSON.stringify({ status }), headers };
+  const response = await fetch(`${server.url}/api/v1/namespaces/default/pods/${name}/status`, init);
   return { code: response.status, body: (await response.json()) as Answer["body"] };
 }
 
@@ -144,5 +151,34 @@ describe("pods/eviction", () => {
       { name: "pods/binding", singularName: "", namespaced: true, kind: "Binding", verbs },
       { name: "pods/eviction", singularName: "", namespaced: true, group: "policy", version: "v1", kind: "Eviction", verbs },
     ]);
+  });
+});
+
+describe("pods/status", () => {
+  it("an address that is none: 422 with upstream's cause, and the stored status stays", async () => {
+    await makePod("addressed");
+    expect((await patchStatus("addressed", { podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] })).code).toBe(200);
+    expect(await patchStatus("addressed", { podIP: "999.1.1.1" })).toMatchObject({
+      code: 422,
+      body: {
+        reason: "Invalid",
+        details: {
+          causes: [
+            {
+              reason: "FieldValueInvalid",
+              message: 'Invalid value: "999.1.1.1": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+              field: "status.podIPs[0]",
+            },
+          ],
+        },
+      },
+    });
+    const stored = (await ask("GET", `${pods}/addressed`)).body;
+    expect(stored).toMatchObject({ status: { phase: "Pending", podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] } });
+    const put = await ask("PUT", `${pods}/addressed/status`, { ...stored, status: { podIPs: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }] } });
+    expect(put.code).toBe(422);
+    // The main endpoint keeps the stored status, whatever is sent.
+    const main = await ask("PUT", `${pods}/addressed`, { ...stored, status: { podIP: "x" } });
+    expect(main.body).toMatchObject({ status: { podIP: "10.0.0.1" } });
   });
 });

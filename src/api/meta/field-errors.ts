@@ -45,4 +45,9 @@ export function tooMany(field: string, count: number, countMax: number): FieldEr
   return { field, body: `Too many: ${count}: must have at most ${countMax} item${countMax === 1 ? "" : "s"}`, reason: "FieldValueTooMany" };
 }
 
+/** What the server could not check. */
+export function internalProblem(field: string, detail: string): FieldError {
+  return { field, body: `Internal error: ${detail}`, reason: "InternalError" };
+}
+
 export const FIELD_IMMUTABLE = "field is immutable";

@@ -56,6 +56,8 @@ export interface Strategy<T extends KubeObject> {
   /** status endpoint: keeps everything but metadata and status as stored */
   prepareForStatusUpdate(change: Change<T>, context: StrategyContext): void;
   validateStatusUpdate(change: Change<T>, context: StrategyContext): FieldError[];
+  /** warnings of the status endpoint; absent = none */
+  statusWarnings?(object: T): string[];
   /** texts of HTTP Warning headers */
   warnings(object: T, before?: T): string[];
   /** read-time defaulting of stored objects (Service families written by old versions) */

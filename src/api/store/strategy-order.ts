@@ -147,7 +147,8 @@ export function beforeStatusUpdate(
   );
   if (!prepared.ok) return prepared;
   const errors = changeErrors(definition, change).concat(definition.strategy.validateStatusUpdate(change, context));
-  return verdict(definition, change.after, errors, prepared.value);
+  const warnings = errors.length === 0 ? (definition.strategy.statusWarnings?.(change.after) ?? []) : [];
+  return verdict(definition, change.after, errors, prepared.value.concat(warnings));
 }
 
 /** The finalize endpoint (namespaces): spec.finalizers as sent, status as stored. */

@@ -58,14 +58,12 @@ function defaultVolume(volume: Volume): void {
   if (volume.hostPath) volume.hostPath.type ??= "";
 }
 
-/** podIP is the first of podIPs, hostIP of hostIPs. */
-function defaultPodStatus(pod: Pod): void {
-  const status = pod.status;
+/** podIP is the first of podIPs. Where a client sends both and they differ, podIP counts: older kubelets know no other (pkg/apis/core/v1/conversion.go). */
+function defaultPodStatus({ status }: Pod): void {
   if (!status) return;
-  if (status.podIPs?.length) status.podIP = status.podIPs[0]?.ip;
-  else if (status.podIP) status.podIPs = [{ ip: status.podIP }];
-  if (status.hostIPs?.length) status.hostIP = status.hostIPs[0]?.ip;
-  else if (status.hostIP) status.hostIPs = [{ ip: status.hostIP }];
+  const first = status.podIPs?.[0]?.ip;
+  if (status.podIP && status.podIP !== first) status.podIPs = [{ ip: status.podIP }];
+  else if (first) status.podIP = first;
 }
 
 /** What SetDefaults_PodSpec and the defaults of its parts add, to Pods and to templates of Pods. */

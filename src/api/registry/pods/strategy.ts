@@ -8,6 +8,7 @@ import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { defaultPod, qosClassOf } from "./defaults";
 import { type Container, type PodSpec, validatePodSpec } from "./validate-spec";
+import { keepObservedGenerations, podStatusWarnings, validatePodStatus } from "./validate-status";
 import { podWarnings } from "./warnings";
 
 const FINISHED = ["Succeeded", "Failed"];
@@ -69,7 +70,13 @@ export const podStrategy: Strategy<Pod> = {
     if (!after.metadata) return;
     if (before.metadata?.ownerReferences) after.metadata.ownerReferences = before.metadata.ownerReferences;
     else delete after.metadata.ownerReferences;
+    const qosClass = before.status?.qosClass;
+    // Older kubelets drop it when they reject a Pod.
+    if (qosClass && !after.status?.qosClass) (after.status ??= {}).qosClass = qosClass;
+    keepObservedGenerations(change);
   },
+  validateStatusUpdate: validatePodStatus,
+  statusWarnings: podStatusWarnings,
   // Upstream warns of no update: people seldom change Pods themselves.
   warnings: (pod, before) => (before ? [] : podWarnings(pod)),
   deletion: { graceSeconds },

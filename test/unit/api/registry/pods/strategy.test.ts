@@ -142,7 +142,7 @@ describe("update", () => {
     expect(errors).toEqual([]);
     expect(object.spec).toEqual(before.spec);
     expect(object.metadata?.ownerReferences).toEqual(owned.metadata?.ownerReferences);
-    expect(object.status).toEqual({ phase: "Running", podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }] });
+    expect(object.status).toEqual({ phase: "Running", qosClass: "BestEffort", podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }] });
   });
 });
 

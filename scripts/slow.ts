@@ -11,7 +11,7 @@ import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing
 const COMMAND = "node scripts/run.mjs scripts/slow.ts";
 const usage = `Usage: ${COMMAND} COUNTS
 
-Runs the second half of .ci/run: kubectl, Go and Python clients, a browser, deployability, thousands of simulated histories, two minutes of random
+Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, deployability, thousands of simulated histories, two minutes of random
 requests, wrangler dev, repeated kill -9, crons by the clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
 
   --help              this text
@@ -45,6 +45,7 @@ await runProgram({
       }),
       inTurn([
         () => check("format", ["npm", "run", "--silent", "format:check"]),
+        () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
         // Seeds beyond those of `npm test`.
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "501"]),

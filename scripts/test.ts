@@ -1,11 +1,11 @@
-/** `npm test`: every check and every suite, all of them even if one fails. */
+/** `npm test`: the checks and suites that are quick enough, all of them even if one fails. */
 import { writeFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { check, finish, inTurn, vitest } from "./testing/steps";
 
 const usage = `Usage: npm test
 
-Runs every check and every suite, all of them even if one fails: a line for each part, the output of the parts that fail, and the sum in the last line.
+Runs the checks and suites, all of them even if one fails: a line for each part, the output of the parts that fail, and the sum in the last line.
 docs/contributing.md says how to run one of them alone.
 
   --help              this text
@@ -32,18 +32,15 @@ await runProgram({
     // Two lanes for two cores, about as long as each other, and one that mostly waits.
     const excluded = [`${conformance}/**`, ...WAITING].flatMap((path) => ["--exclude", path]);
     const lanes = await Promise.all([
-      inTurn([
-        () => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...excluded]),
-        () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
-      ]),
+      inTurn([() => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...excluded])]),
       inTurn([() => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING])]),
       inTurn([
         () => check("types", ["npm", "run", "--silent", "typecheck"]),
-        () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => check("tidy", ["npm", "run", "--silent", "tidy"]),
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
         () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { parts: IN_WORKERD }),
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "300"]),
+        () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
       ]),
     ]);
     const counts = finish(lanes.flat());

@@ -51,7 +51,7 @@ function printOutput(name: string, output: string): void {
 }
 
 /** How long a vitest run may take; one that hangs is a failure, not an endless wait. */
-const runMsMax = 35 * 60_000;
+const runMsMax = 50 * 60_000;
 
 interface VitestOptions {
   env?: Record<string, string>;

@@ -85,7 +85,7 @@ describe("npm start: life of a server", () => {
   it("kill -9 of the runner: the runtime ends, and the next start serves the data", async () => {
     const created = await createService(server.url, "survivor");
     await server.kill("runner");
-    await expect.poll(() => isServing(server.url)).toBe(false);
+    await expect.poll(() => isServing(server.url), { timeout: 30_000 }).toBe(false);
     await server.start();
     const kept = await getJson<{ spec: { clusterIP: string } }>(`${server.url}/api/v1/namespaces/default/services/survivor`);
     expect(kept.spec.clusterIP).toBe(created);
@@ -112,7 +112,9 @@ describe("npm start: life of a server", () => {
     process.kill(npm.pid, "SIGKILL");
     await npm.ended;
     expect(npm.output()).toMatch(/Stopped\. The data is kept in .*\n$/);
-    expect(readdirSync(data).sort()).toEqual(["state"]);
+    // A busy machine may let the server become ready before npm dies.
+    const wasReady = npm.output().includes("ready at");
+    expect(readdirSync(data).sort()).toEqual(wasReady ? ["kubeconfig", "state"] : ["state"]);
   });
 
   it("a runtime that outlived its runner: ended by the next start", async () => {

@@ -20,7 +20,8 @@ EXPIRED = 410
 
 
 def say(line):
-    print(json.dumps(line), flush=True)
+    # In one write: two threads print.
+    print(json.dumps(line) + "\n", end="", flush=True)
 
 
 def watch_loop(_options):

@@ -1,6 +1,7 @@
 /** The official Python client against the started server: the programs of test/clients/python. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { ClientProgram } from "../../support/clients/client-program";
@@ -83,8 +84,8 @@ it.each([
       );
     };
     const agrees = async (): Promise<void> => {
-      const wanted = await held();
-      await expect.poll(() => loop.ask("held"), { timeout: 60_000, interval: 200 }).toEqual(wanted);
+      const both = async (): Promise<boolean> => isDeepStrictEqual(await loop.ask("held"), await held());
+      await expect.poll(both, { timeout: 60_000, interval: 200 }).toBe(true);
     };
     await agrees();
     for (let i = 0; i < 5; i++)

@@ -388,7 +388,7 @@ describe("kubectl get --watch", () => {
   });
 
   it("--request-timeout: ends the watch", async () => {
-    const watch = kubectl.background("get services -w --request-timeout=1s");
+    const watch = kubectl.background("get services -w --request-timeout=5s");
     expect(await watch.ended).toBe(0);
     expect(watch.text()).toMatch(/^NAME/);
   });

@@ -76,7 +76,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     .poll(async () => (await getJson<RangesView>(`${server.url}/ranges`)).ready.IPv4.prefixes, { timeout: 30_000 })
     .toContain("10.201.0.0/24");
   await create("bitten", { clusterIP: "10.201.0.5" });
-  await expect.poll(async () => (await check()).report.wrong).toEqual([]);
+  await expect.poll(async () => (await check()).report.wrong, { timeout: 60_000 }).toEqual([]);
   const { claims } = await getJson<{ claims: { prefix: string; ownerUid: string }[] }>(`${server.url}/check/owners`);
   const ownerOf = (isWanted: (prefix: string) => boolean): string => claims.find(({ prefix }) => isWanted(prefix))?.ownerUid ?? "";
   const second = ownerOf((prefix) => prefix === "10.201.0.0/24");

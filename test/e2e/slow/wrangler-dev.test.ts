@@ -12,24 +12,24 @@ afterAll(() => removeFolder(folder));
 
 it("wrangler dev: serves the configuration of wrangler.toml", async () => {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
-  const port = await freePort();
-  const child = spawn(
-    process.execPath,
-    [wrangler, "dev", "--port", String(port), "--inspector-port", String(await freePort()), "--persist-to", folder],
-    {
-      cwd: root,
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, CI: "1", NO_COLOR: "1" },
-    },
-  );
+  const [port = "", inspectorPort = ""] = await freePorts(2);
+  const child = spawn(process.execPath, [wrangler, "dev", "--port", port, "--inspector-port", inspectorPort, "--persist-to", folder], {
+    cwd: root,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, CI: "1", NO_COLOR: "1" },
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const ended = once(child, "close");
   try {
-    const url = `http://127.0.0.1:${String(port)}`;
-    const ready = () => fetch(`${url}/readyz`).then((response) => response.text(), String);
-    await expect.poll(ready, { timeout: 45_000, interval: 200, message: output }).toBe("ok");
+    const url = `http://127.0.0.1:${port}`;
+    const ready = () =>
+      fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) }).then(
+        (response) => response.text(),
+        (error: unknown) => `${String(error)}\n${output}`,
+      );
+    await expect.poll(ready, { timeout: 75_000, interval: 200 }).toBe("ok");
     const created = await fetch(`${url}/api/v1/namespaces/default/services`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
@@ -42,13 +42,13 @@ it("wrangler dev: serves the configuration of wrangler.toml", async () => {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
     await ended;
   }
-}, 90_000);
+}, 120_000);
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+/** Different ones: none is free again before all are known. */
+async function freePorts(count: number): Promise<string[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => String((server.address() as AddressInfo).port));
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return ports;
 }

@@ -159,7 +159,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     ],
     [],
   ]);
-}, 300_000);
+}, 600_000);
 
 it("a lost object that every cluster has, and a range without an owner: the check names both", async () => {
   for (const cluster of ["bare", "ownerless"]) expect((await fetch(`${server.url}/clusters/${cluster}`, { method: "PUT" })).ok).toBe(true);
@@ -185,4 +185,4 @@ it("a lost object that every cluster has, and a range without an owner: the chec
     1,
     ["claim: a part of 10.201.0.0/24 has no owner, and it gives out addresses"],
   ]);
-}, 300_000);
+}, 600_000);

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const root = join(import.meta.dirname, "..", "..", "..");
 const readyMsMax = 45_000;
 const stopMsMax = 15_000;
+const removeMsMax = 5_000;
 
 export interface Server {
   url: string;
@@ -30,8 +31,16 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "servicenet-"));
 }
 
+/** Begins again where a process makes a file meanwhile: Node's own retries would not remove that one. */
 export function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  for (const deadline = Date.now() + removeMsMax; ;) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (!["EBUSY", "ENOTEMPTY"].includes(code) || Date.now() > deadline) throw error;
+    }
+  }
 }
 
 export interface ServerProcess {

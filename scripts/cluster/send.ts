@@ -7,8 +7,11 @@ import type { Target } from "./target";
 /** As many as all programs send at once. */
 const SOCKETS_MAX = 64;
 const SILENCE_MS_MAX = 120_000;
-const plain = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX });
-const secure = new HttpsAgent({ keepAlive: true, maxSockets: SOCKETS_MAX });
+/** The local runtime closes a connection that was idle for five seconds. A request that is sent in that moment gets no answer. */
+const IDLE_MS_MAX = 3_000;
+const kept = { keepAlive: true, maxSockets: SOCKETS_MAX, timeout: IDLE_MS_MAX };
+const plain = new Agent(kept);
+const secure = new HttpsAgent(kept);
 
 export interface Reply {
   status: number;

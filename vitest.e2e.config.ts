@@ -16,6 +16,7 @@ export default defineConfig({
     // The WebSocket of browsers, which newer Nodes have without a flag.
     execArgv: ["--experimental-websocket"],
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // The start of a server on a machine that does other things, too.
+    hookTimeout: 120_000,
   },
 });

@@ -23,7 +23,7 @@ const running: ClientProgram[] = [];
 
 beforeAll(async () => {
   server = await startServer(data);
-}, 60_000);
+});
 afterEach(async () => {
   await Promise.all(running.splice(0).map((program) => program.kill()));
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const root = join(import.meta.dirname, "..", "..", "..");
-const readyMsMax = 45_000;
+const readyMsMax = 90_000;
 const stopMsMax = 15_000;
 const removeMsMax = 5_000;
 

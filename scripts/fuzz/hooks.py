@@ -27,7 +27,7 @@ EVENT_TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
 # Integers at the ends of 64 bits, beyond them, and the first that a double does not have.
 EXTREMES = [2**63 - 1, -(2**63), 2**63, 2**53 + 1, -1]
 EXTREME = 0.1
-# What upstream answers with 500 and 504, too, where the fault is the request's: text, code, methods.
+# What upstream answers with 500 and 504, too, where the fault is the request's, or where the addresses or ports ran out: text, code, methods.
 AS_UPSTREAM = [
     ("Timeout: Too large resource version", 504, ["GET"]),
     ("failed to create typed patch object", 500, ["PATCH"]),
@@ -35,6 +35,10 @@ AS_UPSTREAM = [
     ("resourceVersion should not be set on objects to be created", 500, ["POST", "PUT", "PATCH"]),
     ("target.name: Required value", 500, ["POST"]),
     ("target.kind: Unsupported value", 500, ["POST"]),
+    ("failed to allocate a serviceIP for Service", 500, ["POST", "PUT", "PATCH"]),
+    ("failed to allocate a nodePort", 500, ["POST", "PUT", "PATCH"]),
+    ("failed to allocate a HealthCheck NodePort", 500, ["POST", "PUT", "PATCH"]),
+    ("failed to allocate requested HealthCheck NodePort", 500, ["POST", "PUT", "PATCH"]),
 ]
 # Forms that a client may ask for in place of an object or a list. They are not in the document, as they are not in upstream's.
 META = ("meta.k8s.io/v1", "meta.k8s.io/v1beta1")

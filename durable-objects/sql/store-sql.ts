@@ -176,16 +176,16 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
           before: row.before as string,
         }));
     },
-    changesSince(after, limit) {
-      return sql
-        .exec<Row>("SELECT revision, type, key, data FROM history WHERE revision > ? ORDER BY revision LIMIT ?", after, limit)
-        .toArray()
-        .map((row) => ({
+    *changesSince(after, limit) {
+      const rows = sql.exec<Row>("SELECT revision, type, key, data FROM history WHERE revision > ? ORDER BY revision LIMIT ?", after, limit);
+      for (const row of rows) {
+        yield {
           revision: row.revision as number,
           type: row.type as ChangeType,
           key: row.key as string,
           data: row.data as string,
-        }));
+        };
+      }
     },
     historyTrim(through) {
       const freed = sql.exec<Row>("SELECT coalesce(sum(size), 0) AS size FROM history WHERE revision <= ?", through).one().size as number;

@@ -77,7 +77,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       for (const each of entries) storage.historyAppend(each);
       expect(storage.historySince(0, 10)).toEqual(entries);
       expect(storage.historySince(3, 10)).toEqual(entries.slice(1));
-      expect(storage.changesSince(3, 1)).toEqual([{ revision: 4, type: "MODIFIED", key: "a", data: '{"rv":4}' }]);
+      expect([...storage.changesSince(3, 1)]).toEqual([{ revision: 4, type: "MODIFIED", key: "a", data: '{"rv":4}' }]);
       expect(storage.historySince(0, 2)).toEqual(entries.slice(0, 2));
       expect(storage.historySince(7, 10)).toEqual([]);
       storage.historyTrim(4);

@@ -1,4 +1,7 @@
-/** What controllers ask of every store: whole objects, by change, by page and by name. Objects are JSON texts as stored. */
+/**
+ * What controllers ask of every store: whole objects, by change, by page and by name. Objects are JSON texts as stored. An answer by change or by page
+ * is bounded in its bytes too, so it may have fewer entries than asked for.
+ */
 import type { StoreCursor } from "./object-links";
 import type { ObjectKey } from "./store";
 

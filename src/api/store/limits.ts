@@ -27,6 +27,12 @@ export const HISTORY_TRIM_ENTRIES = 5_000;
 /** Entries of history read at once. */
 export const HISTORY_PAGE_ENTRIES = 500;
 
+/**
+ * Characters of the objects that one call of a controller is answered with, however few they are. A call between objects holds 32 MiB, and a text takes
+ * up to two bytes for each character. 500 slices of 1,000 endpoints have 75 MB.
+ */
+export const FEED_PAGE_MAX_CHARS = 4 * 1024 * 1024;
+
 /** Keys of an old store that are counted in one turn: about 10 ms of its thread. */
 export const OBJECTS_COUNTED_TOGETHER = 5_000;
 

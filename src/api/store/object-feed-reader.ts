@@ -1,8 +1,9 @@
 /** A store's side of what controllers pull: changes since a cursor, pages, objects by name. Reads only; nothing is parsed. */
-import type { FedChanges, FedPage } from "../rpc/object-feed";
+import type { FedChange, FedChanges, FedPage } from "../rpc/object-feed";
 import type { StoreCursor } from "../rpc/object-links";
 import type { ObjectKey } from "../rpc/store";
 import { storageKey } from "./keys";
+import { FEED_PAGE_MAX_CHARS } from "./limits";
 import type { StoreEngine } from "./store-engine";
 
 type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "incarnation">;
@@ -15,10 +16,15 @@ export class ObjectFeedReader {
     const { incarnation, revision: head, floor, storage } = this.store;
     if (cursor?.incarnation !== incarnation || cursor.revision > head || cursor.revision < floor) return { kind: "expired" };
     if (cursor.revision === head) return { kind: "changes", changes: [], cursor, more: false };
-    const entries = storage.changesSince(cursor.revision, limit);
-    const revision = entries.at(-1)?.revision ?? head;
-    const changes = entries.map(({ type, data }) => ({ deleted: type === "DELETED", object: data }));
-    return { kind: "changes", changes, cursor: { incarnation, revision }, more: revision < head };
+    const changes: FedChange[] = [];
+    const page = new PageSize();
+    let last = head;
+    for (const { revision, type, data } of storage.changesSince(cursor.revision, limit)) {
+      if (!page.takes(data)) break;
+      changes.push({ deleted: type === "DELETED", object: data });
+      last = revision;
+    }
+    return { kind: "changes", changes, cursor: { incarnation, revision: last }, more: last < head };
   }
 
   /** See ObjectFeed. */
@@ -27,8 +33,9 @@ export class ObjectFeedReader {
     const keys: string[] = [];
     const { incarnation, revision, storage } = this.store;
     const cursor = { incarnation, revision };
+    const page = new PageSize();
     for (const { key, data } of storage.objectScan(after === "" ? "" : `${after}\0`, "")) {
-      if (objects.length === limit) return { objects, keys, cursor, next: keys.at(-1) ?? "" };
+      if (objects.length === limit || !page.takes(data)) return { objects, keys, cursor, next: keys.at(-1) ?? "" };
       objects.push(data);
       keys.push(key);
     }
@@ -38,5 +45,17 @@ export class ObjectFeedReader {
   /** See ObjectFeed. */
   objectsNamed(keys: readonly ObjectKey[]): (string | null)[] {
     return keys.map((key) => this.store.storage.objectGet(storageKey(key))?.data ?? null);
+  }
+}
+
+/** Bounds a page by its texts; one object always fits. */
+class PageSize {
+  #chars = 0;
+
+  /** Whether the page has room for the text; if so, it is counted. */
+  takes(text: string): boolean {
+    const isFull = this.#chars > 0 && this.#chars + text.length > FEED_PAGE_MAX_CHARS;
+    if (!isFull) this.#chars += text.length;
+    return !isFull;
   }
 }

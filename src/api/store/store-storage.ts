@@ -79,8 +79,8 @@ export interface StoreStorage {
   historyAppend(entry: HistoryEntry): void;
   /** entries with revision > `after`, in order, at most `limit` */
   historySince(after: number, limit: number): HistoryEntry[];
-  /** the same without what was before: half the bytes */
-  changesSince(after: number, limit: number): Omit<HistoryEntry, "before">[];
+  /** the same without what was before: half the bytes. Read one by one, within the turn: whoever has enough reads no more */
+  changesSince(after: number, limit: number): Iterable<Omit<HistoryEntry, "before">>;
   /** drops entries with revision <= `through`; answers the characters freed */
   historyTrim(through: number): number;
 }

@@ -1,5 +1,6 @@
 /** The endpoints that a Service should have, computed one Pod after the other from the whole objects: a model of the slices' union. */
-import type { Node, Pod, Service, ServicePort } from "../../src/api/meta/kubernetes";
+import type { EndpointSlice, Node, Pod, Service, ServicePort } from "../../src/api/meta/kubernetes";
+import { endpointsOf } from "../../src/endpoints/slices/slice-endpoint";
 
 /** One text for each endpoint: family, ports, and everything that the endpoint says but hints. Sorted; a family without endpoints has none. */
 export function naiveEndpoints(service: Service, pods: readonly Pod[], nodes: readonly Node[]): string[] {
@@ -37,4 +38,19 @@ function portsText(pod: Pod, ports: readonly ServicePort[]): string {
     if (number !== undefined) texts.push(`${name ?? ""}/${protocol ?? ""}/${number}`);
   }
   return texts.sort().join();
+}
+
+/** The lines of naiveEndpoints, read from the slices. */
+export function sliceLines(slices: readonly EndpointSlice[]): string[] {
+  return slices
+    .flatMap((slice) => {
+      const ports = (slice.ports ?? []).map(({ name, protocol, port }) => `${name ?? ""}/${protocol ?? ""}/${port ?? ""}`).sort();
+      return endpointsOf(slice).map(({ addresses, targetRef, nodeName, zone, hostname, conditions }) => {
+        const target = `${targetRef?.name ?? ""}/${targetRef?.uid ?? ""}`;
+        const { ready, serving, terminating } = conditions ?? {};
+        const place = `${nodeName ?? ""}/${zone ?? ""}`;
+        return [slice.addressType, ports.join(), addresses.join(), target, place, hostname ?? "", ready, serving, terminating].join(" ");
+      });
+    })
+    .sort();
 }

@@ -1,6 +1,7 @@
 /** What one round of a pass looks at: Services and IPAddresses as they were read, and the names of those still to be read. */
-import type { IPAddress, KubeObject, Service } from "../../api/meta/kubernetes";
+import type { IPAddress, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
+import { readObject } from "../../api/meta/read-object";
 import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import type { FedChange } from "../../api/rpc/object-feed";
 import type { ObjectKey } from "../../api/rpc/store";
@@ -115,13 +116,4 @@ export function addressId(name: string): string {
 
 export function parentKey({ spec }: IPAddress): string {
   return keyOf({ metadata: spec?.parentRef ?? {} });
-}
-
-function readObject<T extends KubeObject>(text: string): T | undefined {
-  try {
-    const object = JSON.parse(text) as T | null;
-    return typeof object?.metadata?.name === "string" ? object : undefined;
-  } catch {
-    return undefined;
-  }
 }

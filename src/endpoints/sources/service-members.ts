@@ -3,16 +3,40 @@
  * a change. Objects come and go in any order, as feeds tell of them.
  *
  * A change costs what it touches: Services and Pods find each other by the first label of a selector. Upstream compares a Pod with every Service of
- * its namespace. A Node that comes, goes or changes its zone asks for a look at the Services that have Pods on it; upstream waits for another reason.
+ * its namespace. What is told again unchanged asks for no look. A Node that comes, goes or changes its zone asks for a look at the Services that have Pods on it; upstream waits for another reason.
  */
 import { semanticEqual } from "../../api/meta/equality";
 import type { Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
+import { parseTime } from "../../api/meta/time";
 import { specOf } from "../../api/registry/services/predicates";
 import { affectedServices } from "./affected-services";
 import type { NodeFacts, NodeLookup } from "./node-facts";
 import type { PodFacts } from "./pod-facts";
 import { hasPods, selects } from "./service-pods";
+
+/**
+ * A Service that needs a look, and when the change happened: what consumers measure their delay from (upstream util/trigger_time_tracker.go).
+ *
+ *   the Service is new   when it was created, whatever its Pods say
+ *   otherwise            the earliest of the times at which its changed Pods turned ready or unready
+ *
+ * A deleted Pod, a changed Node and a changed spec have no time.
+ */
+export interface DueService {
+  readonly key: string;
+  readonly isNew: boolean;
+  /** milliseconds since the epoch; undefined = nothing that has a time changed */
+  readonly changedAt: number | undefined;
+}
+
+/** Two reasons to look at one Service. */
+export function mergeDue(a: DueService, b: DueService): DueService {
+  if (a.isNew !== b.isNew) return a.isNew ? a : b;
+  if (a.isNew) return b;
+  const changedAt = Math.min(a.changedAt ?? Infinity, b.changedAt ?? Infinity);
+  return { ...a, changedAt: changedAt === Infinity ? undefined : changedAt };
+}
 
 export class ServiceMembers {
   readonly #services = new Map<string, Service>();
@@ -24,11 +48,23 @@ export class ServiceMembers {
   /** keys of Pods by node */
   readonly #byNode = new SetsByKey();
   readonly #nodes = new Map<string, NodeFacts>();
-  readonly #due = new Set<string>();
+  readonly #due = new Map<string, DueService>();
 
   /** The Nodes that there are. */
   get nodes(): NodeLookup {
     return this.#nodes;
+  }
+
+  get serviceKeys(): Iterable<string> {
+    return this.#services.keys();
+  }
+
+  get podKeys(): Iterable<string> {
+    return this.#pods.keys();
+  }
+
+  get nodeNames(): Iterable<string> {
+    return this.#nodes.keys();
   }
 
   /** undefined = there is none. */
@@ -43,44 +79,59 @@ export class ServiceMembers {
     return this.#podsAt(this.#byLabel.get(label)).filter((pod) => selects(service, pod));
   }
 
-  /** Keys of the Services that changed, or whose Pods or Nodes did, since the last call; also of those that are gone. */
-  takeDue(): string[] {
-    const due = [...this.#due];
+  /** The Services that changed, or whose Pods or Nodes did, since the last call; also those that are gone. */
+  takeDue(): DueService[] {
+    const due = [...this.#due.values()];
     this.#due.clear();
     return due;
   }
 
-  putService(service: Service): void {
+  /** The functions that put and remove answer whether anything changed. */
+  putService(service: Service): boolean {
     const key = keyOf(service);
+    const before = this.#services.get(key);
+    if (semanticEqual(before, service)) return false;
     this.#dropService(key);
     this.#services.set(key, service);
     const label = firstLabel(service);
     if (label !== undefined) this.#byFirstLabel.add(label, key);
-    this.#due.add(key);
+    const isNew = !before || before.metadata?.uid !== service.metadata?.uid;
+    this.#noteDue({ key, isNew, changedAt: isNew ? parseTime(service.metadata?.creationTimestamp) : undefined });
+    return true;
   }
 
-  removeService(key: string): void {
-    if (!this.#services.has(key)) return;
+  removeService(key: string): boolean {
+    if (!this.#services.has(key)) return false;
     this.#dropService(key);
-    this.#due.add(key);
+    this.#due.set(key, { key, isNew: false, changedAt: undefined });
+    return true;
   }
 
-  putPod(pod: PodFacts): void {
-    this.#changePod(podKey(pod), pod);
+  putPod(pod: PodFacts): boolean {
+    return this.#changePod(podKey(pod), pod);
   }
 
-  removePod(key: string): void {
-    this.#changePod(key, undefined);
+  removePod(key: string): boolean {
+    return this.#changePod(key, undefined);
   }
 
-  putNode(name: string, node: NodeFacts): void {
+  putNode(name: string, node: NodeFacts): boolean {
     const before = this.#nodes.get(name);
+    if (before && semanticEqual(before, node)) return false;
     this.#nodes.set(name, node);
-    if (!before || !semanticEqual(before, node)) this.#lookAtPodsOn(name);
+    this.#lookAtPodsOn(name);
+    return true;
   }
 
-  removeNode(name: string): void {
-    if (this.#nodes.delete(name)) this.#lookAtPodsOn(name);
+  removeNode(name: string): boolean {
+    const isGone = this.#nodes.delete(name);
+    if (isGone) this.#lookAtPodsOn(name);
+    return isGone;
+  }
+
+  #noteDue(due: DueService): void {
+    const before = this.#due.get(due.key);
+    this.#due.set(due.key, before ? mergeDue(before, due) : due);
   }
 
   #dropService(key: string): void {
@@ -90,9 +141,9 @@ export class ServiceMembers {
     this.#services.delete(key);
   }
 
-  #changePod(key: string, after: PodFacts | undefined): void {
+  #changePod(key: string, after: PodFacts | undefined): boolean {
     const before = this.#pods.get(key);
-    if (semanticEqual(before, after)) return;
+    if (semanticEqual(before, after)) return false;
     if (before) {
       for (const label of labelsOf(before)) this.#byLabel.delete(label, key);
       this.#byNode.delete(before.nodeName, key);
@@ -104,12 +155,19 @@ export class ServiceMembers {
       this.#pods.set(key, after);
     }
     const candidates = new Set([...this.#candidatesFor(before), ...this.#candidatesFor(after)]);
-    for (const service of affectedServices(before, after, [...candidates])) this.#due.add(keyOf(service));
+    for (const service of affectedServices(before, after, [...candidates])) {
+      const since = before && selects(service, before) ? before.readyAt : 0;
+      const isTimed = after !== undefined && after.readyAt > since && selects(service, after);
+      this.#noteDue({ key: keyOf(service), isNew: false, changedAt: isTimed ? after.readyAt : undefined });
+    }
+    return true;
   }
 
   #lookAtPodsOn(node: string): void {
     for (const pod of this.#podsAt(this.#byNode.get(node))) {
-      for (const service of this.#candidatesFor(pod)) if (selects(service, pod)) this.#due.add(keyOf(service));
+      for (const service of this.#candidatesFor(pod)) {
+        if (selects(service, pod)) this.#noteDue({ key: keyOf(service), isNew: false, changedAt: undefined });
+      }
     }
   }
 

@@ -26,7 +26,7 @@ export interface PodOptions {
 /** A ready Pod of namespace `ns` on node `n1`, selected by `aService()`. */
 export function aPod(options: PodOptions = {}): Pod {
   const { name = "p", ips = ["10.0.0.1"], ready = true, nodeName = "n1", labels = { app: "a" }, phase = "Running" } = options;
-  const container = { name: "c" };
+  const container = { name: "c", image: "i" };
   return {
     metadata: {
       namespace: "ns",

@@ -4,7 +4,7 @@ import type { EndpointSlice, Pod } from "../../../../src/api/meta/kubernetes";
 import { LABEL_MANAGED_BY, SLICE_CONTROLLER } from "../../../../src/api/meta/endpoint-keys";
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
-import { naiveEndpoints } from "../../../model/naive-endpoints";
+import { naiveEndpoints, sliceLines } from "../../../model/naive-endpoints";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
 import { aNode, aPod, aService, ipv4, SliceWorld } from "../../../support/worlds/slice-world";
 
@@ -13,21 +13,6 @@ const STEPS = 40;
 const SEED = 20_261_123;
 
 const isOwn = ({ metadata }: EndpointSlice): boolean => metadata?.labels?.[LABEL_MANAGED_BY] === SLICE_CONTROLLER;
-
-/** The lines of naiveEndpoints, read from the slices. */
-function linesOf(slices: readonly EndpointSlice[]): string[] {
-  return slices
-    .flatMap((slice) => {
-      const ports = (slice.ports ?? []).map(({ name, protocol, port }) => `${name ?? ""}/${protocol ?? ""}/${port ?? ""}`).sort();
-      return endpointsOf(slice).map(({ addresses, targetRef, nodeName, zone, hostname, conditions }) => {
-        const target = `${targetRef?.name ?? ""}/${targetRef?.uid ?? ""}`;
-        const { ready, serving, terminating } = conditions ?? {};
-        const place = `${nodeName ?? ""}/${zone ?? ""}`;
-        return [slice.addressType, ports.join(), addresses.join(), target, place, hostname ?? "", ready, serving, terminating].join(" ");
-      });
-    })
-    .sort();
-}
 
 function randomPod(random: WordRandom, name: string, serial: number): Pod {
   const both = [ipv4(random.below(200)), `fd00::${(1 + random.below(200)).toString(16)}`];
@@ -138,11 +123,11 @@ it.each(Array.from({ length: HISTORIES }, (_, i) => SEED + i))(
     for (let step = 0; step < STEPS; step++) {
       const change = pick(random, weights.length > 0 ? weights : CHANGES);
       change(world, random, step);
-      const before = linesOf(world.slices.filter(isOwn));
+      const before = sliceLines(world.slices.filter(isOwn));
       const slicesBefore = world.slices.length;
       const { writes, plan } = world.sync();
       const own = world.slices.filter(isOwn);
-      const after = linesOf(own);
+      const after = sliceLines(own);
 
       expect(after).toEqual(naiveEndpoints(world.service, world.pods, world.nodes));
       for (const slice of own) expect(endpointsOf(slice).length).toBeLessThanOrEqual(world.max);

@@ -4,7 +4,7 @@ import { keyOf } from "../../../../src/api/meta/object-key";
 import { planSlices } from "../../../../src/endpoints/slices/plan-slices";
 import { nodeFacts } from "../../../../src/endpoints/sources/node-facts";
 import { podFacts } from "../../../../src/endpoints/sources/pod-facts";
-import { ServiceMembers } from "../../../../src/endpoints/sources/service-members";
+import { type DueService, mergeDue, ServiceMembers } from "../../../../src/endpoints/sources/service-members";
 import { hasPods, selects } from "../../../../src/endpoints/sources/service-pods";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
 import { aNode, aPod, aService, type PodOptions } from "../../../support/worlds/slice-world";
@@ -20,12 +20,19 @@ function members(): ServiceMembers {
   return found;
 }
 
+const keysDue = (world: ServiceMembers): string[] => world.takeDue().map(({ key }) => key);
+
 describe("Services that need a look", () => {
   const put = (options: PodOptions) => (world: ServiceMembers) => world.putPod(podFacts(aPod(options)));
-  it.each<[string, (world: ServiceMembers) => void, string[]]>([
+  it.each<[string, (world: ServiceMembers) => unknown, string[]]>([
     ["nothing", () => undefined, []],
-    ["a Service is written", (world) => world.putService(aService({ selector: { app: "a" } }, { name: "a" })), ["ns/a"]],
-    ["a Service without selector is written", (world) => world.putService(aService({ selector: {} }, { name: "none" })), ["ns/none"]],
+    ["a Service changes", (world) => world.putService(aService({ selector: { app: "x" } }, { name: "a" })), ["ns/a"]],
+    ["a Service is told again", (world) => world.putService(aService({ selector: { app: "a" } }, { name: "a" })), []],
+    [
+      "a Service without selector changes",
+      (world) => world.putService(aService({ selector: {}, ports: [] }, { name: "none" })),
+      ["ns/none"],
+    ],
     ["a Service goes", (world) => world.removeService("ns/a"), ["ns/a"]],
     ["a Service that never was goes", (world) => world.removeService("ns/x"), []],
     ["a Pod comes", put({ name: "q", labels: { app: "a" } }), ["ns/a"]],
@@ -43,8 +50,8 @@ describe("Services that need a look", () => {
   ])("%s: the Services of the row, once", (_, change, want) => {
     const world = members();
     change(world);
-    expect(world.takeDue().sort()).toEqual(want);
-    expect(world.takeDue()).toEqual([]);
+    expect(keysDue(world).sort()).toEqual(want);
+    expect(keysDue(world)).toEqual([]);
   });
 
   it("a Node that comes after its Pods: the Services of those Pods", () => {
@@ -52,8 +59,105 @@ describe("Services that need a look", () => {
     world.putPod(podFacts(aPod({ name: "q", labels: { app: "a" }, nodeName: "late" })));
     world.takeDue();
     world.putNode("late", { zone: "" });
-    expect(world.takeDue()).toEqual(["ns/a"]);
+    expect(keysDue(world)).toEqual(["ns/a"]);
   });
+});
+
+const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+
+/** Each step: when the Service was created, when its Pods p0, p1, … turned ready (undefined = not there); the time that is told. */
+type Step = [created: number, pods: (number | undefined)[], want: number | undefined];
+
+// the cases of upstream's trigger_time_tracker_test.go
+it.each<[string, Step[]]>([
+  ["created without Pods", [[0, [], 0]]],
+  ["created with Pods, older and newer ones", [[3, [0, 1, 5], 3]]],
+  [
+    "Pods are added",
+    [
+      [3, [3], 3],
+      [3, [3, 4, 5], 4],
+    ],
+  ],
+  [
+    "older Pods are added",
+    [
+      [3, [0, 1, 5], 3],
+      [3, [0, 1, 5, 2, 1], 1],
+    ],
+  ],
+  [
+    "Pods change",
+    [
+      [0, [2, 1], 0],
+      [0, [5, 4], 4],
+    ],
+  ],
+  [
+    "nothing changes",
+    [
+      [0, [2, 1], 0],
+      [0, [2, 1], undefined],
+    ],
+  ],
+  [
+    "a Pod is deleted",
+    [
+      [0, [2, 1], 0],
+      [0, [2], undefined],
+    ],
+  ],
+  [
+    "a Pod is deleted and comes back",
+    [
+      [0, [2, 1], 0],
+      [0, [2], undefined],
+      [0, [2, 1], 1],
+    ],
+  ],
+  [
+    "the Service is created anew",
+    [
+      [0, [1], 0],
+      [4, [1], 4],
+    ],
+  ],
+])("the time of a change, %s: those of the row", (_, steps) => {
+  const world = new ServiceMembers();
+  for (const [created, times, want] of steps) {
+    world.putService(aService({}, { uid: `created ${created}`, creationTimestamp: at(created) }));
+    for (let i = 0; i < 5; i++) {
+      const second = times[i];
+      if (second === undefined) world.removePod(`ns/p${i}`);
+      else world.putPod(podFacts(aPod({ name: `p${i}`, readyAt: at(second) })));
+    }
+    const [due] = world.takeDue();
+    expect(due?.changedAt).toBe(want === undefined ? undefined : Date.parse(at(want)));
+  }
+});
+
+it.each<[string, (world: ServiceMembers) => unknown]>([
+  ["the spec of the Service changes", (world) => world.putService(aService({ ports: [] }))],
+  ["a Pod without the condition Ready comes", (world) => world.putPod(podFacts(aPod({ name: "q" })))],
+  ["a Pod leaves the Service", (world) => world.putPod(podFacts(aPod({ name: "p", labels: {}, readyAt: at(9) })))],
+  ["a Node comes", (world) => world.putNode("n1", { zone: "z1" })],
+])("the time of a change, %s: none", (_, change) => {
+  const world = new ServiceMembers();
+  world.putService(aService());
+  world.putPod(podFacts(aPod({ name: "p", readyAt: at(1) })));
+  world.takeDue();
+  change(world);
+  expect(world.takeDue()).toEqual([{ key: "ns/s", isNew: false, changedAt: undefined }]);
+});
+
+it("two changes before one look: the earlier time, or that of a new Service", () => {
+  const due = (changedAt?: number, isNew = false): DueService => ({ key: "ns/s", isNew, changedAt });
+  expect(mergeDue(due(5), due(4)).changedAt).toBe(4);
+  expect(mergeDue(due(), due(4)).changedAt).toBe(4);
+  expect(mergeDue(due(), due()).changedAt).toBeUndefined();
+  expect(mergeDue(due(9, true), due(4))).toEqual(due(9, true));
+  expect(mergeDue(due(4), due(9, true))).toEqual(due(9, true));
+  expect(mergeDue(due(9, true), due(11, true)).changedAt).toBe(11);
 });
 
 it("100 random histories: Pods of each Service as a search finds them; a Service that is not due has the same wanted slices as before", () => {
@@ -94,13 +198,13 @@ it("100 random histories: Pods of each Service as a search finds them; a Service
         pods.set(key, moved);
         world.putPod(podFacts(moved));
       }
-      const due = new Set(world.takeDue());
+      const due = new Set(keysDue(world));
       for (const service of services.values()) {
         const at = keyOf(service);
         const found = world.podsOf(service).map((pod) => pod.name);
         const searched = [...pods.values()].map(podFacts).filter((pod) => hasPods(service) && selects(service, pod));
         expect(found.sort(), `seed ${seed}`).toEqual(searched.map((pod) => pod.name).sort());
-        expect(world.service(at)).toBe(service);
+        expect(world.service(at)).toEqual(service);
         const now = plan(service);
         if (!due.has(at)) expect(now, `seed ${seed}`).toBe(wanted.get(at));
         wanted.set(at, now);

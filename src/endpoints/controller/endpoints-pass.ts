@@ -1,0 +1,125 @@
+/**
+ * The pass of the controller "endpoints-controller": Endpoints for every Service with a selector (upstream pkg/controller/endpoint). Endpoints are not
+ * kept: those of a Service at hand are read from their store, so no plan stands on old ones.
+ */
+import { ENDPOINTS_CONTROLLER, LABEL_ENDPOINTS_MANAGED_BY } from "../../api/meta/endpoint-keys";
+import { referenceTo } from "../../api/events/event-recorder";
+import type { Endpoints, KubeObject } from "../../api/meta/kubernetes";
+import { keyOf } from "../../api/meta/object-key";
+import { readObject } from "../../api/meta/read-object";
+import { endpointsDefinition } from "../../api/registry/endpoints/definition";
+import type { ObjectFeed } from "../../api/rpc/object-feed";
+import type { WriteRequest } from "../../api/rpc/store";
+import { objectKey } from "../../api/store/keys";
+import type { Pass } from "../../controllers/controller";
+import { planEndpoints } from "../endpoints/plan-endpoints";
+import type { DueService } from "../sources/service-members";
+import { hasPods } from "../sources/service-pods";
+import type { FeedReader } from "./followed-store";
+import type { LookResult } from "./pass";
+import { PassKit } from "./pass-kit";
+import { PodSources } from "./pod-sources";
+import type { ControllerPorts, WrittenStore } from "./ports";
+import { createRequest, deleteRequest, isNamespaceTerminating, updateRequest } from "./write-requests";
+
+export interface EndpointsPassPorts extends ControllerPorts {
+  services: ObjectFeed;
+  pods: ObjectFeed;
+  endpoints: WrittenStore;
+}
+
+const WRITER = { manager: "endpoints-controller", group: endpointsDefinition.group };
+
+export function endpointsPass(ports: EndpointsPassPorts): Pass {
+  const kit = new PassKit(ports, "UpdateEndpoints");
+  const sources = new PodSources(kit, ports);
+  const { members } = sources;
+  /** resourceVersions of own writes that the feed has not told yet */
+  const written = new Map<string, number>();
+
+  const ofEndpoints: FeedReader = {
+    keys: () => [],
+    put(object, listed) {
+      const key = keyOf(object);
+      const own = written.get(key) ?? 0;
+      const isOwn = revisionOf(object) <= own;
+      if (revisionOf(object) === own) written.delete(key);
+      if (isOwn) return;
+      if (isWritten(key)) kit.wantAfterForeign(key);
+      // The list may have what is left of a Service that went unseen.
+      else if (listed && object.metadata?.labels?.[LABEL_ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER) kit.want(key);
+    },
+    gone(key) {
+      if (isWritten(key)) kit.wantAfterForeign(key);
+    },
+  };
+
+  function isWritten(key: string): boolean {
+    const service = members.service(key);
+    return service !== undefined && hasPods(service);
+  }
+
+  async function look({ key, changedAt }: DueService): Promise<LookResult> {
+    const service = members.service(key);
+    if (service && !hasPods(service)) return "done";
+    const [text] = await ports.endpoints.objectsNamed([objectKey(key)]);
+    const stored = text ? readObject<Endpoints>(text) : undefined;
+    // nothing is concluded from a damaged text
+    if (text && !stored) return "later";
+    const pods = service ? members.podsOf(service) : [];
+    const plan = planEndpoints({ service, pods, stored, triggerTime: changedAt });
+    switch (plan.action) {
+      case "none":
+        return "done";
+      case "delete":
+        return write(key, stored ?? {}, "delete", deleteRequest(stored ?? {}));
+      case "create":
+      case "update": {
+        const { endpoints, events } = plan;
+        const request = plan.action === "create" ? createRequest(endpoints, WRITER) : updateRequest(endpoints, WRITER);
+        const result = await write(key, endpoints, plan.action, request);
+        if (result === "done") kit.told.tell(referenceTo(endpointsDefinition, endpoints), events);
+        return result;
+      }
+    }
+  }
+
+  async function write(
+    key: string,
+    endpoints: Endpoints,
+    verb: "create" | "update" | "delete",
+    request: WriteRequest,
+  ): Promise<LookResult> {
+    const answer = await ports.endpoints.write(request);
+    if (answer.ok) {
+      const now = verb === "delete" ? undefined : readObject<Endpoints>(answer.object);
+      if (now) written.set(key, revisionOf(now));
+      else written.delete(key);
+      return "done";
+    }
+    const { status } = answer;
+    if (isNamespaceTerminating(status) || (verb === "delete" && status.code === 404)) return "done";
+    // Another writer was faster: the next look reads what it wrote.
+    if (status.code !== 409) kit.told.tell(referenceTo(endpointsDefinition, endpoints), [failure(verb, key, status.message)]);
+    return "later";
+  }
+
+  return kit.pass({
+    stores: {
+      services: [ports.services, sources.services],
+      pods: [ports.pods, sources.pods],
+      endpoints: [ports.endpoints, ofEndpoints],
+    },
+    load: () => sources.load(),
+    look,
+  });
+}
+
+function failure(verb: "create" | "update" | "delete", key: string, message = ""): { type: "Warning"; reason: string; note: string } {
+  const reason = { create: "FailedToCreateEndpoint", update: "FailedToUpdateEndpoint", delete: "FailedToDeleteEndpoint" }[verb];
+  return { type: "Warning", reason, note: `Failed to ${verb} endpoints ${key}: ${message}` };
+}
+
+function revisionOf({ metadata }: KubeObject): number {
+  return Number(metadata?.resourceVersion ?? 0);
+}

@@ -1,0 +1,101 @@
+/** One store that a controller follows: by its changes, and by a whole list where its history does not reach back to the cursor. */
+import type { Recorder } from "../../core/base/ports";
+import type { KubeObject } from "../../api/meta/kubernetes";
+import { keyOf } from "../../api/meta/object-key";
+import { readObject } from "../../api/meta/read-object";
+import type { ObjectFeed } from "../../api/rpc/object-feed";
+import type { StoreCursor } from "../../api/rpc/object-links";
+import type { KeptRows } from "./kept-rows";
+
+/** Entries of history, or objects of a list, for one call: some milliseconds of the store's thread. */
+const PAGE_ENTRIES = 500;
+/** Pages of one pull. The next one goes on behind them. */
+const PAGES_MAX = 200;
+
+/** What a controller does with the objects of one store. It may hear of an object again, unchanged. */
+export interface FeedReader {
+  /** `listed`: the object comes from a list, and may be old */
+  put(object: KubeObject, listed: boolean): void;
+  gone(key: string): void;
+  /** the keys of what is kept: those that a whole list lacks are gone */
+  keys(): Iterable<string>;
+}
+
+/** A list that is not read to its end. */
+interface Listing {
+  readonly listed: Set<string>;
+  /** where the first page was read: the history behind it repeats what changes between the pages */
+  cursor: StoreCursor | undefined;
+  after: string;
+}
+
+export class FollowedStore {
+  #listing: Listing | undefined;
+  #isRead = false;
+
+  /** @param name of the store's cursor */
+  constructor(
+    private readonly name: string,
+    private readonly feed: ObjectFeed,
+    private readonly reader: FeedReader,
+    private readonly rows: KeptRows,
+    private readonly recorder: Recorder,
+  ) {}
+
+  /** Whether the feed has been read to its end since this object began. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  /** Whether the reader has everything that the store had when this pull began. Never rejects; after `mayGoOn` says no, nothing more is read. */
+  async pull(mayGoOn: () => boolean): Promise<boolean> {
+    try {
+      for (let page = 0; page < PAGES_MAX && (page === 0 || mayGoOn()); page++) {
+        const cursor = this.rows.cursor(this.name);
+        const answer = cursor && !this.#listing ? await this.feed.objectsSince(cursor, PAGE_ENTRIES) : undefined;
+        if (answer?.kind !== "changes") {
+          await this.#listPage();
+          continue;
+        }
+        for (const { deleted, object } of answer.changes) this.#absorb(object, deleted);
+        this.rows.moveCursor(this.name, answer.cursor);
+        if (answer.more) continue;
+        this.#isRead = true;
+        return true;
+      }
+    } catch (error) {
+      this.recorder.log("warn", "a controller of endpoints could not read", { store: this.name, error: String(error) });
+    }
+    return false;
+  }
+
+  /** The cursor moves when the list is read to its end. */
+  async #listPage(): Promise<void> {
+    const listing = (this.#listing ??= { listed: new Set(), cursor: undefined, after: "" });
+    const page = await this.feed.objectsAfter(listing.after, PAGE_ENTRIES);
+    listing.cursor ??= page.cursor;
+    for (const key of page.keys ?? []) listing.listed.add(key);
+    for (const text of page.objects) {
+      const key = this.#absorb(text, false, true);
+      if (key !== undefined) listing.listed.add(key);
+    }
+    listing.after = page.next;
+    if (page.next !== "") return;
+    this.#listing = undefined;
+    for (const key of [...this.reader.keys()]) if (!listing.listed.has(key)) this.reader.gone(key);
+    this.rows.moveCursor(this.name, listing.cursor);
+  }
+
+  /** Answers the object's key; undefined = the text is damaged, and what is known of the object stays. */
+  #absorb(text: string, deleted: boolean, listed = false): string | undefined {
+    const object = readObject<KubeObject>(text);
+    if (!object) {
+      this.recorder.log("warn", "a controller of endpoints met an object that cannot be read", { store: this.name });
+      return undefined;
+    }
+    const key = keyOf(object);
+    if (deleted) this.reader.gone(key);
+    else this.reader.put(object, listed);
+    return key;
+  }
+}

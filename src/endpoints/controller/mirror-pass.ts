@@ -1,0 +1,115 @@
+/**
+ * The pass of the controller "endpointslice-mirroring-controller": slices for the Endpoints that somebody writes for a Service without selector (upstream
+ * pkg/controller/endpointslicemirroring). Endpoints are not kept: those of a Service at hand are read from their store.
+ */
+import { atMost } from "../../core/base/at-most";
+import { referenceTo } from "../../api/events/event-recorder";
+import { MIRRORING_CONTROLLER } from "../../api/meta/endpoint-keys";
+import type { Endpoints, Service } from "../../api/meta/kubernetes";
+import { keyOf } from "../../api/meta/object-key";
+import { readObject } from "../../api/meta/read-object";
+import { endpointsDefinition } from "../../api/registry/endpoints/definition";
+import { endpointSlicesDefinition } from "../../api/registry/endpoint-slices/definition";
+import { hasSelector, specOf } from "../../api/registry/services/predicates";
+import type { ObjectFeed } from "../../api/rpc/object-feed";
+import { objectKey } from "../../api/store/keys";
+import type { Pass } from "../../controllers/controller";
+import { planMirror } from "../mirroring/plan-mirror";
+import type { DueService } from "../sources/service-members";
+import type { FeedReader } from "./followed-store";
+import { KeptSlices } from "./kept-slices";
+import { type LookResult, WRITES_AT_ONCE } from "./pass";
+import { PassKit } from "./pass-kit";
+import type { ControllerPorts, WrittenStore } from "./ports";
+import { writeSlices } from "./slice-writer";
+
+export interface MirrorPassPorts extends ControllerPorts {
+  services: ObjectFeed;
+  endpoints: ObjectFeed;
+  slices: WrittenStore;
+}
+
+const WRITER = { manager: "endpointslice-mirroring-controller", group: endpointSlicesDefinition.group };
+/** Addresses of one subset that are mirrored: upstream's default of `--mirroring-max-endpoints-per-subset`. */
+const MAX_PER_SUBSET = 1_000;
+const SERVICES = "services";
+
+export function mirrorPass(ports: MirrorPassPorts): Pass {
+  const kit = new PassKit(ports, "MirrorEndpoints");
+  const slices = new KeptSlices(kit.rows, MIRRORING_CONTROLLER, (key) => kit.wantAfterForeign(key));
+  const { tracker } = slices;
+  const writing = { store: ports.slices, tracker, writer: WRITER, limited: atMost(WRITES_AT_ONCE) };
+  /** with what mirroring asks for alone */
+  const services = new Map<string, Service>();
+
+  const ofServices: FeedReader = {
+    keys: () => services.keys(),
+    put(object) {
+      const { metadata, spec } = object as Service;
+      const service: Service = { metadata: { namespace: metadata?.namespace, name: metadata?.name }, spec: { selector: spec?.selector } };
+      const key = keyOf(service);
+      const before = services.get(key);
+      if (before && isMirrored(before) === isMirrored(service)) return;
+      services.set(key, service);
+      kit.rows.put(SERVICES, key, service);
+      kit.want(key);
+    },
+    gone(key) {
+      services.delete(key);
+      kit.rows.delete(SERVICES, key);
+      kit.want(key);
+    },
+  };
+
+  /** Endpoints of other Services are not looked at. */
+  const ofEndpoints: FeedReader = {
+    keys: () => services.keys(),
+    put: (object) => touch(keyOf(object)),
+    gone: (key) => touch(key),
+  };
+
+  function touch(key: string): void {
+    const service = services.get(key);
+    if ((service && isMirrored(service)) || slices.of(key).length > 0) kit.want(key);
+  }
+
+  async function look({ key }: DueService): Promise<LookResult> {
+    const name = objectKey(key);
+    const service = services.get(key);
+    const stored = slices.of(key);
+    if (!service) kit.told.forget(key);
+    if (stored.length === 0 && !(service && isMirrored(service))) {
+      tracker.forget(key);
+      return "done";
+    }
+    if (tracker.isStale({ metadata: name }, stored)) return "later";
+    const [text] = await ports.endpoints.objectsNamed([name]);
+    const endpoints = text ? readObject<Endpoints>(text) : undefined;
+    // nothing is concluded from a damaged text
+    if (text && !endpoints) return "later";
+    const plan = planMirror({ key: name, endpoints, service, slices: stored, maxPerSubset: MAX_PER_SUBSET });
+    const regarding = referenceTo(endpointsDefinition, endpoints ?? { metadata: name });
+    kit.told.tellOnce(key, regarding, plan.events);
+    const { result, why } = await writeSlices(writing, key, plan);
+    if (why !== undefined) kit.told.tell(regarding, [{ type: "Warning", reason: "FailedToUpdateEndpointSlices", note: why }]);
+    return result;
+  }
+
+  return kit.pass({
+    stores: {
+      services: [ports.services, ofServices],
+      endpoints: [ports.endpoints, ofEndpoints],
+      endpointslices: [ports.slices, slices],
+    },
+    load() {
+      for (const [key, service] of kit.rows.saved<Service>(SERVICES)) services.set(key, service);
+      slices.load();
+    },
+    look,
+  });
+}
+
+/** Whether somebody else than the Endpoints controller writes the Service's Endpoints. */
+function isMirrored(service: Service): boolean {
+  return !hasSelector(specOf(service));
+}

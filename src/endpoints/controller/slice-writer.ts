@@ -1,0 +1,64 @@
+/** Makes the planned writes of slices (upstream reconciler.finalize). */
+import { inParallel } from "../../core/base/in-parallel";
+import { readObject } from "../../api/meta/read-object";
+import type { EndpointSlice } from "../../api/meta/kubernetes";
+import type { StoreRpc, WriteRequest } from "../../api/rpc/store";
+import type { SliceChanges } from "../slices/slice-changes";
+import type { SliceTracker } from "../slices/slice-tracker";
+import { type LookResult, WRITES_AT_ONCE } from "./pass";
+import { createRequest, deleteRequest, isNamespaceTerminating, updateRequest, type Writer } from "./write-requests";
+
+/** What became of the writes; `why` is upstream's text of what failed. */
+export interface Written {
+  result: LookResult;
+  why?: string;
+}
+
+export interface SliceWriterPorts {
+  store: Pick<StoreRpc, "write">;
+  tracker: SliceTracker;
+  writer: Writer;
+  /** bounds the writes of all Services together */
+  limited: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * First all creates, then the updates, then the deletions; after a failure nothing more is begun. A deletion of what is gone has done its work.
+ *
+ * @param serviceKey for the text
+ */
+export async function writeSlices(ports: SliceWriterPorts, serviceKey: string, { create, update, remove }: SliceChanges): Promise<Written> {
+  const { tracker, writer } = ports;
+  let failed: Written | undefined;
+  const each = async (what: string, slices: readonly EndpointSlice[], request: (slice: EndpointSlice) => WriteRequest): Promise<void> => {
+    await inParallel(slices, WRITES_AT_ONCE, async (slice) => {
+      if (failed) return;
+      try {
+        const answer = await ports.limited(() => ports.store.write(request(slice)));
+        if (answer.ok) note(tracker, slice, answer.object, what);
+        else if (what !== "delete" || answer.status.code !== 404) {
+          const why = `failed to ${textOf(what, slice)} EndpointSlice for Service ${serviceKey}: ${answer.status.message ?? ""}`;
+          failed ??= isNamespaceTerminating(answer.status) ? { result: "done" } : { result: "later", why };
+        }
+      } catch (error) {
+        failed ??= { result: "silent", why: `failed to ${textOf(what, slice)} EndpointSlice for Service ${serviceKey}: ${String(error)}` };
+      }
+    });
+  };
+  await each("create", create, (slice) => createRequest(slice, writer));
+  if (!failed) await each("update", update, (slice) => updateRequest(slice, writer));
+  if (!failed) await each("delete", remove, deleteRequest);
+  return failed ?? { result: "done" };
+}
+
+function note(tracker: SliceTracker, slice: EndpointSlice, text: string, what: string): void {
+  if (what === "delete") tracker.deleted(slice);
+  else {
+    const written = readObject<EndpointSlice>(text);
+    if (written) tracker.written(written);
+  }
+}
+
+function textOf(what: string, { metadata }: EndpointSlice): string {
+  return what === "create" ? what : `${what} ${metadata?.name ?? ""}`;
+}

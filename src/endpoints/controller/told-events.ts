@@ -1,0 +1,48 @@
+/**
+ * Events about what a controller cannot use, each told once for as long as it holds. What was told is a row, so that a controller that wakes up does not
+ * tell it again.
+ */
+import type { EventReport, EventSubject } from "../../api/events/event-recorder";
+import type { ObjectEvent } from "../sources/object-event";
+import type { KeptRows } from "./kept-rows";
+
+const KIND = "told";
+
+export class ToldEvents {
+  /** notes by Service */
+  readonly #told = new Map<string, readonly string[]>();
+
+  /** @param action what the controller does, in CamelCase */
+  constructor(
+    private readonly rows: KeptRows,
+    private readonly events: { report(event: EventReport): void },
+    private readonly action: string,
+  ) {}
+
+  load(): void {
+    for (const [key, notes] of this.rows.saved<readonly string[]>(KIND)) this.#told.set(key, notes);
+  }
+
+  /** All that hold now for the Service of this key: those are told that did not hold at the last look. */
+  tellOnce(key: string, regarding: EventSubject, events: readonly ObjectEvent[]): void {
+    const before = this.#told.get(key) ?? [];
+    const notes = events.map(({ note }) => note);
+    if (notes.length === before.length && notes.every((note) => before.includes(note))) return;
+    this.tell(
+      regarding,
+      events.filter(({ note }) => !before.includes(note)),
+    );
+    this.forget(key);
+    if (notes.length === 0) return;
+    this.#told.set(key, notes);
+    this.rows.put(KIND, key, notes);
+  }
+
+  tell(regarding: EventSubject, events: readonly ObjectEvent[]): void {
+    for (const { type, reason, note } of events) this.events.report({ regarding, type, reason, action: this.action, note });
+  }
+
+  forget(key: string): void {
+    if (this.#told.delete(key)) this.rows.delete(KIND, key);
+  }
+}

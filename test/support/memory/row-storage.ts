@@ -1,0 +1,43 @@
+import type { StoreCursor } from "../../../src/api/rpc/object-links";
+import type { RowStorage } from "../../../src/endpoints/controller/ports";
+import { Journal, JournaledMap } from "../sim/journal";
+
+/** The rows of an endpoint controller on a journal. */
+export class MemoryRowStorage implements RowStorage {
+  readonly #rows: JournaledMap<readonly [kind: string, key: string, text: string]>;
+  readonly #cursors: JournaledMap<string>;
+
+  constructor(readonly journal = new Journal()) {
+    this.#rows = new JournaledMap(journal);
+    this.#cursors = new JournaledMap(journal);
+  }
+
+  transaction(work: () => void): void {
+    this.journal.transaction(work);
+  }
+
+  cursors(): [string, StoreCursor][] {
+    return this.#cursors.values().map((text) => JSON.parse(text) as [string, StoreCursor]);
+  }
+
+  cursorPut(store: string, cursor: StoreCursor): void {
+    this.#cursors.set(store, JSON.stringify([store, cursor]));
+  }
+
+  rows(kind: string): [string, string][] {
+    return this.#rows.values().flatMap(([of, key, text]): [string, string][] => (of === kind ? [[key, text]] : []));
+  }
+
+  rowPut(kind: string, key: string, text: string): void {
+    this.#rows.set(`${kind} ${key}`, [kind, key, text]);
+  }
+
+  rowDelete(kind: string, key: string): void {
+    this.#rows.delete(`${kind} ${key}`);
+  }
+
+  clear(): void {
+    for (const at of this.#rows.keys()) this.#rows.delete(at);
+    for (const store of this.#cursors.keys()) this.#cursors.delete(store);
+  }
+}

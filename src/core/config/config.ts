@@ -3,6 +3,7 @@
  * the variable's name.
  */
 import { assert } from "../base/assert";
+import { parseGoDuration } from "../base/go-duration";
 import { LOG_LEVELS, parseLogLevel } from "../base/log-level";
 import { err, ok, type Result } from "../base/result";
 import { formatAddress } from "../net/address";
@@ -24,6 +25,8 @@ export interface Config {
   apiServerLeaseDurationSeconds: number;
   apiServerLeaseRenewSeconds: number;
   maxEndpointsPerSlice: number;
+  /** how long a change of a Pod waits for others before the endpoints of its Services are written, in milliseconds */
+  endpointsBatchMs: number;
   /** which controllers run in a cluster without a list of its own */
   controllers: ControllerList;
   /** reads under way at once in one isolate; more are refused. 0 = no limit */
@@ -45,7 +48,10 @@ const LEGACY_HOST_BITS_MAX = 20;
 /** the bitmap of an IPv6 range ended after 2^16 addresses, however large the range was */
 const LEGACY_IPV6_HOST_BITS = 16;
 const INT32_MAX = 2 ** 31 - 1;
+const BATCH_PERIOD = "ENDPOINTSLICE_UPDATES_BATCH_PERIOD";
 const MAX_ENDPOINTS_PER_SLICE_LIMIT = 1000;
+/** upstream has no limit; after an hour nobody would take a Service for alive */
+const BATCH_PERIOD_MAX_MS = 3_600_000;
 /**
  * Upstream's flags of these names have 200 and 400; further requests wait in queues of priority and fairness. Here no queue stands in front,
  * so requests that wait for an object count too: 1,000 creates at 2,000 a second take half of the second that upstream promises.
@@ -73,6 +79,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     );
   }
   const maxEndpointsPerSlice = parseInteger(vars, "MAX_ENDPOINTS_PER_SLICE", 100, MAX_ENDPOINTS_PER_SLICE_LIMIT, errors);
+  const endpointsBatchMs = parsePeriod(textOf(vars, BATCH_PERIOD, "0s"), errors);
   const controllers = parseControllers(textOf(vars, "CONTROLLERS", ALL_CONTROLLERS.join()));
   if (!controllers.ok) errors.push(...controllers.error.map((text) => `CONTROLLERS: ${text}`));
   const maxRequestsInFlight = parseInteger(vars, "MAX_REQUESTS_INFLIGHT", MAX_REQUESTS_INFLIGHT, INT32_MAX, errors, 0);
@@ -98,6 +105,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     apiServerLeaseDurationSeconds: durationSeconds,
     apiServerLeaseRenewSeconds: renewSeconds,
     maxEndpointsPerSlice,
+    endpointsBatchMs,
     controllers: controllers.value,
     maxRequestsInFlight,
     maxMutatingRequestsInFlight,
@@ -159,6 +167,14 @@ function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: strin
   if (legacy && hostBitsOf(prefix) > LEGACY_HOST_BITS_MAX) {
     errors.push(`specified ${where} is too large; for ${width}-bit addresses, the mask must be >= ${width - LEGACY_HOST_BITS_MAX}`);
   }
+}
+
+/** Milliseconds of a duration as upstream's flag `--endpointslice-updates-batch-period` has it. */
+function parsePeriod(text: string, errors: string[]): number {
+  const ms = parseGoDuration(text);
+  if (ms !== undefined && ms <= BATCH_PERIOD_MAX_MS) return ms;
+  errors.push(`${BATCH_PERIOD} must be a duration between 0s and 1h, as "500ms" or "1s", got ${JSON.stringify(text)}`);
+  return 0;
 }
 
 /** A whole number in `min`..`max`; a refused one is 0, with its error in `errors`. */

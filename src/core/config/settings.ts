@@ -21,6 +21,7 @@ export function settingsOf(config: Config): Settings {
     APISERVER_LEASE_DURATION_SECONDS: String(config.apiServerLeaseDurationSeconds),
     APISERVER_LEASE_RENEW_SECONDS: String(config.apiServerLeaseRenewSeconds),
     MAX_ENDPOINTS_PER_SLICE: String(config.maxEndpointsPerSlice),
+    ENDPOINTSLICE_UPDATES_BATCH_PERIOD: `${config.endpointsBatchMs}ms`,
     CONTROLLERS: config.controllers.join(),
   };
 }

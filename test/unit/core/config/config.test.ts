@@ -45,6 +45,7 @@ describe("parseConfig: defaults and accepted values", () => {
         apiServerLeaseDurationSeconds: 3600,
         apiServerLeaseRenewSeconds: 10,
         maxEndpointsPerSlice: 100,
+        endpointsBatchMs: 0,
         controllers: ["*"],
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
@@ -88,6 +89,7 @@ describe("parseConfig: defaults and accepted values", () => {
       APISERVER_LEASE_DURATION_SECONDS: "1",
       APISERVER_LEASE_RENEW_SECONDS: "1",
       MAX_ENDPOINTS_PER_SLICE: "1000",
+      ENDPOINTSLICE_UPDATES_BATCH_PERIOD: "1m30s",
       MAX_REQUESTS_INFLIGHT: "0",
       MAX_MUTATING_REQUESTS_INFLIGHT: "7",
     });
@@ -95,6 +97,7 @@ describe("parseConfig: defaults and accepted values", () => {
     expect(config.featureGates.APIServerIdentity).toBe(false);
     expect(config.featureGates.MultiCIDRServiceAllocator).toBe(true);
     expect(config.maxEndpointsPerSlice).toBe(1000);
+    expect(config.endpointsBatchMs).toBe(90_000);
     expect(config.maxRequestsInFlight).toBe(0);
     expect(config.maxMutatingRequestsInFlight).toBe(7);
   });
@@ -195,6 +198,12 @@ describe("parseConfig: refusals", () => {
   it("more endpoints per slice than the API allows: refused", () => {
     expect(errorsOf({ MAX_ENDPOINTS_PER_SLICE: "1001" })).toEqual([
       'MAX_ENDPOINTS_PER_SLICE must be a whole number between 1 and 1000, got "1001"',
+    ]);
+  });
+
+  it.each(["5", "-1s", "soon", "61m"])("batch period %s: refused", (text) => {
+    expect(errorsOf({ ENDPOINTSLICE_UPDATES_BATCH_PERIOD: text })).toEqual([
+      `ENDPOINTSLICE_UPDATES_BATCH_PERIOD must be a duration between 0s and 1h, as "500ms" or "1s", got "${text}"`,
     ]);
   });
 

@@ -177,7 +177,11 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
         }));
     },
     *changesSince(after, limit) {
-      const rows = sql.exec<Row>("SELECT revision, type, key, data FROM history WHERE revision > ? ORDER BY revision LIMIT ?", after, limit);
+      const rows = sql.exec<Row>(
+        "SELECT revision, type, key, data FROM history WHERE revision > ? ORDER BY revision LIMIT ?",
+        after,
+        limit,
+      );
       for (const row of rows) {
         yield {
           revision: row.revision as number,

@@ -15,13 +15,14 @@ async function largeLeases(count: number): Promise<{ world: StoreWorld; feed: Ob
   return { world, feed: new ObjectFeedReader(world.store) };
 }
 
-const names = (texts: readonly string[]): string[] => texts.map((text) => (JSON.parse(text) as { metadata: { name: string } }).metadata.name);
+const names = (texts: readonly string[]): string[] =>
+  texts.map((text) => (JSON.parse(text) as { metadata: { name: string } }).metadata.name);
 
 it("changes of large objects: a page ends before its bound, and the next one goes on behind it", async () => {
   const { world, feed } = await largeLeases(7);
   let cursor = { incarnation: world.store.incarnation, revision: world.store.floor };
   const pages: string[][] = [];
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     const answer = feed.objectsSince(cursor, LIMIT);
     if (answer.kind === "expired") throw new Error("expired");
     pages.push(names(answer.changes.map(({ object }) => object)));

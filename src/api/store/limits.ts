@@ -45,6 +45,9 @@ export const WATCH_HELD_MAX_BYTES = 32 * 1024 * 1024;
 /** Text of the changes that one flush hands out, far below a watcher's backlog: a healthy watcher is never cut off for the size of a flush. */
 export const WATCH_FLUSH_MAX_CHARS = 256 * 1024;
 
+/** Distinct bytes of one flush. Beyond them they are dropped, and slow watchers are counted before the flush ends: cohorts may be very many. */
+export const WATCH_FLUSH_HELD_MAX_BYTES = 8 * 1024 * 1024;
+
 /** Text of published changes that wait for their flush. Beyond it every watch ends, and its client goes on from the history. */
 export const WATCH_QUEUE_MAX_CHARS = 32 * 1024 * 1024;
 

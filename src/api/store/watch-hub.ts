@@ -12,6 +12,7 @@ import type { Clock } from "../../core/base/ports";
 import {
   WATCH_BACKLOG_MAX_BYTES,
   WATCH_BOOKMARK_INTERVAL_MS,
+  WATCH_FLUSH_HELD_MAX_BYTES,
   WATCH_FLUSH_MAX_CHARS,
   WATCH_HELD_MAX_BYTES,
   WATCH_QUEUE_MAX_CHARS,
@@ -149,6 +150,10 @@ export class WatchHub {
           if (steps >= WATCH_STEPS_PER_TURN) {
             steps = 0;
             await this.clock.nextTurn();
+            if (flush.heldBytes > WATCH_FLUSH_HELD_MAX_BYTES) {
+              flush.forget();
+              this.#cutSlowest();
+            }
           }
           if (this.#watchers.has(watcher)) steps += this.#deliver(watcher, flush);
         }
@@ -277,10 +282,22 @@ function nextSignOf({ endsAt }: Pick<WatchRequest, "endsAt">, now: number): numb
 class Flush {
   readonly revision: number;
   readonly #encoded = new Map<string, Uint8Array>();
+  #heldBytes = 0;
 
   /** `changes` in the order of their revisions; at least one */
   constructor(private readonly changes: readonly ObservedChange[]) {
     this.revision = changes.at(-1)?.entry.revision ?? 0;
+  }
+
+  /** of the bytes that are kept for further watchers of a cohort */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** The next watcher of each cohort has its bytes made anew. */
+  forget(): void {
+    this.#encoded.clear();
+    this.#heldBytes = 0;
   }
 
   /** The place of the first change after `revision`; undefined = there is none. */
@@ -301,6 +318,7 @@ class Flush {
     const changes = this.changes.slice(from);
     const bytes = encodeChanges(watcher, changes);
     this.#encoded.set(key, bytes);
+    this.#heldBytes += bytes.length;
     return { bytes, steps: Math.ceil(changes.length / CHANGES_PER_STEP) };
   }
 }

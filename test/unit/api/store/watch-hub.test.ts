@@ -3,6 +3,7 @@ import type { HistoryEntry } from "../../../../src/api/store/store-storage";
 import {
   WATCH_BACKLOG_MAX_BYTES,
   WATCH_BOOKMARK_INTERVAL_MS,
+  WATCH_FLUSH_HELD_MAX_BYTES,
   WATCH_FLUSH_MAX_CHARS,
   WATCH_HELD_MAX_BYTES,
   WATCH_QUEUE_MAX_CHARS,
@@ -327,6 +328,29 @@ describe("a burst", () => {
     expect(open.reduce((sum, { backlog }) => sum + backlog, 0)).toBeLessThanOrEqual(WATCH_HELD_MAX_BYTES);
     expect(slow.length - open.length, "no more of them than needed").toBe(7);
     expect([fast.state, fast.events.length]).toEqual(["open", 5]);
+  });
+
+  it("slow watchers of very many cohorts: are cut off during one flush, too", async () => {
+    const world = new StoreWorld();
+    const text = 200_000;
+    const slow = Array.from({ length: (2 * WATCH_HELD_MAX_BYTES) / text }, (_, i) => world.watch({ labelSelector: `app!=a${i}` }));
+    const open = () => slow.filter(({ state }) => state === "open");
+    const held = () => open().reduce((sum, { backlog }) => sum + backlog, 0);
+    let most = 0;
+    for (const watch of slow) {
+      watch.slow = true;
+      const write = watch.write.bind(watch);
+      watch.write = (bytes) => {
+        write(bytes);
+        most = Math.max(most, held());
+      };
+    }
+    world.store.hub.publish([entry(2, text)]);
+    await world.scheduler.pass(0);
+    const ofOneTurn = (WATCH_STEPS_PER_TURN + 1) * text;
+    expect(most).toBeLessThanOrEqual(WATCH_HELD_MAX_BYTES + WATCH_FLUSH_HELD_MAX_BYTES + ofOneTurn);
+    expect(held()).toBeLessThanOrEqual(WATCH_HELD_MAX_BYTES);
+    expect(open().every(({ events }) => events.length === 1)).toBe(true);
   });
 
   it("a change that cannot be encoded: ends every watch, is logged, and later changes are delivered", async () => {

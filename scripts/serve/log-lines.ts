@@ -17,10 +17,13 @@ const MALFORMED =
 const MALFORMED_REASON =
   /^(?:invalid Content-Length header value|unknown transfer encoding|jsg\.TypeError: Incoming CONNECT on a worker not supported)/;
 const STACK = /^stack: /;
+/** What the runtime says when a client leaves in the middle of an answer, as if it were an error of the server. A stack follows. */
+const CLIENT_LEFT =
+  /^workerd\/server\/\S+ error: kj::getCaughtExceptionAsKj\(\) = kj\/async-io-unix\.c\+\+:\d+: disconnected: .*: (?:Broken pipe|Connection reset by peer)$/;
 
 /**
- * Copies the log of the runtime line by line; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out. A malformed
- * request is one line, without the runtime's stack.
+ * Copies the log of the runtime line by line; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out, and so is that
+ * a client has left. A malformed request is one line, without the runtime's stack.
  */
 export function printLog(from: Readable, to: Writable, { format, isWanted }: { format: LogFormat; isWanted: () => boolean }): void {
   let stackIsNoise = false;
@@ -35,9 +38,9 @@ export function printLog(from: Readable, to: Writable, { format, isWanted }: { f
   });
 }
 
-/** An error that only closes a connection. */
+/** An error that only closes a connection, or says that a client has closed one. */
 function isClosing(line: string): boolean {
-  return line.startsWith("workerd/server/") && line.endsWith(`jsg.Error: ${CLOSING}`);
+  return (line.startsWith("workerd/server/") && line.endsWith(`jsg.Error: ${CLOSING}`)) || CLIENT_LEFT.test(line);
 }
 
 function malformedRequest(line: string): string | undefined {

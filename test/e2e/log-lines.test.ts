@@ -47,6 +47,14 @@ describe("the log of the runtime", () => {
     expect(await printed("json", () => true, exception(`x.h:1: failed: remote.jsg.Error: ${CLOSING}`))).toBe("plain\n");
   });
 
+  it.each(["::write(fd, buffer.begin(), buffer.size()): Broken pipe", "::read(fd, buffer, maxBytes): Connection reset by peer"])(
+    "a client that has left (%s): left out with its stack",
+    async (what) => {
+      const left = `workerd/server/server.c++:1: error: kj::getCaughtExceptionAsKj() = kj/async-io-unix.c++:2: disconnected: ${what}`;
+      expect(await printed("json", () => true, `${left}\nstack: a b c\nplain\n`)).toBe("plain\n");
+    },
+  );
+
   it("a request that the runtime's parser refuses: one event without a stack", async () => {
     const text = exception('kj/compat/http.c++:2330: failed: invalid Content-Length header value; cl = "abc');
     const [event = "", ...rest] = (await printed("json", () => true, text)).split("\n");

@@ -34,7 +34,10 @@ export const storeys: readonly (readonly Wing[])[] = [
       path: "src/addresses",
       steps: [["rpc"], ["alloc", "topology", "ranges", "metrics"], ["clusterip", "coordinator", "repair", "client"]],
     },
-    { path: "src/endpoints", steps: [["sources"], ["slices", "endpoints", "client"], ["mirroring", "proxy-config"], ["controller"]] },
+    {
+      path: "src/endpoints",
+      steps: [["sources"], ["slices", "endpoints", "client"], ["mirroring", "proxy-config", "proxy"], ["controller"]],
+    },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],
   [{ path: "durable-objects", steps: [["sql"]] }],

@@ -20,8 +20,27 @@ export interface Reply {
   header(name: string): string;
 }
 
+interface Sent {
+  /** text of the Content-Type */
+  type?: string | undefined;
+  body?: object | undefined;
+  signal?: AbortSignal | undefined;
+  /** The connection is cut when nothing comes for so long. */
+  silenceMs?: number | undefined;
+}
+
 /** Rejects when no whole answer comes. `type`: the Content-Type of the body. */
-export function send({ url, options }: Target, method: string, path: string, body?: object, type?: string): Promise<Reply> {
+export async function send(target: Target, method: string, path: string, body?: object, type?: string): Promise<Reply> {
+  return read(await begin(target, method, path, { body, type }));
+}
+
+/** The beginning of an answer; its body comes as it is sent. Rejects when no answer begins, and when `signal` aborts. */
+export function begin(
+  { url, options }: Target,
+  method: string,
+  path: string,
+  { body, type, signal, silenceMs = SILENCE_MS_MAX }: Sent = {},
+): Promise<IncomingMessage> {
   const isSecure = url.startsWith("https:");
   const text = body === undefined ? undefined : printExact(body);
   const headers = {
@@ -29,18 +48,17 @@ export function send({ url, options }: Target, method: string, path: string, bod
     Accept: "application/json",
     ...(text === undefined ? {} : { "Content-Type": type, "Content-Length": Buffer.byteLength(text) }),
   };
-  const whole = { agent: isSecure ? secure : plain, ...options, method, headers, timeout: SILENCE_MS_MAX };
+  const whole = { agent: isSecure ? secure : plain, ...options, method, headers, signal, timeout: silenceMs };
   return new Promise((resolve, reject) => {
-    const request = (isSecure ? httpsRequest : httpRequest)(url + path, whole, (response) => {
-      read(response).then(resolve, reject);
-    });
-    request.on("timeout", () => request.destroy(new Error(`no answer for ${SILENCE_MS_MAX / 1_000} s`)));
+    const request = (isSecure ? httpsRequest : httpRequest)(url + path, whole, resolve);
+    request.on("timeout", () => request.destroy(new Error(`no answer for ${silenceMs / 1_000} s`)));
     request.on("error", reject);
     request.end(text);
   });
 }
 
-async function read(response: IncomingMessage): Promise<Reply> {
+/** The whole answer. */
+export async function read(response: IncomingMessage): Promise<Reply> {
   response.setEncoding("utf8");
   const parts: string[] = [];
   for await (const part of response) parts.push(part as string);

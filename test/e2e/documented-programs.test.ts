@@ -1,6 +1,6 @@
 /**
  * The programs of docs/allocator.md and docs/ranges.md, as a reader runs them: saved where the page says, started with its command. Those of
- * docs/proxies.md are the ones that followed-services.test.ts uses. Of docs/clients.md, whose programs are not at hand here, what they meet: the server as the page starts it, its kubeconfig, its objects, its names.
+ * docs/proxies.md are the ones that followed-services.test.ts uses; the excerpts of docs/proxy.md are those of the proxy. Of docs/clients.md, whose programs are not at hand here, what they meet: the server as the page starts it, its kubeconfig, its objects, its names.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -99,6 +99,14 @@ describe("docs/ranges.md", () => {
     child.kill("SIGINT");
     await once(child, "close");
   });
+});
+
+it("excerpts of docs/proxy.md: stand in the files that the page names", () => {
+  const lines = (text: string): string => text.replaceAll(/^ +/gm, "").trim();
+  const page = readFileSync(join(root, "docs", "proxy.md"), "utf8");
+  const excerpts = [...page.matchAll(/From `([\w/.-]+)`:\n\n```ts\n([\s\S]*?)```/g)];
+  expect(excerpts.length).toBe(page.split("```ts\n").length - 1);
+  for (const [, file = "", excerpt = ""] of excerpts) expect(lines(readFileSync(join(root, file), "utf8"))).toContain(lines(excerpt));
 });
 
 it("programs of docs/proxies.md: those that the compiler checks", () => {

@@ -16,6 +16,9 @@ export interface FollowServicesOptions {
    * caller's choice. It must not throw.
    */
   onPending(): void;
+  /** Hear each step before onPending does, such as for figures. They must not throw. */
+  onServices?(step: FollowStep<Service>): void;
+  onSlices?(step: FollowStep<EndpointSlice>): void;
   /** Called when the API server refuses or cannot be reached. Meanwhile what is known stays. */
   onError?(error: Error): void;
 }
@@ -39,6 +42,7 @@ export function followServices(options: FollowServicesOptions): FollowedServices
     what: string,
     from: Pick<FollowCollectionOptions<T>, "path" | "labelSelector" | "fieldSelector">,
     into: Sink<T>,
+    hear: ((step: FollowStep<T>) => void) | undefined,
   ): () => void {
     return followCollection<T>({
       fetch,
@@ -47,6 +51,7 @@ export function followServices(options: FollowServicesOptions): FollowedServices
       ...from,
       pageSize: PAGE_SIZE,
       onStep: (step) => {
+        hear?.(step);
         take(step, into);
         const isFirst = waitsFor.delete(what) && waitsFor.size === 0;
         if (isFirst || (waitsFor.size === 0 && view.isPending)) options.onPending();
@@ -56,16 +61,26 @@ export function followServices(options: FollowServicesOptions): FollowedServices
   }
 
   const stops = [
-    follow<Service>("services", PROXIED_SERVICES, {
-      replace: (services) => view.replaceServices(services),
-      put: (service) => view.putService(service),
-      remove: (service) => view.deleteService(service),
-    }),
-    follow<EndpointSlice>("slices", PROXIED_SLICES, {
-      replace: (slices) => view.replaceSlices(slices),
-      put: (slice) => view.putSlice(slice),
-      remove: (slice) => view.deleteSlice(slice),
-    }),
+    follow<Service>(
+      "services",
+      PROXIED_SERVICES,
+      {
+        replace: (services) => view.replaceServices(services),
+        put: (service) => view.putService(service),
+        remove: (service) => view.deleteService(service),
+      },
+      options.onServices,
+    ),
+    follow<EndpointSlice>(
+      "slices",
+      PROXIED_SLICES,
+      {
+        replace: (slices) => view.replaceSlices(slices),
+        put: (slice) => view.putSlice(slice),
+        remove: (slice) => view.deleteSlice(slice),
+      },
+      options.onSlices,
+    ),
   ];
   return {
     sync: () => (waitsFor.size === 0 ? view.sync() : { updated: [], removed: [] }),

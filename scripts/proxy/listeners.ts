@@ -18,8 +18,11 @@ export class Listeners {
   readonly #options: ListenersOptions;
   /** what is open, or closing, by key */
   readonly #opened = new Map<string, Opened>();
+  /** keys of those that were closed, until what is under way has ended */
+  readonly #closing = new Set<string>();
   readonly #failed = new Map<string, { listener: Listener; reason: string }>();
   #retry: NodeJS.Timeout | undefined;
+  #turn = Promise.resolve();
   #isStopped = false;
   #hasToldOfLowPorts = false;
 
@@ -27,14 +30,18 @@ export class Listeners {
     this.#options = options;
   }
 
-  /** Resolves when the listeners are as the changes say, or could not be opened. One call at a time. */
-  async apply({ opened, closed, changed }: Pick<ListenerChanges, "opened" | "closed" | "changed">): Promise<void> {
-    for (const { key } of closed) {
-      this.#failed.delete(key);
-      this.#opened.get(key)?.close();
-    }
-    for (const key of changed) this.#opened.get(key)?.review();
-    await Promise.all(opened.map((listener) => this.#open(listener)));
+  /** Resolves when the listeners are as the changes say, or could not be opened. */
+  apply({ opened, closed, changed }: Pick<ListenerChanges, "opened" | "closed" | "changed">): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const { key } of closed) {
+        this.#failed.delete(key);
+        this.#opened.get(key)?.close();
+        this.#closing.add(key);
+      }
+      for (const key of changed) this.#opened.get(key)?.review();
+      await Promise.all(opened.map((listener) => this.#open(listener)));
+      for (const key of this.#closing) if (this.#opened.get(key)?.hasEnded ?? true) this.#forget(key);
+    });
   }
 
   /** Everything ends at once. */
@@ -44,8 +51,14 @@ export class Listeners {
     for (const opened of this.#opened.values()) opened.destroy();
   }
 
+  #forget(key: string): void {
+    this.#closing.delete(key);
+    this.#opened.delete(key);
+  }
+
   async #open(listener: Listener): Promise<void> {
     const { key } = listener;
+    this.#closing.delete(key);
     if (this.#opened.get(key)?.resume()) return;
     try {
       this.#opened.set(key, await this.#openSomewhere(listener));
@@ -75,8 +88,16 @@ export class Listeners {
     }
   }
 
-  async #openFailed(): Promise<void> {
+  #openFailed(): Promise<void> {
     this.#retry = undefined;
-    if (!this.#isStopped) await Promise.all([...this.#failed.values()].map(({ listener }) => this.#open(listener)));
+    return this.#inTurn(async () => {
+      await Promise.all([...this.#failed.values()].map(({ listener }) => this.#open(listener)));
+    });
+  }
+
+  /** Changes come one after the other: what one opens, the next one may close. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(() => (this.#isStopped ? undefined : work()));
+    return this.#turn;
   }
 }

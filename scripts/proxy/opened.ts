@@ -3,9 +3,11 @@ import type { MergedEndpoint } from "../../src/endpoints/client/slice-portion";
 
 /** An open listener. */
 export interface Opened {
+  /** It is closed, and nothing is under way. */
+  readonly hasEnded: boolean;
   /** No new client is taken. What is under way goes on. */
   close(): void;
-  /** After `close`: takes new clients again. false = it has ended, and its address is free. */
+  /** After `close`: takes new clients again. false = it cannot, and its address is free. */
   resume(): boolean;
   /** The listener's endpoints may be others. */
   review(): void;

@@ -23,6 +23,9 @@ export async function openTcp(at: { address: string; port: number }, direction: 
   // A single accept may fail, such as for want of descriptors. The next one may not.
   server.on("error", () => undefined);
   return {
+    get hasEnded() {
+      return !server.listening && clients.size === 0;
+    },
     close: () => void server.close(),
     resume: () => false,
     review: () => undefined,

@@ -41,6 +41,10 @@ class UdpListener implements Opened {
     socket.on("error", () => undefined);
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   close(): void {
     this.#isClosing = true;
     this.review();

@@ -66,7 +66,8 @@ class NodeProxy implements RunningProxy {
   #isPending = false;
   #isSyncing = false;
   #isStopped = false;
-  #lastError = "";
+  /** of what is followed, since it was last heard of */
+  readonly #errors = new Map<"services" | "node", string>();
   #healthz: WantedServer | undefined;
   #metricsServer: WantedServer | undefined;
   #tellFirst: (first: { services: number; listeners: number }) => void = () => undefined;
@@ -103,12 +104,15 @@ class NodeProxy implements RunningProxy {
         this.#hasServices = true;
         this.#request();
       },
-      onServices: (step) => this.#metrics.noteChanges("service", sizeOf(step)),
+      onServices: (step) => {
+        this.#errors.delete("services");
+        this.#metrics.noteChanges("service", sizeOf(step));
+      },
       onSlices: (step) => {
         this.#metrics.noteChanges("endpoint", sizeOf(step));
         if (step.kind === "changes") for (const { type, object } of step.changes) if (type !== "DELETED") this.#triggers.note(object);
       },
-      onError: (error) => this.#tellError(error),
+      onError: (error) => this.#tellError("services", error),
     });
     const services = this.#services;
     const stopNode = followCollection<Node>({
@@ -117,7 +121,7 @@ class NodeProxy implements RunningProxy {
       fieldSelector: `metadata.name=${node}`,
       onStep: (step) => this.#takeNode(step),
       onError: (error) => {
-        this.#tellError(error);
+        this.#tellError("node", error);
         // A proxy that may not read its Node serves all the same.
         this.#place(this.#zone?.name);
       },
@@ -136,6 +140,7 @@ class NodeProxy implements RunningProxy {
 
   /** A Node that is gone stays as it was seen last. */
   #takeNode(step: FollowStep<Node>): void {
+    this.#errors.delete("node");
     const nodes = step.kind === "list" ? step.objects : step.changes.flatMap(({ type, object }) => (type === "DELETED" ? [] : [object]));
     const node = nodes.at(-1);
     if (node) this.#health.node = node;
@@ -246,10 +251,10 @@ class NodeProxy implements RunningProxy {
     else sendText(response, 404, "404 page not found\n");
   }
 
-  /** The same trouble is told once, until there is another one. */
-  #tellError({ message }: Error): void {
-    if (message === this.#lastError) return;
-    this.#lastError = message;
+  /** The same trouble is told once, until it is over or there is another one. */
+  #tellError(of: "services" | "node", { message }: Error): void {
+    if (message === this.#errors.get(of)) return;
+    this.#errors.set(of, message);
     this.#log(`${this.#options.target.url}: ${message}; what is known stays served`);
   }
 }

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import type { Direction, Opened } from "./opened";
 
 /** An endpoint that has not answered by then counts as refusing. */
-const DIAL_MS_MAX = 2_000;
+const DIAL_MS_MAX = 5_000;
 /** Finds peers that have vanished without a word. */
 const KEEP_ALIVE_MS = 60_000;
 /** Clients that the system holds until they are accepted. */

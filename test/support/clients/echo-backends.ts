@@ -1,16 +1,25 @@
 /** Endpoints for a proxy: servers on loopback addresses that say who they are, and clients that ask them through the proxy. */
 import { createSocket, type Socket as DatagramSocket } from "node:dgram";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 
-/** A port that is free on every address at this moment. */
+/** Below the ports that systems give to clients: one that is free stays so while its server is away. Node ports are above. */
+const PORTS = { first: 20_000, count: 10_000 };
+
+/** A port that is free on every IPv4 address. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "0.0.0.0");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
+    const server = createServer().listen(port, "0.0.0.0");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 export interface Backend {

@@ -3,13 +3,24 @@ import type { Namespace } from "../src/api/meta/kubernetes";
 import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
 import type { ControllerName, ControllerSetting } from "./controllers";
 import type { Env } from "./env";
-import { allStores, controller, coordinator, eventsStore, ipAddressesStore, namespacesStore, owner, servicesStore } from "./peers";
+import {
+  allStores,
+  controller,
+  coordinator,
+  eventsStore,
+  ipAddressesStore,
+  namespacesStore,
+  owner,
+  resourceQuotasStore,
+  servicesStore,
+} from "./peers";
 
 /** `others`: the cluster's other controllers that are switched on. */
 export function controllerPeers(env: Env, cluster: string, others: () => ControllerName[]): ControllerSetting["peers"] {
   return {
     others: () => others().map((name) => controller(env, cluster, name)),
     stores: () => allStores(env, cluster),
+    quotas: () => resourceQuotasStore(env, cluster),
     namespaces: () => namespacesStore(env, cluster),
     async listNamespaces(request) {
       const headers = { [COLLECTION_HEADER]: encodeCollection(request) };

@@ -9,6 +9,7 @@ import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
+import type { LimitedStore } from "../src/api/rpc/quota";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { ListedNodePorts, RepairedNodePorts } from "../src/addresses/rpc/node-ports";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
@@ -65,7 +66,7 @@ export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: str
 export function allStores(
   env: Env,
   cluster: string,
-): { definition: ResourceDefinition; store(): Remote<StoreRpc & MaintainedStore & LinkedStore> }[] {
+): { definition: ResourceDefinition; store(): Remote<StoreRpc & MaintainedStore & LinkedStore & LimitedStore> }[] {
   return storedDefinitions.map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
 }
 
@@ -78,6 +79,10 @@ export function servicesStore(
 
 export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore> {
   return storeStub(env, cluster, { group: "", resource: "namespaces" });
+}
+
+export function resourceQuotasStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore & ObjectFeed> {
+  return storeStub(env, cluster, { group: "", resource: "resourcequotas" });
 }
 
 export function eventsStore(env: Env, cluster: string): Remote<EventsStoreRpc> {

@@ -1,14 +1,17 @@
 /** The store of one plain resource, named `<cluster>/<resource>.<group>`. A shell: the rules are in src/controllers/plain-store. */
 import { PlainStore, type PlainStorePeers } from "../src/controllers/plain-store";
+import { resourceQuotasDefinition } from "../src/api/registry/resource-quotas/definition";
 import { qualifiedResource } from "../src/api/meta/status";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
+import type { LimitedStore } from "../src/api/rpc/quota";
 import type { EventsStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { collectionResponse } from "./collection-response";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
 import { allStores, controller } from "./peers";
+import { keptQuotaMarks } from "./quota-values";
 import { shellOf, STORE_METHODS } from "./shell";
 import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
@@ -17,7 +20,7 @@ export const RESOURCE_STORE_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: OBJ
 
 export class ResourceStore
   extends shellOf<PlainStore>()(...STORE_METHODS, "expire")
-  implements EventsStoreRpc, LinkedStore, ObjectFeed, Wipeable
+  implements EventsStoreRpc, LimitedStore, LinkedStore, ObjectFeed, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);
@@ -29,7 +32,9 @@ export class ResourceStore
       stores: () => allStores(env, cluster),
       endsNamespaces: () => switches.isOn("namespaces"),
     };
-    super(ctx, env, new PlainStore({ ...setting, peers, isFollowed: followers.length > 0 }));
+    const quotaPushes = { marks: keptQuotaMarks(ctx.storage), stores: () => allStores(env, cluster) };
+    const pushes = definition === resourceQuotasDefinition ? { quotaPushes } : {};
+    super(ctx, env, new PlainStore({ ...setting, ...pushes, peers, isFollowed: followers.length > 0 }));
   }
 
   override fetch(request: Request): Promise<Response> {

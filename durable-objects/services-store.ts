@@ -3,6 +3,7 @@ import { ServicesStore as Brain, type ServicesStorePorts } from "../src/addresse
 import type { AuditedStore, RepairedServices } from "../src/addresses/rpc/repair";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
+import type { LimitedStore } from "../src/api/rpc/quota";
 import type { ServicesStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { enterCluster } from "./busy";
@@ -34,7 +35,7 @@ const OWN_METHODS = [
 
 export class ServicesStore
   extends shellOf<Brain>()(...STORE_METHODS, ...OWN_METHODS)
-  implements ServicesStoreRpc, RepairedServices, AuditedStore, LinkedStore, ObjectFeed, Wipeable
+  implements ServicesStoreRpc, RepairedServices, AuditedStore, LimitedStore, LinkedStore, ObjectFeed, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, new Brain(portsOf(ctx, env)));

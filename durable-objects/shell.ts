@@ -43,6 +43,8 @@ export const STORE_METHODS = [
   "get",
   "closeNamespace",
   "emptyNamespace",
+  "takeQuotas",
+  "quotaUsage",
   "changesSince",
   "listMetadata",
   "metadataOf",

@@ -1,6 +1,7 @@
 /** The ports of a ClusterStore on the real platform. */
 import type { Config } from "../src/core/config/config";
 import { definitionOf } from "../src/api/registry/all";
+import { usageRules } from "../src/api/registry/resource-quotas/usage";
 import type { ClusterStorePorts, StorePeers } from "../src/api/store/cluster-store";
 import { parseStoreName, type StoreIdentity } from "../src/api/store/list-copy";
 import { noteBusy } from "./busy";
@@ -8,6 +9,7 @@ import { configOf, type Env } from "./env";
 import { controller, namespacesStore } from "./peers";
 import { setAlarm, systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
 import { publications } from "./publications";
+import { keptQuotas } from "./quota-values";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage, STORE_SCHEMA } from "./sql/store-sql";
@@ -50,10 +52,12 @@ export function openStore(
     digest: systemDigest,
     storage: sqlStoreStorage(storage),
     closedNamespaces: sqlNamespaceGuardStorage(storage),
+    ...(usageRules(definition) ? { quotas: keptQuotas(storage) } : {}),
     publications: publications(storage, env),
     peers: {
       namespace: (namespace) => namespacesStore(env, cluster).get({ namespace: "", name: namespace }, ""),
       garbageCollector: () => (switches.isOn("garbage-collection") ? controller(env, cluster, "garbage-collection") : undefined),
+      quotaController: () => (switches.isOn("resource-quotas") ? controller(env, cluster, "resource-quotas") : undefined),
     },
     switches,
     controllersSet: (setting) => switches.set(setting),

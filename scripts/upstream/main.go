@@ -31,6 +31,7 @@ var roots = []string{
 	"io.k8s.api.core.v1.Node",
 	"io.k8s.api.core.v1.Pod",
 	"io.k8s.api.core.v1.PodTemplate",
+	"io.k8s.api.core.v1.ResourceQuota",
 	"io.k8s.api.core.v1.Secret",
 	"io.k8s.api.core.v1.Service",
 	"io.k8s.api.core.v1.ServiceAccount",

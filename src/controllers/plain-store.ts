@@ -18,6 +18,7 @@ import {
   type NamespaceContent,
   type TerminatingNamespace,
 } from "./namespaces/namespace-deletion";
+import { type CountingStore, QuotaPushes, type QuotaMarks } from "./quotas/quota-pushes";
 import { fencingNamespaces } from "./namespaces/namespace-fence";
 
 /** Whom a plain store calls. Each function answers for one call. */
@@ -34,11 +35,22 @@ export interface PlainStorePorts extends ClusterStorePorts {
   peers: PlainStorePeers;
   /** some controller follows the resource, although it may be switched off now */
   isFollowed: boolean;
+  /** of the store of ResourceQuotas: how far the limits have been told, in the same database, and to whom they are told */
+  quotaPushes?: { marks: QuotaMarks; stores(): readonly CountingStore[] };
 }
 
 export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fetch"> {
+  readonly #pushes: QuotaPushes | undefined;
+
   constructor(ports: PlainStorePorts) {
-    super(ports, extensionOf(ports));
+    const pushes = pushesOf(ports, () => this);
+    super(ports, pushes?.extension(followedBy(ports)) ?? extensionOf(ports));
+    this.#pushes = pushes;
+  }
+
+  /** Tells the stores that missed the limits of quotas. */
+  override async maintain(): Promise<void> {
+    await this.#pushes?.push();
   }
 
   async expire(): Promise<number> {
@@ -50,8 +62,24 @@ export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fe
   }
 }
 
-function extensionOf({ clock, recorder, definition, isFollowed, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
-  const followed = isFollowed ? poking(peers) : undefined;
+function followedBy({ isFollowed, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
+  return isFollowed ? poking(peers) : undefined;
+}
+
+/** The store of ResourceQuotas is one of those that count: it tells itself without a call. */
+function pushesOf(
+  { clock, recorder, quotaPushes, definition: { resource } }: PlainStorePorts,
+  own: () => PlainStore,
+): QuotaPushes | undefined {
+  if (!quotaPushes) return undefined;
+  const stores = (): CountingStore[] =>
+    quotaPushes.stores().map((counting) => (counting.definition.resource === resource ? { ...counting, store: own } : counting));
+  return new QuotaPushes({ clock, recorder, marks: quotaPushes.marks, quotas: () => own().store, stores });
+}
+
+function extensionOf(ports: PlainStorePorts): StoreExtension<undefined> | undefined {
+  const { clock, recorder, definition, peers } = ports;
+  const followed = followedBy(ports);
   if (definition.resource !== "namespaces") return followed;
   const content = (): NamespaceContent[] => namespaceContent(clock, peers.stores());
   const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(content(), namespace);

@@ -17,6 +17,7 @@ import {
   eventsStore,
   ipAddressesStore,
   repairController,
+  resourceQuotasStore,
   servicesStore,
   storeStub,
 } from "../../durable-objects/peers";
@@ -55,6 +56,13 @@ const REPAIR: Task = {
     if (config.ok) await repairController(env, cluster).pokeFrom(settingsOf(config.value));
   },
 };
+/** Tells the stores that missed the limits of quotas. */
+const MAINTAIN_QUOTAS: Task = { what: "resourcequotas.maintain", run: (env, cluster) => resourceQuotasStore(env, cluster).maintain() };
+const COUNT_USAGE: Task = {
+  what: "resource-quotas.poke",
+  wakes: "resource-quotas",
+  run: (env, cluster) => controller(env, cluster, "resource-quotas").poke(),
+};
 const EXPIRE_EVENTS: Task = {
   what: "events.expire",
   run: (env, cluster) =>
@@ -85,11 +93,12 @@ interface Job {
 }
 
 /** Work that a crash may have left half done. */
-const MAINTAIN: readonly Task[] = [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR, DELETE_NAMESPACES];
+const MAINTAIN: readonly Task[] = [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR];
+const OF_NAMESPACES: readonly Task[] = [DELETE_NAMESPACES, MAINTAIN_QUOTAS, COUNT_USAGE];
 
 /** The crons of wrangler.toml. */
 const JOBS: Readonly<Record<string, Job>> = {
-  "* * * * *": { name: "maintain", rhythm: "minute", parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR]] },
+  "* * * * *": { name: "maintain", rhythm: "minute", parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR], OF_NAMESPACES] },
   "*/5 * * * *": { name: "topology", rhythm: "minute", coveredEachMinute: true, parts: [[MAINTAIN_COORDINATOR]] },
   "0 * * * *": { name: "compact", rhythm: "hour", parts: [[EXPIRE_EVENTS, ...COMPACT_STORES]] },
 };

@@ -49,6 +49,9 @@ export const machineryRows = {
   watchlist: { holds: "the streamed state equals a list and ends with the annotated bookmark, as Tables too" },
   "namespace: patch, update, status, finalize": { holds: "labels, status conditions and spec finalizers, each through its own endpoint" },
   "namespace: pods/services removed; ordered deletion (1.34)": { holds: "content goes before its namespace, Pods before the rest" },
+  "TestQuotaLimitService (test/integration/quota)": {
+    holds: "of four Services two may have node ports and two may be load balancers; one without node ports takes none",
+  },
   TestValidatePodStatusUpdate: {
     holds: "addresses, conditions, nominations, claims, users and devices of a Pod's status; a container that has ended stays so",
   },

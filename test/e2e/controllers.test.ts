@@ -38,7 +38,7 @@ const hasDependent = async (cluster: string): Promise<boolean> =>
 it("off by the variable, on in a cluster by its own list; another namespace controller ends the namespace; on by the next start: catches up", async () => {
   const running = async (cluster: string): Promise<unknown> => (await api.must("GET", `/clusters/${cluster}`))["running"];
   await api.must("PUT", "/clusters/blue", { body: { controllers: ["*"] } });
-  expect(await running("default")).toEqual(["service-cidr-controller"]);
+  expect(await running("default")).toEqual(["resourcequota-controller", "service-cidr-controller"]);
   expect(await running("blue")).toContain("namespace-controller");
   for (const cluster of ["", "/clusters/blue"]) {
     for (const name of ["one", "two"]) await deleted(cluster, name);

@@ -53,6 +53,7 @@ const clients: Readonly<Record<string, [api: ApiConstructor<object>, noun: strin
   "v1 namespaces": [CoreV1Api, "Namespace"],
   "v1 endpoints": [CoreV1Api, "NamespacedEndpoints"],
   "v1 podtemplates": [CoreV1Api, "NamespacedPodTemplate"],
+  "v1 resourcequotas": [CoreV1Api, "NamespacedResourceQuota"],
   "v1 configmaps": [CoreV1Api, "NamespacedConfigMap"],
   "v1 secrets": [CoreV1Api, "NamespacedSecret"],
   "v1 serviceaccounts": [CoreV1Api, "NamespacedServiceAccount"],

@@ -101,7 +101,7 @@ describe("with the namespace controller off", () => {
   it("a namespace in deletion: waits, and neither poke, cron nor alarm wakes the controller; on again it goes", async () => {
     const cluster = new Cluster();
     await cluster.run(OFF.namespaces);
-    expect(await cluster.running()).toEqual(["garbage-collector-controller", "service-cidr-controller"]);
+    expect(await cluster.running()).toEqual(["garbage-collector-controller", "resourcequota-controller", "service-cidr-controller"]);
     const calls = await countedCalls(async () => {
       await cluster.terminating();
       await tick();
@@ -247,7 +247,7 @@ describe("the list of a cluster and the variable", () => {
   it("the cluster default: has a list of its own, too", async () => {
     const cluster = new Cluster("default");
     await cluster.run(OFF["garbage-collection"]);
-    expect(await cluster.running()).toEqual(["namespace-controller", "service-cidr-controller"]);
+    expect(await cluster.running()).toEqual(["namespace-controller", "resourcequota-controller", "service-cidr-controller"]);
     expect(await cluster.send("DELETE", "")).toMatchObject({ code: 403 });
     await cluster.run(null);
     expect(await cluster.running()).toContain("garbage-collector-controller");
@@ -270,7 +270,7 @@ describe("the list of a cluster and the variable", () => {
     await abortAllDurableObjects();
     await servicesStore(bindings, cluster.name).ensureBootstrapped();
     const entered = async () => (await bindings.DIRECTORY.getWithMetadata(directoryKey(cluster.name))).metadata;
-    await vi.waitFor(async () => expect(await entered()).toEqual({ off: ["namespaces"], on: ["garbage-collection", "repair"] }), PATIENCE);
+    await vi.waitFor(async () => expect(await entered()).toEqual({ off: ["namespaces"], on: ["garbage-collection", "repair", "resource-quotas"] }), PATIENCE);
   });
 
   it("an object that does not answer: 503, and the record tells it by its alarm", async () => {

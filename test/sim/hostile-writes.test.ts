@@ -31,6 +31,7 @@ const SPECS: Readonly<Record<string, JsonObject>> = {
   secrets: { type: "example.com/x", data: { a: "AAEC" }, stringData: { b: "text" } },
   serviceaccounts: { secrets: [{ name: "s" }], imagePullSecrets: [{ name: "p" }] },
   podtemplates: { template: { metadata: { labels: { app: "x" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+  resourcequotas: { spec: { hard: { pods: "10", "count/leases.coordination.k8s.io": "5" } } },
   namespaces: { spec: { finalizers: ["kubernetes"] } },
   nodes: { spec: { taints: [{ key: "k", value: "v", effect: "NoSchedule" }] } },
   pods: { spec: { containers: [{ name: "c", image: "i", ports: [{ containerPort: 80 }] }] } },

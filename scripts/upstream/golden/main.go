@@ -55,6 +55,7 @@ func served() []struct {
 		{"io.k8s.api.core.v1.Node", func() runtime.Object { return &core.Node{} }},
 		{"io.k8s.api.core.v1.Pod", func() runtime.Object { return &core.Pod{} }},
 		{"io.k8s.api.core.v1.PodTemplate", func() runtime.Object { return &core.PodTemplate{} }},
+		{"io.k8s.api.core.v1.ResourceQuota", func() runtime.Object { return &core.ResourceQuota{} }},
 		{"io.k8s.api.core.v1.Secret", func() runtime.Object { return &core.Secret{} }},
 		{"io.k8s.api.core.v1.Service", func() runtime.Object { return &core.Service{} }},
 		{"io.k8s.api.core.v1.ServiceAccount", func() runtime.Object { return &core.ServiceAccount{} }},

@@ -20,6 +20,7 @@ import type {
   V1OwnerReference,
   V1Pod,
   V1PodTemplate,
+  V1ResourceQuota,
   V1Secret,
   V1Service,
   V1ServiceAccount,
@@ -62,6 +63,7 @@ export type Namespace = Wire<V1Namespace>;
 export type Node = Wire<V1Node>;
 export type Pod = Wire<V1Pod>;
 export type PodTemplate = Wire<V1PodTemplate>;
+export type ResourceQuota = Wire<V1ResourceQuota>;
 export type ConfigMap = Wire<V1ConfigMap>;
 export type Secret = Wire<V1Secret>;
 export type ServiceAccount = Wire<V1ServiceAccount>;

@@ -43,7 +43,7 @@ function failure(code: number, reason: string, message: string, details?: Status
 }
 
 /** `services`, `leases.coordination.k8s.io` */
-export function qualifiedResource(of: ResourceName): string {
+export function qualifiedResource(of: Pick<ResourceName, "group" | "resource">): string {
   return of.group ? `${of.resource}.${of.group}` : of.resource;
 }
 

@@ -9,6 +9,7 @@ import { namespacesDefinition } from "./namespaces/definition";
 import { nodesDefinition } from "./nodes/definition";
 import { podTemplatesDefinition } from "./pod-templates/definition";
 import { podsDefinition } from "./pods/definition";
+import { resourceQuotasDefinition } from "./resource-quotas/definition";
 import type { ResourceDefinition } from "./resource";
 import { secretsDefinition } from "./secrets/definition";
 import { serviceAccountsDefinition } from "./service-accounts/definition";
@@ -24,6 +25,7 @@ export const definitions: readonly ResourceDefinition[] = [
   nodesDefinition,
   podsDefinition,
   podTemplatesDefinition,
+  resourceQuotasDefinition,
   secretsDefinition,
   serviceAccountsDefinition,
   servicesDefinition,

@@ -10,8 +10,10 @@ import { ok, type Result } from "../../core/base/result";
 import { withTimeout } from "../../core/base/timeout";
 import type { Status } from "../meta/status";
 import { definitionOf, representationsOf } from "../registry/all";
+import { usageRules } from "../registry/resource-quotas/usage";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
 import type { FedChanges, FedPage, ObjectFeed } from "../rpc/object-feed";
+import type { LimitedStore, QuotaMessage, UsageQuestion } from "../rpc/quota";
 import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../rpc/object-links";
 import type {
   CollectionRequest,
@@ -27,6 +29,7 @@ import type {
 import { BatchedDeletion } from "./batched-deletion";
 import { pokingCollector } from "./collector-pokes";
 import type { StoreExtension } from "./extension";
+import { limited } from "./limited";
 import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "./list-copy";
 import { type ListBody, listPage } from "./list-page";
 import { tellsRemainder } from "./list-remainder";
@@ -36,6 +39,7 @@ import { NamespaceGuard, type NamespaceGuardStorage } from "./namespace-guard";
 import { ObjectFeedReader } from "./object-feed-reader";
 import { ObjectLinksReader } from "./object-links-reader";
 import { type Publications, type Publisher, publisherAt } from "./publisher";
+import { QuotaGuard, type QuotaStorage } from "./quota-guard";
 import { StoreEngine } from "./store-engine";
 import type { StoreStorage } from "./store-storage";
 import type { WatchSink } from "./watch-hub";
@@ -47,6 +51,8 @@ export interface StorePeers {
   namespace(name: string): Promise<GetResult>;
   /** undefined = switched off */
   garbageCollector(): ControllerRpc | undefined;
+  /** the controller that says in their status what quotas limit and what is used; undefined = switched off */
+  quotaController?(): ControllerRpc | undefined;
 }
 
 export interface ClusterStorePorts {
@@ -62,6 +68,8 @@ export interface ClusterStorePorts {
   /** in the same database */
   closedNamespaces: NamespaceGuardStorage;
   publications: Publications;
+  /** in the same database; absent = no quota counts the objects here */
+  quotas?: QuotaStorage;
   peers: StorePeers;
   /** Tells cron that the cluster has work in its jobs of this rhythm. May be lost. */
   noteBusy(rhythm: "minute" | "hour"): void;
@@ -75,7 +83,7 @@ export interface ClusterStorePorts {
   extended?<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply>;
 }
 
-export class ClusterStore<Supply = undefined> implements MaintainedStore, LinkedStore, ObjectFeed {
+export class ClusterStore<Supply = undefined> implements MaintainedStore, LinkedStore, LimitedStore, ObjectFeed {
   readonly store: StoreEngine<Supply>;
   readonly #ports: ClusterStorePorts;
   readonly #links: ObjectLinksReader;
@@ -83,6 +91,7 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
   protected readonly deletion: BatchedDeletion;
   readonly #emptying: NamespaceEmptying;
   readonly #listCopies: Publisher;
+  readonly #quotas: QuotaGuard | undefined;
 
   constructor(ports: ClusterStorePorts, extension?: StoreExtension<Supply>) {
     const { cluster, definition, clock, random, recorder, storage, peers, serviceFamilies } = ports;
@@ -95,6 +104,8 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
       noteRelevant: (revision: number) => this.#links.noteRelevant(revision),
       leavesWork: extension !== undefined,
     };
+    this.#quotas = this.#guard(ports);
+    const around = ports.extended?.(extension ?? {}) ?? extension ?? {};
     this.store = new StoreEngine<Supply>({
       definition,
       representations: representationsOf(definition),
@@ -103,7 +114,7 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
       random,
       recorder,
       context: () => ({ now: clock.now(), serviceFamilies }),
-      extension: pokingCollector(pokes, ports.extended?.(extension ?? {}) ?? extension ?? {}),
+      extension: pokingCollector(pokes, this.#inLimits(ports, around)),
       ...(definition.namespaced ? { namespaces } : {}),
     });
     this.deletion = new BatchedDeletion((request) => this.write(request), ports.deletedTogether);
@@ -160,6 +171,19 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
 
   emptyNamespace(name: string, uid: string): Promise<NamespaceRemains | "notClosed"> {
     return this.#emptying.empty(name, uid);
+  }
+
+  /** See LimitedStore. A store whose objects no quota counts has all that there is to know. */
+  takeQuotas(message: QuotaMessage): Promise<number> {
+    const guard = this.#quotas;
+    return guard ? this.store.internally(() => guard.take(message)) : Promise.resolve(message.through);
+  }
+
+  async quotaUsage(questions: UsageQuestion[]): Promise<number[][]> {
+    const guard = this.#quotas;
+    if (!guard) return questions.map(({ names }) => names.map(() => 0));
+    await this.store.counted();
+    return questions.map(({ namespace, names }) => guard.usage(namespace, names) ?? names.map(() => 0));
   }
 
   changesSince(cursor: StoreCursor | undefined, limit: number): Promise<LinkChanges> {
@@ -222,6 +246,29 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
   wipe(_listed: string[]): Promise<string[]> {
     this.store.hub.endAll();
     return this.#ports.end();
+  }
+
+  #guard({ definition, quotas }: ClusterStorePorts): QuotaGuard | undefined {
+    const rules = usageRules(definition);
+    if (!rules || !quotas) return undefined;
+    return new QuotaGuard({
+      ...{ definition, rules, storage: quotas },
+      objects: () => this.store.storage,
+      countIn: (namespace) => this.store.countIn(namespace),
+      counted: () => this.store.counted(),
+    });
+  }
+
+  #inLimits({ clock, peers }: ClusterStorePorts, extension: StoreExtension<Supply>): StoreExtension<Supply> {
+    const guard = this.#quotas;
+    if (!guard) return extension;
+    const usageChanged = (): void => {
+      void peers
+        .quotaController?.()
+        ?.poke()
+        .catch(() => undefined);
+    };
+    return limited({ clock, guard, usageChanged }, extension);
   }
 
   /** The representation that the client asked for. */

@@ -10,7 +10,7 @@ import { rfc3339Seconds } from "../meta/time";
 import type { ResourceDefinition } from "../registry/resource";
 import type { CommittedChange, Operation, StoreExtension } from "./extension";
 import { ownWriter, trackFields } from "./field-tracking";
-import { storageKey } from "./keys";
+import { inRange, type KeyRange, namespaceRange, storageKey } from "./keys";
 import { HISTORY_ENTRIES_MAX, HISTORY_SIZE_MAX, HISTORY_TRIM_ENTRIES, OBJECTS_COUNTED_TOGETHER } from "./limits";
 import { countChanges, countNext } from "./object-counts";
 import { isTooLarge } from "./object-size";
@@ -68,11 +68,12 @@ export class Revisions<Supply> {
     return this.#state.floor;
   }
 
-  /** How many objects a namespace has ("" = all have); undefined = an old store whose objects are not all counted. */
+  /** How many objects a namespace has ("" = all have), in the middle of a turn, too; undefined = an old store whose objects are not all counted. */
   countIn(namespace: string): number | undefined {
     const { objects, through } = this.#state.counted;
     if (through !== undefined) return undefined;
-    return namespace === "" ? objects : this.ports.storage.namespaceCount(namespace);
+    const sealed = namespace === "" ? objects : this.ports.storage.namespaceCount(namespace);
+    return sealed + addedIn(namespaceRange(namespace), this.#changes);
   }
 
   /** Counts some more objects of an old store, between turns. Answers whether all are counted. */
@@ -226,4 +227,11 @@ export class Revisions<Supply> {
 
 function parsed(stored: StoredObject | undefined): KubeObject | undefined {
   return stored && (parseJson(stored.data) as KubeObject);
+}
+
+/** By how many objects the changes make the range grow. */
+function addedIn(range: KeyRange, changes: readonly HistoryEntry[]): number {
+  let added = 0;
+  for (const { type, key } of changes) if (type !== "MODIFIED" && inRange(key, range)) added += type === "ADDED" ? 1 : -1;
+  return added;
 }

@@ -8,6 +8,7 @@ export const IP_ADDRESSES = "ipaddresses.networking.k8s.io";
 export const SERVICES = "services";
 export const ENDPOINTS = "endpoints";
 export const ENDPOINT_SLICES = "endpointslices.discovery.k8s.io";
+export const RESOURCE_QUOTAS = "resourcequotas";
 export const LEASES = "leases.coordination.k8s.io";
 
 /** Events tell of the last hour of another cluster. They name their objects by uids that a restore does not keep. */
@@ -16,6 +17,7 @@ const LEFT_OUT = ["events", "events.events.k8s.io"];
 /**
  * Types that others need come first: namespaces hold objects, ServiceCIDRs give addresses, and IPAddresses without a Service take theirs before
  * any Service does. What Pods name comes before Pods, and owners come before their known dependents. Types without a name here come last, in the file's order.
+ * ResourceQuotas come behind what they limit, so that a namespace that holds more than its quota allows comes back whole.
  */
 const RESTORED_FIRST = [
   NAMESPACES,
@@ -31,6 +33,7 @@ const RESTORED_FIRST = [
   ENDPOINTS,
   ENDPOINT_SLICES,
   LEASES,
+  RESOURCE_QUOTAS,
 ];
 
 export function isBackedUp(type: Pick<BackupType, "group" | "resource">): boolean {

@@ -62,7 +62,7 @@ export function shownStatus(info: RequestInfo, status: Status): Status {
   const { definition } = info;
   const stored = definition.representationOf;
   if (!stored || status.details?.kind !== stored.resource || (status.details.group ?? "") !== stored.group) return status;
-  const [from, to] = [`${qualifiedResource({ ...stored, kind: "" })} "`, `${qualifiedResource(definition)} "`];
+  const [from, to] = [`${qualifiedResource(stored)} "`, `${qualifiedResource(definition)} "`];
   return {
     ...status,
     ...(status.message === undefined ? {} : { message: status.message.replace(from, () => to) }),

@@ -490,3 +490,32 @@ upstreamRow("garbage_collector", () => {
     expect((await read("shared")).metadata?.ownerReferences?.map(({ name }) => name)).toEqual(["staying"]);
   });
 });
+
+upstreamRow("TestQuotaLimitService (test/integration/quota)", () => {
+  it("Services with node ports and load balancers: upstream's sequence, refused at the same steps", async () => {
+    const namespace = "limited";
+    await api.must("POST", "/api/v1/namespaces", { body: { metadata: { name: namespace } } });
+    const hard = { services: "4", "services.nodeports": "2", "services.loadbalancers": "2" };
+    const root = `/api/v1/namespaces/${namespace}`;
+    await api.must("POST", `${root}/resourcequotas`, { body: { metadata: { name: "quota" }, spec: { hard } } });
+    let made = 0;
+    const create = async (type: string, more: object = {}) => {
+      const body = { metadata: { name: `service-${String(++made)}` }, spec: { type, ports: [{ port: 80 }], ...more } };
+      const { code, body: answer } = await api.send("POST", `${root}/services`, { body });
+      return code === 201 ? 201 : answer.message;
+    };
+    const refused = (name: string, ...amounts: string[]) =>
+      `services "service-${name}" is forbidden: exceeded quota: quota, ${["requested", "used", "limited"].map((of, i) => `${of}: ${amounts[i] ?? ""}`).join(", ")}`;
+    expect(await create("NodePort")).toBe(201);
+    expect(await create("LoadBalancer")).toBe(201);
+    expect(await create("LoadBalancer")).toBe(refused("3", "services.nodeports=1", "services.nodeports=2", "services.nodeports=2"));
+    const bare = { allocateLoadBalancerNodePorts: false };
+    expect(await create("LoadBalancer", bare)).toBe(201);
+    expect(await create("LoadBalancer", bare)).toBe(refused("5", "services.loadbalancers=1", "services.loadbalancers=2", "services.loadbalancers=2"));
+    expect(await create("ClusterIP")).toBe(201);
+    expect(await create("ClusterIP")).toBe(refused("7", "services=1", "services=4", "services=4"));
+    const status = async () => (await api.must("GET", `${root}/resourcequotas/quota`)).status;
+    const want = JSON.stringify({ hard, used: { services: "4", "services.loadbalancers": "2", "services.nodeports": "2" } });
+    await api.until(async () => JSON.stringify(await status()) === want, "the status follows");
+  });
+});

@@ -18,6 +18,7 @@ const resources: [string, string, string, boolean, string, string, string][] = [
   ["nodes", "no", "v1", false, "Node", all, ""],
   ["pods", "po", "v1", true, "Pod", all, "all"],
   ["podtemplates", "", "v1", true, "PodTemplate", all, ""],
+  ["resourcequotas", "quota", "v1", true, "ResourceQuota", all, ""],
   ["secrets", "", "v1", true, "Secret", all, ""],
   ["serviceaccounts", "sa", "v1", true, "ServiceAccount", all, ""],
   ["services", "svc", "v1", true, "Service", all, "all"],
@@ -60,7 +61,7 @@ describe("kubectl api-resources", () => {
 
   it("short names, singular names, kinds and groups: resolve", () => {
     const line =
-      "get svc,service,Service,po,no,ns,ev,ep,ip,cm,sa,secret,podtemplate,ipaddress,servicecidr,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
+      "get svc,service,Service,po,no,ns,ev,ep,ip,cm,sa,secret,quota,podtemplate,ipaddress,servicecidr,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
     expect(kubectl.run(`${line} -A`).code).toBe(0);
     expect(kubectl.run("get all -A").out).toContain("service/kubernetes");
   });
@@ -267,7 +268,6 @@ describe("kubectl and resources that are not served", () => {
     { line: "create deployment d --image=i", err: `error: failed to create deployment: ${notServed("deployments.apps")}` },
     { line: "create job j --image=i", err: `error: failed to create job: ${notServed("jobs.batch")}` },
     { line: "get --raw /api/v1/persistentvolumes", err: `Error from server (NotFound): ${notServed("persistentvolumes")}` },
-    { line: "create quota q --hard=pods=1", err: `error: failed to create quota: ${notServed("resourcequotas")}` },
   ])("$line: refused with the reason", ({ line, err }) => {
     expect(refused(line).replace(/ \(post \S+\)$/, "")).toBe(err);
   });

@@ -14,7 +14,17 @@ import { describeDeaths } from "../../support/objects/write-path";
 const bindings = env as unknown as Env;
 const NAMESPACE = "shop";
 /** Stores that hold nothing of the namespace are asked alike: one stands for all of them. */
-const ALIKE = ["configmaps", "endpoints", "events", "podtemplates", "secrets", "serviceaccounts", "leases", "endpointslices"];
+const ALIKE = [
+  "configmaps",
+  "endpoints",
+  "events",
+  "podtemplates",
+  "resourcequotas",
+  "secrets",
+  "serviceaccounts",
+  "leases",
+  "endpointslices",
+];
 
 const served = definitions as ResourceDefinition[];
 const all = [...served];

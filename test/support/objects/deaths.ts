@@ -33,6 +33,7 @@ const NO_CALLS: ReadonlySet<string> = new Set([
 /** The calls of each controller to stores and owners. */
 const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   namespaces: [],
+  "resource-quotas": ["objectsAfter", "quotaUsage"],
   "garbage-collection": ["changesSince", "listMetadata", "metadataOf"],
   repair: [
     ...["objectsSince", "objectsAfter", "objectsNamed", "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],

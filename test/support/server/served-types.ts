@@ -60,6 +60,18 @@ export const servedTypes: readonly ServedType[] = [
   },
   {
     served: "v1",
+    resource: "resourcequotas",
+    // without limits, so that nobody else writes its status
+    content: () => ({
+      spec: {
+        scopes: ["NotTerminating"],
+        scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }] },
+      },
+    }),
+    status: { used: { pods: "1" } },
+  },
+  {
+    served: "v1",
     resource: "secrets",
     content: () => ({ data: { token: "AAEC/w==", empty: "" }, type: "example.com/token" }),
   },

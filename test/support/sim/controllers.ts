@@ -118,6 +118,10 @@ export class SimControllers {
         },
       }),
       listNamespaces: (request) => asked("listNamespaces", (store) => Promise.resolve(namespacesList(store, request))),
+      quotas: () => ({
+        objectsAfter: () => Promise.reject(new Error("quotas are not kept here")),
+        write: () => Promise.reject(new Error("quotas are not kept here")),
+      }),
       events: () => ({
         get: () => Promise.reject(new Error("events are not kept here")),
         write: () => Promise.reject(new Error("events are not kept here")),
@@ -127,6 +131,7 @@ export class SimControllers {
 }
 
 const NO_CONTENT = {
+  quotaUsage: () => Promise.reject(new Error("quotas are not kept here")),
   closeNamespace: () => Promise.reject(new Error("this store is of no namespace")),
   emptyNamespace: () => Promise.reject(new Error("this store is of no namespace")),
 };

@@ -46,6 +46,8 @@ describe("runScheduled", () => {
           `CONTROLLER ${cluster}/controllers/garbage-collection poke`,
           `CONTROLLER ${cluster}/controllers/namespaces poke`,
           `CONTROLLER ${cluster}/controllers/repair pokeFrom`,
+          `CONTROLLER ${cluster}/controllers/resource-quotas poke`,
+          `RESOURCE_STORE ${cluster}/resourcequotas maintain`,
           `COORDINATOR ${cluster}/coordinator maintain`,
           `IP_ADDRESSES_STORE ${cluster}/ipaddresses.networking.k8s.io maintain`,
           `SERVICES_STORE ${cluster}/services maintain`,
@@ -61,10 +63,10 @@ describe("runScheduled", () => {
   });
 
   it.each([
-    ["*,-namespace-controller", undefined, ["garbage-collection"]],
+    ["*,-namespace-controller", undefined, ["garbage-collection", "resource-quotas"]],
     ["service-cidr-controller", undefined, []],
-    ["service-cidr-controller", [], ["garbage-collection", "namespaces"]],
-    ["*", ["garbage-collection"], ["namespaces"]],
+    ["service-cidr-controller", [], ["garbage-collection", "namespaces", "resource-quotas"]],
+    ["*", ["garbage-collection"], ["namespaces", "resource-quotas"]],
   ] as const)(
     "the variable %s, the cluster's own list without %j: of the controllers with a switch %j are called",
     async (variable, off, want) => {
@@ -72,7 +74,7 @@ describe("runScheduled", () => {
       if (off)
         for (const key of [busyKey("minute", "busy"), directoryKey("idle-0000")])
           fake.facts.set(key, { off, on: CONTROLLERS.names.filter((name) => !(off as readonly string[]).includes(name)) });
-      for (let part = 0; part < 3; part++) {
+      for (let part = 0; part < 4; part++) {
         fake.directory.set("cron/cursor/maintain/all", `${String(part)} ${directoryKey("busy")}`);
         await runScheduled("* * * * *", fake.env);
       }
@@ -141,7 +143,7 @@ describe("runScheduled", () => {
       expect(
         clusters.filter((cluster) => cluster === "work"),
         `run ${run}`,
-      ).toHaveLength(6);
+      ).toHaveLength(8);
       expect(clusters.length).toBeLessThanOrEqual(12);
       for (const cluster of clusters) idle.add(cluster);
     }
@@ -149,11 +151,11 @@ describe("runScheduled", () => {
   });
 
   it.each([
-    { clusters: 1, runs: 3 },
-    { clusters: 2, runs: 6 },
-    { clusters: 3, runs: 9 },
-    { clusters: 7, runs: 21 },
-  ])("$clusters idle clusters: each gets every task of the job within three rounds, a part in each", async ({ clusters, runs }) => {
+    { clusters: 1, runs: 4 },
+    { clusters: 2, runs: 8 },
+    { clusters: 3, runs: 12 },
+    { clusters: 7, runs: 28 },
+  ])("$clusters idle clusters: each gets every task of the job within four rounds, a part in each", async ({ clusters, runs }) => {
     vi.setSystemTime(Date.parse("2026-03-01T10:00:00Z"));
     const fake = withIdle(fakeEnv(), clusters);
     for (let run = 0; run < runs; run++) {
@@ -161,8 +163,8 @@ describe("runScheduled", () => {
       vi.setSystemTime(Date.now() + 60_000);
     }
     const calls = called(fake);
-    expect(new Set(calls).size).toBe(6 * clusters);
-    expect(calls).toHaveLength(6 * clusters);
+    expect(new Set(calls).size).toBe(8 * clusters);
+    expect(calls).toHaveLength(8 * clusters);
   });
 
   it("a cursor of an older release: the run continues there", async () => {
@@ -188,7 +190,7 @@ describe("runScheduled", () => {
   });
 
   it("a failed task: its cluster is visited again, even without writes", async () => {
-    const failing = { other: (method: string) => (method === "poke" ? Promise.reject(new Error("no")) : undefined) };
+    const failing = { other: (method: string) => (method === "maintain" ? Promise.reject(new Error("no")) : undefined) };
     const fake = withIdle(fakeEnv(failing), 3);
     await runScheduled("* * * * *", fake.env);
     expect([...fake.directory.keys()].filter((key) => key.startsWith("busy/"))).toEqual([busyKey("minute", "idle-0000")]);
@@ -210,7 +212,7 @@ describe("runScheduled", () => {
     };
     const fake = withClusters(fakeEnv(failing), "a", "b");
     await runScheduled("* * * * *", fake.env);
-    expect(fake.calls).toHaveLength(12);
+    expect(fake.calls).toHaveLength(16);
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ job: "maintain", errors: 2 });
     expect(error).toHaveBeenCalledTimes(2);
   });

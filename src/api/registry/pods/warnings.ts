@@ -1,6 +1,7 @@
 /** Texts of Warning headers for the create of a Pod. Source: upstream pkg/api/pod/warnings.go and pkg/registry/core/pod/strategy.go. */
 import type { Pod } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateLabelValue } from "../../meta/names";
+import { isFractional } from "../../meta/quantity";
 import { warnOfAddress } from "../address-warnings";
 import { overlappingPaths } from "./overlapping-paths";
 
@@ -202,20 +203,6 @@ function warnOfFraction(field: string, resource: string, quantities: Record<stri
   const quantity = quantities?.[resource];
   if (quantity === undefined || !isFractional(quantity)) return;
   warnings.push(`${field}[${resource}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`);
-}
-
-const MULTIPLIERS: Readonly<Record<string, number>> = {
-  ...{ n: 1e-9, u: 1e-6, m: 1e-3, "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
-  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
-};
-
-/** Whether a quantity is no whole number. Thousandths are rounded up, as upstream's MilliValue does. */
-function isFractional(quantity: string): boolean {
-  const parts = /^([+-]?[\d.]+)(?:([a-zA-Z]{1,2})|[eE]([+-]?\d+))?$/.exec(quantity);
-  const multiplier = parts?.[3] === undefined ? MULTIPLIERS[parts?.[2] ?? ""] : 10 ** Number(parts[3]);
-  if (!parts || multiplier === undefined) return false;
-  const thousandths = Math.ceil(Number((Number(parts[1]) * multiplier * 1000).toPrecision(15)));
-  return Number.isSafeInteger(thousandths) && thousandths % 1000 !== 0;
 }
 
 function warnOfPorts(containers: readonly (readonly [string, Container])[], warnings: string[]): void {

@@ -43,6 +43,12 @@ export const samples: Readonly<Record<string, Sample>> = {
     }),
     change: { path: ["template", "spec", "priority"], value: 7 },
   },
+  "/resourcequotas": {
+    // without limits, so that nobody else writes its status
+    content: () => ({ spec: { scopes: ["NotTerminating"] } }),
+    change: annotation,
+    status: { used: { "requests.example.com/a-test-said-so": "1" } },
+  },
   "/endpoints": {
     content: () => ({ subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80 }] }] }),
     change: { path: ["subsets"], value: [{ addresses: [{ ip: "192.0.2.2" }], ports: [{ port: 80, protocol: "TCP" }] }] },

@@ -56,6 +56,7 @@ it("flags of each kind: upstream's", () => {
   expect(row("configmaps")).toEqual(["none", false, true, false, true, "cm"]);
   expect(row("secrets")).toEqual(["none", false, true, false, true, ""]);
   expect(row("serviceaccounts")).toEqual(["none", false, true, true, true, "sa"]);
+  expect(row("resourcequotas")).toEqual(["none", false, true, true, true, "quota"]);
   expect(row("podtemplates")).toEqual(["spec", false, true, true, true, ""]);
 });
 

@@ -15,6 +15,7 @@ import { NamespaceSchema } from "../../../../src/api/schema/core-namespaces";
 import { NodeSchema } from "../../../../src/api/schema/core-nodes";
 import { PodTemplateSchema } from "../../../../src/api/schema/core-pod-templates";
 import { PodSchema } from "../../../../src/api/schema/core-pods";
+import { ResourceQuotaSchema } from "../../../../src/api/schema/core-resource-quotas";
 import { SecretSchema } from "../../../../src/api/schema/core-secrets";
 import { ServiceAccountSchema } from "../../../../src/api/schema/core-service-accounts";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
@@ -32,6 +33,7 @@ export const ALL_KINDS: readonly MessageSchema[] = [
   PodSchema,
   PodTemplateSchema,
   ConfigMapSchema,
+  ResourceQuotaSchema,
   SecretSchema,
   ServiceAccountSchema,
   BindingSchema,

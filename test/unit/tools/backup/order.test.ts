@@ -41,6 +41,7 @@ it("type that others need: restored before them, read after them; unknown types:
     "endpoints",
     "endpointslices",
     "leases",
+    "resourcequotas",
     "things",
     "services",
   ]);

@@ -187,7 +187,7 @@ describe("/clusters/{name}", () => {
         apiVersion: "servicenet/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
         controllers: null,
-        running: ["garbage-collector-controller", "namespace-controller", "service-cidr-controller"],
+        running: ["garbage-collector-controller", "namespace-controller", "resourcequota-controller", "service-cidr-controller"],
         status: { phase: "Active" },
       },
     ]);
@@ -199,7 +199,7 @@ describe("/clusters/{name}", () => {
   it("PUT with controllers: those run there; the document of GET sent back changes nothing; null: those of the variable again", async () => {
     const { name, fake, send } = aCluster(ABSENT);
     const first = await send("PUT", "", JSON.stringify({ controllers: ["*", "-namespace"] }));
-    const running = ["garbage-collector-controller", "service-cidr-controller"];
+    const running = ["garbage-collector-controller", "resourcequota-controller", "service-cidr-controller"];
     expect([first.code, first.body]).toMatchObject([201, { controllers: ["*", "-namespace-controller"], running }]);
     const set = fake.records.calls.indexOf(`setControllers ${name} *,-namespace-controller`);
     expect(set).toBeGreaterThan(fake.records.calls.indexOf(`open ${name}`));

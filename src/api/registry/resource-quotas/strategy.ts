@@ -1,0 +1,159 @@
+/** ResourceQuotas: upstream pkg/registry/core/resourcequota and pkg/apis/core/validation ValidateResourceQuota. */
+import { semanticEqual } from "../../meta/equality";
+import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
+import type { FieldError } from "../../meta/field-errors";
+import type { ResourceQuota } from "../../meta/kubernetes";
+import { validateQualifiedName } from "../../meta/names";
+import { isFractional, quantityValue } from "../../meta/quantity";
+import { BASE_STRATEGY, dropStatus, keepStatus } from "../base-strategy";
+import type { Change, Strategy } from "../resource";
+
+type Spec = NonNullable<ResourceQuota["spec"]>;
+type Quantities = Readonly<Record<string, string>> | undefined;
+
+const OBJECTS = [
+  ...["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "persistentvolumeclaims", "configmaps"],
+  ...["services.nodeports", "services.loadbalancers"],
+];
+const COMPUTE = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
+const STANDARD = [
+  ...OBJECTS,
+  ...COMPUTE,
+  ...["ephemeral-storage", "requests.storage", "requests.ephemeral-storage", "limits.ephemeral-storage"],
+];
+const HUGE_PAGES = /^(?:requests\.)?hugepages-/;
+const POD_SCOPES = ["Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"];
+const SCOPES = [...POD_SCOPES, "BestEffort", "VolumeAttributesClass"];
+const EXCLUSIVE = [
+  ["BestEffort", "NotBestEffort"],
+  ["Terminating", "NotTerminating"],
+];
+const ONLY_EXISTS = ["BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity"];
+const ONLY_EXISTS_TEXT =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, " +
+  "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+
+function isStandard(name: string): boolean {
+  return STANDARD.includes(name) || HUGE_PAGES.test(name);
+}
+
+function validateQuantities(field: string, quantities: Quantities, errors: FieldError[]): void {
+  for (const [name, quantity] of Object.entries(quantities ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const at = `${field}[${name}]`;
+    const messages = [...validateQualifiedName(name)];
+    const isPlain = !name.includes("/");
+    if (messages.length === 0 && isPlain && !isStandard(name) && name !== "storage") {
+      messages.push("must be a standard resource type or fully qualified");
+    }
+    for (const message of messages) errors.push(invalidValue(at, name, message));
+    if (isPlain && !isStandard(name)) errors.push(invalidValue(at, name, "must be a standard resource for quota"));
+    if (quantityValue(quantity) < 0) errors.push(invalidValue(at, quantity, "must be greater than or equal to 0"));
+    if (countsWholes(name) && isFractional(quantity)) errors.push(invalidValue(at, quantity, "must be an integer"));
+  }
+}
+
+/** Numbers of objects, and extended resources. */
+function countsWholes(name: string): boolean {
+  if (OBJECTS.includes(name)) return true;
+  const isExtended = name.includes("/") && !name.includes("kubernetes.io/") && !name.startsWith("requests.");
+  return isExtended && validateQualifiedName(`requests.${name}`).length === 0;
+}
+
+/** Whether a quota with this scope may limit the resource. */
+function fits(scope: string, name: string): boolean {
+  if (!isStandard(name)) return true;
+  if (POD_SCOPES.includes(scope)) return name === "pods" || COMPUTE.includes(name);
+  if (scope === "BestEffort") return name === "pods";
+  return scope !== "VolumeAttributesClass" || name === "persistentvolumeclaims" || name === "requests.storage";
+}
+
+function validateScopes({ scopes, hard }: Spec, errors: FieldError[]): void {
+  const field = "spec.scopes";
+  if (!scopes?.length) return;
+  for (const scope of scopes) {
+    if (!SCOPES.includes(scope)) errors.push(invalidValue(field, scopes, "unsupported scope"));
+    for (const name of Object.keys(hard ?? {})) {
+      if (!fits(scope, name)) errors.push(invalidValue(field, scopes, "unsupported scope applied to resource"));
+    }
+  }
+  validateConflicts(field, scopes, scopes, errors);
+}
+
+function validateConflicts(field: string, scopes: readonly string[], shown: unknown, errors: FieldError[]): void {
+  for (const pair of EXCLUSIVE) {
+    if (pair.every((scope) => scopes.includes(scope))) errors.push(invalidValue(field, shown, "conflicting scopes"));
+  }
+}
+
+function validateScopeSelector({ scopeSelector, scopes, hard }: Spec, errors: FieldError[]): void {
+  if (!scopeSelector) return;
+  const field = "spec.scopeSelector.matchExpressions";
+  const requirements = scopeSelector.matchExpressions ?? [];
+  for (const { scopeName, operator, values = [] } of requirements) {
+    if (!SCOPES.includes(scopeName)) errors.push(invalidValue(`${field}.scopeName`, scopeName, "unsupported scope"));
+    for (const name of Object.keys(hard ?? {})) {
+      // upstream prints its internal type, whose members have Go's names
+      const printed = {
+        MatchExpressions: requirements.map((one) => ({ ScopeName: one.scopeName, Operator: one.operator, Values: one.values ?? null })),
+      };
+      if (!fits(scopeName, name)) errors.push(invalidValue(field, printed, "unsupported scope applied to resource"));
+    }
+    if (ONLY_EXISTS.includes(scopeName) && operator !== "Exists")
+      errors.push(invalidValue(`${field}.operator`, operator, ONLY_EXISTS_TEXT));
+    if (operator === "In" || operator === "NotIn") {
+      const detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+      if (values.length === 0) errors.push(required(`${field}.values`, detail));
+    } else if (operator === "Exists" || operator === "DoesNotExist") {
+      const detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+      if (values.length > 0) errors.push(invalidValue(`${field}.values`, values, detail));
+    } else errors.push(invalidValue(`${field}.operator`, operator, "not a valid selector operator"));
+  }
+  const names = requirements.map(({ scopeName }) => scopeName);
+  validateConflicts(field, names, scopes ?? null, errors);
+}
+
+function validate({ spec = {} }: ResourceQuota): FieldError[] {
+  const errors: FieldError[] = [];
+  validateQuantities("spec.hard", spec.hard, errors);
+  validateScopes(spec, errors);
+  validateScopeSelector(spec, errors);
+  return errors;
+}
+
+function validateUpdate({ after, before }: Change<ResourceQuota>): FieldError[] {
+  const sorted = (quota: ResourceQuota): string[] => [...new Set(quota.spec?.scopes)].sort();
+  if (semanticEqual(sorted(after), sorted(before))) return [];
+  return [invalidValue("spec.scopes", after.spec?.scopes ?? null, FIELD_IMMUTABLE)];
+}
+
+function validateStatusUpdate({ after }: Change<ResourceQuota>): FieldError[] {
+  const errors: FieldError[] = [];
+  validateQuantities("status.hard", after.status?.hard, errors);
+  validateQuantities("status.used", after.status?.used, errors);
+  return errors;
+}
+
+/** Requests beyond their limit. */
+function warnings({ spec }: ResourceQuota): string[] {
+  const hard: Readonly<Record<string, string>> = spec?.hard ?? {};
+  const found: string[] = [];
+  for (const name of ["cpu", "memory", "storage", "ephemeral-storage"]) {
+    const bare = name === "cpu" || name === "memory" ? name : `requests.${name}`;
+    const requested = Object.hasOwn(hard, `requests.${name}`) ? `requests.${name}` : bare;
+    const request = hard[requested];
+    const limit = hard[`limits.${name}`];
+    if (request === undefined || limit === undefined || quantityValue(request) <= quantityValue(limit)) continue;
+    found.push(`ResourceQuota ${requested} (${request}) should be less than limits.${name} (${limit})`);
+  }
+  return found;
+}
+
+export const resourceQuotaStrategy: Strategy<ResourceQuota> = {
+  ...BASE_STRATEGY,
+  prepareForCreate: dropStatus,
+  validate,
+  prepareForUpdate: keepStatus,
+  validateUpdate,
+  validateStatusUpdate,
+  warnings: (quota, before) => (before ? [] : warnings(quota)),
+};

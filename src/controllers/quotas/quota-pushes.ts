@@ -1,0 +1,141 @@
+/**
+ * The store of ResourceQuotas tells the limits to every store that counts (rpc/quota.ts), as the end of a namespace closes it everywhere (rule 20).
+ *
+ * - A change of limits is marked in its own transaction. A store is behind while its mark is older. So a crash loses no change.
+ * - The answer to a client waits until every store has the limits, but not for long. Cron tells the stores that did not answer.
+ * - What a store is told are the changes behind its mark. When the history no longer reaches back, or the store has lost them, it is told all quotas.
+ */
+import { parseJson } from "../../core/base/exact-json";
+import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import type { Clock, Recorder } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import { semanticEqual } from "../../api/meta/equality";
+import type { KubeObject, ResourceQuota } from "../../api/meta/kubernetes";
+import { qualifiedResource } from "../../api/meta/status";
+import type { ResourceDefinition } from "../../api/registry/resource";
+import { limitsFor, limitsOf, type UsageRules, usageRules } from "../../api/registry/resource-quotas/usage";
+import type { LimitedStore, QuotaLimits, QuotaMessage } from "../../api/rpc/quota";
+import type { Operation, StoreExtension } from "../../api/store/extension";
+import type { StoreEngine } from "../../api/store/store-engine";
+
+/** How long the answer to a change of limits waits for slow stores. */
+export const PUSH_WAIT_MS = 2_000;
+/** Changes told in one message; behind more of them, all quotas are told. */
+const CHANGES_MAX = 1_000;
+/** The mark of the last change of limits; the others have the names of stores. */
+const CHANGED = "";
+
+/** Revisions of the quotas' store; 0 at first. In its database. */
+export interface QuotaMarks {
+  markGet(name: string): number;
+  markSet(name: string, revision: number): void;
+}
+
+/** A store of the cluster; `store` makes a stub for one call. */
+export interface CountingStore {
+  definition: Pick<ResourceDefinition, "group" | "resource" | "namespaced">;
+  store(): LimitedStore;
+}
+
+export interface QuotaPushPorts {
+  clock: Clock;
+  recorder: Recorder;
+  marks: QuotaMarks;
+  /** the store of ResourceQuotas */
+  quotas(): Pick<StoreEngine, "storage" | "revision" | "floor" | "incarnation">;
+  /** every store of the cluster */
+  stores(): readonly CountingStore[];
+}
+
+export class QuotaPushes {
+  readonly #running = new Map<string, { now: Promise<void>; next?: Promise<void> }>();
+
+  constructor(private readonly ports: QuotaPushPorts) {}
+
+  /** The extension of the store of ResourceQuotas that tells, around another one. */
+  extension(inner: StoreExtension<undefined> = {}): StoreExtension<undefined> {
+    const { clock, marks } = this.ports;
+    const begun = new WeakSet<Operation<undefined>>();
+    return {
+      ...inner,
+      committed: (change, operation) => {
+        inner.committed?.(change, operation);
+        if (semanticEqual(limitsOf(change.before), limitsOf(change.after))) return;
+        marks.markSet(CHANGED, change.revision);
+        if (operation) begun.add(operation);
+      },
+      settled: async (operation) => {
+        await inner.settled?.(operation);
+        if (begun.has(operation)) await withTimeout(clock, PUSH_WAIT_MS, this.push()).catch(() => undefined);
+      },
+    };
+  }
+
+  /** Tells every store that is behind. Resolves when each has answered or failed; never rejects. */
+  async push(): Promise<void> {
+    const stores = this.ports.stores().flatMap(({ definition, store }) => {
+      const rules = usageRules(definition);
+      return rules ? [this.#pushTo(qualifiedResource(definition), rules, store)] : [];
+    });
+    await Promise.all(stores);
+  }
+
+  /** One message at a time goes to a store. A call meanwhile gets the message after it, which tells what has changed until then. */
+  #pushTo(name: string, rules: UsageRules, store: () => LimitedStore): Promise<void> {
+    const running = this.#running.get(name);
+    if (running) {
+      return (running.next ??= running.now.then(() => {
+        this.#running.delete(name);
+        return this.#pushTo(name, rules, store);
+      }));
+    }
+    const now = this.#tell(name, rules, store).finally(() => {
+      const entry = this.#running.get(name);
+      if (entry && !entry.next) this.#running.delete(name);
+    });
+    this.#running.set(name, { now });
+    return now;
+  }
+
+  async #tell(name: string, rules: UsageRules, store: () => LimitedStore): Promise<void> {
+    const { clock, marks, quotas, recorder } = this.ports;
+    const known = marks.markGet(name);
+    if (known >= marks.markGet(CHANGED)) return;
+    const send = (message: QuotaMessage): Promise<number> => withTimeout(clock, RPC_TIMEOUT_MS, store().takeQuotas(message));
+    try {
+      const { revision } = quotas();
+      let reached = await send(this.#changesSince(known, rules) ?? this.#all(rules));
+      if (reached < revision) reached = await send(this.#all(rules));
+      marks.markSet(name, reached);
+    } catch (error) {
+      recorder.log("warn", "a store was not told the limits of quotas", { store: name, error: String(error) });
+    }
+  }
+
+  /** undefined = the history does not reach back, or there are too many of them. */
+  #changesSince(since: number, rules: UsageRules): QuotaMessage | undefined {
+    const { storage, revision, floor, incarnation } = this.ports.quotas();
+    if (since === 0 || since < floor) return undefined;
+    const entries = storage.changesSince(since, CHANGES_MAX + 1);
+    if (entries.length > CHANGES_MAX) return undefined;
+    const quotas = new Map<string, QuotaLimits>();
+    for (const { key, type, data } of entries) quotas.set(key, toldOf(key, type === "DELETED" ? undefined : data, rules));
+    return { source: incarnation, since, through: revision, quotas: [...quotas.values()] };
+  }
+
+  #all(rules: UsageRules): QuotaMessage {
+    const { storage, revision, incarnation } = this.ports.quotas();
+    const quotas: QuotaLimits[] = [];
+    for (const { key, data } of storage.objectScan("", "")) {
+      const told = toldOf(key, data, rules);
+      if (told.hard) quotas.push(told);
+    }
+    return { source: incarnation, since: null, through: revision, quotas };
+  }
+}
+
+/** `data`: the quota as it is stored; undefined = it is gone. */
+function toldOf(key: string, data: string | undefined, rules: UsageRules): QuotaLimits {
+  const quota = data === undefined ? undefined : (parseJson(data) as KubeObject as ResourceQuota);
+  return { key, hard: limitsFor(rules, limitsOf(quota)) ?? null };
+}

@@ -1,0 +1,131 @@
+/**
+ * The status of ResourceQuotas: the limits in force, and what is used of them (upstream pkg/controller/resourcequota). Used amounts come from the
+ * stores that count. A status is written only when it says something else than before.
+ */
+import { parseJson } from "../../core/base/exact-json";
+import type { Clock, Recorder } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import { semanticEqual } from "../../api/meta/equality";
+import type { ResourceQuota } from "../../api/meta/kubernetes";
+import { qualifiedResource } from "../../api/meta/status";
+import { limitsFor, limitsOf, usageRules } from "../../api/registry/resource-quotas/usage";
+import { type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
+import type { StoreRpc, WriteOptions } from "../../api/rpc/store";
+import type { LimitedStore } from "../../api/rpc/quota";
+import type { CountingStore } from "./quota-pushes";
+
+/** Counting the Pods of a large namespace for the first time takes longer than a usual call. */
+const CALL_TIMEOUT_MS = 60_000;
+const PAGE = 500;
+
+const OPTIONS: WriteOptions = {
+  dryRun: false,
+  fieldManager: "kube-controller-manager",
+  fieldValidation: "Ignore",
+  force: false,
+  group: "",
+  version: "v1",
+};
+
+/** A store of the cluster; `store` makes a stub for one call. */
+export interface CountedStore {
+  definition: CountingStore["definition"];
+  store(): Pick<LimitedStore, "quotaUsage">;
+}
+
+export interface QuotaStatusPorts {
+  clock: Clock;
+  recorder: Recorder;
+  /** a stub of the store of ResourceQuotas for one call */
+  quotas(): Pick<StoreRpc, "write"> & Pick<ObjectFeed, "objectsAfter">;
+  /** every store of the cluster */
+  stores: readonly CountedStore[];
+}
+
+/** namespace -> name -> amount */
+type Usage = Map<string, Map<string, number>>;
+
+/** `left`: a store did not answer, or a quota has changed meanwhile. */
+export function quotaStatusPass(ports: QuotaStatusPorts): () => Promise<{ left: boolean }> {
+  return async () => {
+    const quotas = await readQuotas(ports);
+    if (quotas.length === 0) return { left: false };
+    const { usage, isWhole } = await readUsage(ports, quotas);
+    let left = !isWhole;
+    for (const quota of quotas.filter(hasLimits)) {
+      const status = statusOf(quota, usage);
+      if (semanticEqual(status, quota.status)) continue;
+      if (!(await writeStatus(ports, { ...quota, status }))) left = true;
+    }
+    return { left };
+  };
+}
+
+/** Whether the quota limits something, or says that it does. */
+function hasLimits({ spec, status }: ResourceQuota): boolean {
+  return !semanticEqual(spec?.hard, undefined) || !semanticEqual(status?.hard, undefined);
+}
+
+async function readQuotas({ clock, quotas }: QuotaStatusPorts): Promise<ResourceQuota[]> {
+  const found: ResourceQuota[] = [];
+  for await (const { objects } of pagesOf((after) => withTimeout(clock, CALL_TIMEOUT_MS, quotas().objectsAfter(after, PAGE)))) {
+    for (const object of objects) found.push(parseJson(object) as ResourceQuota);
+  }
+  return found;
+}
+
+/** Asks each store that some quota is about, once for all namespaces. */
+async function readUsage(
+  { clock, recorder, stores }: QuotaStatusPorts,
+  quotas: readonly ResourceQuota[],
+): Promise<{ usage: Usage; isWhole: boolean }> {
+  const usage: Usage = new Map();
+  let isWhole = true;
+  const ask = async ({ definition, store }: CountedStore): Promise<void> => {
+    const rules = usageRules(definition);
+    const asked = new Map<string, Set<string>>();
+    for (const quota of rules ? quotas : []) {
+      const names = Object.keys((rules && limitsFor(rules, limitsOf(quota))) ?? {});
+      const namespace = quota.metadata?.namespace ?? "";
+      if (names.length > 0) asked.set(namespace, new Set([...(asked.get(namespace) ?? []), ...names]));
+    }
+    if (asked.size === 0) return;
+    const questions = [...asked].map(([namespace, names]) => ({ namespace, names: [...names] }));
+    try {
+      const answers = await withTimeout(clock, CALL_TIMEOUT_MS, store().quotaUsage(questions));
+      for (const [i, { namespace, names }] of questions.entries()) {
+        const amounts = usage.get(namespace) ?? new Map<string, number>();
+        for (const [j, name] of names.entries()) amounts.set(name, answers[i]?.[j] ?? 0);
+        usage.set(namespace, amounts);
+      }
+    } catch (error) {
+      isWhole = false;
+      recorder.log("warn", "a store did not say what its namespaces use", { store: qualifiedResource(definition), error: String(error) });
+    }
+  };
+  await Promise.all(stores.map(ask));
+  return { usage, isWhole };
+}
+
+/** What nobody here counts keeps what is said of it, as upstream leaves it to others. */
+function statusOf(quota: ResourceQuota, usage: Usage): NonNullable<ResourceQuota["status"]> {
+  const hard = quota.spec?.hard ?? {};
+  const amounts = usage.get(quota.metadata?.namespace ?? "");
+  const limits = limitsOf(quota);
+  const used: Record<string, string> = {};
+  for (const name of Object.keys(hard).sort()) {
+    const amount = Object.hasOwn(limits, name) ? amounts?.get(name) : undefined;
+    const told = amount === undefined ? quota.status?.used?.[name] : String(amount);
+    if (told !== undefined) used[name] = told;
+  }
+  return { hard: { ...hard }, used };
+}
+
+/** Whether the status stands; a quota that is gone needs none. */
+async function writeStatus({ clock, quotas }: QuotaStatusPorts, quota: ResourceQuota): Promise<boolean> {
+  const { namespace = "", name = "" } = quota.metadata ?? {};
+  const object = JSON.stringify(quota);
+  const request = { verb: "update", key: { namespace, name }, subresource: "status", object, options: OPTIONS } as const;
+  const result = await withTimeout(clock, CALL_TIMEOUT_MS, quotas().write(request));
+  return result.ok || result.status.code === 404;
+}

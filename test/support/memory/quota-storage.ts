@@ -1,0 +1,46 @@
+import type { QuotaStorage } from "../../../src/api/store/quota-guard";
+import type { QuotaMarks } from "../../../src/controllers/quotas/quota-pushes";
+import { Journal, JournaledMap } from "../sim/journal";
+
+type Progress = NonNullable<ReturnType<QuotaStorage["quotaProgress"]>>;
+
+/** The tables of quotas in memory; they share a journal with the other tables of their store. */
+export class MemoryQuotaStorage implements QuotaStorage, QuotaMarks {
+  readonly limits: JournaledMap<Record<string, string>>;
+  readonly #progress: JournaledMap<Progress>;
+  readonly #marks: JournaledMap<number>;
+
+  constructor(journal = new Journal()) {
+    this.limits = new JournaledMap(journal);
+    this.#progress = new JournaledMap(journal);
+    this.#marks = new JournaledMap(journal);
+  }
+
+  quotaProgress(): Progress | undefined {
+    return this.#progress.get("");
+  }
+
+  quotaProgressSave(progress: Progress): void {
+    this.#progress.set("", progress);
+  }
+
+  quotaLoad(): { key: string; hard: Record<string, string> }[] {
+    return this.limits.keys().map((key) => ({ key, hard: this.limits.get(key) ?? {} }));
+  }
+
+  quotaPut(key: string, hard: Record<string, string>): void {
+    this.limits.set(key, hard);
+  }
+
+  quotaDelete(key: string): void {
+    this.limits.delete(key);
+  }
+
+  markGet(name: string): number {
+    return this.#marks.get(name) ?? 0;
+  }
+
+  markSet(name: string, revision: number): void {
+    this.#marks.set(name, revision);
+  }
+}

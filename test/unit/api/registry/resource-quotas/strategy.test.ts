@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import type { ResourceQuota } from "../../../../../src/api/meta/kubernetes";
+import { definitions } from "../../../../../src/api/registry/all";
+import { resourceQuotasDefinition as definition } from "../../../../../src/api/registry/resource-quotas/definition";
+import { usageRules } from "../../../../../src/api/registry/resource-quotas/usage";
+import { create, NOW, update, updateStatus } from "../outcomes";
+
+type Spec = NonNullable<ResourceQuota["spec"]>;
+
+const quota = (spec: Spec, status?: ResourceQuota["status"]): ResourceQuota => ({
+  metadata: { name: "q" },
+  spec,
+  ...(status ? { status } : {}),
+});
+const stored = (spec: Spec): ResourceQuota => ({
+  ...quota(spec),
+  metadata: { name: "q", namespace: "ns", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+});
+
+describe("validation", () => {
+  const scopes = 'spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes';
+
+  it.each<[string, Spec, string[]]>([
+    [
+      "every name of upstream",
+      {
+        hard: {
+          cpu: "1",
+          memory: "1Gi",
+          pods: "10",
+          "services.nodeports": "5",
+          "count/widgets.example.com": "1",
+          "requests.storage": "1Gi",
+        },
+      },
+      [],
+    ],
+    ["compute resources in parts", { hard: { "limits.cpu": "1500m", "hugepages-2Mi": "1Gi", "requests.nvidia.com/gpu": "4" } }, []],
+    [
+      "an unknown plain name",
+      { hard: { widgets: "1" } },
+      [
+        'spec.hard[widgets]: Invalid value: "widgets": must be a standard resource type or fully qualified',
+        'spec.hard[widgets]: Invalid value: "widgets": must be a standard resource for quota',
+      ],
+    ],
+    [
+      "storage, which is no name of quotas",
+      { hard: { storage: "1" } },
+      ['spec.hard[storage]: Invalid value: "storage": must be a standard resource for quota'],
+    ],
+    ["a negative limit", { hard: { pods: "-1" } }, ['spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0']],
+    ["half an object", { hard: { services: "500m" } }, ['spec.hard[services]: Invalid value: "500m": must be an integer']],
+    ["half a count", { hard: { "count/pods": "1.5" } }, ['spec.hard[count/pods]: Invalid value: "1.5": must be an integer']],
+    ["a scope", { hard: { pods: "1", cpu: "1" }, scopes: ["NotTerminating"] }, []],
+    ["an unknown scope", { scopes: ["Other"] }, ['spec.scopes: Invalid value: ["Other"]: unsupported scope']],
+    ["scopes that exclude each other", { hard: { pods: "1" }, scopes: ["Terminating", "NotTerminating"] }, [scopes]],
+    [
+      "a scope of other resources",
+      { hard: { services: "1" }, scopes: ["BestEffort"] },
+      ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
+    ],
+    [
+      "a selector by class",
+      { hard: { pods: "1" }, scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }] } },
+      [],
+    ],
+    [
+      "a selector without values",
+      { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In" }] } },
+      [
+        "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+      ],
+    ],
+    [
+      "a selector with an unknown operator",
+      { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "Near" }] } },
+      ['spec.scopeSelector.matchExpressions.operator: Invalid value: "Near": not a valid selector operator'],
+    ],
+    [
+      "a selector with values that nobody asks for",
+      { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "Exists", values: ["x"] }] } },
+      [
+        "spec.scopeSelector.matchExpressions.values: Invalid value: [\"x\"]: must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+      ],
+    ],
+  ])("%s: upstream's causes", (_, spec, errors) => {
+    expect(create(definition, quota(spec)).errors).toEqual(errors);
+  });
+
+  it("an update: scopes are fixed in any order, limits are not; the stored status stays", () => {
+    const before = { ...stored({ hard: { pods: "1" }, scopes: ["BestEffort", "Terminating"] }), status: { hard: { pods: "1" } } };
+    const reordered = update(definition, {
+      after: quota({ hard: { pods: "2" }, scopes: ["Terminating", "BestEffort"] }, { used: {} }),
+      before,
+    });
+    expect(reordered.errors).toEqual([]);
+    expect(reordered.object.status).toEqual({ hard: { pods: "1" } });
+    expect(update(definition, { after: quota({ hard: { pods: "1" }, scopes: ["BestEffort"] }), before }).errors).toEqual([
+      'spec.scopes: Invalid value: ["BestEffort"]: field is immutable',
+    ]);
+  });
+
+  it("a status: is judged like the spec, and dropped by a create", () => {
+    const before = stored({ hard: { pods: "1" } });
+    expect(updateStatus(definition, { after: quota({}, { hard: { pods: "x1" }, used: { pods: "-1" } }), before }).errors).toEqual([
+      'status.used[pods]: Invalid value: "-1": must be greater than or equal to 0',
+    ]);
+    expect(create(definition, quota({ hard: { pods: "1" } }, { used: { pods: "1" } })).object.status).toBeUndefined();
+  });
+
+  it("requests beyond their limit: a warning", () => {
+    const { warnings } = create(
+      definition,
+      quota({ hard: { cpu: "2", "limits.cpu": "1", "requests.memory": "1Gi", "limits.memory": "1Gi" } }),
+    );
+    expect(warnings).toEqual(["ResourceQuota cpu (2) should be less than limits.cpu (1)"]);
+  });
+});
+
+it("columns: used and hard of each name in order, limits of compute resources apart", () => {
+  const shown: ResourceQuota = {
+    ...stored({}),
+    status: { hard: { services: "5", pods: "10", "limits.cpu": "2" }, used: { pods: "1", "limits.cpu": "1" } },
+  };
+  expect(definition.cells(shown, NOW).slice(0, 3)).toEqual(["q", "pods: 1/10, services: 0/5", "limits.cpu: 1/2"]);
+});
+
+it("names of quotas: count/ for every namespaced resource but events, and the older names", () => {
+  const names = definitions.flatMap((one) => {
+    const rules = usageRules(one);
+    return rules ? [...rules.counted, ...rules.measured] : [];
+  });
+  expect(names.sort()).toEqual([
+    "configmaps",
+    ...["configmaps", "endpoints", "endpointslices.discovery.k8s.io", "leases.coordination.k8s.io", "pods", "podtemplates"].map(counted),
+    ...["resourcequotas", "secrets", "serviceaccounts", "services"].map(counted),
+    ...["pods", "resourcequotas", "secrets", "services", "services.loadbalancers", "services.nodeports"],
+  ]);
+});
+
+function counted(resource: string): string {
+  return `count/${resource}`;
+}

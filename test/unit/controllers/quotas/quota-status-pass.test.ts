@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { configMapsDefinition } from "../../../../src/api/registry/config-maps/definition";
+import { eventsDefinition } from "../../../../src/api/registry/events/definition";
+import { podsDefinition } from "../../../../src/api/registry/pods/definition";
+import { resourceQuotasDefinition } from "../../../../src/api/registry/resource-quotas/definition";
+import type { ResourceQuota } from "../../../../src/api/meta/kubernetes";
+import type { UsageQuestion } from "../../../../src/api/rpc/quota";
+import { ObjectFeedReader } from "../../../../src/api/store/object-feed-reader";
+import { quotaStatusPass } from "../../../../src/controllers/quotas/quota-status-pass";
+import { SimScheduler } from "../../../support/sim/scheduler";
+import { StoreWorld } from "../../../support/worlds/store-world";
+
+class World {
+  readonly scheduler = new SimScheduler();
+  readonly store = new StoreWorld({ definition: resourceQuotasDefinition, scheduler: this.scheduler });
+  readonly asked: Record<string, UsageQuestion[][]> = {};
+  readonly amounts: Record<string, number> = {};
+  broken = "";
+
+  readonly #pass = quotaStatusPass({
+    clock: this.scheduler.clock(),
+    recorder: { log: () => undefined },
+    quotas: () => ({
+      objectsAfter: (after, limit) => Promise.resolve(new ObjectFeedReader(this.store.store).objectsAfter(after, limit)),
+      write: (request) => this.store.store.write(request),
+    }),
+    stores: [configMapsDefinition, podsDefinition, eventsDefinition].map((definition) => ({
+      definition,
+      store: () => ({
+        quotaUsage: (questions) => {
+          (this.asked[definition.resource] ??= []).push(questions);
+          if (this.broken === definition.resource) return Promise.reject(new Error("no answer"));
+          return Promise.resolve(questions.map(({ names }) => names.map((name) => this.amounts[name] ?? 0)));
+        },
+      }),
+    })),
+  });
+
+  pass(): Promise<{ left: boolean }> {
+    return this.scheduler.run(this.#pass());
+  }
+
+  async put(name: string, spec: ResourceQuota["spec"], namespace = "ns"): Promise<void> {
+    expect(await this.store.create({ metadata: { name, namespace }, spec } as ResourceQuota, { group: "" })).toMatchObject({ ok: true });
+  }
+
+  status(name: string): ResourceQuota["status"] {
+    return this.store.stored<ResourceQuota>(name)?.status;
+  }
+}
+
+describe("the status of quotas", () => {
+  it("limits and used amounts: written once, then only when they change; each store is asked once for all namespaces", async () => {
+    const world = new World();
+    await world.put("q", { hard: { pods: "5", "count/configmaps": "2", "count/events": "1", cpu: "1" } });
+    await world.put("r", { hard: { pods: "7" } }, "other");
+    world.amounts.pods = 3;
+    expect(await world.pass()).toEqual({ left: false });
+    const used = { "count/configmaps": "0", pods: "3" };
+    expect(world.status("q")).toEqual({ hard: { pods: "5", "count/configmaps": "2", "count/events": "1", cpu: "1" }, used });
+    const { revision } = world.store.store;
+    await world.pass();
+    expect(world.store.store.revision).toBe(revision);
+    world.amounts.pods = 4;
+    await world.pass();
+    expect(world.store.store.revision).toBe(revision + 2);
+    expect(world.asked.pods?.[0]).toEqual([
+      { namespace: "ns", names: ["pods"] },
+      { namespace: "other", names: ["pods"] },
+    ]);
+    expect(world.asked.events).toBeUndefined();
+  });
+
+  it("what nobody here counts: keeps what is said of it; a quota with scopes has limits and nothing used", async () => {
+    const world = new World();
+    await world.put("q", { hard: { cpu: "4", memory: "1Gi" } });
+    const stored = world.store.stored<ResourceQuota>("q");
+    await world.store.update({ ...stored, status: { used: { cpu: "2", "requests.cpu": "1" } } } as ResourceQuota, { group: "" }, "status");
+    await world.put("scoped", { hard: { pods: "1" }, scopes: ["BestEffort"] });
+    expect(await world.pass()).toEqual({ left: false });
+    expect(world.status("q")).toEqual({ hard: { cpu: "4", memory: "1Gi" }, used: { cpu: "2" } });
+    expect(world.status("scoped")).toEqual({ hard: { pods: "1" }, used: {} });
+    expect(world.asked).toEqual({});
+  });
+
+  it("a store without an answer: the others count, its amounts stay, and the pass is repeated", async () => {
+    const world = new World();
+    await world.put("q", { hard: { pods: "5", "count/configmaps": "2" } });
+    world.amounts.pods = 1;
+    await world.pass();
+    world.broken = "pods";
+    world.amounts["count/configmaps"] = 2;
+    expect(await world.pass()).toEqual({ left: true });
+    expect(world.status("q")?.used).toEqual({ "count/configmaps": "2", pods: "1" });
+  });
+
+  it("limits that are taken back: the status is emptied; a quota that never had any is left alone", async () => {
+    const world = new World();
+    await world.put("q", { hard: { cpu: "1" } });
+    await world.put("none", { scopes: ["BestEffort"] });
+    await world.pass();
+    const { revision } = world.store.store;
+    await world.store.update({ metadata: { name: "q", namespace: "ns" }, spec: {} } as ResourceQuota, { group: "" });
+    await world.pass();
+    expect([world.status("q"), world.status("none")]).toEqual([{ hard: {}, used: {} }, undefined]);
+    expect(world.store.store.revision).toBe(revision + 2);
+  });
+
+  it("no quota: nobody is asked", async () => {
+    const world = new World();
+    expect(await world.pass()).toEqual({ left: false });
+    expect(world.asked).toEqual({});
+  });
+});

@@ -64,6 +64,13 @@ describe("a quota", () => {
     expect((await cluster.create("pods", "p", { spec: { containers: [{ name: "c", image: "i" }] } })).code).toBe(201);
   });
 
+  it("a new quota: its status says what is used, although nobody writes anything else", async () => {
+    const cluster = new Cluster();
+    expect((await cluster.create("configmaps", "a")).code).toBe(201);
+    await cluster.limit({ "count/configmaps": "5" });
+    await vi.waitFor(async () => expect(await cluster.used()).toEqual({ "count/configmaps": "1" }), { timeout: 5_000, interval: 20 });
+  });
+
   it("Services beyond the limit: take no address; concurrent ones never exceed it", async () => {
     const cluster = new Cluster();
     const service = (type: string) => ({ spec: { type, ports: [{ port: 80 }] } });

@@ -259,20 +259,26 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
     });
   }
 
-  #inLimits({ clock, peers }: ClusterStorePorts, extension: StoreExtension<Supply>): StoreExtension<Supply> {
+  #inLimits(ports: ClusterStorePorts, extension: StoreExtension<Supply>): StoreExtension<Supply> {
+    const { clock, peers } = ports;
     const guard = this.#quotas;
     if (!guard) return extension;
-    const usageChanged = (): void => {
-      void peers
-        .quotaController?.()
-        ?.poke()
-        .catch(() => undefined);
+    const noteBusy = (): void => {
+      if (peers.quotaController?.()) ports.noteBusy("minute");
     };
-    return limited({ clock, guard, usageChanged }, extension);
+    return limited({ clock, guard, usageChanged: () => pokeQuotaController(peers), noteBusy }, extension);
   }
 
   /** The representation that the client asked for. */
   #asked({ group, resource }: CollectionRequest): ResourceDefinition {
     return definitionOf(group, resource) ?? this.store.definition;
   }
+}
+
+/** Asks for the status of quotas. May be lost. */
+export function pokeQuotaController(peers: Pick<StorePeers, "quotaController">): void {
+  void peers
+    .quotaController?.()
+    ?.poke()
+    .catch(() => undefined);
 }

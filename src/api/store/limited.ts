@@ -8,9 +8,17 @@ import type { QuotaGuard } from "./quota-guard";
 /** Between two reports of usage: a burst of creates is one pass of the controller, not one for each turn. */
 const USAGE_REPORT_INTERVAL_MS = 500;
 
-/** @param usageChanged what some limited namespace uses has changed */
+export interface LimitedPorts {
+  clock: Clock;
+  guard: QuotaGuard;
+  /** What some limited namespace uses has changed. A restart loses a report. */
+  usageChanged(): void;
+  /** The same, after each turn: cron makes up for a lost report. */
+  noteBusy(): void;
+}
+
 export function limited<Supply>(
-  { clock, guard, usageChanged }: { clock: Clock; guard: QuotaGuard; usageChanged(): void },
+  { clock, guard, usageChanged, noteBusy }: LimitedPorts,
   inner: StoreExtension<Supply>,
 ): StoreExtension<Supply> {
   const report = throttled(clock, USAGE_REPORT_INTERVAL_MS, usageChanged);
@@ -20,8 +28,10 @@ export function limited<Supply>(
       if (guard.committed(change)) changed = true;
     },
     turnCommitted: () => {
-      if (changed) report();
+      if (!changed) return;
       changed = false;
+      noteBusy();
+      report();
     },
     turnLost: () => {
       changed = false;

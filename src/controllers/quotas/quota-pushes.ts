@@ -45,6 +45,8 @@ export interface QuotaPushPorts {
   quotas(): Pick<StoreEngine, "storage" | "revision" | "floor" | "incarnation">;
   /** every store of the cluster */
   stores(): readonly CountingStore[];
+  /** Limits have changed: their status must follow. */
+  limitsChanged(): void;
 }
 
 export class QuotaPushes {
@@ -54,15 +56,26 @@ export class QuotaPushes {
 
   /** The extension of the store of ResourceQuotas that tells, around another one. */
   extension(inner: StoreExtension<undefined> = {}): StoreExtension<undefined> {
-    const { clock, marks } = this.ports;
+    const { clock, marks, limitsChanged } = this.ports;
     const begun = new WeakSet<Operation<undefined>>();
+    let changed = false;
     return {
       ...inner,
       committed: (change, operation) => {
         inner.committed?.(change, operation);
         if (semanticEqual(limitsOf(change.before), limitsOf(change.after))) return;
         marks.markSet(CHANGED, change.revision);
+        changed = true;
         if (operation) begun.add(operation);
+      },
+      turnCommitted: () => {
+        inner.turnCommitted?.();
+        if (changed) limitsChanged();
+        changed = false;
+      },
+      turnLost: () => {
+        inner.turnLost?.();
+        changed = false;
       },
       settled: async (operation) => {
         await inner.settled?.(operation);
@@ -116,7 +129,7 @@ export class QuotaPushes {
   #changesSince(since: number, rules: UsageRules): QuotaMessage | undefined {
     const { storage, revision, floor, incarnation } = this.ports.quotas();
     if (since === 0 || since < floor) return undefined;
-    const entries = storage.changesSince(since, CHANGES_MAX + 1);
+    const entries = [...storage.changesSince(since, CHANGES_MAX + 1)];
     if (entries.length > CHANGES_MAX) return undefined;
     const quotas = new Map<string, QuotaLimits>();
     for (const { key, type, data } of entries) quotas.set(key, toldOf(key, type === "DELETED" ? undefined : data, rules));

@@ -2,6 +2,7 @@
 import { inParallel } from "../../core/base/in-parallel";
 import { readObject } from "../../api/meta/read-object";
 import type { EndpointSlice } from "../../api/meta/kubernetes";
+import type { Status } from "../../api/meta/status";
 import type { StoreRpc, WriteRequest } from "../../api/rpc/store";
 import type { SliceChanges } from "../slices/slice-changes";
 import type { SliceTracker } from "../slices/slice-tracker";
@@ -37,7 +38,7 @@ export async function writeSlices(ports: SliceWriterPorts, serviceKey: string, {
         const answer = await ports.limited(() => ports.store.write(request(slice)));
         if (answer.ok) note(tracker, slice, answer.object, what);
         else if (what !== "delete" || answer.status.code !== 404) {
-          const why = `failed to ${textOf(what, slice)} EndpointSlice for Service ${serviceKey}: ${answer.status.message ?? ""}`;
+          const why = `failed to ${textOf(what, slice)} EndpointSlice for Service ${serviceKey}: ${messageOf(answer.status, slice)}`;
           failed ??= isNamespaceTerminating(answer.status) ? { result: "done" } : { result: "later", why };
         }
       } catch (error) {
@@ -57,6 +58,13 @@ function note(tracker: SliceTracker, slice: EndpointSlice, text: string, what: s
     const written = readObject<EndpointSlice>(text);
     if (written) tracker.written(written);
   }
+}
+
+/** A create that is tried again gets another name: its refusal is told as one, by what the names are made of. */
+function messageOf({ message = "", details }: Status, { metadata }: EndpointSlice): string {
+  const { name, generateName } = metadata ?? {};
+  if (name || !generateName || !details?.name) return message;
+  return message.replace(`"${details.name}"`, () => `"${generateName}"`);
 }
 
 function textOf(what: string, { metadata }: EndpointSlice): string {

@@ -511,7 +511,9 @@ upstreamRow("TestQuotaLimitService (test/integration/quota)", () => {
     expect(await create("LoadBalancer")).toBe(refused("3", "services.nodeports=1", "services.nodeports=2", "services.nodeports=2"));
     const bare = { allocateLoadBalancerNodePorts: false };
     expect(await create("LoadBalancer", bare)).toBe(201);
-    expect(await create("LoadBalancer", bare)).toBe(refused("5", "services.loadbalancers=1", "services.loadbalancers=2", "services.loadbalancers=2"));
+    expect(await create("LoadBalancer", bare)).toBe(
+      refused("5", "services.loadbalancers=1", "services.loadbalancers=2", "services.loadbalancers=2"),
+    );
     expect(await create("ClusterIP")).toBe(201);
     expect(await create("ClusterIP")).toBe(refused("7", "services=1", "services=4", "services=4"));
     const status = async () => (await api.must("GET", `${root}/resourcequotas/quota`)).status;

@@ -13,8 +13,15 @@ it("create, get, describe and delete quota: what is used, what is allowed, and t
     'error: failed to create configmap: configmaps "c" is forbidden: exceeded quota: limits, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2',
   );
   const shown = () => table(ok("get quota"))[1];
-  await expect.poll(shown, { timeout: 20_000 }).toEqual(["limits", "count/configmaps: 2/2, pods: 0/10", "limits.cpu: 0/4", expect.any(String)]);
-  expect(ok("describe quota limits").trimEnd().split("\n").map((line) => line.split(/\s{2,}/))).toEqual([
+  await expect
+    .poll(shown, { timeout: 20_000 })
+    .toEqual(["limits", "count/configmaps: 2/2, pods: 0/10", "limits.cpu: 0/4", expect.any(String)]);
+  expect(
+    ok("describe quota limits")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/\s{2,}/)),
+  ).toEqual([
     ["Name:", "limits"],
     ["Namespace:", "default"],
     ["Resource", "Used", "Hard"],

@@ -20,6 +20,8 @@ class Limited {
   readonly quotas = new MemoryQuotaStorage();
   readonly scheduler = new SimScheduler();
   reports = 0;
+  /** turns of which cron heard */
+  noted = 0;
   readonly world: StoreWorld;
   readonly guard: QuotaGuard;
   #revision = 0;
@@ -33,7 +35,12 @@ class Limited {
       countIn: (namespace) => this.world.store.countIn(namespace),
       counted: () => this.world.store.counted(),
     });
-    const ports = { clock: this.scheduler.clock(), guard: this.guard, usageChanged: () => void this.reports++ };
+    const ports = {
+      clock: this.scheduler.clock(),
+      guard: this.guard,
+      usageChanged: () => void this.reports++,
+      noteBusy: () => void this.noted++,
+    };
     this.world = new StoreWorld({ definition, scheduler: this.scheduler, extension: limited(ports, {}) });
   }
 
@@ -132,12 +139,14 @@ describe("numbers of objects", () => {
     expect(store.reports).toBe(0);
     store.limit({ configmaps: "100" });
     await store.create(inNs("elsewhere", {}, "other"));
-    expect(store.reports).toBe(0);
+    expect([store.reports, store.noted]).toEqual([0, 0]);
     for (let i = 0; i < 5; i++) await store.create(inNs(`c${i}`));
     await store.scheduler.run(store.scheduler.clock().nextTurn());
     expect(store.reports).toBe(1);
     await store.world.update({ ...inNs("c1"), data: { a: "b" } } as KubeObject, { group: "" });
+    expect(store.noted).toBe(5);
     await store.world.delete("c2");
+    expect(store.noted).toBe(6);
     expect(store.reports).toBeLessThanOrEqual(2);
   });
 });

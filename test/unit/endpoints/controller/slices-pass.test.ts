@@ -318,6 +318,24 @@ describe("a refused write", () => {
     expect(world.addresses).toEqual([ipv4(256), ipv4(257)]);
   });
 
+  it("quota of slices: the refusal of each new name is one event", async () => {
+    const world = new EndpointWorld();
+    let refused = 0;
+    world.fault = (call) => {
+      if (call !== CREATE) return undefined;
+      const status = forbidden(endpointSlicesDefinition, `s-${String(refused++)}`, "exceeded quota: q, used: 0");
+      return { ok: false, status, warnings: [] };
+    };
+    await world.putService(aService());
+    await world.settle(60_000);
+    expect(refused).toBeGreaterThan(3);
+    expect(refused).toBeLessThan(9);
+    const message = 'endpointslices.discovery.k8s.io "s-" is forbidden: exceeded quota: q, used: 0';
+    expect([...new Set(world.events.map(({ note }) => note))]).toEqual([
+      `Error updating Endpoint Slices for Service ns/s: failed to create EndpointSlice for Service ns/s: ${message}`,
+    ]);
+  });
+
   it("a waiting Service, and the object sleeps: it is looked at when its time has come", async () => {
     const world = await cluster(1);
     world.fault = (call) => (call === UPDATE ? quota : undefined);

@@ -8,6 +8,7 @@ export interface Env {
   SERVICES_STORE: DurableObjectNamespace;
   IP_ADDRESSES_STORE: DurableObjectNamespace;
   CONTROLLER: DurableObjectNamespace;
+  PROXY_VIEW: DurableObjectNamespace;
   CLUSTER_RECORD: DurableObjectNamespace;
   DIRECTORY: KVNamespace;
   LOG_LEVEL?: string;

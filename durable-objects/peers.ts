@@ -14,7 +14,12 @@ import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { ListedNodePorts, RepairedNodePorts } from "../src/addresses/rpc/node-ports";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
 import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
+import type { FetchLike } from "../src/api/client/fetch-like";
+import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
+import { collectionOf } from "../src/api/store/collection-path";
 import { parseStoreName, storeName } from "../src/api/store/list-copy";
+import type { ProxyViewRpc } from "../src/endpoints/proxy-config/poll";
+import { PROXY_VIEW } from "../src/tenancy/cluster-objects";
 import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { ControllerName } from "./controllers";
 import type { Env } from "./env";
@@ -114,16 +119,32 @@ export function repairController(env: Env, cluster: string): Remote<ControllerRp
   return stubOf<ControllerRpc & RepairControllerRpc>(env.CONTROLLER, `${cluster}/controllers/repair`);
 }
 
+/** The cluster's view for the proxies of its nodes. */
+export function proxyView(env: Env, cluster: string): Remote<ProxyViewRpc> {
+  return stubOf<ProxyViewRpc>(env.PROXY_VIEW, `${cluster}/${PROXY_VIEW}`);
+}
+
+/** The cluster's collections, as followers ask for them. */
+export function storesFetch(env: Env, cluster: string): FetchLike {
+  return (path, { signal }) => {
+    const request = collectionOf(path);
+    const headers = { [COLLECTION_HEADER]: encodeCollection(request) };
+    return storeStub(env, cluster, request).fetch(new Request("http://store/collection", { headers, signal }));
+  };
+}
+
 /** The record of the cluster that clients know by this name, in every life of the name. */
 export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> {
   return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
 }
 
-/** One object of the cluster of this id, as the cluster's record calls it. Owners answer `wipe` alone. */
+/** One object of the cluster of this id, as the cluster's record calls it. Owners and views answer `wipe` alone. */
 export function recordedObject(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable & SwitchedObject> {
   switch (kind) {
     case "controller":
       return stubOf<Wipeable & SwitchedObject>(env.CONTROLLER, `${id}/controllers/${name}`);
+    case "view":
+      return stubOf<Wipeable & SwitchedObject>(env.PROXY_VIEW, `${id}/${name}`);
     case "owner":
       return stubOf<Wipeable & SwitchedObject>(env.SERVICE_CIDR, `${id}/${name}`);
     case "store":

@@ -6,12 +6,13 @@ import { malformedRequest } from "./http/request-target";
 import { runScheduled } from "./scheduled";
 import { noteRemovedData } from "./routing/removed-data";
 import { END_WATCHES, REFUSE_REQUESTS } from "./routing/stop-signal";
-import { endWatches } from "./routing/watched-stores";
+import { waits } from "./routing/waits";
 
 export { ClusterRecord } from "../../durable-objects/cluster-record";
 export { Controller } from "../../durable-objects/controller";
 export { Coordinator } from "../../durable-objects/coordinator";
 export { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
+export { ProxyView } from "../../durable-objects/proxy-view";
 export { ResourceStore } from "../../durable-objects/resource-store";
 export { ServiceCIDR } from "../../durable-objects/service-cidr";
 export { ServicesStore } from "../../durable-objects/services-store";
@@ -29,7 +30,7 @@ export const direct = {
 } satisfies ExportedHandler<Env>;
 
 async function scheduled({ cron }: ScheduledController, env: Env): Promise<void> {
-  if (cron === END_WATCHES) await endWatches(env);
+  if (cron === END_WATCHES) await waits.end(env);
   else if (cron === REFUSE_REQUESTS) noteRemovedData();
   else await runScheduled(cron, env);
 }

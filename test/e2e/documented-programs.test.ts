@@ -113,6 +113,9 @@ it("programs of docs/proxies.md: those that the compiler checks", () => {
   expect(documentedOn("proxies.md").programs).toEqual([
     ["routes.ts", checked("routes.ts")],
     ["show-routes.ts", checked("show-routes.ts")],
+    ["kept-services.ts", checked("kept-services.ts")],
+    ["forward.ts", checked("forward.ts")],
+    ["page-proxy.ts", checked("page-proxy.ts")],
   ]);
 });
 

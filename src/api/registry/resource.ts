@@ -102,6 +102,8 @@ export interface ActionDefinition<T extends KubeObject = KubeObject, D extends K
   effect: ActionEffect<T, D>;
 }
 
+export type ObjectView = "proxy-config";
+
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** "" for core */
   group: string;
@@ -122,6 +124,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   verbs: readonly Verb[];
   subresources: readonly ("status" | "finalize")[];
   actions?: readonly ActionDefinition[];
+  /** read-only documents under an object that are this server's own: no Kubernetes objects, so that neither discovery nor OpenAPI has them */
+  views?: readonly ObjectView[];
   schema: MessageSchema;
   columns: readonly ColumnDefinition[];
   /** exactly one cell for each column (upstream's IPAddress has one more; see docs/compatibility.md) */

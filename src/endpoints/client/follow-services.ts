@@ -11,6 +11,8 @@ export interface FollowServicesOptions {
   readonly fetch: FetchLike;
   readonly clock: Pick<Clock, "now" | "after">;
   readonly random?: Pick<Random, "next">;
+  /** objects in one page of a list; absent: 500, as client-go asks for */
+  readonly pageSize?: number;
   /**
    * Called first when all Services and slices are known, then whenever `sync` may have changes. How long it then waits for more of them is the
    * caller's choice. It must not throw.
@@ -30,13 +32,12 @@ export interface FollowedServices {
   stop(): void;
 }
 
-/** Objects in one page of a list, as client-go asks for. */
 const PAGE_SIZE = 500;
 
 export function followServices(options: FollowServicesOptions): FollowedServices {
   const view = new MergedServices();
   const waitsFor = new Set(["services", "slices"]);
-  const { fetch, clock, random, onError } = options;
+  const { fetch, clock, random, onError, pageSize = PAGE_SIZE } = options;
 
   function follow<T extends KubeObject>(
     what: string,
@@ -49,7 +50,7 @@ export function followServices(options: FollowServicesOptions): FollowedServices
       clock,
       random,
       ...from,
-      pageSize: PAGE_SIZE,
+      pageSize,
       onStep: (step) => {
         hear?.(step);
         take(step, into);

@@ -9,7 +9,7 @@
 import type { MergedService, ServiceChanges, ServiceRef } from "../client/merged-services";
 import type { NodePlace } from "../client/usable-endpoints";
 import { BytesByPlace } from "./bytes-by-place";
-import { LOCAL_PIECE, refBytes, SHARED_PIECE } from "./service-bytes";
+import { LOCAL_PIECE, type Piece, refBytes, SHARED_PIECE } from "./service-bytes";
 
 export interface ProxyConfigPage {
   readonly etag: string;
@@ -37,10 +37,23 @@ interface Removal {
   readonly revision: number;
 }
 
+/** A Service that changed or went, by its key. */
+interface Change {
+  readonly key: string;
+  readonly revision: number;
+}
+
+/** Changes that may be overtaken beside as many as count, before they are dropped. */
+const SPARE_CHANGES = 1_000;
+
 export class ProxyConfigs {
   readonly #services = new Map<string, PagedService>();
   /** oldest first */
   readonly #removals = new Map<string, Removal>();
+  /** oldest first; one that a later change of its Service has overtaken says nothing */
+  #changes: Change[] = [];
+  readonly #pieces = PIECES.map((piece) => this.#counted(piece));
+  #made = 0;
   #revision = 0;
   /** of the newest removal that was forgotten */
   #forgotten = 0;
@@ -59,31 +72,38 @@ export class ProxyConfigs {
       this.#removals.delete(key);
       const known = this.#services.get(key);
       if (known) update(known, merged, revision);
-      else this.#services.set(key, { pieces: PIECES.map((piece) => new BytesByPlace(piece, merged, revision)), revision });
+      else this.#services.set(key, { pieces: this.#pieces.map((piece) => new BytesByPlace(piece, merged, revision)), revision });
+      this.#changes.push({ key, revision });
     }
     for (const ref of removed) {
-      this.#services.delete(keyOf(ref));
-      this.#removals.set(keyOf(ref), { bytes: refBytes(ref), revision });
+      const key = keyOf(ref);
+      this.#services.delete(key);
+      this.#removals.set(key, { bytes: refBytes(ref), revision });
+      this.#changes.push({ key, revision });
     }
     this.#forgetRemovals();
+    this.#dropOvertaken();
+  }
+
+  /** How often bytes were made since the beginning: for nodes that share them, once. */
+  get made(): number {
+    return this.#made;
   }
 
   /** What changed for the node since the page with the ETag `since`; undefined = nothing. Without an ETag that counts, all Services. */
   page(node: NodePlace, since?: string): ProxyConfigPage | undefined {
     const from = since === undefined ? undefined : this.#revisionOf(since, node);
     const services: Uint8Array[][] = [];
-    let newest = Math.max(from ?? 0, this.#forgotten);
-    for (const service of this.#services.values()) {
-      if (from !== undefined && service.revision <= from) continue;
-      const versions = service.pieces.map((piece) => piece.versionFor(node));
-      const revision = Math.max(...versions.map((version) => version.revision));
-      if (from !== undefined && revision <= from) continue;
-      services.push(versions.map(({ bytes }) => bytes));
-      newest = Math.max(newest, revision);
-    }
     const removed: Uint8Array[] = [];
-    for (const { bytes, revision } of this.#removals.values()) {
-      if (from !== undefined && revision > from) removed.push(bytes);
+    let newest = Math.max(from ?? 0, this.#forgotten);
+    for (const key of from === undefined ? [...this.#services.keys(), ...this.#removals.keys()] : this.#changedSince(from)) {
+      const versions = this.#services.get(key)?.pieces.map((piece) => piece.versionFor(node));
+      const removal = this.#removals.get(key);
+      const revision = Math.max(removal?.revision ?? 0, ...(versions ?? []).map((version) => version.revision));
+      if (revision > (from ?? -1)) {
+        if (versions) services.push(versions.map(({ bytes }) => bytes));
+        else if (removal && from !== undefined) removed.push(removal.bytes);
+      }
       newest = Math.max(newest, revision);
     }
     if (newest === from) return undefined;
@@ -91,7 +111,7 @@ export class ProxyConfigs {
   }
 
   #etag(revision: number, { zone = "" }: NodePlace): string {
-    return `"${this.run}-${revision}-${zone}"`;
+    return `"${this.run}-${revision}-${encodeURIComponent(zone)}"`;
   }
 
   /** undefined = changes since then cannot be told. A proxy on the way may have made the ETag a weak one. */
@@ -100,6 +120,36 @@ export class ProxyConfigs {
     const revision = Number(text.split("-")[1]);
     const isOurs = Number.isSafeInteger(revision) && text === this.#etag(revision, node);
     return isOurs && revision >= this.#forgotten && revision <= this.#revision ? revision : undefined;
+  }
+
+  /** The keys of what changed after the revision, oldest first. */
+  #changedSince(from: number): string[] {
+    const keys: string[] = [];
+    for (let i = this.#changes.length - 1; i >= 0; i--) {
+      const change = this.#changes[i];
+      if (!change || change.revision <= from) break;
+      if (this.#counts(change)) keys.push(change.key);
+    }
+    return keys.reverse();
+  }
+
+  #counts({ key, revision }: Change): boolean {
+    return (this.#services.get(key) ?? this.#removals.get(key))?.revision === revision;
+  }
+
+  #dropOvertaken(): void {
+    if (this.#changes.length <= 2 * (this.#services.size + this.#removals.size) + SPARE_CHANGES) return;
+    this.#changes = this.#changes.filter((change) => this.#counts(change));
+  }
+
+  #counted(piece: Piece): Piece {
+    return {
+      toldApart: (merged) => piece.toldApart(merged),
+      bytesOf: (merged, place) => {
+        this.#made++;
+        return piece.bytesOf(merged, place);
+      },
+    };
   }
 
   #forgetRemovals(): void {

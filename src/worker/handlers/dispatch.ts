@@ -1,14 +1,14 @@
 /** A request inside a served group and version -> its one handler. */
 import { assert } from "../../core/base/assert";
 import type { Config } from "../../core/config/config";
-import type { Verb } from "../../api/registry/resource";
+import type { ObjectView, Verb } from "../../api/registry/resource";
 import { forbidden, notAcceptable, overloaded, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
 import { isOwnOrigin } from "../http/authority";
 import { beginRequest, type Place } from "../http/in-flight";
-import { ANSWER_TYPES, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
+import { ANSWER_TYPES, DOCUMENT_TYPES, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
 import { parseQuery } from "../http/request-url";
@@ -25,6 +25,7 @@ import { create } from "./create";
 import { get } from "./get";
 import { list } from "./list";
 import { patch } from "./patch";
+import { mayWait, proxyConfig } from "./proxy-config";
 import { remove } from "./remove";
 import { removeCollection } from "./remove-collection";
 import { update } from "./update";
@@ -48,6 +49,8 @@ const HANDLERS: Readonly<Record<Verb, Handler>> = {
   delete: remove,
   deletecollection: removeCollection,
 };
+
+const VIEWS: Readonly<Record<ObjectView, Handler>> = { "proxy-config": proxyConfig };
 
 export interface GroupVersionRequest {
   env: Env;
@@ -93,18 +96,19 @@ export async function dispatch({
   if (info.definition.confidential && !isOwnOrigin(request.headers.get("Origin"), configured(env).allowedHosts)) {
     return count(statusResponse(forbidden(info.definition, info.name, "pages of other origins may not use it"), refusal));
   }
-  const accepted = negotiate(accept, shapeOf(info));
-  if (!accepted) return count(statusResponse(notAcceptable(info.verb === "watch" ? WATCH_TYPES : ANSWER_TYPES), refusal));
+  const accepted = negotiate(accept, target.kind === "view" ? "document" : shapeOf(info));
+  if (!accepted) return count(statusResponse(notAcceptable(typesOf(target)), refusal));
   const rendering = renderingOf(accepted.encoding, query, userAgent);
   // A watch ends by its timeoutSeconds; upstream ignores `timeout` there.
   const timeout = info.verb === "watch" ? undefined : parseTimeout(query);
   if (timeout && !timeout.ok) return count(statusResponse(timeout.error, refusal));
-  const place = beginRequest(info.verb, request.headers, configured(env));
+  const place = beginRequest(target.kind === "view" && mayWait(query) ? "watch" : info.verb, request.headers, configured(env));
   if (!place) return count(statusResponse(overloaded(), refusal));
   const timeoutMs = timeout?.value ?? 0;
   const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering, refusal };
   const answer = inCluster({ env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), refusal }, (id) => {
     const inside = { ...resourceRequest, info: { ...info, cluster: id } };
+    if (target.kind === "view") return VIEWS[target.view](inside);
     return target.kind === "action" ? act(inside, target.action) : HANDLERS[info.verb](inside);
   });
   return until(answer, { count, place, waitUntil });
@@ -121,8 +125,13 @@ function askedReview(
 function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { headers }: Request): Asked {
   const { verb, version, namespace, name, subresource, definition } = target.info;
   const { group, resource } = definition;
-  const under = target.kind === "action" ? target.action.name : subresource;
+  const under = target.kind === "action" ? target.action.name : target.kind === "view" ? target.view : subresource;
   return { verb, group, version, resource, subresource: under, namespace, name, headers };
+}
+
+function typesOf({ kind, info }: Extract<RequestTarget, { info: RequestInfo }>): readonly string[] {
+  if (kind === "view") return DOCUMENT_TYPES;
+  return info.verb === "watch" ? WATCH_TYPES : ANSWER_TYPES;
 }
 
 function deprecationsOf(target: RequestTarget): string[] {

@@ -6,7 +6,7 @@ import { invalid } from "../../api/meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
 import { socketHeaders } from "../http/web-socket";
 import { refuse, type ResourceRequest } from "./resource-request";
-import { endedWatch, isStopping, openWatch } from "../routing/watched-stores";
+import { endedWatch, waits } from "../routing/waits";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 
 export async function watch(request: ResourceRequest): Promise<Response> {
@@ -21,10 +21,10 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   const own = name === "" ? "" : `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
   const fieldSelector = [options.value.fieldSelector, own].filter((part) => part !== "").join(",");
   const overBefore = options.value.timeoutSeconds < 0 && !socketHeaders(request.request.headers);
-  if (isStopping() || overBefore) return endedWatch(request.rendering);
+  if (waits.isStopping || overBefore) return endedWatch(request.rendering);
   const { env } = request;
   const open = () => askCollection(request, { ...options.value, fieldSelector }, representation.value);
-  const answer = await openWatch({ env, cluster, definition }, open);
+  const answer = await waits.openWatch({ env, cluster, definition }, open);
   if (!answer.ok) return refuse(request, answer.error);
   return answer.value.status < 400 ? answer.value : collectionResponse(request, answer.value);
 }

@@ -78,8 +78,14 @@ export const CRON_IDLE_CLUSTERS = 1;
 /** Clusters worked on at the same time by a cron job. */
 export const CRON_CONCURRENCY = 6;
 
-/** Stores with watches remembered per isolate, for a stop; beyond it the memory starts over and a stop breaks the watches of the rest. */
-export const WATCHED_STORES_MAX = 10_000;
+/** Objects with watches or polls remembered per isolate, for a stop; beyond it the memory starts over and a stop breaks those of the rest. */
+export const WATCHED_OBJECTS_MAX = 10_000;
+
+/** How long a proxy's poll waits at most. */
+export const POLL_MAX_MS = 300_000;
+
+/** How long one call of a poll waits: with the five seconds in which a view gets to know its cluster, it ends before PEER_TIMEOUT_MS. */
+export const POLL_STEP_MS = 20_000;
 
 /** `fieldManager` (upstream: apimachinery FieldManagerMaxLength). */
 export const FIELD_MANAGER_MAX_BYTES = 128;

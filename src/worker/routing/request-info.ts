@@ -5,10 +5,11 @@
  *   /api/v1/{resource}[/{name}[/{subresource}]]                          core, cluster-scoped; all namespaces
  *   /api/v1/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]   core, namespaced
  *   /apis/{group}/{version}/…                                            the same for named groups
+ *   …/{resource}/{name}/{view}                                           GET of a document that is this server's own
  *   …/{version}/watch/…                                                  deprecated form of watch=true
  */
 import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownResource } from "../../api/meta/status";
-import type { ActionDefinition, ResourceDefinition, Verb } from "../../api/registry/resource";
+import type { ActionDefinition, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
 import type { Subresource } from "../../api/rpc/store";
 import type { ServedVersion } from "./served";
 import { unservedResource } from "./unserved-resources";
@@ -30,6 +31,8 @@ export type RequestTarget =
   | { kind: "resource"; info: RequestInfo }
   /** a document for a create-only subresource, or for the collection that stands for it (its name is "") */
   | { kind: "action"; info: RequestInfo; action: ActionDefinition }
+  /** a read-only document under an object; the verb is get */
+  | { kind: "view"; info: RequestInfo; view: ObjectView }
   /** a create-only review of authentication or authorization */
   | { kind: "review"; resource: string; namespace: string }
   | { kind: "refused"; status: Status };
@@ -80,9 +83,15 @@ export function requestTarget(
     };
   }
   const definition = served.resources.get(resource);
-  if (!definition || !isServed(definition, namespace, parts)) return unknown();
+  const view = definition?.views?.find((known) => known === subresource);
+  if (!definition || !isServed(definition, namespace, view ? parts.slice(0, 2) : parts)) return unknown();
   const segmentProblem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
   if (segmentProblem) return refused(segmentProblem);
+  if (view) {
+    if (legacyWatch || (method !== "GET" && method !== "HEAD")) return refused(methodNotAllowed());
+    const info: RequestInfo = { cluster, verb: "get", definition, version: served.version, namespace, name, subresource: "" };
+    return { kind: "view", info, view };
+  }
   const wantsWatch = legacyWatch || (watchParameter && name === "");
   const verb = verbOf(method, { name, subresource, namespace, wantsWatch, legacyWatch }, definition);
   if (typeof verb !== "string") return refused(verb);

@@ -10,9 +10,8 @@ import type { Env } from "../../../durable-objects/env";
 /** The cluster that every text speaks of. */
 export const OLD_CLUSTER = "default";
 
-export type ObjectBinding = {
-  [K in keyof Env]-?: Env[K] extends DurableObjectNamespace ? K : never;
-}[keyof Env];
+/** Of objects that keep something. The view for proxies keeps nothing. */
+export type ObjectBinding = Exclude<{ [K in keyof Env]-?: Env[K] extends DurableObjectNamespace ? K : never }[keyof Env], "PROXY_VIEW">;
 
 export interface OldObject {
   binding: ObjectBinding;

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { clusterObjects } from "../../../src/tenancy/cluster-objects";
 
-it("end of a cluster: controllers first, then the services store, and the Coordinator last", () => {
+it("end of a cluster: the view and the controllers first, then the services store, and the Coordinator last", () => {
   const objects = clusterObjects(["namespaces", "repair"]).map(({ kind, name }) => `${kind} ${name}`);
-  expect(objects.slice(0, 3)).toEqual(["controller namespaces", "controller repair", "store services"]);
+  expect(objects.slice(0, 4)).toEqual(["view proxy-view", "controller namespaces", "controller repair", "store services"]);
   expect(objects.at(-1)).toBe("store servicecidrs.networking.k8s.io");
 });
 

@@ -25,7 +25,7 @@ export const CORE: ServedVersion = {
         verbs: ALL.filter((verb) => verb !== "deletecollection"),
       }),
       aDefinition({ resource: "machines", kind: "Machine", actions: [bindingAction] }),
-      aDefinition({ resource: "nodes", kind: "Node", namespaced: false, subresources: ["status"] }),
+      aDefinition({ resource: "nodes", kind: "Node", namespaced: false, subresources: ["status"], views: ["proxy-config"] }),
       aDefinition({ resource: "statics", kind: "Static", verbs: ["get", "list"] }),
     ].map((definition) => [definition.resource, definition]),
   ),

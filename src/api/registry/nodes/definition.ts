@@ -37,6 +37,7 @@ export const nodesDefinition = defineResource<Node>({
   shortNames: ["no"],
   namespaced: false,
   subresources: ["status"],
+  views: ["proxy-config"],
   schema: NodeSchema,
   columns: [
     NAME_COLUMN,

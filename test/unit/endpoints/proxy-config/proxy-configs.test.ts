@@ -261,3 +261,12 @@ it("hundreds of nodes come and go behind one Service: the names that are gone ar
   world.put(holding(1));
   expect(textsOf(world.configs.page(N1, etag))).toEqual(["web | 10.1.0.1:8080"]);
 });
+
+it("a Service that changed thousands of times: is told once, and what changed before it is not forgotten", () => {
+  const world = new World();
+  world.put(aService("web"), web(on("n1", "10.1.0.1")));
+  const etag = world.configs.page(N1)?.etag;
+  world.put(aService("api"));
+  for (let i = 0; i < 3_000; i++) world.put(web(on("n1", `10.1.0.${(i % 2) + 2}`)));
+  expect(textsOf(world.configs.page(N1, etag))).toEqual(["api", "web 10.1.0.3:8080"]);
+});

@@ -21,6 +21,8 @@ function summary({ ask, served = CORE, watch = false }: Row): string {
       return `review ${target.resource} ${target.namespace}`;
     case "action":
       return `${target.action.name} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
+    case "view":
+      return `${target.info.verb} ${target.view} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
     case "resource": {
       const { verb, definition, namespace, name, subresource } = target.info;
       return `${verb} ${definition.resource} ${namespace}/${name}/${subresource}`;
@@ -41,6 +43,14 @@ describe("requestTarget", () => {
     { ask: "GET namespaces/x/machines/a/binding", want: NO_METHOD },
     { ask: "POST namespaces/x/services/a/binding", want: NO_RESOURCE },
     { ask: "POST namespaces/x/machines/a%2Fb/binding", want: `400 Name parameter invalid: "a/b": may not contain '/'` },
+    { ask: "GET nodes/a/proxy-config", want: "get proxy-config of nodes /a" },
+    { ask: "HEAD nodes/a/proxy-config/", watch: true, want: "get proxy-config of nodes /a" },
+    { ask: "PUT nodes/a/proxy-config", want: NO_METHOD },
+    { ask: "GET watch/nodes/a/proxy-config", want: NO_METHOD },
+    { ask: "GET nodes/a%2Fb/proxy-config", want: `400 Name parameter invalid: "a/b": may not contain '/'` },
+    { ask: "GET nodes/a/proxy-config/x", want: NO_RESOURCE },
+    { ask: "GET namespaces/x/nodes/a/proxy-config", want: NO_RESOURCE },
+    { ask: "GET namespaces/x/services/a/proxy-config", want: NO_RESOURCE },
     { ask: "GET services", want: "list services //" },
     { ask: "HEAD services", want: "list services //" },
     { ask: "GET services/", want: "list services //" },

@@ -36,7 +36,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     },
     {
       path: "src/endpoints",
-      steps: [["sources"], ["slices", "endpoints", "client"], ["mirroring", "proxy-config", "proxy"], ["controller"]],
+      steps: [["sources"], ["slices", "endpoints", "client"], ["dns", "mirroring", "proxy-config", "proxy"], ["controller"]],
     },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],

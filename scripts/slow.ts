@@ -3,15 +3,15 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
-import { ensureChromium } from "./testing/ensure-chromium";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
+import { ensureChromium, ensureDnsmasq } from "./testing/ensure-debian-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing/steps";
 
 const COMMAND = "node scripts/run.mjs scripts/slow.ts";
 const usage = `Usage: ${COMMAND} COUNTS
 
-Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, deployability, thousands of simulated histories, two minutes of random
+Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, dnsmasq, deployability, thousands of simulated histories, two minutes of random
 requests, wrangler dev, repeated kill -9, crons by the clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
 
   --help              this text
@@ -31,6 +31,7 @@ await runProgram({
   main: async (countsOfNpmTest) => {
     const kubectl = ensureKubectl();
     const chromium = ensureChromium();
+    const dnsmasq = ensureDnsmasq();
     const clients = ensureClientPrograms();
     const seed = seedOfCommit();
     // Two lanes for two cores, as in `npm test`.
@@ -40,6 +41,7 @@ await runProgram({
           SERVICENET_SLOW: "1",
           ...clients.env,
           ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
+          ...(dnsmasq.command ? { DNSMASQ: dnsmasq.command } : {}),
           ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
         },
       }),
@@ -52,7 +54,15 @@ await runProgram({
         () => check(`random requests of seed ${seed}`, ["npm", "run", "--silent", "fuzz", "--", "--minutes", "2", "--seed", seed]),
       ]),
     ]);
-    const { failed, passed } = finish([npmTest(countsOfNpmTest), kubectl.counts, chromium.counts, clients.counts, ...rest, slow]);
+    const { failed, passed } = finish([
+      npmTest(countsOfNpmTest),
+      kubectl.counts,
+      chromium.counts,
+      dnsmasq.counts,
+      clients.counts,
+      ...rest,
+      slow,
+    ]);
     return failed === 0 && passed > 0 ? 0 : 1;
   },
 });

@@ -1,9 +1,9 @@
 /** The command line of `npm run proxy`. */
 import { parseAddress } from "../../src/core/net/address";
-import { parsePrefix, type Prefix, prefixErrorText } from "../../src/core/net/prefix";
+import type { Prefix } from "../../src/core/net/prefix";
 import type { ListenPlaces } from "../../src/endpoints/proxy/listen-place";
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { parseCommandLine, wholeNumber } from "../terminal/command-line";
+import { parseCommandLine, prefixOf, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 
 /** Where an HTTP server listens. */
@@ -77,7 +77,6 @@ export async function parseOptions(args: string[]): Promise<ProxyOptions | "help
   if (parsed === "help") return "help";
   const { values } = parsed;
   if (!values.node) throw new UserError("no --node NAME given (npm run proxy -- --help shows the options)");
-  const dial = values["dial-prefix"];
   return {
     target: await targetOf(values),
     node: values.node,
@@ -88,18 +87,12 @@ export async function parseOptions(args: string[]): Promise<ProxyOptions | "help
       },
       nodePorts: values["node-port-address"].map((text) => addressOf("--node-port-address", text)),
     },
-    dialPrefix: dial === undefined ? undefined : prefixOf("--dial-prefix", dial),
+    dialPrefix: prefixOf("--dial-prefix", values["dial-prefix"]),
     lowPortOffset: wholeNumber("--low-port-offset", values["low-port-offset"], 0, OFFSET_MAX),
     udpTimeoutMs: wholeNumber("--udp-timeout", values["udp-timeout"], 1, SECONDS_MAX) * 1_000,
     healthz: bindAddressOf("--healthz-bind-address", values["healthz-bind-address"]),
     metrics: bindAddressOf("--metrics-bind-address", values["metrics-bind-address"]),
   };
-}
-
-function prefixOf(option: string, text: string): Prefix {
-  const parsed = parsePrefix(text);
-  if (parsed.ok) return parsed.value;
-  throw new UserError(`${option} ${text}: ${prefixErrorText(parsed.error)}`);
 }
 
 function addressOf(option: string, text: string, shown = text): string {

@@ -1,5 +1,6 @@
 /** Command lines and exit codes of all programs. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { parsePrefix, type Prefix, prefixErrorText } from "../../src/core/net/prefix";
 import { UserError } from "./user-error";
 
 /** Exit code of a wrong call. */
@@ -60,6 +61,16 @@ export function wholeNumber(option: string, value: string, min = 0, max = Number
   if (number >= min && number <= max) return number;
   const limits = max === Number.MAX_SAFE_INTEGER ? `of ${String(min)} or more` : `from ${String(min)} to ${String(max)}`;
   throw new UserError(`${option} ${value}: must be a whole number ${limits}`);
+}
+
+/** The prefix that an option names; undefined when it is not given. Throws UserError. */
+export function prefixOf(option: string, text: string): Prefix;
+export function prefixOf(option: string, text: string | undefined): Prefix | undefined;
+export function prefixOf(option: string, text: string | undefined): Prefix | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parsePrefix(text);
+  if (parsed.ok) return parsed.value;
+  throw new UserError(`${option} ${text}: ${prefixErrorText(parsed.error)}`);
 }
 
 /** The value of `--output`. */

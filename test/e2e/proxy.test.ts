@@ -2,9 +2,6 @@
  * `npm run proxy` with real connections: two nodes of one server, each with a proxy. Pods are servers on loopback addresses, and their slices are
  * written by hand. Every proxy and every test has loopback addresses of its own, so runs beside each other do not meet.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { Listeners } from "../../scripts/proxy/listeners";
@@ -21,6 +18,7 @@ import {
   udpBackend,
   whoAnswers,
 } from "../support/clients/echo-backends";
+import { type RunningProgram, startProgram } from "../support/server/program";
 import { serverForTests } from "../support/server/server-for-tests";
 import { aSlice, anEndpoint, type SliceEndpoint } from "../support/values/endpoint-objects";
 import { parsePrometheus } from "../support/values/prometheus";
@@ -86,44 +84,21 @@ async function pod(name: string, protocol: "TCP" | "UDP" = "TCP"): Promise<Pod> 
 }
 
 /** The proxy of node-1 is the program, that of node-2 runs here. */
-let program: { healthz: string; metrics: string; output: () => string; stop: () => Promise<number | null> };
+let program: RunningProgram;
+const READY = /healthz (http:\S+), metrics (http:\S+),/;
+const healthzUrl = (): string => program.found[1] ?? "";
+const metricsUrl = (): string => program.found[2] ?? "";
 let second: RunningProxy;
 const told: string[] = [];
-
-async function startProgram(): Promise<typeof program> {
-  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/proxy.ts", ...argsOf("node-1", one)], {
-    cwd: join(import.meta.dirname, "..", ".."),
-  });
-  let output = "";
-  const ready = /healthz (http:\S+), metrics (http:\S+),/;
-  const closed = once(child, "close") as Promise<[number | null]>;
-  const [, healthz = "", metrics = ""] = await new Promise<string[]>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        output += text;
-        const match = ready.exec(output);
-        if (match) resolve([...match]);
-      });
-    }
-    void closed.then(() => reject(new Error(`the proxy has ended:\n${output}`)));
-  });
-  return {
-    healthz,
-    metrics,
-    output: () => output,
-    stop: async () => {
-      child.kill("SIGINT");
-      const [code] = await closed;
-      return code;
-    },
-  };
-}
 
 beforeAll(async () => {
   for (const name of ["node-1", "node-2"]) await send("POST", "/api/v1/nodes", { metadata: { name } });
   const options = await parseOptions(argsOf("node-2", two));
   if (options === "help") throw new Error("no help was asked for");
-  [program, second] = await Promise.all([startProgram(), startProxy(options, (line) => told.push(line))]);
+  [program, second] = await Promise.all([
+    startProgram("proxy", argsOf("node-1", one), READY),
+    startProxy(options, (line) => told.push(line)),
+  ]);
   await second.first;
 });
 afterAll(async () => {
@@ -317,14 +292,14 @@ async function freshAnswer(clusterIP: string): Promise<string> {
 }
 
 async function noLocal(policy: string): Promise<number | undefined> {
-  const families = parsePrometheus(await (await fetch(`${program.metrics}/metrics`)).text());
+  const families = parsePrometheus(await (await fetch(`${metricsUrl()}/metrics`)).text());
   const { samples = [] } = families.get("kubeproxy_sync_proxy_rules_no_local_endpoints_total") ?? {};
   return samples.find(({ labels }) => labels.ip_family === "IPv4" && labels.traffic_policy === policy)?.value;
 }
 
 describe("health and figures", () => {
   const health = async (path: string): Promise<unknown> => {
-    const answer = await fetch(program.healthz + path);
+    const answer = await fetch(healthzUrl() + path);
     const { nodeEligible, healthy } = (await answer.json()) as { nodeEligible?: boolean; healthy: boolean };
     return [answer.status, healthy, nodeEligible];
   };
@@ -338,18 +313,18 @@ describe("health and figures", () => {
     expect(await health("/livez")).toEqual([200, true, undefined]);
     await send("PATCH", "/api/v1/nodes/node-1", { spec: { taints: null } });
     await expect.poll(() => health("/healthz"), poll).toEqual([200, true, true]);
-    expect((await fetch(`${program.healthz}/other`)).status).toBe(404);
+    expect((await fetch(`${healthzUrl()}/other`)).status).toBe(404);
   });
 
   it("/metrics: kube-proxy's names, with what has happened so far", async () => {
-    const families = parsePrometheus(await (await fetch(`${program.metrics}/metrics`)).text());
+    const families = parsePrometheus(await (await fetch(`${metricsUrl()}/metrics`)).text());
     const values = (name: string) => families.get(`kubeproxy_${name}`)?.samples ?? [];
     expect(values("proxy_healthz_total").map(({ labels }) => labels.code)).toEqual(expect.arrayContaining(["200", "503"]));
     expect(values("sync_proxy_rules_service_changes_total")[0]?.value).toBeGreaterThan(0);
     expect(values("sync_proxy_rules_endpoint_changes_total")[0]?.value).toBeGreaterThan(0);
     expect(values("sync_proxy_rules_last_timestamp_seconds")).toHaveLength(2);
     expect([...families.keys()]).toContain("kubeproxy_network_programming_duration_seconds");
-    expect(await (await fetch(`${program.metrics}/proxyMode`)).text()).toBe("userspace");
+    expect(await (await fetch(`${metricsUrl()}/proxyMode`)).text()).toBe("userspace");
   });
 });
 
@@ -389,7 +364,7 @@ it("the server is killed and comes back: what is known stays served, and changes
   await becomes(() => whoAnswers(host, port), "before");
   await server.kill();
   for (let again = 0; again < 20; again++) expect(await whoAnswers(host, port)).toBe("before");
-  expect((await fetch(`${program.healthz}/healthz`)).status).toBe(200);
+  expect((await fetch(`${healthzUrl()}/healthz`)).status).toBe(200);
   await server.start();
   await putSlice("lasting", [anEndpoint(after.ip)]);
   await expect.poll(() => whoAnswers(host, port), { ...poll, timeout: BACK_MS_MAX }).toBe("after");

@@ -1,4 +1,5 @@
 /** Follows the Services and slices of a cluster on any API server, as kube-proxy does, and merges them (merged-services.ts). */
+import { applyStep, type Keeper } from "../../api/client/apply-step";
 import type { FetchLike } from "../../api/client/fetch-like";
 import { followCollection, type FollowCollectionOptions, type FollowStep } from "../../api/client/follow-collection";
 import type { EndpointSlice, KubeObject, Service } from "../../api/meta/kubernetes";
@@ -42,7 +43,7 @@ export function followServices(options: FollowServicesOptions): FollowedServices
   function follow<T extends KubeObject>(
     what: string,
     from: Pick<FollowCollectionOptions<T>, "path" | "labelSelector" | "fieldSelector">,
-    into: Sink<T>,
+    into: Keeper<T>,
     hear: ((step: FollowStep<T>) => void) | undefined,
   ): () => void {
     return followCollection<T>({
@@ -53,7 +54,7 @@ export function followServices(options: FollowServicesOptions): FollowedServices
       pageSize,
       onStep: (step) => {
         hear?.(step);
-        take(step, into);
+        applyStep(step, into);
         const isFirst = waitsFor.delete(what) && waitsFor.size === 0;
         if (isFirst || (waitsFor.size === 0 && view.isPending)) options.onPending();
       },
@@ -89,21 +90,4 @@ export function followServices(options: FollowServicesOptions): FollowedServices
       for (const stop of stops) stop();
     },
   };
-}
-
-interface Sink<T> {
-  replace(objects: readonly T[]): void;
-  put(object: T): void;
-  remove(object: T): void;
-}
-
-function take<T>(step: FollowStep<T>, into: Sink<T>): void {
-  if (step.kind === "list") {
-    into.replace(step.objects);
-    return;
-  }
-  for (const { type, object } of step.changes) {
-    if (type === "DELETED") into.remove(object);
-    else into.put(object);
-  }
 }

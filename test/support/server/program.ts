@@ -56,6 +56,46 @@ export async function runProgram(
   return { code, out, err };
 }
 
+export interface RunningProgram {
+  /** what `ready` found in its output */
+  found: readonly string[];
+  /** all that it has written */
+  output(): string;
+  /** Sends SIGINT; resolves to the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** `npm run <name> -- <args>` of a program that goes on until it is stopped; resolves when its output matches `ready`. */
+export async function startProgram(name: string, args: readonly string[], ready: RegExp): Promise<RunningProgram> {
+  return startCommand(process.execPath, ["scripts/run.mjs", `scripts/${name}.ts`, ...args], ready, root);
+}
+
+/** The same of any command. */
+export async function startCommand(command: string, args: readonly string[], ready: RegExp, cwd: string): Promise<RunningProgram> {
+  const child = spawn(command, args, { cwd, env: ownEnvironment() });
+  let output = "";
+  const closed = once(child, "close") as Promise<[number | null]>;
+  const found = await new Promise<string[]>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+        const match = ready.exec(output);
+        if (match) resolve([...match]);
+      });
+    }
+    closed.then(() => reject(new Error(`${command} ${args.join(" ")} has ended:\n${output}`)), reject);
+  });
+  return {
+    found,
+    output: () => output,
+    stop: async () => {
+      child.kill("SIGINT");
+      const [code] = await closed;
+      return code;
+    },
+  };
+}
+
 let runs = 0;
 
 /**

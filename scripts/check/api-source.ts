@@ -1,35 +1,40 @@
 /** A check reads a cluster from outside: the Kubernetes API of any server, and the owners of addresses of Servicenet. */
 import type { CheckSource } from "../../src/tools/check/check-cluster";
 import {
+  type CheckedKind,
   isWhole,
   type Listed,
   observedIPAddress,
   observedNode,
-  type ObservedNode,
   observedService,
   type ObservedServiceCIDR,
 } from "../../src/tools/check/observed";
 import type { NodePortsView } from "../../src/tools/check/node-port-rows";
+import type { SliceControllerView } from "../../src/tools/check/slices";
 import { advertisedIn } from "../../src/tools/check/surroundings";
+import type { ServiceEndpoint } from "../../src/tools/check/wanted-endpoints";
 import { type OwnerPage, type OwnersView, readOwners } from "../../src/tools/check/read-owners";
-import type { Endpoints, EndpointSlice, KubeObject } from "../../src/api/meta/kubernetes";
+import type { Endpoints, EndpointSlice, KubeObject, Pod } from "../../src/api/meta/kubernetes";
 import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { type Answer, type Api, collectionPath } from "../cluster/api";
 import { UserError } from "../terminal/user-error";
 
 const OWNERS_PATH = "/check/owners";
 const NODE_PORTS_PATH = "/check/nodeports";
+const SLICE_CONTROLLER_PATH = "/check/slices";
 const NODES_PATH = "/api/v1/nodes";
+const PODS_PATH = "/api/v1/pods";
+const SLICES_PATH = "/apis/discovery.k8s.io/v1/endpointslices";
 
 export function apiSource(api: Api): CheckSource {
   return {
     services: async () => {
-      const listed = await listedOf(api, "Service", observedService);
+      const listed = await listedOf(api, "Service", collectionPath("Service"), each(observedService));
       if (!listed) throw new UserError(`${api.url} serves no Services: it is no Kubernetes API server`);
       return listed;
     },
-    ipAddresses: () => listedOf(api, "IPAddress", observedIPAddress),
-    serviceCIDRs: () => listedOf(api, "ServiceCIDR", (object: ObservedServiceCIDR) => object),
+    ipAddresses: () => listedOf(api, "IPAddress", collectionPath("IPAddress"), each(observedIPAddress)),
+    serviceCIDRs: () => listedOf(api, "ServiceCIDR", collectionPath("ServiceCIDR"), (object: ObservedServiceCIDR) => [object]),
     ranges: async () => {
       const { code, object } = await api.get("/ranges");
       if (code !== 200) return undefined;
@@ -37,7 +42,7 @@ export function apiSource(api: Api): CheckSource {
       return [...IPv4.prefixes, ...IPv6.prefixes];
     },
     surroundings: async () => ({
-      nodes: await readableNodes(api),
+      nodes: (await readable(api, "Node", NODES_PATH, each(observedNode)))?.objects,
       advertised: advertisedIn(
         await objectAt<Endpoints>(api, "/api/v1/namespaces/default/endpoints/kubernetes"),
         await objectAt<EndpointSlice>(api, "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"),
@@ -55,20 +60,22 @@ export function apiSource(api: Api): CheckSource {
       const answer = await api.get(NODE_PORTS_PATH);
       return isHidden(answer) ? undefined : valueOf<NodePortsView>(NODE_PORTS_PATH, answer).rows;
     },
+    sliceController: async () => {
+      const answer = await api.get(SLICE_CONTROLLER_PATH);
+      return isHidden(answer) ? undefined : valueOf<SliceControllerView>(SLICE_CONTROLLER_PATH, answer);
+    },
+    pods: (kept: (pod: Pod) => ServiceEndpoint[]) => readable(api, "Pod", PODS_PATH, kept),
+    endpointSlices: (kept: (slice: EndpointSlice) => ServiceEndpoint[]) => readable(api, "EndpointSlice", SLICES_PATH, kept),
   };
 }
 
-/** The Nodes that can be read; none where the server has no Nodes, or shows them to nobody. */
-async function readableNodes(api: Api): Promise<ObservedNode[]> {
-  const { code } = await api.get(`${NODES_PATH}?limit=1`);
-  if (code === 403 || code === 404) return [];
-  const kept = (node: ObservedNode): ObservedNode[] => (isWhole("Node", node) ? [observedNode(node)] : []);
-  const list = await api.listWhole(
-    NODES_PATH,
-    (object) => kept(object as ObservedNode),
-    () => [],
-  );
-  return list?.items.flat() ?? [];
+function each<T>(observed: (object: T) => T): (object: T) => T[] {
+  return (object) => [observed(object)];
+}
+
+/** undefined: not served, or hidden from this client */
+async function readable<T, U>(api: Api, kind: CheckedKind, path: string, kept: (object: T) => U[]): Promise<Listed<U> | undefined> {
+  return isHidden(await api.get(`${path}?limit=1`)) ? undefined : listedOf(api, kind, path, kept);
 }
 
 /** undefined: absent, or hidden from this client */
@@ -78,20 +85,16 @@ async function objectAt<T>(api: Api, path: string): Promise<T | undefined> {
 }
 
 /** undefined: not served */
-async function listedOf<T>(
-  api: Api,
-  kind: "Service" | "IPAddress" | "ServiceCIDR",
-  observed: (object: T) => T,
-): Promise<Listed<T> | undefined> {
+async function listedOf<T, U>(api: Api, kind: CheckedKind, path: string, kept: (object: T) => U[]): Promise<Listed<U> | undefined> {
   const unreadable = (place: string): { unreadable: string } => ({ unreadable: `${kind} ${place}` });
-  const list = await api.listWhole<{ object: T } | { unreadable: string }>(
-    collectionPath(kind),
-    (object) => (isWhole(kind, object) ? { object: observed(object as T) } : unreadable(nameOf(object))),
+  const list = await api.listWhole<{ objects: U[] } | { unreadable: string }>(
+    path,
+    (object) => (isWhole(kind, object) ? { objects: kept(object as T) } : unreadable(nameOf(object))),
     ({ key, before }) => unreadable(key || `behind ${before}`),
   );
   return (
     list && {
-      objects: list.items.flatMap((item) => ("object" in item ? item.object : [])),
+      objects: list.items.flatMap((item) => ("objects" in item ? item.objects : [])),
       unreadable: list.items.flatMap((item) => ("unreadable" in item ? item.unreadable : [])),
     }
   );

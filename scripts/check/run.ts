@@ -41,6 +41,10 @@ export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutco
       surroundings: counted(source.surroundings),
       owners: counted(source.owners),
       nodePortRows: counted(source.nodePortRows),
+      // read behind the others, and only when some Service has a selector
+      sliceController: source.sliceController,
+      pods: source.pods,
+      endpointSlices: source.endpointSlices,
     },
     clockOf(api),
     (standing) => progress.wait(`looking again at ${standing} findings`),

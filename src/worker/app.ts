@@ -19,7 +19,7 @@ import { pageNotFound, statusResponse } from "./http/respond";
 import { removedData } from "./routing/removed-data";
 import { unservedTarget } from "./routing/request-info";
 import { servedApis, servedVersion } from "./routing/served";
-import { checkResponse, nodePortsResponse, ownerResponse, ownersResponse } from "./system/check";
+import { checkResponse, nodePortsResponse, ownerResponse, ownersResponse, sliceControllerResponse } from "./system/check";
 import { clusterResponse } from "./system/clusters";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
 import { EMPTY_LISTS, emptyListResponse } from "./system/empty-lists";
@@ -204,6 +204,7 @@ app.all("/clusters/:name", (c) =>
 app.all("/check", (c) => ofCluster(c, (id) => checkResponse(c.env, id, c.req.raw, (work) => c.executionCtx.waitUntil(work))));
 app.all("/check/owners", (c) => ofCluster(c, (id) => ownersResponse(c.env, id, c.req.raw)));
 app.all("/check/nodeports", (c) => ofCluster(c, (id) => nodePortsResponse(c.env, id, c.req.raw)));
+app.all("/check/slices", (c) => ofCluster(c, (id) => sliceControllerResponse(c.env, id, c.req.raw)));
 app.all("/check/owners/:uid", (c) => ofCluster(c, (id) => ownerResponse(c.env, id, c.req.raw, lastSegment(c.req.path))));
 for (const path of bothForms("/ranges"))
   app.all(

@@ -84,6 +84,22 @@ describe("a healthy cluster", () => {
     expect(raw.notices.map(({ message }) => message)).toEqual(notices);
   });
 
+  it("a Service with a selector where endpointslice-controller is off: a notice, exit code 0", async () => {
+    const cluster = "/clusters/unkept";
+    const headers = { "Content-Type": "application/json" };
+    const controllers = JSON.stringify({ controllers: ["*", "-endpointslice-controller"] });
+    expect((await fetch(server.url + cluster, { method: "PUT", headers, body: controllers })).status).toBe(201);
+    await post(`${cluster}/api/v1/namespaces/default/services`, {
+      metadata: { name: "web" },
+      spec: { selector: { app: "web" }, ports: [{ port: 80 }] },
+    });
+    const { code, outcome } = await report(["--server", server.url, "--cluster", "unkept"]);
+    const notices = ["EndpointSlices were not compared with Pods: endpointslice-controller is switched off in this cluster"];
+    expect([code, outcome.wrong, outcome.notices.map(({ message }) => message)]).toEqual([0, [], notices]);
+    const raw = await getJson<CheckOutcome>(`${server.url}${cluster}/check`);
+    expect(raw.notices.map(({ message }) => message)).toEqual(notices);
+  });
+
   it("cluster named by its kubeconfig: reached", async () => {
     expect(await report(["--kubeconfig", server.kubeconfig, "--repair"])).toMatchObject({
       code: 0,
@@ -129,6 +145,43 @@ describe("any other API server", () => {
     const { code, out } = await against(whole());
     expect([code, out.split("\n").slice(1)]).toEqual([0, ["", "Nothing is wrong.", ""]]);
     expect(out).toContain(": 2 Services, 2 IPAddresses, 1 ServiceCIDRs\n");
+  });
+
+  it("upstream's EndpointSlices: compared with its Pods", async () => {
+    const metadata = { namespace: "default", uid: "1", labels: { app: "web" } };
+    const labels = {
+      "kubernetes.io/service-name": "web",
+      "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+    };
+    const conditions = { ready: true, serving: true, terminating: false };
+    const targetRef = { kind: "Pod", namespace: "default", name: "p", uid: "1" };
+    const endpoint = { addresses: ["10.244.0.1"], conditions, targetRef, nodeName: "n" };
+    const web = {
+      ...service("web", "10.96.0.2"),
+      spec: { ...service("web", "10.96.0.2").spec, selector: { app: "web" }, ports: [{ port: 80 }] },
+    };
+    const lists = {
+      ...whole(),
+      "/api/v1/services": [service("kubernetes", "10.96.0.1"), web],
+      "/api/v1/nodes": [{ metadata: { name: "n" } }],
+      "/api/v1/pods": [
+        {
+          metadata: { ...metadata, name: "p" },
+          spec: { nodeName: "n", containers: [] },
+          status: { podIPs: [{ ip: "10.244.0.1" }], conditions: [{ type: "Ready", status: "True" }] },
+        },
+      ],
+      "/apis/discovery.k8s.io/v1/endpointslices": [
+        {
+          metadata: { ...metadata, name: "web-1", labels },
+          addressType: "IPv4",
+          ports: [{ name: "", protocol: "TCP", port: 80 }],
+          endpoints: [endpoint],
+        },
+      ],
+    };
+    const { code, out } = await against(lists);
+    expect([code, out.split("\n").slice(1)]).toEqual([0, ["", "Nothing is wrong.", ""]]);
   });
 
   it("Service without its IPAddress: named, exit code 1", async () => {

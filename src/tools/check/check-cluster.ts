@@ -22,11 +22,12 @@ import type { NodePortRow } from "../../addresses/rpc/node-ports";
 import { wrongNodePortRows } from "./node-port-rows";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
+import { lookAtSlices, type SliceSource } from "./slices";
 import { type NamedRanges, overlaps, type Surroundings } from "./surroundings";
 import type { Finding, Suspicion } from "./suspicion";
 
 /** Where a cluster is read. A part that cannot be read throws, and the whole check fails. */
-export interface CheckSource {
+export interface CheckSource extends SliceSource {
   services(): Promise<Listed<ObservedService>>;
   /** undefined: not served */
   ipAddresses(): Promise<Listed<ObservedIPAddress> | undefined>;
@@ -156,9 +157,10 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
     if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses, unreadable }, owners, givingOut));
   }
   if (nodePortRows) suspicions.push(...wrongNodePortRows({ services, unreadable }, nodePortRows));
+  const slices = await lookAtSlices(source, services, surroundings.nodes);
   return {
-    suspicions,
-    unchecked,
+    suspicions: [...suspicions, ...slices.suspicions],
+    unchecked: [...unchecked, ...slices.unchecked],
     silent: new Map(owners?.silent.map(({ uid, reason }) => [uid, `the owner ${uid} could not be read: ${reason}`])),
     checked: {
       services: services.length,

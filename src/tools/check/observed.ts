@@ -1,6 +1,11 @@
 /** The part of a cluster that a check reads: the members of each object that it judges. */
+import { LABEL_ZONE } from "../../api/meta/endpoint-keys";
+import type { Service, ServiceCIDR } from "../../api/meta/kubernetes";
 import type { HoldingService } from "../../api/registry/services/held-by-service";
-import type { ServiceCIDR } from "../../api/meta/kubernetes";
+import { portsOf, specOf } from "../../api/registry/services/predicates";
+import type { Family } from "../../core/net/family";
+import { serviceFamilies } from "../../endpoints/sources/service-families";
+import { hasPods } from "../../endpoints/sources/service-pods";
 
 interface ObservedMeta {
   name?: string;
@@ -14,6 +19,16 @@ interface ObservedMeta {
 
 export interface ObservedService extends HoldingService {
   metadata?: ObservedMeta;
+  /** set by observedService for a Service with a selector */
+  selection?: Selection;
+}
+
+/** What a Service asks of the Pods that it selects. */
+export interface Selection {
+  selector: Readonly<Record<string, string>>;
+  families: readonly Family[];
+  publishNotReady: boolean;
+  ports: readonly { name: string; protocol: string; targetPort: number | string }[];
 }
 
 export interface ObservedIPAddress {
@@ -27,6 +42,8 @@ export interface ObservedNode {
   metadata?: ObservedMeta;
   spec?: { podCIDR?: string; podCIDRs?: string[] };
   status?: { addresses?: { type: string; address: string }[] };
+  /** set by observedNode; absent = it says none */
+  zone?: string;
 }
 
 /** The objects of one kind. */
@@ -70,7 +87,9 @@ export interface ObservedOwners {
 }
 
 /** The parts of an object that judgements need, so that a hundred thousand of them fit into memory. */
-export function observedService({ metadata, spec }: ObservedService): ObservedService {
+export function observedService(service: ObservedService): ObservedService {
+  const { metadata, spec } = service;
+  const selection = selectionOf(service as Service);
   const { type, clusterIP, clusterIPs, ports, healthCheckNodePort } = spec ?? {};
   const named = ports?.flatMap(({ protocol, nodePort }) => (nodePort ? [{ ...(protocol ? { protocol } : {}), nodePort }] : []));
   return {
@@ -81,6 +100,19 @@ export function observedService({ metadata, spec }: ObservedService): ObservedSe
       ...(named?.length ? { ports: named } : {}),
       ...(healthCheckNodePort ? { healthCheckNodePort } : {}),
     },
+    ...(selection ? { selection } : {}),
+  };
+}
+
+/** undefined = no controller makes endpoints of the Service. */
+export function selectionOf(service: Service): Selection | undefined {
+  if (!hasPods(service)) return undefined;
+  const { selector = {}, publishNotReadyAddresses } = specOf(service);
+  return {
+    selector,
+    families: serviceFamilies(service),
+    publishNotReady: publishNotReadyAddresses === true,
+    ports: portsOf(specOf(service)).map(({ name = "", protocol = "TCP", port, targetPort = port }) => ({ name, protocol, targetPort })),
   };
 }
 
@@ -98,8 +130,10 @@ export function observedIPAddress({ metadata, spec }: ObservedIPAddress): Observ
 
 export function observedNode({ metadata, spec, status }: ObservedNode): ObservedNode {
   const { podCIDR, podCIDRs } = spec ?? {};
+  const zone = metadata?.labels?.[LABEL_ZONE];
   return {
     metadata: observedMeta(metadata),
+    ...(zone ? { zone } : {}),
     spec: { ...(podCIDR === undefined ? {} : { podCIDR }), ...(podCIDRs ? { podCIDRs } : {}) },
     status: { addresses: (status?.addresses ?? []).map(({ type, address }) => ({ type, address })) },
   };
@@ -109,20 +143,33 @@ function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}
   return { name, namespace, uid };
 }
 
+export type CheckedKind = "Service" | "IPAddress" | "ServiceCIDR" | "Node" | "Pod" | "EndpointSlice";
+
 /** Whether a stored value has the judged members of its kind in the right types; their contents may be wrong. */
-export function isWhole(kind: "Service" | "IPAddress" | "ServiceCIDR" | "Node", value: unknown): boolean {
+export function isWhole(kind: CheckedKind, value: unknown): boolean {
   if (!isRecord(value) || !isRecord(value["metadata"]) || typeof value["metadata"]["name"] !== "string") return false;
   const { spec = {}, status = {} } = value;
   if (!isRecord(spec) || !isRecord(status)) return false;
   switch (kind) {
     case "Service":
-      return isListOf(spec["clusterIPs"], isText) && isListOf(spec["ports"], isRecord);
+      return [
+        isListOf(spec["clusterIPs"], isText) && isListOf(spec["ports"], isRecord),
+        isListOf(spec["ipFamilies"], isText) && isRecord(spec["selector"] ?? {}),
+      ].every(Boolean);
     case "IPAddress":
       return isRecord(spec["parentRef"] ?? {}) && isRecord(value["metadata"]["labels"] ?? {});
     case "ServiceCIDR":
       return isListOf(spec["cidrs"], isText) && isListOf(status["conditions"], isRecord);
     case "Node":
-      return isListOf(spec["podCIDRs"], isText) && isListOf(status["addresses"], isAddress);
+      return isListOf(spec["podCIDRs"], isText) && isListOf(status["addresses"], isAddress) && isRecord(value["metadata"]["labels"] ?? {});
+    case "Pod":
+      return [
+        isRecord(value["metadata"]["labels"] ?? {}) && isListOf(status["conditions"], isRecord),
+        isListOf(status["podIPs"], isPodIP),
+        isListOf(spec["containers"], isContainer) && isListOf(spec["initContainers"], isContainer),
+      ].every(Boolean);
+    case "EndpointSlice":
+      return isRecord(value["metadata"]["labels"] ?? {}) && isListOf(value["endpoints"], isEndpoint) && isListOf(value["ports"], isRecord);
   }
 }
 
@@ -136,6 +183,19 @@ function isText(value: unknown): boolean {
 
 function isAddress(value: unknown): boolean {
   return isRecord(value) && isText(value["type"]) && isText(value["address"]);
+}
+
+function isPodIP(value: unknown): boolean {
+  return isRecord(value) && isText(value["ip"]);
+}
+
+function isContainer(value: unknown): boolean {
+  return isRecord(value) && isListOf(value["ports"], isRecord);
+}
+
+function isEndpoint(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value["conditions"] ?? {}) || !isRecord(value["targetRef"] ?? {})) return false;
+  return Array.isArray(value["addresses"]) && value["addresses"].every(isText);
 }
 
 /** An absent list counts as a list. */

@@ -13,7 +13,8 @@ import type { ObservedNode } from "./observed";
 import type { Suspicion } from "./suspicion";
 
 export interface Surroundings {
-  nodes: readonly ObservedNode[];
+  /** undefined: not served, or hidden */
+  nodes: readonly ObservedNode[] | undefined;
   /** texts of the addresses at which the API servers are reached */
   advertised: readonly string[];
 }
@@ -26,7 +27,7 @@ export interface NamedRanges {
 }
 
 /** A notice for each range and each podCIDR, address of a Node or advertised address that overlap. Texts that are neither are ignored. */
-export function overlaps(ranges: readonly NamedRanges[], { nodes, advertised }: Surroundings): Suspicion[] {
+export function overlaps(ranges: readonly NamedRanges[], { nodes = [], advertised }: Surroundings): Suspicion[] {
   const index = new PrefixIndex(
     ranges.flatMap(({ labelled, cidrs }) =>
       cidrs.flatMap((cidr) => prefixesIn([cidr]).map((prefix) => ({ prefix, value: { labelled, cidr } }))),

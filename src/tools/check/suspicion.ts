@@ -13,6 +13,8 @@ export type Rule =
   | "claim"
   /** every stored object can be read */
   | "object"
+  /** the EndpointSlices of a Service show the endpoints that its Pods are */
+  | "slice"
   /** the objects that every cluster has exist */
   | "default"
   /** nothing is broken, but an operator may want to know */

@@ -40,6 +40,8 @@ export const PEER_RETRY_BASE_MS = 100;
 export const CHECK_CALLS_MAX = 9_000;
 /** Objects of one kind that a check in the Worker looks at: some 40 MB of its 128 MB. */
 export const CHECK_OBJECTS_MAX = 100_000;
+/** Endpoints of Services that a check in the Worker looks at, once in Pods and once in slices: a text of some 100 characters for each. */
+export const CHECK_ENDPOINTS_MAX = 100_000;
 /** Rows of all owners that a check in the Worker looks at: as many as IPAddresses, since each row belongs to one. */
 export const CHECK_ROWS_MAX = 100_000;
 /** Checks at once in one isolate: the memory of one leaves no room for another. */

@@ -1,8 +1,10 @@
 /** A cluster as a check inside the Worker reads it: from its stores and owners, so that gates of the API make no difference. */
 import type { Env } from "../../../durable-objects/env";
+import { CONTROLLERS } from "../../../durable-objects/controllers";
 import { coordinator, ipAddressesStore, owner, servicesStore, storeStub } from "../../../durable-objects/peers";
 import type { CheckSource } from "../../tools/check/check-cluster";
 import {
+  type CheckedKind,
   isWhole,
   type Listed,
   observedIPAddress,
@@ -15,14 +17,18 @@ import {
 } from "../../tools/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
 import type { NodePortRow } from "../../addresses/rpc/node-ports";
+import type { SliceControllerView } from "../../tools/check/slices";
 import { advertisedIn, type Surroundings } from "../../tools/check/surroundings";
+import type { ServiceEndpoint } from "../../tools/check/wanted-endpoints";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
-import type { Endpoints, EndpointSlice } from "../../api/meta/kubernetes";
+import type { Endpoints, EndpointSlice, Pod } from "../../api/meta/kubernetes";
 import { badRequest, type Status } from "../../api/meta/status";
 import { type FedPage, type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
 import type { StoreRpc } from "../../api/rpc/store";
+import { clusterName } from "../../tenancy/cluster-id";
 import { configOf } from "../routing/config-guard";
-import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX, CHECK_ROWS_MAX } from "../http/limits";
+import { lookAt } from "../routing/known-clusters";
+import { CHECK_CALLS_MAX, CHECK_ENDPOINTS_MAX, CHECK_OBJECTS_MAX, CHECK_ROWS_MAX } from "../http/limits";
 import { call } from "../routing/call";
 
 /** Objects of one page: its turn in the store stays short. */
@@ -100,6 +106,25 @@ export class RpcSource implements CheckSource {
     return this.#call("services.nodePortRows", () => servicesStore(this.env, this.cluster).nodePortRows());
   }
 
+  /** The list of the cluster counts, or that of the variable. */
+  async sliceController(): Promise<SliceControllerView> {
+    const state = await lookAt(this.env, clusterName(this.cluster));
+    if (!state.ok) throw new CheckRefused(state.error);
+    const config = configOf(this.env);
+    if (!config.ok) throw new CheckRefused(config.error);
+    const own = state.value.phase === "active" ? state.value.controllers : null;
+    const running = CONTROLLERS.running(own ?? config.value.controllers).includes("endpointslice-controller");
+    return { running, batchMs: config.value.endpointsBatchMs };
+  }
+
+  pods(kept: (pod: Pod) => ServiceEndpoint[]): Promise<Listed<ServiceEndpoint>> {
+    return this.#each("Pod", () => this.#store("", "pods"), kept);
+  }
+
+  endpointSlices(kept: (slice: EndpointSlice) => ServiceEndpoint[]): Promise<Listed<ServiceEndpoint>> {
+    return this.#each("EndpointSlice", () => this.#store("discovery.k8s.io", "endpointslices"), kept);
+  }
+
   async view(): Promise<OwnersView> {
     const { epoch, claims } = await this.#call("coordinator.topology", () => coordinator(this.env, this.cluster).topology());
     return { epoch, claims };
@@ -130,20 +155,22 @@ export class RpcSource implements CheckSource {
     return config.ok ? config.value.onlyRanges && [...config.value.onlyRanges] : undefined;
   }
 
-  async #all<T>(
-    kind: "Service" | "IPAddress" | "ServiceCIDR" | "Node",
-    store: () => Pick<ObjectFeed, "objectsAfter">,
-    observed: (object: T) => T,
-  ): Promise<Listed<T>> {
-    const listed: Listed<T> = { objects: [], unreadable: [] };
-    const read = (after: string): Promise<FedPage> => this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
-    for await (const { objects, keys } of pagesOf(read)) {
+  #all<T>(kind: CheckedKind, store: () => Pick<ObjectFeed, "objectsAfter">, observed: (object: T) => T): Promise<Listed<T>> {
+    return this.#each<T, T>(kind, store, (object) => [observed(object)]);
+  }
+
+  async #each<T, U>(kind: CheckedKind, store: () => Pick<ObjectFeed, "objectsAfter">, kept: (object: T) => U[]): Promise<Listed<U>> {
+    const listed: Listed<U> = { objects: [], unreadable: [] };
+    let read = 0;
+    const page = (after: string): Promise<FedPage> => this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
+    for await (const { objects, keys } of pagesOf(page)) {
       for (const [i, text] of objects.entries()) {
         const value = parsed(text);
-        if (isWhole(kind, value)) listed.objects.push(observed(value as T));
+        if (isWhole(kind, value)) listed.objects.push(...kept(value as T));
         else listed.unreadable.push(`${kind} ${keys?.[i] ?? "of an unknown name"}`);
       }
-      if (listed.objects.length > CHECK_OBJECTS_MAX) throw this.#tooLarge();
+      read += objects.length;
+      if (read > CHECK_OBJECTS_MAX || listed.objects.length > CHECK_ENDPOINTS_MAX) throw this.#tooLarge();
     }
     return listed;
   }

@@ -6,6 +6,7 @@
  *   GET  /check/owners          who writes the addresses of which prefixes
  *   GET  /check/owners/{uid}    a page of what one of them has written (behind the position `?after=`), and whether its bitmap agrees
  *   GET  /check/nodeports       which Service has which node port, as its allocator has written it
+ *   GET  /check/slices          whether the cluster's own controller keeps EndpointSlices
  *
  * Only POST changes anything.
  */
@@ -62,6 +63,11 @@ export function ownerResponse(env: Env, cluster: string, request: Request, uid: 
 /** GET /check/nodeports */
 export function nodePortsResponse(env: Env, cluster: string, request: Request): Promise<Response> {
   return answered(request, async (): Promise<NodePortsView> => ({ rows: await new RpcSource(env, cluster).nodePortRows() }));
+}
+
+/** GET /check/slices */
+export function sliceControllerResponse(env: Env, cluster: string, request: Request): Promise<Response> {
+  return answered(request, () => new RpcSource(env, cluster).sliceController());
 }
 
 /** `read` resolves to undefined for a missing owner. It rejects with CheckRefused for one that cannot be read. */

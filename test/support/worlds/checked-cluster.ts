@@ -1,7 +1,9 @@
 /** A small healthy cluster as a check sees it, to be damaged by tests. */
 import type { CheckSource } from "../../../src/tools/check/check-cluster";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
+import type { EndpointSlice, Pod } from "../../../src/api/meta/kubernetes";
 import type { NodePortRow } from "../../../src/addresses/rpc/node-ports";
+import type { SliceControllerView } from "../../../src/tools/check/slices";
 import type { Surroundings } from "../../../src/tools/check/surroundings";
 
 export interface CheckedCluster {
@@ -12,6 +14,9 @@ export interface CheckedCluster {
   surroundings: Surroundings;
   owners: ObservedOwners | undefined;
   nodePortRows: NodePortRow[] | undefined;
+  sliceController: SliceControllerView | undefined;
+  pods: Pod[] | undefined;
+  endpointSlices: EndpointSlice[] | undefined;
   /** labels of stored objects of any kind that cannot be read */
   unreadable: string[];
 }
@@ -77,6 +82,9 @@ export function healthy(): CheckedCluster {
       silent: [],
     },
     nodePortRows: [{ protocol: "TCP", port: 30080, key: "default/web" }],
+    sliceController: { running: true, batchMs: 0 },
+    pods: [],
+    endpointSlices: [],
   };
 }
 
@@ -92,5 +100,8 @@ export function sourceOf(cluster: () => CheckedCluster): CheckSource {
     surroundings: () => Promise.resolve(cluster().surroundings),
     owners: () => Promise.resolve(cluster().owners),
     nodePortRows: () => Promise.resolve(cluster().nodePortRows),
+    sliceController: () => Promise.resolve(cluster().sliceController),
+    pods: (kept) => listed("Pod", cluster().pods?.flatMap(kept)),
+    endpointSlices: (kept) => listed("EndpointSlice", cluster().endpointSlices?.flatMap(kept)),
   };
 }

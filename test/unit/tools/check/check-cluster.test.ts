@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../../../src/core/base/ports";
 import { checkCluster, type CheckReport } from "../../../../src/tools/check/check-cluster";
 import type { ObservedIPAddress, ObservedServiceCIDR } from "../../../../src/tools/check/observed";
 import {
@@ -12,22 +11,7 @@ import {
   serviceCIDR,
   sourceOf,
 } from "../../../support/worlds/checked-cluster";
-
-/** Waits cost no time and move the clock. */
-function quickClock(): Clock & { waited: number } {
-  const clock = {
-    waited: 0,
-    now: () => MADE_AT + 3_600_000 + clock.waited,
-    sleep: (ms: number) => Promise.resolve(void (clock.waited += ms)),
-    after: (ms: number, work: () => void) => {
-      clock.waited += ms;
-      queueMicrotask(work);
-      return () => undefined;
-    },
-    nextTurn: () => Promise.resolve(),
-  };
-  return clock;
-}
+import { quickClock } from "../../../support/worlds/quick-clock";
 
 /** The check of a cluster that is damaged in one way and stays so. */
 async function checked(damage: (cluster: CheckedCluster) => void): Promise<CheckReport> {

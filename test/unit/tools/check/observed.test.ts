@@ -17,7 +17,18 @@ it("observed Service: the members that judgements need, and no others", () => {
   expect(observedService(whole)).toEqual({
     metadata: { name: "web", namespace: "shop", uid: "1" },
     spec: { type: "NodePort", clusterIPs: ["10.0.0.1", "fd00::1"], ports: [{ nodePort: 30001 }] },
+    selection: {
+      selector: { a: "b" },
+      families: ["IPv4"],
+      publishNotReady: false,
+      ports: [
+        { name: "", protocol: "TCP", targetPort: 80 },
+        { name: "", protocol: "TCP", targetPort: 81 },
+      ],
+    },
   });
+  const { selector: _, ...spec } = whole.spec;
+  expect(observedService({ ...whole, spec })).not.toHaveProperty("selection");
 });
 
 it("observed IPAddress: the members that judgements need", () => {
@@ -31,12 +42,13 @@ it("observed IPAddress: the members that judgements need", () => {
 it("observed Node: the members that judgements need", () => {
   const addresses = [{ type: "InternalIP", address: "192.0.2.1" }];
   const whole = {
-    metadata: { name: "a", uid: "1", annotations: { a: "b" } },
+    metadata: { name: "a", uid: "1", annotations: { a: "b" }, labels: { "topology.kubernetes.io/zone": "z1" } },
     spec: { podCIDR: "10.244.0.0/24", podCIDRs: ["10.244.0.0/24"], taints: [] },
     status: { addresses, images: [] },
   };
   expect(observedNode(whole)).toEqual({
     metadata: { name: "a", namespace: "", uid: "1" },
+    zone: "z1",
     spec: { podCIDR: "10.244.0.0/24", podCIDRs: ["10.244.0.0/24"] },
     status: { addresses },
   });
@@ -83,6 +95,26 @@ it.each<[string, string, unknown, boolean]>([
     true,
   ],
   ["an address without a type", "Node", { metadata: { name: "a" }, status: { addresses: [{ address: "192.0.2.1" }] } }, false],
+  ["a selector that is a list", "Service", { metadata: { name: "a" }, spec: { selector: [] } }, false],
+  ["families that are no texts", "Service", { metadata: { name: "a" }, spec: { ipFamilies: [4] } }, false],
+  [
+    "a Pod",
+    "Pod",
+    {
+      metadata: { name: "a", labels: {} },
+      spec: { containers: [{ ports: [{ containerPort: 80 }] }], initContainers: [{}] },
+      status: { podIPs: [{ ip: "10.0.0.1" }], conditions: [{ type: "Ready" }] },
+    },
+    true,
+  ],
+  ["labels that are a text", "Pod", { metadata: { name: "a", labels: "a" } }, false],
+  ["a Pod's address that is no text", "Pod", { metadata: { name: "a" }, status: { podIPs: [{ ip: 1 }] } }, false],
+  ["a container that is a text", "Pod", { metadata: { name: "a" }, spec: { containers: ["a"] } }, false],
+  ["ports of a container that are no objects", "Pod", { metadata: { name: "a" }, spec: { containers: [{ ports: [80] }] } }, false],
+  ["an EndpointSlice", "EndpointSlice", { metadata: { name: "a" }, endpoints: [{ addresses: ["10.0.0.1"] }], ports: [{}] }, true],
+  ["an EndpointSlice with nulls", "EndpointSlice", { metadata: { name: "a" }, endpoints: null, ports: null }, true],
+  ["an endpoint without addresses", "EndpointSlice", { metadata: { name: "a" }, endpoints: [{}] }, false],
+  ["conditions that are a text", "EndpointSlice", { metadata: { name: "a" }, endpoints: [{ addresses: [], conditions: "a" }] }, false],
   ["a podCIDR that is no text", "Node", { metadata: { name: "a" }, spec: { podCIDRs: [1] } }, false],
 ])("whole object, %s", (_, kind, value, want) => {
   expect(isWhole(kind as "Service", value)).toBe(want);

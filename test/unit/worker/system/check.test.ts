@@ -199,6 +199,7 @@ describe("GET /check", () => {
     ["DELETE", "/check"],
     ["POST", "/check/owners"],
     ["POST", "/check/nodeports"],
+    ["POST", "/check/slices"],
     ["PUT", `/check/owners/${UID}`],
   ])("%s %s: 405", async (method, path) => {
     expect((await world().send(path, method)).status).toBe(405);
@@ -246,6 +247,31 @@ describe("GET /check/nodeports", () => {
   it("the rows of node ports: listed", async () => {
     const rows = [{ protocol: "TCP", port: 30080, key: "default/web" }];
     expect(await (await world().send("/check/nodeports")).json()).toEqual({ rows });
+  });
+});
+
+describe("GET /check/slices", () => {
+  it.each<[string, object, boolean]>([
+    ["the variable switches it off", { CONTROLLERS: "*,-endpointslice-controller" }, false],
+    ["the variable names others", { CONTROLLERS: "namespace-controller,service-cidr-controller" }, false],
+  ])("%s: whether the controller runs, and how long changes of Pods wait", async (_, vars, running) => {
+    const { send: get } = world(undefined, { ...vars, ENDPOINTSLICE_UPDATES_BATCH_PERIOD: "500ms" });
+    expect(await (await get("/check/slices")).json()).toEqual({ running, batchMs: 500 });
+  });
+
+  it("a Service with a selector, and nobody keeps slices: a notice", async () => {
+    const selecting = { ...service("web", "10.96.0.20"), spec: { ...service("web", "10.96.0.20").spec, selector: { app: "web" } } };
+    const { send: get } = world(
+      (method, object) =>
+        method === "objectsAfter" && object.startsWith("SERVICES_STORE")
+          ? { objects: [service("kubernetes", "10.96.0.1"), selecting].map((one) => JSON.stringify(one)), cursor: {}, next: "" }
+          : undefined,
+      { CONTROLLERS: "*,-endpointslice-controller" },
+    );
+    const { notices } = (await (await get("/check")).json()) as CheckReport;
+    expect(notices.map(({ message }) => message)).toEqual([
+      "EndpointSlices were not compared with Pods: endpointslice-controller is switched off in this cluster",
+    ]);
   });
 });
 

@@ -1,11 +1,7 @@
 /** Pages for proxies over HTTP. */
-import { pageBody, pageSize } from "../src/endpoints/proxy-config/page-body";
+import { pageChunks, pageSize } from "../src/endpoints/proxy-config/page-body";
 import type { ProxyConfigPage } from "../src/endpoints/proxy-config/proxy-configs";
 import { COMPRESSIBLE_CHARS, COMPRESSIBLE_HEADER } from "../src/api/store/collection-header";
-import { FrameBuffer } from "../src/api/store/frame-buffer";
-
-/** A page of more bytes is sent in chunks of this size, so that no page is held whole beside the bytes that pages share. */
-const CHUNK_BYTES = 256 * 1024;
 
 /** The same URL and ETag stand for a whole page and for changes. So no cache may keep an answer. */
 function headersOf(etag: string): Record<string, string> {
@@ -22,18 +18,17 @@ export function proxyPageResponse(page: ProxyConfigPage): Response {
   return new Response(bodyOf(page), { headers: size > COMPRESSIBLE_CHARS ? { ...headers, [COMPRESSIBLE_HEADER]: "1" } : headers });
 }
 
+/** Nothing is made before the client takes it. */
 function bodyOf(page: ProxyConfigPage): ReadableStream<Uint8Array> {
-  const pieces = pageBody(page);
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const chunk = new FrameBuffer();
-      let next = pieces.next();
-      for (; !next.done; next = pieces.next()) {
-        chunk.add(next.value);
-        if (chunk.size >= CHUNK_BYTES) break;
-      }
-      controller.enqueue(chunk.take());
-      if (next.done) controller.close();
+  const chunks = pageChunks(page);
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const next = chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
     },
-  });
+    { highWaterMark: 0 },
+  );
 }

@@ -171,7 +171,7 @@ describe("page of a node for its data plane", () => {
     expect(await made("n3"), "another zone").toBe(1);
   });
 
-  it("bad requests: refused as reads of nodes are", async () => {
+  it("requests in other forms: refused or answered as reads of nodes are; discovery and OpenAPI do not have the page", async () => {
     const cluster = await Cluster.ready();
     expect(await cluster.poll("nobody")).toMatchObject({ code: 404, message: 'nodes "nobody" not found' });
     expect(await cluster.poll("n1", undefined, "?timeoutSeconds=soon")).toMatchObject({
@@ -182,6 +182,9 @@ describe("page of a node for its data plane", () => {
     expect((await cluster.fetch(path, { headers: { Accept: "application/vnd.kubernetes.protobuf" } })).status).toBe(406);
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) expect(await cluster.send(method, path, {})).toBe(405);
     expect(await cluster.send("GET", `${SERVICES}/web/proxy-config`)).toBe(404);
+    expect((await cluster.fetch(path, { method: "HEAD" })).status).toBe(200);
+    for (const document of ["/api/v1", "/openapi/v3/api/v1"])
+      expect(await (await cluster.fetch(document)).text()).not.toContain("proxy-config");
     expect((await cluster.fetch(path, { headers: { Accept: "application/yaml" } })).headers.get("Content-Type")).toBe("application/yaml");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Status } from "../../../../src/api/meta/status";
 import type { Result } from "../../../../src/core/base/result";
-import { pageBody } from "../../../../src/endpoints/proxy-config/page-body";
+import { pageChunks } from "../../../../src/endpoints/proxy-config/page-body";
 import type { ProxyConfigPage } from "../../../../src/endpoints/proxy-config/proxy-configs";
 import { IDLE_MS, ProxyView, SYNC_DELAY_MS } from "../../../../src/endpoints/proxy-config/proxy-view";
 import { aService, aSlice, anEndpoint, type EndpointState } from "../../../support/values/endpoint-objects";
@@ -96,7 +96,7 @@ function pageOf(answer: Answer): ProxyConfigPage {
 
 /** What a client reads. */
 function shown(page: ProxyConfigPage): { isFull: boolean; services: string[]; removed: string[] } {
-  const text = [...pageBody(page)].map((bytes) => new TextDecoder().decode(bytes)).join("");
+  const text = [...pageChunks(page)].map((bytes) => new TextDecoder().decode(bytes)).join("");
   const body = JSON.parse(text) as { isFull: boolean; services: Shown[]; removed: { name: string }[] };
   const services = body.services.map(({ name, ports: [port] }) => [name, ...(port?.cluster ?? [])].join(" "));
   return { isFull: body.isFull, services, removed: body.removed.map(({ name }) => name) };

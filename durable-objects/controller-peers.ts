@@ -1,5 +1,7 @@
 /** The objects of a cluster as its controllers call them. */
 import type { Namespace } from "../src/api/meta/kubernetes";
+import type { ObjectFeed } from "../src/api/rpc/object-feed";
+import type { StoreRpc } from "../src/api/rpc/store";
 import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
 import type { ControllerName, ControllerSetting } from "./controllers";
 import type { Env } from "./env";
@@ -13,6 +15,7 @@ import {
   owner,
   resourceQuotasStore,
   servicesStore,
+  storeStub,
 } from "./peers";
 
 /** `others`: the cluster's other controllers that are switched on. */
@@ -28,6 +31,7 @@ export function controllerPeers(env: Env, cluster: string, others: () => Control
       if (!response.ok) throw new Error(`the namespaces store answered ${response.status}`);
       return response.json<{ items?: Namespace[] }>();
     },
+    storeOf: (definition) => storeStub<StoreRpc & ObjectFeed>(env, cluster, definition),
     services: () => servicesStore(env, cluster),
     ipAddresses: () => ipAddressesStore(env, cluster),
     coordinator: () => coordinator(env, cluster),

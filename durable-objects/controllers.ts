@@ -7,16 +7,36 @@ import { ControllerTable } from "../src/controllers/controller-table";
 import { garbageCollectionController, type GarbageCollectionSetting } from "../src/controllers/garbage-collection-controller";
 import { resourceQuotasController, type ResourceQuotasSetting } from "../src/controllers/resource-quotas-controller";
 import { namespacesController, type NamespacesSetting } from "../src/controllers/namespaces-controller";
+import {
+  endpointsController,
+  type EndpointControllerSetting,
+  endpointSliceController,
+  mirroringController,
+} from "../src/endpoints/endpoint-controllers";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
 export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<RepairControllerRpc & Pick<Controller, "switched">>;
-export type ControllerName = "namespaces" | "garbage-collection" | "repair" | "resource-quotas";
+export type ControllerName =
+  | "namespaces"
+  | "garbage-collection"
+  | "repair"
+  | "resource-quotas"
+  | "endpointslice-controller"
+  | "endpoints-controller"
+  | "endpointslice-mirroring-controller";
 /** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
-export type ControllerSetting = NamespacesSetting & GarbageCollectionSetting & RepairSetting & ResourceQuotasSetting;
+export type ControllerSetting = NamespacesSetting &
+  GarbageCollectionSetting &
+  RepairSetting &
+  ResourceQuotasSetting &
+  EndpointControllerSetting;
 
 export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting, ControllerBrain>({
   namespaces: namespacesController,
   "garbage-collection": garbageCollectionController,
   repair: repairController,
   "resource-quotas": resourceQuotasController,
+  "endpointslice-controller": endpointSliceController,
+  "endpoints-controller": endpointsController,
+  "endpointslice-mirroring-controller": mirroringController,
 });

@@ -10,11 +10,11 @@ import type { Wipeable } from "../src/tenancy/rpc";
 import { collectionResponse } from "./collection-response";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
-import { allStores, controller } from "./peers";
+import { allStores } from "./peers";
 import { keptQuotaMarks } from "./quota-values";
 import { shellOf, STORE_METHODS } from "./shell";
 import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
-import { openStore, STORE_MIGRATIONS } from "./store-ports";
+import { followersOf, openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const RESOURCE_STORE_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: OBJECT_COUNTS_SCHEMA }];
 
@@ -25,16 +25,16 @@ export class ResourceStore
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);
     const { cluster, definition, switches } = setting;
-    const followers = CONTROLLERS.followersOf(qualifiedResource(definition));
     const peers: PlainStorePeers = {
       ...setting.peers,
-      followers: () => followers.filter((name) => switches.isOn(name)).map((name) => controller(env, cluster, name)),
+      followers: followersOf(env, setting),
       stores: () => allStores(env, cluster),
       endsNamespaces: () => switches.isOn("namespaces"),
     };
+    const isFollowed = CONTROLLERS.followersOf(qualifiedResource(definition)).length > 0;
     const quotaPushes = { marks: keptQuotaMarks(ctx.storage), stores: () => allStores(env, cluster) };
     const pushes = definition === resourceQuotasDefinition ? { quotaPushes } : {};
-    super(ctx, env, new PlainStore({ ...setting, ...pushes, peers, isFollowed: followers.length > 0 }));
+    super(ctx, env, new PlainStore({ ...setting, ...pushes, peers, isFollowed }));
   }
 
   override fetch(request: Request): Promise<Response> {

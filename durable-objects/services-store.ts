@@ -17,7 +17,7 @@ import { FREE_COUNTS_SCHEMA, sqlFreeCountStorage } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
 import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
-import { openStore, STORE_MIGRATIONS } from "./store-ports";
+import { followersOf, openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const SERVICES_MIGRATIONS = [
   ...STORE_MIGRATIONS,
@@ -57,7 +57,12 @@ function portsOf(ctx: DurableObjectState, env: Env): ServicesStorePorts {
     nodePorts: sqlNodePortStorage(storage),
     freeCounts: sqlFreeCountStorage(storage),
     allocationCounts: sqlAllocationCountStorage(storage),
-    peers: { ...ports.peers, coordinator: () => coordinator(env, cluster), ipAddresses: () => ipAddressesStore(env, cluster) },
+    peers: {
+      ...ports.peers,
+      followers: followersOf(env, setting),
+      coordinator: () => coordinator(env, cluster),
+      ipAddresses: () => ipAddressesStore(env, cluster),
+    },
     directory: {
       has: async (key) => (await env.DIRECTORY.get(key)) !== null,
       // That `has` did not find the key may be an old answer. So what stands beside it is written again.

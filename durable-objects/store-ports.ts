@@ -3,8 +3,11 @@ import type { Config } from "../src/core/config/config";
 import { definitionOf } from "../src/api/registry/all";
 import { usageRules } from "../src/api/registry/resource-quotas/usage";
 import type { ClusterStorePorts, StorePeers } from "../src/api/store/cluster-store";
+import { qualifiedResource } from "../src/api/meta/status";
+import type { Followers } from "../src/api/store/follower-pokes";
 import { parseStoreName, type StoreIdentity } from "../src/api/store/list-copy";
 import { noteBusy } from "./busy";
+import { CONTROLLERS } from "./controllers";
 import { configOf, type Env } from "./env";
 import { controller, namespacesStore } from "./peers";
 import { setAlarm, systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
@@ -24,6 +27,15 @@ export interface StoreSetting extends ClusterStorePorts {
   peers: StorePeers;
   switches: ObjectSwitches;
   setAlarm(atMs: number): void;
+}
+
+/** The controllers that follow the store's resource. */
+export function followersOf(env: Env, { cluster, definition, switches }: StoreSetting): Followers {
+  const names = CONTROLLERS.followersOf(qualifiedResource(definition));
+  return (createdOnly) =>
+    names
+      .filter((name) => switches.isOn(name) && (!createdOnly || CONTROLLERS.hearsCreations(name)))
+      .map((name) => controller(env, cluster, name));
 }
 
 /** Opens the tables and identifies the store. `identify` reads the object's name where it does not name the resource. */

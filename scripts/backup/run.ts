@@ -1,6 +1,7 @@
 /** Reads a whole cluster: each type at one moment. Types that share addresses are read again until they agree. */
 import { contradictions } from "../../src/tools/backup/addresses";
 import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
+import { isMadeByController } from "../../src/tools/backup/made-by-controller";
 import { inReadingOrder, IP_ADDRESSES, isBackedUp, LEASES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
 import { MARK } from "../../src/tools/backup/mark";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
@@ -59,6 +60,7 @@ async function readSection(api: Api, type: BackupType): Promise<BackupSection> {
   const list = await api.listWhole(typePath(type), (object) => {
     // The mark of an unfinished restore belongs to this cluster alone.
     if (typeName(type) === LEASES && object.metadata?.namespace === MARK.namespace && object.metadata.name === MARK.name) return [];
+    if (isMadeByController(type, object)) return [];
     return [printExact({ ...object, apiVersion, kind: type.kind })];
   });
   if (!list) throw new UserError(`${api.url} serves no ${typeName(type)} any more`);

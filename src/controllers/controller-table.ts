@@ -6,8 +6,10 @@ import { type ControllerList, isControllerEnabled, SERVICE_CIDR_CONTROLLER, type
 
 /** `Setting`: what the controller has of its object. `Brain`: the controller as its object calls it. */
 export interface ControllerEntry<Setting, Brain> {
-  /** qualified resources: every change of a stored object of them asks for a pass */
+  /** qualified resources whose changes ask for a pass */
   follows: readonly string[];
+  /** new objects ask for a pass, too; otherwise only changes of stored ones do */
+  hearsCreations?: true;
   /** kube-controller-manager's name of it, by which it is switched off; absent = kube-apiserver runs it, so it has no switch */
   upstream?: UpstreamController;
   make(setting: Setting): Brain;
@@ -20,9 +22,14 @@ export class ControllerTable<Name extends string, Setting, Brain> {
     this.names = Object.keys(entries) as Name[];
   }
 
-  /** The controllers that ask for every change of the resource. */
+  /** The controllers that ask for changes of the resource. */
   followersOf(qualifiedResource: string): Name[] {
     return this.names.filter((name) => this.entries[name].follows.includes(qualifiedResource));
+  }
+
+  /** Whether the controller asks for creations, too. */
+  hearsCreations(name: Name): boolean {
+    return this.entries[name].hearsCreations ?? false;
   }
 
   /** Whether a controller runs in a cluster with this list. */

@@ -3,11 +3,13 @@
  * want of some of them is here.
  */
 import type { CoreEvent } from "../api/meta/kubernetes";
-import type { ControllerRpc, EventsStoreRpc } from "../api/rpc/store";
+import type { EventsStoreRpc } from "../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, pokeQuotaController, type StorePeers } from "../api/store/cluster-store";
 import { matchingKeys } from "../api/store/matching-keys";
 import type { StoreExtension } from "../api/store/extension";
+import { type Followers, pokingFollowers } from "../api/store/follower-pokes";
 import { namespaceRange } from "../api/store/keys";
+import { observed } from "../api/store/observed";
 import { isExpired } from "./event-expiry";
 import { closingNamespaces } from "./namespaces/namespace-closing";
 import { type ContentStore, namespaceContent } from "./namespaces/namespace-content";
@@ -23,8 +25,7 @@ import { fencingNamespaces } from "./namespaces/namespace-fence";
 
 /** Whom a plain store calls. Each function answers for one call. */
 export interface PlainStorePeers extends StorePeers {
-  /** the controllers that want to hear of every change of the resource and are switched on */
-  followers(): readonly ControllerRpc[];
+  followers: Followers;
   /** every store of the cluster */
   stores(): readonly ContentStore[];
   /** whether the cluster's own controller empties and ends namespaces */
@@ -62,8 +63,12 @@ export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fe
   }
 }
 
-function followedBy({ isFollowed, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
-  return isFollowed ? poking(peers) : undefined;
+function followedBy({ clock, isFollowed, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
+  if (!isFollowed) return undefined;
+  return observed(
+    {},
+    pokingFollowers(clock, (createdOnly) => peers.followers(createdOnly)),
+  );
 }
 
 /** The store of ResourceQuotas is one of those that count: it tells itself without a call. */
@@ -87,22 +92,4 @@ function extensionOf(ports: PlainStorePorts): StoreExtension<undefined> | undefi
   const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(content(), namespace);
   const closing = closingNamespaces({ clock, close }, followed);
   return fencingNamespaces({ clock, recorder, mustBeEmpty: () => !peers.endsNamespaces(), fence }, closing);
-}
-
-/** Pokes the followers after every turn that changed a stored object; a lost poke is made up for by cron. */
-function poking({ followers }: PlainStorePeers): StoreExtension<undefined> {
-  let changed = false;
-  return {
-    committed(change) {
-      changed ||= change.before !== undefined;
-    },
-    turnCommitted() {
-      if (!changed) return;
-      changed = false;
-      for (const follower of followers()) void follower.poke().catch(() => undefined);
-    },
-    turnLost() {
-      changed = false;
-    },
-  };
 }

@@ -49,6 +49,10 @@ const DELETE_NAMESPACES: Task = {
   wakes: "namespaces",
   run: (env, cluster) => controller(env, cluster, "namespaces").poke(),
 };
+/** After a lost poke the controllers of endpoints read on here. */
+const MAKE_ENDPOINTS = (["endpointslice-controller", "endpoints-controller", "endpointslice-mirroring-controller"] as const).map(
+  (name): Task => ({ what: `${name}.poke`, wakes: name, run: (env, cluster) => controller(env, cluster, name).poke() }),
+);
 const REPAIR: Task = {
   what: "repair.poke",
   run: async (env, cluster) => {
@@ -98,7 +102,7 @@ const OF_NAMESPACES: readonly Task[] = [DELETE_NAMESPACES, MAINTAIN_QUOTAS, COUN
 
 /** The crons of wrangler.toml. */
 const JOBS: Readonly<Record<string, Job>> = {
-  "* * * * *": { name: "maintain", rhythm: "minute", parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR], OF_NAMESPACES] },
+  "* * * * *": { name: "maintain", rhythm: "minute", parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR], OF_NAMESPACES, MAKE_ENDPOINTS] },
   "*/5 * * * *": { name: "topology", rhythm: "minute", coveredEachMinute: true, parts: [[MAINTAIN_COORDINATOR]] },
   "0 * * * *": { name: "compact", rhythm: "hour", parts: [[EXPIRE_EVENTS, ...COMPACT_STORES]] },
 };

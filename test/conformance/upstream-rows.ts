@@ -22,12 +22,11 @@ export const machineryRows = {
   "lease: API should be available": { holds: "times of year 1 and a transition count of 0 survive create (protobuf), update and patch" },
   "endpointslice: API Server slices": {
     holds: "`default/kubernetes` has Endpoints and EndpointSlices with addresses",
-    open: "no controller makes Endpoints or EndpointSlices yet",
+    open: "the server does not know the address that clients reach it at",
   },
   "endpointslice: API operations": { holds: "discovery, generateName, get, list, watch, patch, update, delete and deletecollection" },
   "endpointslice: selector / multiple ports; endpointslicemirroring": {
     holds: "slices follow a Service's selector; Endpoints made by hand are mirrored",
-    open: "no controller makes or mirrors EndpointSlices yet",
   },
   "service: status lifecycle": {
     holds: "patch and update of a LoadBalancer's status keep annotations and ingress; a label watch sees the deletion",

@@ -38,7 +38,8 @@ const hasDependent = async (cluster: string): Promise<boolean> =>
 it("off by the variable, on in a cluster by its own list; another namespace controller ends the namespace; on by the next start: catches up", async () => {
   const running = async (cluster: string): Promise<unknown> => (await api.must("GET", `/clusters/${cluster}`))["running"];
   await api.must("PUT", "/clusters/blue", { body: { controllers: ["*"] } });
-  expect(await running("default")).toEqual(["resourcequota-controller", "service-cidr-controller"]);
+  const endpoints = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
+  expect(await running("default")).toEqual([...endpoints, "resourcequota-controller", "service-cidr-controller"]);
   expect(await running("blue")).toContain("namespace-controller");
   for (const cluster of ["", "/clusters/blue"]) {
     for (const name of ["one", "two"]) await deleted(cluster, name);

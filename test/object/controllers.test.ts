@@ -8,7 +8,7 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import { type ControllerName } from "../../durable-objects/controllers";
+import { type ControllerName, CONTROLLERS } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
 import { namespacesStore, servicesStore } from "../../durable-objects/peers";
 import { ResourceStore } from "../../durable-objects/resource-store";
@@ -28,6 +28,7 @@ const OFF: Readonly<Record<"namespaces" | "garbage-collection", readonly string[
   namespaces: ["*", "-namespace-controller"],
   "garbage-collection": ["*", "-garbage-collector-controller"],
 };
+const ENDPOINTS = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
 
 type Answer = KubeObject & { code?: number; message?: string; running?: string[]; details?: { causes?: { reason: string }[] } };
 
@@ -101,7 +102,12 @@ describe("with the namespace controller off", () => {
   it("a namespace in deletion: waits, and neither poke, cron nor alarm wakes the controller; on again it goes", async () => {
     const cluster = new Cluster();
     await cluster.run(OFF.namespaces);
-    expect(await cluster.running()).toEqual(["garbage-collector-controller", "resourcequota-controller", "service-cidr-controller"]);
+    expect(await cluster.running()).toEqual([
+      ...ENDPOINTS,
+      "garbage-collector-controller",
+      "resourcequota-controller",
+      "service-cidr-controller",
+    ]);
     const calls = await countedCalls(async () => {
       await cluster.terminating();
       await tick();
@@ -247,7 +253,7 @@ describe("the list of a cluster and the variable", () => {
   it("the cluster default: has a list of its own, too", async () => {
     const cluster = new Cluster("default");
     await cluster.run(OFF["garbage-collection"]);
-    expect(await cluster.running()).toEqual(["namespace-controller", "resourcequota-controller", "service-cidr-controller"]);
+    expect(await cluster.running()).toEqual([...ENDPOINTS, "namespace-controller", "resourcequota-controller", "service-cidr-controller"]);
     expect(await cluster.send("DELETE", "")).toMatchObject({ code: 403 });
     await cluster.run(null);
     expect(await cluster.running()).toContain("garbage-collector-controller");
@@ -270,10 +276,8 @@ describe("the list of a cluster and the variable", () => {
     await abortAllDurableObjects();
     await servicesStore(bindings, cluster.name).ensureBootstrapped();
     const entered = async () => (await bindings.DIRECTORY.getWithMetadata(directoryKey(cluster.name))).metadata;
-    await vi.waitFor(
-      async () => expect(await entered()).toEqual({ off: ["namespaces"], on: ["garbage-collection", "repair", "resource-quotas"] }),
-      PATIENCE,
-    );
+    const on = CONTROLLERS.names.filter((name) => name !== "namespaces");
+    await vi.waitFor(async () => expect(await entered()).toEqual({ off: ["namespaces"], on }), PATIENCE);
   });
 
   it("an object that does not answer: 503, and the record tells it by its alarm", async () => {

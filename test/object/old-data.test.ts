@@ -5,6 +5,7 @@ import { CONTROLLER_MIGRATIONS } from "../../durable-objects/controller-tables";
 import { COORDINATOR_MIGRATIONS } from "../../durable-objects/coordinator";
 import type { Env } from "../../durable-objects/env";
 import { IP_ADDRESSES_MIGRATIONS } from "../../durable-objects/ip-addresses-store";
+import { controller } from "../../durable-objects/peers";
 import { RESOURCE_STORE_MIGRATIONS } from "../../durable-objects/resource-store";
 import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
@@ -118,6 +119,8 @@ async function settled(objects: readonly OldObject[]): Promise<void> {
     return (await Promise.all(counts)).flat().reduce((sum, rows) => sum + rows, 0);
   };
   await vi.waitUntil(async () => (await open()) === 0, WAIT);
+  // No cron runs here, and old code had no such controller.
+  await controller(bindings, OLD_CLUSTER, "endpointslice-controller").poke();
 }
 
 /** The judgement of `npm run check`, which has owners' rows and bitmaps in it, and the invariants over the API. */

@@ -7,6 +7,7 @@ import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";
 import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
+import { type Followers, pokingFollowers } from "../../api/store/follower-pokes";
 import { observed } from "../../api/store/observed";
 import { directoryKey } from "../../tenancy/directory-keys";
 import type { CoordinatorRpc } from "../rpc/topology";
@@ -54,6 +55,7 @@ const ENTERED = "entered";
 
 export interface ServicesStorePeers extends LedgerPeers {
   coordinator(): Pick<CoordinatorRpc, "topology" | "countedTopology" | "readyTopology">;
+  followers: Followers;
   ipAddresses(): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "pendingReleases" | "restoreMany">;
 }
 
@@ -135,7 +137,13 @@ export class ServicesStore
       turnCommitted: () => defaultService.turnCommitted(),
       turnLost: () => defaultService.turnLost(),
     });
-    super(ports, followed);
+    super(
+      ports,
+      observed(
+        followed,
+        pokingFollowers(clock, (createdOnly) => peers.followers(createdOnly)),
+      ),
+    );
     this.#ports = ports;
     this.defaultService = defaultService;
     this.#extension = extension;

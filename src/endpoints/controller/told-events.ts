@@ -7,6 +7,8 @@ import type { ObjectEvent } from "../sources/object-event";
 import type { KeptRows } from "./kept-rows";
 
 const KIND = "told";
+/** Of one Service at a time. A row holds 2 MB, and nobody reads 20,000 events about Pods whose Nodes are not there. */
+const HELD_MAX = 100;
 
 export class ToldEvents {
   /** notes by Service */
@@ -23,8 +25,9 @@ export class ToldEvents {
     for (const [key, notes] of this.rows.saved<readonly string[]>(KIND)) this.#told.set(key, notes);
   }
 
-  /** All that hold now for the Service of this key: those are told that did not hold at the last look. */
-  tellOnce(key: string, regarding: EventSubject, events: readonly ObjectEvent[]): void {
+  /** All that hold now for the Service of this key: those are told that did not hold at the last look. Only the first HELD_MAX count. */
+  tellOnce(key: string, regarding: EventSubject, all: readonly ObjectEvent[]): void {
+    const events = all.slice(0, HELD_MAX);
     const before = this.#told.get(key) ?? [];
     const notes = events.map(({ note }) => note);
     if (notes.length === before.length && notes.every((note) => before.includes(note))) return;

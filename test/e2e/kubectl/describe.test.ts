@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { expectLines, kubectlAgainstServer } from "../../support/clients/kubectl";
+import { expectLines, kubectlAgainstServer, WITHOUT_ENDPOINT_CONTROLLERS } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service, serviceCIDR } from "./objects";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlAgainstServer(WITHOUT_ENDPOINT_CONTROLLERS);
 const { ok } = kubectl;
 
 beforeAll(() => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
+import { kubectlAgainstServer, table, WITHOUT_ENDPOINT_CONTROLLERS } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service } from "./objects";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlAgainstServer(WITHOUT_ENDPOINT_CONTROLLERS);
 const { ok } = kubectl;
 
 const port = (port: number) => [{ name: "http", port }];

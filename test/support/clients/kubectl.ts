@@ -47,11 +47,17 @@ export interface Kubectl {
   url(): string;
 }
 
-/** Starts a server before the tests of the file and ends it after them. */
-export function kubectlAgainstServer(): Kubectl {
+/** For tests that show Endpoints and EndpointSlices of their own beside Services: nobody else makes any. */
+export const WITHOUT_ENDPOINT_CONTROLLERS = [
+  "--var",
+  "CONTROLLERS=*,-endpointslice-controller,-endpoints-controller,-endpointslice-mirroring-controller",
+];
+
+/** Starts a server with these arguments before the tests of the file and ends it after them. */
+export function kubectlAgainstServer(args: readonly string[] = []): Kubectl {
   const folder = temporaryFolder();
   const command = findKubectl();
-  const server = serverForTests();
+  const server = serverForTests(args);
   let environment: NodeJS.ProcessEnv = {};
   beforeAll(() => {
     if (!command) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");

@@ -39,6 +39,10 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
     ...["objectsSince", "objectsAfter", "objectsNamed", "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
     ...["makeNodePortsWhole", "leakedNodePorts", "settleNodePorts"],
   ],
+  // as repair, which is never the one in question where they are
+  "endpointslice-controller": [],
+  "endpoints-controller": [],
+  "endpointslice-mirroring-controller": [],
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 /** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
 import { type ControllerBrain, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/controllers";
 import { settingsOf } from "../../../src/core/config/settings";
+import { MemoryRowStorage } from "../memory/row-storage";
 import { overriding } from "../worlds/overriding";
 import { CollectorWatch } from "./collector-watch";
 import { namespacesList } from "./namespaces";
@@ -65,7 +66,12 @@ export class SimControllers {
       recorder: cluster.recorder(life),
       config: () => cluster.config,
       peers: this.#peers(life),
-      tables: { graph: whileAlive(graph, life), repair: whileAlive(repair, life), settings: whileAlive(settings, life) },
+      tables: {
+        graph: whileAlive(graph, life),
+        repair: whileAlive(repair, life),
+        settings: whileAlive(settings, life),
+        rows: new MemoryRowStorage(),
+      },
       wakeAt: (atMs) => this.#wakeAt(name, life, atMs),
       cancelAlarm: () => Promise.resolve(),
       isOn: () => true,
@@ -122,6 +128,9 @@ export class SimControllers {
         objectsAfter: () => Promise.reject(new Error("quotas are not kept here")),
         write: () => Promise.reject(new Error("quotas are not kept here")),
       }),
+      storeOf: () => {
+        throw new Error("the controllers of endpoints are not simulated here");
+      },
       events: () => ({
         get: () => Promise.reject(new Error("events are not kept here")),
         write: () => Promise.reject(new Error("events are not kept here")),

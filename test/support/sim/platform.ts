@@ -65,7 +65,7 @@ export interface SimOptions {
   handoff?: { rowsMax: number; chunkRowsMax: number };
 }
 
-/** The controllers that have work in a simulated cluster: all. */
+/** The controllers that are simulated with the addresses; those of endpoints have worlds of their own (worlds/endpoint-world.ts). */
 export const SIMULATED = ["garbage-collection", "namespaces", "repair"] as const satisfies readonly ControllerName[];
 export type Simulated = (typeof SIMULATED)[number];
 /** The plain stores that a simulated cluster has. */

@@ -45,6 +45,7 @@ export function makeServices(cluster: SimPlatform, life: Life): ServicesStore {
         return { ...owner, allocate };
       },
       coordinator: () => coordinatorOf(cluster, life),
+      followers: () => [],
       ipAddresses: () => ipAddressesOf(cluster, life),
     },
     apiServerServiceIP: cluster.options.apiServerServiceIP ?? "",

@@ -3,7 +3,7 @@ import { ControllerTable } from "../../../src/controllers/controller-table";
 
 const table = new ControllerTable<"nodes" | "leases", string, string>({
   nodes: { follows: ["nodes"], upstream: "node-lifecycle-controller", make: (setting) => `nodes of ${setting}` },
-  leases: { follows: ["nodes", "leases.coordination.k8s.io"], make: (setting) => `leases of ${setting}` },
+  leases: { follows: ["nodes", "leases.coordination.k8s.io"], hearsCreations: true, make: (setting) => `leases of ${setting}` },
 });
 
 describe("ControllerTable", () => {
@@ -17,6 +17,10 @@ describe("ControllerTable", () => {
     ["leases", []],
   ])("changes of %s: ask %j", (resource, names) => {
     expect(table.followersOf(resource)).toEqual(names);
+  });
+
+  it("creations: only those ask that say so", () => {
+    expect(table.names.filter((name) => table.hearsCreations(name))).toEqual(["leases"]);
   });
 
   it.each([

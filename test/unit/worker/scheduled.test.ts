@@ -36,6 +36,8 @@ function called({ calls }: FakeEnv): string[] {
   return calls.map(({ object, method }) => `${object} ${method}`);
 }
 
+const ENDPOINTS = ["endpointslice-controller", "endpoints-controller", "endpointslice-mirroring-controller"] as const;
+
 describe("runScheduled", () => {
   it("every minute: calls the stores and controllers that may have work left", async () => {
     const fake = withClusters(fakeEnv(), "a", "b");
@@ -43,8 +45,13 @@ describe("runScheduled", () => {
     expect(called(fake).sort()).toEqual(
       ["a", "b"]
         .flatMap((cluster) => [
-          `CONTROLLER ${cluster}/controllers/garbage-collection poke`,
-          `CONTROLLER ${cluster}/controllers/namespaces poke`,
+          ...[
+            "endpoints-controller",
+            "endpointslice-controller",
+            "endpointslice-mirroring-controller",
+            "garbage-collection",
+            "namespaces",
+          ].map((name) => `CONTROLLER ${cluster}/controllers/${name} poke`),
           `CONTROLLER ${cluster}/controllers/repair pokeFrom`,
           `CONTROLLER ${cluster}/controllers/resource-quotas poke`,
           `RESOURCE_STORE ${cluster}/resourcequotas maintain`,
@@ -63,10 +70,15 @@ describe("runScheduled", () => {
   });
 
   it.each([
-    ["*,-namespace-controller", undefined, ["garbage-collection", "resource-quotas"]],
+    ["*,-namespace-controller", undefined, ["garbage-collection", "resource-quotas", ...ENDPOINTS]],
+    [
+      "*,-endpointslice,-endpoint",
+      undefined,
+      ["garbage-collection", "namespaces", "resource-quotas", "endpointslice-mirroring-controller"],
+    ],
     ["service-cidr-controller", undefined, []],
-    ["service-cidr-controller", [], ["garbage-collection", "namespaces", "resource-quotas"]],
-    ["*", ["garbage-collection"], ["namespaces", "resource-quotas"]],
+    ["service-cidr-controller", [], ["garbage-collection", "namespaces", "resource-quotas", ...ENDPOINTS]],
+    ["*", ["garbage-collection", ...ENDPOINTS], ["namespaces", "resource-quotas"]],
   ] as const)(
     "the variable %s, the cluster's own list without %j: of the controllers with a switch %j are called",
     async (variable, off, want) => {
@@ -74,7 +86,7 @@ describe("runScheduled", () => {
       if (off)
         for (const key of [busyKey("minute", "busy"), directoryKey("idle-0000")])
           fake.facts.set(key, { off, on: CONTROLLERS.names.filter((name) => !(off as readonly string[]).includes(name)) });
-      for (let part = 0; part < 4; part++) {
+      for (let part = 0; part < 5; part++) {
         fake.directory.set("cron/cursor/maintain/all", `${String(part)} ${directoryKey("busy")}`);
         await runScheduled("* * * * *", fake.env);
       }
@@ -92,7 +104,7 @@ describe("runScheduled", () => {
 
   it("a controller of a later release, in a cluster with a list of its own: is not called, and the record is asked to tell it", async () => {
     const fake = withClusters(fakeEnv(), "busy");
-    fake.facts.set(busyKey("minute", "busy"), { off: [], on: ["garbage-collection", "repair"] });
+    fake.facts.set(busyKey("minute", "busy"), { off: [], on: ["garbage-collection", "repair", ...ENDPOINTS] });
     await runScheduled("* * * * *", fake.env);
     expect(called(fake)).not.toContain("CONTROLLER busy/controllers/namespaces poke");
     expect(called(fake)).toContain("CONTROLLER busy/controllers/garbage-collection poke");
@@ -143,8 +155,8 @@ describe("runScheduled", () => {
       expect(
         clusters.filter((cluster) => cluster === "work"),
         `run ${run}`,
-      ).toHaveLength(8);
-      expect(clusters.length).toBeLessThanOrEqual(12);
+      ).toHaveLength(11);
+      expect(clusters.length).toBeLessThanOrEqual(22);
       for (const cluster of clusters) idle.add(cluster);
     }
     expect(idle.size, "the busy one included").toBe(2_001);
@@ -212,7 +224,7 @@ describe("runScheduled", () => {
     };
     const fake = withClusters(fakeEnv(failing), "a", "b");
     await runScheduled("* * * * *", fake.env);
-    expect(fake.calls).toHaveLength(16);
+    expect(fake.calls).toHaveLength(22);
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ job: "maintain", errors: 2 });
     expect(error).toHaveBeenCalledTimes(2);
   });

@@ -405,6 +405,17 @@ describe("what no slice can have", () => {
     expect(world.addresses).toEqual([ipv4(256), ipv4(258), ipv4(259)]);
   });
 
+  it("Nodes of 300 Pods that do not exist: 100 events, and none at the next look", async () => {
+    const world = new EndpointWorld();
+    for (let i = 0; i < 300; i++) await world.putPod(pod(i));
+    await world.putService(aService());
+    await world.settle();
+    expect(world.events).toHaveLength(100);
+    await world.patch("services", "s", port(9090));
+    await world.settle();
+    expect(world.events).toHaveLength(100);
+  });
+
   it("a Node that does not exist: one event, and its Pod comes with the Node", async () => {
     const world = await cluster(1);
     await world.putPod(pod(1, { nodeName: "late" }));

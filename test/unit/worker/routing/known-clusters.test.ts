@@ -3,6 +3,8 @@ import { CLUSTER_GONE, type ClusterState } from "../../../../src/tenancy/rpc";
 import { send as sendTo } from "../client";
 import { type Answers, type FakeEnv, fakeEnv } from "../fake-env";
 
+const ENDPOINTS = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
+
 const SERVICE = JSON.stringify({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
 const DELETING: ClusterState = { phase: "deleting", id: "x", createdAt: 1_000, deletedAt: 2_000, objects: 16, wiped: 3 };
 const ABSENT: ClusterState = { phase: "absent" };
@@ -187,7 +189,13 @@ describe("/clusters/{name}", () => {
         apiVersion: "servicenet/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
         controllers: null,
-        running: ["garbage-collector-controller", "namespace-controller", "resourcequota-controller", "service-cidr-controller"],
+        running: [
+          ...ENDPOINTS,
+          "garbage-collector-controller",
+          "namespace-controller",
+          "resourcequota-controller",
+          "service-cidr-controller",
+        ],
         status: { phase: "Active" },
       },
     ]);
@@ -199,7 +207,7 @@ describe("/clusters/{name}", () => {
   it("PUT with controllers: those run there; the document of GET sent back changes nothing; null: those of the variable again", async () => {
     const { name, fake, send } = aCluster(ABSENT);
     const first = await send("PUT", "", JSON.stringify({ controllers: ["*", "-namespace"] }));
-    const running = ["garbage-collector-controller", "resourcequota-controller", "service-cidr-controller"];
+    const running = [...ENDPOINTS, "garbage-collector-controller", "resourcequota-controller", "service-cidr-controller"];
     expect([first.code, first.body]).toMatchObject([201, { controllers: ["*", "-namespace-controller"], running }]);
     const set = fake.records.calls.indexOf(`setControllers ${name} *,-namespace-controller`);
     expect(set).toBeGreaterThan(fake.records.calls.indexOf(`open ${name}`));

@@ -1,0 +1,109 @@
+/** The controllers of endpoints: each is upstream's of that name, made of its setting. */
+import { OPERATION_DEADLINE_MS } from "../core/base/limits";
+import type { Clock } from "../core/base/ports";
+import { withTimeout } from "../core/base/timeout";
+import type { Config } from "../core/config/config";
+import { EventRecorder, type EventRecorderPorts } from "../api/events/event-recorder";
+import { qualifiedResource } from "../api/meta/status";
+import { endpointsDefinition } from "../api/registry/endpoints/definition";
+import { endpointSlicesDefinition } from "../api/registry/endpoint-slices/definition";
+import { nodesDefinition } from "../api/registry/nodes/definition";
+import { podsDefinition } from "../api/registry/pods/definition";
+import type { ResourceDefinition } from "../api/registry/resource";
+import { servicesDefinition } from "../api/registry/services/definition";
+import { Controller, type ControllerPorts as LoopPorts, type Pass } from "../controllers/controller";
+import type { ControllerEntry } from "../controllers/controller-table";
+import { clusterName } from "../tenancy/cluster-id";
+import { endpointsPass } from "./controller/endpoints-pass";
+import { mirrorPass } from "./controller/mirror-pass";
+import type { ControllerPorts, RowStorage, WrittenStore } from "./controller/ports";
+import { slicesPass } from "./controller/slices-pass";
+
+export interface EndpointControllerSetting extends LoopPorts {
+  /** id of the cluster */
+  cluster: string;
+  clock: Clock;
+  /** the configuration that the objects of the cluster run under; throws when it is broken */
+  config(): Pick<Config, "maxEndpointsPerSlice" | "endpointsBatchMs">;
+  /** `storeOf` makes a stub for one call */
+  peers: Pick<EventRecorderPorts, "events"> & { storeOf(definition: ResourceDefinition): WrittenStore };
+  tables: { rows: RowStorage };
+}
+
+type Entry = ControllerEntry<EndpointControllerSetting, Controller>;
+
+export const endpointSliceController: Entry = {
+  follows: [servicesDefinition, podsDefinition, nodesDefinition, endpointSlicesDefinition].map(qualifiedResource),
+  hearsCreations: true,
+  upstream: "endpointslice-controller",
+  make: (setting) =>
+    controllerOf(setting, "endpoint-slice-controller", (ports) =>
+      slicesPass({
+        ...ports,
+        services: followed(setting, servicesDefinition),
+        pods: followed(setting, podsDefinition),
+        nodes: followed(setting, nodesDefinition),
+        slices: followed(setting, endpointSlicesDefinition),
+        maxPerSlice: setting.config().maxEndpointsPerSlice,
+      }),
+    ),
+};
+
+export const endpointsController: Entry = {
+  follows: [servicesDefinition, podsDefinition, endpointsDefinition].map(qualifiedResource),
+  hearsCreations: true,
+  upstream: "endpoints-controller",
+  make: (setting) =>
+    controllerOf(setting, "endpoint-controller", (ports) =>
+      endpointsPass({
+        ...ports,
+        services: followed(setting, servicesDefinition),
+        pods: followed(setting, podsDefinition),
+        endpoints: followed(setting, endpointsDefinition),
+      }),
+    ),
+};
+
+export const mirroringController: Entry = {
+  follows: [servicesDefinition, endpointsDefinition, endpointSlicesDefinition].map(qualifiedResource),
+  hearsCreations: true,
+  upstream: "endpointslice-mirroring-controller",
+  make: (setting) =>
+    controllerOf(setting, "endpoint-slice-mirroring-controller", (ports) =>
+      mirrorPass({
+        ...ports,
+        services: followed(setting, servicesDefinition),
+        endpoints: followed(setting, endpointsDefinition),
+        slices: followed(setting, endpointSlicesDefinition),
+      }),
+    ),
+};
+
+/** The loop around the pass, which is made with the first one: a broken configuration fails that. `reporter`: upstream's component of its events. */
+function controllerOf(setting: EndpointControllerSetting, reporter: string, make: (ports: ControllerPorts) => Pass): Controller {
+  const { clock, cluster, config, peers, recorder, tables } = setting;
+  const instance = `${reporter}-${clusterName(cluster)}`;
+  let pass: Pass | undefined;
+  return new Controller(setting, (isPoked) => {
+    pass ??= make({
+      clock,
+      recorder,
+      storage: tables.rows,
+      events: new EventRecorder({ controller: reporter, instance }, { clock, recorder, events: () => peers.events() }),
+      batchMs: config().endpointsBatchMs,
+    });
+    return pass(isPoked);
+  });
+}
+
+/** A store of the cluster: each call gets a stub of its own and a timeout. A store gives up a write after its deadline. */
+function followed({ clock, peers }: EndpointControllerSetting, definition: ResourceDefinition): WrittenStore {
+  const answered = <T>(call: (store: WrittenStore) => Promise<T>): Promise<T> =>
+    withTimeout(clock, OPERATION_DEADLINE_MS, call(peers.storeOf(definition)));
+  return {
+    objectsSince: (cursor, limit) => answered((store) => store.objectsSince(cursor, limit)),
+    objectsAfter: (after, limit) => answered((store) => store.objectsAfter(after, limit)),
+    objectsNamed: (keys) => answered((store) => store.objectsNamed(keys)),
+    write: (request) => answered((store) => store.write(request)),
+  };
+}

@@ -1,0 +1,124 @@
+/** The controllers of endpoints in real Durable Objects: rows and cursors outlive their objects. */
+import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+import type { ControllerName } from "../../durable-objects/controllers";
+import type { Env } from "../../durable-objects/env";
+import { controller as controllerStub, servicesStore } from "../../durable-objects/peers";
+import { sqlRowStorage } from "../../durable-objects/sql/followed-rows-sql";
+import type { EndpointSlice, KubeObject, Pod } from "../../src/api/meta/kubernetes";
+import { inParallel } from "../../src/core/base/in-parallel";
+import { endpointsOf } from "../../src/endpoints/slices/slice-endpoint";
+import { type Call, countedCalls } from "../support/objects/counted-calls";
+import { collect, freshCluster, storeStubOf } from "../support/objects/store-stubs";
+import { createRequest, WRITE } from "../support/worlds/store-world";
+
+const bindings = env as unknown as Env;
+const PATIENCE = { timeout: 20_000, interval: 20 };
+const SLICES = "endpointslices.discovery.k8s.io";
+const CORE = { ...WRITE, group: "" };
+
+class Cluster {
+  readonly name = freshCluster();
+
+  async create(resource: "pods" | "nodes" | "services", object: KubeObject): Promise<void> {
+    const store = resource === "services" ? servicesStore(bindings, this.name) : storeStubOf(this.name, resource);
+    const answer = await store.write(createRequest(object, CORE));
+    expect(answer, JSON.stringify(answer)).toMatchObject({ ok: true });
+  }
+
+  async pod(name: string, ip: string): Promise<void> {
+    const metadata = { namespace: "default", name, labels: { app: "web" } };
+    const spec = { nodeName: "n1", containers: [{ name: "c", image: "i" }] };
+    await this.create("pods", { metadata, spec } as Pod);
+    await this.ready(name, ip, "True");
+  }
+
+  async ready(name: string, ip: string, status: string): Promise<void> {
+    const patch = JSON.stringify({ status: { phase: "Running", podIPs: [{ ip }], podIP: ip, conditions: [{ type: "Ready", status }] } });
+    const key = { namespace: "default", name };
+    const request = { verb: "patch", key, subresource: "status", patchType: "merge", patch, options: CORE } as const;
+    expect(await storeStubOf(this.name, "pods").write(request)).toMatchObject({ ok: true });
+  }
+
+  /** Service `web` with Pods web-0, web-1, …, and slices that have them all. */
+  async filled(count: number): Promise<void> {
+    await servicesStore(bindings, this.name).ensureBootstrapped();
+    await this.create("nodes", { metadata: { name: "n1" } });
+    const pods = Array.from({ length: count }, (_, i) => i);
+    await inParallel(pods, 20, (i) => this.pod(`web-${i}`, addressOf(i)));
+    const spec = { selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }] };
+    await this.create("services", { metadata: { namespace: "default", name: "web" }, spec } as KubeObject);
+    await this.has(count);
+  }
+
+  async slices(): Promise<EndpointSlice[]> {
+    return (await this.list<EndpointSlice>(SLICES)).items;
+  }
+
+  async list<T>(resource: "pods" | typeof SLICES): Promise<{ items: T[]; metadata: { resourceVersion: string } }> {
+    const [name = "", ...group] = resource.split(".");
+    return (await collect(storeStubOf(this.name, resource), group.join("."), name)).json();
+  }
+
+  /** Waits until so many endpoints are ready. */
+  async has(ready: number): Promise<void> {
+    const count = async (): Promise<number> => {
+      const slices = await this.slices();
+      return slices.flatMap(endpointsOf).filter(({ conditions }) => conditions?.ready).length;
+    };
+    await vi.waitFor(async () => expect(await count()).toBe(ready), PATIENCE);
+  }
+
+  object(name: ControllerName): DurableObjectStub {
+    return bindings.CONTROLLER.getByName(`${this.name}/controllers/${name}`);
+  }
+
+  /** Waits until the slice controller has stored that it read every Pod. */
+  async hasRead(): Promise<void> {
+    const { metadata } = await this.list("pods");
+    const cursor = (): Promise<number | undefined> =>
+      runInDurableObject(
+        this.object("endpointslice-controller"),
+        (_, { storage }) => [...sqlRowStorage(storage).cursors()].find(([name]) => name === "pods")?.[1].revision,
+      );
+    await vi.waitFor(async () => expect(await cursor()).toBe(Number(metadata.resourceVersion)), PATIENCE);
+  }
+}
+
+function addressOf(i: number): string {
+  return `10.1.${Math.floor(i / 250)}.${(i % 250) + 1}`;
+}
+
+describe("the slice controller sleeps", () => {
+  it("one Pod of 500 changes: it goes on from its cursors, lists nothing, and writes one slice", async () => {
+    const cluster = new Cluster();
+    await cluster.filled(500);
+    await cluster.hasRead();
+    await abortAllDurableObjects();
+    const calls = await countedCalls(async () => {
+      await cluster.ready("web-1", addressOf(1), "False");
+      await cluster.has(499);
+    });
+    const of = (resource: string): string[] =>
+      calls.filter(({ object }: Call) => object === `${cluster.name}/${resource}`).map(({ method }) => method);
+    expect(of("pods")).toContain("objectsSince");
+    // Repair lists Services after a sleep, too.
+    for (const resource of ["pods", "nodes", SLICES]) expect(of(resource), resource).not.toContain("objectsAfter");
+    expect(of(SLICES).filter((method) => method === "write")).toHaveLength(1);
+    expect(await cluster.slices()).toHaveLength(5);
+  }, 60_000);
+
+  it("its rows are lost: it lists, and writes nothing", async () => {
+    const cluster = new Cluster();
+    await cluster.filled(3);
+    await cluster.hasRead();
+    const before = (await cluster.slices()).map(({ metadata }) => metadata?.resourceVersion);
+    await runInDurableObject(cluster.object("endpointslice-controller"), (_, { storage }) => sqlRowStorage(storage).clear());
+    await abortAllDurableObjects();
+    const controller = controllerStub(bindings, cluster.name, "endpointslice-controller");
+    const calls = await countedCalls(() => controller.poke());
+    expect(calls).toContainEqual({ object: `${cluster.name}/pods`, method: "objectsAfter" });
+    await cluster.hasRead();
+    expect((await cluster.slices()).map(({ metadata }) => metadata?.resourceVersion)).toEqual(before);
+  });
+});

@@ -8,6 +8,8 @@ import { parseOptions } from "../../scripts/check/options";
 import type { CheckOutcome } from "../../scripts/check/run";
 import { decodeContinue, encodeContinue } from "../../src/api/meta/continue-token";
 import { listEnvelope } from "../../src/api/meta/list";
+import { Api } from "../support/clients/api";
+import { runningPod } from "../support/clients/running-pod";
 import { ipAddress, service, serviceCIDR } from "../support/worlds/checked-cluster";
 import { runProgram } from "../support/server/program";
 import { getJson } from "../support/server/server";
@@ -82,6 +84,30 @@ describe("a healthy cluster", () => {
     expect([code, outcome.wrong, outcome.notices.map(({ message }) => message)]).toEqual([0, [], notices]);
     const raw = await getJson<CheckOutcome>(`${server.url}${cluster}/check`);
     expect(raw.notices.map(({ message }) => message)).toEqual(notices);
+  });
+
+  it("a Service whose Pods come and go: EndpointSlices agree with them, in the program and at GET /check", async () => {
+    const base = `${server.url}/clusters/serving`;
+    const api = new Api(() => base);
+    await api.must("POST", "/api/v1/nodes", { body: { metadata: { name: "n1", labels: { "topology.kubernetes.io/zone": "z1" } } } });
+    const spec = { selector: { app: "web" }, ports: [{ name: "http", port: 80, targetPort: 8080 }] };
+    await api.must("POST", "/api/v1/namespaces/default/services", { body: { metadata: { name: "web" }, spec } });
+    await runningPod(api, "stays", "10.244.0.1");
+    let over = false;
+    const writing = (async () => {
+      for (let i = 0; !over; i++) {
+        await runningPod(api, `churn-${i}`, `10.244.1.${1 + (i % 250)}`);
+        await api.must("DELETE", `/api/v1/namespaces/default/pods/churn-${i}`, { query: { gracePeriodSeconds: "0" } });
+      }
+    })();
+    const [{ code, outcome }, raw] = await Promise.all([
+      report(["--server", server.url, "--cluster", "serving"]),
+      getJson<CheckOutcome>(`${base}/check`),
+    ]);
+    over = true;
+    await writing;
+    expect([code, outcome.wrong, outcome.notices, outcome.unchecked]).toEqual([0, [], [], []]);
+    expect([raw.wrong, raw.notices, raw.unchecked]).toEqual([[], [], []]);
   });
 
   it("a Service with a selector where endpointslice-controller is off: a notice, exit code 0", async () => {

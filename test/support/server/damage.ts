@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Log, LogLevel, Miniflare } from "miniflare";
 
 /** Classes whose objects can be changed. */
-const CLASSES = ["ServicesStore", "IPAddressesStore", "Coordinator", "ServiceCIDR", "Controller"] as const;
+const CLASSES = ["ServicesStore", "IPAddressesStore", "ResourceStore", "Coordinator", "ServiceCIDR", "Controller"] as const;
 
 export interface Damage {
   class: (typeof CLASSES)[number];

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { ResourceStore } from "../../durable-objects/resource-store";
 import { ServicesStore } from "../../durable-objects/services-store";
-import type { KubeObject, ResourceQuota } from "../../src/api/meta/kubernetes";
+import type { CoreEvent, KubeObject, ResourceQuota } from "../../src/api/meta/kubernetes";
 import { directoryKey } from "../../src/tenancy/directory-keys";
 import { app } from "../../src/worker/app";
 import worker from "../../src/worker/index";
@@ -92,6 +92,26 @@ describe("a quota", () => {
     expect((await cluster.send("PATCH", "/services/first", { spec: { type: "NodePort" } })).code).toBe(200);
     const addresses = (await cluster.send("GET", "/services")).body.items ?? [];
     expect(addresses).toHaveLength(2);
+  });
+
+  it("a slice of the built-in controller beyond the limit: one event, tried again, and made once the quota is gone", async () => {
+    const cluster = new Cluster();
+    await cluster.limit({ "count/endpointslices.discovery.k8s.io": "0" });
+    const spec = { selector: { app: "web" }, ports: [{ port: 80 }] };
+    expect((await cluster.create("services", "web", { spec })).code).toBe(201);
+    const refusals = async () => {
+      const { items = [] } = (await cluster.send("GET", "/events")).body;
+      return (items as CoreEvent[]).filter(({ reason }) => reason === "FailedToUpdateEndpointSlices");
+    };
+    // The first attempt, and one after a second.
+    await vi.waitFor(async () => expect((await refusals())[0]?.series?.count).toBeGreaterThanOrEqual(2), PATIENCE);
+    const [event, ...others] = await refusals();
+    expect(others).toEqual([]);
+    expect(event?.message).toContain('"web-" is forbidden: exceeded quota: q, requested: count/endpointslices.discovery.k8s.io=1');
+    expect(event?.series?.count).toBeLessThanOrEqual(5);
+    await cluster.send("DELETE", "/resourcequotas/q");
+    const slices = storeStubOf(cluster.name, "endpointslices.discovery.k8s.io");
+    await vi.waitFor(async () => expect((await slices.objectsAfter("", 10)).objects.join()).toContain('"generateName":"web-"'), PATIENCE);
   });
 
   it("a restart of all objects: the limit holds", async () => {

@@ -39,15 +39,16 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
 
   const ofEndpoints: FeedReader = {
     keys: () => [],
-    put(object, listed) {
+    put(object) {
       const key = keyOf(object);
       const own = written.get(key) ?? 0;
       const isOwn = revisionOf(object) <= own;
       if (revisionOf(object) === own) written.delete(key);
       if (isOwn) return;
       if (isWritten(key)) kit.wantAfterForeign(key);
-      // The list may have what is left of a Service that went unseen.
-      else if (listed && object.metadata?.labels?.[LABEL_ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER) kit.want(key);
+      // Its Service went unseen, or an own write arrived after its Service had gone.
+      else if (!members.service(key) && object.metadata?.labels?.[LABEL_ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER)
+        kit.wantAfterForeign(key);
     },
     gone(key) {
       if (isWritten(key)) kit.wantAfterForeign(key);

@@ -14,8 +14,7 @@ const PAGES_MAX = 200;
 
 /** What a controller does with the objects of one store. It may hear of an object again, unchanged. */
 export interface FeedReader {
-  /** `listed`: the object comes from a list, and may be old */
-  put(object: KubeObject, listed: boolean): void;
+  put(object: KubeObject): void;
   gone(key: string): void;
   /** the keys of what is kept: those that a whole list lacks are gone */
   keys(): Iterable<string>;
@@ -76,7 +75,7 @@ export class FollowedStore {
     listing.cursor ??= page.cursor;
     for (const key of page.keys ?? []) listing.listed.add(key);
     for (const text of page.objects) {
-      const key = this.#absorb(text, false, true);
+      const key = this.#absorb(text, false);
       if (key !== undefined) listing.listed.add(key);
     }
     listing.after = page.next;
@@ -87,7 +86,7 @@ export class FollowedStore {
   }
 
   /** Answers the object's key; undefined = the text is damaged, and what is known of the object stays. */
-  #absorb(text: string, deleted: boolean, listed = false): string | undefined {
+  #absorb(text: string, deleted: boolean): string | undefined {
     const object = readObject<KubeObject>(text);
     if (!object) {
       this.recorder.log("warn", "a controller of endpoints met an object that cannot be read", { store: this.name });
@@ -95,7 +94,7 @@ export class FollowedStore {
     }
     const key = keyOf(object);
     if (deleted) this.reader.gone(key);
-    else this.reader.put(object, listed);
+    else this.reader.put(object);
     return key;
   }
 }

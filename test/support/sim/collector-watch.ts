@@ -145,9 +145,9 @@ export class CollectorWatch {
     return stored?.uid === reference.uid ? (JSON.parse(stored.data) as KubeObject) : undefined;
   }
 
-  /** The stores of owners and dependents; the others have none here. */
+  /** The stores of owners and dependents. */
   #nodes(): CollectedNode[] {
-    const { services, plain, tables } = this.cluster;
+    const { moreDependents, services, plain, tables } = this.cluster;
     const one = (group: string, resource: string, node: unknown, of: StoreTables): CollectedNode => {
       const definition = definitionOf(group, resource);
       if (!definition) throw new Error(`no resource ${resource}`);
@@ -157,6 +157,11 @@ export class CollectorWatch {
       one("", "services", services, tables.services),
       one("coordination.k8s.io", "leases", plain.leases, tables.leases),
       one("", "namespaces", plain.namespaces, tables.namespaces),
+      ...moreDependents.map(({ definition, node, tables: own }) => ({
+        definition,
+        node: node as unknown as SimNode<Collected>,
+        tables: own,
+      })),
     ];
   }
 }

@@ -11,7 +11,8 @@ import type { ServicesStore } from "../../../src/addresses/clusterip/services-st
 import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
 import type { ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
 import type { LinkChanges } from "../../../src/api/rpc/object-links";
-import type { WriteRequest } from "../../../src/api/rpc/store";
+import type { ResourceDefinition } from "../../../src/api/registry/resource";
+import type { ControllerRpc, WriteRequest } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/extension";
 import type { PlainStore } from "../../../src/controllers/plain-store";
 import type { ControllerBrain, ControllerName } from "../../../durable-objects/controllers";
@@ -65,7 +66,7 @@ export interface SimOptions {
   handoff?: { rowsMax: number; chunkRowsMax: number };
 }
 
-/** The controllers that are simulated with the addresses; those of endpoints have worlds of their own (worlds/endpoint-world.ts). */
+/** The controllers that are simulated with the addresses; those of endpoints are added by SimEndpoints. */
 export const SIMULATED = ["garbage-collection", "namespaces", "repair"] as const satisfies readonly ControllerName[];
 export type Simulated = (typeof SIMULATED)[number];
 /** The plain stores that a simulated cluster has. */
@@ -111,6 +112,10 @@ export abstract class SimPlatform {
   readonly overdue: string[] = [];
   readonly #grants = new SimGrants();
   readonly forced: ForcedRemoval[] = [];
+  /** the controllers that follow Services, if any do */
+  serviceFollowers: (caller: Life) => readonly ControllerRpc[] = () => [];
+  /** stores of dependents beside those that every simulated cluster has */
+  readonly moreDependents: { definition: ResourceDefinition; node: SimNode<PlainStore>; tables: StoreTables }[] = [];
   /** by key of a Service: when the last one of that name went */
   readonly goneAt = new Map<string, number>();
   /** MultiCIDRServiceAllocator=false: the configured ranges alone count; of the objects that start from now on */

@@ -45,7 +45,7 @@ export function makeServices(cluster: SimPlatform, life: Life): ServicesStore {
         return { ...owner, allocate };
       },
       coordinator: () => coordinatorOf(cluster, life),
-      followers: () => [],
+      followers: () => cluster.serviceFollowers(life),
       ipAddresses: () => ipAddressesOf(cluster, life),
     },
     apiServerServiceIP: cluster.options.apiServerServiceIP ?? "",

@@ -185,3 +185,12 @@ it.each([
   }
   expect(world.takeWrites()).toHaveLength(want);
 });
+
+it("an own create arrives when its Service is gone: the Endpoints go", async () => {
+  const world = await cluster();
+  const metadata = { namespace: "ns", name: "gone", labels: { "endpoints.kubernetes.io/managed-by": "endpoint-controller" } };
+  await world.put("endpoints", { metadata, subsets: [] } as Endpoints);
+  await world.settle();
+  expect(world.takeWrites()).toEqual([DELETE]);
+  expect(addresses(world, "gone")).toBe("none");
+});

@@ -1,0 +1,38 @@
+/** Random histories of the controllers of endpoints in a whole cluster: slices and Endpoints are right in the end, whatever died on the way. */
+import { expect, it } from "vitest";
+import type { RowStorage } from "../../src/endpoints/controller/ports";
+import { runEndpointHistory } from "../support/sim/endpoint-history";
+
+const HISTORIES = 60;
+/** Within so many histories the loss of a protection has to show. */
+const NOTICED_WITHIN = 200;
+
+it(`histories of ${String(HISTORIES)} seeds: slices and Endpoints say what the Pods do, and objects died on the way`, async () => {
+  let crashes = 0;
+  for (let seed = 1; seed <= HISTORIES; seed++) {
+    const report = await runEndpointHistory({ seed });
+    expect(report.violations, `seed ${String(seed)}`).toEqual([]);
+    crashes += report.crashes;
+  }
+  expect(crashes).toBeGreaterThan(HISTORIES);
+}, 120_000);
+
+it("equal seeds: equal histories", async () => {
+  expect(await runEndpointHistory({ seed: 7 })).toEqual(await runEndpointHistory({ seed: 7 }));
+});
+
+it("without the rows of Pods: some history notices", async () => {
+  const rows = (storage: RowStorage): RowStorage =>
+    new Proxy(storage, {
+      get(target, key) {
+        if (key === "rows") return (kind: string) => (kind === "pods" ? [] : target.rows(kind));
+        const member: unknown = Reflect.get(target, key);
+        return typeof member === "function" ? (member as (...args: unknown[]) => unknown).bind(target) : member;
+      },
+    });
+  for (let seed = 1; seed <= NOTICED_WITHIN; seed++) {
+    const { violations } = await runEndpointHistory({ seed, rows });
+    if (violations.length > 0) return;
+  }
+  expect.fail(`none of ${String(NOTICED_WITHIN)} histories fails`);
+}, 120_000);

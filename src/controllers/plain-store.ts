@@ -4,7 +4,7 @@
  */
 import type { CoreEvent } from "../api/meta/kubernetes";
 import type { EventsStoreRpc } from "../api/rpc/store";
-import { ClusterStore, type ClusterStorePorts, pokeQuotaController, type StorePeers } from "../api/store/cluster-store";
+import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../api/store/cluster-store";
 import { matchingKeys } from "../api/store/matching-keys";
 import type { StoreExtension } from "../api/store/extension";
 import { type Followers, pokingFollowers } from "../api/store/follower-pokes";
@@ -73,14 +73,13 @@ function followedBy({ clock, isFollowed, peers }: PlainStorePorts): StoreExtensi
 
 /** The store of ResourceQuotas is one of those that count: it tells itself without a call. */
 function pushesOf(
-  { clock, recorder, quotaPushes, peers, definition: { resource } }: PlainStorePorts,
+  { clock, recorder, quotaPushes, definition: { resource } }: PlainStorePorts,
   own: () => PlainStore,
 ): QuotaPushes | undefined {
   if (!quotaPushes) return undefined;
   const stores = (): CountingStore[] =>
     quotaPushes.stores().map((counting) => (counting.definition.resource === resource ? { ...counting, store: own } : counting));
-  const limitsChanged = (): void => pokeQuotaController(peers);
-  return new QuotaPushes({ clock, recorder, marks: quotaPushes.marks, quotas: () => own().store, stores, limitsChanged });
+  return new QuotaPushes({ clock, recorder, marks: quotaPushes.marks, quotas: () => own().store, stores });
 }
 
 function extensionOf(ports: PlainStorePorts): StoreExtension<undefined> | undefined {

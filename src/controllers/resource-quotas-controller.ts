@@ -16,6 +16,7 @@ export interface ResourceQuotasSetting extends ControllerPorts {
 
 export const resourceQuotasController: ControllerEntry<ResourceQuotasSetting, Controller> = {
   follows: ["resourcequotas"],
+  hearsCreations: true,
   upstream: "resourcequota-controller",
   make(setting) {
     const { clock, recorder, peers } = setting;

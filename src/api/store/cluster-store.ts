@@ -266,19 +266,17 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
     const noteBusy = (): void => {
       if (peers.quotaController?.()) ports.noteBusy("minute");
     };
-    return limited({ clock, guard, usageChanged: () => pokeQuotaController(peers), noteBusy }, extension);
+    const usageChanged = (): void => {
+      void peers
+        .quotaController?.()
+        ?.poke()
+        .catch(() => undefined);
+    };
+    return limited({ clock, guard, usageChanged, noteBusy }, extension);
   }
 
   /** The representation that the client asked for. */
   #asked({ group, resource }: CollectionRequest): ResourceDefinition {
     return definitionOf(group, resource) ?? this.store.definition;
   }
-}
-
-/** Asks for the status of quotas. May be lost. */
-export function pokeQuotaController(peers: Pick<StorePeers, "quotaController">): void {
-  void peers
-    .quotaController?.()
-    ?.poke()
-    .catch(() => undefined);
 }

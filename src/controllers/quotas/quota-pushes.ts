@@ -45,8 +45,6 @@ export interface QuotaPushPorts {
   quotas(): Pick<StoreEngine, "storage" | "revision" | "floor" | "incarnation">;
   /** every store of the cluster */
   stores(): readonly CountingStore[];
-  /** Limits have changed: their status must follow. */
-  limitsChanged(): void;
 }
 
 export class QuotaPushes {
@@ -56,26 +54,15 @@ export class QuotaPushes {
 
   /** The extension of the store of ResourceQuotas that tells, around another one. */
   extension(inner: StoreExtension<undefined> = {}): StoreExtension<undefined> {
-    const { clock, marks, limitsChanged } = this.ports;
+    const { clock, marks } = this.ports;
     const begun = new WeakSet<Operation<undefined>>();
-    let changed = false;
     return {
       ...inner,
       committed: (change, operation) => {
         inner.committed?.(change, operation);
         if (semanticEqual(limitsOf(change.before), limitsOf(change.after))) return;
         marks.markSet(CHANGED, change.revision);
-        changed = true;
         if (operation) begun.add(operation);
-      },
-      turnCommitted: () => {
-        inner.turnCommitted?.();
-        if (changed) limitsChanged();
-        changed = false;
-      },
-      turnLost: () => {
-        inner.turnLost?.();
-        changed = false;
       },
       settled: async (operation) => {
         await inner.settled?.(operation);

@@ -59,8 +59,6 @@ class Quotas {
   readonly marks = new MemoryQuotaStorage();
   readonly targets = TARGETS.map((definition) => new Target(definition));
   readonly warnings: string[] = [];
-  /** how often the status was asked for */
-  changes = 0;
   readonly world: StoreWorld;
   pushes!: QuotaPushes;
 
@@ -75,8 +73,6 @@ class Quotas {
       scheduler: this.scheduler,
       extension: {
         committed: (change, operation) => pushes().committed?.(change, operation),
-        turnCommitted: () => pushes().turnCommitted?.(),
-        turnLost: () => pushes().turnLost?.(),
         settled: (operation) => pushes().settled?.(operation) ?? Promise.resolve(),
       },
       ...(historyBounds ? { historyBounds } : {}),
@@ -99,7 +95,6 @@ class Quotas {
       marks: this.marks,
       quotas: () => this.world.store,
       stores: () => this.targets.map((target) => ({ definition: target.definition, store: () => target.stub() })),
-      limitsChanged: () => void this.changes++,
     });
   }
 
@@ -145,7 +140,6 @@ describe("what stores are told", () => {
     await quotas.world.delete("q");
     quotas.expectTold();
     expect(quotas.targets[1]?.messages).toHaveLength(3);
-    expect(quotas.changes).toBe(3);
   });
 
   it("a quota with scopes: limits nothing", async () => {
@@ -166,7 +160,6 @@ describe("what stores are told", () => {
     );
     await quotas.maintain();
     expect(quotas.targets.map(({ messages }) => messages.length)).toEqual(told);
-    expect(quotas.changes).toBe(1);
   });
 });
 

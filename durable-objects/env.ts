@@ -13,6 +13,7 @@ export interface Env {
   DIRECTORY: KVNamespace;
   LOG_LEVEL?: string;
   SERVICE_CLUSTER_IP_RANGE?: string;
+  ADVERTISE_ADDRESSES?: string;
   FEATURE_GATES?: string;
   APISERVER_LEASE_DURATION_SECONDS?: string;
   APISERVER_LEASE_RENEW_SECONDS?: string;

@@ -24,7 +24,8 @@ export class ResourceStore
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);
-    const { cluster, definition, switches } = setting;
+    const { cluster, config, definition, switches } = setting;
+    const { advertiseAddresses } = config;
     const peers: PlainStorePeers = {
       ...setting.peers,
       followers: followersOf(env, setting),
@@ -34,7 +35,7 @@ export class ResourceStore
     const isFollowed = CONTROLLERS.followersOf(qualifiedResource(definition)).length > 0;
     const quotaPushes = { marks: keptQuotaMarks(ctx.storage), stores: () => allStores(env, cluster) };
     const pushes = definition === resourceQuotasDefinition ? { quotaPushes } : {};
-    super(ctx, env, new PlainStore({ ...setting, ...pushes, peers, isFollowed }));
+    super(ctx, env, new PlainStore({ ...setting, ...pushes, peers, isFollowed, advertiseAddresses }));
   }
 
   override fetch(request: Request): Promise<Response> {

@@ -26,7 +26,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     },
   ],
   [
-    { path: "src/controllers", steps: [["garbage-collection", "namespaces", "quotas"]] },
+    { path: "src/controllers", steps: [["advertised", "garbage-collection", "namespaces", "quotas"]] },
     { path: "src/tenancy", steps: [] },
   ],
   [

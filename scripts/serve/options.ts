@@ -4,6 +4,7 @@ import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { checkVars } from "./check-vars";
 import { type LogFormat, LOG_FORMATS } from "./log-lines";
+import { ownAddress } from "./own-address";
 import type { RuntimeConfig } from "./runtime";
 
 export interface ServeOptions {
@@ -37,6 +38,7 @@ Serves Servicenet on this machine, with its data on disk.
   --log FORMAT        log lines as text or as json (text on a terminal, json elsewhere)
   --help              this text
 
+Clusters are told of this machine's first address: --var ADVERTISE_ADDRESSES=192.0.2.1, or nothing behind the = for none.
 Less or more of the log: --var LOG_LEVEL=warn, or debug, info, error.
 Without some controllers: --var 'CONTROLLERS=*,-namespace-controller' (docs/clusters.md).
 Exit code: 0 stopped, 1 it did not work, 2 wrong options or variables.`;
@@ -64,9 +66,18 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
   const vars = varsOf(values.var);
   // wrangler takes a second to load.
   const { readRuntimeConfig } = await import("./runtime");
-  const config = readRuntimeConfig(values.config, vars);
+  const config = withOwnAddress(readRuntimeConfig(values.config, vars), vars);
   checkVars(config.vars);
   return { host: values.host, port, allowedHosts, dataFolder: resolve(values["data-dir"]), fresh: values.fresh, config, log };
+}
+
+/** Clusters are told of this machine's address, unless the command line or the configuration has others, or says that there is none. */
+function withOwnAddress(config: RuntimeConfig, given: Readonly<Record<string, string>>): RuntimeConfig {
+  const name = "ADVERTISE_ADDRESSES";
+  const address = name in given || config.vars[name] !== "" ? undefined : ownAddress();
+  if (address === undefined) return config;
+  const { vars, worker } = config;
+  return { ...config, vars: { ...vars, [name]: address }, worker: { ...worker, bindings: { ...worker.bindings, [name]: address } } };
 }
 
 function hostName(text: string): string {

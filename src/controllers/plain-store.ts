@@ -3,13 +3,14 @@
  * want of some of them is here.
  */
 import type { CoreEvent } from "../api/meta/kubernetes";
-import type { EventsStoreRpc } from "../api/rpc/store";
+import type { CollectionRequest, EventsStoreRpc, GetResult, ObjectKey } from "../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../api/store/cluster-store";
 import { matchingKeys } from "../api/store/matching-keys";
 import type { StoreExtension } from "../api/store/extension";
 import { type Followers, pokingFollowers } from "../api/store/follower-pokes";
 import { namespaceRange } from "../api/store/keys";
 import { observed } from "../api/store/observed";
+import { type AdvertisedKeeper, advertisedKeeper } from "./advertised/advertised-keeper";
 import { isExpired } from "./event-expiry";
 import { closingNamespaces } from "./namespaces/namespace-closing";
 import { type ContentStore, namespaceContent } from "./namespaces/namespace-content";
@@ -36,17 +37,34 @@ export interface PlainStorePorts extends ClusterStorePorts {
   peers: PlainStorePeers;
   /** some controller follows the resource, although it may be switched off now */
   isFollowed: boolean;
+  /** canonical addresses at which clusters reach the API servers; may be none */
+  advertiseAddresses: readonly string[];
   /** of the store of ResourceQuotas: how far the limits have been told, in the same database, and to whom they are told */
   quotaPushes?: { marks: QuotaMarks; stores(): readonly CountingStore[] };
 }
 
 export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fetch"> {
+  readonly #advertised: AdvertisedKeeper | undefined;
   readonly #pushes: QuotaPushes | undefined;
 
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
-    super(ports, pushes?.extension(followedBy(ports)) ?? extensionOf(ports));
+    const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports.recorder);
+    const extension = pushes?.extension(followedBy(ports)) ?? extensionOf(ports);
+    super(ports, advertised ? observed(extension ?? {}, advertised) : extension);
     this.#pushes = pushes;
+    this.#advertised = advertised;
+    advertised?.begin({ read: (key) => this.store.get(key, ""), write: (request) => this.write(request) });
+  }
+
+  override async get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
+    await this.#advertised?.ensure();
+    return super.get(key, resourceVersion);
+  }
+
+  override async opened(request: CollectionRequest): Promise<void> {
+    await this.#advertised?.ensure();
+    return super.opened(request);
   }
 
   /** Tells the stores that missed the limits of quotas. */

@@ -22,7 +22,6 @@ export const machineryRows = {
   "lease: API should be available": { holds: "times of year 1 and a transition count of 0 survive create (protobuf), update and patch" },
   "endpointslice: API Server slices": {
     holds: "`default/kubernetes` has Endpoints and EndpointSlices with addresses",
-    open: "the server does not know the address that clients reach it at",
   },
   "endpointslice: API operations": { holds: "discovery, generateName, get, list, watch, patch, update, delete and deletecollection" },
   "endpointslice: selector / multiple ports; endpointslicemirroring": {

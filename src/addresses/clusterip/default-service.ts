@@ -4,14 +4,12 @@
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { Config } from "../../core/config/config";
-import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
+import { API_SERVER_PORT, DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
 import type { Service } from "../../api/meta/kubernetes";
 import { SERVER_MANAGER } from "../../api/store/field-tracking";
 import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 
-/** The port on which the API is served to clusters, and where it listens (upstream's secure port). */
 const SERVICE_PORT = 443;
-const TARGET_PORT = 6443;
 /** As long as it is missing it is tried again this often, as upstream: its address may be held by somebody, or its range not be Ready yet. */
 const RETRY_MS = 10_000;
 
@@ -105,7 +103,7 @@ function createRequest(address: string): WriteRequest & { verb: "create" } {
       clusterIPs: [address],
       ipFamilyPolicy: "SingleStack",
       sessionAffinity: "None",
-      ports: [{ name: "https", protocol: "TCP", port: SERVICE_PORT, targetPort: TARGET_PORT }],
+      ports: [{ name: "https", protocol: "TCP", port: SERVICE_PORT, targetPort: API_SERVER_PORT }],
     },
   };
   return {

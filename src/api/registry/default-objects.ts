@@ -5,3 +5,6 @@ export const DEFAULT_NAMESPACE = "default";
 export const DEFAULT_NAME = "kubernetes";
 /** `namespace/name` */
 export const DEFAULT_SERVICE = keyOf({ metadata: { namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME } });
+
+/** Where the API is served to clusters (upstream's secure port): the target port of the Service. */
+export const API_SERVER_PORT = 6443;

@@ -6,9 +6,10 @@ import { assert } from "../base/assert";
 import { parseGoDuration } from "../base/go-duration";
 import { LOG_LEVELS, parseLogLevel } from "../base/log-level";
 import { err, ok, type Result } from "../base/result";
-import { formatAddress } from "../net/address";
+import { ADDRESS_ERROR_TEXT, formatAddress, parseAddress } from "../net/address";
 import type { Family } from "../net/family";
 import { formatPrefix, hostBitsOf, parsePrefix, type Prefix, prefixErrorText } from "../net/prefix";
+import { specialAddressMessages } from "../net/special-addresses";
 import { ALL_CONTROLLERS, type ControllerList, parseControllers } from "./controllers";
 import { type FeatureGates, parseFeatureGates } from "./feature-gates";
 
@@ -21,6 +22,8 @@ export interface Config {
   onlyRanges: readonly string[] | undefined;
   /** first usable address of the primary range: the ClusterIP of the Service default/kubernetes */
   apiServerServiceIP: string;
+  /** canonical addresses at which clusters reach the API servers, each once, sorted; none = nobody is told of any */
+  advertiseAddresses: readonly string[];
   featureGates: FeatureGates;
   apiServerLeaseDurationSeconds: number;
   apiServerLeaseRenewSeconds: number;
@@ -70,6 +73,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
   // with a broken list of gates, errors about the stricter limits would mislead
   const legacy = gates.ok && !(gates.value.MultiCIDRServiceAllocator && gates.value.DisableAllocatorDualWrite);
   const prefixes = parseRanges(textOf(vars, "SERVICE_CLUSTER_IP_RANGE", DEFAULT_RANGE), legacy, errors);
+  const advertiseAddresses = parseAddresses(vars.ADVERTISE_ADDRESSES ?? "", errors);
   const durationSeconds = parseInteger(vars, "APISERVER_LEASE_DURATION_SECONDS", 3600, INT32_MAX, errors);
   const renewSeconds = parseInteger(vars, "APISERVER_LEASE_RENEW_SECONDS", 10, INT32_MAX, errors);
   if (durationSeconds > 0 && renewSeconds > durationSeconds) {
@@ -101,6 +105,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     serviceRanges: prefixes.map(formatPrefix),
     onlyRanges: gates.value.MultiCIDRServiceAllocator ? undefined : prefixes.map((prefix) => formatPrefix(legacyPart(prefix))),
     apiServerServiceIP: formatAddress(primary.family, primary.base + 1n),
+    advertiseAddresses,
     featureGates: gates.value,
     apiServerLeaseDurationSeconds: durationSeconds,
     apiServerLeaseRenewSeconds: renewSeconds,
@@ -167,6 +172,21 @@ function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: strin
   if (legacy && hostBitsOf(prefix) > LEGACY_HOST_BITS_MAX) {
     errors.push(`specified ${where} is too large; for ${width}-bit addresses, the mask must be >= ${width - LEGACY_HOST_BITS_MAX}`);
   }
+}
+
+/** The addresses of ADVERTISE_ADDRESSES, between commas. What an EndpointSlice would refuse is refused here. */
+function parseAddresses(text: string, errors: string[]): string[] {
+  const given = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  const addresses = given.flatMap((part) => {
+    const parsed = parseAddress(part);
+    const problem = parsed.ok ? specialAddressMessages(parsed.value, part)[0] : ADDRESS_ERROR_TEXT[parsed.error];
+    if (problem !== undefined) errors.push(`ADVERTISE_ADDRESSES: ${JSON.stringify(part)} ${problem}`);
+    return parsed.ok ? parsed.value.canonical : [];
+  });
+  return [...new Set(addresses)].sort();
 }
 
 /** Milliseconds of a duration as upstream's flag `--endpointslice-updates-batch-period` has it. */

@@ -17,6 +17,7 @@ export function settingsOf(config: Config): Settings {
   return {
     version: GIT_VERSION,
     SERVICE_CLUSTER_IP_RANGE: config.serviceRanges.join(","),
+    ADVERTISE_ADDRESSES: config.advertiseAddresses.join(","),
     ...Object.fromEntries(Object.entries(config.featureGates).map(([gate, on]) => [gate, String(on)])),
     APISERVER_LEASE_DURATION_SECONDS: String(config.apiServerLeaseDurationSeconds),
     APISERVER_LEASE_RENEW_SECONDS: String(config.apiServerLeaseRenewSeconds),

@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from "../../core/net/address";
-import { specialAddressMessages } from "../../api/registry/special-addresses";
+import { specialAddressMessages } from "../../core/net/special-addresses";
 
 /** The address of a text, if a slice may have it: upstream writes other texts too, and so loses the write of the whole slice. */
 export function usableAddress(text: string): Address | undefined {

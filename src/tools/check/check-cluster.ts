@@ -23,7 +23,7 @@ import { wrongNodePortRows } from "./node-port-rows";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
 import { lookAtSlices, type SliceSource } from "./slices";
-import { type NamedRanges, overlaps, type Surroundings } from "./surroundings";
+import { type NamedRanges, overlaps, type Surroundings, untold } from "./surroundings";
 import type { Finding, Suspicion } from "./suspicion";
 
 /** Where a cluster is read. A part that cannot be read throws, and the whole check fails. */
@@ -149,7 +149,7 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
   else if (cidrs) suspicions.push(...uncovered(services, cidrs));
   else unchecked.push("ServiceCIDRs are not served: whether addresses lie in a range was not checked (I3)");
   if (serviceCIDRs) suspicions.push(...idleServiceCIDRs(serviceCIDRs));
-  suspicions.push(...overlaps(namedRanges(serviceCIDRs, ranges), surroundings));
+  suspicions.push(...overlaps(namedRanges(serviceCIDRs, ranges), surroundings), ...untold(surroundings));
   if (owners) {
     const givingOut = serviceCIDRs ? readyCidrs(serviceCIDRs) : (ranges ?? []);
     // Another server may have been started with other bounds of its node ports.

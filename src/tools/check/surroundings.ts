@@ -17,6 +17,8 @@ export interface Surroundings {
   nodes: readonly ObservedNode[] | undefined;
   /** texts of the addresses at which the API servers are reached */
   advertised: readonly string[];
+  /** the server has no address that it could tell, and others than its own machine are to reach it */
+  isUnreachable?: boolean;
 }
 
 /** Ranges that give out addresses, or may begin to: those of one object, or of the configuration. */
@@ -64,6 +66,13 @@ export function overlaps(ranges: readonly NamedRanges[], { nodes = [], advertise
       around(address, [], `contains ${address}, an address of the API servers (endpoints of ${DEFAULT_SERVICE})`),
     ),
   ];
+}
+
+/** A notice that nobody is told where the API is. */
+export function untold({ advertised, isUnreachable }: Surroundings): Suspicion[] {
+  if (!isUnreachable || advertised.length > 0) return [];
+  const message = `the Service ${DEFAULT_SERVICE} has no endpoints: ADVERTISE_ADDRESSES names no address of the API servers`;
+  return [{ ...suspect("notice", [], message), lastingMs: 0 }];
 }
 
 /** The addresses of the API servers, each once: those of the endpoints of `default/kubernetes`. */

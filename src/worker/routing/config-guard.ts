@@ -19,6 +19,7 @@ export function configOf(env: Env): Result<Config, Status> {
 function parse(env: Env): Result<Config, Status> {
   const config = parseConfig({
     SERVICE_CLUSTER_IP_RANGE: env.SERVICE_CLUSTER_IP_RANGE,
+    ADVERTISE_ADDRESSES: env.ADVERTISE_ADDRESSES,
     FEATURE_GATES: env.FEATURE_GATES,
     APISERVER_LEASE_DURATION_SECONDS: env.APISERVER_LEASE_DURATION_SECONDS,
     APISERVER_LEASE_RENEW_SECONDS: env.APISERVER_LEASE_RENEW_SECONDS,

@@ -77,8 +77,10 @@ export class RpcSource implements CheckSource {
 
   async surroundings(): Promise<Surroundings> {
     const { objects: nodes } = await this.#all<ObservedNode>("Node", () => this.#store("", "nodes"), observedNode);
+    const config = configOf(this.env);
     return {
       nodes,
+      isUnreachable: config.ok && config.value.advertiseAddresses.length === 0 && !config.value.loopbackOnly,
       advertised: advertisedIn(
         await this.#kubernetes<Endpoints>("", "endpoints"),
         await this.#kubernetes<EndpointSlice>("discovery.k8s.io", "endpointslices"),

@@ -77,9 +77,12 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
   return { output: () => text, ended, pid: child.pid, printed };
 }
 
+/** What tests compare is to be the same on every machine. */
+const NO_OWN_ADDRESS = ["--var", "ADVERTISE_ADDRESSES="];
+
 /** Starts a server on the data folder and waits for its ready line. */
 export async function startServer(dataFolder: string, args: readonly string[] = []): Promise<Server> {
-  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...args]);
+  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...NO_OWN_ADDRESS, ...args]);
   const [, url = ""] = await process_.printed(/ready at (http:\S+)/);
   const runner = pidIn(join(dataFolder, "runner.lock"));
   const runtime = pidIn(join(dataFolder, "workerd.json"));

@@ -99,6 +99,7 @@ export class SimEndpoints {
         ...ports,
         peers: { ...ports.peers, followers, stores: () => [], endsNamespaces: () => true },
         isFollowed: true,
+        advertiseAddresses: [],
       });
     };
     const node = new SimNode<PlainStore>(resource, cluster.network, make, () => Promise.resolve());

@@ -97,6 +97,7 @@ export class SimNamespaces {
         endsNamespaces: () => !cluster.off.has("namespaces"),
       },
       isFollowed: true,
+      advertiseAddresses: [],
       extended: (extension) => this.#watched(extension),
     });
   }

@@ -111,6 +111,7 @@ export function makeLeases(cluster: SimPlatform, life: Life): PlainStore {
     ...ports,
     peers: { ...ports.peers, followers: () => [], stores: () => [], endsNamespaces: () => true },
     isFollowed: false,
+    advertiseAddresses: [],
   });
 }
 

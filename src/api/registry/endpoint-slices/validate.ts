@@ -6,7 +6,7 @@ import type { EndpointSlice } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import { PROTOCOLS } from "../protocols";
-import { specialAddressMessages } from "../special-addresses";
+import { specialAddressMessages } from "../../../core/net/special-addresses";
 
 type Endpoint = EndpointSlice["endpoints"][number];
 type Port = NonNullable<EndpointSlice["ports"]>[number];

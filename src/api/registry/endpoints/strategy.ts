@@ -8,7 +8,7 @@ import { warnOfAddress } from "../address-warnings";
 import { BASE_STRATEGY } from "../base-strategy";
 import { PROTOCOLS } from "../protocols";
 import type { Strategy } from "../resource";
-import { specialAddressMessages } from "../special-addresses";
+import { specialAddressMessages } from "../../../core/net/special-addresses";
 
 type Subset = NonNullable<Endpoints["subsets"]>[number];
 type Address = NonNullable<Subset["addresses"]>[number];

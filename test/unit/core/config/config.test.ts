@@ -28,6 +28,23 @@ describe("parseConfig: defaults and accepted values", () => {
     expect(configOf({ FEATURE_GATES: gates, SERVICE_CLUSTER_IP_RANGE: range }).onlyRanges).toEqual(want);
   });
 
+  it.each<[text: string, want: string[]]>([
+    ["192.0.2.1", ["192.0.2.1"]],
+    [" 192.0.2.2, 2001:DB8:0::1,192.0.2.1,192.0.2.2 ", ["192.0.2.1", "192.0.2.2", "2001:db8::1"]],
+    [" , ", []],
+  ])("ADVERTISE_ADDRESSES %j: %j", (text, want) => {
+    expect(configOf({ ADVERTISE_ADDRESSES: text }).advertiseAddresses).toEqual(want);
+  });
+
+  it("addresses that no endpoint may have: each with what is wrong", () => {
+    expect(errorsOf({ ADVERTISE_ADDRESSES: "127.0.0.1,192.0.2.1,example.com,fe80::1,010.0.0.1" })).toEqual([
+      'ADVERTISE_ADDRESSES: "127.0.0.1" may not be in the loopback range (127.0.0.0/8, ::1/128)',
+      'ADVERTISE_ADDRESSES: "example.com" must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'ADVERTISE_ADDRESSES: "fe80::1" may not be in the link-local range (169.254.0.0/16, fe80::/10)',
+      'ADVERTISE_ADDRESSES: "010.0.0.1" must not have leading 0s',
+    ]);
+  });
+
   it("absent and blank variables: upstream's defaults", () => {
     for (const vars of [{}, { SERVICE_CLUSTER_IP_RANGE: " ", FEATURE_GATES: "", MAX_ENDPOINTS_PER_SLICE: "" }]) {
       expect(configOf(vars)).toEqual({
@@ -35,6 +52,7 @@ describe("parseConfig: defaults and accepted values", () => {
         serviceRanges: ["10.0.0.0/24"],
         onlyRanges: undefined,
         apiServerServiceIP: "10.0.0.1",
+        advertiseAddresses: [],
         featureGates: {
           MultiCIDRServiceAllocator: true,
           DisableAllocatorDualWrite: true,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ObservedNode } from "../../../../src/tools/check/observed";
-import { advertisedIn, overlaps } from "../../../../src/tools/check/surroundings";
+import { advertisedIn, overlaps, untold } from "../../../../src/tools/check/surroundings";
 
 const ranges = [
   { labelled: { label: "ServiceCIDR kubernetes", uid: "uid-k" }, cidrs: ["10.96.0.0/16", "fd00:10:96::/112"] },
@@ -86,5 +86,21 @@ describe("addresses of the API servers", () => {
   it("neither endpoints nor slice: no address", () => {
     expect(advertisedIn(undefined, undefined)).toEqual([]);
     expect(advertisedIn({}, { addressType: "IPv4", endpoints: [] })).toEqual([]);
+  });
+});
+
+describe("a server that nobody is told where to reach", () => {
+  it("others are to reach it: one notice", () => {
+    const [notice, ...more] = untold({ nodes: [], advertised: [], isUnreachable: true });
+    expect(notice).toMatchObject({ rule: "notice", lastingMs: 0 });
+    expect(notice?.message).toBe(
+      "the Service default/kubernetes has no endpoints: ADVERTISE_ADDRESSES names no address of the API servers",
+    );
+    expect(more).toEqual([]);
+  });
+
+  it("addresses written by others, or nobody else is to reach it: none", () => {
+    expect(untold({ nodes: [], advertised: ["192.0.2.1"], isUnreachable: true })).toEqual([]);
+    expect(untold({ nodes: [], advertised: [] })).toEqual([]);
   });
 });

@@ -44,6 +44,13 @@ function world(changed: Answers["other"] = () => undefined, vars = {}) {
   return { calls, send: (path: string, method = "GET", headers = {}) => send(`http://h${path}`, { method, headers }, env) };
 }
 
+/** No laptop: others are to reach the server, and no address is configured. */
+const UNTOLD = {
+  rule: "notice",
+  objects: [],
+  message: "the Service default/kubernetes has no endpoints: ADVERTISE_ADDRESSES names no address of the API servers",
+};
+
 describe("GET /check", () => {
   it("a healthy cluster: read from its stores and owners, nothing wrong", async () => {
     const response = await world().send("/check");
@@ -51,11 +58,19 @@ describe("GET /check", () => {
     expect(await response.json()).toEqual({
       checked: { services: 2, ipAddresses: 2, serviceCIDRs: 1, owners: 1, rows: 2 },
       wrong: [],
-      notices: [],
+      notices: [UNTOLD],
       unchecked: [],
       looks: 1,
     });
   });
+
+  it.each([{ ADVERTISE_ADDRESSES: "192.0.2.1" }, { LOOPBACK_ONLY: "true", ALLOWED_HOSTS: "h" }])(
+    "with %j: no notice about addresses",
+    async (vars) => {
+      const report = (await (await world(undefined, vars).send("/check")).json()) as CheckReport;
+      expect(report.notices).toEqual([]);
+    },
+  );
 
   it("many objects: read page by page", async () => {
     const { services } = healthy();
@@ -106,7 +121,7 @@ describe("GET /check", () => {
       return { objects, keys: ["default/kubernetes", "default/web"], cursor: {}, next: "" };
     };
     const report = (await (await world(damaged).send("/check")).json()) as CheckReport;
-    expect(report).toMatchObject({ checked: { services: 1, ipAddresses: 2 }, notices: [], unchecked: [] });
+    expect(report).toMatchObject({ checked: { services: 1, ipAddresses: 2 }, notices: [UNTOLD], unchecked: [] });
     expect(report.wrong).toEqual([
       { rule: "object", objects: ["Service default/web"], message: "Service default/web is stored, and cannot be read" },
     ]);
@@ -266,7 +281,7 @@ describe("GET /check/slices", () => {
         method === "objectsAfter" && object.startsWith("SERVICES_STORE")
           ? { objects: [service("kubernetes", "10.96.0.1"), selecting].map((one) => JSON.stringify(one)), cursor: {}, next: "" }
           : undefined,
-      { CONTROLLERS: "*,-endpointslice-controller" },
+      { CONTROLLERS: "*,-endpointslice-controller", ADVERTISE_ADDRESSES: "192.0.2.1" },
     );
     const { notices } = (await (await get("/check")).json()) as CheckReport;
     expect(notices.map(({ message }) => message)).toEqual([

@@ -1,7 +1,7 @@
 /** Addresses that no endpoint can have (upstream pkg/apis/core/validation ValidateEndpointIP / ValidateNonSpecialIP). */
-import { containsAddress, parsePrefix } from "../../core/net/prefix";
-import type { Prefix } from "../../core/net/prefix";
-import type { Address } from "../../core/net/address";
+import { containsAddress, parsePrefix } from "./prefix";
+import type { Prefix } from "./prefix";
+import type { Address } from "./address";
 
 function prefixOf(text: string): Prefix {
   const parsed = parsePrefix(text);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parseAddress } from "../../../../src/core/net/address";
-import { specialAddressMessages } from "../../../../src/api/registry/special-addresses";
+import { specialAddressMessages } from "../../../../src/core/net/special-addresses";
 
 const LOOPBACK = "may not be in the loopback range (127.0.0.0/8, ::1/128)";
 const LINK_LOCAL = "may not be in the link-local range (169.254.0.0/16, fe80::/10)";

@@ -1,0 +1,138 @@
+/**
+ * Keeps an object of the Service `default/kubernetes` as the configured addresses want it. The object's own store does so, without another one: when
+ * the store starts, and in the turn after a write that touched the object. What a crash or a refusal left undone the next start or read does.
+ */
+import type { Recorder } from "../../core/base/ports";
+import { parseJson } from "../../core/base/exact-json";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../api/meta/kubernetes";
+import { qualifiedResource } from "../../api/meta/status";
+import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
+import type { ResourceDefinition } from "../../api/registry/resource";
+import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../../api/rpc/store";
+import { SERVER_MANAGER } from "../../api/store/field-tracking";
+import type { StoreObserver } from "../../api/store/observed";
+import { type AdvertisedChange, endpointsChange, sliceChange } from "./advertised-objects";
+
+/** Against somebody who writes all the time the keeper writes this often; the next read goes on. */
+const WRITES_MAX = 3;
+
+const KEY: ObjectKey = { namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME };
+
+/** The object's store. */
+export interface KeptIn {
+  read(key: ObjectKey): GetResult;
+  write(request: WriteRequest): Promise<WriteResult>;
+}
+
+type Wanted = (stored: KubeObject | undefined) => AdvertisedChange<KubeObject>;
+
+/** The keeper of the resource's object; undefined = the resource has none, or there are no addresses. */
+export function advertisedKeeper(
+  definition: ResourceDefinition,
+  addresses: readonly string[],
+  recorder: Recorder,
+): AdvertisedKeeper | undefined {
+  if (addresses.length === 0) return undefined;
+  const wanted: Readonly<Record<string, Wanted>> = {
+    endpoints: (stored) => endpointsChange(addresses, stored as Endpoints | undefined),
+    "endpointslices.discovery.k8s.io": (stored) => sliceChange(addresses, stored as EndpointSlice | undefined),
+  };
+  const change = wanted[qualifiedResource(definition)];
+  const { group, versions } = definition;
+  const options = {
+    group,
+    version: versions[0] ?? "",
+    dryRun: false,
+    fieldManager: SERVER_MANAGER,
+    fieldValidation: "Strict",
+    force: false,
+  } as const;
+  return change && new AdvertisedKeeper(change, options, recorder);
+}
+
+export class AdvertisedKeeper implements StoreObserver {
+  #store: KeptIn | undefined;
+  #isKept = false;
+  #isTouched = false;
+  #making: Promise<void> | undefined;
+  /** the refusal that has been logged, so that one that lasts is told once */
+  #told = "";
+
+  constructor(
+    private readonly change: Wanted,
+    private readonly options: WriteOptions,
+    private readonly recorder: Recorder,
+  ) {}
+
+  /** To be called once, when the store can be written. */
+  begin(store: KeptIn): void {
+    this.#store = store;
+    void this.ensure();
+  }
+
+  /** Resolves when the object is as it has to be, or could not be made so. Never rejects. */
+  ensure(): Promise<void> {
+    if (!this.#making && this.#isKept) return Promise.resolve();
+    return (this.#making ??= this.#make().finally(() => (this.#making = undefined)));
+  }
+
+  committed({ key }: { key: string }): void {
+    this.#isTouched ||= key === DEFAULT_SERVICE;
+  }
+
+  turnCommitted(): void {
+    if (!this.#isTouched) return;
+    this.#isTouched = false;
+    this.#isKept = false;
+    void this.ensure();
+  }
+
+  turnLost(): void {
+    this.#isTouched = false;
+    this.#isKept = false;
+  }
+
+  async #make(): Promise<void> {
+    for (let writes = 0; writes < WRITES_MAX && !this.#isKept; writes++) {
+      // A write that touches the object meanwhile, its own included, takes this back.
+      this.#isKept = true;
+      const problem = await this.#attempt().catch((error: unknown) => String(error));
+      if (problem !== undefined) return this.#failed(problem);
+      this.#told = "";
+    }
+  }
+
+  #failed(problem: string): void {
+    this.#isKept = false;
+    if (problem !== this.#told) this.recorder.log("warn", `the endpoints of ${DEFAULT_SERVICE} could not be written`, { message: problem });
+    this.#told = problem;
+  }
+
+  /** What is wrong; undefined = nothing. */
+  async #attempt(): Promise<string | undefined> {
+    const store = this.#store;
+    if (!store) return undefined;
+    const found = store.read(KEY);
+    const change = this.change(found.ok ? (parseJson(found.object) as KubeObject) : undefined);
+    if (change.kind === "none") return undefined;
+    // Without a resourceVersion it replaces whatever is there.
+    const { resourceVersion: _, ...metadata } = change.object.metadata ?? {};
+    const object = JSON.stringify({ ...change.object, metadata });
+    const isNew = !found.ok || change.kind === "recreate";
+    if (found.ok && isNew) {
+      const gone = await store.write({
+        verb: "delete",
+        key: KEY,
+        options: { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined },
+      });
+      if (!gone.ok) return gone.status.message ?? "refused";
+    }
+    const { options } = this;
+    const result = await store.write(
+      isNew
+        ? { verb: "create", namespace: KEY.namespace, object, options }
+        : { verb: "update", key: KEY, subresource: "", object, options },
+    );
+    return result.ok ? undefined : (result.status.message ?? "refused");
+  }
+}

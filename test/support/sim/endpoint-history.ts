@@ -2,9 +2,16 @@
  * One random history of endpoints, from its seed alone: Services, Pods and Nodes change, somebody edits slices, the controllers and the stores die at
  * their commits, calls get lost, late and repeated; then everything comes to rest, and slices and Endpoints are compared with the Pods.
  */
-import { SLICE_CONTROLLER } from "../../../src/api/meta/endpoint-keys";
-import type { EndpointSlice, KubeObject, Node, Pod, Service } from "../../../src/api/meta/kubernetes";
+import {
+  LABEL_ENDPOINTS_MANAGED_BY,
+  LABEL_MANAGED_BY,
+  LABEL_SERVICE_NAME,
+  MIRRORING_CONTROLLER,
+  SLICE_CONTROLLER,
+} from "../../../src/api/meta/endpoint-keys";
+import type { Endpoints, EndpointSlice, KubeObject, Node, Pod, Service } from "../../../src/api/meta/kubernetes";
 import { keyOf } from "../../../src/api/meta/object-key";
+import { endpointsDefinition } from "../../../src/api/registry/endpoints/definition";
 import { endpointSlicesDefinition } from "../../../src/api/registry/endpoint-slices/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
@@ -29,6 +36,8 @@ export interface EndpointReport {
 }
 
 const SERVICES = ["s", "t", "u"];
+/** without selector: somebody writes its Endpoints */
+const BY_HAND = "hand";
 const APPS = ["a", "b"];
 const PODS = 12;
 const NAMESPACE = "default";
@@ -81,13 +90,14 @@ class Clients {
 
   act(): void {
     const { random } = this;
-    const dice = random.below(20);
+    const dice = random.below(22);
     if (dice < 5) this.#createPod();
     else if (dice < 11) this.#changePod();
     else if (dice < 13) this.#removeOne(podsDefinition);
     else if (dice < 16) this.#service();
     else if (dice < 17) this.#removeOne(servicesDefinition);
     else if (dice < 18) this.#meddle();
+    else if (dice < 20) this.#endpoints();
     else this.node(pick(random, ["n1", "n2"]));
   }
 
@@ -99,12 +109,24 @@ class Clients {
   }
 
   #service(): void {
-    const name = pick(this.random, SERVICES);
+    const name = pick(this.random, [...SERVICES, BY_HAND]);
     const ports = [{ port: 80, targetPort: pick(this.random, [8080, 9090]) }];
-    const spec = { selector: { app: pick(this.random, APPS) }, publishNotReadyAddresses: this.random.below(3) === 0, ports };
+    const selector = { app: pick(this.random, APPS) };
+    const spec = { ...(name !== BY_HAND && { selector }), publishNotReadyAddresses: this.random.below(3) === 0, ports };
     const isThere = this.world.objects(servicesDefinition).some(({ metadata }) => metadata?.name === name);
     if (isThere) this.#patch(servicesDefinition, { namespace: NAMESPACE, name }, { spec });
     else this.#create(servicesDefinition, { metadata: { namespace: NAMESPACE, name }, spec } as KubeObject);
+  }
+
+  /** Of those of other Services the controller makes something else. */
+  #endpoints(): void {
+    const name = this.random.below(4) === 0 ? pick(this.random, SERVICES) : BY_HAND;
+    const metadata = { namespace: NAMESPACE, name };
+    const ips = Array.from({ length: 1 + this.random.below(4) }, () => ({ ip: `10.2.0.${1 + this.random.below(9)}` }));
+    const subsets = [{ addresses: ips.filter(({ ip }, i) => ips.findIndex((one) => one.ip === ip) === i), ports: [{ port: 80 }] }];
+    const isThere = this.world.endpoints.some((one) => one.metadata?.name === name);
+    if (isThere) this.#patch(endpointsDefinition, metadata, { subsets });
+    else this.#create(endpointsDefinition, { metadata, subsets } as Endpoints);
   }
 
   #createPod(): void {
@@ -159,33 +181,49 @@ class Clients {
 function atRest(world: SimEndpoints): string[] {
   const found: string[] = [];
   const [pods, nodes] = [world.objects<Pod>(podsDefinition), world.objects<Node>(nodesDefinition)];
-  const services = world.objects<Service>(servicesDefinition).filter(({ spec }) => spec?.selector);
-  const serviceOf = ({ metadata }: EndpointSlice): string => `${NAMESPACE}/${metadata?.labels?.["kubernetes.io/service-name"] ?? ""}`;
+  const everySlice = world.slices;
+  const all = world.objects<Service>(servicesDefinition);
+  const services = all.filter(({ spec }) => spec?.selector);
+  const serviceOf = ({ metadata }: EndpointSlice): string => `${NAMESPACE}/${metadata?.labels?.[LABEL_SERVICE_NAME] ?? ""}`;
   for (const service of services) {
     const key = keyOf(service);
-    const slices = world.slices.filter((slice) => serviceOf(slice) === key);
+    const slices = everySlice.filter((slice) => serviceOf(slice) === key);
     const [want, are] = [naiveEndpoints(service, pods, nodes), sliceLines(slices)];
     if (JSON.stringify(want) !== JSON.stringify(are)) found.push(`slices of ${key}: ${are.join("; ")} instead of ${want.join("; ")}`);
     if (slices.length === 0) found.push(`${key} has no slice`);
-    const endpoints = world.endpoints.find((one) => keyOf(one) === key);
-    const ips = (endpoints?.subsets ?? []).flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses]);
-    const [has, wants] = [sorted(ips.map(({ ip }) => ip)), ipsOf(service, pods)];
+    const [has, wants] = [addressesOf(world.endpoints, key), ipsOf(service, pods)];
     if (has !== wants) found.push(`Endpoints of ${key}: ${has} instead of ${wants}`);
   }
-  for (const slice of world.slices) {
-    const manager = slice.metadata?.labels?.["endpointslice.kubernetes.io/managed-by"] ?? "";
-    if (manager !== SLICE_CONTROLLER) found.push(`${keyOf(slice)} is of ${manager}`);
+  const mirrored = everySlice.filter((slice) => managerOf(slice) === MIRRORING_CONTROLLER);
+  const byHand = all.some(({ metadata }) => metadata?.name === BY_HAND) ? addressesOf(world.endpoints, `${NAMESPACE}/${BY_HAND}`) : "";
+  const shown = sorted(mirrored.flatMap((slice) => endpointsOf(slice).flatMap(({ addresses }) => addresses)));
+  if (byHand !== shown) found.push(`mirrored ${shown} instead of ${byHand}`);
+  for (const slice of everySlice) {
+    if (mirrored.includes(slice) && serviceOf(slice) === `${NAMESPACE}/${BY_HAND}`) continue;
+    if (managerOf(slice) !== SLICE_CONTROLLER) found.push(`${keyOf(slice)} is of ${managerOf(slice)}`);
     if (endpointsOf(slice).length > MAX_PER_SLICE) found.push(`${keyOf(slice)} has ${endpointsOf(slice).length} endpoints`);
     if (!services.some((service) => keyOf(service) === serviceOf(slice))) found.push(`${keyOf(slice)} is of no Service`);
   }
-  for (const one of world.endpoints)
-    if (!services.some((service) => keyOf(service) === keyOf(one))) found.push(`Endpoints ${keyOf(one)} stay`);
+  for (const one of world.endpoints) {
+    const isMade = one.metadata?.labels?.[LABEL_ENDPOINTS_MANAGED_BY] !== undefined;
+    if (isMade && !services.some((service) => keyOf(service) === keyOf(one))) found.push(`Endpoints ${keyOf(one)} stay`);
+  }
   return found;
 }
 
 function ipsOf({ spec }: Service, pods: readonly Pod[]): string {
   const selected = pods.filter(({ metadata }) => metadata?.labels?.app === spec?.selector?.app);
   return sorted(selected.flatMap(({ status }) => status?.podIPs?.map(({ ip }) => ip) ?? []));
+}
+
+/** The addresses, ready or not, of the Endpoints of this key. */
+function addressesOf(all: readonly Endpoints[], key: string): string {
+  const { subsets = [] } = all.find((one) => keyOf(one) === key) ?? {};
+  return sorted(subsets.flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses].map(({ ip }) => ip)));
+}
+
+function managerOf({ metadata }: EndpointSlice): string {
+  return metadata?.labels?.[LABEL_MANAGED_BY] ?? "";
 }
 
 function sorted(ips: readonly string[]): string {

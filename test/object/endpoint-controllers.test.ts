@@ -122,3 +122,21 @@ describe("the slice controller sleeps", () => {
     expect((await cluster.slices()).map(({ metadata }) => metadata?.resourceVersion)).toEqual(before);
   });
 });
+
+describe("the controllers of endpoints at rest", () => {
+  it("nothing changes: no alarm, no call", async () => {
+    const cluster = new Cluster();
+    await cluster.filled(3);
+    const alarms = () =>
+      Promise.all(
+        (["endpointslice-controller", "endpoints-controller", "endpointslice-mirroring-controller"] as const).map((name) =>
+          runInDurableObject(cluster.object(name), (_, { storage }) => storage.getAlarm()),
+        ),
+      );
+    await vi.waitFor(async () => {
+      const calls = await countedCalls(() => Promise.resolve());
+      expect(calls.filter(({ object }) => object.startsWith(`${cluster.name}/`))).toEqual([]);
+      expect(await alarms()).toEqual([null, null, null]);
+    }, PATIENCE);
+  });
+});

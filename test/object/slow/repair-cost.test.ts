@@ -22,7 +22,11 @@ interface Counted {
 
 /** The rows of other controllers would be counted, too. */
 async function onlyRepair(): Promise<void> {
-  const init = { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ controllers: [] }) };
+  const init = {
+    method: "PUT",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ controllers: ["service-cidr-controller"] }),
+  };
   const { status } = await app.request(`http://h/clusters/${CLUSTER}`, init, bindings, createExecutionContext());
   expect(status).toBe(201);
 }
@@ -101,7 +105,9 @@ it("a pass over 10,000 healthy Services: reads the changes and a slice, and writ
   await servicesStore(bindings, CLUSTER).ensureBootstrapped();
   for (let from = 0; from < SERVICES; from += TOGETHER) await create(from, TOGETHER);
   // Through everything once.
-  while ((await repairController(bindings, CLUSTER).repairCounts()).sweeps === 0) await countedPass();
+  let pass: Counted;
+  do pass = await countedPass();
+  while (pass.writtenHere > 0 || (await repairController(bindings, CLUSTER).repairCounts()).sweeps === 0);
 
   const idle = await countedPass();
   expect(idle.read).toBeLessThan(50);

@@ -30,19 +30,19 @@ const NO_CALLS: ReadonlySet<string> = new Set([
   "allocations",
   "nodePortAllocations",
 ]);
-/** The calls of each controller to stores and owners. */
+const FEEDS = ["objectsSince", "objectsAfter", "objectsNamed"];
+/** The calls of each controller to stores and owners; several may make the same. */
 const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   namespaces: [],
   "resource-quotas": ["objectsAfter", "quotaUsage"],
   "garbage-collection": ["changesSince", "listMetadata", "metadataOf"],
   repair: [
-    ...["objectsSince", "objectsAfter", "objectsNamed", "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
+    ...[...FEEDS, "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
     ...["makeNodePortsWhole", "leakedNodePorts", "settleNodePorts"],
   ],
-  // as repair, which is never the one in question where they are
-  "endpointslice-controller": [],
-  "endpoints-controller": [],
-  "endpointslice-mirroring-controller": [],
+  "endpointslice-controller": FEEDS,
+  "endpoints-controller": FEEDS,
+  "endpointslice-mirroring-controller": FEEDS,
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {
@@ -146,7 +146,8 @@ export class Deaths {
   /** A counted call, neither of another controller nor a lost poke. */
   #isCall(method: string, name: string): boolean {
     if (NO_CALLS.has(method) || this.#isLost(method, name)) return false;
-    return !Object.entries(ASKED_BY).some(([controller, methods]) => controller !== this.controller && methods.includes(method));
+    if (this.controller && ASKED_BY[this.controller].includes(method)) return true;
+    return !Object.values(ASKED_BY).some((methods) => methods.includes(method));
   }
 
   #isLost(method: string, name: string): boolean {

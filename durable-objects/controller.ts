@@ -3,9 +3,10 @@ import { DurableObject } from "cloudflare:workers";
 import type { ControllersSetting } from "../src/core/config/controllers";
 import type { Settings } from "../src/core/config/settings";
 import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
-import type { RepairControllerRpc, RepairCounts } from "../src/addresses/rpc/repair";
+import type { RepairCounts } from "../src/addresses/rpc/repair";
+import type { EndpointCounts } from "../src/endpoints/rpc/endpoint-counts";
 import type { ControllerRpc } from "../src/api/rpc/store";
-import { type ControllerBrain, CONTROLLERS } from "./controllers";
+import { asked, type AskedRpc, type ControllerBrain, CONTROLLERS } from "./controllers";
 import { configOf, type Env } from "./env";
 import { controllerPeers } from "./controller-peers";
 import { CONTROLLER_MIGRATIONS, controllerTables } from "./controller-tables";
@@ -15,7 +16,7 @@ import { migrate } from "./sql/migrate";
 import { type ObjectSwitches, objectSwitches } from "./switches";
 import { restart, wipe } from "./wipe";
 
-export class Controller extends DurableObject<Env> implements ControllerRpc, RepairControllerRpc, SwitchedObject, Wipeable {
+export class Controller extends DurableObject<Env> implements ControllerRpc, AskedRpc, SwitchedObject, Wipeable {
   readonly #brain: ControllerBrain;
   readonly #switches: ObjectSwitches;
 
@@ -47,15 +48,19 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
   }
 
   pokeFrom(settings: Settings): Promise<void> {
-    return this.#asked("pokeFrom")(settings);
+    return asked(this.#brain, "pokeFrom")(settings);
   }
 
   sweep(): Promise<void> {
-    return this.#asked("sweep")();
+    return asked(this.#brain, "sweep")();
   }
 
   repairCounts(): Promise<RepairCounts> {
-    return this.#asked("repairCounts")();
+    return asked(this.#brain, "repairCounts")();
+  }
+
+  endpointCounts(): Promise<EndpointCounts | null> {
+    return asked(this.#brain, "endpointCounts")();
   }
 
   async setControllers(setting: ControllersSetting): Promise<void> {
@@ -69,12 +74,5 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Rep
 
   override alarm(): Promise<void> {
     return this.#brain.alarm();
-  }
-
-  /** A call that not every controller answers. */
-  #asked<K extends keyof RepairControllerRpc>(call: K): RepairControllerRpc[K] {
-    const method = this.#brain[call];
-    if (!method) throw new Error(`this controller has no ${call}`);
-    return method.bind(this.#brain) as RepairControllerRpc[K];
   }
 }

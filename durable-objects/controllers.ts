@@ -13,9 +13,12 @@ import {
   endpointSliceController,
   mirroringController,
 } from "../src/endpoints/endpoint-controllers";
+import type { EndpointCountsRpc } from "../src/endpoints/rpc/endpoint-counts";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
-export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<RepairControllerRpc & Pick<Controller, "switched">>;
+export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<AskedRpc & Pick<Controller, "switched">>;
+/** Calls that not every controller answers. */
+export type AskedRpc = RepairControllerRpc & EndpointCountsRpc;
 export type ControllerName =
   | "namespaces"
   | "garbage-collection"
@@ -40,3 +43,10 @@ export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting
   "endpoints-controller": endpointsController,
   "endpointslice-mirroring-controller": mirroringController,
 });
+
+/** A call that only some controllers answer. Throws for one that does not. */
+export function asked<K extends keyof AskedRpc>(brain: ControllerBrain, call: K): AskedRpc[K] {
+  const method = brain[call];
+  if (!method) throw new Error(`this controller has no ${call}`);
+  return method.bind(brain) as AskedRpc[K];
+}

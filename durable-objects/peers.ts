@@ -8,6 +8,7 @@ import type { ClusterRecordRpc, SwitchedObject, Wipeable } from "../src/tenancy/
 import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
+import type { EndpointCountsRpc } from "../src/endpoints/rpc/endpoint-counts";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LimitedStore } from "../src/api/rpc/quota";
 import type { LinkedStore } from "../src/api/rpc/object-links";
@@ -131,6 +132,15 @@ export function storesFetch(env: Env, cluster: string): FetchLike {
     const headers = { [COLLECTION_HEADER]: encodeCollection(request) };
     return storeStub(env, cluster, request).fetch(new Request("http://store/collection", { headers, signal }));
   };
+}
+
+/** A controller of slices, which answers for its metrics. */
+export function slicesController(
+  env: Env,
+  cluster: string,
+  name: "endpointslice-controller" | "endpointslice-mirroring-controller",
+): Remote<EndpointCountsRpc> {
+  return stubOf<EndpointCountsRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
 }
 
 /** The record of the cluster that clients know by this name, in every life of the name. */

@@ -36,7 +36,13 @@ export const storeys: readonly (readonly Wing[])[] = [
     },
     {
       path: "src/endpoints",
-      steps: [["sources"], ["slices", "endpoints", "client"], ["dns", "mirroring", "proxy-config", "proxy"], ["controller"]],
+      steps: [
+        ["rpc"],
+        ["sources", "metrics"],
+        ["slices", "endpoints", "client"],
+        ["dns", "mirroring", "proxy-config", "proxy"],
+        ["controller"],
+      ],
     },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],

@@ -15,9 +15,11 @@ import { Controller, type ControllerPorts as LoopPorts, type Pass } from "../con
 import type { ControllerEntry } from "../controllers/controller-table";
 import { clusterName } from "../tenancy/cluster-id";
 import { endpointsPass } from "./controller/endpoints-pass";
+import { savedCounts } from "./controller/kept-counts";
 import { mirrorPass } from "./controller/mirror-pass";
 import type { ControllerPorts, RowStorage, WrittenStore } from "./controller/ports";
 import { slicesPass } from "./controller/slices-pass";
+import type { EndpointCounts, EndpointCountsRpc } from "./rpc/endpoint-counts";
 
 export interface EndpointControllerSetting extends LoopPorts {
   /** id of the cluster */
@@ -30,22 +32,40 @@ export interface EndpointControllerSetting extends LoopPorts {
   tables: { rows: RowStorage };
 }
 
-type Entry = ControllerEntry<EndpointControllerSetting, Controller>;
+type Entry<Brain extends Controller = Controller> = ControllerEntry<EndpointControllerSetting, Brain>;
 
-export const endpointSliceController: Entry = {
+/** A controller with metrics. */
+class CountedController extends Controller implements EndpointCountsRpc {
+  constructor(
+    private readonly setting: EndpointControllerSetting,
+    pass: Pass,
+  ) {
+    super(setting, pass);
+  }
+
+  endpointCounts(): Promise<EndpointCounts | null> {
+    const { isOn, tables } = this.setting;
+    return Promise.resolve(isOn() ? savedCounts(tables.rows) : null);
+  }
+}
+
+export const endpointSliceController: Entry<CountedController> = {
   follows: [servicesDefinition, podsDefinition, nodesDefinition, endpointSlicesDefinition].map(qualifiedResource),
   hearsCreations: true,
   upstream: "endpointslice-controller",
   make: (setting) =>
-    controllerOf(setting, "endpoint-slice-controller", (ports) =>
-      slicesPass({
-        ...ports,
-        services: followed(setting, servicesDefinition),
-        pods: followed(setting, podsDefinition),
-        nodes: followed(setting, nodesDefinition),
-        slices: followed(setting, endpointSlicesDefinition),
-        maxPerSlice: setting.config().maxEndpointsPerSlice,
-      }),
+    new CountedController(
+      setting,
+      passOf(setting, "endpoint-slice-controller", (ports) =>
+        slicesPass({
+          ...ports,
+          services: followed(setting, servicesDefinition),
+          pods: followed(setting, podsDefinition),
+          nodes: followed(setting, nodesDefinition),
+          slices: followed(setting, endpointSlicesDefinition),
+          maxPerSlice: setting.config().maxEndpointsPerSlice,
+        }),
+      ),
     ),
 };
 
@@ -54,37 +74,43 @@ export const endpointsController: Entry = {
   hearsCreations: true,
   upstream: "endpoints-controller",
   make: (setting) =>
-    controllerOf(setting, "endpoint-controller", (ports) =>
-      endpointsPass({
-        ...ports,
-        services: followed(setting, servicesDefinition),
-        pods: followed(setting, podsDefinition),
-        endpoints: followed(setting, endpointsDefinition),
-      }),
+    new Controller(
+      setting,
+      passOf(setting, "endpoint-controller", (ports) =>
+        endpointsPass({
+          ...ports,
+          services: followed(setting, servicesDefinition),
+          pods: followed(setting, podsDefinition),
+          endpoints: followed(setting, endpointsDefinition),
+        }),
+      ),
     ),
 };
 
-export const mirroringController: Entry = {
+export const mirroringController: Entry<CountedController> = {
   follows: [servicesDefinition, endpointsDefinition, endpointSlicesDefinition].map(qualifiedResource),
   hearsCreations: true,
   upstream: "endpointslice-mirroring-controller",
   make: (setting) =>
-    controllerOf(setting, "endpoint-slice-mirroring-controller", (ports) =>
-      mirrorPass({
-        ...ports,
-        services: followed(setting, servicesDefinition),
-        endpoints: followed(setting, endpointsDefinition),
-        slices: followed(setting, endpointSlicesDefinition),
-      }),
+    new CountedController(
+      setting,
+      passOf(setting, "endpoint-slice-mirroring-controller", (ports) =>
+        mirrorPass({
+          ...ports,
+          services: followed(setting, servicesDefinition),
+          endpoints: followed(setting, endpointsDefinition),
+          slices: followed(setting, endpointSlicesDefinition),
+        }),
+      ),
     ),
 };
 
-/** The loop around the pass, which is made with the first one: a broken configuration fails that. `reporter`: upstream's component of its events. */
-function controllerOf(setting: EndpointControllerSetting, reporter: string, make: (ports: ControllerPorts) => Pass): Controller {
+/** The pass is made with the first one: a broken configuration fails that. `reporter`: upstream's component of its events. */
+function passOf(setting: EndpointControllerSetting, reporter: string, make: (ports: ControllerPorts) => Pass): Pass {
   const { clock, cluster, config, peers, recorder, tables } = setting;
   const instance = `${reporter}-${clusterName(cluster)}`;
   let pass: Pass | undefined;
-  return new Controller(setting, (isPoked) => {
+  return (isPoked) => {
     pass ??= make({
       clock,
       recorder,
@@ -93,7 +119,7 @@ function controllerOf(setting: EndpointControllerSetting, reporter: string, make
       batchMs: config().endpointsBatchMs,
     });
     return pass(isPoked);
-  });
+  };
 }
 
 /** A store of the cluster: each call gets a stub of its own and a timeout. A store gives up a write after its deadline. */

@@ -1,15 +1,18 @@
 /** The controllers of endpoints in real Durable Objects: rows and cursors outlive their objects. */
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
+import type { Controller } from "../../durable-objects/controller";
 import type { ControllerName } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
 import { controller as controllerStub, servicesStore } from "../../durable-objects/peers";
 import { sqlRowStorage } from "../../durable-objects/sql/followed-rows-sql";
-import type { EndpointSlice, KubeObject, Pod } from "../../src/api/meta/kubernetes";
+import type { CoreEvent, EndpointSlice, KubeObject, Pod } from "../../src/api/meta/kubernetes";
 import { inParallel } from "../../src/core/base/in-parallel";
 import { endpointsOf } from "../../src/endpoints/slices/slice-endpoint";
+import { metricsResponse } from "../../src/worker/system/metrics";
 import { type Call, countedCalls } from "../support/objects/counted-calls";
 import { collect, freshCluster, storeStubOf } from "../support/objects/store-stubs";
+import { parsePrometheus } from "../support/values/prometheus";
 import { createRequest, WRITE } from "../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
@@ -69,19 +72,41 @@ class Cluster {
     await vi.waitFor(async () => expect(await count()).toBe(ready), PATIENCE);
   }
 
+  /** Series of the slice controller and of mirroring in /metrics, without buckets and durations: `changes create` -> 3. */
+  async metrics(): Promise<Record<string, number>> {
+    const families = parsePrometheus(await (await metricsResponse(bindings, this.name)).text());
+    const samples = [...families].flatMap(([name, family]) => (name.startsWith("endpoint_slice_") ? family.samples : []));
+    const shown = samples.filter(({ name }) => !/_bucket$|duration/.test(name));
+    return Object.fromEntries(
+      shown.map(({ name, labels: { cluster: _cluster, ...labels }, value }) => [
+        [name.replace("endpoint_slice_", "").replace("_controller", ""), ...Object.values(labels)].join(" "),
+        value,
+      ]),
+    );
+  }
+
+  /** Events of a reporter: subject, its uid, reason. */
+  async events(reporter: string): Promise<string[]> {
+    const { items } = await (await collect(storeStubOf(this.name, "events"), "", "events")).json<{ items: CoreEvent[] }>();
+    const own = items.filter(({ reportingComponent }) => reportingComponent === reporter);
+    return own.map(({ involvedObject: { kind, uid }, type, reason }) => [kind, uid, type, reason].join(" "));
+  }
+
   object(name: ControllerName): DurableObjectStub {
     return bindings.CONTROLLER.getByName(`${this.name}/controllers/${name}`);
   }
 
-  /** Waits until the slice controller has stored that it read every Pod. */
+  /** Waits until the slice controller has stored that it read every Pod and slice. */
   async hasRead(): Promise<void> {
-    const { metadata } = await this.list("pods");
-    const cursor = (): Promise<number | undefined> =>
-      runInDurableObject(
-        this.object("endpointslice-controller"),
-        (_, { storage }) => [...sqlRowStorage(storage).cursors()].find(([name]) => name === "pods")?.[1].revision,
-      );
-    await vi.waitFor(async () => expect(await cursor()).toBe(Number(metadata.resourceVersion)), PATIENCE);
+    for (const resource of ["pods", SLICES] as const) {
+      const { metadata } = await this.list(resource);
+      const cursor = (): Promise<number | undefined> =>
+        runInDurableObject(
+          this.object("endpointslice-controller"),
+          (_, { storage }) => [...sqlRowStorage(storage).cursors()].find(([name]) => name === resource.split(".")[0])?.[1].revision,
+        );
+      await vi.waitFor(async () => expect(await cursor()).toBe(Number(metadata.resourceVersion)), PATIENCE);
+    }
   }
 }
 
@@ -138,5 +163,81 @@ describe("the controllers of endpoints at rest", () => {
       expect(calls.filter(({ object }) => object.startsWith(`${cluster.name}/`))).toEqual([]);
       expect(await alarms()).toEqual([null, null, null]);
     }, PATIENCE);
+  });
+});
+
+describe("/metrics of the slice controllers", () => {
+  const FILLED = {
+    "controller_changes create": 1,
+    controller_desired_endpoint_slices: 1,
+    controller_endpoints_added_per_sync_count: 1,
+    controller_endpoints_added_per_sync_sum: 3,
+    controller_endpoints_desired: 3,
+    controller_endpoints_removed_per_sync_count: 1,
+    controller_endpoints_removed_per_sync_sum: 0,
+    "controller_endpointslices_changed_per_sync_count Disabled ": 1,
+    "controller_endpointslices_changed_per_sync_sum Disabled ": 1,
+    controller_num_endpoint_slices: 1,
+    // of `kubernetes`, too
+    "controller_syncs success": 2,
+    mirroring_desired_endpoint_slices: 0,
+    mirroring_endpoints_desired: 0,
+    mirroring_num_endpoint_slices: 0,
+  };
+
+  it("three Pods, and the objects start again: exact, each object is asked once, and nothing is listed", async () => {
+    const cluster = new Cluster();
+    await cluster.filled(3);
+    await vi.waitFor(async () => expect(await cluster.metrics()).toEqual(FILLED), PATIENCE);
+    await cluster.hasRead();
+    await abortAllDurableObjects();
+
+    const calls = await countedCalls(async () => expect(await cluster.metrics()).toEqual(FILLED));
+    for (const name of ["endpointslice-controller", "endpointslice-mirroring-controller"]) {
+      const call = { object: `${cluster.name}/controllers/${name}`, method: "endpointCounts" };
+      expect(calls.filter(({ object, method }) => object === call.object && method === call.method)).toEqual([call]);
+    }
+    for (const resource of ["pods", "nodes", SLICES]) {
+      expect(calls, resource).not.toContainEqual({ object: `${cluster.name}/${resource}`, method: "objectsAfter" });
+    }
+
+    await cluster.ready("web-1", addressOf(1), "False");
+    await cluster.has(2);
+    const after = {
+      ...FILLED,
+      "controller_changes update": 1,
+      controller_endpoints_added_per_sync_count: 2,
+      controller_endpoints_removed_per_sync_count: 2,
+      "controller_endpointslices_changed_per_sync_count Disabled ": 2,
+      "controller_endpointslices_changed_per_sync_sum Disabled ": 2,
+      "controller_syncs success": 3,
+    };
+    await vi.waitFor(async () => expect(await cluster.metrics()).toEqual(after), PATIENCE);
+  }, 60_000);
+
+  it("switched off: no series; switched on again: what was counted goes on", async () => {
+    const cluster = new Cluster();
+    await cluster.filled(1);
+    const creates = async (): Promise<number | undefined> => (await cluster.metrics())["controller_changes create"];
+    await vi.waitFor(async () => expect(await creates()).toBe(1), PATIENCE);
+    const object = cluster.object("endpointslice-controller") as DurableObjectStub<Controller>;
+    await object.setControllers({ version: 1, list: ["-endpointslice-controller", "*"] });
+    expect(await creates()).toBeUndefined();
+    await object.setControllers({ version: 2, list: null });
+    expect(await creates()).toBe(1);
+  });
+});
+
+describe("events of the endpoint controllers", () => {
+  it("each has upstream's reporter, and the uid of its subject", async () => {
+    const cluster = new Cluster();
+    await servicesStore(bindings, cluster.name).ensureBootstrapped();
+    const annotations = { "service.kubernetes.io/topology-mode": "Auto" };
+    const spec = { selector: { app: "web" }, ports: [{ port: 80 }] };
+    await cluster.create("services", { metadata: { namespace: "default", name: "auto", annotations }, spec } as KubeObject);
+    const stored = await servicesStore(bindings, cluster.name).get({ namespace: "default", name: "auto" }, "");
+    const uid = stored.ok ? (JSON.parse(stored.object) as KubeObject).metadata?.uid : undefined;
+    const events = (): Promise<string[]> => cluster.events("endpoint-slice-controller");
+    await vi.waitFor(async () => expect(await events()).toEqual([`Service ${String(uid)} Warning TopologyAwareHintsDisabled`]), PATIENCE);
   });
 });

@@ -6,11 +6,11 @@
  */
 import type { Scope } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
-import { Histogram } from "../../core/telemetry/histogram";
+import { DEFAULT_BOUNDS, Histogram } from "../../core/telemetry/histogram";
 import type { KeptCounters } from "./kept-counters";
 
 /** Seconds. */
-export const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+export const DURATION_BOUNDS = DEFAULT_BOUNDS;
 /** CIDRs counted. Beyond it, the one that has been counted for the longest time is forgotten. */
 const CIDRS_MAX = 10_000;
 

@@ -7,6 +7,14 @@ export interface HistogramValue {
   sum: number;
 }
 
+/** Where an author of a metric names no buckets: those of Prometheus' clients. */
+export const DEFAULT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** `count` bounds, each twice the one before. */
+export function doubledBounds(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => first * 2 ** i);
+}
+
 export class Histogram {
   readonly #counts: number[];
   #sum: number;

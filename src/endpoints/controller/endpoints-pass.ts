@@ -13,6 +13,7 @@ import type { WriteRequest } from "../../api/rpc/store";
 import { objectKey } from "../../api/store/keys";
 import type { Pass } from "../../controllers/controller";
 import { planEndpoints } from "../endpoints/plan-endpoints";
+import type { ObjectEvent } from "../sources/object-event";
 import type { DueService } from "../sources/service-members";
 import { hasPods } from "../sources/service-pods";
 import type { FeedReader } from "./followed-store";
@@ -28,6 +29,13 @@ export interface EndpointsPassPorts extends ControllerPorts {
   endpoints: WrittenStore;
 }
 
+type Verb = "create" | "update" | "delete";
+
+const FAILURES: Readonly<Record<Verb, readonly [reason: string, text: string]>> = {
+  create: ["FailedToCreateEndpoint", "Failed to create endpoint for service"],
+  update: ["FailedToUpdateEndpoint", "Failed to update endpoint"],
+  delete: ["FailedToDeleteEndpoint", "Failed to delete endpoint"],
+};
 const WRITER = { manager: "endpoints-controller", group: endpointsDefinition.group };
 
 export function endpointsPass(ports: EndpointsPassPorts): Pass {
@@ -78,24 +86,25 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
       case "update": {
         const { endpoints, events } = plan;
         const request = plan.action === "create" ? createRequest(endpoints, WRITER) : updateRequest(endpoints, WRITER);
-        const result = await write(key, endpoints, plan.action, request);
-        if (result === "done") kit.told.tell(referenceTo(endpointsDefinition, endpoints), events);
-        return result;
+        return write(key, endpoints, plan.action, request, events);
       }
     }
   }
 
+  /** `events` are about the written object: `kubectl describe` shows those of its uid alone. */
   async function write(
     key: string,
     endpoints: Endpoints,
-    verb: "create" | "update" | "delete",
+    verb: Verb,
     request: WriteRequest,
+    events: readonly ObjectEvent[] = [],
   ): Promise<LookResult> {
     const answer = await ports.endpoints.write(request);
     if (answer.ok) {
       const now = verb === "delete" ? undefined : readObject<Endpoints>(answer.object);
       if (now) written.set(key, revisionOf(now));
       else written.delete(key);
+      kit.told.tell(referenceTo(endpointsDefinition, now ?? endpoints), events);
       return "done";
     }
     const { status } = answer;
@@ -116,9 +125,10 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
   });
 }
 
-function failure(verb: "create" | "update" | "delete", key: string, message = ""): { type: "Warning"; reason: string; note: string } {
-  const reason = { create: "FailedToCreateEndpoint", update: "FailedToUpdateEndpoint", delete: "FailedToDeleteEndpoint" }[verb];
-  return { type: "Warning", reason, note: `Failed to ${verb} endpoints ${key}: ${message}` };
+/** Reason and text are upstream's; of a refused deletion upstream only writes a log line. */
+function failure(verb: Verb, key: string, message = ""): ObjectEvent {
+  const [reason, text] = FAILURES[verb];
+  return { type: "Warning", reason, note: `${text} ${key}: ${message}` };
 }
 
 function revisionOf({ metadata }: KubeObject): number {

@@ -53,7 +53,7 @@ export class KeptRows {
     this.#moved.add(store);
   }
 
-  /** `value` must not be changed afterwards: it is printed when it is saved. */
+  /** `value` is printed when it is saved, as it is then. */
   put(kind: string, key: string, value: object): void {
     this.#changed.set(`${kind} ${key}`, { kind, key, value });
   }

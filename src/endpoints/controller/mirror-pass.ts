@@ -14,14 +14,16 @@ import { hasSelector, specOf } from "../../api/registry/services/predicates";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { objectKey } from "../../api/store/keys";
 import type { Pass } from "../../controllers/controller";
-import { planMirror } from "../mirroring/plan-mirror";
+import { type MirrorPlan, planMirror } from "../mirroring/plan-mirror";
+import { MIRROR_METRICS } from "../metrics/endpoint-families";
 import type { DueService } from "../sources/service-members";
 import type { FeedReader } from "./followed-store";
+import { KeptCounts } from "./kept-counts";
 import { KeptSlices } from "./kept-slices";
 import { type LookResult, WRITES_AT_ONCE } from "./pass";
 import { PassKit } from "./pass-kit";
 import type { ControllerPorts, WrittenStore } from "./ports";
-import { writeSlices } from "./slice-writer";
+import { type SliceWriterPorts, writeSlices } from "./slice-writer";
 
 export interface MirrorPassPorts extends ControllerPorts {
   services: ObjectFeed;
@@ -38,7 +40,15 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
   const kit = new PassKit(ports, "MirrorEndpoints");
   const slices = new KeptSlices(kit.rows, MIRRORING_CONTROLLER, (key) => kit.wantAfterForeign(key));
   const { tracker } = slices;
-  const writing = { store: ports.slices, tracker, writer: WRITER, limited: atMost(WRITES_AT_ONCE) };
+  const counts = new KeptCounts(kit.rows, MIRROR_METRICS);
+  const writing: SliceWriterPorts = {
+    store: ports.slices,
+    tracker,
+    writer: WRITER,
+    owner: "Endpoints",
+    made: (operation) => void counts.count("changes", { operation }),
+    limited: atMost(WRITES_AT_ONCE),
+  };
   /** with what mirroring asks for alone */
   const services = new Map<string, Service>();
 
@@ -74,25 +84,41 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
   }
 
   async function look({ key }: DueService): Promise<LookResult> {
-    const name = objectKey(key);
-    const service = services.get(key);
-    const stored = slices.of(key);
-    if (!service) kit.told.forget(key);
-    if (stored.length === 0 && !(service && isMirrored(service))) {
-      tracker.forget(key);
-      return "done";
+    const begunAt = ports.clock.now();
+    try {
+      const name = objectKey(key);
+      const service = services.get(key);
+      const stored = slices.of(key);
+      if (!service) kit.told.forget(key);
+      if (stored.length === 0 && !(service && isMirrored(service))) {
+        tracker.forget(key);
+        counts.share(key, undefined);
+        return "done";
+      }
+      if (tracker.isStale({ metadata: name }, stored)) return "later";
+      const [text] = await ports.endpoints.objectsNamed([name]);
+      const endpoints = text ? readObject<Endpoints>(text) : undefined;
+      // nothing is concluded from a damaged text
+      if (text && !endpoints) return "later";
+      const plan = planMirror({ key: name, endpoints, service, slices: stored, maxPerSubset: MAX_PER_SUBSET });
+      const regarding = referenceTo(endpointsDefinition, endpoints ?? { metadata: name });
+      kit.told.tellOnce(key, regarding, plan.events);
+      countPlan(key, plan.counts);
+      const { result, why } = await writeSlices(writing, key, plan);
+      if (why !== undefined) kit.told.tell(regarding, [{ type: "Warning", reason: "FailedToUpdateEndpointSlices", note: why }]);
+      return result;
+    } finally {
+      counts.observe("endpoints_sync_duration", (ports.clock.now() - begunAt) / 1_000);
     }
-    if (tracker.isStale({ metadata: name }, stored)) return "later";
-    const [text] = await ports.endpoints.objectsNamed([name]);
-    const endpoints = text ? readObject<Endpoints>(text) : undefined;
-    // nothing is concluded from a damaged text
-    if (text && !endpoints) return "later";
-    const plan = planMirror({ key: name, endpoints, service, slices: stored, maxPerSubset: MAX_PER_SUBSET });
-    const regarding = referenceTo(endpointsDefinition, endpoints ?? { metadata: name });
-    kit.told.tellOnce(key, regarding, plan.events);
-    const { result, why } = await writeSlices(writing, key, plan);
-    if (why !== undefined) kit.told.tell(regarding, [{ type: "Warning", reason: "FailedToUpdateEndpointSlices", note: why }]);
-    return result;
+  }
+
+  function countPlan(key: string, of: MirrorPlan["counts"]): void {
+    counts.share(key, of && { endpoints: of.endpoints, slices: of.slices, slicesDesired: of.slicesDesired });
+    if (!of) return;
+    counts.observe("addresses_skipped_per_sync", of.skipped);
+    counts.observe("endpoints_added_per_sync", of.added);
+    counts.observe("endpoints_updated_per_sync", of.updated);
+    counts.observe("endpoints_removed_per_sync", of.removed);
   }
 
   return kit.pass({
@@ -104,6 +130,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
     load() {
       for (const [key, service] of kit.rows.saved<Service>(SERVICES)) services.set(key, service);
       slices.load();
+      counts.load();
     },
     look,
   });

@@ -9,6 +9,8 @@ import type { SliceTracker } from "../slices/slice-tracker";
 import { type LookResult, WRITES_AT_ONCE } from "./pass";
 import { createRequest, deleteRequest, isNamespaceTerminating, updateRequest, type Writer } from "./write-requests";
 
+export type WriteOperation = "create" | "update" | "delete";
+
 /** What became of the writes; `why` is upstream's text of what failed. */
 export interface Written {
   result: LookResult;
@@ -19,6 +21,10 @@ export interface SliceWriterPorts {
   store: Pick<StoreRpc, "write">;
   tracker: SliceTracker;
   writer: Writer;
+  /** kind of the object that the slices belong to, for the text */
+  owner: "Service" | "Endpoints";
+  /** a write was made */
+  made: (operation: WriteOperation) => void;
   /** bounds the writes of all Services together */
   limited: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -26,23 +32,31 @@ export interface SliceWriterPorts {
 /**
  * First all creates, then the updates, then the deletions; after a failure nothing more is begun. A deletion of what is gone has done its work.
  *
- * @param serviceKey for the text
+ * @param ownerKey for the text
  */
-export async function writeSlices(ports: SliceWriterPorts, serviceKey: string, { create, update, remove }: SliceChanges): Promise<Written> {
+export async function writeSlices(ports: SliceWriterPorts, ownerKey: string, { create, update, remove }: SliceChanges): Promise<Written> {
   const { tracker, writer } = ports;
   let failed: Written | undefined;
-  const each = async (what: string, slices: readonly EndpointSlice[], request: (slice: EndpointSlice) => WriteRequest): Promise<void> => {
+  const failure = (what: string, slice: EndpointSlice, why: string): string =>
+    `failed to ${textOf(what, slice)} EndpointSlice for ${ports.owner} ${ownerKey}: ${why}`;
+  const each = async (
+    what: WriteOperation,
+    slices: readonly EndpointSlice[],
+    request: (slice: EndpointSlice) => WriteRequest,
+  ): Promise<void> => {
     await inParallel(slices, WRITES_AT_ONCE, async (slice) => {
       if (failed) return;
       try {
         const answer = await ports.limited(() => ports.store.write(request(slice)));
-        if (answer.ok) note(tracker, slice, answer.object, what);
-        else if (what !== "delete" || answer.status.code !== 404) {
-          const why = `failed to ${textOf(what, slice)} EndpointSlice for Service ${serviceKey}: ${messageOf(answer.status, slice)}`;
+        if (answer.ok) {
+          note(tracker, slice, answer.object, what);
+          ports.made(what);
+        } else if (what !== "delete" || answer.status.code !== 404) {
+          const why = failure(what, slice, messageOf(answer.status, slice));
           failed ??= isNamespaceTerminating(answer.status) ? { result: "done" } : { result: "later", why };
         }
       } catch (error) {
-        failed ??= { result: "silent", why: `failed to ${textOf(what, slice)} EndpointSlice for Service ${serviceKey}: ${String(error)}` };
+        failed ??= { result: "silent", why: failure(what, slice, String(error)) };
       }
     });
   };

@@ -2,6 +2,7 @@
 import { atMost } from "../../core/base/at-most";
 import { referenceTo } from "../../api/events/event-recorder";
 import { SLICE_CONTROLLER } from "../../api/meta/endpoint-keys";
+import type { Service } from "../../api/meta/kubernetes";
 import { endpointSlicesDefinition } from "../../api/registry/endpoint-slices/definition";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
@@ -9,13 +10,17 @@ import type { Pass } from "../../controllers/controller";
 import type { ObjectEvent } from "../sources/object-event";
 import type { DueService } from "../sources/service-members";
 import { hasPods } from "../sources/service-pods";
+import { usedTrafficDistribution } from "../slices/hints";
 import { planSlices, type SlicePlan } from "../slices/plan-slices";
+import type { SliceChanges } from "../slices/slice-changes";
+import { SLICE_METRICS } from "../metrics/endpoint-families";
+import { KeptCounts } from "./kept-counts";
 import { KeptSlices } from "./kept-slices";
 import { type LookResult, WRITES_AT_ONCE } from "./pass";
 import { PassKit } from "./pass-kit";
 import { PodSources } from "./pod-sources";
 import type { ControllerPorts, WrittenStore } from "./ports";
-import { writeSlices, type Written } from "./slice-writer";
+import { type SliceWriterPorts, writeSlices, type Written } from "./slice-writer";
 
 export interface SlicesPassPorts extends ControllerPorts {
   services: ObjectFeed;
@@ -34,18 +39,28 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
   const { members } = sources;
   const slices = new KeptSlices(kit.rows, SLICE_CONTROLLER, (key) => void (members.service(key) && kit.wantAfterForeign(key)));
   const { tracker } = slices;
-  const writing = { store: ports.slices, tracker, writer: WRITER, limited: atMost(WRITES_AT_ONCE) };
+  const counts = new KeptCounts(kit.rows, SLICE_METRICS);
+  const writing: SliceWriterPorts = {
+    store: ports.slices,
+    tracker,
+    writer: WRITER,
+    owner: "Service",
+    made: (operation) => void counts.count("changes", { operation }),
+    limited: atMost(WRITES_AT_ONCE),
+  };
 
   async function look({ key, changedAt }: DueService): Promise<LookResult> {
     const service = members.service(key);
     if (!service) {
       tracker.forget(key);
       kit.told.forget(key);
-      return "done";
     }
-    if (!hasPods(service)) return "done";
+    if (!service || !hasPods(service)) {
+      counts.share(key, undefined);
+      return ended("success", "done");
+    }
     const stored = slices.of(key);
-    if (tracker.isStale(service, stored)) return "later";
+    if (tracker.isStale(service, stored)) return ended("stale", "later");
     const plan = planSlices({
       service,
       pods: members.podsOf(service),
@@ -56,22 +71,59 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
     });
     const regarding = referenceTo(servicesDefinition, service);
     kit.told.tellOnce(key, regarding, [...plan.skipped.map(({ detail }) => failure(key, detail)), ...plan.events]);
-    const written = await writePlan(key, plan);
+    countPlan(key, service, plan);
+    const written = await writePlan(key, service, plan);
     kit.told.tell(
       regarding,
       written.flatMap(({ why }) => (why === undefined ? [] : [failure(key, why)])),
     );
-    return worst(written);
+    const isWhole = plan.skipped.length === 0 && written.every(({ why }) => why === undefined);
+    return ended(isWhole ? "success" : "error", worst(written));
+  }
+
+  /** `sync`: how upstream counts the look. */
+  function ended(sync: "success" | "stale" | "error", result: LookResult): LookResult {
+    counts.count("syncs", { result: sync });
+    return result;
+  }
+
+  /** Of a Service with two families the gauges have the second one's figures, as upstream's. */
+  function countPlan(key: string, service: Service, { families }: SlicePlan): void {
+    for (const { counts: of } of families) {
+      counts.observe("endpoints_added_per_sync", of.added);
+      counts.observe("endpoints_removed_per_sync", of.removed);
+    }
+    const last = families.at(-1)?.counts;
+    const way = usedTrafficDistribution(service);
+    counts.share(
+      key,
+      last && {
+        endpoints: last.endpoints,
+        slices: last.slices,
+        slicesDesired: last.slicesDesired,
+        ...(way !== "" && { trafficDistribution: way }),
+      },
+    );
   }
 
   /** A refused write of one family does not keep the other from being written. */
-  async function writePlan(key: string, plan: SlicePlan): Promise<Written[]> {
+  async function writePlan(key: string, service: Service, plan: SlicePlan): Promise<Written[]> {
     const written: Written[] = [];
-    for (const family of plan.families) written.push(await writeSlices(writing, key, family));
+    for (const family of plan.families) {
+      const result = await writeSlices(writing, key, family);
+      written.push(result);
+      if (result.why === undefined) countChanged(service, family);
+    }
     if (written.every(({ result }) => result === "done")) {
       written.push(await writeSlices(writing, key, { create: [], update: [], remove: [...plan.remove] }));
     }
     return written;
+  }
+
+  /** Topology aware hints are never on. */
+  function countChanged(service: Service, { create, update, remove }: SliceChanges): void {
+    const labels = { topology: "Disabled", traffic_distribution: usedTrafficDistribution(service) };
+    counts.observe("endpointslices_changed_per_sync", create.length + update.length + remove.length, labels);
   }
 
   return kit.pass({
@@ -84,6 +136,7 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
     load() {
       sources.load();
       slices.load();
+      counts.load();
     },
     look,
   });

@@ -39,27 +39,34 @@ export interface MirrorCounts {
   updated: number;
   removed: number;
   skipped: number;
+  endpoints: number;
+  /** slices after the writes */
+  slices: number;
+  /** slices if each were full */
+  slicesDesired: number;
 }
 
 export interface MirrorPlan extends SliceChanges {
-  readonly counts: MirrorCounts;
+  /** undefined = the Endpoints are not mirrored */
+  readonly counts: MirrorCounts | undefined;
   /** about the Endpoints */
   readonly events: readonly ObjectEvent[];
 }
 
 export function planMirror({ key, endpoints, service, slices, maxPerSubset }: MirrorRequest): MirrorPlan {
   const existing = slices.filter((slice) => isManaged(slice, { metadata: key }, MIRRORING_CONTROLLER));
-  const counts: MirrorCounts = { added: 0, updated: 0, removed: 0, skipped: 0 };
-  if (!endpoints || !isMirrored(endpoints, service)) return { create: [], update: [], remove: existing, counts, events: [] };
+  if (!endpoints || !isMirrored(endpoints, service)) return { create: [], update: [], remove: existing, counts: undefined, events: [] };
 
   const { groups, invalid, skipped } = mirroredGroups(endpoints, maxPerSubset);
+  const counts: MirrorCounts = { added: 0, updated: 0, removed: 0, skipped, endpoints: 0, slices: groups.size, slicesDesired: 0 };
   const byKey = groupBy(existing, ({ addressType, ports }) => mirrorKey(addressType, ports));
   const changes: SliceChanges = { create: [], update: [], remove: [] };
-  counts.skipped = skipped;
   for (const [at, group] of groups) {
     const [first, ...others] = byKey.get(at) ?? [];
     changes.remove.push(...others);
     const isChanged = countChanges(first, group, counts);
+    counts.endpoints += group.endpoints.size;
+    counts.slicesDesired += Math.ceil(group.endpoints.size / maxPerSubset);
     const slice = mirrorSlice(endpoints, group);
     if (!first) changes.create.push({ ...slice, metadata: { ...slice.metadata, generateName: `${key.name}-` } });
     else if (isChanged || !isSameMetadata(first, slice)) {

@@ -1,11 +1,11 @@
 /** The metrics of kube-proxy that a proxy in user space has, too (upstream pkg/proxy/metrics/metrics.go): same names, types and labels. */
 import { FAMILIES, type Family } from "../../core/net/family";
-import { Histogram } from "../../core/telemetry/histogram";
+import { doubledBounds, Histogram } from "../../core/telemetry/histogram";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
 import type { ProxyTable } from "./proxy-table";
 
 /** 1 ms, doubling. */
-const SYNC_BOUNDS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
+const SYNC_BOUNDS = doubledBounds(0.001, 15);
 const PROGRAMMING_BOUNDS = [0.25, 0.5, ...steps(1, 59, 1), ...steps(60, 115, 5), ...steps(120, 300, 30)];
 
 function steps(from: number, to: number, by: number): number[] {

@@ -24,6 +24,11 @@ export function asksForTopologyHints(service: Service): boolean {
   return mode === "Auto" || mode === "auto";
 }
 
+/** The trafficDistribution by which the Service's endpoints get hints; "" = none. */
+export function usedTrafficDistribution(service: Service): string {
+  return hintPolicyOf(service) === "none" ? "" : (specOf(service).trafficDistribution ?? "");
+}
+
 export function hintPolicyOf(service: Service): HintPolicy {
   if (asksForTopologyHints(service)) return "none";
   switch (specOf(service).trafficDistribution) {

@@ -1,12 +1,13 @@
 /**
- * GET /metrics of one cluster. Its stores and owners count their turns since they started, so a restart begins at 0. Counters of allocators and of
- * repair are kept. The isolate that answers counts requests.
+ * GET /metrics of one cluster. Its stores and owners count their turns since they started, so a restart begins at 0. Counters of allocators, of
+ * repair and of the controllers of slices are kept. The isolate that answers counts requests.
  */
 import type { Env } from "../../../durable-objects/env";
-import { repairController, servicesStore } from "../../../durable-objects/peers";
+import { repairController, servicesStore, slicesController } from "../../../durable-objects/peers";
 import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
 import { nodePortFamilies } from "../../addresses/metrics/node-port-metrics";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
+import { endpointFamilies, MIRROR_METRICS, SLICE_METRICS } from "../../endpoints/metrics/endpoint-families";
 import { clusterName } from "../../tenancy/cluster-id";
 import { inFlightFamily } from "../http/in-flight";
 import { processStartFamily } from "../http/process-start";
@@ -18,12 +19,16 @@ import { ownerReadings, read, type Reading, storeReadings } from "./metric-readi
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
-  const [stores, { owners, usage }, allocations, nodePorts, repair] = await Promise.all([
+  const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored] = await Promise.all([
     storeReadings(env, cluster),
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
     read("services.nodePortAllocations", () => servicesStore(env, cluster).nodePortAllocations()),
     read("repair.counts", () => repairController(env, cluster).repairCounts()),
+    read("endpointslice-controller.counts", () => slicesController(env, cluster, "endpointslice-controller").endpointCounts()),
+    read("endpointslice-mirroring-controller.counts", () =>
+      slicesController(env, cluster, "endpointslice-mirroring-controller").endpointCounts(),
+    ),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,
@@ -62,6 +67,8 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ...allocatorFamilies(usage, allocations ?? []),
     ...nodePortFamilies(nodePorts),
     ...repairFamilies(repair),
+    ...endpointFamilies(SLICE_METRICS, slices),
+    ...endpointFamilies(MIRROR_METRICS, mirrored),
     ...requestMetrics.families(name),
     longRunningFamily(stores),
     terminations.family(name),

@@ -7,7 +7,7 @@ interface Event {
 }
 
 /** Microtask rounds after each event: the longest chain of awaits in the product between two events is shorter. */
-const SETTLE_ROUNDS = 30;
+const SETTLE_ROUNDS = 60;
 const NOW = Promise.resolve();
 
 /**

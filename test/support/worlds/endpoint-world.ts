@@ -13,6 +13,7 @@ import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { ObjectFeedReader } from "../../../src/api/store/object-feed-reader";
 import { Controller } from "../../../src/controllers/controller";
 import { endpointsPass } from "../../../src/endpoints/controller/endpoints-pass";
+import { savedCounts } from "../../../src/endpoints/controller/kept-counts";
 import { mirrorPass } from "../../../src/endpoints/controller/mirror-pass";
 import type { ControllerPorts, WrittenStore } from "../../../src/endpoints/controller/ports";
 import { slicesPass } from "../../../src/endpoints/controller/slices-pass";
@@ -145,6 +146,19 @@ export class EndpointWorld {
 
   get endpoints(): Endpoints[] {
     return this.objects<Endpoints>("endpoints");
+  }
+
+  /** What a controller has saved of its counts: `changes create` -> 3, of a histogram `endpoints_added_per_sync` -> observations and their sum. */
+  counts(of: "slices" | "mirror"): Record<string, number | [count: number, sum: number]> {
+    const { counters, gauges, histograms } = savedCounts(this.rows[of]);
+    const id = ({ name, labels }: { name: string; labels: object }): string => [name, ...Object.values(labels)].join(" ");
+    return Object.fromEntries([
+      ...[...counters, ...gauges].map((series): [string, number] => [id(series), series.value]),
+      ...histograms.map((series): [string, [number, number]] => {
+        const { counts, sum } = series.value;
+        return [id(series), [counts.reduce((all, count) => all + count, 0), sum]];
+      }),
+    ]);
   }
 
   /** The addresses of all slices, sorted. */

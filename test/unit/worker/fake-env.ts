@@ -93,6 +93,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       nodePortAllocations: other("nodePortAllocations"),
       nodePortRows: other("nodePortRows"),
       repairCounts: other("repairCounts"),
+      endpointCounts: other("endpointCounts"),
     };
   };
   const namespace = (binding: string) => ({

@@ -191,14 +191,14 @@ describe("slices of Endpoints", () => {
     world.max = 2;
     const { lengths, plan } = world.sync();
     expect(lengths).toEqual([2, 2]);
-    expect(plan.counts).toEqual({ added: 4, updated: 0, removed: 0, skipped: 1 });
+    expect(plan.counts).toEqual({ added: 4, updated: 0, removed: 0, skipped: 1, endpoints: 4, slices: 2, slicesDesired: 2 });
     const note = "A max of 2 addresses can be mirrored to EndpointSlices per Endpoints subset. 1 addresses were skipped";
     expect(plan.events).toEqual([{ type: "Warning", reason: "TooManyAddressesToMirror", note }]);
   });
 
   it("invalid addresses: counted as skipped, with an event of their own", () => {
     const { plan } = new MirrorWorld(someEndpoints([subset(["10.0.0.1", "x", "y"])])).sync();
-    expect(plan.counts).toEqual({ added: 1, updated: 0, removed: 0, skipped: 2 });
+    expect(plan.counts).toEqual({ added: 1, updated: 0, removed: 0, skipped: 2, endpoints: 1, slices: 1, slicesDesired: 1 });
     const note = "Skipped 2 invalid IP addresses when mirroring to EndpointSlices";
     expect(plan.events).toEqual([{ type: "Warning", reason: "InvalidIPAddress", note }]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { OpenWatches } from "../../../../src/api/rpc/store";
+import type { EndpointCounts } from "../../../../src/endpoints/rpc/endpoint-counts";
 import { parsePrometheus } from "../../../support/values/prometheus";
 import { get, send } from "../client";
 import { type Answers, fakeEnv } from "../fake-env";
@@ -28,6 +29,12 @@ const ALLOCATIONS = [
 
 const NONE = { static: 0, dynamic: 0 };
 const NODE_PORTS = { allocated: 3, available: 2_765, total: { static: 1, dynamic: 2 }, errors: { static: 0, dynamic: 4 } };
+
+const SLICE_COUNTS: EndpointCounts = {
+  counters: [{ name: "changes", labels: { operation: "create" }, value: 3 }],
+  gauges: [{ name: "num_endpoint_slices", labels: {}, value: 2 }],
+  histograms: [{ name: "endpoints_added_per_sync", labels: {}, value: { counts: [1, ...new Array<number>(15).fill(0)], sum: 1 } }],
+};
 
 /** The open watches of a store. */
 function watchesOf(object: string): OpenWatches[] {
@@ -70,6 +77,7 @@ describe("/metrics", () => {
             reconcileErrors: 3,
             nodePorts: { portErrors: { leak: 5 }, reconcileErrors: 6 },
           };
+        if (method === "endpointCounts") return object.endsWith("/endpointslice-controller") ? SLICE_COUNTS : null;
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
         return object.startsWith("SERVICE_CIDR")
           ? { drains: 1, weight: 4, taken: [7] }
@@ -118,6 +126,13 @@ describe("/metrics", () => {
     expect(lines).toContain('apiserver_nodeport_repair_reconcile_errors_total{cluster="east"} 6');
     expect(lines).toContain('servicenet_repair_sweeps_total{cluster="east"} 4');
     expect(lines).toContain('servicenet_configuration_differs{setting="version",cluster="east"} 1');
+    expect(lines.filter((line) => line.startsWith("endpoint_slice_") && !line.includes("_bucket"))).toEqual([
+      'endpoint_slice_controller_endpoints_added_per_sync_sum{cluster="east"} 1',
+      'endpoint_slice_controller_endpoints_added_per_sync_count{cluster="east"} 1',
+      'endpoint_slice_controller_num_endpoint_slices{cluster="east"} 2',
+      'endpoint_slice_controller_changes{operation="create",cluster="east"} 3',
+    ]);
+    expect(seen.filter((call) => call.endsWith(" endpointCounts"))).toHaveLength(2);
     expect(families.get("apiserver_longrunning_requests")?.samples).toEqual([
       {
         name: "apiserver_longrunning_requests",

@@ -22,6 +22,7 @@ const suites: Readonly<Record<string, () => Promise<BenchRow[]>>> = {
   leases: async () => (await import("./bench/suites/leases")).benchLeases(),
   watchers: async () => (await import("./bench/suites/watchers")).benchWatchers(),
   "watchers-burst": async () => (await import("./bench/suites/watchers-burst")).benchWatchersBurst(),
+  "endpoint-slices": async () => (await import("./bench/suites/endpoint-slices")).benchEndpointSlices(),
   proxy: async () => (await import("./bench/suites/proxy")).benchProxy(),
   overload: async () => (await import("./bench/suites/overload")).benchOverload(),
 };

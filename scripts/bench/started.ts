@@ -8,10 +8,10 @@ import { until } from "./service-cidrs";
 import type { LeaseLoad, LeaseLoadResults } from "./load-processes/lease-load-process";
 import type { ServiceLoad, ServiceLoadResult } from "./load-processes/service-load-process";
 
-/** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. */
-export async function withServer<T>(range: string, body: (server: Server) => Promise<T>): Promise<T> {
+/** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. `args`: more for the server. */
+export async function withServer<T>(range: string, body: (server: Server) => Promise<T>, args: readonly string[] = []): Promise<T> {
   const folder = temporaryFolder();
-  const server = await startServer(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`]);
+  const server = await startServer(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`, ...args]);
   const killed = (): void => void server.kill();
   process.once("exit", killed);
   try {

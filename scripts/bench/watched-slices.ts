@@ -1,0 +1,133 @@
+/** What the suite about EndpointSlices shares: one client that watches all of them and keeps what it was told. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import type { EndpointSlice } from "../../src/api/meta/kubernetes";
+
+const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+const WAIT_MS_MAX = 120_000;
+
+/** Writes of slices since somebody began to count. */
+export interface SliceWrites {
+  added: number;
+  modified: number;
+  deleted: number;
+  /** of all their events, as JSON */
+  bytes: number;
+  /** of the largest event, as JSON and compressed alone */
+  largest: { bytes: number; gzipped: number };
+}
+
+interface WatchEvent {
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  object: EndpointSlice;
+}
+
+export class WatchedSlices {
+  readonly #slices = new Map<string, EndpointSlice>();
+  readonly #end = new AbortController();
+  #writes = none();
+  #total = 0;
+  #heard: (() => void)[] = [];
+  #problem: Error | undefined;
+
+  /** `service`: the only Service whose slices count */
+  constructor(
+    private readonly url: string,
+    private readonly service: string,
+  ) {}
+
+  /** Opens the watch. Its end breaks the next wait. */
+  async open(): Promise<void> {
+    const selector = encodeURIComponent(`kubernetes.io/service-name=${this.service}`);
+    const answer = await fetch(`${this.url}${SLICES}?watch=true&labelSelector=${selector}`, { signal: this.#end.signal });
+    if (!answer.ok || !answer.body) throw new Error(`the watch was answered with ${String(answer.status)}`);
+    void this.#read(answer.body).catch((error: unknown) => {
+      this.#problem = error instanceof Error ? error : new Error(String(error));
+      this.#tell();
+    });
+  }
+
+  close(): void {
+    this.#end.abort();
+  }
+
+  get slices(): readonly EndpointSlice[] {
+    return [...this.#slices.values()];
+  }
+
+  /** Addresses of endpoints that are ready. */
+  get ready(): Set<string> {
+    const ready = new Set<string>();
+    for (const { endpoints } of this.#slices.values()) {
+      for (const { addresses, conditions } of endpoints ?? []) if (conditions?.ready && addresses[0]) ready.add(addresses[0]);
+    }
+    return ready;
+  }
+
+  /** Resolves when no slice has been written for so long. */
+  async quiet(ms: number): Promise<void> {
+    for (let before = -1; before !== this.#total;) {
+      before = this.#total;
+      await sleep(ms);
+    }
+  }
+
+  /** What was written since the last call. */
+  takeWrites(): SliceWrites {
+    const writes = this.#writes;
+    this.#writes = none();
+    return writes;
+  }
+
+  /** Resolves when what was heard satisfies the condition. */
+  async until(condition: () => boolean): Promise<void> {
+    const deadline = performance.now() + WAIT_MS_MAX;
+    while (!condition()) {
+      if (this.#problem) throw this.#problem;
+      if (performance.now() > deadline) throw new Error(`the slices of ${this.service} did not become what they should`);
+      await new Promise<void>((resolve) => {
+        const late = setTimeout(resolve, 1_000);
+        this.#heard.push(() => {
+          clearTimeout(late);
+          resolve();
+        });
+      });
+    }
+  }
+
+  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const piece of body) {
+      const lines = (text + decoder.decode(piece, { stream: true })).split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) if (line.trim() !== "") this.#take(line);
+      this.#tell();
+    }
+    throw new Error("the watch of the slices ended");
+  }
+
+  #take(line: string): void {
+    const { type, object } = JSON.parse(line) as WatchEvent;
+    if (type === "BOOKMARK") return;
+    const name = object.metadata?.name ?? "";
+    if (type === "DELETED") this.#slices.delete(name);
+    else this.#slices.set(name, object);
+    const writes = this.#writes;
+    const kind = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" } as const;
+    writes[kind[type]]++;
+    this.#total++;
+    writes.bytes += line.length;
+    if (line.length > writes.largest.bytes) writes.largest = { bytes: line.length, gzipped: gzipSync(line).length };
+  }
+
+  #tell(): void {
+    const heard = this.#heard;
+    this.#heard = [];
+    for (const one of heard) one();
+  }
+}
+
+function none(): SliceWrites {
+  return { added: 0, modified: 0, deleted: 0, bytes: 0, largest: { bytes: 0, gzipped: 0 } };
+}

@@ -114,7 +114,7 @@ async function singleChanges(server: Server, slices: WatchedSlices): Promise<Ben
     });
     await slices.until(() => slices.ready.size < before);
     visibleMs.push(performance.now() - sentAt);
-    await sleep(QUIET_MS / 5);
+    await sleep(QUIET_MS);
     const { added, modified, deleted, largest: event } = slices.takeWrites();
     writesMax = Math.max(writesMax, added + modified + deleted);
     if (event.bytes > largest.bytes) largest = event;

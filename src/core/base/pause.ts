@@ -14,6 +14,8 @@ const REST_MAX_MS = 250;
 
 /** A tenth of a thread: several such loops may run beside writers. */
 export const REST_GENTLY = 9;
+/** A quarter of a thread: for work that follows what clients do, and must not slow them down. */
+export const REST_MODESTLY = 3;
 /** Half of a thread: for work that somebody waits for. */
 export const REST_URGENTLY = 1;
 

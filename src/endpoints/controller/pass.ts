@@ -6,10 +6,11 @@
  * - Rows and cursors are saved at the end of a round, and with them the Services that still wait. A crash before reads the same changes again.
  * - A Service whose write is refused waits longer each time, alone. A store that does not answer ends the round, and the loop tries again later.
  * - A pass that finds nothing reads its feeds and nothing else. It ends when its budget is used up, and the next one goes on.
- * - After each round with looks the pass rests as long as it worked: during a burst many changes make one write, and clients share the thread.
+ * - After each round with looks the pass rests three times as long as it worked: during a burst many changes make one write, and clients share the
+ *   thread.
  */
 import { inParallel } from "../../core/base/in-parallel";
-import { Pace, REST_URGENTLY } from "../../core/base/pause";
+import { Pace, REST_MODESTLY } from "../../core/base/pause";
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { PassResult } from "../../controllers/controller";
 import type { DueService } from "../sources/service-members";
@@ -54,7 +55,7 @@ export class EndpointPass {
     }
     this.#begunAt = clock.now();
     for (;;) {
-      const pace = new Pace(clock, REST_URGENTLY);
+      const pace = new Pace(clock, REST_MODESTLY);
       const isComplete = await this.#pull();
       const looked = await this.#look();
       if (!this.#save() || looked === "silent" || !isComplete) return { left: true };

@@ -12,46 +12,69 @@ export type EndpointPort = NonNullable<EndpointSubset["ports"]>[number];
 interface PortAddresses {
   /** undefined = the subset has no ports, as that of a headless Service without ports */
   readonly port: EndpointPort | undefined;
-  /** by addressKey: whether it is ready */
-  readonly ready: Map<string, boolean>;
+  readonly subsets: EndpointSubset[];
+}
+
+interface Entry {
+  readonly address: EndpointAddress;
+  isReady: boolean;
 }
 
 /** The same addresses and ports in canonical form. The addresses themselves are not copied. */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
-  const addresses = new Map<string, EndpointAddress>();
   const ports = new Map<string, PortAddresses>();
   for (const subset of subsets) {
-    const subsetPorts = subset.ports?.length ? subset.ports : [undefined];
-    for (const port of subsetPorts) {
+    for (const port of subset.ports?.length ? subset.ports : [undefined]) {
       const key = portKey(port);
-      const found = ports.get(key) ?? { port, ready: new Map<string, boolean>() };
-      ports.set(key, found);
-      for (const address of subset.addresses ?? []) note(address, true, addresses, found);
-      for (const address of subset.notReadyAddresses ?? []) note(address, false, addresses, found);
+      const found = ports.get(key);
+      if (found) found.subsets.push(subset);
+      else ports.set(key, { port, subsets: [subset] });
     }
   }
-  return joined([...ports.entries()].sort(byKey), addresses);
+  const shared = ports.size > 1 ? firstOfEach(subsets) : undefined;
+  return joined([...ports.entries()].sort(byKey).map(([, { port, subsets: own }]) => [port, entriesOf(own, shared)]));
 }
 
-function note(address: EndpointAddress, ready: boolean, addresses: Map<string, EndpointAddress>, { ready: known }: PortAddresses): void {
-  const key = addressKey(address);
-  if (!addresses.has(key)) addresses.set(key, address);
-  known.set(key, ready && (known.get(key) ?? true));
+/** An address that several subsets have is the same one for all ports. */
+function firstOfEach(subsets: readonly EndpointSubset[]): ReadonlyMap<string, EndpointAddress> {
+  const first = new Map<string, EndpointAddress>();
+  for (const { addresses, notReadyAddresses } of subsets) {
+    for (const address of [...(addresses ?? []), ...(notReadyAddresses ?? [])]) {
+      const key = addressKey(address);
+      if (!first.has(key)) first.set(key, address);
+    }
+  }
+  return first;
+}
+
+/** The addresses of one port by addressKey, sorted. */
+function entriesOf(subsets: readonly EndpointSubset[], shared: ReadonlyMap<string, EndpointAddress> | undefined): [string, Entry][] {
+  const entries = new Map<string, Entry>();
+  const note = (address: EndpointAddress, isReady: boolean): void => {
+    const key = addressKey(address);
+    const entry = entries.get(key);
+    if (entry) entry.isReady &&= isReady;
+    else entries.set(key, { address: shared?.get(key) ?? address, isReady });
+  };
+  for (const { addresses, notReadyAddresses } of subsets) {
+    for (const address of addresses ?? []) note(address, true);
+    for (const address of notReadyAddresses ?? []) note(address, false);
+  }
+  return [...entries.entries()].sort(byKey);
 }
 
 /** Ports with equal addresses in one subset; subsets in the order of their first ports. */
-function joined(ports: readonly [string, PortAddresses][], addresses: ReadonlyMap<string, EndpointAddress>): EndpointSubset[] {
+function joined(ports: readonly (readonly [EndpointPort | undefined, readonly [string, Entry][]])[]): EndpointSubset[] {
   const subsets = new Map<string, EndpointSubset>();
-  for (const [, { port, ready }] of ports) {
-    const entries = [...ready.entries()].sort(byKey);
-    const key = entries.map(([address, isReady]) => `${address} ${isReady}`).join();
+  for (const [port, entries] of ports) {
+    const key = ports.length > 1 ? entries.map(([address, { isReady }]) => `${address} ${isReady}`).join() : "";
     const subset = subsets.get(key);
     if (subset) {
       if (port) (subset.ports ??= []).push(port);
       continue;
     }
     const those = (wanted: boolean): EndpointAddress[] =>
-      entries.flatMap(([at, isReady]) => (isReady === wanted ? (addresses.get(at) ?? []) : []));
+      entries.flatMap(([, { address, isReady }]) => (isReady === wanted ? address : []));
     const [readyOnes, others] = [those(true), those(false)];
     if (readyOnes.length + others.length === 0) continue;
     subsets.set(key, {
@@ -67,8 +90,16 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function addressKey({ ip, targetRef }: EndpointAddress): string {
-  return `${ip} ${targetRef?.uid ?? ""}`;
+/** Addresses are never changed in place, and a Service has the same ones look after look. */
+const addressKeys = new WeakMap<EndpointAddress, string>();
+
+function addressKey(address: EndpointAddress): string {
+  let key = addressKeys.get(address);
+  if (key === undefined) {
+    key = `${address.ip} ${address.targetRef?.uid ?? ""}`;
+    addressKeys.set(address, key);
+  }
+  return key;
 }
 
 function portKey(port: EndpointPort | undefined): string {

@@ -1,6 +1,6 @@
 /** The subsets that the Endpoints of a Service should have, before truncation (upstream endpoints_controller.go). */
-import { familyOfText } from "../../core/net/family";
-import type { Service } from "../../api/meta/kubernetes";
+import { type Family, familyOfText } from "../../core/net/family";
+import type { Service, ServicePort } from "../../api/meta/kubernetes";
 import { portsOf, specOf } from "../../api/registry/services/predicates";
 import type { PodFacts } from "../sources/pod-facts";
 import { primaryFamily } from "../sources/service-families";
@@ -16,23 +16,45 @@ import { type EndpointAddress, type EndpointPort, type EndpointSubset, repackSub
  */
 export function wantedSubsets(service: Service, pods: readonly PodFacts[]): EndpointSubset[] {
   const spec = specOf(service);
+  const servicePorts = portsOf(spec);
   const publishNotReady = spec.publishNotReadyAddresses === true;
-  const subsets: EndpointSubset[] = [];
+  const isWithoutPorts = servicePorts.length === 0 && spec.clusterIP === "None";
+  const family = primaryFamily(service);
+  /** by the numbers of the ports: most Services have one subset */
+  const subsets = new Map<string, Required<EndpointSubset>>();
   for (const pod of pods) {
     if (!isEndpoint(pod) || (pod.terminating && !publishNotReady)) continue;
-    const address = addressOf(service, pod);
+    const address = knownAddress(service, pod, family);
     if (!address) continue;
-    const member = publishNotReady || pod.ready ? "addresses" : "notReadyAddresses";
-    const ports = podPorts(service, pod);
-    const isWithoutPorts = portsOf(spec).length === 0 && spec.clusterIP === "None";
-    if (ports.length > 0 || isWithoutPorts) subsets.push({ [member]: [address], ports });
+    const numbers = servicePorts.map((port) => targetPortOf(pod, port));
+    const key = numbers.join();
+    const subset = subsets.get(key) ?? { addresses: [], notReadyAddresses: [], ports: portsAt(servicePorts, numbers) };
+    if (subset.ports.length === 0 && !isWithoutPorts) continue;
+    subsets.set(key, subset);
+    subset[publishNotReady || pod.ready ? "addresses" : "notReadyAddresses"].push(address);
   }
-  return repackSubsets(subsets);
+  return repackSubsets([...subsets.values()]);
 }
 
-/** Upstream writes an empty nodeName for a Pod without node, and validation refuses that; here the member is left out. */
-function addressOf(service: Service, pod: PodFacts): EndpointAddress | undefined {
-  const family = primaryFamily(service) ?? familyOfText(pod.ips[0] ?? "");
+/** What was made of each Pod last. Neither Pods nor Services are changed in place. */
+const known = new WeakMap<PodFacts, { service: Service; address: EndpointAddress | undefined }>();
+
+/** The Pod's address; of a Pod that is as it was at the last look the same one. */
+function knownAddress(service: Service, pod: PodFacts, primary: Family | undefined): EndpointAddress | undefined {
+  const last = known.get(pod);
+  if (last?.service === service) return last.address;
+  const address = addressOf(service, pod, primary);
+  known.set(pod, { service, address });
+  return address;
+}
+
+/**
+ * Upstream writes an empty nodeName for a Pod without node, and validation refuses that; here the member is left out.
+ *
+ * @param primary the Service's first family; undefined = that of the Pod
+ */
+function addressOf(service: Service, pod: PodFacts, primary: Family | undefined): EndpointAddress | undefined {
+  const family = primary ?? familyOfText(pod.ips[0] ?? "");
   const ip = pod.ips.find((text) => familyOfText(text) === family);
   if (ip === undefined) return undefined;
   const hostname = hostnameIn(service, pod);
@@ -44,11 +66,11 @@ function addressOf(service: Service, pod: PodFacts): EndpointAddress | undefined
   };
 }
 
-function podPorts(service: Service, pod: PodFacts): EndpointPort[] {
-  return portsOf(specOf(service)).flatMap((servicePort): EndpointPort[] => {
-    const port = targetPortOf(pod, servicePort);
+/** A port without a number is left out. */
+function portsAt(servicePorts: readonly ServicePort[], numbers: readonly (number | undefined)[]): EndpointPort[] {
+  return servicePorts.flatMap(({ name, protocol = "TCP", appProtocol }, i): EndpointPort[] => {
+    const port = numbers[i];
     if (port === undefined) return [];
-    const { name, protocol = "TCP", appProtocol } = servicePort;
     return [{ ...(name && { name }), port, protocol, ...(typeof appProtocol === "string" && { appProtocol }) }];
   });
 }

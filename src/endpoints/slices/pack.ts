@@ -59,7 +59,7 @@ export function pack(request: PackRequest): Packing {
 
 /** Step 1. `left` are the wanted endpoints that no slice has. */
 function keepWanted({ existing, wanted, mustWrite }: PackRequest): Omit<Packing, "fresh" | "added"> & { left: Endpoint[] } {
-  const toPlace = new Map(wanted);
+  const placed = new Set<Endpoint>();
   const changed: ChangedSlice[] = [];
   const emptied: EndpointSlice[] = [];
   const unchanged: EndpointSlice[] = [];
@@ -70,9 +70,9 @@ function keepWanted({ existing, wanted, mustWrite }: PackRequest): Omit<Packing,
     let isUpdated = false;
     for (const endpoint of before) {
       const key = endpointKey(endpoint);
-      const version = toPlace.get(key);
-      if (!version) continue;
-      toPlace.delete(key);
+      const version = wanted.get(key);
+      if (!version || placed.has(version)) continue;
+      placed.add(version);
       endpoints.push(version);
       isUpdated ||= !isSameVersion(version, endpoint);
     }
@@ -82,7 +82,8 @@ function keepWanted({ existing, wanted, mustWrite }: PackRequest): Omit<Packing,
     else if (lost || isUpdated || mustWrite(slice)) changed.push({ slice, endpoints });
     else unchanged.push(slice);
   }
-  return { changed, emptied, unchanged, left: [...toPlace.values()], removed };
+  const left = placed.size === wanted.size ? [] : [...wanted.values()].filter((endpoint) => !placed.has(endpoint));
+  return { changed, emptied, unchanged, left, removed };
 }
 
 /** The slice that takes `count` more endpoints and is then closest to full, the first of equals (upstream getSliceToFill). */

@@ -3,14 +3,24 @@ import type { EndpointSlice } from "../../api/meta/kubernetes";
 
 export type Endpoint = EndpointSlice["endpoints"][number];
 
+/** Endpoints are never changed in place, and a Service has the same ones look after look. */
+const keys = new WeakMap<Endpoint, string>();
+
 /** Equal for the versions of one endpoint. Two Pods with one address are two endpoints. */
-export function endpointKey({ addresses, hostname, targetRef }: Endpoint): string {
-  const address = addresses.length === 1 ? addresses[0] : [...addresses].sort().join();
-  return `${address} ${hostname ?? ""} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`;
+export function endpointKey(endpoint: Endpoint): string {
+  let key = keys.get(endpoint);
+  if (key === undefined) {
+    const { addresses, hostname, targetRef } = endpoint;
+    const address = addresses.length === 1 ? addresses[0] : [...addresses].sort().join();
+    key = `${address} ${hostname ?? ""} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`;
+    keys.set(endpoint, key);
+  }
+  return key;
 }
 
 /** Whether two versions of one endpoint say the same. Hints do not count, nor does the resourceVersion of what it refers to. */
 export function isSameVersion(a: Endpoint, b: Endpoint): boolean {
+  if (a === b) return true;
   return (
     (a.nodeName ?? null) === (b.nodeName ?? null) &&
     (a.zone ?? null) === (b.zone ?? null) &&

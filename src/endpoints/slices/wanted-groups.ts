@@ -58,10 +58,8 @@ export function wantedGroups(service: Service, pods: readonly PodFacts[], nodes:
         detail: `skipping address ${ip} of Pod ${pod.name}: no endpoint can have it`,
       });
     }
-    const addresses = pod.ips.filter((ip) => familyOfText(ip) === family);
-    if (addresses.length === 0) continue;
-    const endpoint = endpointOf(service, pod, { addresses, zone: node?.zone ?? "", publishNotReady });
-    group.endpoints.set(endpointKey(endpoint), endpoint);
+    const endpoint = knownEndpoint(service, pod, { family, zone: node?.zone ?? "", publishNotReady });
+    if (endpoint) group.endpoints.set(endpointKey(endpoint), endpoint);
   }
   return { groups, skipped };
 }
@@ -89,13 +87,30 @@ function groupFinder(service: Service, groups: Map<string, WantedGroup>): (pod: 
 }
 
 interface EndpointFacts {
-  addresses: string[];
+  family: Family;
   zone: string;
   publishNotReady: boolean;
 }
 
+type Known = WeakMap<PodFacts, { service: Service; zone: string; endpoint: Endpoint | undefined }>;
+
+/** What was made of each Pod last. Neither Pods nor Services are changed in place. */
+const known: Readonly<Record<Family, Known>> = { IPv4: new WeakMap(), IPv6: new WeakMap() };
+
+/** The Pod's endpoint; of a Pod that is as it was at the last look the same one. undefined = it has no address of the family. */
+function knownEndpoint(service: Service, pod: PodFacts, facts: EndpointFacts): Endpoint | undefined {
+  const { family, zone } = facts;
+  const last = known[family].get(pod);
+  if (last?.service === service && last.zone === zone) return last.endpoint;
+  const endpoint = endpointOf(service, pod, facts);
+  known[family].set(pod, { service, zone, endpoint });
+  return endpoint;
+}
+
 /** All three conditions are always set. An endpoint on its way out is not ready, unless the Service asks for all of them. */
-function endpointOf(service: Service, pod: PodFacts, { addresses, zone, publishNotReady }: EndpointFacts): Endpoint {
+function endpointOf(service: Service, pod: PodFacts, { family, zone, publishNotReady }: EndpointFacts): Endpoint | undefined {
+  const addresses = pod.ips.filter((ip) => familyOfText(ip) === family);
+  if (addresses.length === 0) return undefined;
   const hostname = hostnameIn(service, pod);
   return {
     addresses,

@@ -76,7 +76,9 @@ export class ServiceMembers {
   podsOf(service: Service): PodFacts[] {
     const label = firstLabel(service);
     if (label === undefined) return [];
-    return this.#podsAt(this.#byLabel.get(label)).filter((pod) => selects(service, pod));
+    const pods = this.#podsAt(this.#byLabel.get(label));
+    const isWhole = Object.keys(specOf(service).selector ?? {}).length === 1;
+    return isWhole ? pods : pods.filter((pod) => selects(service, pod));
   }
 
   /** The Services that changed, or whose Pods or Nodes did, since the last call; also those that are gone. */
@@ -178,7 +180,12 @@ export class ServiceMembers {
   }
 
   #podsAt(keys: ReadonlySet<string>): PodFacts[] {
-    return [...keys].flatMap((key) => this.#pods.get(key) ?? []);
+    const pods: PodFacts[] = [];
+    for (const key of keys) {
+      const pod = this.#pods.get(key);
+      if (pod) pods.push(pod);
+    }
+    return pods;
   }
 }
 

@@ -20,4 +20,10 @@ declare class AbortController {
 }
 interface AbortSignal {
   readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+declare class URLSearchParams {
+  constructor(query: string);
+  get(name: string): string | null;
 }

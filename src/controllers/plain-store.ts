@@ -49,7 +49,7 @@ export class PlainStore extends ClusterStore implements Omit<EventsStoreRpc, "fe
 
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
-    const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports.recorder);
+    const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports);
     const extension = pushes?.extension(followedBy(ports)) ?? extensionOf(ports);
     super(ports, advertised ? observed(extension ?? {}, advertised) : extension);
     this.#pushes = pushes;

@@ -171,6 +171,8 @@ export class ClusterRecord implements ClusterRecordRpc {
     const id = clusterId(this.name, row.life);
     let failures = 0;
     try {
+      // A later release, which goes on with the deletion, may have objects that the release before did not know.
+      storage.objectsAdd(this.ports.objects());
       failures = await this.#wipeSome(id);
       if (failures === 0 && storage.objectsLeft(1).length === 0) {
         await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.forget(id));

@@ -25,6 +25,11 @@ export interface HistoryBounds {
 
 const HISTORY_BOUNDS: HistoryBounds = { entriesMax: HISTORY_ENTRIES_MAX, sizeMax: HISTORY_SIZE_MAX, trimEntries: HISTORY_TRIM_ENTRIES };
 
+/** What stays of a history that was too large, by its size: the next trim is some time away. */
+const HISTORY_SHARE_KEPT = 0.8;
+/** A history that is too large loses this part of its entries at a time. */
+const HISTORY_TRIM_PARTS = 16;
+
 /** The revision of an empty store: a watch that follows its list reads "0" as "any". */
 const FIRST_REVISION = 1;
 
@@ -214,14 +219,27 @@ export class Revisions<Supply> {
   }
 
   #trim(): boolean {
-    const { storage, historyBounds = HISTORY_BOUNDS } = this.ports;
+    const { historyBounds = HISTORY_BOUNDS } = this.ports;
     const { entriesMax, sizeMax, trimEntries } = historyBounds;
     const entries = this.#state.revision - this.#state.floor;
     if (entries <= entriesMax && this.#state.historySize <= sizeMax) return false;
-    const trim = entries > entriesMax ? entries - entriesMax + trimEntries : Math.min(trimEntries, entries - 1);
-    this.#state.floor += trim;
-    this.#state.historySize -= storage.historyTrim(this.#state.floor);
+    if (entries > entriesMax) this.#forgetOldest(entries - entriesMax + trimEntries);
+    if (this.#state.historySize > sizeMax) this.#shrinkTo(sizeMax * HISTORY_SHARE_KEPT, trimEntries);
     return true;
+  }
+
+  /** Large entries go some at a time: a reader that was away for a moment finds the rest. The newest one stays, whatever its size. */
+  #shrinkTo(size: number, trimEntries: number): void {
+    for (;;) {
+      const left = this.#state.revision - this.#state.floor;
+      if (this.#state.historySize <= size || left <= 1) return;
+      this.#forgetOldest(Math.min(trimEntries, Math.ceil(left / HISTORY_TRIM_PARTS), left - 1));
+    }
+  }
+
+  #forgetOldest(entries: number): void {
+    this.#state.floor += entries;
+    this.#state.historySize -= this.ports.storage.historyTrim(this.#state.floor);
   }
 }
 

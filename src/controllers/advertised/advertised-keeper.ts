@@ -2,7 +2,7 @@
  * Keeps an object of the Service `default/kubernetes` as the configured addresses want it. The object's own store does so, without another one: when
  * the store starts, and in the turn after a write that touched the object. What a crash or a refusal left undone the next start or read does.
  */
-import type { Recorder } from "../../core/base/ports";
+import type { Clock, Recorder } from "../../core/base/ports";
 import { parseJson } from "../../core/base/exact-json";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../api/meta/kubernetes";
 import { qualifiedResource } from "../../api/meta/status";
@@ -13,6 +13,8 @@ import { SERVER_MANAGER } from "../../api/store/field-tracking";
 import type { StoreObserver } from "../../api/store/observed";
 import { type AdvertisedChange, endpointsChange, sliceChange } from "./advertised-objects";
 
+/** After a refusal reads go on without another attempt for so long. */
+const RETRY_MS = 10_000;
 /** Against somebody who writes all the time the keeper writes this often; the next read goes on. */
 const WRITES_MAX = 3;
 
@@ -24,13 +26,18 @@ export interface KeptIn {
   write(request: WriteRequest): Promise<WriteResult>;
 }
 
+export interface KeeperPorts {
+  clock: Pick<Clock, "now">;
+  recorder: Recorder;
+}
+
 type Wanted = (stored: KubeObject | undefined) => AdvertisedChange<KubeObject>;
 
 /** The keeper of the resource's object; undefined = the resource has none, or there are no addresses. */
 export function advertisedKeeper(
   definition: ResourceDefinition,
   addresses: readonly string[],
-  recorder: Recorder,
+  { clock, recorder }: KeeperPorts,
 ): AdvertisedKeeper | undefined {
   if (addresses.length === 0) return undefined;
   const wanted: Readonly<Record<string, Wanted>> = {
@@ -47,13 +54,15 @@ export function advertisedKeeper(
     fieldValidation: "Strict",
     force: false,
   } as const;
-  return change && new AdvertisedKeeper(change, options, recorder);
+  return change && new AdvertisedKeeper(change, options, { clock, recorder });
 }
 
 export class AdvertisedKeeper implements StoreObserver {
   #store: KeptIn | undefined;
   #isKept = false;
   #isTouched = false;
+  /** no attempt before, in milliseconds since the epoch */
+  #pausedUntil = -Infinity;
   #making: Promise<void> | undefined;
   /** the refusal that has been logged, so that one that lasts is told once */
   #told = "";
@@ -61,7 +70,7 @@ export class AdvertisedKeeper implements StoreObserver {
   constructor(
     private readonly change: Wanted,
     private readonly options: WriteOptions,
-    private readonly recorder: Recorder,
+    private readonly ports: KeeperPorts,
   ) {}
 
   /** To be called once, when the store can be written. */
@@ -72,7 +81,7 @@ export class AdvertisedKeeper implements StoreObserver {
 
   /** Resolves when the object is as it has to be, or could not be made so. Never rejects. */
   ensure(): Promise<void> {
-    if (!this.#making && this.#isKept) return Promise.resolve();
+    if (!this.#making && (this.#isKept || this.ports.clock.now() < this.#pausedUntil)) return Promise.resolve();
     return (this.#making ??= this.#make().finally(() => (this.#making = undefined)));
   }
 
@@ -104,7 +113,9 @@ export class AdvertisedKeeper implements StoreObserver {
 
   #failed(problem: string): void {
     this.#isKept = false;
-    if (problem !== this.#told) this.recorder.log("warn", `the endpoints of ${DEFAULT_SERVICE} could not be written`, { message: problem });
+    this.#pausedUntil = this.ports.clock.now() + RETRY_MS;
+    if (problem !== this.#told)
+      this.ports.recorder.log("warn", `the endpoints of ${DEFAULT_SERVICE} could not be written`, { message: problem });
     this.#told = problem;
   }
 

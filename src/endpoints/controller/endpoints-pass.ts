@@ -46,7 +46,8 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
   const written = new Map<string, number>();
 
   const ofEndpoints: FeedReader = {
-    keys: () => [],
+    // Of what a whole list lacks only the Endpoints of a known Service are missed.
+    keys: () => members.serviceKeys,
     put(object) {
       const key = keyOf(object);
       const own = written.get(key) ?? 0;

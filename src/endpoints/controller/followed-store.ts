@@ -18,6 +18,8 @@ export interface FeedReader {
   gone(key: string): void;
   /** the keys of what is kept: those that a whole list lacks are gone */
   keys(): Iterable<string>;
+  /** A whole list was read. What it lacks may never have been told of. */
+  relisted?(): void;
 }
 
 /** A list that is not read to its end. */
@@ -82,6 +84,7 @@ export class FollowedStore {
     if (page.next !== "") return;
     this.#listing = undefined;
     for (const key of [...this.reader.keys()]) if (!listing.listed.has(key)) this.reader.gone(key);
+    this.reader.relisted?.();
     this.rows.moveCursor(this.name, listing.cursor);
   }
 

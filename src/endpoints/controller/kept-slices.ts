@@ -55,6 +55,11 @@ export class KeptSlices implements FeedReader {
     if (this.tracker.isForeignChange(slice)) this.foreign(serviceKeyOf(slice));
   }
 
+  /** The list has every write of the controller, so none is awaited any more. A slice that it lacks may have gone without a word. */
+  relisted(): void {
+    for (const key of this.tracker.forgetAll()) this.foreign(key);
+  }
+
   /** The slice is gone, or it is another Service's or controller's now. */
   gone(key: string): void {
     const before = this.#slices.get(key);

@@ -1,4 +1,5 @@
 /** What the passes of all endpoint controllers are made of, on the ports of one. */
+import { withTimeout } from "../../core/base/timeout";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { Pass } from "../../controllers/controller";
 import type { DueService } from "../sources/service-members";
@@ -11,6 +12,9 @@ import { ToldEvents } from "./told-events";
 
 /** How long a foreign change of what a controller writes waits at least: against another writer it makes one write in a second (upstream). */
 const FOREIGN_WAIT_MS = 1_000;
+
+/** How long a pass waits for its events to be written. */
+const EVENTS_WAIT_MS = 1_000;
 
 export interface PassPlan {
   /** what reads each store, by the name of its cursor */
@@ -45,7 +49,7 @@ export class PassKit {
     this.want(key, Math.max(FOREIGN_WAIT_MS, this.ports.batchMs));
   }
 
-  /** The whole pass; its events are written when it ends. */
+  /** The whole pass; it waits for its events for a moment. */
   pass({ stores, load, look }: PassPlan): Pass {
     const { rows, due, told } = this;
     const { clock, recorder, events } = this.ports;
@@ -64,7 +68,8 @@ export class PassKit {
     });
     return async () => {
       const result = await pass.run();
-      await events.flush();
+      // The rest is written behind the pass: a store of events that hangs holds up no endpoint.
+      await withTimeout(clock, EVENTS_WAIT_MS, events.flush()).catch(() => undefined);
       return result;
     };
   }

@@ -80,6 +80,13 @@ export class SliceTracker {
     this.#services.delete(serviceKey);
   }
 
+  /** Forgets every write; answers the keys of the Services that have had one. */
+  forgetAll(): string[] {
+    const keys = [...this.#services.keys()];
+    this.#services.clear();
+    return keys;
+  }
+
   #of(slice: EndpointSlice): TrackedService {
     const key = serviceKeyOf(slice);
     const tracked = this.#services.get(key) ?? { uid: "", generations: new Map<string, number>() };

@@ -52,6 +52,8 @@ export class EndpointWorld {
     mirror: new MemoryRowStorage(),
   };
   readonly events: EventReport[] = [];
+  /** resolves when the store of events has taken them */
+  eventsWritten: Promise<void> = Promise.resolve();
   readonly logged: string[] = [];
   /** calls of the controllers to stores: `pods objectsSince`, `endpointslices create` */
   calls: string[] = [];
@@ -180,7 +182,7 @@ export class EndpointWorld {
       clock,
       recorder,
       storage: this.rows[name],
-      events: { report: (event) => void this.events.push(event), flush: () => Promise.resolve() },
+      events: { report: (event) => void this.events.push(event), flush: () => this.eventsWritten },
       batchMs: this.#options.batchMs,
     };
     const [services, pods, nodes] = [this.#followed("services", life), this.#followed("pods", life), this.#followed("nodes", life)];

@@ -372,6 +372,17 @@ describe("a cluster's record", () => {
     }
   });
 
+  it("a later release goes on with it: the objects that it has and the release before had not are wiped, too", async () => {
+    const world = new World();
+    const id = await world.opened();
+    await world.record.remove();
+    const added: ClusterObject = { kind: "controller", name: "later" };
+    world.objects = [...FIXED, added];
+    await world.settle();
+    expect(world.wiped).toContain(`${id}/controller/later`);
+    expect(await world.record.open()).toMatchObject({ state: { id: "blue~2" } });
+  });
+
   it("a lost alarm: set again when the object starts", async () => {
     const world = new World();
     await world.opened();

@@ -620,6 +620,23 @@ describe("start", () => {
     expect(world.stored("kube-node-lease")).toBeUndefined();
   });
 
+  it("a history that is too large: the oldest entries go, the newer ones stay for whoever was away for a moment", async () => {
+    const world = new StoreWorld({ historyBounds: { entriesMax: 1_000, sizeMax: 100_000, trimEntries: 500 } });
+    const pad = "x".repeat(1_000);
+    for (let i = 0; i < 120; i++) {
+      await world.create(aLease(`l${i}`, {}, { annotations: { pad } }));
+      const kept = world.store.revision - world.store.floor;
+      if (i > 80) expect(kept).toBeGreaterThan(50);
+      expect(kept).toBeLessThan(100);
+    }
+  });
+
+  it("one entry that is larger than the whole history may be: stays alone", async () => {
+    const world = new StoreWorld({ historyBounds: { entriesMax: 1_000, sizeMax: 5_000, trimEntries: 500 } });
+    for (const name of ["a", "b", "c"]) await world.create(aLease(name, {}, { annotations: { pad: "x".repeat(10_000) } }));
+    expect(world.store.revision - world.store.floor).toBe(1);
+  });
+
   it("a restart: keeps revision, floor and incarnation, also when the newest object is deleted and compacted away", async () => {
     const world = new StoreWorld({ historyBounds: { entriesMax: 2, sizeMax: 1e9, trimEntries: 2 } });
     for (const name of ["a", "b", "c"]) await world.create(aLease(name));

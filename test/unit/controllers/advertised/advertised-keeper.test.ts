@@ -16,10 +16,14 @@ class World {
   readonly verbs: string[] = [];
   readonly logged: string[] = [];
   refuses = 0;
+  now = 0;
   keeper: AdvertisedKeeper | undefined;
 
   start(...addresses: string[]): Promise<void> {
-    this.keeper = advertisedKeeper(endpointSlicesDefinition, addresses, { log: (_, text) => void this.logged.push(text) });
+    this.keeper = advertisedKeeper(endpointSlicesDefinition, addresses, {
+      clock: { now: () => this.now },
+      recorder: { log: (_, text) => void this.logged.push(text) },
+    });
     this.keeper?.begin({
       read: () =>
         this.stored
@@ -58,7 +62,7 @@ describe("keeper of the slice default/kubernetes", () => {
     ["no addresses", endpointSlicesDefinition, []],
     ["another resource", podsDefinition, ["192.0.2.1"]],
   ])("%s: there is none", (_, definition, addresses) => {
-    expect(advertisedKeeper(definition, addresses, silent)).toBeUndefined();
+    expect(advertisedKeeper(definition, addresses, { clock: { now: () => 0 }, recorder: silent })).toBeUndefined();
   });
 
   it("a store that starts: made once, and a second start writes nothing", async () => {
@@ -100,12 +104,16 @@ describe("keeper of the slice default/kubernetes", () => {
     expect(world.verbs).toEqual(["create", "delete", "create", "create"]);
   });
 
-  it("refused: told once, and the next read tries again", async () => {
+  it("refused: told once, reads go on without an attempt for ten seconds, then one tries again", async () => {
     const world = new World();
     world.refuses = 2;
     await world.start("192.0.2.1");
     await world.ensured();
-    expect(world.logged).toHaveLength(1);
+    expect(world.verbs).toEqual(["create"]);
+    world.now = 10_000;
+    await world.ensured();
+    expect([world.logged.length, world.stored]).toEqual([1, undefined]);
+    world.now = 20_000;
     await world.ensured();
     expect(world.stored).toBeDefined();
   });

@@ -70,6 +70,16 @@ describe.each<[string, (world: EndpointWorld) => Promise<void>, string[], string
   });
 });
 
+it("the history of the Endpoints is lost, and they are gone: made again", async () => {
+  const world = await cluster(2, { historyEntries: 3 });
+  world.sleep();
+  await world.delete("endpoints", "s");
+  for (let i = 0; i < 6; i++) await world.put("endpoints", { metadata: { namespace: "ns", name: `other${i}` } });
+  world.wake();
+  await world.settle();
+  expect(addresses(world)).toBe(`${ipv4(256)},${ipv4(257)}/`);
+});
+
 describe("Endpoints without a Service", () => {
   const byHand: Endpoints = {
     metadata: { namespace: "ns", name: "hand" },

@@ -206,6 +206,37 @@ describe("after sleep", () => {
   );
 });
 
+it("the store of events hangs: changes of endpoints are written all the same", async () => {
+  const world = await cluster(1);
+  world.eventsWritten = new Promise(() => undefined);
+  for (const i of [1, 2, 3]) {
+    await world.putPod(pod(i));
+    await world.settle(2_000);
+    expect(world.addresses).toHaveLength(i + 1);
+  }
+});
+
+it("a written slice goes before the history tells of it, and the history is lost: made again", async () => {
+  const world = await cluster(3, { historyEntries: 3, max: 2 });
+  const before = new Set(world.slices.map(({ metadata }) => metadata?.name));
+  let isMade = false;
+  world.fault = (call) => {
+    isMade ||= call === "endpointslices create";
+    return isMade && call.startsWith("endpointslices objects") ? "down" : undefined;
+  };
+  await world.putPod(pod(3));
+  await world.putPod(pod(4));
+  await world.settle();
+  const made = world.slices.map(({ metadata }) => metadata?.name ?? "").filter((name) => !before.has(name));
+  expect(made).toHaveLength(1);
+  await world.delete("endpointslices", made[0] ?? "");
+  for (let i = 0; i < 8; i++) await world.patch("endpointslices", [...before][0] ?? "", { metadata: { annotations: { turn: String(i) } } });
+  world.fault = () => undefined;
+  await world.settle(120_000);
+  const want = [0, 1, 2, 3, 4].map((i) => ipv4(256 + i));
+  expect(world.slices.flatMap((slice) => endpointsOf(slice).flatMap(({ addresses }) => addresses)).sort()).toEqual(want);
+});
+
 describe("a crash", () => {
   it.each(["before the write", "after the write", "before the rows are saved"])("%s: the change is written once", async (when) => {
     const world = await cluster(3);

@@ -16,3 +16,15 @@ it.each([
 ])("%s: as the row says", (_, type, labels, want) => {
   expect(isMadeByController(type, { metadata: labels ? { labels } : {} })).toBe(want);
 });
+
+it.each([
+  ["the slice that the server keeps", SLICES, "kube-apiserver", true],
+  ["the Endpoints that the server keeps", ENDPOINTS, "kube-apiserver", true],
+  ["the slice, by hand", SLICES, "kubectl", false],
+  ["the Endpoints, by hand", ENDPOINTS, "kubectl", false],
+])("default/kubernetes, %s: as the row says", (_, type, manager, want) => {
+  const labels = { "kubernetes.io/service-name": "kubernetes" };
+  expect(isMadeByController(type, { metadata: { namespace: "default", name: "kubernetes", labels, managedFields: [{ manager }] } })).toBe(
+    want,
+  );
+});

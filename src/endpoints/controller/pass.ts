@@ -19,7 +19,7 @@ import type { FollowedStore } from "./followed-store";
 import type { KeptRows } from "./kept-rows";
 
 /** Services looked at in one round; behind them the feeds are read again, so that a live change waits for few of a crowd. */
-const LOOKS_MAX = 250;
+const LOOKS_MAX = 50;
 /** Writes under way at once: they share the stores' commits, and leave room for clients. */
 export const WRITES_AT_ONCE = 16;
 /** After this time no look begins, and another pass is asked for. */

@@ -1,7 +1,7 @@
 /** The objects of a cluster as its controllers call them. */
 import type { Namespace } from "../src/api/meta/kubernetes";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
-import type { StoreRpc } from "../src/api/rpc/store";
+import type { BatchedStore } from "../src/api/rpc/store";
 import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
 import type { ControllerName, ControllerSetting } from "./controllers";
 import type { Env } from "./env";
@@ -11,6 +11,7 @@ import {
   coordinator,
   eventsStore,
   ipAddressesStore,
+  leasesStore,
   namespacesStore,
   owner,
   resourceQuotasStore,
@@ -31,11 +32,12 @@ export function controllerPeers(env: Env, cluster: string, others: () => Control
       if (!response.ok) throw new Error(`the namespaces store answered ${response.status}`);
       return response.json<{ items?: Namespace[] }>();
     },
-    storeOf: (definition) => storeStub<StoreRpc & ObjectFeed>(env, cluster, definition),
+    storeOf: (definition) => storeStub<BatchedStore & ObjectFeed>(env, cluster, definition),
     services: () => servicesStore(env, cluster),
     ipAddresses: () => ipAddressesStore(env, cluster),
     coordinator: () => coordinator(env, cluster),
     events: () => eventsStore(env, cluster),
+    leases: () => leasesStore(env, cluster),
     owner: (uid) => owner(env, cluster, uid),
   };
 }

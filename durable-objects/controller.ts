@@ -47,8 +47,8 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Ask
     return this.#brain.poke();
   }
 
-  pokeFrom(settings: Settings): Promise<void> {
-    return asked(this.#brain, "pokeFrom")(settings);
+  pokeFrom(settings: Settings, who?: "cron"): Promise<void> {
+    return asked(this.#brain, "pokeFrom")(settings, who);
   }
 
   sweep(): Promise<void> {

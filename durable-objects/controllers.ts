@@ -14,6 +14,8 @@ import {
   mirroringController,
 } from "../src/endpoints/endpoint-controllers";
 import type { EndpointCountsRpc } from "../src/endpoints/rpc/endpoint-counts";
+import { nodeLifecycleController, type NodeLifecycleSetting } from "../src/leases/node-lifecycle-controller";
+import { podCollectionController, type PodControllerSetting, taintEvictionController } from "../src/leases/pod-controllers";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
 export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<AskedRpc & Pick<Controller, "switched">>;
@@ -26,13 +28,18 @@ export type ControllerName =
   | "resource-quotas"
   | "endpointslice-controller"
   | "endpoints-controller"
-  | "endpointslice-mirroring-controller";
+  | "endpointslice-mirroring-controller"
+  | "node-lifecycle-controller"
+  | "pod-garbage-collector-controller"
+  | "taint-eviction-controller";
 /** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
 export type ControllerSetting = NamespacesSetting &
   GarbageCollectionSetting &
   RepairSetting &
   ResourceQuotasSetting &
-  EndpointControllerSetting;
+  EndpointControllerSetting &
+  NodeLifecycleSetting &
+  PodControllerSetting;
 
 export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting, ControllerBrain>({
   namespaces: namespacesController,
@@ -42,6 +49,9 @@ export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting
   "endpointslice-controller": endpointSliceController,
   "endpoints-controller": endpointsController,
   "endpointslice-mirroring-controller": mirroringController,
+  "node-lifecycle-controller": nodeLifecycleController,
+  "pod-garbage-collector-controller": podCollectionController,
+  "taint-eviction-controller": taintEvictionController,
 });
 
 /** A call that only some controllers answer. Throws for one that does not. */

@@ -9,23 +9,33 @@ export interface Env {
   IP_ADDRESSES_STORE: DurableObjectNamespace;
   CONTROLLER: DurableObjectNamespace;
   PROXY_VIEW: DurableObjectNamespace;
+  NODE_PROXY: DurableObjectNamespace;
   CLUSTER_RECORD: DurableObjectNamespace;
   DIRECTORY: KVNamespace;
   LOG_LEVEL?: string;
   SERVICE_CLUSTER_IP_RANGE?: string;
   ADVERTISE_ADDRESSES?: string;
   FEATURE_GATES?: string;
+  HOST_NAME?: string;
   APISERVER_LEASE_DURATION_SECONDS?: string;
   APISERVER_LEASE_RENEW_SECONDS?: string;
+  APISERVER_LEASE_COLLECT_SECONDS?: string;
+  NODE_MONITOR_GRACE_PERIOD_SECONDS?: string;
+  NODE_MONITOR_PERIOD_SECONDS?: string;
+  NODE_STARTUP_GRACE_PERIOD_SECONDS?: string;
+  TERMINATED_POD_GC_THRESHOLD?: string;
   MAX_ENDPOINTS_PER_SLICE?: string;
   ENDPOINTSLICE_UPDATES_BATCH_PERIOD?: string;
   CONTROLLERS?: string;
+  DRAINING_TAINTS?: string;
   MAX_REQUESTS_INFLIGHT?: string;
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */
   LOOPBACK_ONLY?: string;
   /** not in wrangler.toml either: the names of `npm start --allowed-host`, between commas */
   ALLOWED_HOSTS?: string;
+  /** nor is this: when `npm start` began, in ms since the epoch */
+  SERVER_STARTED_AT?: string;
 }
 
 /** The variables as the Worker has checked them. Throws where they are broken all the same: such an object must not run. */

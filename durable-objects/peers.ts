@@ -10,17 +10,19 @@ import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
 import type { EndpointCountsRpc } from "../src/endpoints/rpc/endpoint-counts";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
-import type { LimitedStore } from "../src/api/rpc/quota";
+import type { LimitedStore, LimitSource } from "../src/api/rpc/quota";
+import type { ValuedStore } from "../src/api/rpc/object-values";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { ListedNodePorts, RepairedNodePorts } from "../src/addresses/rpc/node-ports";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
-import type { ControllerRpc, EventsStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
+import type { BatchedStore, ControllerRpc, ExpiringStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
 import type { FetchLike } from "../src/api/client/fetch-like";
 import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection-header";
 import { collectionOf } from "../src/api/store/collection-path";
 import { parseStoreName, storeName } from "../src/api/store/list-copy";
 import type { ProxyViewRpc } from "../src/endpoints/proxy-config/poll";
-import { PROXY_VIEW } from "../src/tenancy/cluster-objects";
+import type { NodeProxyRpc } from "../src/proxy-health/rpc";
+import { nodeProxyOf, PROXY_VIEW } from "../src/tenancy/cluster-objects";
 import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { ControllerName } from "./controllers";
 import type { Env } from "./env";
@@ -72,7 +74,7 @@ export function storeStub<T = StoreRpc & MaintainedStore>(env: Env, cluster: str
 export function allStores(
   env: Env,
   cluster: string,
-): { definition: ResourceDefinition; store(): Remote<StoreRpc & MaintainedStore & LinkedStore & LimitedStore> }[] {
+): { definition: ResourceDefinition; store(): Remote<StoreRpc & BatchedStore & MaintainedStore & LinkedStore & LimitedStore> }[] {
   return storedDefinitions.map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
 }
 
@@ -87,12 +89,16 @@ export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & Ma
   return storeStub(env, cluster, { group: "", resource: "namespaces" });
 }
 
-export function resourceQuotasStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore & ObjectFeed> {
+export function resourceQuotasStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore & ObjectFeed & LimitSource> {
   return storeStub(env, cluster, { group: "", resource: "resourcequotas" });
 }
 
-export function eventsStore(env: Env, cluster: string): Remote<EventsStoreRpc> {
-  return storeStub<EventsStoreRpc>(env, cluster, { group: "", resource: "events" });
+export function eventsStore(env: Env, cluster: string): Remote<ExpiringStoreRpc> {
+  return storeStub<ExpiringStoreRpc>(env, cluster, { group: "", resource: "events" });
+}
+
+export function leasesStore(env: Env, cluster: string): Remote<ExpiringStoreRpc & ValuedStore> {
+  return storeStub<ExpiringStoreRpc & ValuedStore>(env, cluster, { group: "coordination.k8s.io", resource: "leases" });
 }
 
 export function ipAddressesStore(
@@ -125,6 +131,11 @@ export function proxyView(env: Env, cluster: string): Remote<ProxyViewRpc> {
   return stubOf<ProxyViewRpc>(env.PROXY_VIEW, `${cluster}/${PROXY_VIEW}`);
 }
 
+/** The object that keeps the health of a node. */
+export function nodeProxy(env: Env, cluster: string, node: string): Remote<NodeProxyRpc> {
+  return stubOf<NodeProxyRpc>(env.NODE_PROXY, `${cluster}/${nodeProxyOf(node)}`);
+}
+
 /** The cluster's collections, as followers ask for them. */
 export function storesFetch(env: Env, cluster: string): FetchLike {
   return (path, { signal }) => {
@@ -148,13 +159,15 @@ export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> 
   return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
 }
 
-/** One object of the cluster of this id, as the cluster's record calls it. Owners and views answer `wipe` alone. */
+/** One object of the cluster of this id, as the cluster's record calls it. Owners, views and the health of nodes answer `wipe` alone. */
 export function recordedObject(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable & SwitchedObject> {
   switch (kind) {
     case "controller":
       return stubOf<Wipeable & SwitchedObject>(env.CONTROLLER, `${id}/controllers/${name}`);
     case "view":
       return stubOf<Wipeable & SwitchedObject>(env.PROXY_VIEW, `${id}/${name}`);
+    case "node-proxy":
+      return stubOf<Wipeable & SwitchedObject>(env.NODE_PROXY, `${id}/${name}`);
     case "owner":
       return stubOf<Wipeable & SwitchedObject>(env.SERVICE_CIDR, `${id}/${name}`);
     case "store":

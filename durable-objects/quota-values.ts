@@ -8,6 +8,7 @@ import type { QuotaMarks } from "../src/controllers/quotas/quota-pushes";
 const PROGRESS = "quota-progress";
 const LIMITS = "quota-limits/";
 const MARKS = "quota-marks/";
+const STATES = "quota-states/";
 
 /** The QuotaStorage port. */
 export function keptQuotas({ kv }: DurableObjectStorage): QuotaStorage {
@@ -26,5 +27,7 @@ export function keptQuotaMarks({ kv }: DurableObjectStorage): QuotaMarks {
   return {
     markGet: (name) => kv.get<number>(MARKS + name) ?? 0,
     markSet: (name, revision) => kv.put(MARKS + name, revision),
+    stateGet: (name) => kv.get<string>(STATES + name) ?? "",
+    stateSet: (name, state) => kv.put(STATES + name, state),
   };
 }

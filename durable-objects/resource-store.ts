@@ -1,11 +1,18 @@
 /** The store of one plain resource, named `<cluster>/<resource>.<group>`. A shell: the rules are in src/controllers/plain-store. */
+import { EVENT_EXPIRY } from "../src/controllers/event-expiry";
+import type { ExpiryRule } from "../src/controllers/object-expiry";
 import { PlainStore, type PlainStorePeers } from "../src/controllers/plain-store";
+import { eventsDefinition } from "../src/api/registry/events/definition";
+import { leasesDefinition } from "../src/api/registry/leases/definition";
 import { resourceQuotasDefinition } from "../src/api/registry/resource-quotas/definition";
+import type { ResourceDefinition } from "../src/api/registry/resource";
 import { qualifiedResource } from "../src/api/meta/status";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
+import type { ValuedStore } from "../src/api/rpc/object-values";
 import type { LinkedStore } from "../src/api/rpc/object-links";
-import type { LimitedStore } from "../src/api/rpc/quota";
-import type { EventsStoreRpc } from "../src/api/rpc/store";
+import type { LimitedStore, LimitSource } from "../src/api/rpc/quota";
+import type { ExpiringStoreRpc } from "../src/api/rpc/store";
+import { IDENTITY_EXPIRY } from "../src/leases/identity/identity-lease";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { collectionResponse } from "./collection-response";
 import { CONTROLLERS } from "./controllers";
@@ -18,9 +25,15 @@ import { followersOf, openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const RESOURCE_STORE_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: OBJECT_COUNTS_SCHEMA }];
 
+/** The stores whose objects end by themselves. */
+const EXPIRIES: ReadonlyMap<ResourceDefinition, ExpiryRule> = new Map([
+  [eventsDefinition, EVENT_EXPIRY],
+  [leasesDefinition, IDENTITY_EXPIRY],
+]);
+
 export class ResourceStore
-  extends shellOf<PlainStore>()(...STORE_METHODS, "expire")
-  implements EventsStoreRpc, LimitedStore, LinkedStore, ObjectFeed, Wipeable
+  extends shellOf<PlainStore>()(...STORE_METHODS, "expire", "limitsHeld", "valuesSince")
+  implements ExpiringStoreRpc, LimitedStore, LimitSource, LinkedStore, ObjectFeed, ValuedStore, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);
@@ -32,10 +45,17 @@ export class ResourceStore
       stores: () => allStores(env, cluster),
       endsNamespaces: () => switches.isOn("namespaces"),
     };
-    const isFollowed = CONTROLLERS.followersOf(qualifiedResource(definition)).length > 0;
+    const resource = qualifiedResource(definition);
+    const isFollowed = CONTROLLERS.followersOf(resource).length > 0;
+    const filters = CONTROLLERS.filtersOf(resource);
     const quotaPushes = { marks: keptQuotaMarks(ctx.storage), stores: () => allStores(env, cluster) };
     const pushes = definition === resourceQuotasDefinition ? { quotaPushes } : {};
-    super(ctx, env, new PlainStore({ ...setting, ...pushes, peers, isFollowed, advertiseAddresses }));
+    const expiry = EXPIRIES.get(definition);
+    super(
+      ctx,
+      env,
+      new PlainStore({ ...setting, ...pushes, ...(expiry ? { expiry } : {}), peers, isFollowed, filters, advertiseAddresses }),
+    );
   }
 
   override fetch(request: Request): Promise<Response> {

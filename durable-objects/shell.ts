@@ -40,10 +40,12 @@ export function shellOf<Brain extends object>(): <Name extends MethodOf<Brain>>(
 /** What every store answers besides its collections. */
 export const STORE_METHODS = [
   "write",
+  "writeAll",
   "get",
   "closeNamespace",
   "emptyNamespace",
   "takeQuotas",
+  "quotaReport",
   "quotaUsage",
   "changesSince",
   "listMetadata",

@@ -9,7 +9,7 @@ import { parseStoreName, type StoreIdentity } from "../src/api/store/list-copy";
 import { noteBusy } from "./busy";
 import { CONTROLLERS } from "./controllers";
 import { configOf, type Env } from "./env";
-import { controller, namespacesStore } from "./peers";
+import { controller, namespacesStore, resourceQuotasStore } from "./peers";
 import { setAlarm, systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
 import { publications } from "./publications";
 import { keptQuotas } from "./quota-values";
@@ -31,10 +31,11 @@ export interface StoreSetting extends ClusterStorePorts {
 
 /** The controllers that follow the store's resource. */
 export function followersOf(env: Env, { cluster, definition, switches }: StoreSetting): Followers {
-  const names = CONTROLLERS.followersOf(qualifiedResource(definition));
-  return (createdOnly) =>
+  const resource = qualifiedResource(definition);
+  const names = CONTROLLERS.followersOf(resource);
+  return (createdOnly, met) =>
     names
-      .filter((name) => switches.isOn(name) && (!createdOnly || CONTROLLERS.hearsCreations(name)))
+      .filter((name) => switches.isOn(name) && CONTROLLERS.hears(name, resource, createdOnly, met))
       .map((name) => controller(env, cluster, name));
 }
 
@@ -69,6 +70,7 @@ export function openStore(
     peers: {
       namespace: (namespace) => namespacesStore(env, cluster).get({ namespace: "", name: namespace }, ""),
       garbageCollector: () => (switches.isOn("garbage-collection") ? controller(env, cluster, "garbage-collection") : undefined),
+      limitSource: () => resourceQuotasStore(env, cluster),
       quotaController: () => (switches.isOn("resource-quotas") ? controller(env, cluster, "resource-quotas") : undefined),
     },
     switches,

@@ -3,12 +3,12 @@ import { cpus, loadavg, totalmem } from "node:os";
 import type { ComparedFigure } from "./bench/against";
 import { againstOptions, againstUsage, parseAgainst } from "./bench/against-options";
 import type { BenchRow } from "./bench/row";
-import { oneOf, parseCommandLine, runProgram } from "./terminal/command-line";
+import { oneOf, parseCommandLine, runProgram, wholeNumber } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
 import { UserError } from "./terminal/user-error";
 
 /** Each is loaded when it is chosen: all together take seconds. */
-const suites: Readonly<Record<string, () => Promise<BenchRow[]>>> = {
+const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }) => Promise<BenchRow[]>>> = {
   core: async () => (await import("./bench/suites/core")).benchCore(),
   server: async () => (await import("./bench/suites/server")).benchServer(),
   fill: async () => (await import("./bench/suites/fill")).benchFill(),
@@ -20,19 +20,31 @@ const suites: Readonly<Record<string, () => Promise<BenchRow[]>>> = {
   ranges: async () => (await import("./bench/suites/ranges")).benchRanges(),
   lists: async () => (await import("./bench/suites/lists")).benchLists(),
   leases: async () => (await import("./bench/suites/leases")).benchLeases(),
+  "node-leases": async (setting) => (await import("./bench/suites/node-leases")).benchNodeLeases(setting),
+  "lease-collection": async () => (await import("./bench/suites/lease-collection")).benchLeaseCollection(),
+  "identity-slo": async (setting) => (await import("./bench/suites/identity-slo")).benchIdentitySlo(setting),
   watchers: async () => (await import("./bench/suites/watchers")).benchWatchers(),
   "watchers-burst": async () => (await import("./bench/suites/watchers-burst")).benchWatchersBurst(),
   "endpoint-slices": async () => (await import("./bench/suites/endpoint-slices")).benchEndpointSlices(),
+  "slice-watchers": async () => (await import("./bench/suites/slice-watchers")).benchSliceWatchers(),
+  "endpoint-resync": async () => (await import("./bench/suites/endpoint-resync")).benchEndpointResync(),
+  "kep-tables": async () => (await import("./bench/suites/kep-tables")).benchKepTables(),
+  "endpoint-controllers": async () => (await import("./bench/suites/endpoint-controllers")).benchEndpointControllers(),
   proxy: async () => (await import("./bench/suites/proxy")).benchProxy(),
   overload: async () => (await import("./bench/suites/overload")).benchOverload(),
 };
 const names = Object.keys(suites);
+/** The others take some minutes together, these some each. */
+const BY_NAME_ALONE = ["kep-tables", "identity-slo"];
+const usual = names.filter((name) => !BY_NAME_ALONE.includes(name));
 
 const usage = `Usage: npm run bench -- [options]
 
 Measures the server and its parts on this machine, each suite with servers and data of its own.
 
-  --only NAMES        the suites to run, separated by commas: ${names.join(", ")} (all)
+  --only NAMES        the suites to run, separated by commas: ${names.join(", ")}
+                      (all but ${BY_NAME_ALONE.join(" and ")})
+  --minutes N         how long node-leases renews and identity-slo looks (2 and 10)
   --against URL       instead of the suites: creates, lists and deletes of Services, Leases and watchers on the Kubernetes API server at
                       this URL and on a Servicenet of this run, in turn, with ratios; in a namespace that is deleted afterwards
   --json              one JSON object for each figure, a line each
@@ -45,15 +57,22 @@ await runProgram({
   name: "bench",
   usage,
   parse: (args) => {
-    const options = { only: { type: "string" }, json: { type: "boolean", default: false }, ...againstOptions } as const;
+    const options = {
+      only: { type: "string" },
+      minutes: { type: "string" },
+      json: { type: "boolean", default: false },
+      ...againstOptions,
+    } as const;
     const parsed = parseCommandLine("npm run bench", { args, options });
     if (parsed === "help") return "help";
     const { only, json } = parsed.values;
+    const minutes = parsed.values.minutes === undefined ? undefined : wholeNumber("--minutes", parsed.values.minutes, 1);
     const against = parseAgainst(parsed.values);
-    if (against && only !== undefined) throw new UserError("--only: goes without --against");
-    return { json, against, chosen: (only?.split(",") ?? names).map((name) => oneOf("--only", name, names)) };
+    for (const [option, value] of Object.entries({ only, minutes }))
+      if (against && value !== undefined) throw new UserError(`--${option}: goes without --against`);
+    return { json, against, minutes, chosen: (only?.split(",") ?? usual).map((name) => oneOf("--only", name, names)) };
   },
-  main: async ({ json, against, chosen }) => {
+  main: async ({ json, against, minutes, chosen }) => {
     if (!json) console.log(machine());
     const progress = progressOn(process.stderr);
     if (against) {
@@ -67,7 +86,7 @@ await runProgram({
     for (const [index, name] of chosen.entries()) {
       if (!json) console.log(`\n${name} (load before: ${loadavg()[0]?.toFixed(2) ?? "?"})`);
       progress.show(name, index, chosen.length);
-      const rows = (await suites[name]?.()) ?? [];
+      const rows = (await suites[name]?.({ minutes })) ?? [];
       progress.clear();
       if (json) for (const { name: row, value, unit } of rows) console.log(JSON.stringify({ name: row, value, unit }));
       else print(rows);

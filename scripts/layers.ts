@@ -26,7 +26,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     },
   ],
   [
-    { path: "src/controllers", steps: [["advertised", "garbage-collection", "namespaces", "quotas"]] },
+    { path: "src/controllers", steps: [["advertised", "followed", "garbage-collection", "namespaces", "quotas"]] },
     { path: "src/tenancy", steps: [] },
   ],
   [
@@ -44,6 +44,8 @@ export const storeys: readonly (readonly Wing[])[] = [
         ["controller"],
       ],
     },
+    { path: "src/leases", steps: [["client"], ["identity", "nodes", "pods"]] },
+    { path: "src/proxy-health", steps: [] },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],
   [{ path: "durable-objects", steps: [["sql"]] }],

@@ -15,8 +15,8 @@ const code = await runProgram({
     const first = await Promise.race([proxy.first, stopped]);
     if (first) {
       const { healthzUrl = "nowhere", metricsUrl = "nowhere" } = proxy;
-      const counts = `${String(first.listeners)} listeners of ${String(first.services)} Services`;
-      console.log(`The proxy of ${options.node} serves ${counts} (healthz ${healthzUrl}, metrics ${metricsUrl}, Ctrl-C stops)`);
+      const counts = `Services with endpoints: ${String(first.services)}, listeners: ${String(first.listeners)}`;
+      console.log(`The proxy of ${options.node} is ready (${counts}, healthz ${healthzUrl}, metrics ${metricsUrl}, Ctrl-C stops)`);
     }
     await stopped;
     proxy.stop();

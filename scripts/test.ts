@@ -1,7 +1,8 @@
 /** `npm test`: the checks and suites that are quick enough, all of them even if one fails. */
 import { writeFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
-import { check, finish, inTurn, vitest } from "./testing/steps";
+import { inMemory } from "./testing/memory-folder";
+import { check, endCommands, finish, inTurn, vitest } from "./testing/steps";
 
 const usage = `Usage: npm test
 
@@ -31,18 +32,23 @@ await runProgram({
   usage,
   parse: (args) => parseCommandLine("npm test", { args, options: {} }),
   main: async () => {
-    // Two lanes for two cores, about as long as each other, and one that mostly waits.
+    const env = inMemory({ beforeEnd: endCommands });
     const excluded = [`${conformance}/**`, ...WAITING].flatMap((path) => ["--exclude", path]);
+    // Two lanes for two cores, and one that mostly waits. All three take about as long.
     const lanes = await Promise.all([
-      inTurn([() => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...excluded])]),
-      inTurn([() => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING])]),
       inTurn([
-        () => check("types", ["npm", "run", "--silent", "typecheck"]),
         () => check("tidy", ["npm", "run", "--silent", "tidy"]),
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
-        () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { parts: IN_WORKERD }),
+        () => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...excluded], { env }),
+      ]),
+      inTurn([
+        () => check("types", ["npm", "run", "--silent", "typecheck"]),
+        () => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING], { env }),
+        () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance], { env }),
+      ]),
+      inTurn([
+        () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { env, parts: IN_WORKERD }),
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "300"]),
-        () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance]),
       ]),
     ]);
     const counts = finish(lanes.flat());

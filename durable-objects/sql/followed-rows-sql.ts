@@ -1,5 +1,5 @@
-/** Schema and statements of what an endpoint controller keeps: facts of the objects that it follows, and a cursor for each store. */
-import type { RowStorage } from "../../src/endpoints/controller/ports";
+/** Schema and statements of what a controller keeps that follows stores: facts of the objects that it follows, and a cursor for each store. */
+import type { RowStorage } from "../../src/controllers/followed/row-storage";
 
 export const FOLLOWED_ROWS_SCHEMA = `
    CREATE TABLE followed_rows (kind TEXT NOT NULL, key TEXT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;

@@ -4,6 +4,7 @@ import {
   type ChangeType,
   type HistoryEntry,
   NOTHING_COUNTED,
+  type SavedMark,
   STORAGE_FAULT,
   StorageFault,
   type StoredObject,
@@ -48,6 +49,9 @@ export const OBJECT_COUNTS_SCHEMA = `
    ALTER TABLE store_state ADD COLUMN counted_revision INTEGER NOT NULL DEFAULT 0;
    CREATE TABLE namespace_counts (namespace TEXT PRIMARY KEY, objects INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
 
+/** Beside the tables: one value, which releases without it leave alone. */
+const MARKS_KEY = "history-marks";
+
 type Row = Record<string, SqlStorageValue>;
 
 function storedObject(row: Row): StoredObject {
@@ -61,7 +65,7 @@ function faultOf(error: unknown): unknown {
 
 /** The StoreStorage port on a Durable Object's SQLite. */
 export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
-  const { sql } = storage;
+  const { sql, kv } = storage;
   return {
     transaction(work) {
       try {
@@ -191,6 +195,8 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
         };
       }
     },
+    marksLoad: () => kv.get<readonly SavedMark[]>(MARKS_KEY) ?? [],
+    marksSave: (marks) => kv.put(MARKS_KEY, marks),
     historyTrim(through) {
       const freed = sql.exec<Row>("SELECT coalesce(sum(size), 0) AS size FROM history WHERE revision <= ?", through).one().size as number;
       sql.exec("DELETE FROM history WHERE revision <= ?", through);

@@ -1,8 +1,18 @@
 /** Reads a whole cluster: each type at one moment. Types that share addresses are read again until they agree. */
 import { contradictions } from "../../src/tools/backup/addresses";
 import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
-import { isMadeByController } from "../../src/tools/backup/made-by-controller";
-import { inReadingOrder, IP_ADDRESSES, isBackedUp, LEASES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
+import { madeByControllers } from "../../src/tools/backup/made-by-controller";
+import {
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  inReadingOrder,
+  IP_ADDRESSES,
+  isBackedUp,
+  LEASES,
+  SERVICE_CIDRS,
+  SERVICES,
+  typeName,
+} from "../../src/tools/backup/order";
 import { MARK } from "../../src/tools/backup/mark";
 import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +24,8 @@ import type { Progress } from "../terminal/progress";
 
 /** Types that are read again together while they contradict each other. */
 const SHARING = [SERVICES, IP_ADDRESSES, SERVICE_CIDRS];
+/** Types of which controllers or servers make some objects. */
+const MADE = [ENDPOINT_SLICES, ENDPOINTS, LEASES];
 const READINGS_MAX = 5;
 const READ_AGAIN_MS = 1_000;
 
@@ -43,6 +55,7 @@ export async function takeBackup({ api, progress }: BackupTask): Promise<TakenBa
     for (const type of types) if (SHARING.includes(typeName(type))) await read(type);
     wrong = contradictionsIn(sections);
   }
+  const isMade = madeByControllers((sections.get(SERVICES)?.objects ?? []).map((text) => JSON.parse(text) as Service));
   progress.clear();
   return {
     header: {
@@ -50,7 +63,7 @@ export async function takeBackup({ api, progress }: BackupTask): Promise<TakenBa
       server: api.url,
       serverVersion: String((version.object as { gitVersion?: unknown }).gitVersion),
     },
-    sections: [...sections.values()],
+    sections: [...sections.values()].map((section) => without(section, isMade)),
     wrong,
   };
 }
@@ -60,11 +73,16 @@ async function readSection(api: Api, type: BackupType): Promise<BackupSection> {
   const list = await api.listWhole(typePath(type), (object) => {
     // The mark of an unfinished restore belongs to this cluster alone.
     if (typeName(type) === LEASES && object.metadata?.namespace === MARK.namespace && object.metadata.name === MARK.name) return [];
-    if (isMadeByController(type, object)) return [];
     return [printExact({ ...object, apiVersion, kind: type.kind })];
   });
   if (!list) throw new UserError(`${api.url} serves no ${typeName(type)} any more`);
   return { type, resourceVersion: list.resourceVersion, objects: list.items.flat() };
+}
+
+/** The Services that say what controllers make are read last. */
+function without({ type, resourceVersion, objects }: BackupSection, isMade: ReturnType<typeof madeByControllers>): BackupSection {
+  const isKept = (text: string): boolean => !isMade(type, JSON.parse(text) as KubeObject);
+  return { type, resourceVersion, objects: MADE.includes(typeName(type)) ? objects.filter(isKept) : objects };
 }
 
 function contradictionsIn(sections: ReadonlyMap<string, BackupSection>): string[] {

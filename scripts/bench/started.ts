@@ -11,15 +11,25 @@ import type { ServiceLoad, ServiceLoadResult } from "./load-processes/service-lo
 /** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. `args`: more for the server. */
 export async function withServer<T>(range: string, body: (server: Server) => Promise<T>, args: readonly string[] = []): Promise<T> {
   const folder = temporaryFolder();
-  const server = await startServer(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`, ...args]);
+  try {
+    return await withServerOn(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`, ...args], body);
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+/** Runs `body` against a server on the data folder, which stays. The server is asked to end, and has ended afterwards. */
+export async function withServerOn<T>(folder: string, args: readonly string[], body: (server: Server) => Promise<T>): Promise<T> {
+  const server = await startServer(folder, args);
   const killed = (): void => void server.kill();
   process.once("exit", killed);
   try {
-    return await body(server);
+    const result = await body(server);
+    await server.stop();
+    return result;
   } finally {
     process.off("exit", killed);
     await server.kill();
-    removeFolder(folder);
   }
 }
 
@@ -49,9 +59,14 @@ export function writeLeases(server: LoadedServer, load: Omit<LeaseLoad, "target"
   return runLoadProcess(server, "lease-load-process.ts", load);
 }
 
-/** Runs a load generator (a program of load-processes) against the server; what it prints is its result. Throws when it failed. */
-export async function runLoadProcess<Load, Result>(server: LoadedServer, program: string, load: Load): Promise<Result> {
-  const child = spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, "load-processes", program)], {
+/** Runs a load generator (a program of load-processes) against the server; what it prints is its result. Throws when it failed. `flags`: of Node */
+export async function runLoadProcess<Load, Result>(
+  server: LoadedServer,
+  program: string,
+  load: Load,
+  flags: readonly string[] = [],
+): Promise<Result> {
+  const child = spawn(process.execPath, [...flags, "--import", "tsx", join(import.meta.dirname, "load-processes", program)], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   child.stdin.end(JSON.stringify({ ...load, target: targetOf(server) }));

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { EndpointSlice } from "../../src/api/meta/kubernetes";
+import { SLICES } from "./pods-behind-service";
 
-const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const WAIT_MS_MAX = 120_000;
 
 /** Writes of slices since somebody began to count. */
@@ -24,6 +24,8 @@ interface WatchEvent {
 
 export class WatchedSlices {
   readonly #slices = new Map<string, EndpointSlice>();
+  /** In how many slices an address stands as ready: while a Pod moves, in two. */
+  readonly #ready = new Map<string, number>();
   readonly #end = new AbortController();
   #writes = none();
   #total = 0;
@@ -56,12 +58,8 @@ export class WatchedSlices {
   }
 
   /** Addresses of endpoints that are ready. */
-  get ready(): Set<string> {
-    const ready = new Set<string>();
-    for (const { endpoints } of this.#slices.values()) {
-      for (const { addresses, conditions } of endpoints ?? []) if (conditions?.ready && addresses[0]) ready.add(addresses[0]);
-    }
-    return ready;
+  get ready(): Pick<ReadonlyMap<string, number>, "size"> {
+    return this.#ready;
   }
 
   /** Resolves when no slice has been written for so long. */
@@ -111,14 +109,28 @@ export class WatchedSlices {
     const { type, object } = JSON.parse(line) as WatchEvent;
     if (type === "BOOKMARK") return;
     const name = object.metadata?.name ?? "";
+    this.#count(this.#slices.get(name), -1);
     if (type === "DELETED") this.#slices.delete(name);
-    else this.#slices.set(name, object);
+    else {
+      this.#slices.set(name, object);
+      this.#count(object, 1);
+    }
     const writes = this.#writes;
     const kind = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" } as const;
     writes[kind[type]]++;
     this.#total++;
     writes.bytes += line.length;
     if (line.length > writes.largest.bytes) writes.largest = { bytes: line.length, gzipped: gzipSync(line).length };
+  }
+
+  #count(slice: EndpointSlice | undefined, by: number): void {
+    for (const { addresses, conditions } of slice?.endpoints ?? []) {
+      const [address] = addresses;
+      if (!conditions?.ready || address === undefined) continue;
+      const slices = (this.#ready.get(address) ?? 0) + by;
+      if (slices === 0) this.#ready.delete(address);
+      else this.#ready.set(address, slices);
+    }
   }
 
   #tell(): void {

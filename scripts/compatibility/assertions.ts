@@ -1,5 +1,5 @@
 /** The tables of upstream's assertions: each with the tests that carry its name, or the reason why none does. */
-import { machineryRows, serviceRows } from "../../test/conformance/upstream-rows";
+import { leaseRows, machineryRows, serviceRows } from "../../test/conformance/upstream-rows";
 import type { UpstreamRow } from "../../test/conformance/upstream-rows";
 import { row } from "./markdown";
 
@@ -37,6 +37,10 @@ export function assertions(showing: ReadonlyMap<string, readonly string[]>): { t
     "### Services and addresses",
     "",
     table(serviceRows),
+    "",
+    "### Leases, Nodes and Pods without a kubelet",
+    "",
+    table(leaseRows),
   ].join("\n");
   return { text, mistakes };
 }

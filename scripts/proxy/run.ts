@@ -5,10 +5,11 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import { followCollection, type FollowStep } from "../../src/api/client/follow-collection";
 import type { Node } from "../../src/api/meta/kubernetes";
+import type { HealthAnswer } from "../../src/api/meta/proxy-health";
 import { FAMILIES, familyOfText } from "../../src/core/net/family";
 import { type FollowedServices, followServices } from "../../src/endpoints/client/follow-services";
 import { addressWithin } from "../../src/endpoints/proxy/listen-place";
-import { type HealthAnswer, ProxyHealth, serviceHealthAnswer } from "../../src/endpoints/proxy/proxy-health";
+import { ProxyHealth, serviceHealthAnswer } from "../../src/endpoints/proxy/proxy-health";
 import { ProxyMetrics } from "../../src/endpoints/proxy/proxy-metrics";
 import { type HealthCheck, type Listener, type ListenerChanges, ProxyTable } from "../../src/endpoints/proxy/proxy-table";
 import { TriggerTimes } from "../../src/endpoints/proxy/trigger-times";

@@ -1,7 +1,7 @@
 /** Writes the objects of a backup so that each finds what it needs, then compares the cluster with the backup. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backup, BackupSection, BackupType } from "../../src/tools/backup/format";
-import { isMadeByController } from "../../src/tools/backup/made-by-controller";
+import { madeByControllers } from "../../src/tools/backup/made-by-controller";
 import { inRestoreOrder, IP_ADDRESSES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
 import {
   creatorOf,
@@ -82,10 +82,10 @@ export class Restorer {
   constructor(task: RestorerTask, state: ClusterState) {
     this.#task = task;
     this.#state = state;
-    this.#sections = inRestoreOrder(task.backup.sections).map((section) => ({
-      type: section.type,
-      all: savedIn(section).filter(({ type, object }) => !isMadeByController(type, object)),
-    }));
+    const sections = inRestoreOrder(task.backup.sections).map((section) => ({ type: section.type, all: savedIn(section) }));
+    const services = sections.find(({ type }) => typeName(type) === SERVICES)?.all ?? [];
+    const isMade = madeByControllers(services.map(({ object }) => object as Service));
+    this.#sections = sections.map(({ type, all }) => ({ type, all: all.filter(({ object }) => !isMade(type, object)) }));
     for (const { type, object } of this.#saved()) {
       this.#known.add(object.metadata?.uid ?? "");
       if (typeName(type) === NAMESPACES && deletionOf(object)) this.#ending.add(keyOf(object));

@@ -1,4 +1,5 @@
 /** The command line of `npm start`. */
+import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
@@ -19,6 +20,8 @@ export interface ServeOptions {
   /** of the Worker, with the variables of the command line */
   config: RuntimeConfig;
   log: LogFormat;
+  /** how often the identity Lease is renewed */
+  renewSeconds: number;
 }
 
 const PORT_MAX = 65_535;
@@ -39,6 +42,7 @@ Serves Servicenet on this machine, with its data on disk.
   --help              this text
 
 Clusters are told of this machine's first address: --var ADVERTISE_ADDRESSES=192.0.2.1, or nothing behind the = for none.
+So is the name of this machine in the identity Lease of the server: --var HOST_NAME=laptop, or nothing for no Lease.
 Less or more of the log: --var LOG_LEVEL=warn, or debug, info, error.
 Without some controllers: --var 'CONTROLLERS=*,-namespace-controller' (docs/clusters.md).
 Exit code: 0 stopped, 1 it did not work, 2 wrong options or variables.`;
@@ -66,18 +70,23 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
   const vars = varsOf(values.var);
   // wrangler takes a second to load.
   const { readRuntimeConfig } = await import("./runtime");
-  const config = withOwnAddress(readRuntimeConfig(values.config, vars), vars);
-  checkVars(config.vars);
-  return { host: values.host, port, allowedHosts, dataFolder: resolve(values["data-dir"]), fresh: values.fresh, config, log };
+  const read = readRuntimeConfig(values.config, vars);
+  const config = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);
+  const { apiServerLeaseRenewSeconds: renewSeconds } = checkVars(config.vars);
+  return { host: values.host, port, allowedHosts, dataFolder: resolve(values["data-dir"]), fresh: values.fresh, config, log, renewSeconds };
 }
 
-/** Clusters are told of this machine's address, unless the command line or the configuration has others, or says that there is none. */
-function withOwnAddress(config: RuntimeConfig, given: Readonly<Record<string, string>>): RuntimeConfig {
-  const name = "ADVERTISE_ADDRESSES";
-  const address = name in given || config.vars[name] !== "" ? undefined : ownAddress();
-  if (address === undefined) return config;
+/** The variable has what this machine says, unless the command line or the configuration has something else, or says that there is nothing. */
+function withOwn(
+  name: string,
+  own: () => string | undefined,
+  config: RuntimeConfig,
+  given: Readonly<Record<string, string>>,
+): RuntimeConfig {
+  const value = name in given || config.vars[name] !== "" ? undefined : own();
+  if (value === undefined) return config;
   const { vars, worker } = config;
-  return { ...config, vars: { ...vars, [name]: address }, worker: { ...worker, bindings: { ...worker.bindings, [name]: address } } };
+  return { ...config, vars: { ...vars, [name]: value }, worker: { ...worker, bindings: { ...worker.bindings, [name]: value } } };
 }
 
 function hostName(text: string): string {

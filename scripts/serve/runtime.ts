@@ -8,12 +8,17 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
-import { build, type BuildFailure } from "esbuild";
-import { Log, LogLevel, Miniflare } from "miniflare";
-import type { WorkerOptions } from "miniflare";
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import type * as MiniflarePackage from "miniflare";
+import type { Miniflare, WorkerOptions } from "miniflare";
+import type * as Wrangler from "wrangler";
 import { UserError } from "../terminal/user-error";
+import { bundle } from "./bundle";
 import { printLog } from "./log-lines";
+
+// `import` would read the megabytes of these packages twice more, for the names that they export.
+const required = createRequire(import.meta.url);
+const { Log, LogLevel, Miniflare: Runtime } = required("miniflare") as typeof MiniflarePackage;
+const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = required("wrangler") as typeof Wrangler;
 
 export interface RuntimeConfig {
   /** of the Worker; also the prefix of its data's folders */
@@ -53,24 +58,15 @@ function readConfig(path: string) {
   }
 }
 
-/** Bundles the Worker as `wrangler deploy` does; text of one ES module. Throws UserError where it cannot be built. */
-export async function bundle(config: RuntimeConfig): Promise<string> {
-  const result = await build({
-    entryPoints: [config.main],
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "es2024",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*", "node:*"],
-    define: config.define,
-    logLevel: "silent",
-    sourcemap: "inline",
-    sourcesContent: false,
-  }).catch((error: unknown) => {
-    throw new UserError(`${config.main} cannot be built: ${String((error as Partial<BuildFailure>).errors?.[0]?.text ?? error)}`);
-  });
-  return result.outputFiles[0]?.text ?? "";
+/** What Miniflare itself has to say. Once the data are removed, its errors are of their absence, which the runner tells in one line. */
+class WantedLog extends Log {
+  constructor(private readonly isWanted: () => boolean) {
+    super(LogLevel.WARN);
+  }
+
+  override logWithLevel(level: MiniflarePackage.LogLevel, message: string): void {
+    if (this.isWanted()) super.logWithLevel(level, message);
+  }
 }
 
 interface Listen {
@@ -85,12 +81,12 @@ interface Listen {
 export async function createRuntime(config: RuntimeConfig, listen: Listen, log: Parameters<typeof printLog>[2]): Promise<Miniflare> {
   const contents = await bundle(config);
   shieldFromTerminal();
-  return new Miniflare({
+  return new Runtime({
     host: "127.0.0.1",
     port: 0,
     cf: false,
     logRequests: false,
-    log: new Log(LogLevel.WARN),
+    log: new WantedLog(log.isWanted),
     defaultPersistRoot: listen.statePath,
     handleRuntimeStdio: (stdout, stderr) => {
       printLog(stdout, process.stdout, log);
@@ -104,6 +100,7 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
           ...config.worker.bindings,
           LOOPBACK_ONLY: String(isLoopback(listen.host)),
           ALLOWED_HOSTS: listen.allowedHosts.join(","),
+          SERVER_STARTED_AT: String(Date.now()),
         },
         modules: [{ type: "ESModule", path: "index.js", contents }],
         // "proxy" passes the request target as it was sent; otherwise every target but a path is an exception of the runtime.
@@ -126,7 +123,7 @@ function firstLine(error: unknown): string {
 function shieldFromTerminal(): void {
   if (process.platform === "win32") return;
   const wrapper = join(import.meta.dirname, "workerd.sh");
-  const fromMiniflare = createRequire(createRequire(import.meta.url).resolve("miniflare"));
+  const fromMiniflare = createRequire(required.resolve("miniflare"));
   process.env["SERVICENET_WORKERD"] = process.env["MINIFLARE_WORKERD_PATH"] ?? (fromMiniflare("workerd") as { default: string }).default;
   process.env["MINIFLARE_WORKERD_PATH"] = wrapper;
 }

@@ -4,12 +4,14 @@ import { writeFileSync } from "node:fs";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
+import { RENEW_IDENTITY } from "../../src/worker/routing/identity-signal";
 import { END_WATCHES, REFUSE_REQUESTS } from "../../src/worker/routing/stop-signal";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
 import { kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
+import { readyPath } from "./ready-path";
 import { type Lifeline, tieToUs } from "./lifeline";
 import { childrenNamed, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
@@ -22,6 +24,9 @@ const EXIT_DIED = 1;
 const readyMsMax = 60_000;
 const watchIntervalMs = 500;
 const stopMsMax = 5_000;
+const tickMsMin = 100;
+/** longer ones no timer takes */
+const tickMsMax = 3_600_000;
 const endWatchesMsMax = 2_000;
 /** time for the ends of bodies to reach the sockets */
 const lastBytesMs = 100;
@@ -51,6 +56,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
   let runtime: Miniflare | undefined;
   let url: string | undefined;
   let crons: { stop(): void } | undefined;
+  let renewals: { stop(): void } | undefined;
   const recording = recordRuntime(folder);
   let end: End | undefined;
   try {
@@ -74,6 +80,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     }
     writeFileSync(folder.kubeconfigPath, kubeconfig(url), { mode: 0o600 });
     crons = await fireCrons(runtime, config.name, config.crons);
+    renewals = await renewIdentity(runtime, config.name, options.renewSeconds);
     announce.ready({ url, folder });
     end = await untilEnd(process, folder, stop);
     if (end === "asked") return EXIT_STOPPED;
@@ -85,6 +92,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     return EXIT_DIED;
   } finally {
     crons?.stop();
+    renewals?.stop();
     recording.stop();
     if (runtime && url !== undefined) await Promise.race([endWatches(runtime, config.name), sleep(endWatchesMsMax)]);
     await drain();
@@ -150,11 +158,14 @@ async function assertPortFree({ host, port }: { host: string; port: number }): P
 
 /** Waits until /readyz answers 200; false when stopped before. */
 async function untilReady(url: string, stop: AbortSignal): Promise<boolean> {
-  const deadline = Date.now() + readyMsMax;
+  const begunMs = Date.now();
+  const deadline = begunMs + readyMsMax;
   let last: string;
   while (!stop.aborted) {
     try {
-      const response = await fetch(`${url}/readyz`, { signal: AbortSignal.any([stop, AbortSignal.timeout(readyMsMax)]) });
+      const response = await fetch(url + readyPath(Date.now() - begunMs), {
+        signal: AbortSignal.any([stop, AbortSignal.timeout(readyMsMax)]),
+      });
       const body = await response.text();
       if (response.ok) return true;
       last = `${String(response.status)} ${body}`;
@@ -201,6 +212,20 @@ async function signalWorker(runtime: Miniflare, name: string, cron: string): Pro
   } catch {
     return false;
   }
+}
+
+/**
+ * Has the Worker renew its identity Lease at once and then in each interval: a server that nobody asks is there, too. The Worker knows when a renewal
+ * is due, and a tick before does nothing. Ten ticks in an interval: a renewal is late by a tenth of it at most.
+ */
+async function renewIdentity(runtime: Miniflare, name: string, intervalSeconds: number): Promise<{ stop(): void }> {
+  const worker = await runtime.getWorker(name);
+  const renew = async () => worker.scheduled({ cron: RENEW_IDENTITY });
+  // The runtime may be gone already.
+  const tick = (): void => void renew().catch(() => undefined);
+  const timer = setInterval(tick, Math.min(Math.max(tickMsMin, intervalSeconds * 100), tickMsMax));
+  tick();
+  return { stop: () => clearInterval(timer) };
 }
 
 async function fireCrons(runtime: Miniflare, name: string, crons: string[]): Promise<{ stop(): void }> {

@@ -1,6 +1,6 @@
 /** The command line of `npm run simulate`. */
 import { availableParallelism } from "node:os";
-import { sabotages } from "../../test/support/sim/sabotages";
+import { protections } from "../../test/support/sim/seed-history";
 import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
 
 export interface SimulateOptions {
@@ -11,8 +11,6 @@ export interface SimulateOptions {
   /** the protection that is taken out; "" = none */
   without: string;
 }
-
-const protections = Object.keys(sabotages);
 
 export const usage = `Usage: npm run simulate -- [options]
 

@@ -1,5 +1,6 @@
 /** Steps of a test run: each prints a line, its output if it failed, and answers how many of its checks passed and failed. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -89,9 +90,28 @@ export async function vitest(name: string, args: string[], { env, parts }: Vites
   }
 }
 
+/** The commands that run. */
+const running = new Set<ChildProcess>();
+/** How long a command has to end its own children. */
+const END_MS_MAX = 10_000;
+
+let isEnding = false;
+
+/** Asks the commands to end, and waits for them; one that takes too long is killed. No further step begins. */
+export async function endCommands(): Promise<void> {
+  isEnding = true;
+  const commands = [...running].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  const exits = commands.map((child) => once(child, "exit"));
+  for (const child of commands) child.kill();
+  const timer = setTimeout(() => commands.forEach((child) => child.kill("SIGKILL")), END_MS_MAX);
+  await Promise.all(exits);
+  clearTimeout(timer);
+}
+
 /** Waits for a command to end. `code` is null if a signal ended it or it never started; `output` is what it wrote to pipes. */
 async function ended(child: ChildProcess): Promise<{ code: number | null; output: string }> {
   let output = "";
+  running.add(child);
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const code = await new Promise<number | null>((resolve) => {
     child.on("close", resolve).on("error", (error) => {
@@ -99,6 +119,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; output
       resolve(null);
     });
   });
+  running.delete(child);
   return { code, output };
 }
 
@@ -157,7 +178,7 @@ function firstLine(text: string): string {
 /** One step after the other, all of them even if one fails. */
 export async function inTurn(steps: readonly (() => Promise<Counts>)[]): Promise<Counts[]> {
   const counts: Counts[] = [];
-  for (const step of steps) counts.push(await step());
+  for (const step of steps) if (!isEnding) counts.push(await step());
   return counts;
 }
 

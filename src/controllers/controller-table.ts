@@ -2,6 +2,7 @@
  * The controllers of a cluster, by the last part of their object's name. A controller is one entry: the resources whose changes ask for a pass, and how
  * it is made of its setting. Objects and the simulation make them from one table.
  */
+import type { ChangeFilter } from "../api/store/follower-pokes";
 import { type ControllerList, isControllerEnabled, SERVICE_CIDR_CONTROLLER, type UpstreamController } from "../core/config/controllers";
 
 /** `Setting`: what the controller has of its object. `Brain`: the controller as its object calls it. */
@@ -10,6 +11,8 @@ export interface ControllerEntry<Setting, Brain> {
   follows: readonly string[];
   /** new objects ask for a pass, too; otherwise only changes of stored ones do */
   hearsCreations?: true;
+  /** by qualified resource: which of its changes ask for a pass; absent = all of them, as said above */
+  filters?: Readonly<Record<string, ChangeFilter>>;
   /** kube-controller-manager's name of it, by which it is switched off; absent = kube-apiserver runs it, so it has no switch */
   upstream?: UpstreamController;
   make(setting: Setting): Brain;
@@ -27,9 +30,16 @@ export class ControllerTable<Name extends string, Setting, Brain> {
     return this.names.filter((name) => this.entries[name].follows.includes(qualifiedResource));
   }
 
-  /** Whether the controller asks for creations, too. */
-  hearsCreations(name: Name): boolean {
-    return this.entries[name].hearsCreations ?? false;
+  /** The filters of those controllers that do not ask for every change of the resource. */
+  filtersOf(qualifiedResource: string): ChangeFilter[] {
+    return this.followersOf(qualifiedResource).flatMap((name) => this.entries[name].filters?.[qualifiedResource] ?? []);
+  }
+
+  /** Whether the controller asks for what happened: creations alone, and the filters that met a change. */
+  hears(name: Name, qualifiedResource: string, createdOnly: boolean, met: ReadonlySet<ChangeFilter>): boolean {
+    const { filters, hearsCreations = false } = this.entries[name];
+    const filter = filters?.[qualifiedResource];
+    return filter ? met.has(filter) : !createdOnly || hearsCreations;
   }
 
   /** Whether a controller runs in a cluster with this list. */

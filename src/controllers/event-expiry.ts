@@ -1,6 +1,7 @@
 /** Events are kept for an hour after they were last seen (upstream's `--event-ttl`). */
 import type { CoreEvent } from "../api/meta/kubernetes";
 import { parseTime } from "../api/meta/time";
+import type { ExpiryRule } from "./object-expiry";
 
 export const EVENT_LIFETIME_MS = 60 * 60_000;
 
@@ -20,3 +21,5 @@ export function lastSeenMs(event: CoreEvent): number {
 export function isExpired(event: CoreEvent, nowMs: number): boolean {
   return lastSeenMs(event) + EVENT_LIFETIME_MS <= nowMs;
 }
+
+export const EVENT_EXPIRY: ExpiryRule = { namespace: "", isOver: (event, nowMs) => isExpired(event as CoreEvent, nowMs) };

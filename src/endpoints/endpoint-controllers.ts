@@ -1,7 +1,5 @@
 /** The controllers of endpoints: each is upstream's of that name, made of its setting. */
-import { OPERATION_DEADLINE_MS } from "../core/base/limits";
 import type { Clock } from "../core/base/ports";
-import { withTimeout } from "../core/base/timeout";
 import type { Config } from "../core/config/config";
 import { EventRecorder, type EventRecorderPorts } from "../api/events/event-recorder";
 import { qualifiedResource } from "../api/meta/status";
@@ -13,11 +11,13 @@ import type { ResourceDefinition } from "../api/registry/resource";
 import { servicesDefinition } from "../api/registry/services/definition";
 import { Controller, type ControllerPorts as LoopPorts, type Pass } from "../controllers/controller";
 import type { ControllerEntry } from "../controllers/controller-table";
+import { type CalledStore, gatheredStore, type WrittenStore } from "../controllers/followed/called-store";
+import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
 import { endpointsPass } from "./controller/endpoints-pass";
 import { savedCounts } from "./controller/kept-counts";
 import { mirrorPass } from "./controller/mirror-pass";
-import type { ControllerPorts, RowStorage, WrittenStore } from "./controller/ports";
+import type { ControllerPorts } from "./controller/ports";
 import { slicesPass } from "./controller/slices-pass";
 import type { EndpointCounts, EndpointCountsRpc } from "./rpc/endpoint-counts";
 
@@ -28,7 +28,7 @@ export interface EndpointControllerSetting extends LoopPorts {
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Pick<Config, "maxEndpointsPerSlice" | "endpointsBatchMs">;
   /** `storeOf` makes a stub for one call */
-  peers: Pick<EventRecorderPorts, "events"> & { storeOf(definition: ResourceDefinition): WrittenStore };
+  peers: Pick<EventRecorderPorts, "events"> & { storeOf(definition: ResourceDefinition): CalledStore };
   tables: { rows: RowStorage };
 }
 
@@ -122,14 +122,6 @@ function passOf(setting: EndpointControllerSetting, reporter: string, make: (por
   };
 }
 
-/** A store of the cluster: each call gets a stub of its own and a timeout. A store gives up a write after its deadline. */
 function followed({ clock, peers }: EndpointControllerSetting, definition: ResourceDefinition): WrittenStore {
-  const answered = <T>(call: (store: WrittenStore) => Promise<T>): Promise<T> =>
-    withTimeout(clock, OPERATION_DEADLINE_MS, call(peers.storeOf(definition)));
-  return {
-    objectsSince: (cursor, limit) => answered((store) => store.objectsSince(cursor, limit)),
-    objectsAfter: (after, limit) => answered((store) => store.objectsAfter(after, limit)),
-    objectsNamed: (keys) => answered((store) => store.objectsNamed(keys)),
-    write: (request) => answered((store) => store.write(request)),
-  };
+  return gatheredStore(clock, () => peers.storeOf(definition));
 }

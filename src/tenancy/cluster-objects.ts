@@ -1,4 +1,5 @@
 /** What a cluster consists of, for its end. */
+import { FNV_OFFSET, fnv1a } from "../core/base/fnv1a";
 import { qualifiedResource } from "../api/meta/status";
 import { storedDefinitions } from "../api/registry/all";
 import { serviceCIDRsDefinition } from "../api/registry/service-cidrs/definition";
@@ -7,6 +8,22 @@ import type { ClusterObject } from "./record-storage";
 
 /** Name of the object that shows the cluster's Services to proxies. */
 export const PROXY_VIEW = "proxy-view";
+
+/**
+ * How many objects of a cluster share its nodes. Their number is fixed, so that the end of a cluster knows them all, and checks of names that nobody has
+ * make no further ones. The end of a cluster wipes each of them, so they are few; each has room for some thousand nodes. The number never changes: nodes
+ * would lose their last reports.
+ */
+const NODE_PROXIES = 16;
+
+function nodeProxyName(shard: number): string {
+  return `node-proxy-${shard}`;
+}
+
+/** Name of the object that keeps the health of a node. */
+export function nodeProxyOf(node: string): string {
+  return nodeProxyName(fnv1a(FNV_OFFSET, node) % NODE_PROXIES);
+}
 
 /**
  * The objects of a cluster besides owners of addresses, those that call others first: an object that is gone calls nobody any more. The
@@ -20,6 +37,7 @@ export function clusterObjects(controllers: readonly string[]): ClusterObject[] 
   const stores = [...new Set(callers)].filter((name) => name !== coordinated);
   return [
     { kind: "view", name: PROXY_VIEW },
+    ...Array.from({ length: NODE_PROXIES }, (_, shard): ClusterObject => ({ kind: "node-proxy", name: nodeProxyName(shard) })),
     ...controllers.map((name): ClusterObject => ({ kind: "controller", name })),
     ...[...stores, coordinated].map((name): ClusterObject => ({ kind: "store", name })),
   ];

@@ -11,9 +11,9 @@ export interface RecordRow {
   deletedAt: number;
 }
 
-/** An object of the cluster: a store by its qualified resource, a controller or a view by its name, an owner of addresses by its uid. */
+/** An object of the cluster: a store by its qualified resource, a controller, a view or the health of some nodes by its name, an owner of addresses by its uid. */
 export interface ClusterObject {
-  kind: "view" | "controller" | "store" | "owner";
+  kind: "view" | "node-proxy" | "controller" | "store" | "owner";
   name: string;
 }
 

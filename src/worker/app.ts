@@ -4,7 +4,9 @@
  * encoded slash never separates segments.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { foreignHost, internalError, methodNotAllowed } from "../api/meta/status";
+import { foreignHost, internalError, methodNotAllowed, unknownResource } from "../api/meta/status";
+import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
+import type { HealthPath } from "../api/meta/proxy-health";
 import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
 import type { Env } from "../../durable-objects/env";
@@ -23,9 +25,11 @@ import { checkResponse, nodePortsResponse, ownerResponse, ownersResponse, sliceC
 import { clusterResponse } from "./system/clusters";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
 import { EMPTY_LISTS, emptyListResponse } from "./system/empty-lists";
-import { type Probe, probeResponse } from "./system/healthz";
-import { metricsResponse } from "./system/metrics";
+import { checkPaths, PROBES, probeResponse } from "./system/healthz";
+import { type Probe } from "./system/health-slis";
+import { metricsResponse, slisResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
+import { nodeHealthResponse } from "./system/node-health";
 import { rangeAllocationsResponse } from "./system/range-allocations";
 import { rangesResponse } from "./system/ranges";
 import { rootPathsResponse } from "./system/root-paths";
@@ -107,7 +111,9 @@ function groupVersion(c: C, group: string, tail: string): Response | Promise<Res
   const served = servedVersion(apis, group, version);
   if (!served) {
     const unserved = unservedTarget(group, rest);
-    return unserved ? statusResponse(unserved) : pageNotFound();
+    if (unserved) return statusResponse(unserved);
+    // upstream has a handler for each group that it serves, and its page for none
+    return apis.versions.some((one) => one.group === group) ? statusResponse(unknownResource()) : pageNotFound();
   }
   if (rest === "") return readOnly(() => resourceListResponse(c.req.raw, apis, served))(c);
   const { cluster, query } = splitRequestUrl(c.req.raw.url);
@@ -131,10 +137,17 @@ function ofCluster(c: C, answer: (id: string) => Response | Promise<Response>): 
 }
 
 function probe(c: C, name: Probe): Promise<Response> {
-  const { cluster, path, query } = splitRequestUrl(c.req.raw.url);
-  const answer = (id: string) => probeResponse(c.env, id, name, path.slice(name.length + 2), parseQuery(query));
-  // Liveness of the Worker does not depend on a cluster.
-  return name === "readyz" ? ofCluster(c, answer) : answer(cluster);
+  const { path, query } = splitRequestUrl(c.req.raw.url);
+  const only = path === `/${name}` ? undefined : path.slice(name.length + 2);
+  const answer = (cluster: string) =>
+    probeResponse({ env: c.env, request: c.req.raw, cluster, probe: name, only, query: parseQuery(query) });
+  // The life of the server depends on no cluster that may be absent: its hooks are those of the one that is always there.
+  return name === "readyz" ? ofCluster(c, answer) : answer(DEFAULT_CLUSTER);
+}
+
+function nodeHealth(c: C, path: HealthPath): Promise<Response> {
+  const [, , node = ""] = c.req.path.split("/");
+  return nodeHealthResponse({ env: c.env, cluster: splitRequestUrl(c.req.raw.url).cluster, node, path });
 }
 
 function openApiDocument(c: C): Promise<Response> {
@@ -149,7 +162,7 @@ for (const middleware of MIDDLEWARE) app.use("*", middleware);
 
 app.all(
   "/",
-  readOnly((c) => rootPathsResponse(servedApis(c.env))),
+  readOnly((c) => rootPathsResponse(servedApis(c.env), checkPaths(c.env))),
 );
 for (const path of bothForms("/api"))
   app.all(
@@ -194,6 +207,10 @@ app.all(
   "/metrics",
   readOnly((c) => ofCluster(c, (id) => metricsResponse(c.env, id))),
 );
+app.all(
+  "/metrics/slis",
+  readOnly((c) => ofCluster(c, (id) => slisResponse(id))),
+);
 app.all("/admin/rangeallocations/:name", (c) =>
   ofCluster(c, (id) => rangeAllocationsResponse(c.env, id, c.req.raw, lastSegment(c.req.path))),
 );
@@ -211,14 +228,18 @@ for (const path of bothForms("/ranges"))
     path,
     readOnly((c) => ofCluster(c, (id) => rangesResponse(c.env, id, c.req.raw))),
   );
-for (const name of ["healthz", "livez", "readyz"] as const) {
+for (const name of PROBES) {
+  // It takes the path without a check, too. Names of checks have slashes.
   app.all(
-    `/${name}`,
+    `/${name}/*`,
     readOnly((c) => probe(c, name)),
   );
+}
+
+for (const path of ["/healthz", "/livez"] as const) {
   app.all(
-    `/${name}/:check`,
-    readOnly((c) => probe(c, name)),
+    `/nodes/:node${path}`,
+    readOnly((c) => nodeHealth(c, path)),
   );
 }
 

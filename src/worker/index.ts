@@ -5,6 +5,8 @@ import { closing, wantsClose } from "./http/closing";
 import { malformedRequest } from "./http/request-target";
 import { runScheduled } from "./scheduled";
 import { noteRemovedData } from "./routing/removed-data";
+import { renewHere } from "./routing/identity";
+import { RENEW_IDENTITY } from "./routing/identity-signal";
 import { END_WATCHES, REFUSE_REQUESTS } from "./routing/stop-signal";
 import { waits } from "./routing/waits";
 
@@ -12,6 +14,7 @@ export { ClusterRecord } from "../../durable-objects/cluster-record";
 export { Controller } from "../../durable-objects/controller";
 export { Coordinator } from "../../durable-objects/coordinator";
 export { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
+export { NodeProxy } from "../../durable-objects/node-proxy";
 export { ProxyView } from "../../durable-objects/proxy-view";
 export { ResourceStore } from "../../durable-objects/resource-store";
 export { ServiceCIDR } from "../../durable-objects/service-cidr";
@@ -29,10 +32,11 @@ export const direct = {
   },
 } satisfies ExportedHandler<Env>;
 
-async function scheduled({ cron }: ScheduledController, env: Env): Promise<void> {
+async function scheduled({ cron, scheduledTime }: ScheduledController, env: Env): Promise<void> {
   if (cron === END_WATCHES) await waits.end(env);
   else if (cron === REFUSE_REQUESTS) noteRemovedData();
-  else await runScheduled(cron, env);
+  else if (cron === RENEW_IDENTITY) await renewHere(env);
+  else await runScheduled(cron, env, scheduledTime);
 }
 
 export default {

@@ -142,4 +142,37 @@ export const serviceRows = {
   },
 } as const satisfies Record<string, UpstreamRow>;
 
-export type RowName = keyof typeof machineryRows | keyof typeof serviceRows;
+/** Tests of identity Leases, of Nodes and of Pods without a kubelet: upstream test/integration/controlplane, pkg/controlplane and pkg/controller. */
+export const leaseRows = {
+  "apiserver_identity_test: TestCreateLeaseOnStart": {
+    holds: "an idle server has one Lease in `kube-system`, with the hashed name and the labels",
+  },
+  "apiserver_identity_test: TestLeaseGarbageCollection": {
+    holds: "an expired identity Lease goes; a fresh one, one without the label and one of another namespace stay",
+  },
+  "apiserverleasegc: Test_Controller": {
+    holds: "run out by its time, without a time or without a duration: goes; another value of the label: stays",
+  },
+  "nodelifecycle: TestMonitorNodeHealthUpdateStatus, TestMonitorNodeHealthUpdateNodeAndPodStatusWithLease": {
+    holds: "a Node whose status and Lease stop is Unknown with upstream's reasons; one of the two keeps it Ready",
+  },
+  "nodelifecycle: TestMonitorNodeHealthMarkPodsNotReady(+Retry)": {
+    holds: "the Pods of a Node that left Ready lose theirs; a write that failed is made again",
+  },
+  "nodelifecycle: TestApplyNoExecuteTaints, TestSwapUnreachableNotReadyTaints, TestTaintsNodeByCondition": {
+    holds: "taints follow the conditions, one NoExecute taint takes the place of the other, and foreign taints stay",
+  },
+  "podgc: TestGCTerminated": { holds: "the oldest ended Pods beyond the threshold go; 0 disables" },
+  "podgc: TestGCOrphaned, TestGCInspectingPatchedPodBeforeDeletion": {
+    holds: "Pods of a Node that is gone get the condition, fail and go, after the quarantine",
+  },
+  "podgc: TestGCUnscheduledTerminating, TestGCTerminating": {
+    holds: "Pods that are being deleted go without a Node, and from a Node that is not Ready and out of service",
+  },
+  "tainteviction: TestCreatePod, TestUpdatePod, TestDeletePod, TestCreateNode, TestUpdateNode(+MultipleTaints), TestDeleteNode": {
+    holds: "which taints evict a Pod and when; a longer toleration does not postpone, a taint that goes cancels",
+  },
+  "tainteviction: TestPodDeletionEvent": { holds: "an eviction is told by an Event in upstream's words" },
+} as const satisfies Record<string, UpstreamRow>;
+
+export type RowName = keyof typeof machineryRows | keyof typeof serviceRows | keyof typeof leaseRows;

@@ -19,6 +19,22 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
     },
   },
   {
+    name: "marks: none at first, then the last ones saved",
+    run(storage) {
+      expect(storage.marksLoad()).toEqual([]);
+      for (const revision of [2 ** 53 - 1, 7]) {
+        storage.marksSave([
+          [1_000, 1, 0],
+          [2_000, revision, 2 ** 33],
+        ]);
+        expect(storage.marksLoad()).toEqual([
+          [1_000, 1, 0],
+          [2_000, revision, 2 ** 33],
+        ]);
+      }
+    },
+  },
+  {
     name: "objects: put, replace, get, delete",
     run(storage) {
       expect(storage.objectGet("a")).toBeUndefined();
@@ -143,6 +159,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       const outer = () =>
         storage.transaction(() => {
           storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 0, counted: NOTHING_COUNTED });
+          storage.marksSave([[1_000, 1, 0]]);
           storage.namespaceCountAdd("a", 1);
           storage.historyAppend(entry(2, {}));
           storage.historyTrim(1);
@@ -154,6 +171,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect([...storage.objectScan("", "")]).toEqual([object("kept", 1)]);
       expect(storage.historySince(0, 10)).toEqual([entry(1, {})]);
       expect([storage.stateLoad(), storage.namespaceClosedUid("a"), storage.namespaceCount("a")]).toEqual([undefined, undefined, 0]);
+      expect(storage.marksLoad()).toEqual([]);
     },
   },
 ];

@@ -116,7 +116,7 @@ const rows: Row[] = [
     { Accept: "text/html" },
     406,
     "NotAcceptable",
-    /^only the following media types are accepted/,
+    /^406: Not Acceptable\n\nAvailable representations: application\/json, /,
   ],
   ["a wrong kind", "POST", services, '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}', undefined, 400, "BadRequest", /Pod/],
   [

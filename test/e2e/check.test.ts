@@ -13,9 +13,9 @@ import { runningPod } from "../support/clients/running-pod";
 import { ipAddress, service, serviceCIDR } from "../support/worlds/checked-cluster";
 import { runProgram } from "../support/server/program";
 import { getJson } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { NODES_ARE_NAMES, serverForTests } from "../support/server/server-for-tests";
 
-const server = serverForTests();
+const server = serverForTests(NODES_ARE_NAMES);
 
 async function report(args: readonly string[]): Promise<{ code: number | null; outcome: CheckOutcome }> {
   const { code, out, err } = await runProgram("check", [...args, "--output", "json"]);

@@ -106,6 +106,8 @@ describe("a wrong value or a missing file", () => {
     ["bench", ["--against", "https://h", "--ca", "nothere.pem"], /^bench: --ca nothere.pem: ENOENT/],
     ["bench", ["--against", "https://h", "--watchers", "0"], /^bench: --watchers 0: must be a whole number of 1 or more$/],
     ["bench", ["--against", "https://h", "--only", "core"], /^bench: --only: goes without --against$/],
+    ["bench", ["--against", "https://h", "--minutes", "1"], /^bench: --minutes: goes without --against$/],
+    ["bench", ["--minutes", "0"], /^bench: --minutes 0: must be a whole number of 1 or more$/],
     ["bench", ["--services", "5"], /^bench: --services: goes with --against$/],
     ["check", ["--wait", "soon"], /^check: --wait soon: must be/],
     ["check", ["--output", "xml"], /^check: --output xml: must be one of text, json/],

@@ -38,8 +38,15 @@ const hasDependent = async (cluster: string): Promise<boolean> =>
 it("off by the variable, on in a cluster by its own list; another namespace controller ends the namespace; on by the next start: catches up", async () => {
   const running = async (cluster: string): Promise<unknown> => (await api.must("GET", `/clusters/${cluster}`))["running"];
   await api.must("PUT", "/clusters/blue", { body: { controllers: ["*"] } });
+  const others = [
+    "node-lifecycle-controller",
+    "pod-garbage-collector-controller",
+    "resourcequota-controller",
+    "service-cidr-controller",
+    "taint-eviction-controller",
+  ];
   const endpoints = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
-  expect(await running("default")).toEqual([...endpoints, "resourcequota-controller", "service-cidr-controller"]);
+  expect(await running("default")).toEqual([...endpoints, ...others]);
   expect(await running("blue")).toContain("namespace-controller");
   for (const cluster of ["", "/clusters/blue"]) {
     for (const name of ["one", "two"]) await deleted(cluster, name);

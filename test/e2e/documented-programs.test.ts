@@ -1,5 +1,5 @@
 /**
- * The programs of docs/allocator.md and docs/ranges.md, as a reader runs them: saved where the page says, started with its command. Those of
+ * The programs of docs/allocator.md, docs/ranges.md and docs/leader-election.md, as a reader runs them: saved where the page says, started with its command. Those of
  * docs/proxies.md are the ones that followed-services.test.ts uses; the excerpts of docs/proxy.md are those of the proxy. Of docs/clients.md, whose programs are not at hand here, what they meet: the server as the page starts it, its kubeconfig, its objects, its names.
  */
 import { spawn } from "node:child_process";
@@ -12,6 +12,7 @@ import { parseControllers } from "../../src/core/config/controllers";
 import { Api, type Body, MERGE_PATCH } from "../support/clients/api";
 import { parsePrometheus } from "../support/values/prometheus";
 import { getJson, removeFolder, temporaryFolder } from "../support/server/server";
+import { startCommand } from "../support/server/program";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -98,6 +99,32 @@ describe("docs/ranges.md", () => {
     await expect.poll(() => out, { timeout: 20_000 }).toBe(`${page.prints}\n`);
     child.kill("SIGINT");
     await once(child, "close");
+  });
+});
+
+describe("docs/leader-election.md", () => {
+  const server = serverForTests();
+  const page = documentedOn("leader-election.md");
+  const command = (name: string): string[] => [
+    ...page.command.slice(0, -1).map((word) => word.replace("http://127.0.0.1:8787", server.url)),
+    name,
+  ];
+
+  it("program of the page: the one that the compiler checks", () => {
+    expect(page.programs).toEqual([["elect.ts", checked("elect.ts")]]);
+  });
+
+  it("command of the page: prints its lines; after Ctrl-C the second process goes on with the count", async () => {
+    const folder = saved(page);
+    const a = await startCommand(process.execPath, command("a"), /a leads/, folder);
+    // It prints nothing before it leads.
+    const b = startCommand(process.execPath, command("b"), /b leads/, folder);
+    await expect.poll(() => a.output(), { timeout: 20_000 }).toContain(page.prints);
+    expect(await a.stop()).toBe(0);
+    const [, last = ""] = /has counted to (\d+)\n$/.exec(a.output()) ?? [];
+    const { output, stop } = await b;
+    await expect.poll(output, { timeout: 10_000 }).toContain(`b leads\nb has counted to ${String(Number(last) + 1)}\n`);
+    expect(await stop()).toBe(0);
   });
 });
 

@@ -64,6 +64,12 @@ async function outOfRange(): Promise<Record<string, number>> {
   return byName;
 }
 
+/** Messages about Services that no ServiceCIDR covers: those of servers with the gate on. */
+async function outOfAnyRange(): Promise<unknown[]> {
+  const messages = (await items("/api/v1/namespaces/default/events")).map((event) => (event as { message?: unknown }).message);
+  return messages.filter((message) => String(message).includes("not within any configured Service CIDR"));
+}
+
 /** name -> resourceVersion of all Services */
 async function versions(): Promise<Record<string, unknown>> {
   return Object.fromEntries((await items("/api/v1/services")).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]));
@@ -103,9 +109,9 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
     );
 
     for (const round of ["one", "two"]) {
-      await start("", ON_RANGES);
-      const toldBefore = await outOfRange();
+      // The server is ready after its first repair, so the one before is asked.
       const sweptBefore = await sweeps();
+      await start("", ON_RANGES);
       await api.until(async () => (await readyRanges()).includes("kubernetes"), "the default ServiceCIDR", 15);
       await api.until(isPaired, "an IPAddress for every ClusterIP", 10);
       if (round === "one") {
@@ -120,7 +126,7 @@ upstreamRow("TestMigrateService, TestEnableDisableServiceCIDR", () => {
       } else {
         expect(await created("again", { clusterIP: "10.97.0.99" }), "freed while the gate was off").toBe("10.97.0.99");
         await api.until(async () => (await sweeps()) > sweptBefore, "repair has looked at everything", 150);
-        expect(await outOfRange(), "nothing is out of range any more").toEqual(toldBefore);
+        expect(await outOfAnyRange(), "nothing is out of range with the gate on").toEqual([]);
         break;
       }
 

@@ -13,6 +13,7 @@ import { GoWriter, writtenKinds } from "../support/clients/go-client";
 import { observe } from "../support/server/observe";
 import { Reflector } from "../support/clients/reflector";
 import { getJson } from "../support/server/server";
+import { loseHistory } from "../support/server/lost-history";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/services";
@@ -183,7 +184,9 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     const sleeping = reflectors.filter(({ path }) => path === SERVICES);
     const wake = sleeping.map((reflector) => reflector.hold());
     await Promise.all(informers.map((informer) => informer.stop()));
-    await churn();
+    await server.stop();
+    await loseHistory(server.folder);
+    await server.start(["--port", port]);
     for (const release of wake) release();
     await Promise.all(informers.map((informer) => informer.resume()));
     await moreWrites(30);
@@ -222,17 +225,3 @@ describe("informers while writers go on", { timeout: 180_000 }, () => {
     }
   });
 });
-
-/** More changes of Services than history keeps: 68 MiB, each change with what it replaced. */
-async function churn(): Promise<void> {
-  const path = `${url()}/api/v1/namespaces/default/services`;
-  const send = async (method: string, to: string, type: string, body: unknown) => {
-    const response = await fetch(to, { method, headers: { "Content-Type": type }, body: JSON.stringify(body) });
-    expect(response.ok, await response.text()).toBe(true);
-  };
-  await send("POST", path, "application/json", { metadata: { name: "churn" }, spec: { ports: [{ port: 80 }] } });
-  for (let i = 0; i < 160; i++) {
-    const annotations = { pad: `${String(i)} ${"x".repeat(250_000)}` };
-    await send("PATCH", `${path}/churn`, "application/merge-patch+json", { metadata: { annotations } });
-  }
-}

@@ -1,9 +1,9 @@
 /**
- * `npm run proxy` with real connections: two nodes of one server, each with a proxy. Pods are servers on loopback addresses, and their slices are
- * written by hand. Every proxy and every test has loopback addresses of its own, so runs beside each other do not meet.
+ * `npm run proxy` with real connections: two nodes of one server, each with a proxy. Pods are servers on loopback addresses. Most of their slices are
+ * written by hand; where Pods are objects, the server's controller writes them. Every proxy and every test has loopback addresses of its own, so runs beside each other do not meet.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { KubeObject } from "../../src/api/meta/kubernetes";
+import type { EndpointSlice, KubeObject } from "../../src/api/meta/kubernetes";
 import { Listeners } from "../../scripts/proxy/listeners";
 import { parseOptions } from "../../scripts/proxy/options";
 import { type RunningProxy, startProxy } from "../../scripts/proxy/run";
@@ -19,7 +19,7 @@ import {
   whoAnswers,
 } from "../support/clients/echo-backends";
 import { type RunningProgram, startProgram } from "../support/server/program";
-import { serverForTests } from "../support/server/server-for-tests";
+import { NODES_ARE_NAMES, serverForTests } from "../support/server/server-for-tests";
 import { aSlice, anEndpoint, type SliceEndpoint } from "../support/values/endpoint-objects";
 import { parsePrometheus } from "../support/values/prometheus";
 
@@ -28,7 +28,7 @@ const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const serverPort = await freePort();
 /** of all endpoints and Services here; their addresses differ */
 const port = await freePort();
-const server = serverForTests(["--port", String(serverPort)]);
+const server = serverForTests(["--port", String(serverPort), ...NODES_ARE_NAMES]);
 const poll = { timeout: 30_000, interval: 20 };
 
 /** Second bytes of loopback prefixes: for the endpoints, and for each node its ClusterIPs and its node ports. */
@@ -157,6 +157,64 @@ describe("connections", () => {
     for (const at of [host, second]) await becomes(() => whoAnswers(at, port), "ECONNREFUSED");
     expect(await exchange(kept, "d")).toBe("first:d");
     kept.destroy();
+  });
+
+  it("Pods come, drain and go, and the server makes the slices: no new connection fails that had a ready endpoint", async () => {
+    const selector = { app: "rolled" };
+    const { clusterIP } = await createService("rolled", { selector });
+    const host = inCluster(one, clusterIP);
+    const ready = async (name: string): Promise<Pod> => {
+      const backend = await pod(name);
+      const spec = { nodeName: "node-1", containers: [{ name: "c", image: "i" }] };
+      await send("POST", `${NAMESPACE}/pods`, { metadata: { name, labels: selector }, spec });
+      const status = { phase: "Running", podIPs: [{ ip: backend.ip }], conditions: [{ type: "Ready", status: "True" }] };
+      await send("PATCH", `${NAMESPACE}/pods/${name}/status`, { status });
+      return backend;
+    };
+    let last = await ready("rolled0");
+    await becomes(() => whoAnswers(host, port), "rolled0");
+
+    const answers = new Map<string, number>();
+    let isOver = false;
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const who = await whoAnswers(host, port);
+        answers.set(who, (answers.get(who) ?? 0) + 1);
+      }
+    });
+    const seen = async (who: string): Promise<void> => {
+      const before = answers.get(who) ?? 0;
+      await expect.poll(() => (answers.get(who) ?? 0) - before, poll).toBeGreaterThanOrEqual(10);
+    };
+    for (let i = 1; i <= 4; i++) {
+      const [old, name] = [`rolled${String(i - 1)}`, `rolled${String(i)}`];
+      const next = await ready(name);
+      await seen(name);
+      // It drains, and closes when no new client comes any more.
+      await send("DELETE", `${NAMESPACE}/pods/${old}`);
+      const newClients = async (): Promise<number> => {
+        const before = answers.get(old) ?? 0;
+        await seen(name);
+        return (answers.get(old) ?? 0) - before;
+      };
+      await expect.poll(newClients, poll).toBe(0);
+      last.close();
+      await send("DELETE", `${NAMESPACE}/pods/${old}?gracePeriodSeconds=0`);
+      last = next;
+    }
+    // All that is left drains: it is used until it is gone.
+    await send("DELETE", `${NAMESPACE}/pods/rolled4`);
+    const conditions = async (): Promise<unknown> => {
+      const { items } = (await send("GET", `${SLICES}?labelSelector=kubernetes.io/service-name=rolled`)) as { items?: EndpointSlice[] };
+      return items?.flatMap(({ endpoints }) => endpoints.map((endpoint) => endpoint.conditions));
+    };
+    await expect.poll(conditions, poll).toEqual([{ ready: false, serving: true, terminating: true }]);
+    await seen("rolled4");
+    isOver = true;
+    await Promise.all(clients);
+    expect([...answers.keys()].sort()).toEqual([0, 1, 2, 3, 4].map((i) => `rolled${String(i)}`));
+    await send("DELETE", `${NAMESPACE}/pods/rolled4?gracePeriodSeconds=0`);
+    await becomes(() => whoAnswers(host, port), "ECONNREFUSED");
   });
 
   it("a client that sends much, ends, and reads slowly: gets the whole answer", async () => {

@@ -137,11 +137,11 @@ describe("npm start: life of a server", () => {
     const answers: Answered[] = [];
     for (let i = 0; answers.at(-1)?.what !== "refused"; i++) answers.push(await answerOfCreate(url, `late-${String(i)}`));
     expect(await bare.ended).toBe(1);
-    // Until the runner knows, a create may be answered as ever. The runtime cannot announce that it closes a kept connection: that one may be cut, and one
-    // that the kernel still took in.
+    // Until the runner knows, a create may be answered as ever. The runtime cannot announce that it closes a kept connection: that one may be cut. So may
+    // those that the kernel takes in until the runtime is gone: a busy machine has more of them.
     const last = answers.findLast(({ what }) => what === "503");
     expect(last?.text).toBe("the data of the server was removed; the server stops");
-    expect(answers.map(({ what }) => what).join(" ")).toMatch(/^(201 )*(503 )+(cut ){0,2}refused$/);
+    expect(answers.map(({ what }) => what).join(" ")).toMatch(/^(201 )*(503 )+(cut )*refused$/);
     const [, afterReady = ""] = bare.output().split("--tcp=80\n");
     const lines = afterReady.split("\n").filter((line) => line !== "" && !/^\S+ info /.test(line));
     expect(lines).toEqual([`servicenet: the data folder ${data} was removed while the server used it; stopping`]);

@@ -6,7 +6,8 @@ import type { Readable } from "node:stream";
 import { join } from "node:path";
 import { Log, LogLevel, Miniflare, type WorkerOptions } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundle, readRuntimeConfig } from "../../scripts/serve/runtime";
+import { bundle } from "../../scripts/serve/bundle";
+import { readRuntimeConfig } from "../../scripts/serve/runtime";
 import { upstreamRow } from "../conformance/upstream-row";
 import type { Body } from "../support/clients/api";
 import { removeFolder, temporaryFolder } from "../support/server/server";
@@ -19,7 +20,7 @@ const WORKERS = {
 } as const;
 type Name = keyof typeof WORKERS;
 
-const PATIENCE = { timeout: 10_000, interval: 100 };
+const PATIENCE = { timeout: 30_000, interval: 100 };
 const folder = temporaryFolder();
 let runtime: Miniflare;
 /** Each Worker is looked up once: a look-up blocks this thread until another one answers, and Miniflare can miss that answer. */
@@ -146,8 +147,9 @@ describe("Workers with different gates", () => {
   });
 
   it("a gate that differs: named in events, metrics and the log", async () => {
-    const gates = { DisableAllocatorDualWrite: 1, MultiCIDRServiceAllocator: 1 };
-    await expect.poll(() => differences("skewed"), PATIENCE).toEqual(gates);
+    // Each of the first requests tells of it: how often that is one event more depends on the passes between them.
+    const gates = ["DisableAllocatorDualWrite", "MultiCIDRServiceAllocator"];
+    await expect.poll(async () => Object.keys(await differences("skewed")).sort(), PATIENCE).toEqual(gates);
     const { text } = await ask("servicenet", "GET", "/clusters/skewed/metrics");
     expect(text).toContain('servicenet_configuration_differs{setting="MultiCIDRServiceAllocator",cluster="skewed"} 1');
     expect(text).not.toContain('setting="SERVICE_CLUSTER_IP_RANGE"');
@@ -159,10 +161,13 @@ describe("Workers with different gates", () => {
 
 describe("Workers with different ranges", () => {
   it("ranges that differ: the cluster's own are used, and each cron reports the difference", async () => {
-    const answers = await Promise.all([
-      ...[0, 1, 2, 3, 4].map((i) => create("servicenet", "ranges", `here-${String(i)}`)),
-      ...[0, 1, 2, 3, 4].map((i) => create("elsewhere", "ranges", `there-${String(i)}`)),
+    // One first request of each Worker: it alone tells of the difference.
+    const first = [await create("elsewhere", "ranges", "there-0"), await create("servicenet", "ranges", "here-0")];
+    const others = await Promise.all([
+      ...[1, 2, 3, 4].map((i) => create("servicenet", "ranges", `here-${String(i)}`)),
+      ...[1, 2, 3, 4].map((i) => create("elsewhere", "ranges", `there-${String(i)}`)),
     ]);
+    const answers = [...first, ...others];
     for (const { body } of answers) expect(body.spec?.["clusterIP"]).toMatch(/^10\.96\./);
     expect((await create("elsewhere", "ranges", "refused", { clusterIP: "10.97.0.9" })).code).toBe(422);
     await expect

@@ -28,6 +28,13 @@ const OFF: Readonly<Record<"namespaces" | "garbage-collection", readonly string[
   namespaces: ["*", "-namespace-controller"],
   "garbage-collection": ["*", "-garbage-collector-controller"],
 };
+const OTHERS = [
+  "node-lifecycle-controller",
+  "pod-garbage-collector-controller",
+  "resourcequota-controller",
+  "service-cidr-controller",
+  "taint-eviction-controller",
+];
 const ENDPOINTS = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
 
 type Answer = KubeObject & { code?: number; message?: string; running?: string[]; details?: { causes?: { reason: string }[] } };
@@ -102,12 +109,7 @@ describe("with the namespace controller off", () => {
   it("a namespace in deletion: waits, and neither poke, cron nor alarm wakes the controller; on again it goes", async () => {
     const cluster = new Cluster();
     await cluster.run(OFF.namespaces);
-    expect(await cluster.running()).toEqual([
-      ...ENDPOINTS,
-      "garbage-collector-controller",
-      "resourcequota-controller",
-      "service-cidr-controller",
-    ]);
+    expect(await cluster.running()).toEqual([...ENDPOINTS, "garbage-collector-controller", ...OTHERS]);
     const calls = await countedCalls(async () => {
       await cluster.terminating();
       await tick();
@@ -253,7 +255,7 @@ describe("the list of a cluster and the variable", () => {
   it("the cluster default: has a list of its own, too", async () => {
     const cluster = new Cluster("default");
     await cluster.run(OFF["garbage-collection"]);
-    expect(await cluster.running()).toEqual([...ENDPOINTS, "namespace-controller", "resourcequota-controller", "service-cidr-controller"]);
+    expect(await cluster.running()).toEqual([...ENDPOINTS, "namespace-controller", ...OTHERS]);
     expect(await cluster.send("DELETE", "")).toMatchObject({ code: 403 });
     await cluster.run(null);
     expect(await cluster.running()).toContain("garbage-collector-controller");

@@ -6,6 +6,7 @@ import { COORDINATOR_MIGRATIONS } from "../../durable-objects/coordinator";
 import type { Env } from "../../durable-objects/env";
 import { IP_ADDRESSES_MIGRATIONS } from "../../durable-objects/ip-addresses-store";
 import { controller } from "../../durable-objects/peers";
+import { NODE_PROXY_MIGRATIONS } from "../../durable-objects/node-proxy";
 import { RESOURCE_STORE_MIGRATIONS } from "../../durable-objects/resource-store";
 import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
@@ -35,6 +36,7 @@ const MIGRATIONS: Readonly<Record<ObjectBinding, readonly Migration[]>> = {
   SERVICES_STORE: SERVICES_MIGRATIONS,
   IP_ADDRESSES_STORE: IP_ADDRESSES_MIGRATIONS,
   CONTROLLER: CONTROLLER_MIGRATIONS,
+  NODE_PROXY: NODE_PROXY_MIGRATIONS,
   CLUSTER_RECORD: CLUSTER_RECORD_MIGRATIONS,
 };
 
@@ -46,6 +48,7 @@ const FIRST_VERSIONS: Readonly<Record<ObjectBinding, number>> = {
   SERVICES_STORE: 2,
   IP_ADDRESSES_STORE: 2,
   CONTROLLER: 1,
+  NODE_PROXY: 1,
   CLUSTER_RECORD: 1,
 };
 

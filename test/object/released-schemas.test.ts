@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CONTROLLER_MIGRATIONS } from "../../durable-objects/controller-tables";
 import { COORDINATOR_MIGRATIONS } from "../../durable-objects/coordinator";
 import { IP_ADDRESSES_MIGRATIONS } from "../../durable-objects/ip-addresses-store";
+import { NODE_PROXY_MIGRATIONS } from "../../durable-objects/node-proxy";
 import { RESOURCE_STORE_MIGRATIONS } from "../../durable-objects/resource-store";
 import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
@@ -29,6 +30,7 @@ const RELEASED: readonly { of: string; migrations: readonly Migration[]; sums: r
     migrations: CONTROLLER_MIGRATIONS,
     sums: ["d10cda979b27f380", "bf998492bcbaa932", "a4eb18845ecc8f47", "ff33191407c6ad74", "a0cfb888905e2920", "ca3b5c79270cfd16"],
   },
+  { of: "NodeProxy", migrations: NODE_PROXY_MIGRATIONS, sums: ["ee7de2941055e554"] },
   { of: "ClusterRecord", migrations: CLUSTER_RECORD_MIGRATIONS, sums: ["c5ec57682d4bf136"] },
 ];
 

@@ -1,5 +1,5 @@
 /** Quotas on real Durable Objects: limits reach every store, hold in the turn that creates, and their status follows. */
-import { abortAllDurableObjects, createExecutionContext, createScheduledController, env } from "cloudflare:test";
+import { abortAllDurableObjects, createExecutionContext, createScheduledController, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { ResourceStore } from "../../durable-objects/resource-store";
@@ -143,6 +143,34 @@ describe("a quota", () => {
     expect((await cluster.create("configmaps", "c")).body.message).toContain("used: count/configmaps=2, limited: count/configmaps=1");
   });
 
+  it("a store is brought back in time, before it knew a limit: cron tells it; a limit that is none any more: its first refusal does", async () => {
+    const cluster = new Cluster();
+    await bindings.DIRECTORY.put(directoryKey(cluster.name), "");
+    await cluster.limit({ "count/configmaps": "1" });
+    expect((await cluster.create("configmaps", "a")).code).toBe(201);
+    const stub = () => storeStubOf(cluster.name, "configmaps");
+    await runInDurableObject(stub(), (_, { storage: { kv } }) => {
+      for (const [key] of [...kv.list({ prefix: "quota-" })]) kv.delete(key);
+    });
+    await abortAllDurableObjects();
+    expect((await cluster.create("configmaps", "b")).code).toBe(201);
+    let tries = 0;
+    const refused = async (): Promise<void> => {
+      await worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings);
+      expect((await cluster.create("configmaps", `c${tries++}`)).code).toBe(403);
+    };
+    await vi.waitFor(refused, PATIENCE);
+
+    const old = await runInDurableObject(stub(), (_, { storage: { kv } }) => [...kv.list<object>({ prefix: "quota-" })]);
+    await cluster.send("DELETE", "/resourcequotas/q");
+    await runInDurableObject(stub(), (_, { storage: { kv } }) => {
+      for (const [key, value] of old) kv.put(key, value);
+    });
+    await abortAllDurableObjects();
+    expect((await cluster.create("configmaps", "d")).code).toBe(403);
+    await vi.waitFor(async () => expect((await cluster.create("configmaps", "e")).code).toBe(201), PATIENCE);
+  });
+
   it("a create: no message about limits goes round, and the store says what is used", async () => {
     const cluster = new Cluster();
     await cluster.limit({ "count/configmaps": "100" });
@@ -150,7 +178,9 @@ describe("a quota", () => {
     const { calls } = await callsOf(() => cluster.create("configmaps", "b"));
     expect(calls).not.toContain("takeQuotas");
     const stub = storeStubOf(cluster.name, "configmaps");
-    expect(await stub.quotaUsage([{ namespace: "default", names: ["configmaps"] }])).toEqual([[2]]);
+    const questions = [{ namespace: "default", names: ["configmaps"] }];
+    expect(await stub.quotaReport(questions)).toMatchObject({ amounts: [[2]] });
+    expect(await stub.quotaUsage(questions)).toEqual([[2]]);
   });
 });
 

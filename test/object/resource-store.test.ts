@@ -363,7 +363,10 @@ describe("events", () => {
       const age = "json_set(data, '$.metadata.creationTimestamp', '2020-01-01T00:00:00Z')";
       state.storage.sql.exec(`UPDATE objects SET data = ${age} WHERE key = 'default/old'`);
     });
-    expect([await stub.expire(), await stub.expire()]).toEqual([1, 0]);
+    expect([await stub.expire(), await stub.expire()]).toEqual([
+      { deleted: 1, left: 1, cut: 0 },
+      { deleted: 0, left: 1, cut: 0 },
+    ]);
     expect([await storedIn(stub, "default", "old"), await storedIn(stub, "default", "new")]).toEqual([undefined, expect.anything()]);
   });
 });

@@ -1,5 +1,5 @@
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import { HISTORY_SIZE_MAX } from "../../src/api/store/limits";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { definitionOf } from "../../src/api/registry/all";
 import type { CollectionRequest } from "../../src/api/rpc/store";
@@ -88,13 +88,15 @@ describe("a watch over WebSocket", () => {
   });
 
   it("a watch over WebSocket from before the history: one ERROR message, then the close", async () => {
-    const stub = leasesOf(freshCluster());
-    const big = "x".repeat(1_000_000);
-    await createIn(stub, aLease("a"));
-    const changes = Math.ceil(HISTORY_SIZE_MAX / 2 / big.length) + 2;
-    for (let i = 0; i < changes; i++) await stub.write(mergePatch("default", "a", { spec: { holderIdentity: `${i}${big}` } }));
-    await stub.compact();
-    const old = new SocketReader(await handshake(stub, { resourceVersion: "1" }));
+    const cluster = freshCluster();
+    const stub = leasesOf(cluster);
+    for (const name of ["a", "b", "c"]) await createIn(stub, aLease(name));
+    await runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec("DELETE FROM history WHERE revision <= 3");
+      storage.sql.exec("UPDATE store_state SET floor = 3");
+    });
+    await abortAllDurableObjects();
+    const old = new SocketReader(await handshake(leasesOf(cluster), { resourceVersion: "1" }));
     expect(await old.closed).toBe(1000);
     expect(old.messages.map((message) => JSON.parse(message) as unknown)).toMatchObject([
       { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired" } },

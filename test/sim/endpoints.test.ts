@@ -1,6 +1,6 @@
 /** Random histories of the controllers of endpoints in a whole cluster: slices and Endpoints are right in the end, whatever died on the way. */
 import { expect, it } from "vitest";
-import type { RowStorage } from "../../src/endpoints/controller/ports";
+import type { RowStorage } from "../../src/controllers/followed/row-storage";
 import { runEndpointHistory } from "../support/sim/endpoint-history";
 
 const HISTORIES = 60;

@@ -15,6 +15,8 @@ export interface Load {
   target: Target;
   connections: number;
   count: number;
+  /** requests per second at most; absent = each connection sends as soon as it has its answer */
+  perSecond?: number | undefined;
   /** the i-th request, whole */
   requestOf(i: number): string;
   /** checks the i-th answer; throws when it is wrong */
@@ -24,7 +26,7 @@ export interface Load {
 export interface LoadResult {
   /** from the first byte sent to the last answer, in milliseconds */
   elapsedMs: number;
-  /** of each request, in the order of completion, in milliseconds */
+  /** of each request, in the order of completion, in milliseconds: since it was sent, or with a rate since it was due */
   latenciesMs: Float64Array;
 }
 
@@ -38,22 +40,28 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   await new Promise<void>((resolve, reject) => {
     for (const socket of sockets) {
       let current = -1;
-      let sentAt = 0;
+      let since = 0;
+      let isOver = false;
+      const sendNext = () => socket.write(load.requestOf(current), "latin1");
       const advance = () => {
-        if (next >= load.count) return;
+        isOver = next >= load.count;
+        if (isOver) return;
         current = next++;
-        sentAt = performance.now();
-        socket.write(load.requestOf(current), "latin1");
+        const now = performance.now();
+        since = load.perSecond === undefined ? now : startedAt + (current * 1_000) / load.perSecond;
+        if (since > now) setTimeout(sendNext, since - now);
+        else sendNext();
       };
       const reader = new AnswerReader();
       socket.on("error", reject);
+      // One that has nothing more to send may idle for long while others wait for their answers, and the server closes such ones.
       socket.on("close", () => {
-        if (done < load.count) reject(new Error("the server closed a connection"));
+        if (!isOver) reject(new Error("the server closed a connection"));
       });
       socket.on("data", (chunk) => {
         try {
           if (!reader.push(chunk)) return;
-          latenciesMs[done++] = performance.now() - sentAt;
+          latenciesMs[done++] = performance.now() - since;
           load.onAnswer(current, reader.status, reader.body);
           reader.reset();
           if (done === load.count) resolve();

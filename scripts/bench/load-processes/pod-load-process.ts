@@ -11,8 +11,16 @@ export interface PodLoad {
   /** Pods `pod-<from>` and so on */
   from: number;
   count: number;
+  /** The i-th request is of Pod `from + (i * stride) % count`; no factor of `count`. 1 unless given */
+  stride?: number;
+  /** what a status says; true unless given */
+  isReady?: boolean;
+  /** requests per second at most */
+  perSecond?: number;
   /** label `app` of created Pods */
   app: string;
+  /** With it the label is `<app>-<number>`, and so many Pods one after the other have the same. */
+  podsPerApp?: number;
   /** node of created Pods */
   node: string;
 }
@@ -23,9 +31,13 @@ const CODES = { create: 201, status: 200, delete: 200 } as const;
 const load = givenLoad<PodLoad>();
 const head = requestHeads(load.target);
 const addressOf = (number: number): string => `10.${String(128 + (number >> 16))}.${String((number >> 8) & 255)}.${String(number & 255)}`;
+const numberOf = (i: number): number => load.from + ((i * (load.stride ?? 1)) % load.count);
+const appOf = (number: number): string =>
+  load.podsPerApp === undefined ? load.app : `${load.app}-${String(Math.floor(number / load.podsPerApp))}`;
+const ready = load.isReady === false ? "False" : "True";
 
 function requestOf(i: number): string {
-  const number = load.from + i;
+  const number = numberOf(i);
   const name = `pod-${String(number)}`;
   if (load.verb === "delete") return `${head("DELETE", `${COLLECTION}/${name}?gracePeriodSeconds=0`)}\r\n`;
   const start =
@@ -36,16 +48,16 @@ function requestOf(i: number): string {
   const body = JSON.stringify(
     load.verb === "create"
       ? {
-          metadata: { name, labels: { app: load.app } },
+          metadata: { name, labels: { app: appOf(number) } },
           spec: { nodeName: load.node, containers: [{ name: "main", image: "example.com/app:1", ports: [{ containerPort: 8080 }] }] },
         }
-      : { status: { phase: "Running", podIP: ip, podIPs: [{ ip }], conditions: [{ type: "Ready", status: "True" }] } },
+      : { status: { phase: "Running", podIP: ip, podIPs: [{ ip }], conditions: [{ type: "Ready", status: ready }] } },
   );
   return `${start}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
 }
 
 function onAnswer(i: number, status: number, body: string): void {
-  if (status !== CODES[load.verb]) throw new Error(`${load.verb} pod-${String(load.from + i)}: ${String(status)} ${body}`);
+  if (status !== CODES[load.verb]) throw new Error(`${load.verb} pod-${String(numberOf(i))}: ${String(status)} ${body}`);
 }
 
 const { elapsedMs } = await runLoad({ ...load, requestOf, onAnswer });

@@ -3,18 +3,27 @@
  * it the rates of the same Pods without a controller, and what KEP-0752 works out on paper (P = 20,000 endpoints, B = 100 of them in a slice).
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { send } from "../../cluster/send";
 import type { Server } from "../../../test/support/server/server";
 import { residentMiB } from "../memory";
-import type { PodLoad } from "../load-processes/pod-load-process";
+import {
+  atMost,
+  kib,
+  loadPods,
+  makeNode,
+  NO_CONTROLLERS,
+  NODE_IS_A_NAME,
+  readyPods,
+  serviceOf,
+  SERVICES,
+  setReady,
+  write,
+} from "../pods-behind-service";
 import type { BenchRow } from "../row";
-import { quantile, runLoadProcess, targetOf, withServer } from "../started";
+import { quantile, withServer } from "../started";
 import { WatchedSlices } from "../watched-slices";
 
 const PODS = 20_000;
 const PER_SLICE = 100;
-const CONNECTIONS = 100;
-const NODE = "node-1";
 const APP = "web";
 const CHANGES = 50;
 /** A rolling update replaces a quarter of the Pods at a time. */
@@ -27,75 +36,72 @@ const VISIBLE_P99_MS_MAX = 300;
 const EVENT_BYTES_MAX = 30_720;
 const QUIET_MS = 500;
 
-const NO_CONTROLLERS = ["--var", "CONTROLLERS=*,-endpointslice-controller,-endpoints-controller,-endpointslice-mirroring-controller"];
-
 export async function benchEndpointSlices(): Promise<BenchRow[]> {
-  const bare = await withServer("10.96.0.0/16", (server) => filled(server), NO_CONTROLLERS);
-  return withServer("10.96.0.0/16", async (server) => {
-    await write(server, "POST", SERVICES, service(APP));
-    const slices = new WatchedSlices(server.url, APP);
-    await slices.open();
-    const rates = await filled(server);
-    const endedAt = performance.now();
-    await slices.until(() => slices.ready.size === PODS);
-    const completeMs = performance.now() - endedAt;
-    const made = slices.slices.length;
-    const writes = slices.takeWrites();
-    const rows: BenchRow[] = [
-      {
-        name: "endpoint-slices.podRate",
-        value: Math.round(rates.create),
-        unit: "/s",
-        note: `${Math.round(bare.create).toLocaleString("en-US")}/s without a controller`,
-      },
-      ratioRow("endpoint-slices.statusRatio", rates.status / bare.status, STATUS_RATIO_MIN, rates.status, bare.status),
-      atMost("endpoint-slices.complete", completeMs, "ms", COMPLETE_MS_MAX, `after the last of ${String(PODS)} statuses`),
-      {
-        name: "endpoint-slices.slices",
-        value: made,
-        unit: "slices",
-        target: `${String(PODS / PER_SLICE)}`,
-        ok: made === PODS / PER_SLICE,
-        note: `${String(writes.added)} creates and ${String(writes.modified)} updates meanwhile, ${kib(writes.bytes)} for one watcher`,
-      },
-    ];
-    rows.push(...(await singleChanges(server, slices)));
-    rows.push(...(await rollingUpdate(server, slices)));
-    rows.push(...(await secondService(server)));
-    const memory = residentMiB(server.runtimePid);
-    if (memory !== undefined)
-      rows.push({
-        name: "endpoint-slices.memory",
-        value: Math.round(memory),
-        unit: "MiB",
-        note: "resident, of the whole runtime at the end",
-      });
-    slices.close();
-    return rows;
-  });
+  const bare = await withServer(
+    "10.96.0.0/16",
+    async (server) => ({ ...(await filled(server)), memory: residentMiB(server.runtimePid) }),
+    NO_CONTROLLERS,
+  );
+  return withServer(
+    "10.96.0.0/16",
+    async (server) => {
+      await write(server, "POST", SERVICES, serviceOf(APP, APP));
+      const slices = new WatchedSlices(server.url, APP);
+      await slices.open();
+      const rates = await filled(server);
+      const endedAt = performance.now();
+      await slices.until(() => slices.ready.size === PODS);
+      const completeMs = performance.now() - endedAt;
+      const memoryThen = residentMiB(server.runtimePid);
+      const made = slices.slices.length;
+      const writes = slices.takeWrites();
+      const rows: BenchRow[] = [
+        {
+          name: "endpoint-slices.podRate",
+          value: Math.round(rates.create),
+          unit: "/s",
+          note: `${Math.round(bare.create).toLocaleString("en-US")}/s without a controller`,
+        },
+        ratioRow("endpoint-slices.statusRatio", rates.status / bare.status, STATUS_RATIO_MIN, rates.status, bare.status),
+        atMost("endpoint-slices.complete", completeMs, "ms", COMPLETE_MS_MAX, `after the last of ${String(PODS)} statuses`),
+        {
+          name: "endpoint-slices.slices",
+          value: made,
+          unit: "slices",
+          target: `${String(PODS / PER_SLICE)}`,
+          ok: made === PODS / PER_SLICE,
+          note: `${String(writes.added)} creates and ${String(writes.modified)} updates meanwhile, ${kib(writes.bytes)} for one watcher`,
+        },
+      ];
+      rows.push(...(await singleChanges(server, slices)));
+      rows.push(...(await rollingUpdate(server, slices)));
+      rows.push(...(await secondService(server)));
+      if (bare.memory !== undefined && memoryThen !== undefined)
+        rows.push({
+          name: "endpoint-slices.memoryMore",
+          value: Math.round(memoryThen - bare.memory),
+          unit: "MiB",
+          note: `resident after the statuses: ${memoryThen.toFixed(0)} MiB, without a controller ${bare.memory.toFixed(0)}; with the stores of slices and Endpoints, and garbage`,
+        });
+      const memory = residentMiB(server.runtimePid);
+      if (memory !== undefined)
+        rows.push({
+          name: "endpoint-slices.memory",
+          value: Math.round(memory),
+          unit: "MiB",
+          note: "resident, of the whole runtime at the end",
+        });
+      slices.close();
+      return rows;
+    },
+    NODE_IS_A_NAME,
+  );
 }
-
-const SERVICES = "/api/v1/namespaces/default/services";
-const PODS_PATH = "/api/v1/namespaces/default/pods";
-
-const service = (name: string): object => ({
-  metadata: { name },
-  spec: { selector: { app: APP }, ports: [{ port: 80, targetPort: 8080 }] },
-});
 
 /** Makes the Node and the Pods, and says that they are ready; answers writes per second. */
 async function filled(server: Server): Promise<{ create: number; status: number }> {
-  await write(server, "POST", "/api/v1/nodes", { metadata: { name: NODE, labels: { "topology.kubernetes.io/zone": "zone-a" } } });
-  const create = await pods(server, "create", 0, PODS);
-  const status = await pods(server, "status", 0, PODS);
-  return { create, status };
-}
-
-/** Writes per second. */
-async function pods(server: Server, verb: PodLoad["verb"], from: number, count: number): Promise<number> {
-  const load: Omit<PodLoad, "target"> = { verb, connections: CONNECTIONS, from, count, app: APP, node: NODE };
-  const { elapsedMs } = await runLoadProcess<typeof load, { elapsedMs: number }>(server, "pod-load-process.ts", load);
-  return count / (elapsedMs / 1_000);
+  await makeNode(server);
+  return readyPods(server, { from: 0, count: PODS, app: APP });
 }
 
 /** One Pod after the other loses its readiness. */
@@ -109,9 +115,7 @@ async function singleChanges(server: Server, slices: WatchedSlices): Promise<Ben
     slices.takeWrites();
     const before = slices.ready.size;
     const sentAt = performance.now();
-    await write(server, "PATCH", `${PODS_PATH}/pod-${String(number)}/status`, {
-      status: { conditions: [{ type: "Ready", status: "False" }] },
-    });
+    await setReady(server, number, false);
     await slices.until(() => slices.ready.size < before);
     visibleMs.push(performance.now() - sentAt);
     await sleep(QUIET_MS);
@@ -135,9 +139,9 @@ async function rollingUpdate(server: Server, slices: WatchedSlices): Promise<Ben
   slices.takeWrites();
   const step = PODS / STEPS;
   for (let from = 0; from < PODS; from += step) {
-    await pods(server, "create", PODS + from, step);
-    await pods(server, "status", PODS + from, step);
-    await pods(server, "delete", from, step);
+    await loadPods(server, { verb: "create", from: PODS + from, count: step, app: APP });
+    await loadPods(server, { verb: "status", from: PODS + from, count: step, app: APP });
+    await loadPods(server, { verb: "delete", from, count: step, app: APP });
   }
   await slices.until(() => slices.ready.size === PODS);
   await slices.quiet(QUIET_MS);
@@ -160,7 +164,7 @@ async function secondService(server: Server): Promise<BenchRow[]> {
   const slices = new WatchedSlices(server.url, "second");
   await slices.open();
   const sentAt = performance.now();
-  await write(server, "POST", SERVICES, service("second"));
+  await write(server, "POST", SERVICES, serviceOf("second", APP));
   await slices.until(() => slices.ready.size === PODS);
   const ms = performance.now() - sentAt;
   await slices.quiet(QUIET_MS);
@@ -179,21 +183,7 @@ async function secondService(server: Server): Promise<BenchRow[]> {
   ];
 }
 
-async function write(server: Server, method: string, path: string, body: object): Promise<void> {
-  const type = method === "PATCH" ? "application/strategic-merge-patch+json" : "application/json";
-  const { status, text } = await send(targetOf(server), method, path, body, type);
-  if (status >= 300) throw new Error(`${method} ${path}: ${String(status)} ${text}`);
-}
-
-function atMost(name: string, value: number, unit: string, max: number, note: string): BenchRow {
-  return { name, value: Math.round(value * 10) / 10, unit, target: `<= ${String(max)}`, ok: value <= max, note };
-}
-
 function ratioRow(name: string, ratio: number, min: number, rate: number, bare: number): BenchRow {
   const note = `${Math.round(rate).toLocaleString("en-US")}/s against ${Math.round(bare).toLocaleString("en-US")}/s without a controller`;
   return { name, value: Math.round(ratio * 100) / 100, unit: "x", target: `>= ${String(min)}`, ok: ratio >= min, note };
-}
-
-function kib(bytes: number): string {
-  return `${Math.round(bytes / 1_024).toLocaleString("en-US")} KiB`;
 }

@@ -10,6 +10,7 @@ import { COPY_ROWS_MAX } from "../rpc/limits";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import { containsPrefix, formatPrefix, hostBitsOf, IPV4_MAPPED, type Prefix } from "../../core/net/prefix";
 import { assert } from "../../core/base/assert";
+import { FNV_OFFSET, fnv1a } from "../../core/base/fnv1a";
 import type { CopiedRow, CopyChunk, CopyOutResult, ReceiveResult, Receiving } from "../rpc/service-cidr";
 import { type ActiveConfig, parseCanonical, someContains } from "./active-config";
 import { type AddressKey, addressKey, KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
@@ -113,16 +114,6 @@ function digest(storage: OwnerStorage, segments: readonly Prefix[]): { rows: num
     }
   }
   return { rows, checksum };
-}
-
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
-/** 32-bit FNV-1a over UTF-16 units: it notices missing and different rows; nobody forges them. */
-function fnv1a(hash: number, text: string): number {
-  let result = hash;
-  for (let i = 0; i < text.length; i++) result = Math.imul(result ^ text.charCodeAt(i), FNV_PRIME);
-  return result >>> 0;
 }
 
 function textOf({ key, token, gen, scope, holder }: StoredRow): string {

@@ -141,7 +141,7 @@ export class ServicesStore
       ports,
       observed(
         followed,
-        pokingFollowers(clock, (createdOnly) => peers.followers(createdOnly)),
+        pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met)),
       ),
     );
     this.#ports = ports;

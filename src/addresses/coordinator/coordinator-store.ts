@@ -3,6 +3,7 @@
  * topology that it answers (topology-copy.ts).
  */
 import { EventRecorder, type EventRecorderPorts } from "../../api/events/event-recorder";
+import type { FedPage } from "../../api/rpc/object-feed";
 import type { CollectionRequest, GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
 import { type Publisher, publisherAt } from "../../api/store/publisher";
@@ -104,6 +105,12 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
   override async get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
     await this.coordinator.bootstrapped();
     return super.get(key, resourceVersion);
+  }
+
+  /** Who reads everything here, as repair does, must not take a cluster without its default range for one without ranges. */
+  override async objectsAfter(after: string, limit: number): Promise<FedPage> {
+    await this.coordinator.bootstrapped();
+    return super.objectsAfter(after, limit);
   }
 
   override async opened(request: CollectionRequest): Promise<void> {

@@ -9,7 +9,7 @@ import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { ControllerRpc } from "../../api/rpc/store";
 import { Controller, type ControllerPorts, type PassResult } from "../../controllers/controller";
 import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
-import { type RepairPorts, type RepairStorage, SWEEP_ASKED } from "./repair-ports";
+import { CRON_AT, type RepairPorts, type RepairStorage, SWEEP_ASKED } from "./repair-ports";
 import { repairCounts, Repairer } from "./repairer";
 import { readService } from "./round";
 import { differingSettings, noteSettings, type SettingsStorage, SettingsWatch } from "./settings-watch";
@@ -29,6 +29,8 @@ export interface RepairControllerPorts extends ControllerPorts {
 export class RepairController implements ControllerRpc, RepairControllerRpc {
   readonly #loop: Controller;
   #parts: { repairer: Repairer; settings: SettingsWatch } | undefined;
+  /** a pass of this life has done the work of a first repair */
+  #isRepaired = false;
 
   constructor(private readonly ports: RepairControllerPorts) {
     this.#loop = new Controller(ports, (isPoked) => this.#pass(isPoked));
@@ -42,8 +44,9 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
     return this.#loop.alarm();
   }
 
-  pokeFrom(theirs: Settings): Promise<void> {
-    const { clock, settings, config } = this.ports;
+  pokeFrom(theirs: Settings, who?: "cron"): Promise<void> {
+    const { clock, settings, config, storage } = this.ports;
+    if (who === "cron") storage.numberSet(CRON_AT, clock.now());
     noteSettings(settings, settingsOf(config()), theirs, clock.now());
     return this.#loop.ask();
   }
@@ -55,7 +58,8 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
 
   repairCounts(): Promise<RepairCounts> {
     const { clock, settings, storage } = this.ports;
-    return Promise.resolve({ ...repairCounts(storage), differingSettings: differingSettings(settings, clock.now()) });
+    const differing = differingSettings(settings, clock.now());
+    return Promise.resolve({ ...repairCounts(storage), differingSettings: differing, isRepaired: this.#isRepaired });
   }
 
   async #pass(isPoked: boolean): Promise<PassResult> {
@@ -63,6 +67,8 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
     await settings.run();
     // A store of a cluster at rest pokes when it starts. That is no reason to read more of it than what has changed.
     const { left, againAt } = await repairer.run({ sweeps: !isPoked });
+    // The first repair of a cluster looks at everything; that of a later life makes up for what its predecessor left.
+    this.#isRepaired ||= !left || repairCounts(this.ports.storage).sweeps > 0;
     // The rest goes on soon and without backoff: it waits for time, and for no peer that needs longer from one attempt to the next.
     return { left: false, againAt: left ? this.ports.clock.now() : againAt };
   }

@@ -25,6 +25,10 @@ export interface Progress {
 export const SWEEP_ASKED = "sweepAsked";
 /** When the last slice of the sweep began (milliseconds since the epoch). */
 export const SLICED_AT = "slicedAt";
+/** When a pass with a slice of the sweep last came to its end (milliseconds since the epoch). */
+export const SLICE_ENDED_AT = "sliceEndedAt";
+/** When cron last poked (milliseconds since the epoch). */
+export const CRON_AT = "cronAt";
 
 /** The past of a suspect. */
 export interface Tries {

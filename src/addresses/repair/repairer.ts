@@ -22,7 +22,7 @@ import { isLeakId } from "./leak-sights";
 import { Lookup, PAGE } from "./lookup";
 import { NodePortCheck } from "./node-port-check";
 import { OwnerCheck } from "./owner-check";
-import type { RepairPorts, RepairStorage } from "./repair-ports";
+import { CRON_AT, type RepairPorts, type RepairStorage, SLICE_ENDED_AT } from "./repair-ports";
 import { RepairReports } from "./repair-reports";
 import { emptyRound, wantSuspect } from "./round";
 import { ServiceEffects } from "./service-effects";
@@ -73,6 +73,7 @@ export class Repairer {
       if (!left && this.#sweep.isFull) left = await this.#checkEveryOwner(endAt, pace);
       // However much there is to do: the bitmaps must not wait for a cluster at rest.
       else if (sliceDue) await this.#owners.run(false, endAt, pace);
+      if (sliceDue) storage.numberSet(SLICE_ENDED_AT, clock.now());
     } catch (error) {
       storage.count("", 1);
       throw error;
@@ -119,5 +120,6 @@ export class Repairer {
 
 /** The counters of this controller for /metrics. */
 export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
-  return { ...storage.countsLoad(), nodePorts: storage.nodePortCountsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED) };
+  const lastRuns = { cronMs: storage.numberGet(CRON_AT), repairMs: storage.numberGet(SLICE_ENDED_AT) };
+  return { ...storage.countsLoad(), nodePorts: storage.nodePortCountsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED), lastRuns };
 }

@@ -18,7 +18,10 @@ export class StoredRanges {
     private readonly recorder: Recorder,
   ) {}
 
-  /** The prefixes now; the same array as before when nothing has changed. Rejects when the store does not answer. */
+  /**
+   * The prefixes now; the same array as before when nothing has changed. Rejects when the store does not answer, and while there is no ServiceCIDR:
+   * as upstream, repair waits for the default one.
+   */
   async current(): Promise<readonly Prefix[]> {
     if (this.#cursor) {
       const changes = await this.serviceCIDRs.objectsSince(this.#cursor, 1);
@@ -31,6 +34,7 @@ export class StoredRanges {
       cursor ??= page.cursor;
       for (const text of page.objects) ranges.push(...this.#prefixesOf(text));
     }
+    if (ranges.length === 0) throw new Error("there is no ServiceCIDR yet: repair waits for the default one");
     this.#ranges = ranges;
     this.#cursor = cursor;
     return ranges;

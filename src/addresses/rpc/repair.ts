@@ -105,6 +105,12 @@ export interface RepairCounts {
   nodePorts: { portErrors: Record<string, number>; reconcileErrors: number };
   /** names of the settings in which a Worker lately differed from the cluster */
   differingSettings: string[];
+  /** whether a pass has come to its end since the object started, in a cluster that was swept before or is through now; an older release does not say */
+  isRepaired?: boolean;
+  /**
+   * When cron last came, and when repair last ended a slice of its sweep; in milliseconds since the epoch, 0 = never. An older release does not say.
+   */
+  lastRuns?: { cronMs: number; repairMs: number };
 }
 
 /** A store that takes addresses for its objects. */
@@ -114,8 +120,8 @@ export interface AuditedStore {
 }
 
 export interface RepairControllerRpc {
-  /** A poke by a Worker, with its settings: differences from the cluster's are reported. Answers at once. */
-  pokeFrom(settings: Settings): Promise<void>;
+  /** A poke by a Worker, with its settings: differences from the cluster's are reported. Cron's visits are noted. Answers at once. */
+  pokeFrom(settings: Settings, who?: "cron"): Promise<void>;
   /**
    * A full sweep of everything, bitmaps included, without waiting between slices. Answers at once, the work goes on; `RepairCounts.sweeps` grows
    * at its end. While a sweep is under way, one more follows it, however often it is asked for.

@@ -29,6 +29,17 @@ export function notSupported(field: string, value: unknown, supported: readonly 
   return { field, body: `Unsupported value: ${printValue(value)}: supported values: ${list}`, reason: "FieldValueNotSupported" };
 }
 
+/** Appends the error of a value that is missing or none of those that are supported. */
+export function oneOf(field: string, value: string | undefined, supported: readonly string[], errors: FieldError[]): void {
+  if (!value) errors.push(required(field));
+  else if (!supported.includes(value)) errors.push(notSupported(field, value, supported));
+}
+
+/** What a value refers to is not there. */
+export function notFoundValue(field: string, value: unknown, detail = ""): FieldError {
+  return { field, body: `Not found: ${printValue(value)}${detail && `: ${detail}`}`, reason: "FieldValueNotFound" };
+}
+
 export function duplicate(field: string, value: unknown): FieldError {
   return { field, body: `Duplicate value: ${printValue(value)}`, reason: "FieldValueDuplicate" };
 }

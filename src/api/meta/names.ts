@@ -53,8 +53,9 @@ const CONFIG_MAP_KEY_MESSAGE = patternMessage(
   "key-name",
 );
 
-function tooLongMessage(lengthMax: number): string {
-  return `must be no more than ${lengthMax} characters`;
+/** Both count bytes. Upstream says so in the rules that moved to its package content: label keys, qualified names and label values. */
+function tooLongMessage(lengthMax: number, unit: "characters" | "bytes" = "characters"): string {
+  return `must be no more than ${lengthMax} ${unit}`;
 }
 
 function isLowerAlphanumeric(code: number): boolean {
@@ -105,8 +106,12 @@ export function validateDNS1123Label(value: string): string[] {
 
 /** DNS-1123 subdomain: labels joined by dots, at most 253. */
 export function validateDNS1123Subdomain(value: string): string[] {
+  return subdomainMessages(value, "characters");
+}
+
+function subdomainMessages(value: string, unit: "characters" | "bytes"): string[] {
   if (value.length <= SUBDOMAIN_LENGTH_MAX && isSubdomainForm(value)) return NONE;
-  const messages = utf8Length(value) > SUBDOMAIN_LENGTH_MAX ? [tooLongMessage(SUBDOMAIN_LENGTH_MAX)] : [];
+  const messages = utf8Length(value) > SUBDOMAIN_LENGTH_MAX ? [tooLongMessage(SUBDOMAIN_LENGTH_MAX, unit)] : [];
   if (!isSubdomainForm(value)) messages.push(SUBDOMAIN_MESSAGE);
   return messages;
 }
@@ -123,10 +128,10 @@ export function validateQualifiedName(value: string): string[] {
   if (slash < 0 && nameIsGood) return NONE;
   const messages: string[] = [];
   if (slash === 0) messages.push("prefix part must be non-empty");
-  else if (slash > 0) for (const message of validateDNS1123Subdomain(value.slice(0, slash))) messages.push(`prefix part ${message}`);
+  else if (slash > 0) for (const message of subdomainMessages(value.slice(0, slash), "bytes")) messages.push(`prefix part ${message}`);
   if (nameIsGood) return messages;
   if (nameLength === 0) messages.push("name part must be non-empty");
-  else if (utf8Length(value.slice(nameStart)) > LABEL_LENGTH_MAX) messages.push(`name part ${tooLongMessage(LABEL_LENGTH_MAX)}`);
+  else if (utf8Length(value.slice(nameStart)) > LABEL_LENGTH_MAX) messages.push(`name part ${tooLongMessage(LABEL_LENGTH_MAX, "bytes")}`);
   if (!isQualifiedPart(value, nameStart, value.length)) messages.push(`name part ${QUALIFIED_MESSAGE}`);
   return messages;
 }
@@ -137,7 +142,7 @@ export const validateLabelKey = validateQualifiedName;
 /** A label value: empty, or at most 63 of [A-Za-z0-9-_.], alphanumeric at both ends. */
 export function validateLabelValue(value: string): string[] {
   if (value === "" || (value.length <= LABEL_LENGTH_MAX && isQualifiedPart(value, 0, value.length))) return NONE;
-  const messages = utf8Length(value) > LABEL_LENGTH_MAX ? [tooLongMessage(LABEL_LENGTH_MAX)] : [];
+  const messages = utf8Length(value) > LABEL_LENGTH_MAX ? [tooLongMessage(LABEL_LENGTH_MAX, "bytes")] : [];
   if (!isQualifiedPart(value, 0, value.length)) messages.push(LABEL_VALUE_MESSAGE);
   return messages;
 }

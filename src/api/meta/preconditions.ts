@@ -25,10 +25,13 @@ export function checkDeletePreconditions(
   return undefined;
 }
 
+/** Where upstream keeps resources below another name. */
+const ETCD_FOLDERS: Readonly<Record<string, string>> = { services: "services/specs", endpoints: "services/endpoints", nodes: "minions" };
+
 /** PUT of a body whose uid differs from the stored one. `storedUid` "" = there is no object: the body is a stale copy of a deleted one. */
 export function uidConflict(of: ResourceName, metadata: ObjectMeta, storedUid: string): Status {
   const name = metadata.name ?? "";
-  const key = `/${[of.resource, metadata.namespace, name].filter(Boolean).join("/")}`;
+  const key = ["/registry", ETCD_FOLDERS[of.resource] ?? of.resource, metadata.namespace, name].filter(Boolean).join("/");
   const failed = `Precondition failed: UID in precondition: ${metadata.uid ?? ""}, UID in object meta: ${storedUid}`;
   return conflict(of, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`);
 }

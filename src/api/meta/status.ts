@@ -101,6 +101,11 @@ export function badRequest(message: string): Status {
   return failure(400, "BadRequest", message);
 }
 
+/** The cause when a document is of a kind that does not belong there. Text: upstream apimachinery pkg/runtime/error.go, which names a line of its source. */
+export function unregisteredKind(kind: string, apiVersion: string): string {
+  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+}
+
 export function unsupportedMediaType(accepted: readonly string[]): Status {
   return failure(
     415,
@@ -109,8 +114,14 @@ export function unsupportedMediaType(accepted: readonly string[]): Status {
   );
 }
 
+/** No clause of the Accept header asks for a form that there is: a Table in protobuf, a list of an object. */
 export function notAcceptable(accepted: readonly string[]): Status {
   return failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
+}
+
+/** No clause of the Accept header names a media type of the path. Upstream's router answers this before anything else looks at the request. */
+export function noRepresentation(available: readonly string[]): Status {
+  return failure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`, {});
 }
 
 export function requestTooLarge(message: string): Status {

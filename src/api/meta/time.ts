@@ -1,8 +1,13 @@
-/** Times as the API prints them: metav1.Time in whole seconds, UTC. */
+/** Times as the API prints them: metav1.Time in whole seconds, metav1.MicroTime with six digits, UTC. */
 
 /** `2006-01-02T15:04:05Z`; `ms` since the Unix epoch. */
 export function rfc3339Seconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -5)}Z`;
+}
+
+/** `2006-01-02T15:04:05.000000Z`; `ms` since the Unix epoch. */
+export function rfc3339Micros(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
 }
 
 /** Milliseconds since the epoch of an RFC 3339 text, undefined when absent or unreadable. */

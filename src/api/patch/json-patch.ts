@@ -10,7 +10,7 @@ import { parseJson } from "../../core/base/exact-json";
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { parsePatch, wrongForm } from "./patch-body";
-import { getMember, isJsonObject } from "../schema/json-value";
+import { getMember, goKind, isJsonObject } from "../schema/json-value";
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import type { PatchError } from "./patch-error";
 
@@ -28,6 +28,18 @@ function isOperation(value: JsonValue): value is JsonObject {
   if (!isPointer(value.path)) return false;
   if (value.op === "move" || value.op === "copy") return isPointer(value.from);
   return value.op === "remove" || value.value !== undefined;
+}
+
+/** Go's error for what does not fit its type of an operation, before any operation is judged. null is an operation without members. */
+function undecodable(value: JsonValue): string | undefined {
+  if (value === null) return undefined;
+  if (!isJsonObject(value)) return wrongForm(value, "handlers.jsonPatchOp");
+  for (const member of ["op", "path", "from"]) {
+    const text = getMember(value, member);
+    if (text === undefined || text === null || typeof text === "string") continue;
+    return `json: cannot unmarshal ${goKind(text)} into Go struct field jsonPatchOp.${member} of type string`;
+  }
+  return undefined;
 }
 
 function isPointer(value: JsonValue | undefined): value is string {
@@ -91,8 +103,12 @@ function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
     const message = `The allowed maximum operations in a JSON patch is ${JSON_PATCH_OPERATIONS_MAX}, got ${operations.length}`;
     return err({ reason: "tooLarge", message });
   }
+  for (const operation of operations) {
+    const unreadable = undecodable(operation);
+    if (unreadable !== undefined) return err({ reason: "malformed", message: `error decoding patch: ${unreadable}` });
+  }
   const bad = operations.findIndex((operation) => !isOperation(operation));
-  if (bad >= 0) return err({ reason: "malformed", message: `error decoding patch: operation ${bad} is not a JSON patch operation` });
+  if (bad >= 0) return err({ reason: "unprocessable", message: `operation ${bad} is not a JSON patch operation` });
   return ok(operations.filter(isOperation));
 }
 

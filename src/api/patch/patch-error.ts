@@ -18,7 +18,7 @@ export function patchErrorStatus(error: PatchError): Status {
     case "malformed":
       return badRequest(error.message);
     case "tooLarge":
-      return requestTooLarge(error.message);
+      return requestTooLarge(`Request entity too large: ${error.message}`);
     case "internal":
       return unclassified(error.message);
     case "unprocessable":

@@ -104,6 +104,8 @@ export interface ActionDefinition<T extends KubeObject = KubeObject, D extends K
 
 export type ObjectView = "proxy-config";
 
+export type ObjectReport = "proxy-health";
+
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** "" for core */
   group: string;
@@ -126,6 +128,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   actions?: readonly ActionDefinition[];
   /** read-only documents under an object that are this server's own: no Kubernetes objects, so that neither discovery nor OpenAPI has them */
   views?: readonly ObjectView[];
+  /** documents that are sent about an object, each in place of the one before; this server's own, as views are */
+  reports?: readonly ObjectReport[];
   schema: MessageSchema;
   columns: readonly ColumnDefinition[];
   /** exactly one cell for each column (upstream's IPAddress has one more; see docs/compatibility.md) */

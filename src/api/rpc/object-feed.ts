@@ -9,6 +9,9 @@ export interface FedChange {
   deleted: boolean;
   /** the object after the change; of a deletion its last state */
   object: string;
+  /** storage key and revision of the change; an object of the release before does not tell them */
+  key?: string;
+  revision?: number;
 }
 
 /** `expired`: the history no longer reaches back to the cursor (rule 23): read page by page, and go on from a page's cursor. */

@@ -3,6 +3,9 @@
  *
  * A message tells what has changed behind a revision of the quotas' store, or all quotas. A store takes only what is newer than what it has, so a
  * message may come late, twice, or not at all: the store that tells asks for the answer, and begins again where that stands.
+ *
+ * Point-in-time recovery may bring one of the two back alone. So a store says what it holds: with what it uses, and when it refuses a write. What does not
+ * agree with what the store of quotas remembers of it makes that tell everything again.
  */
 
 export interface QuotaLimits {
@@ -13,12 +16,16 @@ export interface QuotaLimits {
 }
 
 export interface QuotaMessage {
-  /** incarnation of the quotas' store */
+  /** who tells: the quotas' store, another one after it has lost what it had told */
   source: string;
-  /** the message tells of the changes behind this revision; null = of all quotas that there are */
+  /** the message tells of the changes behind this revision, to a store that stands just there; null = of all quotas that there are */
   since: number | null;
+  /** the state of the quotas at that revision; an older release tells none */
+  base?: string;
   /** the newest revision of which it tells */
   through: number;
+  /** the state of the quotas at that revision: each change of limits makes another one. After point-in-time recovery revisions repeat, states do not */
+  state?: string;
   quotas: QuotaLimits[];
 }
 
@@ -28,9 +35,35 @@ export interface UsageQuestion {
   names: string[];
 }
 
+/** Whose limits a store holds, and up to which revision; source "" = nobody has told any. */
+export interface QuotaProgress {
+  source: string;
+  through: number;
+  /** see QuotaMessage */
+  state?: string;
+}
+
+export interface HeldLimits extends QuotaProgress {
+  /** of the store: `pods`, `leases.coordination.k8s.io` */
+  resource: string;
+}
+
+export interface UsageAnswer {
+  /** what each namespace uses of each name */
+  amounts: number[][];
+  held: QuotaProgress;
+}
+
 export interface LimitedStore {
   /** Answers the revision up to which the store has the limits, persisted; a lower one than `through` = it needs all of them. */
   takeQuotas(message: QuotaMessage): Promise<number>;
-  /** what each namespace uses of each name */
+  quotaReport(questions: UsageQuestion[]): Promise<UsageAnswer>;
+  /** The amounts of `quotaReport` alone: what the release before asks and answers. */
   quotaUsage(questions: UsageQuestion[]): Promise<number[][]>;
+}
+
+/** The store of ResourceQuotas. */
+export interface LimitSource {
+  /** Stores say what they hold. Resolves when those that do not hold what they should have been told, or have failed. */
+  limitsHeld(held: HeldLimits[]): Promise<void>;
 }

@@ -102,6 +102,12 @@ export interface StoreRpc {
   fetch(request: Request): Promise<Response>;
 }
 
+/** What controllers write by: many objects with one call. */
+export interface BatchedStore extends Pick<StoreRpc, "write"> {
+  /** Each write for itself, as `write` does it; answers in their order. Rejects when one of them gets no answer, whatever became of the others. */
+  writeAll(requests: WriteRequest[]): Promise<WriteResult[]>;
+}
+
 /** What a namespace still holds of one resource. */
 export interface NamespaceRemains {
   objects: number;
@@ -144,6 +150,8 @@ export interface StoreCounters {
   /** the same watches, by what they watch; an object of the release before does not tell them */
   watches?: OpenWatches[];
   revision: number;
+  /** objects deleted because their time was over; absent where no object's time ends */
+  expired?: number;
 }
 
 /** What has been allocated under one CIDR since the store's object started, by scope: "static" = the client named the address. */
@@ -179,7 +187,17 @@ export interface ControllerRpc {
   poke(): Promise<void>;
 }
 
-export interface EventsStoreRpc extends StoreRpc, MaintainedStore {
-  /** deletes events that have outlived their hour; answers how many */
-  expire(): Promise<number>;
+/** What a collection of objects whose time is over has done. */
+export interface Expiry {
+  deleted: number;
+  /** objects whose time will come, and those that changed meanwhile */
+  left: number;
+  /** objects whose time is over and for which this call had no time */
+  cut: number;
+}
+
+/** The store of Events, which have an hour, and that of Leases, among which those of servers run out. */
+export interface ExpiringStoreRpc extends StoreRpc, MaintainedStore {
+  /** Deletes objects whose time is over, for some seconds at most: the rest is the next call's. An object that changes meanwhile stays. */
+  expire(): Promise<Expiry>;
 }

@@ -9,7 +9,7 @@
 import { assert, assertNever } from "../../core/base/assert";
 import { decodeBase64 } from "../../core/base/base64";
 import { PROTOBUF_PREFIX } from "./decode-protobuf";
-import { parseTime } from "./instant";
+import { isZeroTime, parseTime } from "./instant";
 import { ListMeta } from "./meta";
 import type { Field, FieldType, MessageSchema, TypeMeta } from "./types";
 import { DELIMITED, VARINT } from "./wire-reader";
@@ -22,8 +22,6 @@ type WriteValue = (out: WireWriter, value: unknown) => void;
 /** Writes the field out of the object that has it. */
 type WriteField = (out: WireWriter, object: JsonObject) => void;
 
-/** Seconds of Go's zero time, 0001-01-01T00:00:00Z, which Go writes as an empty message. */
-const ZERO_TIME_SECONDS = -62135596800;
 /** Bytes of the length before a frame. */
 export const FRAME_LENGTH_BYTES = 4;
 
@@ -212,7 +210,7 @@ function contentWriter(type: Exclude<FieldType, { kind: "string" | "bool" | "int
       return (out, value) => {
         const instant = parseTime(textOf(value));
         const nanos = type.kind === "time" ? 0 : (instant?.nanos ?? 0);
-        if (instant === undefined || (instant.seconds === ZERO_TIME_SECONDS && nanos === 0)) return;
+        if (instant === undefined || isZeroTime({ seconds: instant.seconds, nanos })) return;
         writeInteger(out, 2, nanos);
         writeInteger(out, 1, instant.seconds);
       };

@@ -61,7 +61,7 @@ export function parseTime(text: string): Instant | undefined {
   if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return undefined;
   let end = 19;
   let nanos = 0;
-  if (text[end] === ".") {
+  if (text[end] === "." || text[end] === ",") {
     const start = ++end;
     for (let scale = 100_000_000; end < text.length; end++, scale = Math.floor(scale / 10)) {
       const code = text.charCodeAt(end);
@@ -74,6 +74,69 @@ export function parseTime(text: string): Instant | undefined {
   if (offset === undefined) return undefined;
   const seconds = (Date.UTC(year + CYCLE_YEARS, month - 1, day, hour, minute, second) - CYCLE_MS) / 1000 - offset;
   return seconds < FIRST_SECOND || seconds > LAST_SECOND ? undefined : { seconds, nanos };
+}
+
+/** The layouts of metav1.Time and metav1.MicroTime, in Go's way of writing them. */
+const LAYOUTS = { time: "2006-01-02T15:04:05Z07:00", microTime: "2006-01-02T15:04:05.000000Z07:00" } as const;
+
+/** Elements of both layouts up to the second, the lowest and highest value of each, and Go's name of its range. The day's is judged last. */
+const ELEMENTS = [
+  { as: "2006", min: 0, max: 9999, range: "" },
+  { as: "-" },
+  { as: "01", min: 1, max: 12, range: "month" },
+  { as: "-" },
+  { as: "02", min: 0, max: 99, range: "" },
+  { as: "T" },
+  { as: "15", min: 0, max: 23, range: "hour" },
+  { as: ":" },
+  { as: "04", min: 0, max: 59, range: "minute" },
+  { as: ":" },
+  { as: "05", min: 0, max: 59, range: "second" },
+] as const;
+const SIX_DIGITS = /^.{19}[.,]\d{6}(?!\d)/;
+const FRACTION = { time: /^(?:[.,]\d+)?/, microTime: /^[.,]\d{6}/ } as const;
+
+/** Whether the fraction of a readable time has exactly six digits, as that of a MicroTime must. */
+export function hasMicroFraction(text: string): boolean {
+  return SIX_DIGITS.test(text);
+}
+
+/**
+ * Why a text is no metav1.Time or metav1.MicroTime, in the words of Go's time.Parse; undefined = it is one. A MicroTime's fraction has exactly
+ * six digits. Source: Go's time/format.go.
+ */
+export function timeProblem(text: string, kind: "time" | "microTime"): string | undefined {
+  const told = `parsing time ${JSON.stringify(text)}`;
+  const unread = (rest: string, as: string): string => `${told} as "${LAYOUTS[kind]}": cannot parse ${JSON.stringify(rest)} as "${as}"`;
+  let at = 0;
+  for (const element of ELEMENTS) {
+    const end = at + element.as.length;
+    if ("range" in element) {
+      const value = digits(text, at, end);
+      if (value < 0) return unread(text.slice(at), element.as);
+      if (value < element.min || value > element.max) return `${told}: ${element.range} out of range`;
+    } else if (text.slice(at, end) !== element.as) return unread(text.slice(at), element.as);
+    at = end;
+  }
+  const fraction = FRACTION[kind].exec(text.slice(at));
+  if (!fraction) return unread(text.slice(at), ".000000");
+  at += fraction[0].length;
+  const zone = /^(?:Z|[+-]\d\d:\d\d)/.exec(text.slice(at));
+  if (!zone) return unread(text.slice(at), "Z07:00");
+  const extra = text.slice(at + zone[0].length);
+  if (extra !== "") return `${told}: extra text: ${JSON.stringify(extra)}`;
+  if (Number(zone[0].slice(1, 3)) > 24) return `${told}: time zone offset hour out of range`;
+  if (Number(zone[0].slice(4, 6)) > 59) return `${told}: time zone offset minute out of range`;
+  const day = digits(text, 8, 10);
+  if (day < 1 || day > daysOf(digits(text, 0, 4), digits(text, 5, 7))) return `${told}: day out of range`;
+  return parseTime(text) === undefined ? `${told}: year out of range` : undefined;
+}
+
+/** Seconds of Go's zero time, 0001-01-01T00:00:00Z. Protobuf writes it as an empty message, the JSON of a MicroTime as null. */
+const ZERO_TIME_SECONDS = -62135596800;
+
+export function isZeroTime({ seconds, nanos }: Instant): boolean {
+  return seconds === ZERO_TIME_SECONDS && nanos === 0;
 }
 
 /** Whether an instant can be written as RFC 3339 text. */

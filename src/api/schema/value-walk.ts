@@ -3,14 +3,15 @@
  * The walk changes the value in place: it runs for every written object, and a copy would double its cost.
  *
  * It normalises as a Go server does by decoding and encoding: null is absence; a zero value of a `plain` field is left
- * out, that of an `always` scalar is kept; times are whole seconds (six digits for MicroTime) in UTC; quantities are text.
+ * out, that of an `always` scalar is kept; times are whole seconds (six digits for MicroTime) in UTC; quantities are canonical texts.
  * Source of the texts: sigs.k8s.io/json decode.go, metav1.Time, intstr.IntOrString, resource.Quantity.
  */
 import { assertNever } from "../../core/base/assert";
 import { normalBase64 } from "../../core/base/base64";
 import { isInt64 } from "../../core/base/exact-json";
-import { formatMicroTime, formatTime, parseTime } from "./instant";
+import { formatMicroTime, formatTime, hasMicroFraction, isZeroTime, parseTime, timeProblem } from "./instant";
 import { goKind } from "./json-value";
+import { canonicalQuantity, type SmallestUnit } from "./quantity";
 import type { Field, FieldType, MessageSchema } from "./types";
 
 /** Deeper documents are refused. No API object comes near this depth, and later recursive steps rely on the bound. */
@@ -20,9 +21,6 @@ export const MAX_PROBLEMS = 100;
 
 const INT32_MAX = 2147483647;
 const INT32_MIN = -2147483648;
-/** A Kubernetes quantity: `100m`, `1.5Gi`, `1e3`. */
-const QUANTITY = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
-const QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /** Stands for "leave the member out". */
 const ABSENT = Symbol("absent");
@@ -145,11 +143,12 @@ export class ValueWalk {
         return dropZero && value === "" ? ABSENT : this.bytes(value);
       case "time":
       case "microTime":
-        return this.time(value, type.kind);
+        // Go reads the text of a time before it knows that it is one
+        return typeof value === "string" ? this.time(value, type.kind) : this.mismatch(value, { kind: "string" }, name, owner);
       case "intOrString":
         return this.intOrString(value, dropZero);
       case "quantity":
-        return this.quantity(value, dropZero);
+        return this.quantity(value, -9, dropZero);
       case "fieldsV1":
         if (!isObject(value)) return this.fail(`json: cannot unmarshal ${goValue(value, false)} into Go value of type v1.FieldsV1`);
         this.free(value, depth + 1);
@@ -186,7 +185,9 @@ export class ValueWalk {
       const before = map[key];
       // Go's errors name struct fields only; its strict problems also name the map keys above a field
       const place = of.kind === "message" || of.kind === "list" || of.kind === "map" ? key : NO_NAME;
-      const after = before === null ? zeroOf(of) : this.value(before, of, false, place, owner, depth);
+      // a map of quantities is always a list of resources
+      const read = () => (of.kind === "quantity" ? this.quantity(before, -3) : this.value(before, of, false, place, owner, depth));
+      const after = before === null ? zeroOf(of) : read();
       if (this.failure !== undefined) return;
       // defineProperty, because assigning to a key named __proto__ would not make a member
       if (after !== before) Object.defineProperty(map, key, { value: after, enumerable: true, writable: true, configurable: true });
@@ -198,12 +199,11 @@ export class ValueWalk {
     return normal.ok ? normal.value : this.fail(`illegal base64 data at input byte ${normal.error}`);
   }
 
-  private time(value: unknown, kind: "time" | "microTime"): unknown {
-    if (typeof value !== "string") return this.fail(`json: cannot unmarshal ${goValue(value, false)} into Go value of type string`);
+  private time(value: string, kind: "time" | "microTime"): unknown {
     const instant = parseTime(value);
-    if (instant !== undefined) return kind === "time" ? formatTime(instant) : formatMicroTime(instant);
-    const layout = kind === "time" ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
-    return this.fail(`parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(value)} as "2006"`);
+    if (instant === undefined || (kind === "microTime" && !hasMicroFraction(value))) return this.fail(timeProblem(value, kind) ?? "");
+    if (kind === "time") return formatTime(instant);
+    return isZeroTime(instant) ? null : formatMicroTime(instant);
   }
 
   private intOrString(value: unknown, dropZero: boolean): unknown {
@@ -214,10 +214,11 @@ export class ValueWalk {
     return this.fail(`json: cannot unmarshal ${goValue(value, true)} into Go value of type int32`);
   }
 
-  private quantity(value: unknown, dropZero: boolean): unknown {
+  private quantity(value: unknown, smallest: SmallestUnit, dropZero = false): unknown {
     const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
-    if (typeof text !== "string" || !QUANTITY.test(text)) return this.fail(QUANTITY_TEXT);
-    return dropZero && text === "0" ? ABSENT : text;
+    const canonical = canonicalQuantity(typeof text === "string" ? text : "", smallest);
+    if (!canonical.ok) return this.fail(canonical.error);
+    return dropZero && canonical.value === "0" ? ABSENT : canonical.value;
   }
 
   /** A value without a schema: only its members are counted and its depth is bounded. */

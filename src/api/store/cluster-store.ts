@@ -2,20 +2,21 @@
  * One store of a cluster: a StoreEngine and what peers, cron and clients ask of it besides writes of single objects. The services store, the
  * ipaddresses store, the Coordinator's store and the plain stores are this class with another extension.
  */
-import { LIST_COPY_LIFETIME_SECONDS } from "./limits";
+import { HISTORY_COMPACTION_MS, LIST_COPY_LIFETIME_SECONDS } from "./limits";
 import type { ControllersSetting } from "../../core/config/controllers";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Digest, Random, Recorder } from "../../core/base/ports";
 import { ok, type Result } from "../../core/base/result";
 import { withTimeout } from "../../core/base/timeout";
-import type { Status } from "../meta/status";
+import { qualifiedResource, type Status } from "../meta/status";
 import { definitionOf, representationsOf } from "../registry/all";
 import { usageRules } from "../registry/resource-quotas/usage";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
 import type { FedChanges, FedPage, ObjectFeed } from "../rpc/object-feed";
-import type { LimitedStore, QuotaMessage, UsageQuestion } from "../rpc/quota";
+import type { LimitedStore, LimitSource, QuotaMessage, UsageAnswer, UsageQuestion } from "../rpc/quota";
 import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../rpc/object-links";
 import type {
+  BatchedStore,
   CollectionRequest,
   ControllerRpc,
   GetResult,
@@ -53,6 +54,8 @@ export interface StorePeers {
   garbageCollector(): ControllerRpc | undefined;
   /** the controller that says in their status what quotas limit and what is used; undefined = switched off */
   quotaController?(): ControllerRpc | undefined;
+  /** the store of ResourceQuotas */
+  limitSource?(): LimitSource;
 }
 
 export interface ClusterStorePorts {
@@ -83,7 +86,10 @@ export interface ClusterStorePorts {
   extended?<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply>;
 }
 
-export class ClusterStore<Supply = undefined> implements MaintainedStore, LinkedStore, LimitedStore, ObjectFeed {
+/** How often a store that refuses says which limits it holds. */
+const LIMITS_TOLD_MS = 60_000;
+
+export class ClusterStore<Supply = undefined> implements BatchedStore, MaintainedStore, LinkedStore, LimitedStore, ObjectFeed {
   readonly store: StoreEngine<Supply>;
   readonly #ports: ClusterStorePorts;
   readonly #links: ObjectLinksReader;
@@ -92,6 +98,7 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
   readonly #emptying: NamespaceEmptying;
   readonly #listCopies: Publisher;
   readonly #quotas: QuotaGuard | undefined;
+  #limitsToldAt = -Infinity;
 
   constructor(ports: ClusterStorePorts, extension?: StoreExtension<Supply>) {
     const { cluster, definition, clock, random, recorder, storage, peers, serviceFamilies } = ports;
@@ -128,6 +135,10 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
 
   write(request: WriteRequest): Promise<WriteResult> {
     return this.store.write(request);
+  }
+
+  writeAll(requests: WriteRequest[]): Promise<WriteResult[]> {
+    return Promise.all(requests.map((request) => this.write(request)));
   }
 
   async get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
@@ -179,11 +190,17 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
     return guard ? this.store.internally(() => guard.take(message)) : Promise.resolve(message.through);
   }
 
-  async quotaUsage(questions: UsageQuestion[]): Promise<number[][]> {
+  async quotaReport(questions: UsageQuestion[]): Promise<UsageAnswer> {
     const guard = this.#quotas;
-    if (!guard) return questions.map(({ names }) => names.map(() => 0));
+    const none = ({ names }: UsageQuestion): number[] => names.map(() => 0);
+    if (!guard) return { amounts: questions.map(none), held: { source: "", through: 0 } };
     await this.store.counted();
-    return questions.map(({ namespace, names }) => guard.usage(namespace, names) ?? names.map(() => 0));
+    const { held } = guard;
+    return { amounts: questions.map((question) => guard.usage(question.namespace, question.names) ?? none(question)), held };
+  }
+
+  async quotaUsage(questions: UsageQuestion[]): Promise<number[][]> {
+    return (await this.quotaReport(questions)).amounts;
   }
 
   changesSince(cursor: StoreCursor | undefined, limit: number): Promise<LinkChanges> {
@@ -215,9 +232,11 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
     return Promise.resolve();
   }
 
-  compact(): Promise<void> {
-    this.store.compact();
-    return Promise.resolve();
+  /** Other work of the store has its turns meanwhile. What is left after HISTORY_COMPACTION_MS waits for the next hour. */
+  async compact(): Promise<void> {
+    const { clock } = this.#ports;
+    const endsAt = clock.now() + HISTORY_COMPACTION_MS;
+    while (this.store.compact() && clock.now() < endsAt) await clock.nextTurn();
   }
 
   endWatches(): Promise<void> {
@@ -256,7 +275,21 @@ export class ClusterStore<Supply = undefined> implements MaintainedStore, Linked
       objects: () => this.store.storage,
       countIn: (namespace) => this.store.countIn(namespace),
       counted: () => this.store.counted(),
+      refused: () => this.#tellLimits(),
     });
+  }
+
+  /** The limits that refuse may be lifted: the store of ResourceQuotas, or this one, may have been brought back in time. */
+  #tellLimits(): void {
+    const { clock, definition, peers } = this.#ports;
+    const now = clock.now();
+    if (!this.#quotas || Math.abs(now - this.#limitsToldAt) < LIMITS_TOLD_MS) return;
+    this.#limitsToldAt = now;
+    const held = { resource: qualifiedResource(definition), ...this.#quotas.held };
+    void peers
+      .limitSource?.()
+      .limitsHeld([held])
+      .catch(() => undefined);
   }
 
   #inLimits(ports: ClusterStorePorts, extension: StoreExtension<Supply>): StoreExtension<Supply> {

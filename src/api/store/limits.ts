@@ -17,15 +17,33 @@ export const HISTORY_ENTRIES_MAX = 50_000;
 
 /**
  * Characters of history, with the objects that each change replaced: the 12,000 changes above and one trim, at 2 KB before and 2 KB
- * after. A watch that resumes at the floor holds half of that while it is sent; an object has 128 MB.
+ * after. Younger changes stay beyond it. A list that goes on at an earlier revision reads no more than this.
  */
 export const HISTORY_SIZE_MAX = 68 * 1024 * 1024;
+
+/** So old, a change leaves a history that is too large (upstream: storage/cacher watch_cache.go, eventFreshDuration). */
+export const HISTORY_FRESH_MS = 75_000;
+
+/**
+ * Characters of history at most, however young it is: 20,000 changes in a minute of slices with 100 endpoints, 26 KB before and 26 KB after. It is on the
+ * disk, where an object has 10 GB.
+ */
+export const HISTORY_FRESH_SIZE_MAX = 1024 * 1024 * 1024;
+
+/** Characters that leave a history in one turn, unless it is beyond the bound above: some 100 ms of its thread. */
+export const HISTORY_FREED_TOGETHER_CHARS = 16 * 1024 * 1024;
+
+/** So long, an hourly compaction frees such parts, one in each turn. */
+export const HISTORY_COMPACTION_MS = 5_000;
 
 /** Entries trimmed at once when a bound is crossed, so that the cost is spread. */
 export const HISTORY_TRIM_ENTRIES = 5_000;
 
 /** Entries of history read at once. */
 export const HISTORY_PAGE_ENTRIES = 500;
+
+/** The same by a reader that stops at a number of characters. The largest entries have 3 MB each, with what was before. */
+export const LARGE_ENTRIES_TOGETHER = 4;
 
 /**
  * Characters of the objects that one call of a controller is answered with, however few they are. A call between objects holds 32 MiB, and a text takes
@@ -36,14 +54,32 @@ export const FEED_PAGE_MAX_CHARS = 4 * 1024 * 1024;
 /** Keys of an old store that are counted in one turn: about 10 ms of its thread. */
 export const OBJECTS_COUNTED_TOGETHER = 5_000;
 
+/** Characters of history that a watch is sent from in the turn of its start. A client that has missed more gets them in steps. */
+export const MISSED_CHANGES_MAX_CHARS = 1024 * 1024;
+
+/** Unsent bytes of missed changes with which a client gets no more of them: a thousand proxies may come back together. */
+export const MISSED_CHANGES_BACKLOG_BYTES = 128 * 1024;
+
+/** The pause before a client is looked at again that has not taken its missed changes. Each further pause is twice as long. */
+export const MISSED_CHANGES_PAUSE_MS = 20;
+
+/** The longest such pause. */
+export const MISSED_CHANGES_PAUSE_MAX_MS = 1_000;
+
+/** After so long without taking any of its missed changes, a client loses its watch. */
+export const MISSED_CHANGES_STALLED_MS = 30_000;
+
 /** Unsent bytes after which a slow watcher is cut off. */
 export const WATCH_BACKLOG_MAX_BYTES = 1024 * 1024;
 
 /** Unsent bytes that all slow watchers of one store may hold together. Bytes that several watchers share count once. */
 export const WATCH_HELD_MAX_BYTES = 32 * 1024 * 1024;
 
-/** Text of the changes that one flush hands out, far below a watcher's backlog: a healthy watcher is never cut off for the size of a flush. */
+/** Text that one flush hands out, far below a watcher's backlog: a healthy watcher is never cut off for the size of a flush. */
 export const WATCH_FLUSH_MAX_CHARS = 256 * 1024;
+
+/** The same while very much text waits, such as all slices of a large Service at each change of its Pods. Still below a watcher's backlog. */
+export const WATCH_CROWDED_FLUSH_MAX_CHARS = 768 * 1024;
 
 /** Distinct bytes of one flush. Beyond them they are dropped, and slow watchers are counted before the flush ends: cohorts may be very many. */
 export const WATCH_FLUSH_HELD_MAX_BYTES = 8 * 1024 * 1024;

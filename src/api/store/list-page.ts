@@ -17,7 +17,7 @@ import type { StoreEngine } from "./store-engine";
 import type { JsonList, ProtobufList, View } from "./view";
 import { viewOf } from "./view-of";
 
-type ListedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "revision" | "floor" | "incarnation" | "countIn">;
+type ListedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "revision" | "listFloor" | "incarnation" | "countIn">;
 
 /** A list body in pieces. The rows are of one revision. */
 export type ListBody = (JsonList | ProtobufList) & {

@@ -5,7 +5,7 @@ import { badRequest, expired, revisionTooLarge, type Status } from "../meta/stat
 import type { CollectionRequest } from "../rpc/store";
 import type { StoreEngine } from "./store-engine";
 
-type ListedStore = Pick<StoreEngine<unknown>, "revision" | "floor" | "incarnation">;
+type ListedStore = Pick<StoreEngine<unknown>, "revision" | "listFloor" | "incarnation">;
 
 const CONTINUE_EXPIRED =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
@@ -26,7 +26,7 @@ export function startOf(store: ListedStore, request: CollectionRequest): Result<
   if (wanted > store.revision) return err(revisionTooLarge(request.resourceVersion, store.revision));
   const exact = request.resourceVersionMatch === "Exact" || (wanted > 0 && request.limit > 0 && request.resourceVersionMatch === "");
   if (!exact || wanted === 0) return ok({ revision: store.revision, after: "" });
-  if (wanted < store.floor) return err(expired("The resourceVersion for the provided list is too old."));
+  if (wanted < store.listFloor) return err(expired("The resourceVersion for the provided list is too old."));
   return ok({ revision: wanted, after: "" });
 }
 
@@ -35,7 +35,7 @@ function continued(store: ListedStore, text: string): Result<ListStart, Status> 
   if (!token.ok) return err(badRequest(token.error));
   const { revision, start: after, incarnation, ...left } = token.value;
   if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, after, ...left });
-  if (incarnation !== store.incarnation || revision < store.floor || revision > store.revision) {
+  if (incarnation !== store.incarnation || revision < store.listFloor || revision > store.revision) {
     const status = expired(CONTINUE_EXPIRED);
     status.metadata.continue = encodeContinue({ revision: -1, start: after, incarnation: store.incarnation, ...left });
     return err(status);

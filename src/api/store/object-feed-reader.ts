@@ -19,9 +19,9 @@ export class ObjectFeedReader {
     const changes: FedChange[] = [];
     const page = new PageSize();
     let last = head;
-    for (const { revision, type, data } of storage.changesSince(cursor.revision, limit)) {
+    for (const { revision, type, key, data } of storage.changesSince(cursor.revision, limit)) {
       if (!page.takes(data)) break;
-      changes.push({ deleted: type === "DELETED", object: data });
+      changes.push({ deleted: type === "DELETED", object: data, key, revision });
       last = revision;
     }
     return { kind: "changes", changes, cursor: { incarnation, revision: last }, more: last < head };

@@ -10,7 +10,9 @@ import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../meta/object-meta";
 import type { LinkChange, LinkChanges, LinkPage, ObjectLinks, StoreCursor } from "../rpc/object-links";
 import type { ObjectKey } from "../rpc/store";
 import type { CommittedChange } from "./extension";
+import { historyAfter } from "./history";
 import { storageKey } from "./keys";
+import { FEED_PAGE_MAX_CHARS, LARGE_ENTRIES_TOGETHER } from "./limits";
 import type { StoreEngine } from "./store-engine";
 import type { HistoryEntry } from "./store-storage";
 
@@ -29,16 +31,24 @@ export class ObjectLinksReader {
     this.#relevantRevision = Math.max(this.#relevantRevision, revision);
   }
 
-  /** See LinkedStore. */
+  /** See LinkedStore. Large objects make fewer than `limit` entries in one answer. */
   changesSince(cursor: StoreCursor | undefined, limit: number): LinkChanges {
     const { incarnation, revision: head, floor, storage } = this.store;
     if (cursor?.incarnation !== incarnation || cursor.revision > head) return { kind: "expired" };
     if (cursor.revision >= this.#relevantRevision) return { kind: "changes", changes: [], cursor: this.#head(), more: false };
     if (cursor.revision < floor) return { kind: "expired" };
-    const entries = storage.historySince(cursor.revision, limit);
-    const last = entries.at(-1)?.revision ?? head;
-    const more = entries.length >= limit && last < head;
-    return { kind: "changes", changes: entries.flatMap(changeOf), cursor: { incarnation, revision: more ? last : head }, more };
+    const changes: LinkChange[] = [];
+    let last = head;
+    let entries = 0;
+    let chars = 0;
+    for (const entry of historyAfter(storage, cursor.revision, LARGE_ENTRIES_TOGETHER)) {
+      changes.push(...changeOf(entry));
+      last = entry.revision;
+      entries++;
+      chars += entry.data.length + entry.before.length;
+      if (entries >= limit || chars >= FEED_PAGE_MAX_CHARS) break;
+    }
+    return { kind: "changes", changes, cursor: { incarnation, revision: last }, more: last < head };
   }
 
   /** See LinkedStore. */

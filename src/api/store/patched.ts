@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from "../schema/json-value";
 import { applyMergePatch } from "../patch/merge-patch";
 import { type PatchError, patchErrorStatus } from "../patch/patch-error";
 import { applyStrategicMerge, goMap } from "../patch/strategic-merge";
-import { badRequest, invalid, type Status } from "../meta/status";
+import { badRequest, invalid, type Status, unregisteredKind } from "../meta/status";
 import { apiVersionOf } from "../meta/type-meta";
 import { fieldContextOf, type FieldWriter, setManagedFields } from "./field-tracking";
 import type { ResourceDefinition } from "../registry/resource";
@@ -27,20 +27,16 @@ export function patched(
   served: ResourceDefinition,
 ): Result<{ object: KubeObject; warnings: string[] }, Status> {
   const { fieldValidation, version } = request.options;
-  const apiVersion = apiVersionOf(served.group, version);
-  const current = { kind: served.kind, apiVersion, ...shown(served, parseJson(stored) as KubeObject) };
-  const changed = change(request, current as unknown as JsonObject, served);
+  const changed = change(request, stored, served);
   if (!changed.ok) return err(patchErrorStatus(changed.error));
-  const text = fieldValidation === "Strict" ? printed(request, changed.value) : "";
-  const decoded = decode(changed.value, served, version);
-  if (!decoded.ok) return decoded;
+  const unfit = (cause: string): Result<never, Status> => err(unfitResult(printed(request, stored, served), cause));
+  const decoded = decode(changed.value, served);
+  if (!decoded.ok) return unfit(decoded.error);
   const { typeMeta, object, problems } = decoded.value;
-  if (typeMeta.apiVersion !== apiVersion || typeMeta.kind !== served.kind) {
-    return err(
-      badRequest(`${typeMeta.apiVersion}, Kind=${typeMeta.kind} is not what this resource holds: a patch cannot change kind or apiVersion`),
-    );
-  }
-  if (problems.length > 0 && fieldValidation === "Strict") return err(strictRefusal(text, problems));
+  const isSameKind = typeMeta.apiVersion === apiVersionOf(served.group, version) && typeMeta.kind === served.kind;
+  // Upstream applies a strategic merge patch to the decoded object, whose type stays what it is.
+  if (!isSameKind && request.patchType !== "strategic") return unfit(unregisteredKind(typeMeta.kind, typeMeta.apiVersion));
+  if (problems.length > 0 && fieldValidation === "Strict") return unfit(`strict decoding error: ${problems.join(", ")}`);
   return ok({ object, warnings: fieldValidation === "Warn" ? problems : [] });
 }
 
@@ -62,8 +58,8 @@ export function applied(request: PatchWrite, stored: string | undefined, writer:
     nowMs,
   });
   if (!result.ok) return result;
-  const decoded = decode(result.value.object as unknown as JsonObject, served, version);
-  if (!decoded.ok) return decoded;
+  const decoded = decode(result.value.object as unknown as JsonObject, served);
+  if (!decoded.ok) return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error}`));
   const { object } = decoded.value;
   setManagedFields(object, result.value.managedFields);
   return ok(object);
@@ -73,22 +69,21 @@ function shown(served: ResourceDefinition, stored: KubeObject): KubeObject {
   return served.representationOf?.fromStored(stored) ?? stored;
 }
 
-/** A patched value as an object in its stored form. */
+/** A patched value as an object in its stored form. The value is changed in place. The error is the cause in Go's words. */
 function decode(
   value: JsonObject,
   served: ResourceDefinition,
-  version: string,
-): Result<{ object: KubeObject; typeMeta: TypeMeta; problems: string[] }, Status> {
+): Result<{ object: KubeObject; typeMeta: TypeMeta; problems: string[] }, string> {
   const decoded = validateValue(value, served.schema);
-  if (!decoded.ok) {
-    return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error.cause}`));
-  }
+  if (!decoded.ok) return err(decoded.error.cause);
   const { typeMeta, problems } = decoded.value;
   const object = decoded.value.value as KubeObject;
   return ok({ object: served.representationOf?.toStored(object) ?? object, typeMeta, problems });
 }
 
-function change(request: ChangingPatch, current: JsonObject, served: ResourceDefinition): Result<JsonObject, PatchError> {
+function change(request: ChangingPatch, stored: string, served: ResourceDefinition): Result<JsonObject, PatchError> {
+  const apiVersion = apiVersionOf(served.group, request.options.version);
+  const current = { kind: served.kind, apiVersion, ...shown(served, parseJson(stored) as KubeObject) } as unknown as JsonObject;
   switch (request.patchType) {
     case "json":
       return applyJsonPatch(current, request.patch);
@@ -99,13 +94,16 @@ function change(request: ChangingPatch, current: JsonObject, served: ResourceDef
   }
 }
 
-/** What a strict refusal shows: of a strategic merge patch the patch as Go prints a map, else the patched object. */
-function printed({ patchType, patch }: ChangingPatch, patchedValue: JsonObject): string {
-  return patchType === "strategic" ? goMap(parseJson(patch) as JsonValue) : JSON.stringify(patchedValue);
+/** What a refusal of the result shows: of a strategic merge patch the patch as Go prints a map, else the patched object. */
+function printed(request: ChangingPatch, stored: string, served: ResourceDefinition): string {
+  if (request.patchType === "strategic") return goMap(parseJson(request.patch) as JsonValue);
+  // Applied once more: the decoder has changed the first result.
+  const changed = change(request, stored, served);
+  return changed.ok ? JSON.stringify(changed.value) : "";
 }
 
 /** Upstream leaves kind and name of this refusal empty, so that its message begins with a space. */
-function strictRefusal(text: string, problems: readonly string[]): Status {
-  const body = `Invalid value: ${JSON.stringify(text)}: strict decoding error: ${problems.join(", ")}`;
+function unfitResult(text: string, cause: string): Status {
+  const body = `Invalid value: ${JSON.stringify(text)}: ${cause}`;
   return invalid({ group: "", resource: "", kind: "" }, "", [{ field: "patch", body, reason: "FieldValueInvalid" }]);
 }

@@ -6,19 +6,19 @@
  */
 import { parseJson } from "../../core/base/exact-json";
 import type { KubeObject } from "../meta/kubernetes";
-import { quantityValue } from "../meta/quantity";
+import { quantityOf, quantityValue } from "../schema/quantity";
 import { forbidden } from "../meta/status";
 import type { ResourceDefinition } from "../registry/resource";
 import type { UsageRules } from "../registry/resource-quotas/usage";
-import type { QuotaLimits, QuotaMessage } from "../rpc/quota";
+import type { QuotaLimits, QuotaMessage, QuotaProgress } from "../rpc/quota";
 import type { Admission, CommittedChange, ProposedChange } from "./extension";
 import { namespaceRange, objectKey } from "./keys";
 import type { StoreStorage } from "./store-storage";
 
 export interface QuotaStorage {
   /** of whom, and up to which revision, the limits are known */
-  quotaProgress(): { source: string; through: number } | undefined;
-  quotaProgressSave(progress: { source: string; through: number }): void;
+  quotaProgress(): QuotaProgress | undefined;
+  quotaProgressSave(progress: QuotaProgress): void;
   quotaLoad(): Iterable<{ key: string; hard: Record<string, string> }>;
   quotaPut(key: string, hard: Record<string, string>): void;
   quotaDelete(key: string): void;
@@ -32,6 +32,8 @@ export interface QuotaGuardPorts {
   objects(): Pick<StoreStorage, "objectScan">;
   countIn(namespace: string): number | undefined;
   counted(): Promise<void>;
+  /** a write was refused */
+  refused?(): void;
 }
 
 /** What a namespace uses. `measured` is absent until somebody asks: it takes a look at every object. */
@@ -66,13 +68,14 @@ export class QuotaGuard {
       if (!used) return { kind: "wait", supply: () => counted().then(() => undefined) };
       const exceeded = concerned.filter((one, i) => (used[i] ?? 0) + (requested.get(one) ?? 0) > quantityValue(hard[one] ?? ""));
       if (exceeded.length > 0) {
-        const told = (amount: (one: string) => string | number | undefined): string =>
-          exceeded.map((one) => `${one}=${amount(one) ?? 0}`).join(",");
+        const told = (amount: (one: string) => string | undefined): string =>
+          exceeded.map((one) => `${one}=${amount(one) ?? "0"}`).join(",");
         const amounts = [
-          `requested: ${told((one) => requested.get(one))}`,
-          `used: ${told((one) => used[concerned.indexOf(one)])}`,
+          `requested: ${told((one) => quantityOf(requested.get(one) ?? 0))}`,
+          `used: ${told((one) => quantityOf(used[concerned.indexOf(one)] ?? 0))}`,
           `limited: ${told((one) => hard[one])}`,
         ];
+        this.ports.refused?.();
         const why = `exceeded quota: ${name}, ${amounts.join(", ")}`;
         return { kind: "refuse", status: forbidden(definition, after.metadata?.name ?? "", why) };
       }
@@ -103,18 +106,24 @@ export class QuotaGuard {
   }
 
   /** See LimitedStore. To be called in a turn. */
-  take({ source, since, through, quotas }: QuotaMessage): number {
+  take({ source, since, base, through, state, quotas }: QuotaMessage): number {
     const { storage } = this.ports;
     const progress = storage.quotaProgress();
-    const known = progress?.source === source ? progress.through : -1;
-    if (known >= through || (since !== null && since > known)) return known;
+    const known = progress?.source === source ? progress : undefined;
+    // Behind another state than this one changes say nothing, although both stores may count alike: one of them may have been brought back in time.
+    if (since !== null && (since !== known?.through || base !== known.state)) return -1;
+    if (known && known.through > through) return known.through;
     if (since === null) {
       const told = new Set(quotas.map(({ key }) => key));
       for (const { key } of [...storage.quotaLoad()]) if (!told.has(key)) this.#set({ key, hard: null });
     }
     for (const quota of quotas) this.#set(quota);
-    storage.quotaProgressSave({ source, through });
+    storage.quotaProgressSave({ source, through, ...(state !== undefined && { state }) });
     return through;
+  }
+
+  get held(): QuotaProgress {
+    return this.ports.storage.quotaProgress() ?? { source: "", through: 0 };
   }
 
   /** What the namespace uses of each name; undefined = an old store whose objects are not all counted. */

@@ -11,19 +11,35 @@ import type { ResourceDefinition } from "../registry/resource";
 import type { CommittedChange, Operation, StoreExtension } from "./extension";
 import { ownWriter, trackFields } from "./field-tracking";
 import { inRange, type KeyRange, namespaceRange, storageKey } from "./keys";
-import { HISTORY_ENTRIES_MAX, HISTORY_SIZE_MAX, HISTORY_TRIM_ENTRIES, OBJECTS_COUNTED_TOGETHER } from "./limits";
+import {
+  HISTORY_ENTRIES_MAX,
+  HISTORY_FREED_TOGETHER_CHARS,
+  HISTORY_FRESH_MS,
+  HISTORY_FRESH_SIZE_MAX,
+  HISTORY_SIZE_MAX,
+  HISTORY_TRIM_ENTRIES,
+  OBJECTS_COUNTED_TOGETHER,
+} from "./limits";
 import { countChanges, countNext } from "./object-counts";
 import { isTooLarge } from "./object-size";
+import { RevisionMarks } from "./revision-marks";
 import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "./store-storage";
 
 /** Of the history; the default is what limits.ts says. */
 export interface HistoryBounds {
   entriesMax: number;
   sizeMax: number;
+  /** of a history that is not old yet; absent = as of any other */
+  freshSizeMax?: number;
   trimEntries: number;
 }
 
-const HISTORY_BOUNDS: HistoryBounds = { entriesMax: HISTORY_ENTRIES_MAX, sizeMax: HISTORY_SIZE_MAX, trimEntries: HISTORY_TRIM_ENTRIES };
+const HISTORY_BOUNDS: HistoryBounds = {
+  entriesMax: HISTORY_ENTRIES_MAX,
+  sizeMax: HISTORY_SIZE_MAX,
+  freshSizeMax: HISTORY_FRESH_SIZE_MAX,
+  trimEntries: HISTORY_TRIM_ENTRIES,
+};
 
 /** What stays of a history that was too large, by its size: the next trim is some time away. */
 const HISTORY_SHARE_KEPT = 0.8;
@@ -51,12 +67,21 @@ interface Savepoint extends StoreState {
 
 export class Revisions<Supply> {
   #state: StoreState;
+  #marks = new RevisionMarks(HISTORY_FRESH_MS);
+  /** characters that left the history since the marks began */
+  #freed = 0;
   /** changes of the turn that is being decided */
   #changes: HistoryEntry[] = [];
 
   /** Loads the store's state. A new store gets its initial objects. */
   constructor(private readonly ports: RevisionsPorts<Supply>) {
     this.#state = ports.storage.stateLoad() ?? this.#create();
+    this.#beginMarks();
+  }
+
+  /** Characters of history that were found when the marks began, or written since. */
+  get #written(): number {
+    return this.#state.historySize + this.#freed;
   }
 
   get incarnation(): string {
@@ -71,6 +96,18 @@ export class Revisions<Supply> {
   /** Changes up to this revision are no longer in the history. */
   get floor(): number {
     return this.#state.floor;
+  }
+
+  /** A list at an earlier revision reads the history since then in one turn. Below this one that would be too much. */
+  get listFloor(): number {
+    if (!this.#isLarge) return this.floor;
+    const { sizeMax } = this.ports.historyBounds ?? HISTORY_BOUNDS;
+    return Math.max(this.floor, this.#marks.within(sizeMax, this.#written) ?? this.newest);
+  }
+
+  /** Only the age of changes says how many of them stay. */
+  get #isLarge(): boolean {
+    return this.#state.historySize > (this.ports.historyBounds ?? HISTORY_BOUNDS).sizeMax;
   }
 
   /** How many objects a namespace has ("" = all have), in the middle of a turn, too; undefined = an old store whose objects are not all counted. */
@@ -106,6 +143,8 @@ export class Revisions<Supply> {
 
   /** Before the end of the transaction of a turn that has written anything. */
   seal(): void {
+    this.#mark();
+    this.#saveMarks();
     this.#trim();
     this.#save();
   }
@@ -126,13 +165,18 @@ export class Revisions<Supply> {
     assert(state, "a store that lives has its state stored");
     this.#state = state;
     this.#changes = [];
+    // A mark of the lost turn names revisions that others will have.
+    this.#beginMarks();
   }
 
-  /** Drops history beyond the bounds. */
-  compact(): void {
+  /** Drops history beyond the bounds, as much as one turn may. Answers whether anything was dropped: then there may be more. */
+  compact(): boolean {
     const { storage } = this.ports;
-    storage.transaction(() => {
-      if (this.#trim()) storage.stateSave(this.#state);
+    return storage.transaction(() => {
+      const dropped = this.#trim();
+      if (dropped) storage.stateSave(this.#state);
+      this.#saveMarks();
+      return dropped;
     });
   }
 
@@ -218,28 +262,61 @@ export class Revisions<Supply> {
     storage.stateSave(this.#state);
   }
 
-  #trim(): boolean {
-    const { historyBounds = HISTORY_BOUNDS } = this.ports;
-    const { entriesMax, sizeMax, trimEntries } = historyBounds;
-    const entries = this.#state.revision - this.#state.floor;
-    if (entries <= entriesMax && this.#state.historySize <= sizeMax) return false;
-    if (entries > entriesMax) this.#forgetOldest(entries - entriesMax + trimEntries);
-    if (this.#state.historySize > sizeMax) this.#shrinkTo(sizeMax * HISTORY_SHARE_KEPT, trimEntries);
-    return true;
+  /** Goes on with the saved marks, unless a release without marks has written since. */
+  #beginMarks(): void {
+    const { revision, historySize } = this.#state;
+    const saved = this.#isLarge ? this.ports.storage.marksLoad() : [];
+    const [, markedRevision, written = 0] = saved.at(-1) ?? [];
+    const areOfNow = markedRevision === revision;
+    this.#marks = new RevisionMarks(HISTORY_FRESH_MS, areOfNow ? saved : []);
+    this.#freed = areOfNow ? written - historySize : 0;
+    this.#mark();
   }
 
-  /** Large entries go some at a time: a reader that was away for a moment finds the rest. The newest one stays, whatever its size. */
-  #shrinkTo(size: number, trimEntries: number): void {
+  /** A store that sleeps between its writes, or for ever, still knows how old its history is. A history that is not large needs no marks. */
+  #saveMarks(): void {
+    if (this.#isLarge) this.ports.storage.marksSave(this.#marks.saved);
+  }
+
+  #mark(): void {
+    this.#marks.note(this.ports.clock.now(), this.#state.revision, this.#written);
+  }
+
+  /** Answers whether anything was dropped. */
+  #trim(): boolean {
+    const { clock, historyBounds = HISTORY_BOUNDS } = this.ports;
+    const { entriesMax, sizeMax, freshSizeMax = sizeMax, trimEntries } = historyBounds;
+    const { floor, historySize } = this.#state;
+    const entries = this.#state.revision - floor;
+    if (entries > entriesMax) this.#forgetOldest(entries - entriesMax + trimEntries);
+    if (historySize > freshSizeMax) this.#shrinkTo(freshSizeMax * HISTORY_SHARE_KEPT, trimEntries);
+    else if (historySize > sizeMax) {
+      const size = Math.max(sizeMax * HISTORY_SHARE_KEPT, historySize - HISTORY_FREED_TOGETHER_CHARS);
+      this.#shrinkTo(size, trimEntries, this.#marks.writtenBy(clock.now() - HISTORY_FRESH_MS));
+    }
+    return this.#state.floor > floor;
+  }
+
+  /**
+   * Large entries go some at a time: a reader that was away for a moment finds the rest. The newest one stays, whatever its size. `through`: the last
+   * revision that may go
+   */
+  #shrinkTo(size: number, trimEntries: number, through = this.#state.revision - 1): void {
     for (;;) {
       const left = this.#state.revision - this.#state.floor;
-      if (this.#state.historySize <= size || left <= 1) return;
-      this.#forgetOldest(Math.min(trimEntries, Math.ceil(left / HISTORY_TRIM_PARTS), left - 1));
+      const mayGo = Math.min(left - 1, through - this.#state.floor);
+      const excess = this.#state.historySize - size;
+      if (excess <= 0 || mayGo <= 0) return;
+      const share = Math.min(1 / HISTORY_TRIM_PARTS, excess / this.#state.historySize);
+      this.#forgetOldest(Math.min(trimEntries, Math.ceil(left * share), mayGo));
     }
   }
 
   #forgetOldest(entries: number): void {
     this.#state.floor += entries;
-    this.#state.historySize -= this.ports.storage.historyTrim(this.#state.floor);
+    const freed = this.ports.storage.historyTrim(this.#state.floor);
+    this.#state.historySize -= freed;
+    this.#freed += freed;
   }
 }
 

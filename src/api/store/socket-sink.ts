@@ -75,5 +75,6 @@ export function socketSink(socket: EventSocket, lost: () => void, encoding: Enco
     abort: close,
     // The runtime itself reports a client that is gone.
     probe: () => undefined,
+    isBlind: true,
   };
 }

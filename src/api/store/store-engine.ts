@@ -89,6 +89,11 @@ export class StoreEngine<Supply = undefined> {
     return this.#revisions.floor;
   }
 
+  /** Lists go on at this revision or a later one. */
+  get listFloor(): number {
+    return this.#revisions.listFloor;
+  }
+
   get storage(): StoreStorage {
     return this.#options.storage;
   }
@@ -164,9 +169,9 @@ export class StoreEngine<Supply = undefined> {
     return this.#announcer.after(work);
   }
 
-  /** Drops history beyond the bounds; the hourly tail of the trimming at write time. */
-  compact(): void {
-    this.#betweenTurns(() => this.#revisions.compact());
+  /** Drops history beyond the bounds, as much as one turn may; the hourly tail of the trimming at write time. Answers whether there may be more. */
+  compact(): boolean {
+    return this.#betweenTurns(() => this.#revisions.compact());
   }
 
   async #countAll(): Promise<void> {

@@ -46,6 +46,9 @@ export interface CountedObjects {
   readonly through: string | undefined;
 }
 
+/** How far a store was at a time (revision-marks.ts): milliseconds since the epoch, its revision, characters of history written until then. */
+export type SavedMark = readonly [atMs: number, revision: number, written: number];
+
 /** The counts of a store that was written without them. */
 export const NOTHING_COUNTED: CountedObjects = { objects: 0, through: "" };
 
@@ -81,6 +84,9 @@ export interface StoreStorage {
   historySince(after: number, limit: number): HistoryEntry[];
   /** the same without what was before: half the bytes. Read one by one, within the turn: whoever has enough reads no more */
   changesSince(after: number, limit: number): Iterable<Omit<HistoryEntry, "before">>;
+  /** what was last saved, in order; nothing at first */
+  marksLoad(): readonly SavedMark[];
+  marksSave(marks: readonly SavedMark[]): void;
   /** drops entries with revision <= `through`; answers the characters freed */
   historyTrim(through: number): number;
 }

@@ -85,8 +85,8 @@ function prepareCreate(definition: ResourceDefinition, object: KubeObject, input
   definition.strategy.defaults(object);
   if (input.writer) trackFields(input.writer, { after: object }, input.now);
   definition.strategy.prepareForCreate(object, input.context);
+  // Kinds that do not count theirs keep what the client sends, as upstream does.
   if (definition.generation !== "none") metadata.generation = 1;
-  else if (metadata.generation !== undefined) delete metadata.generation;
   return ok(warnings);
 }
 

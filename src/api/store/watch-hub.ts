@@ -12,6 +12,7 @@ import type { Clock } from "../../core/base/ports";
 import {
   WATCH_BACKLOG_MAX_BYTES,
   WATCH_BOOKMARK_INTERVAL_MS,
+  WATCH_CROWDED_FLUSH_MAX_CHARS,
   WATCH_FLUSH_HELD_MAX_BYTES,
   WATCH_FLUSH_MAX_CHARS,
   WATCH_HELD_MAX_BYTES,
@@ -36,6 +37,20 @@ export interface WatchSink {
   abort(reason: string): void;
   /** writes something that the client ignores: only a write shows that a client is gone */
   probe(): void;
+  /** `backlogBytes` counts what was written, whether the client has taken it or not: it never becomes less */
+  readonly isBlind?: true;
+}
+
+/** A watch whose client still gets what it has missed. */
+export interface StartingWatch {
+  /** false: it is over, and nothing more is to be written */
+  isOpen(): boolean;
+  /** The hub goes on with every change after `seen`. */
+  begin(seen: number, columnsSent: boolean): void;
+  /** Ends it properly. */
+  end(): void;
+  /** to be called when the client is gone; repeats do nothing */
+  stop(): void;
 }
 
 export interface WatchRequest {
@@ -63,6 +78,9 @@ interface Watcher extends WatchRequest {
   /** when the next bookmark, or the probe in its place, is due */
   nextSignAt: number;
 }
+
+/** Of a watch that has not begun: every change is another's to send. */
+const NOT_BEGUN = Infinity;
 
 const BOOKMARK_BEFORE_END_MS = 2_000;
 
@@ -114,11 +132,28 @@ export class WatchHub {
    * The caller writes the catch-up itself, in the same turn.
    */
   add(request: WatchRequest, seen: number, columnsSent: boolean): () => void {
+    const watcher = this.#enter(request, seen, columnsSent);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** Registers a watcher that gets nothing from the hub before it begins. Meanwhile its time runs, and it ends with all the others. */
+  addStarting(request: WatchRequest): StartingWatch {
+    const watcher = this.#enter(request, NOT_BEGUN, false);
+    const stop = (): boolean => this.#watchers.delete(watcher);
+    return {
+      isOpen: () => this.#watchers.has(watcher),
+      begin: (seen, columnsSent) => void Object.assign(watcher, { seen, columnsSent }),
+      end: () => void (stop() && watcher.sink.end()),
+      stop,
+    };
+  }
+
+  #enter(request: WatchRequest, seen: number, columnsSent: boolean): Watcher {
     const nextSignAt = nextSignOf(request, this.clock.now());
     const watcher: Watcher = { ...request, cohort: cohortOf(request), backlog: 0, seen, columnsSent, nextSignAt };
     this.#watchers.add(watcher);
     if (!this.#ticking) void this.#tick();
-    return () => void this.#watchers.delete(watcher);
+    return watcher;
   }
 
   /** Takes durable changes, in order. They leave in this turn unless a flush is under way; then they are part of the next one. */
@@ -171,16 +206,17 @@ export class WatchHub {
     this.#flushing = false;
   }
 
-  /** The oldest queued changes, as many as one chunk may hold, and at least one. */
+  /** The oldest queued changes, as many as one chunk may hold, and at least one. The more wait, the larger is the chunk: each takes a turn. */
   #takeFlush(): ObservedChange[] {
+    const charsMax = Math.min(WATCH_CROWDED_FLUSH_MAX_CHARS, Math.max(WATCH_FLUSH_MAX_CHARS, this.#queuedChars * CROWD_SHARE));
     let chars = 0;
     let count = 0;
     for (const { entry } of this.#queue) {
-      if (count > 0 && chars + sizeOf(entry) > WATCH_FLUSH_MAX_CHARS) break;
-      chars += sizeOf(entry);
+      if (count > 0 && chars + entry.data.length > charsMax) break;
+      chars += entry.data.length;
+      this.#queuedChars -= sizeOf(entry);
       count++;
     }
-    this.#queuedChars -= chars;
     return this.#queue.splice(0, count);
   }
 
@@ -265,12 +301,15 @@ export class WatchHub {
 
   /** Names the watcher's own place: a revision of a flush that has not reached it would lose the changes up to there. */
   #bookmark(watcher: Watcher): void {
-    if (!this.#watchers.has(watcher)) return;
+    if (!this.#watchers.has(watcher) || watcher.seen === NOT_BEGUN) return;
     const bookmark = watcher.view.bookmark(watcher.seen, false, !watcher.columnsSent);
     watcher.columnsSent = true;
     this.#write(watcher, frameBytes(bookmark));
   }
 }
+
+/** Of the text that waits, in one flush. */
+const CROWD_SHARE = 1 / 16;
 
 /** About every minute, and once shortly before the end; never again after that. */
 function nextSignOf({ endsAt }: Pick<WatchRequest, "endsAt">, now: number): number {

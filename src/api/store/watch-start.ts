@@ -8,7 +8,8 @@ import { filterOf, scopeOf } from "./collection-filter";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import { type Frame, FrameBuffer } from "./frame-buffer";
 import { historyAfter } from "./history";
-import { WATCH_TIMEOUT_MIN_MS } from "./limits";
+import { LARGE_ENTRIES_TOGETHER, MISSED_CHANGES_MAX_CHARS, WATCH_TIMEOUT_MIN_MS } from "./limits";
+import { sendMissedChanges } from "./missed-changes";
 import { rowsNow } from "./snapshot";
 import type { StoreEngine } from "./store-engine";
 import type { View } from "./view";
@@ -49,13 +50,10 @@ export function startWatch(
     return err(expired(`too old resource version: ${since} (${store.floor})`));
   }
   const catchUp = fromNow ? initialEvents(store, filter.value, view) : missedEvents(store, filter.value, view, after);
-  if (fromNow && request.allowWatchBookmarks) catchUp.add(view.bookmark(head, true, catchUp.empty));
-  const columnsSent = !catchUp.empty;
-  const pieces = catchUp.finish();
   const { clock, random } = store;
   const wantedMs = request.timeoutSeconds * 1000;
   const durationMs = wantedMs !== 0 ? wantedMs : WATCH_TIMEOUT_MIN_MS + random.below(WATCH_TIMEOUT_MIN_MS);
-  const { group, version, resource } = request;
+  const { group, version, resource, encoding } = request;
   const watch = {
     asked: { group, version, resource, scope: scopeOf(request, filter.value.range) },
     filter: filter.value,
@@ -63,9 +61,19 @@ export function startWatch(
     sink,
     bookmarks: request.allowWatchBookmarks,
     endsAt: clock.now() + durationMs,
-    catchUpBytes: pieces.reduce((sum, { length }) => sum + length, 0),
   };
-  const stop = store.hub.add(watch, head, columnsSent);
+  if (!catchUp) {
+    const starting = store.hub.addStarting({ ...watch, catchUpBytes: 0 });
+    void sendMissedChanges(store, { filter: filter.value, view, sink, encoding }, starting, after).catch(() => {
+      starting.stop();
+      sink.abort("the history could not be read");
+    });
+    return ok({ stop: starting.stop });
+  }
+  if (fromNow && request.allowWatchBookmarks) catchUp.add(view.bookmark(head, true, catchUp.empty));
+  const columnsSent = !catchUp.empty;
+  const pieces = catchUp.finish();
+  const stop = store.hub.add({ ...watch, catchUpBytes: pieces.reduce((sum, { length }) => sum + length, 0) }, head, columnsSent);
   if (pieces.length > 0) {
     const lost = (): void => {
       stop();
@@ -108,9 +116,13 @@ function initialEvents(store: WatchedStore, filter: Filter, view: View): Pieces 
   return pieces;
 }
 
-function missedEvents(store: WatchedStore, filter: Filter, view: View, since: number): Pieces {
+/** undefined = there are too many for one turn. */
+function missedEvents(store: WatchedStore, filter: Filter, view: View, since: number): Pieces | undefined {
   const pieces = new Pieces();
-  for (const entry of historyAfter(store.storage, since)) {
+  let chars = 0;
+  for (const entry of historyAfter(store.storage, since, LARGE_ENTRIES_TOGETHER)) {
+    chars += entry.data.length + entry.before.length;
+    if (chars > MISSED_CHANGES_MAX_CHARS) return undefined;
     const seen = seenThrough(filter, new ObservedChange(entry));
     if (seen) pieces.add(view.event(seen.type, seen.data, pieces.empty));
   }

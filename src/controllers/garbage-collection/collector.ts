@@ -4,14 +4,17 @@
  * - A cursor moves in the transaction that stores the nodes read up to it, and which of them are to be examined. So a crash loses nothing.
  *   A write that was not noted is decided again from the present objects, and found done.
  * - A transaction that fails ends the pass. The next one begins with the stored rows, because memory knows more than they do.
+ * - A new object whose owners are there needs no more than a look at these.
  * - Before a deletion the object and its owners are read from their stores, and the write is bound to these versions. The graph only
  *   names the objects to examine.
  * - A finalizer is removed only after a complete pull that began after the deletion was known. By then the graph has every dependent from
  *   before the deletion. Later dependents have an absent owner and are collected as such.
  *   The deletion is known by uid and finalizer: a name may be used again, and a client may ask for another way.
+ * - After each round the pass rests while others wait for the thread.
  * - A pass ends when its budget is used up, and the next one goes on. A store that did not answer in time is not asked again in the same pass.
  */
 import { inParallel } from "../../core/base/in-parallel";
+import { Pace, REST_MODESTLY } from "../../core/base/pause";
 import { isTimeout } from "../../core/base/timeout";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
 import type { LinkChange, ObjectLinks, StoreCursor } from "../../api/rpc/object-links";
@@ -29,7 +32,7 @@ const PAGES_MAX = 100;
 /** Objects examined between two pulls. */
 const EXAMINE_MAX = 500;
 /** Writes under way at once: they share the stores' commits, and leave room for clients. */
-const WRITES_AT_ONCE = 16;
+export const WRITES_AT_ONCE = 16;
 /** Rounds of one pass: a chain of owners takes one round for each link. */
 const ROUNDS_MAX = 50;
 /** After this time the pass begins no call but those that end its round, and asks for another pass. */
@@ -94,6 +97,7 @@ export class GarbageCollector {
     this.#begunAt = this.#ports.clock.now();
     this.#silent.clear();
     if (this.#isAhead) this.#load();
+    const pace = new Pace(this.#ports.clock, REST_MODESTLY);
     for (let round = 0; round < ROUNDS_MAX && !this.#hasTaken(PASS_BUDGET_MS); round++) {
       const known = new Set([...this.#graph.served].flatMap(waitsOf));
       const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
@@ -101,6 +105,7 @@ export class GarbageCollector {
       const examined = await this.#examine(complete, known);
       if (this.#isAhead) return { left: true };
       const served = complete ? await this.#serve(known) : { done: 0, left: false };
+      await pace.restWhileBusy();
       const fresh = [...this.#graph.served].flatMap(waitsOf).some((wait) => !known.has(wait));
       if (complete && fresh) continue;
       if (examined + served.done === 0) return { left: !complete || served.left || this.#graph.pending.size > 0 };
@@ -201,11 +206,15 @@ export class GarbageCollector {
    * pull.
    */
   async #examine(complete: boolean, known: ReadonlySet<string>): Promise<number> {
-    const nodes = [...this.#graph.pending].slice(0, EXAMINE_MAX);
-    if (nodes.length === 0) return 0;
+    const pending = [...this.#graph.pending].slice(0, EXAMINE_MAX);
+    if (pending.length === 0) return 0;
+    const knownOwners = await this.#read(pending.flatMap((node) => this.#ownersOf(node.links, node)));
+    const kept = new Set(pending.filter((node) => this.#isKept(node, knownOwners)));
+    for (const node of kept) this.#graph.settle(node);
+    const nodes = pending.filter((node) => !kept.has(node));
     const now = await this.#read(nodes);
     const owners = await this.#read(nodes.flatMap((node) => this.#ownersOf(now.get(placeId(node)) ?? null, node)));
-    let done = 0;
+    let done = kept.size;
     await inParallel(nodes, WRITES_AT_ONCE, async (node) => {
       if (this.#hasTaken(PASS_BUDGET_MS)) return;
       const written = await this.#examineOne(node, now, owners, { complete, known });
@@ -217,6 +226,15 @@ export class GarbageCollector {
     });
     this.#save();
     return done;
+  }
+
+  /** Whether all owners that are known of the node are there, so that the node need not be read: other owners are a change, which the next pull has. */
+  #isKept(node: GraphNode, owners: Found): boolean {
+    return node.links.ownerReferences.every((reference) => {
+      const place = resolveOwner(reference, node);
+      const owner = place && owners.get(placeId(place));
+      return !place || (owner !== undefined && ownerState(reference.uid, owner) === "solid");
+    });
   }
 
   #ownersOf(links: ObjectLinks | null, dependent: Place): Place[] {

@@ -1,11 +1,13 @@
 /** The pass of the controller "garbage-collection", on the stores of a cluster: each call gets a timeout. */
 import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
+import { gathered } from "../../core/base/gathered";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { LinkedStore } from "../../api/rpc/object-links";
-import type { StoreRpc } from "../../api/rpc/store";
-import { GarbageCollector } from "./collector";
+import { writeAllOf } from "../../api/rpc/older-release";
+import type { BatchedStore, WriteRequest, WriteResult } from "../../api/rpc/store";
+import { GarbageCollector, WRITES_AT_ONCE } from "./collector";
 import type { CollectedStore, GraphStorage } from "./ports";
 import { storeName } from "./resolve-owner";
 
@@ -16,13 +18,13 @@ export interface GarbageCollectionPassPorts {
   /** every store of the cluster; `store` makes a stub for one call */
   stores: readonly {
     definition: Pick<ResourceDefinition, "group" | "resource" | "versions">;
-    store(): LinkedStore & Pick<StoreRpc, "write">;
+    store(): LinkedStore & BatchedStore;
   }[];
 }
 
 /** `left`: another pass is needed. The first pass reads the graph from storage. */
 export function garbageCollectionPass({ clock, recorder, storage, stores }: GarbageCollectionPassPorts): () => Promise<{ left: boolean }> {
-  /** A store gives up a write after its deadline. */
+  /** A store gives up a write after its deadline. Writes of one moment share a call. */
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, OPERATION_DEADLINE_MS, call);
   const collected = stores.map(({ definition, store }): CollectedStore => ({
     name: storeName(definition),
@@ -31,7 +33,11 @@ export function garbageCollectionPass({ clock, recorder, storage, stores }: Garb
     changesSince: (cursor, limit) => answered(store().changesSince(cursor, limit)),
     listMetadata: (after, limit) => answered(store().listMetadata(after, limit)),
     metadataOf: (keys) => answered(store().metadataOf(keys)),
-    write: (request) => answered(store().write(request)),
+    write: gathered<WriteRequest, WriteResult>({
+      call: (requests) => answered(writeAllOf(store, requests)),
+      weightMax: WRITES_AT_ONCE,
+      weigh: () => 1,
+    }),
   }));
   let collector: GarbageCollector | undefined;
   return () => {

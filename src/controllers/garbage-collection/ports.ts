@@ -22,7 +22,7 @@ export interface GraphStorage {
 }
 
 export interface GarbageCollectionPorts {
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "after">;
   storage: GraphStorage;
   stores: readonly CollectedStore[];
   recorder: Recorder;

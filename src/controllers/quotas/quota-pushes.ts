@@ -4,17 +4,19 @@
  * - A change of limits is marked in its own transaction. A store is behind while its mark is older. So a crash loses no change.
  * - The answer to a client waits until every store has the limits, but not for long. Cron tells the stores that did not answer.
  * - What a store is told are the changes behind its mark. When the history no longer reaches back, or the store has lost them, it is told all quotas.
+ * - A store says now and then what it holds. If that is not its mark, one of the two was brought back in time, or an answer was lost: it is told all.
+ * - A store that knows later changes than there are has them from a time that this store has lost. From then on this store tells as somebody else.
  */
 import { parseJson } from "../../core/base/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
-import type { Clock, Recorder } from "../../core/base/ports";
+import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, ResourceQuota } from "../../api/meta/kubernetes";
 import { qualifiedResource } from "../../api/meta/status";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { limitsFor, limitsOf, type UsageRules, usageRules } from "../../api/registry/resource-quotas/usage";
-import type { LimitedStore, QuotaLimits, QuotaMessage } from "../../api/rpc/quota";
+import type { HeldLimits, LimitedStore, QuotaLimits, QuotaMessage } from "../../api/rpc/quota";
 import type { Operation, StoreExtension } from "../../api/store/extension";
 import type { StoreEngine } from "../../api/store/store-engine";
 
@@ -24,11 +26,18 @@ export const PUSH_WAIT_MS = 2_000;
 const CHANGES_MAX = 1_000;
 /** The mark of the last change of limits; the others have the names of stores. */
 const CHANGED = "";
+/** The mark that counts how often this store was found to have been brought back in time. */
+const LIVES = "/lives";
+/** The mark of a store that has to be told all quotas. */
+const UNKNOWN = -1;
 
 /** Revisions of the quotas' store; 0 at first. In its database. */
 export interface QuotaMarks {
   markGet(name: string): number;
   markSet(name: string, revision: number): void;
+  /** the state of the quotas at the mark (rpc/quota.ts); "" at first */
+  stateGet(name: string): string;
+  stateSet(name: string, state: string): void;
 }
 
 /** A store of the cluster; `store` makes a stub for one call. */
@@ -39,6 +48,7 @@ export interface CountingStore {
 
 export interface QuotaPushPorts {
   clock: Clock;
+  random: Pick<Random, "uuid">;
   recorder: Recorder;
   marks: QuotaMarks;
   /** the store of ResourceQuotas */
@@ -54,7 +64,7 @@ export class QuotaPushes {
 
   /** The extension of the store of ResourceQuotas that tells, around another one. */
   extension(inner: StoreExtension<undefined> = {}): StoreExtension<undefined> {
-    const { clock, marks } = this.ports;
+    const { clock, marks, random } = this.ports;
     const begun = new WeakSet<Operation<undefined>>();
     return {
       ...inner,
@@ -62,6 +72,7 @@ export class QuotaPushes {
         inner.committed?.(change, operation);
         if (semanticEqual(limitsOf(change.before), limitsOf(change.after))) return;
         marks.markSet(CHANGED, change.revision);
+        marks.stateSet(CHANGED, random.uuid());
         if (operation) begun.add(operation);
       },
       settled: async (operation) => {
@@ -71,8 +82,41 @@ export class QuotaPushes {
     };
   }
 
+  /** Stores say what they hold: those that do not hold what they were told are told all. See LimitSource. */
+  async compare(held: readonly HeldLimits[]): Promise<void> {
+    const { marks, quotas } = this.ports;
+    for (const { resource, source, through, state = "" } of held) {
+      const mark = marks.markGet(resource);
+      const isOwn = source === this.#source;
+      if (isOwn ? through === mark && state === marks.stateGet(resource) : source === "" && mark === 0) continue;
+      if (isOwn && through > quotas().revision) this.#begin();
+      else marks.markSet(resource, UNKNOWN);
+    }
+    await this.push();
+  }
+
   /** Tells every store that is behind. Resolves when each has answered or failed; never rejects. */
   async push(): Promise<void> {
+    const { marks } = this.ports;
+    const lives = marks.markGet(LIVES);
+    await this.#pushAll();
+    if (marks.markGet(LIVES) !== lives) await this.#pushAll();
+  }
+
+  get #source(): string {
+    const lives = this.ports.marks.markGet(LIVES);
+    return this.ports.quotas().incarnation + (lives > 0 ? `/${lives}` : "");
+  }
+
+  /** Under a new name every store takes all quotas, whatever it has heard under the old one. */
+  #begin(): void {
+    const { marks, recorder, stores } = this.ports;
+    recorder.log("warn", "a store knows later quotas than there are: all stores are told all of them");
+    marks.markSet(LIVES, marks.markGet(LIVES) + 1);
+    for (const { definition } of stores()) marks.markSet(qualifiedResource(definition), UNKNOWN);
+  }
+
+  async #pushAll(): Promise<void> {
     const stores = this.ports.stores().flatMap(({ definition, store }) => {
       const rules = usageRules(definition);
       return rules ? [this.#pushTo(qualifiedResource(definition), rules, store)] : [];
@@ -98,39 +142,50 @@ export class QuotaPushes {
   }
 
   async #tell(name: string, rules: UsageRules, store: () => LimitedStore): Promise<void> {
-    const { clock, marks, quotas, recorder } = this.ports;
+    const { clock, marks, recorder } = this.ports;
     const known = marks.markGet(name);
     if (known >= marks.markGet(CHANGED)) return;
     const send = (message: QuotaMessage): Promise<number> => withTimeout(clock, RPC_TIMEOUT_MS, store().takeQuotas(message));
     try {
-      const { revision } = quotas();
-      let reached = await send(this.#changesSince(known, rules) ?? this.#all(rules));
-      if (reached < revision) reached = await send(this.#all(rules));
-      marks.markSet(name, reached);
+      let message = this.#changesSince(name, rules) ?? this.#all(rules);
+      let reached = await send(message);
+      if (reached < message.through) {
+        message = this.#all(rules);
+        reached = await send(message);
+      }
+      // Not even when this store has caught up meanwhile may another one have been ahead of what it was told.
+      if (reached > message.through) this.#begin();
+      else {
+        marks.markSet(name, reached);
+        marks.stateSet(name, message.state ?? "");
+      }
     } catch (error) {
       recorder.log("warn", "a store was not told the limits of quotas", { store: name, error: String(error) });
     }
   }
 
   /** undefined = the history does not reach back, or there are too many of them. */
-  #changesSince(since: number, rules: UsageRules): QuotaMessage | undefined {
-    const { storage, revision, floor, incarnation } = this.ports.quotas();
-    if (since === 0 || since < floor) return undefined;
+  #changesSince(name: string, rules: UsageRules): QuotaMessage | undefined {
+    const { marks } = this.ports;
+    const { storage, revision, floor } = this.ports.quotas();
+    const since = marks.markGet(name);
+    if (since <= 0 || since < floor) return undefined;
     const entries = [...storage.changesSince(since, CHANGES_MAX + 1)];
     if (entries.length > CHANGES_MAX) return undefined;
     const quotas = new Map<string, QuotaLimits>();
     for (const { key, type, data } of entries) quotas.set(key, toldOf(key, type === "DELETED" ? undefined : data, rules));
-    return { source: incarnation, since, through: revision, quotas: [...quotas.values()] };
+    const [base, state] = [marks.stateGet(name), marks.stateGet(CHANGED)];
+    return { source: this.#source, since, base, through: revision, state, quotas: [...quotas.values()] };
   }
 
   #all(rules: UsageRules): QuotaMessage {
-    const { storage, revision, incarnation } = this.ports.quotas();
+    const { storage, revision } = this.ports.quotas();
     const quotas: QuotaLimits[] = [];
     for (const { key, data } of storage.objectScan("", "")) {
       const told = toldOf(key, data, rules);
       if (told.hard) quotas.push(told);
     }
-    return { source: incarnation, since: null, through: revision, quotas };
+    return { source: this.#source, since: null, through: revision, state: this.ports.marks.stateGet(CHANGED), quotas };
   }
 }
 

@@ -11,7 +11,9 @@ import { qualifiedResource } from "../../api/meta/status";
 import { limitsFor, limitsOf, usageRules } from "../../api/registry/resource-quotas/usage";
 import { type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
 import type { StoreRpc, WriteOptions } from "../../api/rpc/store";
-import type { LimitedStore } from "../../api/rpc/quota";
+import { isMethodMissing } from "../../api/rpc/older-release";
+import type { HeldLimits, LimitedStore, LimitSource, UsageAnswer, UsageQuestion } from "../../api/rpc/quota";
+import { quantityOf } from "../../api/schema/quantity";
 import type { CountingStore } from "./quota-pushes";
 
 /** Counting the Pods of a large namespace for the first time takes longer than a usual call. */
@@ -30,14 +32,14 @@ const OPTIONS: WriteOptions = {
 /** A store of the cluster; `store` makes a stub for one call. */
 export interface CountedStore {
   definition: CountingStore["definition"];
-  store(): Pick<LimitedStore, "quotaUsage">;
+  store(): Pick<LimitedStore, "quotaReport" | "quotaUsage">;
 }
 
 export interface QuotaStatusPorts {
   clock: Clock;
   recorder: Recorder;
   /** a stub of the store of ResourceQuotas for one call */
-  quotas(): Pick<StoreRpc, "write"> & Pick<ObjectFeed, "objectsAfter">;
+  quotas(): Pick<StoreRpc, "write"> & Pick<ObjectFeed, "objectsAfter"> & LimitSource;
   /** every store of the cluster */
   stores: readonly CountedStore[];
 }
@@ -50,8 +52,9 @@ export function quotaStatusPass(ports: QuotaStatusPorts): () => Promise<{ left: 
   return async () => {
     const quotas = await readQuotas(ports);
     if (quotas.length === 0) return { left: false };
-    const { usage, isWhole } = await readUsage(ports, quotas);
+    const { usage, held, isWhole } = await readUsage(ports, quotas);
     let left = !isWhole;
+    if (!(await tellHeld(ports, held))) left = true;
     for (const quota of quotas.filter(hasLimits)) {
       const status = statusOf(quota, usage);
       if (semanticEqual(status, quota.status)) continue;
@@ -78,8 +81,9 @@ async function readQuotas({ clock, quotas }: QuotaStatusPorts): Promise<Resource
 async function readUsage(
   { clock, recorder, stores }: QuotaStatusPorts,
   quotas: readonly ResourceQuota[],
-): Promise<{ usage: Usage; isWhole: boolean }> {
+): Promise<{ usage: Usage; held: HeldLimits[]; isWhole: boolean }> {
   const usage: Usage = new Map();
+  const held: HeldLimits[] = [];
   let isWhole = true;
   const ask = async ({ definition, store }: CountedStore): Promise<void> => {
     const rules = usageRules(definition);
@@ -92,10 +96,11 @@ async function readUsage(
     if (asked.size === 0) return;
     const questions = [...asked].map(([namespace, names]) => ({ namespace, names: [...names] }));
     try {
-      const answers = await withTimeout(clock, CALL_TIMEOUT_MS, store().quotaUsage(questions));
+      const answer = await withTimeout(clock, CALL_TIMEOUT_MS, reportOf(store, questions));
+      if (answer.held) held.push({ resource: qualifiedResource(definition), ...answer.held });
       for (const [i, { namespace, names }] of questions.entries()) {
         const amounts = usage.get(namespace) ?? new Map<string, number>();
-        for (const [j, name] of names.entries()) amounts.set(name, answers[i]?.[j] ?? 0);
+        for (const [j, name] of names.entries()) amounts.set(name, answer.amounts[i]?.[j] ?? 0);
         usage.set(namespace, amounts);
       }
     } catch (error) {
@@ -104,7 +109,32 @@ async function readUsage(
     }
   };
   await Promise.all(stores.map(ask));
-  return { usage, isWhole };
+  return { usage, held, isWhole };
+}
+
+/** A store of the release before does not say what it holds. */
+async function reportOf(
+  store: CountedStore["store"],
+  questions: UsageQuestion[],
+): Promise<Pick<UsageAnswer, "amounts"> & Partial<UsageAnswer>> {
+  try {
+    return await store().quotaReport(questions);
+  } catch (error) {
+    if (!isMethodMissing(error, "quotaReport")) throw error;
+    return { amounts: await store().quotaUsage(questions) };
+  }
+}
+
+/** The store of quotas compares what stores hold with what it has told them. Answers whether it did. */
+async function tellHeld({ clock, recorder, quotas }: QuotaStatusPorts, held: HeldLimits[]): Promise<boolean> {
+  if (held.length === 0) return true;
+  try {
+    await withTimeout(clock, CALL_TIMEOUT_MS, quotas().limitsHeld(held));
+    return true;
+  } catch (error) {
+    recorder.log("warn", "the store of quotas did not hear which limits stores hold", { error: String(error) });
+    return false;
+  }
 }
 
 /** What nobody here counts keeps what is said of it, as upstream leaves it to others. */
@@ -115,7 +145,7 @@ function statusOf(quota: ResourceQuota, usage: Usage): NonNullable<ResourceQuota
   const used: Record<string, string> = {};
   for (const name of Object.keys(hard).sort()) {
     const amount = Object.hasOwn(limits, name) ? amounts?.get(name) : undefined;
-    const told = amount === undefined ? quota.status?.used?.[name] : String(amount);
+    const told = amount === undefined ? quota.status?.used?.[name] : quantityOf(amount);
     if (told !== undefined) used[name] = told;
   }
   return { hard: { ...hard }, used };

@@ -12,6 +12,13 @@ export function pause(clock: Pick<Clock, "after">, ms: number): Promise<void> {
 /** The longest rest: a step that took much longer was waiting and not working. */
 const REST_MAX_MS = 250;
 
+/** The longest rest of work that nobody waits for while others wait for the thread. */
+const YIELD_MAX_MS = 1_000;
+/** A timer of this length tells whether others wait for the thread: then it comes late. Some come in time by luck. */
+const PROBE_MS = 5;
+const LATE_MS = 5;
+const PROBES_IN_TIME = 2;
+
 /** A tenth of a thread: several such loops may run beside writers. */
 export const REST_GENTLY = 9;
 /** A quarter of a thread: for work that follows what clients do, and must not slow them down. */
@@ -34,5 +41,20 @@ export class Pace {
   async rest(): Promise<void> {
     await pause(this.clock, Math.min(REST_MAX_MS, (this.clock.now() - this.#since) * this.ratio));
     this.#since = this.clock.now();
+  }
+
+  /** Rests only while others wait for the thread. On a free thread it is over at once. */
+  async restWhileBusy(): Promise<void> {
+    const { clock, ratio } = this;
+    const restMs = Math.min(YIELD_MAX_MS, (clock.now() - this.#since) * ratio);
+    for (let [restedMs, inTime] = [0, 0]; inTime < PROBES_IN_TIME && restedMs < restMs;) {
+      const probedAt = clock.now();
+      await pause(clock, PROBE_MS);
+      // A clock that was set back makes no rest longer.
+      const tookMs = Math.max(PROBE_MS, clock.now() - probedAt);
+      inTime = tookMs < PROBE_MS + LATE_MS ? inTime + 1 : 0;
+      restedMs += tookMs;
+    }
+    this.#since = clock.now();
   }
 }

@@ -27,11 +27,25 @@ export interface Config {
   featureGates: FeatureGates;
   apiServerLeaseDurationSeconds: number;
   apiServerLeaseRenewSeconds: number;
+  /** between two collections of identity Leases that have run out */
+  apiServerLeaseCollectSeconds: number;
+  /** silence of a Node after which its conditions become Unknown */
+  nodeMonitorGraceSeconds: number;
+  /** the same, from its creation, of a Node whose condition Ready nobody has written yet */
+  nodeStartupGraceSeconds: number;
+  /** between two looks at the Leases of Nodes */
+  nodeMonitorPeriodSeconds: number;
+  /** Pods that have ended are kept up to this number; 0 = all of them */
+  terminatedPodThreshold: number;
   maxEndpointsPerSlice: number;
   /** how long a change of a Pod waits for others before the endpoints of its Services are written, in milliseconds */
   endpointsBatchMs: number;
   /** which controllers run in a cluster without a list of its own */
   controllers: ControllerList;
+  /** keys of taints that say that a node is about to go, besides the cluster autoscaler's */
+  drainingTaints: readonly string[];
+  /** when the server began, in ms since the epoch; 0 = not known. `npm start` says so; a deployed Worker has no start of its own */
+  serverStartedAtMs: number;
   /** reads under way at once in one isolate; more are refused. 0 = no limit */
   maxRequestsInFlight: number;
   /** the same for writes */
@@ -82,10 +96,22 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
         "the Lease would expire before it is renewed",
     );
   }
+  const collectSeconds = parseInteger(vars, "APISERVER_LEASE_COLLECT_SECONDS", 3600, INT32_MAX, errors);
+  const nodeGraceSeconds = parseInteger(vars, "NODE_MONITOR_GRACE_PERIOD_SECONDS", 50, INT32_MAX, errors);
+  const nodeStartupGraceSeconds = parseInteger(vars, "NODE_STARTUP_GRACE_PERIOD_SECONDS", 60, INT32_MAX, errors);
+  const nodePeriodSeconds = parseInteger(vars, "NODE_MONITOR_PERIOD_SECONDS", 5, INT32_MAX, errors);
+  if (nodeGraceSeconds > 0 && nodePeriodSeconds > nodeGraceSeconds) {
+    errors.push(
+      `NODE_MONITOR_PERIOD_SECONDS must not be greater than NODE_MONITOR_GRACE_PERIOD_SECONDS (${nodeGraceSeconds}), got ${nodePeriodSeconds}: ` +
+        "a Node would become Unknown between two looks",
+    );
+  }
+  const terminatedPodThreshold = parseInteger(vars, "TERMINATED_POD_GC_THRESHOLD", 12_500, INT32_MAX, errors, 0);
   const maxEndpointsPerSlice = parseInteger(vars, "MAX_ENDPOINTS_PER_SLICE", 100, MAX_ENDPOINTS_PER_SLICE_LIMIT, errors);
   const endpointsBatchMs = parsePeriod(textOf(vars, BATCH_PERIOD, "0s"), errors);
   const controllers = parseControllers(textOf(vars, "CONTROLLERS", ALL_CONTROLLERS.join()));
   if (!controllers.ok) errors.push(...controllers.error.map((text) => `CONTROLLERS: ${text}`));
+  const drainingTaints = parseTaints(vars.DRAINING_TAINTS ?? "", errors);
   const maxRequestsInFlight = parseInteger(vars, "MAX_REQUESTS_INFLIGHT", MAX_REQUESTS_INFLIGHT, INT32_MAX, errors, 0);
   const maxMutatingRequestsInFlight = parseInteger(
     vars,
@@ -109,9 +135,16 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     featureGates: gates.value,
     apiServerLeaseDurationSeconds: durationSeconds,
     apiServerLeaseRenewSeconds: renewSeconds,
+    apiServerLeaseCollectSeconds: collectSeconds,
+    nodeMonitorGraceSeconds: nodeGraceSeconds,
+    nodeStartupGraceSeconds,
+    nodeMonitorPeriodSeconds: nodePeriodSeconds,
+    terminatedPodThreshold,
     maxEndpointsPerSlice,
     endpointsBatchMs,
     controllers: controllers.value,
+    drainingTaints,
+    serverStartedAtMs: Number(vars.SERVER_STARTED_AT ?? 0),
     maxRequestsInFlight,
     maxMutatingRequestsInFlight,
     loopbackOnly: vars.LOOPBACK_ONLY === "true",
@@ -176,17 +209,34 @@ function checkSize(prefix: Prefix, where: string, legacy: boolean, errors: strin
 
 /** The addresses of ADVERTISE_ADDRESSES, between commas. What an EndpointSlice would refuse is refused here. */
 function parseAddresses(text: string, errors: string[]): string[] {
-  const given = text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
-  const addresses = given.flatMap((part) => {
+  const addresses = listOf(text).flatMap((part) => {
     const parsed = parseAddress(part);
     const problem = parsed.ok ? specialAddressMessages(parsed.value, part)[0] : ADDRESS_ERROR_TEXT[parsed.error];
     if (problem !== undefined) errors.push(`ADVERTISE_ADDRESSES: ${JSON.stringify(part)} ${problem}`);
     return parsed.ok ? parsed.value.canonical : [];
   });
   return [...new Set(addresses)].sort();
+}
+
+/** A key as Kubernetes has it: a name, or a domain and a name. */
+const TAINT_KEY = /^([a-z0-9]([-.a-z0-9]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+
+/** The keys of DRAINING_TAINTS, between commas, each once. */
+function parseTaints(text: string, errors: string[]): string[] {
+  const keys = listOf(text);
+  for (const key of keys) {
+    if (!TAINT_KEY.test(key))
+      errors.push(`DRAINING_TAINTS: ${JSON.stringify(key)} must be the key of a taint, as "karpenter.sh/disrupted"`);
+  }
+  return [...new Set(keys)];
+}
+
+/** What stands between commas. */
+function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
 }
 
 /** Milliseconds of a duration as upstream's flag `--endpointslice-updates-batch-period` has it. */

@@ -24,6 +24,7 @@ export function settingsOf(config: Config): Settings {
     MAX_ENDPOINTS_PER_SLICE: String(config.maxEndpointsPerSlice),
     ENDPOINTSLICE_UPDATES_BATCH_PERIOD: `${config.endpointsBatchMs}ms`,
     CONTROLLERS: config.controllers.join(),
+    DRAINING_TAINTS: config.drainingTaints.join(),
   };
 }
 

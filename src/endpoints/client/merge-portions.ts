@@ -1,22 +1,31 @@
 /** Many slices of a Service as one list of endpoints for each port. */
-import type { MergedEndpoint, SlicePortion } from "./slice-portion";
+import { endpointsOn, type MergedEndpoint, type SlicePortion } from "./slice-portion";
 
 /** The endpoints of a Service by port (portKey), each list ascending by the text of its keys. */
 export type MergedPorts = ReadonlyMap<string, readonly MergedEndpoint[]>;
+
+/**
+ * Endpoints of one Service over all of its ports: 20,000 on 50 ports. A slice of 1,000 endpoints may have 20,000 ports, and whoever writes a Service
+ * with as many would take all memory. What is beyond is left out.
+ */
+const ENDPOINTS_MAX = 1_000_000;
 
 /**
  * An endpoint on its way from one slice to another may stand in both, perhaps in different states. It counts once. One that is not terminating wins,
  * as in kube-proxy. Kube-proxy leaves further choices to chance; here ready wins over serving, serving over neither, then the slice that comes first.
  *
  * @param portions in an order that does not change by itself, such as by the names of the slices
+ * @param ports of the Service, as portKey makes them: slices may have others, which nobody is sent to
  */
-export function mergePortions(portions: Iterable<SlicePortion>): MergedPorts {
-  const byPort = new Map<string, Map<string, MergedEndpoint>>();
-  for (const { ports } of portions) {
-    for (const { key, endpoints } of ports) {
-      let merged = byPort.get(key);
-      if (!merged) byPort.set(key, (merged = new Map()));
-      for (const endpoint of endpoints) {
+export function mergePortions(portions: Iterable<SlicePortion>, ports: readonly string[], endpointsMax = ENDPOINTS_MAX): MergedPorts {
+  const byPort = new Map(ports.map((port) => [port, new Map<string, MergedEndpoint>()]));
+  let count = 0;
+  for (const portion of portions) {
+    for (const port of portion.ports) {
+      const merged = byPort.get(port.key);
+      if (!merged || count + portion.endpoints.length > endpointsMax) continue;
+      count += portion.endpoints.length;
+      for (const endpoint of endpointsOn(portion, port)) {
         const other = merged.get(endpoint.key);
         if (!other || rankOf(endpoint) > rankOf(other)) merged.set(endpoint.key, endpoint);
       }

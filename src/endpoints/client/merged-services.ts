@@ -9,11 +9,11 @@ import type { EndpointSlice, KubeObject, Service } from "../../api/meta/kubernet
 import { FAMILIES, type Family } from "../../core/net/family";
 import { type MergedPorts, mergePortions, samePorts } from "./merge-portions";
 import { type ProxiedService, proxiedService } from "./proxied-service";
-import { type SlicePortion, slicePortion } from "./slice-portion";
+import { portKey, type SlicePortion, slicePortion } from "./slice-portion";
 
 export interface MergedService {
   readonly service: ProxiedService;
-  /** of all ports of its slices, whether the Service has them or not */
+  /** of those ports of the Service that its slices have */
   readonly endpoints: MergedPorts;
 }
 
@@ -125,6 +125,7 @@ export class MergedServices {
     const known = [entry.service, entry.told?.service].find((other) => other && service && semanticEqual(other, service));
     const next = known ?? service;
     if (next === entry.service) return;
+    entry.hasNewPortions ||= !semanticEqual(next?.ports, entry.service?.ports);
     entry.service = next;
     this.#changed.add(entry);
   }
@@ -147,7 +148,11 @@ function mergedEndpoints(entry: Entry): MergedPorts {
   const told = entry.told?.endpoints;
   if (told && !entry.hasNewPortions) return told;
   const names = [...entry.portions.keys()].sort();
-  const merged = mergePortions(names.flatMap((name) => entry.portions.get(name) ?? []));
+  const ports = entry.service?.ports.map(portKey) ?? [];
+  const merged = mergePortions(
+    names.flatMap((name) => entry.portions.get(name) ?? []),
+    ports,
+  );
   entry.hasNewPortions = false;
   return told && samePorts(told, merged) ? told : merged;
 }

@@ -6,12 +6,9 @@ import { type Family, familyOfText } from "../../core/net/family";
 /** The slices that a proxy follows, as kube-proxy's watch selects them. */
 export const PROXIED_SLICES = { path: "/apis/discovery.k8s.io/v1/endpointslices", labelSelector: `!${LABEL_HEADLESS}` } as const;
 
-/** An endpoint on one port. */
-export interface MergedEndpoint {
-  /** `ip:port`, an IPv6 address in brackets */
-  readonly key: string;
+/** An endpoint of a slice, on any of its ports. */
+export interface PortionEndpoint {
   readonly ip: string;
-  readonly port: number;
   readonly ready: boolean;
   readonly serving: boolean;
   readonly terminating: boolean;
@@ -22,18 +19,25 @@ export interface MergedEndpoint {
   readonly nodeHints: readonly string[];
 }
 
-/** The endpoints of a slice on one of its ports. */
-export interface PortPortion {
-  /** as portKey makes it */
+/** An endpoint on one port. */
+export interface MergedEndpoint extends PortionEndpoint {
+  /** `ip:port`, an IPv6 address in brackets */
   readonly key: string;
-  readonly endpoints: readonly MergedEndpoint[];
+  readonly port: number;
 }
 
-/** A slice's part of one Service in one family. */
+export interface PortionPort {
+  /** as portKey makes it */
+  readonly key: string;
+  readonly port: number;
+}
+
+/** A slice's part of one Service in one family: every endpoint on every port. */
 export interface SlicePortion {
   readonly family: Family;
   readonly serviceName: string;
-  readonly ports: readonly PortPortion[];
+  readonly ports: readonly PortionPort[];
+  readonly endpoints: readonly PortionEndpoint[];
 }
 
 /** What the ports of a Service and those of its slices have in common. */
@@ -54,24 +58,40 @@ export function slicePortion(slice: EndpointSlice): SlicePortion | undefined {
   const serviceName = labels?.[LABEL_SERVICE_NAME];
   const family = slice.addressType;
   if (!serviceName || LABEL_HEADLESS in labels || (family !== "IPv4" && family !== "IPv6")) return undefined;
-  const ports = (slice.ports ?? []).flatMap((named): PortPortion[] => {
+  const ports = (slice.ports ?? []).flatMap((named): PortionPort[] => {
     const { name, port } = named;
-    if (typeof name !== "string" || !port) return [];
-    return [{ key: portKey(named), endpoints: (slice.endpoints ?? []).flatMap((endpoint) => mergedEndpoint(endpoint, port, family)) }];
+    return typeof name === "string" && port ? [{ key: portKey(named), port }] : [];
   });
-  return { family, serviceName, ports };
+  return { family, serviceName, ports, endpoints: (slice.endpoints ?? []).flatMap((endpoint) => portionEndpoint(endpoint, family)) };
+}
+
+/** What was made of portions. A portion that stays is asked again with each change of its Service. */
+const made = new WeakMap<SlicePortion, Map<PortionPort, readonly MergedEndpoint[]>>();
+
+/** The endpoints on one port of the portion; each time the same ones. */
+export function endpointsOn(portion: SlicePortion, at: PortionPort): readonly MergedEndpoint[] {
+  const lists = made.get(portion) ?? new Map<PortionPort, readonly MergedEndpoint[]>();
+  made.set(portion, lists);
+  const known = lists.get(at);
+  if (known) return known;
+  const { family, endpoints } = portion;
+  const { port } = at;
+  const list = endpoints.map((endpoint): MergedEndpoint => {
+    const { ip } = endpoint;
+    return { key: family === "IPv6" ? `[${ip}]:${port}` : `${ip}:${port}`, port, ...endpoint };
+  });
+  lists.set(at, list);
+  return list;
 }
 
 /** Only the first address counts. Conditions that are not set mean ready, serving, not terminating. */
-function mergedEndpoint(endpoint: SliceEndpoint, port: number, family: Family): MergedEndpoint[] {
+function portionEndpoint(endpoint: SliceEndpoint, family: Family): PortionEndpoint[] {
   const ip = endpoint.addresses?.[0];
   if (!ip || familyOfText(ip) !== family) return [];
   const { conditions, hints } = endpoint;
   return [
     {
-      key: family === "IPv6" ? `[${ip}]:${port}` : `${ip}:${port}`,
       ip,
-      port,
       ready: conditions?.ready ?? true,
       serving: conditions?.serving ?? true,
       terminating: conditions?.terminating ?? false,

@@ -1,25 +1,38 @@
 /**
  * The Services that wait for a look, each with its time and what has become of earlier looks. They are rows, so that neither a crash nor sleep forgets
- * one. A reason to look sooner counts; one to look later does not (upstream's delaying queue).
+ * one. A reason to look sooner counts; one to look later does not (upstream's delaying queue). Half of a round goes to the latest changes, so that they
+ * do not wait behind a crowd: that of a first sync, or of a deployment of everything.
  */
 import { type DueService, mergeDue } from "../sources/service-members";
-import type { KeptRows } from "./kept-rows";
+import type { KeptRows } from "../../controllers/followed/kept-rows";
 
 const KIND = "due";
 /** The wait after the first look that did not end well. Each further one doubles it (upstream's per-item rate limiter). */
 const RETRY_BASE_MS = 1_000;
 const RETRY_MAX_MS = 1_000_000;
+/**
+ * The longest wait after a refused write, such as a quota's. Nobody tells when the reason for the refusal has gone, and changes meanwhile wait, too.
+ * So it is shorter than upstream's.
+ */
+const REFUSED_MAX_MS = 300_000;
 
 interface Waiting {
   readonly due: DueService;
   /** when the look is due, in milliseconds since the epoch */
   readonly at: number;
+  /** Nothing has changed since a look that need not be repeated: there is none before a change. The release before looks at `at`. */
+  readonly isParked?: boolean;
   /** looks that did not end well */
   readonly attempts: number;
+  /** A write was refused: whatever changes, no look before this time. */
+  readonly notBefore?: number;
 }
 
 export class DueServices {
+  /** In the order in which they began to wait. */
   readonly #waiting = new Map<string, Waiting>();
+  /** The keys of those that have changed in this life, in the order of their last changes. */
+  readonly #changed = new Set<string>();
 
   constructor(private readonly rows: KeptRows) {}
 
@@ -27,46 +40,81 @@ export class DueServices {
     for (const [key, waiting] of this.rows.saved<Waiting>(KIND)) this.#waiting.set(key, waiting);
   }
 
-  /** @param at in milliseconds since the epoch */
+  /**
+   * A new Service does not wait for what befell another one of its name.
+   *
+   * @param at in milliseconds since the epoch
+   */
   add(due: DueService, at: number): void {
     const before = this.#waiting.get(due.key);
-    if (!before) this.#set({ due, at, attempts: 0 });
-    else this.#set({ due: mergeDue(before.due, due), at: Math.min(before.at, at), attempts: before.attempts });
+    this.#changed.delete(due.key);
+    this.#changed.add(due.key);
+    const soonest = before && !before.isParked ? Math.min(before.at, at) : at;
+    if (!before || due.isNew) this.#set({ due, at: soonest, attempts: 0 });
+    else this.#set({ ...before, due: mergeDue(before.due, due), at: Math.max(soonest, before.notBefore ?? 0), isParked: false });
   }
 
-  /** At most `limit` Services whose look is due, those first that have waited longest. They wait on until `done` or `failed`. */
+  /**
+   * At most `limit` Services whose look is due: half of them, rounded up, are those that have waited longest, and half are those that changed last.
+   * They wait on until `done` or `failed`.
+   */
   dueBy(nowMs: number, limit: number): DueService[] {
-    const found: DueService[] = [];
-    for (const { due, at } of this.#waiting.values()) {
-      if (found.length === limit) break;
+    const found = new Map<string, DueService>();
+    this.#find(this.#waiting.keys(), Math.ceil(limit / 2), nowMs, found);
+    if (found.size === Math.ceil(limit / 2)) this.#find([...this.#changed].reverse(), limit, nowMs, found);
+    if (found.size < limit) this.#find(this.#waiting.keys(), limit, nowMs, found);
+    return [...found.values()];
+  }
+
+  /** Adds Services that are due, in the order of `keys`, until `found` has `limit`. */
+  #find(keys: Iterable<string>, limit: number, nowMs: number, found: Map<string, DueService>): void {
+    for (const key of keys) {
+      if (found.size >= limit) return;
+      const waiting = this.#waiting.get(key);
+      if (!waiting || waiting.isParked) continue;
+      const { due, at } = waiting;
       // Nothing waits longer than the longest retry, unless the clock was set back.
-      if (at <= nowMs || at > nowMs + RETRY_MAX_MS) found.push(due);
+      if (at <= nowMs || at > nowMs + RETRY_MAX_MS) found.set(key, due);
     }
-    return found;
+  }
+
+  has(key: string): boolean {
+    return this.#waiting.has(key);
   }
 
   done(key: string): void {
-    this.#waiting.delete(key);
-    this.rows.delete(KIND, key);
+    this.#changed.delete(key);
+    if (this.#waiting.delete(key)) this.rows.delete(KIND, key);
   }
 
-  /** The Service is looked at again later: what changed stays known. */
+  /** The Service is looked at again later: what changed stays known. A change meanwhile asks for an earlier look. */
   failed(key: string, nowMs: number): void {
     const before = this.#waiting.get(key);
     if (!before) return;
-    const waitMs = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** before.attempts);
-    this.#set({ ...before, at: nowMs + waitMs, attempts: before.attempts + 1 });
+    const { due, attempts } = before;
+    this.#set({ due, at: nowMs + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempts), attempts: attempts + 1 });
+  }
+
+  /** A write was refused. The Service is looked at again later, but not earlier, whatever changes; `isForGood`: only if something changes. */
+  refused(key: string, nowMs: number, isForGood = false): void {
+    const before = this.#waiting.get(key);
+    if (!before) return;
+    const { due, attempts } = before;
+    const notBefore = nowMs + Math.min(REFUSED_MAX_MS, RETRY_BASE_MS * 2 ** attempts);
+    this.#set({ due, at: notBefore, attempts: attempts + 1, notBefore, isParked: isForGood });
   }
 
   /** When the next look is due; undefined = nothing waits. */
   get earliest(): number | undefined {
     let earliest = Infinity;
-    for (const { at } of this.#waiting.values()) earliest = Math.min(earliest, at);
+    for (const { at, isParked } of this.#waiting.values()) if (!isParked) earliest = Math.min(earliest, at);
     return earliest === Infinity ? undefined : earliest;
   }
 
   #set(waiting: Waiting): void {
-    this.#waiting.set(waiting.due.key, waiting);
-    this.rows.put(KIND, waiting.due.key, waiting);
+    const { key } = waiting.due;
+    const isNew = !this.#waiting.has(key);
+    this.#waiting.set(key, waiting);
+    this.rows.put(KIND, key, waiting, isNew);
   }
 }

@@ -2,6 +2,7 @@
  * The pass of the controller "endpoints-controller": Endpoints for every Service with a selector (upstream pkg/controller/endpoint). Endpoints are not
  * kept: those of a Service at hand are read from their store, so no plan stands on old ones.
  */
+import { pause } from "../../core/base/pause";
 import { ENDPOINTS_CONTROLLER, LABEL_ENDPOINTS_MANAGED_BY } from "../../api/meta/endpoint-keys";
 import { referenceTo } from "../../api/events/event-recorder";
 import type { Endpoints, KubeObject } from "../../api/meta/kubernetes";
@@ -12,16 +13,23 @@ import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { WriteRequest } from "../../api/rpc/store";
 import { objectKey } from "../../api/store/keys";
 import type { Pass } from "../../controllers/controller";
+import type { WrittenStore } from "../../controllers/followed/called-store";
+import {
+  createRequest,
+  deleteUnchangedRequest,
+  isNamespaceTerminating,
+  refusalOf,
+  updateRequest,
+} from "../../controllers/followed/write-requests";
+import type { FeedReader } from "../../controllers/followed/followed-store";
 import { planEndpoints } from "../endpoints/plan-endpoints";
 import type { ObjectEvent } from "../sources/object-event";
 import type { DueService } from "../sources/service-members";
 import { hasPods } from "../sources/service-pods";
-import type { FeedReader } from "./followed-store";
 import type { LookResult } from "./pass";
 import { PassKit } from "./pass-kit";
 import { PodSources } from "./pod-sources";
-import type { ControllerPorts, WrittenStore } from "./ports";
-import { createRequest, deleteRequest, isNamespaceTerminating, updateRequest } from "./write-requests";
+import type { ControllerPorts } from "./ports";
 
 export interface EndpointsPassPorts extends ControllerPorts {
   services: ObjectFeed;
@@ -36,6 +44,8 @@ const FAILURES: Readonly<Record<Verb, readonly [reason: string, text: string]>> 
   update: ["FailedToUpdateEndpoint", "Failed to update endpoint"],
   delete: ["FailedToDeleteEndpoint", "Failed to delete endpoint"],
 };
+/** The same changes make slices, for which consumers wait today: where controllers share a thread, they are written first. */
+const SLICES_FIRST_MS = 50;
 const WRITER = { manager: "endpoints-controller", group: endpointsDefinition.group };
 
 export function endpointsPass(ports: EndpointsPassPorts): Pass {
@@ -48,6 +58,11 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
   const ofEndpoints: FeedReader = {
     // Of what a whole list lacks only the Endpoints of a known Service are missed.
     keys: () => members.serviceKeys,
+    passesOver({ key, revision }) {
+      if (revision === undefined || written.get(key) !== revision) return false;
+      written.delete(key);
+      return true;
+    },
     put(object) {
       const key = keyOf(object);
       const own = written.get(key) ?? 0;
@@ -82,7 +97,8 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
       case "none":
         return "done";
       case "delete":
-        return write(key, stored ?? {}, "delete", deleteRequest(stored ?? {}));
+        if (await kit.isStored(ports.services, key)) return "later";
+        return write(key, stored ?? {}, "delete", deleteUnchangedRequest(stored ?? {}));
       case "create":
       case "update": {
         const { endpoints, events } = plan;
@@ -109,21 +125,28 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
       return "done";
     }
     const { status } = answer;
-    if (isNamespaceTerminating(status) || (verb === "delete" && status.code === 404)) return "done";
+    if (isNamespaceTerminating(status)) return "closed";
+    if (verb === "delete" && status.code === 404) return "done";
     // Another writer was faster: the next look reads what it wrote.
-    if (status.code !== 409) kit.told.tell(referenceTo(endpointsDefinition, endpoints), [failure(verb, key, status.message)]);
-    return "later";
+    if (status.code === 409) return "later";
+    kit.told.tell(referenceTo(endpointsDefinition, endpoints), [failure(verb, key, status.message)]);
+    return refusalOf(status);
   }
 
-  return kit.pass({
+  const pass = kit.pass({
     stores: {
       services: [ports.services, sources.services],
       pods: [ports.pods, sources.pods],
       endpoints: [ports.endpoints, ofEndpoints],
     },
     load: () => sources.load(),
+    serviceKeys: () => members.serviceKeys,
     look,
   });
+  return async (isPoked) => {
+    await pause(ports.clock, SLICES_FIRST_MS);
+    return pass(isPoked);
+  };
 }
 
 /** Reason and text are upstream's; of a refused deletion upstream only writes a log line. */

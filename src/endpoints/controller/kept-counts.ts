@@ -7,8 +7,8 @@
 import { Histogram } from "../../core/telemetry/histogram";
 import type { EndpointMetrics } from "../metrics/endpoint-families";
 import type { CountedSeries, EndpointCounts } from "../rpc/endpoint-counts";
-import type { KeptRows } from "./kept-rows";
-import type { RowStorage } from "./ports";
+import type { KeptRows } from "../../controllers/followed/kept-rows";
+import type { RowStorage } from "../../controllers/followed/row-storage";
 
 const COUNTS = "counts";
 const SHARES = "shares";

@@ -6,8 +6,8 @@ import { LABEL_MANAGED_BY, LABEL_SERVICE_NAME } from "../../api/meta/endpoint-ke
 import type { EndpointSlice, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { serviceKeyOf, SliceTracker } from "../slices/slice-tracker";
-import type { FeedReader } from "./followed-store";
-import type { KeptRows } from "./kept-rows";
+import type { FedText, FeedReader } from "../../controllers/followed/followed-store";
+import type { KeptRows } from "../../controllers/followed/kept-rows";
 
 const KIND = "slices";
 
@@ -34,8 +34,18 @@ export class KeptSlices implements FeedReader {
     return this.#slices.keys();
   }
 
+  /** of the Services that have slices */
+  get serviceKeys(): Iterable<string> {
+    return this.#byService.keys();
+  }
+
   of(serviceKey: string): EndpointSlice[] {
     return [...(this.#byService.get(serviceKey)?.values() ?? [])];
+  }
+
+  /** The label of the controller's own slices stands in their text as it is. */
+  passesOver({ key, text }: FedText): boolean {
+    return !this.#slices.has(key) && !text.includes(this.manager);
   }
 
   put(object: KubeObject): void {

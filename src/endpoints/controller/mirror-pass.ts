@@ -14,15 +14,16 @@ import { hasSelector, specOf } from "../../api/registry/services/predicates";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { objectKey } from "../../api/store/keys";
 import type { Pass } from "../../controllers/controller";
+import type { WrittenStore } from "../../controllers/followed/called-store";
+import type { FeedReader } from "../../controllers/followed/followed-store";
 import { type MirrorPlan, planMirror } from "../mirroring/plan-mirror";
 import { MIRROR_METRICS } from "../metrics/endpoint-families";
 import type { DueService } from "../sources/service-members";
-import type { FeedReader } from "./followed-store";
 import { KeptCounts } from "./kept-counts";
 import { KeptSlices } from "./kept-slices";
 import { type LookResult, WRITES_AT_ONCE } from "./pass";
 import { PassKit } from "./pass-kit";
-import type { ControllerPorts, WrittenStore } from "./ports";
+import type { ControllerPorts } from "./ports";
 import { type SliceWriterPorts, writeSlices } from "./slice-writer";
 
 export interface MirrorPassPorts extends ControllerPorts {
@@ -35,6 +36,8 @@ const WRITER = { manager: "endpointslice-mirroring-controller", group: endpointS
 /** Addresses of one subset that are mirrored: upstream's default of `--mirroring-max-endpoints-per-subset`. */
 const MAX_PER_SUBSET = 1_000;
 const SERVICES = "services";
+/** In the text of a Service with a selector that is not empty, and in no other: inside a string the quotes have backslashes. */
+const SELECTOR = '"selector":{"';
 
 export function mirrorPass(ports: MirrorPassPorts): Pass {
   const kit = new PassKit(ports, "MirrorEndpoints");
@@ -49,14 +52,14 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
     made: (operation) => void counts.count("changes", { operation }),
     limited: atMost(WRITES_AT_ONCE),
   };
-  /** with what mirroring asks for alone */
+  /** Those without selector, with what mirroring asks for alone; another one only until its slices are gone. */
   const services = new Map<string, Service>();
 
   const ofServices: FeedReader = {
     keys: () => services.keys(),
+    passesOver: ({ key, text }) => isForeign(key) && text.includes(SELECTOR),
     put(object) {
-      const { metadata, spec } = object as Service;
-      const service: Service = { metadata: { namespace: metadata?.namespace, name: metadata?.name }, spec: { selector: spec?.selector } };
+      const service = compact(object as Service);
       const key = keyOf(service);
       const before = services.get(key);
       if (before && isMirrored(before) === isMirrored(service)) return;
@@ -65,8 +68,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       kit.want(key);
     },
     gone(key) {
-      services.delete(key);
-      kit.rows.delete(SERVICES, key);
+      forget(key);
       kit.want(key);
     },
   };
@@ -74,13 +76,33 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
   /** Endpoints of other Services are not looked at. */
   const ofEndpoints: FeedReader = {
     keys: () => services.keys(),
+    passesOver: ({ key }) => !isTouched(key),
     put: (object) => touch(keyOf(object)),
     gone: (key) => touch(key),
   };
 
+  function forget(key: string): void {
+    if (services.delete(key)) kit.rows.delete(SERVICES, key);
+  }
+
   function touch(key: string): void {
+    if (isTouched(key)) kit.want(key);
+  }
+
+  function isTouched(key: string): boolean {
     const service = services.get(key);
-    if ((service && isMirrored(service)) || slices.of(key).length > 0) kit.want(key);
+    return (service !== undefined && isMirrored(service)) || slices.of(key).length > 0;
+  }
+
+  /** Whether mirroring has nothing to do with the Service so far. */
+  function isForeign(key: string): boolean {
+    return !services.has(key) && slices.of(key).length === 0;
+  }
+
+  /** Whether the Service is there and may be mirrored; the feed passes others over. */
+  async function mayBeMirrored(key: string): Promise<boolean> {
+    const [text] = await ports.services.objectsNamed([objectKey(key)]);
+    return Boolean(text) && !text?.includes(SELECTOR);
   }
 
   async function look({ key }: DueService): Promise<LookResult> {
@@ -93,6 +115,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       if (stored.length === 0 && !(service && isMirrored(service))) {
         tracker.forget(key);
         counts.share(key, undefined);
+        forget(key);
         return "done";
       }
       if (tracker.isStale({ metadata: name }, stored)) return "later";
@@ -101,11 +124,13 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       // nothing is concluded from a damaged text
       if (text && !endpoints) return "later";
       const plan = planMirror({ key: name, endpoints, service, slices: stored, maxPerSubset: MAX_PER_SUBSET });
+      if (!service && plan.remove.length > 0 && (await mayBeMirrored(key))) return "later";
       const regarding = referenceTo(endpointsDefinition, endpoints ?? { metadata: name });
       kit.told.tellOnce(key, regarding, plan.events);
       countPlan(key, plan.counts);
       const { result, why } = await writeSlices(writing, key, plan);
       if (why !== undefined) kit.told.tell(regarding, [{ type: "Warning", reason: "FailedToUpdateEndpointSlices", note: why }]);
+      if (result === "done" && service && !isMirrored(service)) forget(key);
       return result;
     } finally {
       counts.observe("endpoints_sync_duration", (ports.clock.now() - begunAt) / 1_000);
@@ -132,8 +157,13 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       slices.load();
       counts.load();
     },
+    serviceKeys: () => new Set([...services.keys(), ...slices.serviceKeys]),
     look,
   });
+}
+
+function compact({ metadata, spec }: Service): Service {
+  return { metadata: { namespace: metadata?.namespace, name: metadata?.name }, spec: { selector: spec?.selector } };
 }
 
 /** Whether somebody else than the Endpoints controller writes the Service's Endpoints. */

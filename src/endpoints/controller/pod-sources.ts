@@ -5,7 +5,7 @@ import { type NodeFacts, nodeFacts } from "../sources/node-facts";
 import { type PodFacts, podFacts } from "../sources/pod-facts";
 import { serviceFacts } from "../sources/service-facts";
 import { ServiceMembers } from "../sources/service-members";
-import type { FeedReader } from "./followed-store";
+import type { FeedReader } from "../../controllers/followed/followed-store";
 import type { PassKit } from "./pass-kit";
 import type { ControllerPorts } from "./ports";
 

@@ -7,7 +7,14 @@ import type { StoreRpc, WriteRequest } from "../../api/rpc/store";
 import type { SliceChanges } from "../slices/slice-changes";
 import type { SliceTracker } from "../slices/slice-tracker";
 import { type LookResult, WRITES_AT_ONCE } from "./pass";
-import { createRequest, deleteRequest, isNamespaceTerminating, updateRequest, type Writer } from "./write-requests";
+import {
+  createRequest,
+  deleteRequest,
+  isNamespaceTerminating,
+  refusalOf,
+  updateRequest,
+  type Writer,
+} from "../../controllers/followed/write-requests";
 
 export type WriteOperation = "create" | "update" | "delete";
 
@@ -53,7 +60,7 @@ export async function writeSlices(ports: SliceWriterPorts, ownerKey: string, { c
           ports.made(what);
         } else if (what !== "delete" || answer.status.code !== 404) {
           const why = failure(what, slice, messageOf(answer.status, slice));
-          failed ??= isNamespaceTerminating(answer.status) ? { result: "done" } : { result: "later", why };
+          failed ??= isNamespaceTerminating(answer.status) ? { result: "closed" } : { result: refusalOf(answer.status), why };
         }
       } catch (error) {
         failed ??= { result: "silent", why: failure(what, slice, String(error)) };

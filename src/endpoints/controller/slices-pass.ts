@@ -7,6 +7,7 @@ import { endpointSlicesDefinition } from "../../api/registry/endpoint-slices/def
 import { servicesDefinition } from "../../api/registry/services/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { Pass } from "../../controllers/controller";
+import type { WrittenStore } from "../../controllers/followed/called-store";
 import type { ObjectEvent } from "../sources/object-event";
 import type { DueService } from "../sources/service-members";
 import { hasPods } from "../sources/service-pods";
@@ -19,7 +20,7 @@ import { KeptSlices } from "./kept-slices";
 import { type LookResult, WRITES_AT_ONCE } from "./pass";
 import { PassKit } from "./pass-kit";
 import { PodSources } from "./pod-sources";
-import type { ControllerPorts, WrittenStore } from "./ports";
+import type { ControllerPorts } from "./ports";
 import { type SliceWriterPorts, writeSlices, type Written } from "./slice-writer";
 
 export interface SlicesPassPorts extends ControllerPorts {
@@ -49,7 +50,7 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
     limited: atMost(WRITES_AT_ONCE),
   };
 
-  async function look({ key, changedAt }: DueService): Promise<LookResult> {
+  async function look({ key, changedAt }: DueService, isCurrent: boolean): Promise<LookResult> {
     const service = members.service(key);
     if (!service) {
       tracker.forget(key);
@@ -70,7 +71,9 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
       triggerTime: changedAt,
     });
     const regarding = referenceTo(servicesDefinition, service);
-    kit.told.tellOnce(key, regarding, [...plan.skipped.map(({ detail }) => failure(key, detail)), ...plan.events]);
+    // A Node that is not there may be one that could not be read.
+    const isSure = isCurrent || !plan.skipped.some(({ reason }) => reason === "nodeNotFound");
+    if (isSure) kit.told.tellOnce(key, regarding, [...plan.skipped.map(({ detail }) => failure(key, detail)), ...plan.events]);
     countPlan(key, service, plan);
     const written = await writePlan(key, service, plan);
     kit.told.tell(
@@ -78,7 +81,7 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
       written.flatMap(({ why }) => (why === undefined ? [] : [failure(key, why)])),
     );
     const isWhole = plan.skipped.length === 0 && written.every(({ why }) => why === undefined);
-    return ended(isWhole ? "success" : "error", worst(written));
+    return ended(isWhole ? "success" : "error", worst(written.map(({ result }) => result).concat(isSure ? [] : "later")));
   }
 
   /** `sync`: how upstream counts the look. */
@@ -129,15 +132,16 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
   return kit.pass({
     stores: {
       services: [ports.services, sources.services],
-      nodes: [ports.nodes, sources.nodes],
       pods: [ports.pods, sources.pods],
       endpointslices: [ports.slices, slices],
     },
+    referredTo: { nodes: [ports.nodes, sources.nodes] },
     load() {
       sources.load();
       slices.load();
       counts.load();
     },
+    serviceKeys: () => members.serviceKeys,
     look,
   });
 }
@@ -147,7 +151,6 @@ function failure(key: string, why: string): ObjectEvent {
   return { type: "Warning", reason: "FailedToUpdateEndpointSlices", note: `Error updating Endpoint Slices for Service ${key}: ${why}` };
 }
 
-function worst(written: readonly Written[]): LookResult {
-  const results = written.map(({ result }) => result);
-  return results.find((result) => result === "silent") ?? results.find((result) => result === "later") ?? "done";
+function worst(results: readonly LookResult[]): LookResult {
+  return (["silent", "refused", "later", "closed"] as const).find((one) => results.includes(one)) ?? "done";
 }

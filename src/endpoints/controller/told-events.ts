@@ -4,7 +4,7 @@
  */
 import type { EventReport, EventSubject } from "../../api/events/event-recorder";
 import type { ObjectEvent } from "../sources/object-event";
-import type { KeptRows } from "./kept-rows";
+import type { KeptRows } from "../../controllers/followed/kept-rows";
 
 const KIND = "told";
 /** Of one Service at a time. A row holds 2 MB, and nobody reads 20,000 events about Pods whose Nodes are not there. */

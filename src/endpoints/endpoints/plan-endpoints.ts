@@ -22,7 +22,7 @@ import type { PodFacts } from "../sources/pod-facts";
 import { hasClusterIP } from "../sources/service-families";
 import { hasPods } from "../sources/service-pods";
 import { type EndpointSubset, repackSubsets } from "./repack-subsets";
-import { addressCount, ENDPOINTS_CAPACITY, truncateSubsets } from "./truncate-subsets";
+import { ENDPOINTS_CAPACITY, withinCapacity } from "./truncate-subsets";
 import { wantedSubsets } from "./wanted-subsets";
 
 export interface EndpointsRequest {
@@ -47,9 +47,7 @@ export function planEndpoints(request: EndpointsRequest): EndpointsPlan {
   const { service, pods, stored } = request;
   if (!service) return { action: isOrphan(stored) ? "delete" : "none" };
   if (!hasPods(service)) return { action: "none" };
-  const whole = wantedSubsets(service, pods);
-  const total = addressCount(whole);
-  const subsets = truncateSubsets(whole);
+  const { subsets, total } = withinCapacity(wantedSubsets(service, pods));
   const labels = labelsOf(service);
   const isOver = total > ENDPOINTS_CAPACITY;
   const wasOver = stored?.metadata?.annotations?.[ANNOTATION_OVER_CAPACITY];

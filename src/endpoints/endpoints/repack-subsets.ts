@@ -12,7 +12,8 @@ export type EndpointPort = NonNullable<EndpointSubset["ports"]>[number];
 interface PortAddresses {
   /** undefined = the subset has no ports, as that of a headless Service without ports */
   readonly port: EndpointPort | undefined;
-  readonly subsets: EndpointSubset[];
+  /** where the subsets stand that have the port */
+  readonly places: number[];
 }
 
 interface Entry {
@@ -20,19 +21,30 @@ interface Entry {
   isReady: boolean;
 }
 
+/** The addresses of a port by addressKey, sorted. Ports of the same subsets have the same list. */
+type Entries = readonly (readonly [string, Entry])[];
+
 /** The same addresses and ports in canonical form. The addresses themselves are not copied. */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const ports = new Map<string, PortAddresses>();
-  for (const subset of subsets) {
+  for (const [place, subset] of subsets.entries()) {
     for (const port of subset.ports?.length ? subset.ports : [undefined]) {
       const key = portKey(port);
       const found = ports.get(key);
-      if (found) found.subsets.push(subset);
-      else ports.set(key, { port, subsets: [subset] });
+      if (found) found.places.push(place);
+      else ports.set(key, { port, places: [place] });
     }
   }
   const shared = ports.size > 1 ? firstOfEach(subsets) : undefined;
-  return joined([...ports.entries()].sort(byKey).map(([, { port, subsets: own }]) => [port, entriesOf(own, shared)]));
+  const known = new Map<string, Entries>();
+  const entriesAt = (places: readonly number[]): Entries => {
+    const key = places.join();
+    const own = places.flatMap((place) => subsets[place] ?? []);
+    const entries = known.get(key) ?? entriesOf(own, shared);
+    known.set(key, entries);
+    return entries;
+  };
+  return joined([...ports.entries()].sort(byKey).map(([, { port, places }]) => [port, entriesAt(places)]));
 }
 
 /** An address that several subsets have is the same one for all ports. */
@@ -47,8 +59,7 @@ function firstOfEach(subsets: readonly EndpointSubset[]): ReadonlyMap<string, En
   return first;
 }
 
-/** The addresses of one port by addressKey, sorted. */
-function entriesOf(subsets: readonly EndpointSubset[], shared: ReadonlyMap<string, EndpointAddress> | undefined): [string, Entry][] {
+function entriesOf(subsets: readonly EndpointSubset[], shared: ReadonlyMap<string, EndpointAddress> | undefined): Entries {
   const entries = new Map<string, Entry>();
   const note = (address: EndpointAddress, isReady: boolean): void => {
     const key = addressKey(address);
@@ -64,10 +75,12 @@ function entriesOf(subsets: readonly EndpointSubset[], shared: ReadonlyMap<strin
 }
 
 /** Ports with equal addresses in one subset; subsets in the order of their first ports. */
-function joined(ports: readonly (readonly [EndpointPort | undefined, readonly [string, Entry][]])[]): EndpointSubset[] {
+function joined(ports: readonly (readonly [EndpointPort | undefined, Entries])[]): EndpointSubset[] {
   const subsets = new Map<string, EndpointSubset>();
+  const keys = new Map<Entries, string>();
   for (const [port, entries] of ports) {
-    const key = ports.length > 1 ? entries.map(([address, { isReady }]) => `${address} ${isReady}`).join() : "";
+    const key = keys.get(entries) ?? entries.map(([address, { isReady }]) => `${address} ${isReady}`).join();
+    keys.set(entries, key);
     const subset = subsets.get(key);
     if (subset) {
       if (port) (subset.ports ??= []).push(port);
@@ -93,7 +106,8 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 /** Addresses are never changed in place, and a Service has the same ones look after look. */
 const addressKeys = new WeakMap<EndpointAddress, string>();
 
-function addressKey(address: EndpointAddress): string {
+/** Equal for one address; packed addresses are in its order. */
+export function addressKey(address: EndpointAddress): string {
   let key = addressKeys.get(address);
   if (key === undefined) {
     key = `${address.ip} ${address.targetRef?.uid ?? ""}`;

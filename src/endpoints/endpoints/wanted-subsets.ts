@@ -1,12 +1,12 @@
-/** The subsets that the Endpoints of a Service should have, before truncation (upstream endpoints_controller.go). */
+/** The subsets that the Endpoints of a Service should have, before they are packed and truncated (upstream endpoints_controller.go). */
 import { type Family, familyOfText } from "../../core/net/family";
 import type { Service, ServicePort } from "../../api/meta/kubernetes";
 import { portsOf, specOf } from "../../api/registry/services/predicates";
 import type { PodFacts } from "../sources/pod-facts";
 import { primaryFamily } from "../sources/service-families";
 import { hostnameIn, isEndpoint } from "../sources/service-pods";
-import { targetPortOf } from "../sources/target-port";
-import { type EndpointAddress, type EndpointPort, type EndpointSubset, repackSubsets } from "./repack-subsets";
+import { targetPortsFinder } from "../sources/target-port";
+import type { EndpointAddress, EndpointPort, EndpointSubset } from "./repack-subsets";
 
 /**
  * Only addresses of the Service's first family are there. Pods on their way out are not, unless the Service asks for all of them. Nodes do not
@@ -18,6 +18,7 @@ export function wantedSubsets(service: Service, pods: readonly PodFacts[]): Endp
   const spec = specOf(service);
   const servicePorts = portsOf(spec);
   const publishNotReady = spec.publishNotReadyAddresses === true;
+  const targetPortsOf = targetPortsFinder(servicePorts);
   const isWithoutPorts = servicePorts.length === 0 && spec.clusterIP === "None";
   const family = primaryFamily(service);
   /** by the numbers of the ports: most Services have one subset */
@@ -26,14 +27,13 @@ export function wantedSubsets(service: Service, pods: readonly PodFacts[]): Endp
     if (!isEndpoint(pod) || (pod.terminating && !publishNotReady)) continue;
     const address = knownAddress(service, pod, family);
     if (!address) continue;
-    const numbers = servicePorts.map((port) => targetPortOf(pod, port));
-    const key = numbers.join();
+    const { numbers, key } = targetPortsOf(pod);
     const subset = subsets.get(key) ?? { addresses: [], notReadyAddresses: [], ports: portsAt(servicePorts, numbers) };
     if (subset.ports.length === 0 && !isWithoutPorts) continue;
     subsets.set(key, subset);
     subset[publishNotReady || pod.ready ? "addresses" : "notReadyAddresses"].push(address);
   }
-  return repackSubsets([...subsets.values()]);
+  return [...subsets.values()];
 }
 
 /** What was made of each Pod last. Neither Pods nor Services are changed in place. */

@@ -61,10 +61,11 @@ export function mirroredGroups(endpoints: Endpoints, maxPerSubset: number): Mirr
  */
 function withDistinctNames(subset: EndpointSubset): EndpointSubset[] {
   const lists: EndpointPort[][] = [[]];
+  const listed = new Map<string, number>();
   for (const port of subset.ports ?? []) {
-    const list = lists.find((others) => others.every(({ name }) => (name ?? "") !== (port.name ?? "")));
-    if (list) list.push(port);
-    else lists.push([port]);
+    const at = listed.get(port.name ?? "") ?? 0;
+    listed.set(port.name ?? "", at + 1);
+    (lists[at] ??= []).push(port);
   }
   return lists.map((ports) => ({ ...subset, ports }));
 }

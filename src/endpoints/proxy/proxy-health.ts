@@ -1,25 +1,18 @@
-/**
- * What kube-proxy answers at /healthz and /livez (KEP-3836; upstream pkg/proxy/healthcheck/proxy_health.go, release 1.36).
- *
- * A family is late when a change has waited for the timeout and no sync has come. /livez is 503 while a family is late, /healthz also while the
- * node is about to go. A load balancer then takes the node out, and nobody restarts the proxy.
- */
+/** The health of the proxy of this machine: what it counts, and its answers at healthCheckNodePorts. The rules of /healthz are in api/meta/proxy-health. */
 import type { Node } from "../../api/meta/kubernetes";
+import {
+  type FamilyHealth,
+  HEALTH_HEADERS,
+  HEALTH_TIMEOUT_MS,
+  healthAnswer,
+  type HealthAnswer,
+  type HealthPath,
+  isEligible,
+  isLate,
+  type NodeFacts,
+  nodeFacts,
+} from "../../api/meta/proxy-health";
 import { FAMILIES, type Family } from "../../core/net/family";
-
-/** Twice kube-proxy's sync period of 30 s. */
-export const HEALTH_TIMEOUT_MS = 60_000;
-
-/** A taint with this key: the cluster autoscaler is deleting the node. */
-const TAINT_TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler";
-
-export interface HealthAnswer {
-  readonly code: 200 | 503;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-const HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" } as const;
 
 interface FamilyState {
   lastUpdated: number | undefined;
@@ -33,7 +26,7 @@ export class ProxyHealth {
     IPv4: { lastUpdated: undefined, queuedSince: undefined },
     IPv6: { lastUpdated: undefined, queuedSince: undefined },
   };
-  #node: Node | undefined;
+  #node: NodeFacts | undefined;
   readonly #timeoutMs: number;
 
   constructor(timeoutMs = HEALTH_TIMEOUT_MS) {
@@ -52,38 +45,25 @@ export class ProxyHealth {
 
   /** The node as the API server has it. One that is gone from there stays as it was seen last. */
   set node(node: Node) {
-    this.#node = node;
+    this.#node = nodeFacts(node);
   }
 
   isHealthy(now: number): boolean {
     return FAMILIES.every((family) => !this.#isLate(family, now));
   }
 
-  /** The body of /healthz and /livez. */
-  answer(path: "/healthz" | "/livez", now: number): HealthAnswer {
-    const healthy = this.isHealthy(now);
-    const nodeEligible = isEligible(this.#node);
-    const code = healthy && (path === "/livez" || nodeEligible) ? 200 : 503;
-    const status = FAMILIES.flatMap((family) => {
+  /** The answer at /healthz or /livez. */
+  answer(path: HealthPath, now: number): HealthAnswer {
+    const families: Partial<Record<Family, FamilyHealth>> = {};
+    for (const family of FAMILIES) {
       const { lastUpdated } = this.#families[family];
-      return lastUpdated === undefined
-        ? []
-        : [[family, { lastUpdated: goTime(lastUpdated), healthy: !this.#isLate(family, now) }] as const];
-    });
-    const newest = Math.max(...FAMILIES.map((family) => this.#families[family].lastUpdated ?? -Infinity));
-    const body = {
-      lastUpdated: code === 200 ? goTime(now) : newest === -Infinity ? NEVER : goTime(newest),
-      currentTime: goTime(now),
-      ...(path === "/healthz" && { nodeEligible }),
-      healthy,
-      ...(status.length > 0 && { status: Object.fromEntries(status) }),
-    };
-    return { code, headers: HEADERS, body: JSON.stringify(body) };
+      if (lastUpdated !== undefined) families[family] = { lastUpdated, healthy: !this.#isLate(family, now) };
+    }
+    return healthAnswer(path, { healthy: this.isHealthy(now), nodeEligible: isEligible(this.#node), families }, now);
   }
 
   #isLate(family: Family, now: number): boolean {
-    const { lastUpdated, queuedSince } = this.#families[family];
-    return lastUpdated !== undefined && queuedSince !== undefined && now - queuedSince >= this.#timeoutMs;
+    return isLate(this.#families[family], now, this.#timeoutMs);
   }
 }
 
@@ -97,21 +77,7 @@ export function serviceHealthAnswer(
 ): HealthAnswer {
   return {
     code: localEndpoints > 0 && serviceProxyHealthy ? 200 : 503,
-    headers: { ...HEADERS, "X-Load-Balancing-Endpoint-Weight": String(localEndpoints) },
+    headers: { ...HEALTH_HEADERS, "X-Load-Balancing-Endpoint-Weight": String(localEndpoints) },
     body: JSON.stringify({ service: { namespace, name }, localEndpoints, serviceProxyHealthy }, null, "\t"),
   };
-}
-
-/** Nobody takes traffic away from a node that is only cordoned. */
-function isEligible(node: Node | undefined): boolean {
-  if (!node || node.metadata?.deletionTimestamp) return false;
-  return !node.spec?.taints?.some(({ key }) => key === TAINT_TO_BE_DELETED);
-}
-
-/** Go's zero time. */
-const NEVER = "0001-01-01T00:00:00Z";
-
-/** RFC 3339 as Go prints it: without zeros at the end of the fraction. */
-function goTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.?0*Z$/, "Z");
 }

@@ -65,6 +65,12 @@ function keepWanted({ existing, wanted, mustWrite }: PackRequest): Omit<Packing,
   const unchanged: EndpointSlice[] = [];
   let removed = 0;
   for (const slice of existing) {
+    const settled = settledEndpoints(slice, wanted, placed);
+    if (settled) {
+      if (mustWrite(slice)) changed.push({ slice, endpoints: settled });
+      else unchanged.push(slice);
+      continue;
+    }
     const before = endpointsOf(slice);
     const endpoints: Endpoint[] = [];
     let isUpdated = false;
@@ -78,12 +84,33 @@ function keepWanted({ existing, wanted, mustWrite }: PackRequest): Omit<Packing,
     }
     removed += before.length - endpoints.length;
     const lost = endpoints.length < before.length;
+    if (!lost && !isUpdated) known.set(slice, endpoints.map(asKnown));
     if (lost && endpoints.length === 0) emptied.push(slice);
     else if (lost || isUpdated || mustWrite(slice)) changed.push({ slice, endpoints });
     else unchanged.push(slice);
   }
   const left = placed.size === wanted.size ? [] : [...wanted.values()].filter((endpoint) => !placed.has(endpoint));
   return { changed, emptied, unchanged, left, removed };
+}
+
+interface KnownVersion {
+  readonly key: string;
+  readonly version: Endpoint;
+}
+
+/** The endpoints of slices that had them all as wanted at the last look. Neither slices nor endpoints are changed in place. */
+const known = new WeakMap<EndpointSlice, readonly KnownVersion[]>();
+
+function asKnown(version: Endpoint): KnownVersion {
+  return { key: endpointKey(version), version };
+}
+
+/** The endpoints of a slice in which everything is as it was at the last look, now placed; undefined = every endpoint has to be compared. */
+function settledEndpoints(slice: EndpointSlice, wanted: ReadonlyMap<string, Endpoint>, placed: Set<Endpoint>): Endpoint[] | undefined {
+  const endpoints = known.get(slice);
+  if (!endpoints?.every(({ key, version }) => wanted.get(key) === version && !placed.has(version))) return undefined;
+  for (const { version } of endpoints) placed.add(version);
+  return endpoints.map(({ version }) => version);
 }
 
 /** The slice that takes `count` more endpoints and is then closest to full, the first of equals (upstream getSliceToFill). */

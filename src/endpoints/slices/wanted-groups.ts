@@ -9,7 +9,7 @@ import { portsOf, specOf } from "../../api/registry/services/predicates";
 import type { NodeLookup } from "../sources/node-facts";
 import type { PodFacts } from "../sources/pod-facts";
 import { hostnameIn, isEndpoint } from "../sources/service-pods";
-import { targetPortOf } from "../sources/target-port";
+import { targetPortsFinder } from "../sources/target-port";
 import type { Endpoint } from "./slice-endpoint";
 import { endpointKey } from "./slice-endpoint";
 import { portsKey, type SlicePort } from "./slice-ports";
@@ -67,10 +67,10 @@ export function wantedGroups(service: Service, pods: readonly PodFacts[], nodes:
 /** The group of a Pod's ports. Most Services have one group, so the numbers of the ports lead to it without the ports being made. */
 function groupFinder(service: Service, groups: Map<string, WantedGroup>): (pod: PodFacts) => WantedGroup {
   const servicePorts = portsOf(specOf(service));
+  const targetPortsOf = targetPortsFinder(servicePorts);
   const found = new Map<string, WantedGroup>();
   return (pod) => {
-    const numbers = servicePorts.map((port) => targetPortOf(pod, port));
-    const at = numbers.join();
+    const { numbers, key: at } = targetPortsOf(pod);
     let group = found.get(at);
     if (group) return group;
     const ports = servicePorts.flatMap(({ name, protocol, appProtocol }, i): SlicePort[] => {

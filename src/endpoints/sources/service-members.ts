@@ -3,7 +3,8 @@
  * a change. Objects come and go in any order, as feeds tell of them.
  *
  * A change costs what it touches: Services and Pods find each other by the first label of a selector. Upstream compares a Pod with every Service of
- * its namespace. What is told again unchanged asks for no look. A Node that comes, goes or changes its zone asks for a look at the Services that have Pods on it; upstream waits for another reason.
+ * its namespace. What is told again unchanged asks for no look. A Node that comes, goes or changes its zone asks for a look at the Services that
+ * have Pods on it; upstream waits for another reason.
  */
 import { semanticEqual } from "../../api/meta/equality";
 import type { Service } from "../../api/meta/kubernetes";
@@ -72,13 +73,14 @@ export class ServiceMembers {
     return this.#services.get(key);
   }
 
-  /** The Pods that the Service's selector names. */
+  /** The Pods that the Service's selector names. They are looked for among those of its rarest label. */
   podsOf(service: Service): PodFacts[] {
-    const label = firstLabel(service);
-    if (label === undefined) return [];
-    const pods = this.#podsAt(this.#byLabel.get(label));
-    const isWhole = Object.keys(specOf(service).selector ?? {}).length === 1;
-    return isWhole ? pods : pods.filter((pod) => selects(service, pod));
+    if (!hasPods(service)) return [];
+    const labels = Object.entries(specOf(service).selector ?? {});
+    const named = labels.map((label) => this.#byLabel.get(labelText(service.metadata?.namespace ?? "", label)));
+    const [rarest = NOTHING] = named.sort((a, b) => a.size - b.size);
+    const pods = this.#podsAt(rarest);
+    return labels.length === 1 ? pods : pods.filter((pod) => selects(service, pod));
   }
 
   /** The Services that changed, or whose Pods or Nodes did, since the last call; also those that are gone. */

@@ -4,11 +4,10 @@ import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
 import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { namespacesDefinition } from "../../api/registry/namespaces/definition";
+import { LABEL_IDENTITY } from "../../leases/identity/identity-lease";
 import type { BackupType } from "./format";
 import { MARK } from "./mark";
 import { ENDPOINT_SLICES, ENDPOINTS, IP_ADDRESSES, LEASES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "./order";
-
-const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
 
 /** Whether every cluster has the object, or its server renews it. */
 export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "resource">): boolean {
@@ -29,7 +28,7 @@ export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "
       return parent?.resource === "services" && parent.namespace === DEFAULT_NAMESPACE && parent.name === DEFAULT_NAME;
     }
     case LEASES:
-      return metadata?.labels?.[IDENTITY_LABEL] !== undefined || keyOf(object) === `${MARK.namespace}/${MARK.name}`;
+      return metadata?.labels?.[LABEL_IDENTITY] !== undefined || keyOf(object) === `${MARK.namespace}/${MARK.name}`;
     default:
       return false;
   }

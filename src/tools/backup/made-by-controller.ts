@@ -1,30 +1,64 @@
+/**
+ * Which slices and Endpoints controllers make of other objects that are backed up, and which Leases servers make. A backup leaves them out: after a
+ * restore they are made anew, and restored ones would stand beside those.
+ *
+ *   slices of the slice controller   made while their Service has a selector. Of a Service that lost it nobody keeps them, nor of a Service that was
+ *                                    deleted without them: they are backed up. Those that name a Service that is gone as their owner are being deleted
+ *   mirrored slices                  always: what Endpoints by hand do not make is deleted
+ *   Endpoints of the controller      made while their Service has a selector; without one they are whose who writes them now. Of no Service: they are
+ *                                    being deleted
+ *   those of `default/kubernetes`    that the server keeps: another server has other addresses
+ *   identity Leases                  always: they say who serves the cluster now
+ */
 import {
   ENDPOINTS_CONTROLLER,
   LABEL_ENDPOINTS_MANAGED_BY,
   LABEL_MANAGED_BY,
+  LABEL_SERVICE_NAME,
   MIRRORING_CONTROLLER,
   SLICE_CONTROLLER,
 } from "../../api/meta/endpoint-keys";
-import type { KubeObject } from "../../api/meta/kubernetes";
+import type { KubeObject, Service } from "../../api/meta/kubernetes";
+import { keyOf } from "../../api/meta/object-key";
 import { SERVER_MANAGER } from "../../api/store/field-tracking";
+import { hasPods } from "../../endpoints/sources/service-pods";
+import { isIdentityLease } from "../../leases/identity/identity-lease";
 import type { BackupType } from "./format";
 import { isInitial } from "./initial";
-import { ENDPOINT_SLICES, ENDPOINTS, typeName } from "./order";
+import { ENDPOINT_SLICES, ENDPOINTS, LEASES, typeName } from "./order";
 
-/**
- * Whether a controller makes the object of others that are backed up: slices and Endpoints of Pods, and mirrored slices. After a restore the controllers
- * make them anew; restored ones would stand beside theirs. So are those of `default/kubernetes` that the server keeps: another server has other addresses.
- */
-export function isMadeByController(type: Pick<BackupType, "group" | "resource">, object: KubeObject): boolean {
-  const { metadata } = object;
-  const labels = metadata?.labels ?? {};
-  const isOfServer = isInitial(object, type) && (metadata?.managedFields ?? []).some(({ manager }) => manager === SERVER_MANAGER);
-  switch (typeName(type)) {
-    case ENDPOINT_SLICES:
-      return isOfServer || labels[LABEL_MANAGED_BY] === SLICE_CONTROLLER || labels[LABEL_MANAGED_BY] === MIRRORING_CONTROLLER;
-    case ENDPOINTS:
-      return isOfServer || labels[LABEL_ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER;
-    default:
-      return false;
-  }
+type Type = Pick<BackupType, "group" | "resource">;
+
+/** Whether a controller makes the object. `services`: all of the backup, or of the cluster. */
+export function madeByControllers(services: readonly Service[]): (type: Type, object: KubeObject) => boolean {
+  const known = new Map(services.map((service) => [keyOf(service), service]));
+  return (type, object) => {
+    switch (typeName(type)) {
+      case ENDPOINT_SLICES:
+        return isOfServer(type, object) || isMadeSlice(object, known);
+      case ENDPOINTS:
+        return isOfServer(type, object) || isMadeOfPods(object, known.get(keyOf(object)));
+      case LEASES:
+        return isIdentityLease(object);
+      default:
+        return false;
+    }
+  };
+}
+
+function isOfServer(type: Type, object: KubeObject): boolean {
+  return isInitial(object, type) && (object.metadata?.managedFields ?? []).some(({ manager }) => manager === SERVER_MANAGER);
+}
+
+function isMadeSlice({ metadata = {} }: KubeObject, services: ReadonlyMap<string, Service>): boolean {
+  const { namespace, labels = {}, ownerReferences = [] } = metadata;
+  const name = labels[LABEL_SERVICE_NAME];
+  if (!name) return false;
+  if (labels[LABEL_MANAGED_BY] !== SLICE_CONTROLLER) return labels[LABEL_MANAGED_BY] === MIRRORING_CONTROLLER;
+  const service = services.get(keyOf({ metadata: { namespace, name } }));
+  return service ? hasPods(service) : ownerReferences.some(({ kind }) => kind === "Service");
+}
+
+function isMadeOfPods({ metadata }: KubeObject, service: Service | undefined): boolean {
+  return metadata?.labels?.[LABEL_ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER && (!service || hasPods(service));
 }

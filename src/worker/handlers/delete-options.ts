@@ -1,10 +1,10 @@
 /** DeleteOptions of a request: from the body when there is one, else from the query (upstream apiserver pkg/endpoints/handlers/delete.go). */
 import { err, ok, type Result } from "../../core/base/result";
 import type { DeleteOptions } from "../../api/meta/kubernetes";
-import { badRequest, type Status, unsupportedMediaType } from "../../api/meta/status";
+import { badRequest, type Status, unregisteredKind, unsupportedMediaType } from "../../api/meta/status";
 import type { DeleteOptionsRequest } from "../../api/rpc/store";
 import { DeleteOptionsSchema } from "../../api/schema/meta";
-import { decodeDocument, undecodable } from "../http/decode-body";
+import { decodeDocument } from "../http/decode-body";
 import { readBody } from "../http/read-body";
 import { BODY_TYPES, bodyTypeOf } from "../http/content-type";
 import { cascades, queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/raw-delete-options";
@@ -31,9 +31,10 @@ function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest
   const type = bodyTypeOf(request.headers.get("Content-Type"));
   if (!type) return err(unsupportedMediaType(BODY_TYPES));
   const decoded = decodeDocument(bytes, type, DeleteOptionsSchema);
-  if (!decoded.ok) return err(undecodable(decoded.error, bytes, { kind: KIND, version: "v1" }));
+  // unlike an object's body: upstream sends the cause alone
+  if (!decoded.ok) return err(badRequest(decoded.error.cause));
   const { kind, apiVersion } = decoded.value.typeMeta;
-  if (kind !== "" && kind !== KIND) return err(badRequest(`${kind} in version "${apiVersion}" cannot be handled as a ${KIND}`));
+  if (kind !== "" && kind !== KIND) return err(badRequest(unregisteredKind(kind, apiVersion)));
   const accepted = ["", "v1", "meta.k8s.io/v1", ...info.definition.versions.map((version) => `${info.definition.group}/${version}`)];
   if (!accepted.includes(apiVersion)) {
     return err(badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (meta.k8s.io/v1)`));

@@ -1,14 +1,16 @@
 /** A request inside a served group and version -> its one handler. */
 import { assert } from "../../core/base/assert";
 import type { Config } from "../../core/config/config";
-import type { ObjectView, Verb } from "../../api/registry/resource";
-import { forbidden, notAcceptable, overloaded, unknownResource } from "../../api/meta/status";
+import type { ObjectReport, ObjectView, Verb } from "../../api/registry/resource";
+import { forbidden, noRepresentation, notAcceptable, overloaded, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
+import { renewServed } from "../routing/identity";
+import { writeStreaks } from "../routing/write-streaks";
 import { isOwnOrigin } from "../http/authority";
 import { beginRequest, type Place } from "../http/in-flight";
-import { ANSWER_TYPES, DOCUMENT_TYPES, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
+import { ANSWER_TYPES, DOCUMENT_TYPES, namesMediaType, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
 import { parseQuery } from "../http/request-url";
@@ -26,6 +28,7 @@ import { get } from "./get";
 import { list } from "./list";
 import { patch } from "./patch";
 import { mayWait, proxyConfig } from "./proxy-config";
+import { isSmallReport, reportProxyHealth } from "./proxy-health";
 import { remove } from "./remove";
 import { removeCollection } from "./remove-collection";
 import { update } from "./update";
@@ -33,6 +36,9 @@ import { watch } from "./watch";
 
 /** Verbs whose request may begin a cluster. */
 const BEGINNING: ReadonlySet<Verb> = new Set(["create", "update", "patch"]);
+
+/** Verbs whose success changes a store. */
+const WRITING: ReadonlySet<Verb> = new Set([...BEGINNING, "delete", "deletecollection"]);
 
 /** A dry run begins no cluster. */
 function beginsCluster({ info, query }: ResourceRequest): boolean {
@@ -51,6 +57,8 @@ const HANDLERS: Readonly<Record<Verb, Handler>> = {
 };
 
 const VIEWS: Readonly<Record<ObjectView, Handler>> = { "proxy-config": proxyConfig };
+
+const REPORTS: Readonly<Record<ObjectReport, Handler>> = { "proxy-health": reportProxyHealth };
 
 export interface GroupVersionRequest {
   env: Env;
@@ -97,21 +105,35 @@ export async function dispatch({
     return count(statusResponse(forbidden(info.definition, info.name, "pages of other origins may not use it"), refusal));
   }
   const accepted = negotiate(accept, target.kind === "view" ? "document" : shapeOf(info));
-  if (!accepted) return count(statusResponse(notAcceptable(typesOf(target)), refusal));
+  if (!accepted) {
+    const types = typesOf(target);
+    return count(statusResponse(namesMediaType(accept) ? notAcceptable(types) : noRepresentation(representationsOf(target)), refusal));
+  }
   const rendering = renderingOf(accepted.encoding, query, userAgent);
   // A watch ends by its timeoutSeconds; upstream ignores `timeout` there.
   const timeout = info.verb === "watch" ? undefined : parseTimeout(query);
   if (timeout && !timeout.ok) return count(statusResponse(timeout.error, refusal));
-  const place = beginRequest(target.kind === "view" && mayWait(query) ? "watch" : info.verb, request.headers, configured(env));
+  const isUncounted = target.kind === "view" ? mayWait(query) : target.kind === "report" && isSmallReport(request.headers);
+  const place = beginRequest(isUncounted ? "watch" : info.verb, request.headers, configured(env));
   if (!place) return count(statusResponse(overloaded(), refusal));
   const timeoutMs = timeout?.value ?? 0;
   const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering, refusal };
-  const answer = inCluster({ env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), refusal }, (id) => {
-    const inside = { ...resourceRequest, info: { ...info, cluster: id } };
-    if (target.kind === "view") return VIEWS[target.view](inside);
-    return target.kind === "action" ? act(inside, target.action) : HANDLERS[info.verb](inside);
-  });
-  return until(answer, { count, place, waitUntil });
+  let servedId: string | undefined;
+  const answer = inCluster(
+    { env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), refusal },
+    async (id) => {
+      servedId = id;
+      const inside = { ...resourceRequest, info: { ...info, cluster: id } };
+      if (target.kind === "view") return VIEWS[target.view](inside);
+      if (target.kind === "report") return REPORTS[target.report](inside);
+      if (target.kind === "action") return act(inside, target.action);
+      const response = await HANDLERS[info.verb](inside);
+      if (response.ok && WRITING.has(info.verb) && !query.has("dryRun")) writeStreaks.note(id, info.definition.resource, Date.now());
+      return response;
+    },
+  );
+  const afterwards = (): Promise<void> => (servedId === undefined ? Promise.resolve() : renewServed(env, servedId, request));
+  return until(answer, { count, place, waitUntil }, afterwards);
 }
 
 function askedReview(
@@ -125,13 +147,26 @@ function askedReview(
 function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { headers }: Request): Asked {
   const { verb, version, namespace, name, subresource, definition } = target.info;
   const { group, resource } = definition;
-  const under = target.kind === "action" ? target.action.name : target.kind === "view" ? target.view : subresource;
+  const under =
+    target.kind === "action"
+      ? target.action.name
+      : target.kind === "view"
+        ? target.view
+        : target.kind === "report"
+          ? target.report
+          : subresource;
   return { verb, group, version, resource, subresource: under, namespace, name, headers };
 }
 
 function typesOf({ kind, info }: Extract<RequestTarget, { info: RequestInfo }>): readonly string[] {
   if (kind === "view") return DOCUMENT_TYPES;
   return info.verb === "watch" ? WATCH_TYPES : ANSWER_TYPES;
+}
+
+/** What the path has, for every verb on it: a collection's path also has the frames of its watches. */
+function representationsOf(target: Extract<RequestTarget, { info: RequestInfo }>): readonly string[] {
+  const isCollection = target.kind === "resource" && target.info.name === "";
+  return isCollection ? [...ANSWER_TYPES, ...WATCH_TYPES] : typesOf(target);
 }
 
 function deprecationsOf(target: RequestTarget): string[] {
@@ -166,12 +201,12 @@ interface UnderWay extends Pick<GroupVersionRequest, "waitUntil"> {
   place: Place;
 }
 
-/** The answer; its place is given back when it is there. */
-function until(answer: Promise<Response>, { count, place, waitUntil }: UnderWay): Promise<Response> {
+/** The answer; its place is given back when it is there. No answer waits for what is done `afterwards`, which never rejects. */
+function until(answer: Promise<Response>, { count, place, waitUntil }: UnderWay, afterwards?: () => Promise<void>): Promise<Response> {
   const ended = () => place.end();
   const answered = answer.then(count);
   // Otherwise the platform drops the request of a client that left, and its place is never given back.
-  waitUntil(answered.then(ended, ended));
+  waitUntil(answered.then(ended, ended).then(afterwards));
   return answered;
 }
 

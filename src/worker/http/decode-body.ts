@@ -3,7 +3,7 @@
  * Source: upstream apiserver endpoints/handlers (create.go, update.go, rest.go: transformDecodeError).
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
-import { badRequest, type Status } from "../../api/meta/status";
+import { badRequest, type Status, unregisteredKind } from "../../api/meta/status";
 import { apiVersionOf } from "../../api/meta/type-meta";
 import type { FieldValidation } from "../../api/rpc/store";
 import { type Decoded, decodeJson, decodeUtf8, validateValue } from "../../api/schema/decode-json";
@@ -73,7 +73,7 @@ function cannotBeHandled(kind: string, version: string, expectedKind: string, ca
 }
 
 /** The 400 for bytes that are not a document of the expected kind. */
-export function undecodable(error: DecodeError, bytes: Uint8Array, expected: Pick<Expected, "kind" | "version">): Status {
+function undecodable(error: DecodeError, bytes: Uint8Array, expected: Pick<Expected, "kind" | "version">): Status {
   if (error.reason === "syntax") {
     return badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.cause} (${summaryOf(bytes)})`);
   }
@@ -102,7 +102,7 @@ function typeMismatch(typeMeta: { apiVersion: string; kind: string }, expected: 
   const wanted = apiVersionOf(expected.group, expected.version);
   const { kind, apiVersion = wanted } = { ...typeMeta, apiVersion: typeMeta.apiVersion || undefined };
   if (kind !== "" && kind !== expected.kind) {
-    const cause = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} here`;
+    const cause = unregisteredKind(kind, apiVersion);
     return cannotBeHandled(kind, apiVersion.slice(apiVersion.indexOf("/") + 1), expected.kind, cause);
   }
   if (apiVersion === wanted || expected.otherVersions?.some((other) => apiVersion === apiVersionOf(expected.group, other)))

@@ -18,8 +18,11 @@ export const PEER_TIMEOUT_MS = 30_000;
 /** First use of a cluster: the default ServiceCIDR is made and its owner configured. */
 export const BOOTSTRAP_TIMEOUT_MS = 30_000;
 
-/** Readiness asks one peer and must answer within a probe's usual patience. */
+/** Readiness asks few peers and must answer within a probe's usual patience. */
 export const READY_TIMEOUT_MS = 5_000;
+
+/** Clusters whose health an isolate remembers, with some twenty small objects each; beyond it the memory starts over. */
+export const HEALTH_CLUSTERS_MAX = 1_000;
 
 /** Bodies are held whole. Each begun piece of this size counts as one request, so that all bodies under way fit an isolate (128 MB). */
 export const BODY_BYTES_PER_REQUEST = 64 * 1024;

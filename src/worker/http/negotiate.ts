@@ -61,6 +61,11 @@ export function negotiate(accept: string | null, shape: Shape): Accepted | undef
   return undefined;
 }
 
+/** Whether a clause names a media type that objects are written in, whatever form of it is asked for. */
+export function namesMediaType(accept: string | null): boolean {
+  return clausesOf(accept ?? "").some((clause) => encodingOf(clause, "object") !== undefined);
+}
+
 /** How a refusal is written: a Status takes no other form, so that clauses which ask for one do not count. Upstream: ErrorNegotiated. */
 export function negotiateStatus(accept: string | null): Encoding {
   return negotiate(accept, "none")?.encoding ?? "json";

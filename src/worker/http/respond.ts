@@ -68,9 +68,11 @@ function response(code: number, body: string | Uint8Array<ArrayBuffer>, type: st
 
 /** A refusal, or the Success of a deletion. */
 export function statusResponse(status: Status, rendering: Rendering = "compact", warnings: readonly string[] = []): Response {
-  const { kind, apiVersion, ...content } = status;
+  const { kind, apiVersion, code, ...rest } = status;
+  // Upstream's Success of a deletion has no code in its body.
+  const content = status.status === "Success" && code === 200 ? rest : { ...rest, code };
   const shown = { typeMeta: { kind, apiVersion }, schema: StatusSchema, text: JSON.stringify(content) };
-  const made = shownResponse(status.code, shown, rendering, warnings);
+  const made = shownResponse(code, shown, rendering, warnings);
   const retryAfter = status.details?.retryAfterSeconds ?? 0;
   if (retryAfter > 0) made.headers.set("Retry-After", String(retryAfter));
   return made;

@@ -6,10 +6,11 @@
  *   /api/v1/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]   core, namespaced
  *   /apis/{group}/{version}/…                                            the same for named groups
  *   …/{resource}/{name}/{view}                                           GET of a document that is this server's own
+ *   …/{resource}/{name}/{report}                                         PUT or POST of a document about the object, this server's own
  *   …/{version}/watch/…                                                  deprecated form of watch=true
  */
 import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownResource } from "../../api/meta/status";
-import type { ActionDefinition, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
+import type { ActionDefinition, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
 import type { Subresource } from "../../api/rpc/store";
 import type { ServedVersion } from "./served";
 import { unservedResource } from "./unserved-resources";
@@ -33,6 +34,8 @@ export type RequestTarget =
   | { kind: "action"; info: RequestInfo; action: ActionDefinition }
   /** a read-only document under an object; the verb is get */
   | { kind: "view"; info: RequestInfo; view: ObjectView }
+  /** a document about an object; the verb is update or create, which do the same */
+  | { kind: "report"; info: RequestInfo; report: ObjectReport }
   /** a create-only review of authentication or authorization */
   | { kind: "review"; resource: string; namespace: string }
   | { kind: "refused"; status: Status };
@@ -84,13 +87,19 @@ export function requestTarget(
   }
   const definition = served.resources.get(resource);
   const view = definition?.views?.find((known) => known === subresource);
-  if (!definition || !isServed(definition, namespace, view ? parts.slice(0, 2) : parts)) return unknown();
+  const report = definition?.reports?.find((known) => known === subresource);
+  if (!definition || !isServed(definition, namespace, view || report ? parts.slice(0, 2) : parts)) return unknown();
   const segmentProblem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
   if (segmentProblem) return refused(segmentProblem);
   if (view) {
     if (legacyWatch || (method !== "GET" && method !== "HEAD")) return refused(methodNotAllowed());
     const info: RequestInfo = { cluster, verb: "get", definition, version: served.version, namespace, name, subresource: "" };
     return { kind: "view", info, view };
+  }
+  if (report) {
+    if (legacyWatch || (method !== "PUT" && method !== "POST")) return refused(methodNotAllowed());
+    const verb = method === "PUT" ? "update" : "create";
+    return { kind: "report", info: { cluster, verb, definition, version: served.version, namespace, name, subresource: "" }, report };
   }
   const wantsWatch = legacyWatch || (watchParameter && name === "");
   const verb = verbOf(method, { name, subresource, namespace, wantsWatch, legacyWatch }, definition);

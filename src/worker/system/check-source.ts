@@ -17,7 +17,7 @@ import {
 } from "../../tools/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
 import type { NodePortRow } from "../../addresses/rpc/node-ports";
-import type { SliceControllerView } from "../../tools/check/slices";
+import type { ListedEndpoints, SliceControllerView } from "../../tools/check/slices";
 import { advertisedIn, type Surroundings } from "../../tools/check/surroundings";
 import type { ServiceEndpoint } from "../../tools/check/wanted-endpoints";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
@@ -47,6 +47,8 @@ export class RpcSource implements CheckSource {
   #calls = 0;
   /** a bound was crossed: the whole check is refused */
   #isTooLarge = false;
+  /** more Pods or endpoints than may be held: only they are not compared */
+  #hasTooManyEndpoints = false;
 
   constructor(
     private readonly env: Env,
@@ -119,12 +121,19 @@ export class RpcSource implements CheckSource {
     return { running, batchMs: config.value.endpointsBatchMs };
   }
 
-  pods(kept: (pod: Pod) => ServiceEndpoint[]): Promise<Listed<ServiceEndpoint>> {
-    return this.#each("Pod", () => this.#store("", "pods"), kept);
+  pods(kept: (pod: Pod) => ServiceEndpoint[]): Promise<ListedEndpoints> {
+    return this.#endpoints(() => this.#each("Pod", () => this.#store("", "pods"), kept));
   }
 
-  endpointSlices(kept: (slice: EndpointSlice) => ServiceEndpoint[]): Promise<Listed<ServiceEndpoint>> {
-    return this.#each("EndpointSlice", () => this.#store("discovery.k8s.io", "endpointslices"), kept);
+  endpointSlices(kept: (slice: EndpointSlice) => ServiceEndpoint[]): Promise<ListedEndpoints> {
+    return this.#endpoints(() => this.#each("EndpointSlice", () => this.#store("discovery.k8s.io", "endpointslices"), kept));
+  }
+
+  /** Where there are too many once, no later look reads them again. */
+  async #endpoints(read: () => Promise<Listed<ServiceEndpoint> | "tooMany">): Promise<ListedEndpoints> {
+    const listed = this.#hasTooManyEndpoints ? "tooMany" : await read();
+    this.#hasTooManyEndpoints = listed === "tooMany";
+    return listed;
   }
 
   async view(): Promise<OwnersView> {
@@ -157,11 +166,17 @@ export class RpcSource implements CheckSource {
     return config.ok ? config.value.onlyRanges && [...config.value.onlyRanges] : undefined;
   }
 
-  #all<T>(kind: CheckedKind, store: () => Pick<ObjectFeed, "objectsAfter">, observed: (object: T) => T): Promise<Listed<T>> {
-    return this.#each<T, T>(kind, store, (object) => [observed(object)]);
+  async #all<T>(kind: CheckedKind, store: () => Pick<ObjectFeed, "objectsAfter">, observed: (object: T) => T): Promise<Listed<T>> {
+    const listed = await this.#each<T, T>(kind, store, (object) => [observed(object)]);
+    if (listed === "tooMany") throw this.#tooLarge();
+    return listed;
   }
 
-  async #each<T, U>(kind: CheckedKind, store: () => Pick<ObjectFeed, "objectsAfter">, kept: (object: T) => U[]): Promise<Listed<U>> {
+  async #each<T, U>(
+    kind: CheckedKind,
+    store: () => Pick<ObjectFeed, "objectsAfter">,
+    kept: (object: T) => U[],
+  ): Promise<Listed<U> | "tooMany"> {
     const listed: Listed<U> = { objects: [], unreadable: [] };
     let read = 0;
     const page = (after: string): Promise<FedPage> => this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
@@ -172,7 +187,7 @@ export class RpcSource implements CheckSource {
         else listed.unreadable.push(`${kind} ${keys?.[i] ?? "of an unknown name"}`);
       }
       read += objects.length;
-      if (read > CHECK_OBJECTS_MAX || listed.objects.length > CHECK_ENDPOINTS_MAX) throw this.#tooLarge();
+      if (read > CHECK_OBJECTS_MAX || listed.objects.length > CHECK_ENDPOINTS_MAX) return "tooMany";
     }
     return listed;
   }

@@ -1,20 +1,44 @@
 /**
- * Health endpoints. Live = this Worker answers; ready = it could serve a request of this cluster, which takes its Coordinator.
+ * Health endpoints. Live = this isolate answers and has done what upstream's server does at its start; ready = it could also serve a request of this
+ * cluster, which takes its Coordinator. A probe of readiness asks the Coordinator; other checks that have passed ask nobody again.
  * Source: upstream apiserver server/healthz.
  */
 import type { Env } from "../../../durable-objects/env";
-import { coordinator } from "../../../durable-objects/peers";
+import { coordinator, repairController } from "../../../durable-objects/peers";
+import { systemClock } from "../../../durable-objects/ports";
+import type { Lease } from "../../api/meta/kubernetes";
+import { withTimeout } from "../../core/base/timeout";
+import { settingsOf } from "../../core/config/settings";
+import { LABEL_HOSTNAME } from "../../leases/identity/identity-lease";
+import type { ServingInstances } from "../../leases/identity/serving-instances";
+import { clusterName } from "../../tenancy/cluster-id";
+import { busyKey, directoryKey } from "../../tenancy/directory-keys";
 import { log } from "../http/log";
-import { READY_TIMEOUT_MS } from "../http/limits";
-import { call } from "../routing/call";
+import { HEALTH_CLUSTERS_MAX, READY_TIMEOUT_MS } from "../http/limits";
+import { isBootstrapped } from "../routing/bootstrap";
+import { roundWaits } from "../routing/cron-rounds";
+import { call, ClusterGone } from "../routing/call";
+import { configOf } from "../routing/config-guard";
+import { renewAtStart } from "../routing/identity";
+import { instancesOf } from "../routing/instances";
+import { writeStreaks } from "../routing/write-streaks";
 import { pageNotFound, textResponse } from "../http/respond";
+import { healthSlis, type Probe } from "./health-slis";
+import { type JobTime, LateJobs } from "./late-jobs";
+import { type Hook, HOOKS, StartHooks, type StartWork } from "./start-hooks";
 
-export type Probe = "healthz" | "livez" | "readyz";
+export const PROBES: readonly Probe[] = ["healthz", "livez", "readyz"];
+
+interface Probed {
+  env: Env;
+  request: Request;
+  cluster: string;
+}
 
 interface Check {
   name: string;
-  /** undefined = fine, else why not: for the log, never for the client */
-  run(env: Env, cluster: string): Promise<string | undefined>;
+  /** undefined = fine, else why not: for the log, and for who asks for this check alone */
+  run(probed: Probed): Promise<string | undefined>;
 }
 
 const PING: Check = { name: "ping", run: () => Promise.resolve(undefined) };
@@ -22,38 +46,198 @@ const PING: Check = { name: "ping", run: () => Promise.resolve(undefined) };
 const CONFIG: Check = { name: "config", run: () => Promise.resolve(undefined) };
 const COORDINATOR: Check = {
   name: "coordinator",
-  async run(env, cluster) {
-    const answer = await call(() => coordinator(env, cluster).topology(), {
-      what: "coordinator.topology",
-      repeatable: true,
-      timeoutMs: READY_TIMEOUT_MS,
-    });
+  async run({ env, cluster }) {
+    const answer = await topologyOf(env, cluster);
     return answer.ok ? undefined : (answer.error.message ?? "no answer");
   },
 };
 
-const CHECKS: Readonly<Record<Probe, readonly Check[]>> = {
-  healthz: [PING, CONFIG],
-  livez: [PING, CONFIG],
-  readyz: [PING, CONFIG, COORDINATOR],
+/** Cron and its jobs, as far as the cluster is written to. */
+const JOBS: Check = {
+  name: "scheduled-jobs",
+  run({ env, cluster }) {
+    const writtenForMs = writeStreaks.lengthMs(cluster, systemClock.now());
+    return lateJobs.problem(cluster, writtenForMs, () => jobTimesIfKnown(env, cluster, systemClock.now() - writtenForMs));
+  },
 };
+const lateJobs = new LateJobs(systemClock, HEALTH_CLUSTERS_MAX);
 
-/** GET /{probe} and /{probe}/{check}; `only` is the check's name, "" = all. */
-export async function probeResponse(env: Env, cluster: string, probe: Probe, only: string, query: URLSearchParams): Promise<Response> {
-  const excluded = new Set(query.getAll("exclude"));
-  const checks = CHECKS[probe].filter((check) => (only === "" ? !excluded.has(check.name) : check.name === only));
-  if (only !== "" && checks.length === 0) return pageNotFound();
-  const problems = await Promise.all(checks.map((check) => check.run(env, cluster)));
-  const lines = checks.map((check, i) =>
-    problems[i] === undefined ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`,
-  );
-  for (const name of only === "" ? excluded : []) {
-    if (CHECKS[probe].some((check) => check.name === name)) lines.push(`[+]${name} excluded: ok\n`);
+/** Of the jobs that tell. None where nobody knows what cron owes the cluster. */
+async function jobTimesIfKnown(env: Env, cluster: string, writtenSinceMs: number): Promise<JobTime[]> {
+  try {
+    return await withTimeout(systemClock, READY_TIMEOUT_MS, jobTimes(env, cluster, writtenSinceMs));
+  } catch (error) {
+    if (error instanceof ClusterGone) throw error;
+    log("warn", "times of scheduled jobs could not be read", { cluster, error: String(error) });
+    return [];
   }
-  const failed = problems.flatMap((problem, i) => (problem === undefined ? [] : [`${checks[i]?.name ?? ""}: ${problem}`]));
-  if (failed.length > 0) {
-    log("warn", "health check failed", { probe, cluster, problems: failed.join("; ") });
+}
+
+async function jobTimes(env: Env, cluster: string, writtenSinceMs: number): Promise<JobTime[]> {
+  // Writes that changed nothing left no note, so cron does not come.
+  if ((await env.DIRECTORY.get(busyKey("minute", cluster))) === null) return [];
+  const config = configOf(env);
+  const [waits, counts, instances] = await Promise.all([
+    roundWaits(env, systemClock.now()),
+    countsOf(env, cluster),
+    instancesIfKnown(env, cluster),
+  ]);
+  const waitMs = (job: string): number => waits.get(job) ?? 0;
+  const { lastRuns } = counts.ok ? counts.value : {};
+  const visited = (text: string, atMs: number) => ({ text, atMs, dueMs: Math.max(atMs, writtenSinceMs) + waitMs("maintain") });
+  const times = lastRuns ? [visited("cron, last at", lastRuns.cronMs), visited("repair, last at", lastRuns.repairMs)] : [];
+  if (!config.ok || instances?.expiredSinceMs === undefined) return times;
+  // It waited for the period in which it ran out, and may have missed one. Before the writes the server may have been off, or the gate.
+  const atMs = Math.max(instances.expiredSinceMs, writtenSinceMs) + 2 * config.value.apiServerLeaseCollectSeconds * 1000;
+  return [...times, { text: "collection of identity Leases, due at", atMs, dueMs: atMs + waitMs("leases") }];
+}
+
+function countsOf(env: Env, cluster: string) {
+  const what = "repair.counts";
+  return call(() => repairController(env, cluster).repairCounts(), { what, repeatable: true, timeoutMs: READY_TIMEOUT_MS });
+}
+
+function topologyOf(env: Env, cluster: string) {
+  return call(() => coordinator(env, cluster).topology(), {
+    what: "coordinator.topology",
+    repeatable: true,
+    timeoutMs: READY_TIMEOUT_MS,
+  });
+}
+
+/** By the bindings, as the configuration is. */
+const hooks = new WeakMap<Env, StartHooks>();
+
+function hookCheck(hook: Hook): Check {
+  return {
+    name: `poststarthook/${HOOKS[hook]}`,
+    run(probed) {
+      const { env, cluster } = probed;
+      let own = hooks.get(env);
+      if (!own) hooks.set(env, (own = new StartHooks(systemClock, HEALTH_CLUSTERS_MAX)));
+      return own.problem(cluster, hook, workOf(probed), READY_TIMEOUT_MS);
+    },
+  };
+}
+
+/** A slice of repair's sweep that ended so lately is as good as a pass in this life of its object. */
+const REPAIRED_LATELY_MS = 30 * 60_000;
+
+function workOf({ env, cluster, request }: Probed): StartWork {
+  return {
+    renewIdentity: () => renewAtStart(env, cluster, request),
+    syncServiceCIDR: async () => !(await isInUse(env, cluster)) || (await topologyOf(env, cluster)).ok,
+    askRepair: async () => {
+      const config = configOf(env);
+      if (!config.ok) return;
+      const settings = settingsOf(config.value);
+      await call(() => repairController(env, cluster).pokeFrom(settings), { what: "repair.pokeFrom", repeatable: true });
+    },
+    isRepaired: async () => {
+      if (!(await isInUse(env, cluster))) return true;
+      const counts = await countsOf(env, cluster);
+      if (!counts.ok) return false;
+      const { isRepaired, sweeps, lastRuns } = counts.value;
+      // A server of one machine looks at everything at its start. Objects of a deployment start often.
+      if (!env.HOST_NAME && lastRuns && systemClock.now() - lastRuns.repairMs < REPAIRED_LATELY_MS) return true;
+      // An object of the release before does not tell.
+      return isRepaired ?? sweeps > 0;
+    },
+  };
+}
+
+/** Whether the cluster has objects. A deployment makes none for a probe; a server of one machine makes those of its clusters at its start. */
+async function isInUse(env: Env, cluster: string): Promise<boolean> {
+  if (env.HOST_NAME || isBootstrapped(cluster)) return true;
+  // Where the directory does not answer, the objects do.
+  return (await env.DIRECTORY.get(directoryKey(cluster)).catch(() => "")) !== null;
+}
+
+const HOOKS_OF_IDENTITY: readonly Check[] = [hookCheck("identity"), hookCheck("collection")];
+const OTHER_HOOKS: readonly Check[] = [hookCheck("repair"), hookCheck("serviceCIDR")];
+
+function checksOf(env: Env, probe: Probe): readonly Check[] {
+  return [
+    PING,
+    CONFIG,
+    ...(probe === "readyz" ? [COORDINATOR, JOBS] : []),
+    ...(hasIdentities(env) ? HOOKS_OF_IDENTITY : []),
+    ...OTHER_HOOKS,
+  ];
+}
+
+/** Every path of health: of all checks and of each. */
+export function checkPaths(env: Env): string[] {
+  return PROBES.flatMap((probe) => [`/${probe}`, ...checksOf(env, probe).map(({ name }) => `/${probe}/${name}`)]);
+}
+
+interface ProbeRequest extends Probed {
+  probe: Probe;
+  /** the name of the one check that is asked for; undefined = all */
+  only: string | undefined;
+  query: URLSearchParams;
+}
+
+/** GET /{probe} and /{probe}/{check}. */
+export async function probeResponse(asked: ProbeRequest): Promise<Response> {
+  const { env, cluster, probe, only, query } = asked;
+  const all = checksOf(env, probe);
+  if (only !== undefined) {
+    const check = all.find(({ name }) => name === only);
+    if (!check) return pageNotFound();
+    const problem = await check.run(asked);
+    return problem === undefined ? textResponse(200, "ok") : textResponse(500, `internal server error: ${problem}\n`);
+  }
+  const excluded = new Set(query.getAll("exclude"));
+  const results = await Promise.all(
+    all.map(async (check) => ({ check, problem: excluded.has(check.name) ? undefined : await check.run(asked) })),
+  );
+  const lines: string[] = [];
+  for (const { check, problem } of results) {
+    if (excluded.delete(check.name)) lines.push(`[+]${check.name} excluded: ok\n`);
+    else {
+      healthSlis.note(clusterName(cluster), probe, check.name, problem === undefined);
+      lines.push(problem === undefined ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`);
+    }
+  }
+  if (excluded.size > 0) {
+    const names = [...excluded].sort().map((name) => JSON.stringify(name));
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(",")}\n`);
+  }
+  if (probe === "readyz" && query.has("verbose")) lines.push(...(await instanceLines(env, cluster)));
+  const problems = results.flatMap(({ check, problem }) => (problem === undefined ? [] : [`${check.name}: ${problem}`]));
+  if (problems.length > 0) {
+    log("warn", "health check failed", { probe, cluster, problems: problems.join("; ") });
     return textResponse(500, `${lines.join("")}${probe} check failed\n`);
   }
-  return textResponse(200, query.has("verbose") && only === "" ? `${lines.join("")}${probe} check passed\n` : "ok");
+  return textResponse(200, query.has("verbose") ? `${lines.join("")}${probe} check passed\n` : "ok");
+}
+
+/** The places that serve the cluster, in the order of their Leases' names: a line each, of a kind that is no check's. */
+async function instanceLines(env: Env, cluster: string): Promise<string[]> {
+  if (!hasIdentities(env)) return [];
+  return (await instancesIfKnown(env, cluster))?.living.map(instanceLine) ?? ["info: serving instances are not known\n"];
+}
+
+function hasIdentities(env: Env): boolean {
+  const config = configOf(env);
+  return config.ok && config.value.featureGates.APIServerIdentity;
+}
+
+/** Undefined: nobody knows, or the gate is off. */
+async function instancesIfKnown(env: Env, cluster: string): Promise<ServingInstances | undefined> {
+  if (!hasIdentities(env)) return undefined;
+  try {
+    return await instancesOf(env, cluster);
+  } catch (error) {
+    log("warn", "serving instances could not be listed", { cluster, error: String(error) });
+    return undefined;
+  }
+}
+
+function instanceLine({ metadata, spec }: Lease): string {
+  const host = metadata?.labels?.[LABEL_HOSTNAME] ?? "";
+  // Others may write these Leases, and one line is one line.
+  const text = (value: unknown): string => JSON.stringify(typeof value === "string" ? value : "");
+  return `info: serving instance ${metadata?.name ?? ""} host=${text(host)} holder=${text(spec?.holderIdentity)} renewed=${text(spec?.renewTime)}\n`;
 }

@@ -32,6 +32,17 @@ export function repairFamilies(counts: RepairCounts | undefined): MetricFamily[]
       samples: (counts?.differingSettings ?? []).map((setting) => ({ labels: { setting }, value: 1 })),
     },
     {
+      name: "servicenet_job_last_run_timestamp_seconds",
+      type: "gauge",
+      help: "When cron last visited the cluster, and when repair last ended a slice of its sweep; seconds since the epoch, 0 is never.",
+      samples: counts?.lastRuns
+        ? [
+            { labels: { job: "cron" }, value: counts.lastRuns.cronMs / 1000 },
+            { labels: { job: "repair" }, value: counts.lastRuns.repairMs / 1000 },
+          ]
+        : [],
+    },
+    {
       name: "servicenet_repair_sweeps_total",
       type: "counter",
       help: "Full sweeps of repair that came to their end: every Service, IPAddress and owner of addresses was looked at.",

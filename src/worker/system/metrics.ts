@@ -13,13 +13,21 @@ import { inFlightFamily } from "../http/in-flight";
 import { processStartFamily } from "../http/process-start";
 import { requestMetrics } from "../http/request-metrics";
 import { terminations } from "../http/terminations";
+import { instancesOf } from "../routing/instances";
+import { healthSlis } from "./health-slis";
 import { longRunningFamily, ofCluster, repairFamilies } from "./metric-families";
 import { ownerReadings, read, type Reading, storeReadings } from "./metric-readings";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
+/** GET /metrics/slis: the results of health checks, in the isolate that answers. Upstream serves them nowhere else. */
+export function slisResponse(cluster: string): Response {
+  const name = clusterName(cluster);
+  return new Response(metricsText(ofCluster(healthSlis.families(name), name)), { headers: { "Content-Type": CONTENT_TYPE } });
+}
+
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
-  const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored] = await Promise.all([
+  const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored, instances] = await Promise.all([
     storeReadings(env, cluster),
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
@@ -29,6 +37,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     read("endpointslice-mirroring-controller.counts", () =>
       slicesController(env, cluster, "endpointslice-mirroring-controller").endpointCounts(),
     ),
+    read("leases.list of identities", () => instancesOf(env, cluster)),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,
@@ -53,6 +62,12 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     perStore("servicenet_store_watchers", "gauge", "Open watches of a store.", (r) => r.watchers),
     perStore("servicenet_store_revision", "gauge", "Newest resourceVersion of a store.", (r) => r.revision),
     {
+      name: "servicenet_store_expired_total",
+      type: "counter" as const,
+      help: "Objects that a store deleted because their time was over: Events, and identity Leases that nobody renewed.",
+      samples: stores.flatMap(({ store, expired }) => (expired === undefined ? [] : [{ labels: { store }, value: expired }])),
+    },
+    {
       name: "servicenet_owner_drains_total",
       type: "counter" as const,
       help: "Commits of the object that owns the addresses of a ServiceCIDR.",
@@ -63,6 +78,17 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
       type: "counter" as const,
       help: "Allocations, releases and seeds carried out by the object that owns the addresses of a ServiceCIDR.",
       samples: owners.map(({ owner: uid, operations }) => ({ labels: { owner: uid }, value: operations })),
+    },
+    {
+      name: "servicenet_identity_leases",
+      type: "gauge" as const,
+      help: "Identity Leases of the places that serve the cluster: renewed of late, or run out and not yet deleted.",
+      samples: instances
+        ? [
+            { labels: { state: "living" }, value: instances.living.length },
+            { labels: { state: "expired" }, value: instances.expired },
+          ]
+        : [],
     },
     ...allocatorFamilies(usage, allocations ?? []),
     ...nodePortFamilies(nodePorts),

@@ -2,10 +2,11 @@
 import { JSON_TYPE } from "../http/respond";
 import type { ServedApis } from "../routing/served";
 
-const OWN = ["/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/ranges", "/readyz", "/version"];
+const OWN = ["/api", "/apis", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/ranges", "/version"];
 
-export function rootPathsResponse(apis: ServedApis): Response {
-  const paths = new Set(OWN);
+/** `health`: the paths of health and of its checks. */
+export function rootPathsResponse(apis: ServedApis, health: readonly string[]): Response {
+  const paths = new Set([...OWN, ...health]);
   for (const { group, version } of apis.versions) {
     const root = group === "" ? "/api" : `/apis/${group}`;
     for (const path of [root, `${root}/${version}`, `/openapi/v3${root}/${version}`]) paths.add(path);

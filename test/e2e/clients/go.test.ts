@@ -6,6 +6,7 @@ import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { definitions } from "../../../src/api/registry/all";
 import { Subject } from "../conformance/matrix/subject";
 import { ClientProgram } from "../../support/clients/client-program";
+import { loseHistory } from "../../support/server/lost-history";
 import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
 
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -55,9 +56,10 @@ async function send(method: string, path: string, body?: object, type = "applica
 }
 
 /** kill -9 of everything, and a start on the same port and data. */
-async function restart(): Promise<void> {
+async function restart(meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   const { port } = new URL(server.url);
   await server.kill();
+  await meanwhile();
   server = await startServer(data, ["--port", port]);
 }
 
@@ -167,6 +169,7 @@ describe("shared informers of every served type", () => {
     const note = "x".repeat(200_000);
     for (let i = 0; i < 220; i++)
       await send("PATCH", `${SERVICES}/seen-2`, { metadata: { annotations: { note: String(i) + note } } }, MERGE);
+    await restart(() => loseHistory(data));
     const since = `${server.url}/api/v1/services?watch=true&timeoutSeconds=1&resourceVersion=${metadata?.resourceVersion ?? ""}`;
     expect(await (await fetch(since)).text()).toContain('"code":410');
     await send("DELETE", `${SERVICES}/seen-3`);

@@ -3,7 +3,7 @@ import { beforeAll, describe, it } from "vitest";
 import { definitions } from "../../../src/api/registry/all";
 import { conventionNames, exemption } from "../../conformance/conventions";
 import type { ConventionName } from "../../conformance/conventions";
-import { serverForTests } from "../../support/server/server-for-tests";
+import { NODES_ARE_NAMES, serverForTests } from "../../support/server/server-for-tests";
 import { Api } from "../../support/clients/api";
 import { reading } from "./matrix/reading";
 import { Subject } from "./matrix/subject";
@@ -13,7 +13,7 @@ import { writing } from "./matrix/writing";
 
 const checks: Record<ConventionName, Check> = { ...writing, ...reading, ...watching };
 
-const server = serverForTests();
+const server = serverForTests(NODES_ARE_NAMES);
 const subjects = definitions.map((definition, index) => new Subject(definition, () => server.url, index));
 
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { expectLines, kubectlAgainstServer, WITHOUT_ENDPOINT_CONTROLLERS } from "../../support/clients/kubectl";
+import { expectLines, kubectlAgainstServer, OBJECTS_LEFT_ALONE } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service, serviceCIDR } from "./objects";
 
-const kubectl = kubectlAgainstServer(WITHOUT_ENDPOINT_CONTROLLERS);
+const kubectl = kubectlAgainstServer(OBJECTS_LEFT_ALONE);
 const { ok } = kubectl;
 
 beforeAll(() => {

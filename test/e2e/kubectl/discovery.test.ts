@@ -99,6 +99,10 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
   it("get --raw: the answer of the path", () => {
     expect(ok("get --raw /healthz")).toBe("ok");
     expect(ok("get --raw /readyz?verbose")).toMatch(/^\[\+\]ping ok\n[\s\S]*\nreadyz check passed$/);
+    const hook = "poststarthook/start-kubernetes-service-cidr-controller";
+    expect(ok("get --raw /readyz?verbose")).toContain(`\n[+]${hook} ok\n`);
+    expect(ok(`get --raw /livez/${hook}`)).toBe("ok");
+    expect(ok("get --raw /metrics/slis")).toContain(`kubernetes_healthcheck{name="${hook}",type="readyz"} 1`);
     expect(JSON.parse(ok("get --raw /apis/networking.k8s.io"))).toMatchObject({ kind: "APIGroup", name: "networking.k8s.io" });
     expect(JSON.parse(ok("get --raw /api/v1/namespaces/default/services/kubernetes"))).toMatchObject({ kind: "Service" });
     expect(JSON.parse(ok("get --raw /check"))).toMatchObject({ wrong: [], unchecked: [], checked: { serviceCIDRs: 1, owners: 1 } });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table, WITHOUT_ENDPOINT_CONTROLLERS } from "../../support/clients/kubectl";
+import { kubectlAgainstServer, table, OBJECTS_LEFT_ALONE } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service } from "./objects";
 
-const kubectl = kubectlAgainstServer(WITHOUT_ENDPOINT_CONTROLLERS);
+const kubectl = kubectlAgainstServer(OBJECTS_LEFT_ALONE);
 const { ok } = kubectl;
 
 const port = (port: number) => [{ name: "http", port }];

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
+import { NODES_ARE_NAMES } from "../../support/server/server-for-tests";
 import { list, node, pod } from "./objects";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlAgainstServer(NODES_ARE_NAMES);
 const { ok, refused } = kubectl;
 
 const taints = (name = "n1") => JSON.parse(ok(`get node ${name} -o jsonpath={.spec.taints}`) || "[]") as object[];

@@ -10,13 +10,15 @@ import { readBackup } from "../../../scripts/restore/read-file";
 import { Restorer } from "../../../scripts/restore/restorer";
 import type { RestoreReport } from "../../../scripts/restore/run";
 import { progressOn } from "../../../scripts/terminal/progress";
-import { isMadeByController } from "../../../src/tools/backup/made-by-controller";
-import { typeName } from "../../../src/tools/backup/order";
+import { madeByControllers } from "../../../src/tools/backup/made-by-controller";
+import { LEASES, typeName } from "../../../src/tools/backup/order";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../src/api/meta/kubernetes";
+import { rfc3339Micros } from "../../../src/api/meta/time";
 import { runProgram } from "../../support/server/program";
+import { NODES_ARE_NAMES } from "../../support/server/server-for-tests";
 import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
 
-const RANGES = ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:96::/112"];
+const RANGES = [...NODES_ARE_NAMES, "--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:96::/112"];
 const MANY = 200;
 const silent = progressOn({ isTTY: false, write: () => true });
 const data = temporaryFolder();
@@ -127,6 +129,17 @@ async function fill(): Promise<void> {
   await create("crowd", { selector: { app: "crowd" } });
   for (let i = 0; i < MANY; i += 50) await Promise.all(Array.from({ length: 50 }, (_, j) => member(i + j)));
   await vi.waitFor(async () => expect((await contents(server.url)).made["shop/crowd"]).toHaveLength(2 * MANY), { timeout: 30_000 });
+  // Its Endpoints and its slice are whose who writes them now; a mirrored slice stands beside it.
+  await create("orphaned", { selector: { app: "crowd" } });
+  await vi.waitFor(async () => expect((await contents(server.url)).made["shop/orphaned"]).toHaveLength(2 * MANY), { timeout: 30_000 });
+  await send("PATCH", `${core("shop", "services")}/orphaned`, { spec: { selector: null } }, MERGE);
+  await send(
+    "PATCH",
+    `${core("shop", "endpoints")}/orphaned`,
+    { subsets: [{ addresses: [{ ip: "10.1.0.8" }], ports: [{ port: 1 }] }] },
+    MERGE,
+  );
+  await vi.waitFor(async () => expect((await contents(server.url)).made["shop/orphaned"]).toHaveLength(1), { timeout: 30_000 });
   await send("POST", core("shop", "endpoints"), {
     metadata: { name: "away" },
     subsets: [{ addresses: [{ ip: "10.1.0.9" }], ports: [{ port: 1 }] }],
@@ -180,7 +193,8 @@ const PATHS = [
 async function contents(url: string): Promise<Record<string, unknown> & { made: Made }> {
   const lists = await Promise.all(PATHS.map((path) => getJson<{ items: KubeObject[] }>(url + path)));
   const listed = lists.flatMap(({ items }, i) => items.map((object) => ({ path: PATHS[i] ?? "", object })));
-  const all = listed.filter(({ path, object }) => !isMadeByController(typeOf(path), object));
+  const isMade = madeByControllers(lists[PATHS.indexOf("/api/v1/services")]?.items ?? []);
+  const all = listed.filter(({ path, object }) => !isMade(typeOf(path), object));
   const made = listed.filter((one) => !all.includes(one)).map(({ object }) => object);
   let text = JSON.stringify(
     all
@@ -256,7 +270,7 @@ describe("a whole cluster", () => {
   it("cluster restored into another server: the same addresses, ports, states and owners of fields", async () => {
     const before = await contents(other.url);
     const dry = await restore(other.url, ["--dry-run"]);
-    expect(dry).toMatchObject({ code: 0, report: { dryRun: true, created: 0, objects: { services: MANY + 14 } } });
+    expect(dry).toMatchObject({ code: 0, report: { dryRun: true, created: 0, objects: { services: MANY + 15 } } });
     expect(await contents(other.url)).toEqual(before);
 
     const { code, report } = await restore(other.url);
@@ -351,6 +365,19 @@ it("backup of a cluster in use: each type is of one moment, and the restore is w
   const { code, report } = await restore(server.url, ["--cluster", "from-busy"], busy);
   expect({ code, shortcomings: report.shortcomings, wrong: report.check?.wrong }).toEqual({ code: 0, shortcomings: [], wrong: [] });
 }, 120_000);
+
+it("backup of Leases: has those of programs, and none that servers make", async () => {
+  const leases = (namespace: string): string => `/clusters/served/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  const spec = { leaseDurationSeconds: 3600, holderIdentity: "me", renewTime: rfc3339Micros(Date.now()) };
+  const labels = { "apiserver.kubernetes.io/identity": "kube-apiserver" };
+  await send("POST", leases("kube-system"), { metadata: { name: "apiserver-x", labels }, spec });
+  await send("POST", leases("default"), { metadata: { name: "leader" }, spec });
+  const served = join(files, "served.jsonl");
+  expect(await runProgram("backup", ["--server", server.url, "--cluster", "served", "--file", served])).toMatchObject({ code: 0, err: "" });
+  const { sections } = await readBackup(served);
+  const kept = sections.filter(({ type }) => typeName(type) === LEASES).flatMap(({ objects }) => objects);
+  expect(kept.map((text) => (JSON.parse(text) as KubeObject).metadata?.name)).toEqual(["leader"]);
+}, 60_000);
 
 describe("restore of a damaged file", () => {
   const end = (text: string): number => text.lastIndexOf('{"end"');

@@ -6,10 +6,10 @@ import { runningPod } from "../../support/clients/running-pod";
 import { configWithoutCrons } from "../../support/server/config-without-crons";
 import { damageData } from "../../support/server/damage";
 import { runProgram } from "../../support/server/program";
-import { serverForTests } from "../../support/server/server-for-tests";
+import { NODES_ARE_NAMES, serverForTests } from "../../support/server/server-for-tests";
 
 const NAMESPACE = "/api/v1/namespaces/default";
-const server = serverForTests(["--config", configWithoutCrons()]);
+const server = serverForTests(["--config", configWithoutCrons(), ...NODES_ARE_NAMES]);
 const api = new Api(() => server.url);
 
 async function check(): Promise<{ code: number | null; lines: string[] }> {

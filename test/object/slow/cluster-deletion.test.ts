@@ -8,6 +8,7 @@ import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
 import { clusterObjects } from "../../../src/tenancy/cluster-objects";
 import { CONTROLLERS } from "../../../durable-objects/controllers";
 import { clusterRecord, coordinator, ipAddressesStore, owner, recordedObject } from "../../../durable-objects/peers";
+import { NodeProxy } from "../../../durable-objects/node-proxy";
 import { ProxyView } from "../../../durable-objects/proxy-view";
 import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
@@ -108,6 +109,8 @@ const ALIVE = {
   IP_ADDRESSES_STORE: "counters",
   CONTROLLER: "repairCounts",
   PROXY_VIEW: "counters",
+  // Without arguments it asks for the health of a node that was never seen.
+  NODE_PROXY: "health",
 } as const;
 const BINDINGS = Object.keys(ALIVE) as (keyof typeof ALIVE)[];
 
@@ -187,6 +190,7 @@ describe("deleting a cluster", () => {
 /** Classes by the calls of `wipe` that one deletion makes to them: to all objects of a class the same is done. */
 const STEPS = [
   { object: "ProxyView", nth: 1 },
+  { object: "NodeProxy", nth: 1 },
   { object: "Controller", nth: 1 },
   { object: "ServicesStore", nth: 1 },
   { object: "ResourceStore", nth: 1 },
@@ -200,7 +204,7 @@ const STEPS = [
 /** The n-th call of `wipe` to objects of a class: lost before its effect, or after it with its answer. */
 function lostWipe(object: string, nth: number, when: "before" | "after"): { happened: boolean } {
   const seen = { calls: 0, happened: false };
-  for (const type of [Coordinator, ServicesStore, IPAddressesStore, ResourceStore, ServiceCIDR, Controller, ProxyView]) {
+  for (const type of [Coordinator, ServicesStore, IPAddressesStore, ResourceStore, ServiceCIDR, Controller, ProxyView, NodeProxy]) {
     const prototype: Wipeable = type.prototype;
     const real = prototype.wipe;
     vi.spyOn(prototype, "wipe").mockImplementation(async function (this: Wipeable, listed: string[]) {

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import type { Env } from "../../../durable-objects/env";
 import { repairController, servicesStore } from "../../../durable-objects/peers";
 import { app } from "../../../src/worker/app";
+import { countedStatements } from "../../support/objects/counted-rows";
 import { createRequest, WRITE } from "../../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
@@ -42,50 +43,10 @@ async function create(from: number, count: number): Promise<void> {
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
 }
 
-type Cursor = SqlStorageCursor<Record<string, SqlStorageValue>>;
-
-/** The cursor, after each use of which `note` is called: in the object whose cursor it is, which alone may ask what it has read. */
-function noted(cursor: Cursor, note: () => void): Cursor {
-  note();
-  return new Proxy(cursor, {
-    get(target, key) {
-      if (key === Symbol.iterator) {
-        return function* () {
-          for (const row of target) {
-            note();
-            yield row;
-          }
-          note();
-        };
-      }
-      const member = Reflect.get(target, key, target) as unknown;
-      if (typeof member !== "function") return member;
-      return (...args: unknown[]): unknown => {
-        const result = (member as (...given: unknown[]) => unknown).apply(target, args);
-        note();
-        return result;
-      };
-    },
-  });
-}
-
 /** One whole pass, with what all objects read and wrote meanwhile. */
 async function countedPass(): Promise<Counted> {
   const stub = bindings.CONTROLLER.getByName(`${CLUSTER}/controllers/repair`);
-  const prototype = await runInDurableObject(stub, (_, { storage }) => Object.getPrototypeOf(storage.sql) as SqlStorage);
-  const exec = prototype.exec;
-  const statements: { query: string; read: number; written: number }[] = [];
-  prototype.exec = function (this: SqlStorage, query: string, ...values: unknown[]) {
-    const cursor = exec.call(this, query, ...values) as Cursor;
-    const statement = { query, read: 0, written: 0 };
-    statements.push(statement);
-    return noted(cursor, () => Object.assign(statement, { read: cursor.rowsRead, written: cursor.rowsWritten }));
-  } as typeof exec;
-  try {
-    await runInDurableObject(stub, async (instance) => instance.alarm?.());
-  } finally {
-    prototype.exec = exec;
-  }
+  const statements = await countedStatements(stub, () => runInDurableObject(stub, async (instance) => instance.alarm?.()));
   const counted: Counted = { read: 0, writtenHere: 0, writtenElsewhere: 0 };
   for (const { query, read, written } of statements) {
     counted.read += read;

@@ -9,6 +9,8 @@ import type { MessageSchema } from "../../../src/api/schema/types";
 import { PROTOBUF, readAnswer } from "../values/protobuf-answers";
 
 const RETRY_MS = 50;
+/** Between two writes, as with a limit of queries per second: a writer without one takes the whole machine. */
+const PAUSE_MS = 10;
 
 export interface WrittenKind {
   path: string;
@@ -129,7 +131,10 @@ export class GoWriter {
         const response = await fetch(`${this.url()}${path}`, { method, headers, ...(body ? { body } : {}) });
         const answer = await readAnswer(response);
         if (expected.includes(response.status)) {
-          if (method !== "GET") this.acknowledged++;
+          if (method !== "GET") {
+            this.acknowledged++;
+            await sleep(PAUSE_MS);
+          }
           return { code: response.status, body: answer };
         }
         if (response.status !== 429 && response.status < 500) {

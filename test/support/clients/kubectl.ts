@@ -47,10 +47,10 @@ export interface Kubectl {
   url(): string;
 }
 
-/** For tests that show Endpoints and EndpointSlices of their own beside Services: nobody else makes any. */
-export const WITHOUT_ENDPOINT_CONTROLLERS = [
+/** For tests that show Nodes, Endpoints and EndpointSlices of their own beside Services: nobody else changes or makes any. */
+export const OBJECTS_LEFT_ALONE = [
   "--var",
-  "CONTROLLERS=*,-endpointslice-controller,-endpoints-controller,-endpointslice-mirroring-controller",
+  "CONTROLLERS=*,-endpointslice-controller,-endpoints-controller,-endpointslice-mirroring-controller,-node-lifecycle-controller,-pod-garbage-collector-controller,-taint-eviction-controller",
 ];
 
 /** Starts a server with these arguments before the tests of the file and ends it after them. */

@@ -9,11 +9,13 @@ export class MemoryQuotaStorage implements QuotaStorage, QuotaMarks {
   readonly limits: JournaledMap<Record<string, string>>;
   readonly #progress: JournaledMap<Progress>;
   readonly #marks: JournaledMap<number>;
+  readonly #states: JournaledMap<string>;
 
   constructor(journal = new Journal()) {
     this.limits = new JournaledMap(journal);
     this.#progress = new JournaledMap(journal);
     this.#marks = new JournaledMap(journal);
+    this.#states = new JournaledMap(journal);
   }
 
   quotaProgress(): Progress | undefined {
@@ -36,11 +38,27 @@ export class MemoryQuotaStorage implements QuotaStorage, QuotaMarks {
     this.limits.delete(key);
   }
 
+  /** The function brings back what there is now. */
+  remembered(): () => void {
+    const maps = [this.limits.remembered(), this.#progress.remembered(), this.#marks.remembered(), this.#states.remembered()];
+    return () => {
+      for (const back of maps) back();
+    };
+  }
+
   markGet(name: string): number {
     return this.#marks.get(name) ?? 0;
   }
 
   markSet(name: string, revision: number): void {
     this.#marks.set(name, revision);
+  }
+
+  stateGet(name: string): string {
+    return this.#states.get(name) ?? "";
+  }
+
+  stateSet(name: string, state: string): void {
+    this.#states.set(name, state);
   }
 }

@@ -1,5 +1,5 @@
 import type { StoreCursor } from "../../../src/api/rpc/object-links";
-import type { RowStorage } from "../../../src/endpoints/controller/ports";
+import type { RowStorage } from "../../../src/controllers/followed/row-storage";
 import { Journal, JournaledMap } from "../sim/journal";
 
 /** The rows of an endpoint controller on a journal. */

@@ -34,7 +34,7 @@ const FEEDS = ["objectsSince", "objectsAfter", "objectsNamed"];
 /** The calls of each controller to stores and owners; several may make the same. */
 const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   namespaces: [],
-  "resource-quotas": ["objectsAfter", "quotaUsage"],
+  "resource-quotas": ["objectsAfter", "quotaReport", "limitsHeld"],
   "garbage-collection": ["changesSince", "listMetadata", "metadataOf"],
   repair: [
     ...[...FEEDS, "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
@@ -43,6 +43,9 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   "endpointslice-controller": FEEDS,
   "endpoints-controller": FEEDS,
   "endpointslice-mirroring-controller": FEEDS,
+  "node-lifecycle-controller": [...FEEDS, "valuesSince"],
+  "pod-garbage-collector-controller": FEEDS,
+  "taint-eviction-controller": FEEDS,
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {

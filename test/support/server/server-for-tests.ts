@@ -9,6 +9,12 @@ export interface TestServer extends Server {
   start(args?: readonly string[]): Promise<void>;
 }
 
+/** For tests whose Nodes are names: nobody renews their Leases, and no controller minds, nor ends their Pods. */
+export const NODES_ARE_NAMES = [
+  "--var",
+  "CONTROLLERS=*,-node-lifecycle-controller,-pod-garbage-collector-controller,-taint-eviction-controller",
+];
+
 /** A server on data of its own, started before the tests and killed after them. Hooks that are registered later run between the two. */
 export function serverForTests(args: readonly string[] = []): TestServer {
   const folder = temporaryFolder();

@@ -77,12 +77,12 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
   return { output: () => text, ended, pid: child.pid, printed };
 }
 
-/** What tests compare is to be the same on every machine. */
-const NO_OWN_ADDRESS = ["--var", "ADVERTISE_ADDRESSES="];
+/** What tests compare is to be the same on every machine: neither its address nor its name is told. */
+const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME="];
 
 /** Starts a server on the data folder and waits for its ready line. */
 export async function startServer(dataFolder: string, args: readonly string[] = []): Promise<Server> {
-  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...NO_OWN_ADDRESS, ...args]);
+  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...NOTHING_OWN, ...args]);
   const [, url = ""] = await process_.printed(/ready at (http:\S+)/);
   const runner = pidIn(join(dataFolder, "runner.lock"));
   const runtime = pidIn(join(dataFolder, "workerd.json"));

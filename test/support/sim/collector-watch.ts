@@ -4,7 +4,7 @@ import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../../src/api/meta/ob
 import { definitionOf } from "../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { LinkedStore } from "../../../src/api/rpc/object-links";
-import type { StoreRpc, WriteRequest } from "../../../src/api/rpc/store";
+import type { BatchedStore, StoreRpc, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { COLLECTOR_FINALIZERS, waits } from "./kin";
 import type { Caller, SimNode } from "./network";
 import { plainCopy } from "./plain-copy";
@@ -13,6 +13,8 @@ import type { ProtocolStep } from "./protocol-steps";
 import type { StoreTables } from "./tables";
 
 type Collected = LinkedStore & Pick<StoreRpc, "write">;
+/** A store as the collector calls it. */
+type Called = LinkedStore & BatchedStore;
 
 interface CollectedNode {
   definition: ResourceDefinition;
@@ -35,25 +37,28 @@ export class CollectorWatch {
   constructor(private readonly cluster: SimPlatform) {}
 
   /** The stores as the collector calls them in one of its lives. */
-  stores(caller: Caller): { definition: ResourceDefinition; store(): Collected }[] {
+  stores(caller: Caller): { definition: ResourceDefinition; store(): Called }[] {
     const { network, sabotage } = this.cluster;
     return this.#nodes().map(({ definition, node }) => {
       const call = <T>(step: ProtocolStep, work: (store: Collected) => Promise<T>): Promise<T> =>
         network.call(caller, node, work, () => step);
-      const store: Collected = {
+      // Writes of one call may arrive apart: more orders than on one call.
+      const write = (asked: WriteRequest): Promise<WriteResult> => {
+        const request = sabotage.collectorWrite?.(asked) ?? asked;
+        return call(stepOf(request), (brain) => {
+          this.#judge(definition.kind, request);
+          return brain.write(plainCopy(request));
+        });
+      };
+      const store: Called = {
         changesSince: async (cursor, limit) => {
           const changes = await call("linkChanges", (brain) => brain.changesSince(cursor, limit));
           return sabotage.linkChanges?.(changes) ?? changes;
         },
         listMetadata: (after, limit) => call("listLinks", (brain) => brain.listMetadata(after, limit)),
         metadataOf: (keys) => call("readLinks", (brain) => brain.metadataOf(plainCopy(keys))),
-        write: (asked) => {
-          const request = sabotage.collectorWrite?.(asked) ?? asked;
-          return call(stepOf(request), (brain) => {
-            this.#judge(definition.kind, request);
-            return brain.write(plainCopy(request));
-          });
-        },
+        write,
+        writeAll: (requests) => Promise.all(requests.map(write)),
       };
       return { definition, store: () => store };
     });

@@ -126,11 +126,13 @@ export class SimControllers {
       listNamespaces: (request) => asked("listNamespaces", (store) => Promise.resolve(namespacesList(store, request))),
       quotas: () => ({
         objectsAfter: () => Promise.reject(new Error("quotas are not kept here")),
+        limitsHeld: () => Promise.reject(new Error("quotas are not kept here")),
         write: () => Promise.reject(new Error("quotas are not kept here")),
       }),
       storeOf: () => {
-        throw new Error("the controllers of endpoints are not simulated here");
+        throw new Error("the controllers of endpoints and Nodes are not simulated here");
       },
+      leases: () => ({ valuesSince: () => Promise.reject(new Error("Leases are not kept here")) }),
       events: () => ({
         get: () => Promise.reject(new Error("events are not kept here")),
         write: () => Promise.reject(new Error("events are not kept here")),
@@ -140,6 +142,7 @@ export class SimControllers {
 }
 
 const NO_CONTENT = {
+  quotaReport: () => Promise.reject(new Error("quotas are not kept here")),
   quotaUsage: () => Promise.reject(new Error("quotas are not kept here")),
   closeNamespace: () => Promise.reject(new Error("this store is of no namespace")),
   emptyNamespace: () => Promise.reject(new Error("this store is of no namespace")),

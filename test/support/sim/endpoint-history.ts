@@ -19,7 +19,7 @@ import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { servicesDefinition } from "../../../src/api/registry/services/definition";
 import type { Subresource, WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import type { WordRandom } from "../../../src/core/base/word-random";
-import type { RowStorage } from "../../../src/endpoints/controller/ports";
+import type { RowStorage } from "../../../src/controllers/followed/row-storage";
 import { endpointsOf } from "../../../src/endpoints/slices/slice-endpoint";
 import { naiveEndpoints, sliceLines } from "../../model/naive-endpoints";
 import { DELETE } from "../worlds/store-world";

@@ -10,7 +10,8 @@ import { servicesDefinition } from "../../../src/api/registry/services/definitio
 import type { ControllerRpc } from "../../../src/api/rpc/store";
 import type { Controller } from "../../../src/controllers/controller";
 import { PlainStore } from "../../../src/controllers/plain-store";
-import type { RowStorage, WrittenStore } from "../../../src/endpoints/controller/ports";
+import type { CalledStore, WrittenStore } from "../../../src/controllers/followed/called-store";
+import type { RowStorage } from "../../../src/controllers/followed/row-storage";
 import {
   endpointsController,
   endpointSliceController,
@@ -18,6 +19,7 @@ import {
   mirroringController,
 } from "../../../src/endpoints/endpoint-controllers";
 import { MemoryRowStorage } from "../memory/row-storage";
+import { controllerLife } from "./controller-life";
 import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./network";
 import { plainCopy } from "./plain-copy";
 import type { SimPlatform } from "./platform";
@@ -30,7 +32,7 @@ const KEPT = [podsDefinition, nodesDefinition, endpointSlicesDefinition, endpoin
 export const MAX_PER_SLICE = 3;
 
 /** A store as the controllers and clients call it. */
-type Store = WrittenStore;
+type Store = WrittenStore & CalledStore;
 
 export interface SimEndpointsOptions {
   batchMs: number;
@@ -133,19 +135,11 @@ export class SimEndpoints {
       config: () => ({ maxEndpointsPerSlice: MAX_PER_SLICE, endpointsBatchMs: options.batchMs }),
       peers: { events: () => ({ get: noEvents, write: noEvents }), storeOf: (definition) => this.#called(definition, life) },
       tables: { rows: whileAlive(options.rows?.(rows) ?? rows, life) },
-      wakeAt: (atMs) => {
-        if (network.chance(network.faults.alarmFails)) return Promise.reject(new Error("the alarm cannot be set"));
-        if (life.isAlive()) node.setAlarm(atMs);
-        return Promise.resolve();
-      },
-      cancelAlarm: () => Promise.resolve(),
-      isOn: () => true,
-      background: (work) => void work,
-      restart: () => life.die?.(),
+      ...controllerLife(network, life, () => node),
     };
   }
 
-  #called(definition: ResourceDefinition, caller: Caller): WrittenStore {
+  #called(definition: ResourceDefinition, caller: Caller): CalledStore {
     const { network } = this.cluster;
     const call = <T>(work: (store: Store) => Promise<T>): Promise<T> => network.call(caller, this.store(definition), work);
     return {
@@ -153,6 +147,7 @@ export class SimEndpoints {
       objectsAfter: (after, limit) => call((store) => store.objectsAfter(after, limit)),
       objectsNamed: (keys) => call((store) => store.objectsNamed(plainCopy(keys))),
       write: (request) => call((store) => store.write(plainCopy(request))),
+      writeAll: (requests) => call((store) => store.writeAll(plainCopy(requests))),
     };
   }
 

@@ -94,6 +94,15 @@ export class JournaledMap<V> {
     return this.#map.has(key);
   }
 
+  /** The function brings back what there is now, as point-in-time recovery does: no transaction undoes that. */
+  remembered(): () => void {
+    const then = [...this.#map];
+    return () => {
+      this.#map.clear();
+      for (const [key, value] of then) this.#map.set(key, value);
+    };
+  }
+
   keys(): string[] {
     return [...this.#map.keys()];
   }

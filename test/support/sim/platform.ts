@@ -13,7 +13,9 @@ import type { ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
 import type { LinkChanges } from "../../../src/api/rpc/object-links";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { ControllerRpc, WriteRequest } from "../../../src/api/rpc/store";
+import type { StorePeers } from "../../../src/api/store/cluster-store";
 import type { StoreExtension } from "../../../src/api/store/extension";
+import type { QuotaStorage } from "../../../src/api/store/quota-guard";
 import type { PlainStore } from "../../../src/controllers/plain-store";
 import type { ControllerBrain, ControllerName } from "../../../durable-objects/controllers";
 import type { Clock, Random, Recorder } from "../../../src/core/base/ports";
@@ -81,6 +83,15 @@ export interface Brains {
   controller(name: Simulated, life: Life): ControllerBrain;
 }
 
+/** What limits of quotas add to the stores that count. */
+export interface SimLimits {
+  /** undefined = the simulation has no quotas of the resource */
+  rows(resource: string, life: Life): QuotaStorage | undefined;
+  peers(life: Life): Pick<StorePeers, "quotaController" | "limitSource">;
+  /** the extension, with a look at what is committed */
+  judged<Supply>(resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply>;
+}
+
 /** Who waits for a deletion looks again within 5 s; what failed and is put off for longer is hurried by `maintain`, or has a row that is waited for. */
 const CALM_MS = 12_000;
 const LOOK_MS = 3_000;
@@ -114,6 +125,8 @@ export abstract class SimPlatform {
   readonly forced: ForcedRemoval[] = [];
   /** the controllers that follow Services, if any do */
   serviceFollowers: (caller: Life) => readonly ControllerRpc[] = () => [];
+  /** the limits of quotas, if the cluster has any */
+  limits: SimLimits | undefined;
   /** stores of dependents beside those that every simulated cluster has */
   readonly moreDependents: { definition: ResourceDefinition; node: SimNode<PlainStore>; tables: StoreTables }[] = [];
   /** by key of a Service: when the last one of that name went */

@@ -1,5 +1,5 @@
 import type { NamespaceGuardStorage } from "../../../src/api/store/namespace-guard";
-import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "../../../src/api/store/store-storage";
+import type { HistoryEntry, SavedMark, StoredObject, StoreState, StoreStorage } from "../../../src/api/store/store-storage";
 import { type Journal, JournaledMap } from "./journal";
 
 /** The rows of a StoreEngine on a journal that it shares with the other tables of its object. */
@@ -10,6 +10,7 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   readonly #counts: JournaledMap<number>;
   readonly #journal: Journal;
   #state: StoreState | undefined;
+  #marks: readonly SavedMark[] = [];
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -17,6 +18,17 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
     this.#history = new JournaledMap(journal);
     this.#closed = new JournaledMap(journal);
     this.#counts = new JournaledMap(journal);
+  }
+
+  /** The function brings back the rows of now. */
+  remembered(): () => void {
+    const [state, marks] = [this.#state, this.#marks];
+    const maps = [this.#objects, this.#history, this.#closed, this.#counts].map((map) => map.remembered());
+    return () => {
+      for (const back of maps) back();
+      this.#state = state;
+      this.#marks = marks;
+    };
   }
 
   transaction<T>(work: () => T): T {
@@ -86,6 +98,16 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
 
   changesSince(after: number, limit: number): Omit<HistoryEntry, "before">[] {
     return this.historySince(after, limit).map(({ revision, type, key, data }) => ({ revision, type, key, data }));
+  }
+
+  marksLoad(): readonly SavedMark[] {
+    return this.#marks;
+  }
+
+  marksSave(marks: readonly SavedMark[]): void {
+    const before = this.#marks;
+    this.#journal.wrote(() => (this.#marks = before));
+    this.#marks = marks;
   }
 
   historyTrim(through: number): number {

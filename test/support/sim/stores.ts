@@ -123,7 +123,12 @@ export function storePorts(
   const definition = definitionOf(group, resource);
   if (!definition) throw new Error(`no resource ${resource}`);
   const { store, publications } = tables;
+  const { limits } = cluster;
+  const quotas = limits?.rows(resource, life);
+  const looked = <Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply> =>
+    watched(cluster, life, { resource, journal: tables.journal }, extension);
   return {
+    ...(quotas ? { quotas } : {}),
     cluster: CLUSTER,
     definition,
     serviceFamilies: cluster.options.families,
@@ -141,12 +146,13 @@ export function storePorts(
     peers: {
       namespace: (name) => lookUpNamespace(cluster, life, name),
       garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
+      ...limits?.peers(life),
     },
     noteBusy: () => undefined,
     controllersSet: () => undefined,
     end: () => Promise.reject(new Error("no simulated cluster is deleted")),
     deletedTogether: DELETED_TOGETHER,
-    extended: (extension) => watched(cluster, life, { resource, journal: tables.journal }, extension),
+    extended: (extension) => limits?.judged(resource, looked(extension)) ?? looked(extension),
   };
 }
 
@@ -170,6 +176,7 @@ function ledgerPeers(cluster: SimPlatform, life: Life): LedgerPeers {
     coordinator: () => coordinatorOf(cluster, life),
     owner: (uid) => ownerOf(cluster, life, uid),
     repair: () => controllerOf(cluster, life, "repair"),
+    ...cluster.limits?.peers(life),
   };
 }
 

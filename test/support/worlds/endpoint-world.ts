@@ -15,7 +15,8 @@ import { Controller } from "../../../src/controllers/controller";
 import { endpointsPass } from "../../../src/endpoints/controller/endpoints-pass";
 import { savedCounts } from "../../../src/endpoints/controller/kept-counts";
 import { mirrorPass } from "../../../src/endpoints/controller/mirror-pass";
-import type { ControllerPorts, WrittenStore } from "../../../src/endpoints/controller/ports";
+import type { WrittenStore } from "../../../src/controllers/followed/called-store";
+import type { ControllerPorts } from "../../../src/endpoints/controller/ports";
 import { slicesPass } from "../../../src/endpoints/controller/slices-pass";
 import { MemoryRowStorage } from "../memory/row-storage";
 import { SimScheduler } from "../sim/scheduler";
@@ -57,8 +58,10 @@ export class EndpointWorld {
   readonly logged: string[] = [];
   /** calls of the controllers to stores: `pods objectsSince`, `endpointslices create` */
   calls: string[] = [];
-  /** asked before each call */
-  fault: (call: string) => CallFault = () => undefined;
+  /** asked before each call; `object` is what the call writes, as text */
+  fault: (call: string, object: string) => CallFault = () => undefined;
+  /** how long each call takes, in milliseconds */
+  callMs: (call: string) => number = () => 1;
   readonly #options: Required<WorldOptions>;
   #controllers: Controller[] = [];
   #life = 0;
@@ -185,8 +188,10 @@ export class EndpointWorld {
       events: { report: (event) => void this.events.push(event), flush: () => this.eventsWritten },
       batchMs: this.#options.batchMs,
     };
-    const [services, pods, nodes] = [this.#followed("services", life), this.#followed("pods", life), this.#followed("nodes", life)];
-    const [slices, endpoints] = [this.#followed("endpointslices", life), this.#followed("endpoints", life)];
+    const isAlive = (): boolean => life === this.#life;
+    const followed = (kind: Kind): WrittenStore => this.followed(kind, isAlive);
+    const [services, pods, nodes] = [followed("services"), followed("pods"), followed("nodes")];
+    const [slices, endpoints] = [followed("endpointslices"), followed("endpoints")];
     const passes = {
       slices: () => slicesPass({ ...ports, services, pods, nodes, slices, maxPerSlice: this.#options.max }),
       endpoints: () => endpointsPass({ ...ports, services, pods, endpoints }),
@@ -212,20 +217,21 @@ export class EndpointWorld {
     return controller;
   }
 
-  #followed(kind: Kind, life: number): WrittenStore {
+  /** A store as a controller calls it that may die. */
+  protected followed(kind: Kind, isAlive: () => boolean): WrittenStore {
     const world = this.stores[kind];
     const feed = new ObjectFeedReader(world.store);
-    const clock = this.scheduler.clock(() => life === this.#life);
-    const call = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
-      await clock.sleep(1);
+    const clock = this.scheduler.clock(isAlive);
+    const call = async <T>(what: string, work: () => T | Promise<T>, object = ""): Promise<T> => {
+      await clock.sleep(this.callMs(`${kind} ${what}`));
       this.calls.push(`${kind} ${what}`);
-      const fault = this.fault(`${kind} ${what}`);
+      const fault = this.fault(`${kind} ${what}`, object);
       if (fault === "down") throw new Error("down");
       if (fault === "silent") return withTimeout(clock, OPERATION_DEADLINE_MS, new Promise<T>(() => undefined));
       if (typeof fault === "object") return fault as T;
       const answer = await work();
       // a dead object hears of nothing
-      if (life !== this.#life) return new Promise<T>(() => undefined);
+      if (!isAlive()) return new Promise<T>(() => undefined);
       if (fault === "lost") throw new Error("lost");
       return answer;
     };
@@ -233,7 +239,7 @@ export class EndpointWorld {
       objectsSince: (cursor, limit) => call("objectsSince", () => feed.objectsSince(cursor, limit)),
       objectsAfter: (after, limit) => call("objectsAfter", () => feed.objectsAfter(after, Math.min(limit, 3))),
       objectsNamed: (keys) => call("objectsNamed", () => feed.objectsNamed(keys)),
-      write: (request: WriteRequest) => call(request.verb, () => world.store.write(request)),
+      write: (request: WriteRequest) => call(request.verb, () => world.store.write(request), "object" in request ? request.object : ""),
     };
   }
 }

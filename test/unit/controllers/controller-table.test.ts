@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
+import type { ChangeFilter } from "../../../src/api/store/follower-pokes";
 import { ControllerTable } from "../../../src/controllers/controller-table";
 
-const table = new ControllerTable<"nodes" | "leases", string, string>({
+const bound: ChangeFilter = ({ after }) => after !== undefined;
+const table = new ControllerTable<"nodes" | "leases" | "pods", string, string>({
   nodes: { follows: ["nodes"], upstream: "node-lifecycle-controller", make: (setting) => `nodes of ${setting}` },
   leases: { follows: ["nodes", "leases.coordination.k8s.io"], hearsCreations: true, make: (setting) => `leases of ${setting}` },
+  pods: { follows: ["pods"], filters: { pods: bound }, make: (setting) => `pods of ${setting}` },
 });
 
 describe("ControllerTable", () => {
   it("names: those of the entries, in their order", () => {
-    expect(table.names).toEqual(["nodes", "leases"]);
+    expect(table.names).toEqual(["nodes", "leases", "pods"]);
   });
 
   it.each([
@@ -19,8 +22,13 @@ describe("ControllerTable", () => {
     expect(table.followersOf(resource)).toEqual(names);
   });
 
-  it("creations: only those ask that say so", () => {
-    expect(table.names.filter((name) => table.hearsCreations(name))).toEqual(["leases"]);
+  it("creations: only those ask that say so, and those whose filter met one", () => {
+    const hearing = (createdOnly: boolean, met: readonly ChangeFilter[]): string[] =>
+      table.names.filter((name) => table.hears(name, name, createdOnly, new Set(met)));
+    expect(hearing(true, [])).toEqual(["leases"]);
+    expect(hearing(false, [])).toEqual(["nodes", "leases"]);
+    expect(hearing(true, [bound])).toEqual(["leases", "pods"]);
+    expect([table.filtersOf("pods"), table.filtersOf("nodes")]).toEqual([[bound], []]);
   });
 
   it.each([
@@ -39,7 +47,7 @@ describe("ControllerTable", () => {
     expect(table.make(object, "c")).toBe(brain);
   });
 
-  it.each(["default/controllers/pods", "default/controllers/", "nodes/controllers"])("object %s: throws", (object) => {
+  it.each(["default/controllers/services", "default/controllers/", "nodes/controllers"])("object %s: throws", (object) => {
     expect(() => table.make(object, "c")).toThrow(`no controller ${object}`);
   });
 });

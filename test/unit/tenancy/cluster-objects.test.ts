@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
-import { clusterObjects } from "../../../src/tenancy/cluster-objects";
+import { clusterObjects, nodeProxyOf } from "../../../src/tenancy/cluster-objects";
 
 it("end of a cluster: the view and the controllers first, then the services store, and the Coordinator last", () => {
-  const objects = clusterObjects(["namespaces", "repair"]).map(({ kind, name }) => `${kind} ${name}`);
+  const objects = clusterObjects(["namespaces", "repair"])
+    .filter(({ kind }) => kind !== "node-proxy")
+    .map(({ kind, name }) => `${kind} ${name}`);
   expect(objects.slice(0, 4)).toEqual(["view proxy-view", "controller namespaces", "controller repair", "store services"]);
   expect(objects.at(-1)).toBe("store servicecidrs.networking.k8s.io");
 });
@@ -12,4 +14,15 @@ it("objects of a cluster: each store once, none for another representation", () 
   expect(new Set(names).size).toBe(names.length);
   expect(names).toContain("events");
   expect(names).not.toContain("events.events.k8s.io");
+});
+
+it("objects that keep the health of nodes: the end of a cluster knows that of every node, and nodes are spread over them", () => {
+  const known = clusterObjects([]).flatMap(({ kind, name }) => (kind === "node-proxy" ? [name] : []));
+  const counts = new Map(known.map((name) => [name, 0]));
+  for (let i = 0; i < 1_600; i++) {
+    const name = nodeProxyOf(`node-${i}.example.com`);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  expect([counts.size, known.length]).toEqual([16, 16]);
+  expect(Math.max(...counts.values())).toBeLessThan(150);
 });

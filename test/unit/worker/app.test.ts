@@ -312,7 +312,6 @@ describe("delete", () => {
       metadata: {},
       status: "Success",
       details: { name: "a", group: "coordination.k8s.io", kind: "leases", uid: "u" },
-      code: 200,
     });
   });
 
@@ -579,8 +578,6 @@ describe("paths", () => {
     ["/apis/unknown.group", 404],
     ["/apis/unknown.group/v1", 404],
     ["/apis/unknown.group/v1/things", 404],
-    ["/apis/networking.k8s.io/v9/ipaddresses", 404],
-    ["/api/v2/pods", 404],
     ["/apix/v1/pods", 404],
   ])("%s: %i in plain text", async (path, code) => {
     const { response } = await ask(path);
@@ -588,6 +585,16 @@ describe("paths", () => {
     expect(response.headers.get("Content-Type")).toMatch(/^text\/plain/);
     expect(await response.text()).toBe("404 page not found\n");
   });
+
+  it.each(["/apis/networking.k8s.io/v9", "/apis/networking.k8s.io/v9/ipaddresses", "/api/v2", "/api/v2/pods"])(
+    "%s, a version that a served group does not have: a Status",
+    async (path) => {
+      const { response } = await ask(path);
+      expect(response.status).toBe(404);
+      const message = "the server could not find the requested resource";
+      expect(await response.json()).toMatchObject({ kind: "Status", reason: "NotFound", details: {}, code: 404, message });
+    },
+  );
 
   it.each(["/clusters/Bad/api", "/clusters/a%2Fb/api/v1/pods", "/clusters/", "/clusters"])("%s: 404, no cluster", async (path) => {
     const response = await send(`http://h${path}`, {}, fakeEnv().env);

@@ -1,6 +1,6 @@
 /** Bindings whose objects are plain functions: each call is recorded with the object's name and answered by the test. */
-import type { DirectoryFacts } from "../../../durable-objects/busy";
 import type { Env } from "../../../durable-objects/env";
+import type { RepairCounts } from "../../../src/addresses/rpc/repair";
 import type { ControllerList } from "../../../src/core/config/controllers";
 import type { ClusterState } from "../../../src/tenancy/rpc";
 import type { CollectionRequest, GetResult, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
@@ -25,15 +25,25 @@ export interface FakeEnv {
   calls: Recorded[];
   directory: Map<string, string>;
   /** what stands beside keys of the directory */
-  facts: Map<string, DirectoryFacts>;
+  facts: Map<string, unknown>;
   records: FakeRecords;
 }
+
+/** Of a cluster that repair has looked at. */
+const REPAIRED: RepairCounts = {
+  sweeps: 1,
+  ipErrors: {},
+  reconcileErrors: 0,
+  nodePorts: { portErrors: {}, reconcileErrors: 0 },
+  differingSettings: [],
+  isRepaired: true,
+};
 
 export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv {
   const calls: Recorded[] = [];
   const records = new FakeRecords();
   const directory = new Map<string, string>();
-  const facts = new Map<string, DirectoryFacts>();
+  const facts = new Map<string, unknown>();
   const stub = (object: string) => {
     const record = (method: string, argument?: unknown) => calls.push({ object, method, ...(argument === undefined ? {} : { argument }) });
     const other = (method: string) => () => {
@@ -69,7 +79,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       endWatches: other("endWatches"),
       endPolls: other("endPolls"),
       compact: other("compact"),
-      expire: other("expire"),
+      expire: async () => (await other("expire")()) ?? { deleted: 0, left: 0, cut: 0 },
       poke: other("poke"),
       pokeFrom: other("pokeFrom"),
       sweep: other("sweep"),
@@ -92,7 +102,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       allocations: other("allocations"),
       nodePortAllocations: other("nodePortAllocations"),
       nodePortRows: other("nodePortRows"),
-      repairCounts: other("repairCounts"),
+      repairCounts: async () => (await other("repairCounts")()) ?? REPAIRED,
       endpointCounts: other("endpointCounts"),
     };
   };
@@ -108,6 +118,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     IP_ADDRESSES_STORE: namespace("IP_ADDRESSES_STORE"),
     CONTROLLER: namespace("CONTROLLER"),
     PROXY_VIEW: namespace("PROXY_VIEW"),
+    NODE_PROXY: namespace("NODE_PROXY"),
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
     DIRECTORY: fakeDirectory(directory, facts),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",
@@ -154,10 +165,16 @@ class FakeRecords {
 
 /** KV with prefix listing; the cursor is the last key of the page. */
 /** `facts`: the metadata of a key. */
-function fakeDirectory(keys: Map<string, string>, facts: Map<string, DirectoryFacts>) {
+function fakeDirectory(keys: Map<string, string>, facts: Map<string, unknown>) {
   return {
-    get: (key: string) => Promise.resolve(keys.get(key) ?? null),
-    put: (key: string, value: string, { metadata }: { metadata?: DirectoryFacts } = {}) => {
+    get: (key: string, type?: "json") => {
+      const value = keys.get(key) ?? null;
+      return Promise.resolve(type === "json" && value !== null ? (JSON.parse(value) as unknown) : value);
+    },
+    async getWithMetadata(key: string) {
+      return { value: await this.get(key), metadata: facts.get(key) ?? null };
+    },
+    put: (key: string, value: string, { metadata }: { metadata?: unknown } = {}) => {
       keys.set(key, value);
       if (metadata) facts.set(key, metadata);
       return Promise.resolve();

@@ -1,12 +1,10 @@
 /** EndpointSlices (upstream pkg/registry/discovery/endpointslice/strategy.go). */
 import { LABEL_MANAGED_BY, MIRRORING_CONTROLLER, SLICE_CONTROLLER } from "../../meta/endpoint-keys";
 import { semanticEqual } from "../../meta/equality";
-import { FIELD_IMMUTABLE, invalidValue } from "../../meta/field-errors";
-import type { FieldError } from "../../meta/field-errors";
 import type { EndpointSlice } from "../../meta/kubernetes";
 import { parseAddress } from "../../../core/net/address";
 import { BASE_STRATEGY } from "../base-strategy";
-import type { Change, Strategy } from "../resource";
+import type { Strategy } from "../resource";
 import { validateEndpointSlice } from "./validate";
 
 type Endpoint = EndpointSlice["endpoints"][number];
@@ -49,10 +47,6 @@ function dropDeprecatedTopology(change: { after: EndpointSlice; before?: Endpoin
   }
 }
 
-function validateUpdate({ after, before }: Change<EndpointSlice>): FieldError[] {
-  return after.addressType === before.addressType ? [] : [invalidValue("addressType", after.addressType, FIELD_IMMUTABLE)];
-}
-
 function addressWarnings(slice: EndpointSlice): string[] {
   if (slice.addressType === "FQDN" || BUILT_IN.includes(slice.metadata?.labels?.[LABEL_MANAGED_BY] ?? "")) return [];
   const warnings: string[] = [];
@@ -73,7 +67,6 @@ export const endpointSliceStrategy: Strategy<EndpointSlice> = {
   prepareForCreate: (after) => dropDeprecatedTopology({ after }),
   prepareForUpdate: dropDeprecatedTopology,
   validate: (slice, _context, before) => validateEndpointSlice(slice, before),
-  validateUpdate,
   warnings(slice, before) {
     // upstream's path has spec, although slices have none
     const deprecated = !before && slice.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];

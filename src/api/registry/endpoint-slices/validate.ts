@@ -1,6 +1,6 @@
 /** Validation of EndpointSlices (upstream pkg/apis/discovery/validation). */
 import { semanticEqual } from "../../meta/equality";
-import { duplicate, invalidValue, notSupported, required, tooMany } from "../../meta/field-errors";
+import { duplicate, FIELD_IMMUTABLE, invalidValue, notSupported, required, tooMany } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { EndpointSlice } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../meta/names";
@@ -17,7 +17,7 @@ const PORTS_MAX = 20_000;
 const HINTS_MAX = 8;
 const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
 
-/** `before` is the stored slice of an update: unchanged endpoints are not validated again. */
+/** `before` is the stored slice of an update: unchanged endpoints are not validated again, and the address type must not change. */
 export function validateEndpointSlice(slice: EndpointSlice, before?: EndpointSlice): FieldError[] {
   const errors: FieldError[] = [];
   if (!slice.addressType) errors.push(required("addressType"));
@@ -29,6 +29,7 @@ export function validateEndpointSlice(slice: EndpointSlice, before?: EndpointSli
   else if (judged) endpoints?.forEach((endpoint, i) => validateEndpoint(`endpoints[${i}]`, endpoint, slice.addressType, errors));
   if (ports && ports.length > PORTS_MAX) errors.push(tooMany("ports", ports.length, PORTS_MAX));
   else if (ports) validatePorts(ports, errors);
+  if (before && slice.addressType !== before.addressType) errors.push(invalidValue("addressType", slice.addressType, FIELD_IMMUTABLE));
   return errors;
 }
 
@@ -46,8 +47,10 @@ function validateEndpoint(field: string, endpoint: Endpoint, addressType: string
   }
   if (typeof endpoint.hostname === "string")
     pushAll(`${field}.hostname`, endpoint.hostname, validateDNS1123Label(endpoint.hostname), errors);
-  validateHints(`${field}.hints.forZones`, endpoint.hints?.forZones, validateLabelValue, errors);
-  validateHints(`${field}.hints.forNodes`, endpoint.hints?.forNodes, validateDNS1123Subdomain, errors);
+  const { forZones, forNodes } = endpoint.hints ?? {};
+  validateHints(`${field}.hints.forZones`, forZones, validateLabelValue, errors);
+  // as upstream, too many zones are the only error of the hints
+  if ((forZones?.length ?? 0) <= HINTS_MAX) validateHints(`${field}.hints.forNodes`, forNodes, validateDNS1123Subdomain, errors);
 }
 
 function validateEndpointAddress(list: string, index: number, text: string, addressType: string, errors: FieldError[]): void {

@@ -13,10 +13,10 @@ function endpointsCell(endpoints: Endpoints): string {
   if (subsets.length === 0) return "<none>";
   const pairs: string[] = [];
   for (const subset of subsets) {
-    for (const { ip } of subset.addresses ?? []) {
-      const host = ip.includes(":") ? `[${ip}]` : ip;
-      if (!subset.ports?.length) pairs.push(ip);
-      for (const { port } of subset.ports ?? []) pairs.push(`${host}:${port}`);
+    const addresses = subset.addresses ?? [];
+    if (!subset.ports?.length) pairs.push(...addresses.map(({ ip }) => ip));
+    for (const { port } of subset.ports ?? []) {
+      for (const { ip } of addresses) pairs.push(`${ip.includes(":") ? `[${ip}]` : ip}:${port}`);
     }
   }
   const more = pairs.length > SHOWN ? ` + ${pairs.length - SHOWN} more...` : "";

@@ -31,8 +31,11 @@ function validateEndpoints(endpoints: Endpoints): FieldError[] {
 
 function validateEndpointAddress(field: string, address: Address, errors: FieldError[]): void {
   const parsed = parseAddress(address.ip);
-  if (!parsed.ok) errors.push(invalidValue(`${field}.ip`, address.ip, ADDRESS_ERROR_TEXT[parsed.error]));
-  else {
+  if (!parsed.ok) {
+    errors.push(invalidValue(`${field}.ip`, address.ip, ADDRESS_ERROR_TEXT[parsed.error]));
+    // upstream parses the text once more, for the ranges that Endpoints may not hold
+    if (parsed.error === "invalid") errors.push(invalidValue(`${field}.ip`, address.ip, "must be a valid IP address"));
+  } else {
     for (const message of specialAddressMessages(parsed.value, address.ip)) errors.push(invalidValue(`${field}.ip`, address.ip, message));
   }
   if (address.hostname) {

@@ -8,9 +8,11 @@ import type { Strategy } from "../resource";
 
 const STRATEGIES = ["OldestEmulationVersion"];
 
-/** Coordinated leader election is off, its gate's default: writes drop its two fields. */
-function dropCoordinatedElection(lease: Lease): void {
-  if (!lease.spec) return;
+/**
+ * Go writes a spec without fields as `{}`. Coordinated leader election is off, its gate's default: writes drop its two fields.
+ */
+function prepareSpec(lease: Lease): void {
+  lease.spec ??= {};
   if (lease.spec.strategy !== undefined) delete lease.spec.strategy;
   if (lease.spec.preferredHolder !== undefined) delete lease.spec.preferredHolder;
 }
@@ -38,7 +40,7 @@ function validateLease(lease: Lease): FieldError[] {
 
 export const leaseStrategy: Strategy<Lease> = {
   ...BASE_STRATEGY,
-  prepareForCreate: dropCoordinatedElection,
-  prepareForUpdate: ({ after }) => dropCoordinatedElection(after),
+  prepareForCreate: prepareSpec,
+  prepareForUpdate: ({ after }) => prepareSpec(after),
   validate: validateLease,
 };

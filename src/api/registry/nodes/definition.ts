@@ -38,6 +38,7 @@ export const nodesDefinition = defineResource<Node>({
   namespaced: false,
   subresources: ["status"],
   views: ["proxy-config"],
+  reports: ["proxy-health"],
   schema: NodeSchema,
   columns: [
     NAME_COLUMN,

@@ -1,4 +1,5 @@
 /** PodTemplates (upstream pkg/registry/core/podtemplate, pkg/apis/core/validation ValidatePodTemplate and ValidatePodTemplateSpec). */
+import { semanticEqual } from "../../meta/equality";
 import { forbiddenField } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { PodTemplate } from "../../meta/kubernetes";
@@ -10,16 +11,28 @@ import { COMMON } from "../common-definition";
 import { defaultPodTemplate } from "../pods/defaults";
 import { validatePodSpec } from "../pods/validate-spec";
 import { defineResource } from "../resource";
+import { inTodaysForm } from "../stored-form";
 
 function validate({ template }: PodTemplate): FieldError[] {
   const errors: FieldError[] = [];
   validateLabels(template?.metadata?.labels, "template.labels", errors);
   validateAnnotations(template?.metadata?.annotations, "template.annotations", errors);
-  validatePodSpec(template?.spec ?? { containers: [] }, "template.spec", errors);
+  validatePodSpec(template?.spec ?? { containers: [] }, "template.spec", false, errors);
   if (template?.spec?.ephemeralContainers?.length) {
     errors.push(forbiddenField("template.spec.ephemeralContainers", "ephemeral containers not allowed in pod template"));
   }
   return errors;
+}
+
+/** A template that does not change is good, whatever rules came since it was stored. */
+function validateNew(object: PodTemplate, before: PodTemplate | undefined): FieldError[] {
+  const stored = before && inTodaysForm<PodTemplate>({ template: before.template }, PodTemplateSchema, defaultPodTemplate);
+  return stored && semanticEqual(object.template, stored.template) ? [] : validate(object);
+}
+
+function warnings({ template }: PodTemplate): string[] {
+  if ((template?.spec?.terminationGracePeriodSeconds ?? 0) >= 0) return [];
+  return ["template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"];
 }
 
 export const podTemplatesDefinition = defineResource<PodTemplate>({
@@ -41,7 +54,7 @@ export const podTemplatesDefinition = defineResource<PodTemplate>({
     const names = containers.map(({ name }) => name).join(",");
     return [nameOf(object), names, containers.map(({ image }) => image).join(","), labelsText(object.template?.metadata?.labels)];
   },
-  strategy: { ...BASE_STRATEGY, defaults: defaultPodTemplate, validate },
+  strategy: { ...BASE_STRATEGY, defaults: defaultPodTemplate, validate: (object, _, before) => validateNew(object, before), warnings },
   returnsDeletedObject: true,
   generation: "spec",
 });

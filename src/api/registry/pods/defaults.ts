@@ -1,10 +1,13 @@
-/** Static defaulting of pods and pod templates: upstream pkg/apis/core/v1/defaults.go. The additions of admission plugins (service accounts, tolerations) are not made. */
+/** Static defaulting of pods and pod templates: upstream pkg/apis/core/v1/defaults.go. Of the additions of admission plugins only tolerations are made (default-tolerations.ts). */
 import type { Pod, PodTemplate } from "../../meta/kubernetes";
+import { compareQuantities } from "../../schema/quantity";
 
 type PodSpec = NonNullable<Pod["spec"]>;
 type Container = PodSpec["containers"][number];
 type Probe = NonNullable<Container["livenessProbe"]>;
 type Volume = NonNullable<PodSpec["volumes"]>[number];
+
+type References = Pick<NonNullable<NonNullable<Container["env"]>[number]["valueFrom"]>, "fieldRef" | "resourceFieldRef">;
 
 const FILE_MODE = 0o644;
 
@@ -45,11 +48,19 @@ function defaultContainer(container: Container): void {
     hook.httpGet.scheme ||= "HTTP";
   }
   for (const variable of container.env ?? []) {
-    if (variable.valueFrom?.fieldRef) variable.valueFrom.fieldRef.apiVersion ||= "v1";
+    if (variable.valueFrom) defaultReferences(variable.valueFrom);
   }
 }
 
+/** A divisor stands in every answer: to Go a quantity is a struct. */
+function defaultReferences({ fieldRef, resourceFieldRef }: References): void {
+  if (fieldRef) fieldRef.apiVersion ||= "v1";
+  if (resourceFieldRef) resourceFieldRef.divisor ??= "0";
+}
+
 function defaultVolume(volume: Volume): void {
+  const projected = (volume.projected?.sources ?? []).flatMap(({ downwardAPI }) => downwardAPI?.items ?? []);
+  for (const item of [...(volume.downwardAPI?.items ?? []), ...projected]) defaultReferences(item);
   if (Object.keys(volume).every((key) => key === "name")) volume.emptyDir = {};
   if (volume.secret) volume.secret.defaultMode ??= FILE_MODE;
   if (volume.configMap) volume.configMap.defaultMode ??= FILE_MODE;
@@ -86,11 +97,12 @@ function defaultContainerOfPod({ ports, resources }: Container, hostNetwork: boo
   if (resources?.limits) resources.requests = { ...resources.limits, ...resources.requests };
 }
 
+/** A Pod always has a spec, which is a struct to Go. A grace period below zero is one second (upstream pkg/apis/core/v1/conversion.go). */
 export function defaultPod(pod: Pod): void {
   defaultPodStatus(pod);
-  const spec = pod.spec;
-  if (!spec) return;
+  const spec = (pod.spec ??= { containers: [] });
   defaultPodSpec(spec);
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
   spec.enableServiceLinks ??= true;
   const hostNetwork = spec.hostNetwork === true;
   for (const container of spec.containers ?? []) defaultContainerOfPod(container, hostNetwork);
@@ -108,13 +120,17 @@ export function defaultPodTemplate(object: PodTemplate): void {
 export function qosClassOf(spec: PodSpec): string {
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const computed = ["cpu", "memory"];
-  const asks = (container: Container): boolean =>
-    computed.some((name) => container.resources?.requests?.[name] !== undefined || container.resources?.limits?.[name] !== undefined);
+  // nothing asked for is no wish
+  const amount = (quantities: Readonly<Record<string, string>> | undefined, name: string): string => quantities?.[name] ?? "0";
+  const asks = ({ resources }: Container): boolean =>
+    computed.some((name) =>
+      [resources?.requests, resources?.limits].some((quantities) => compareQuantities(amount(quantities, name), "0") > 0),
+    );
   if (!containers.some(asks)) return "BestEffort";
-  const guaranteed = containers.every((container) =>
+  const guaranteed = containers.every(({ resources }) =>
     computed.every((name) => {
-      const limit = container.resources?.limits?.[name];
-      return limit !== undefined && container.resources?.requests?.[name] === limit;
+      const limit = amount(resources?.limits, name);
+      return compareQuantities(limit, "0") > 0 && compareQuantities(amount(resources?.requests, name), limit) === 0;
     }),
   );
   return guaranteed ? "Guaranteed" : "Burstable";

@@ -1,51 +1,56 @@
 /** Pods: the parts of upstream pkg/registry/core/pod and ValidatePod that a Service network without kubelets needs. */
 import type { Int64 } from "../../../core/base/exact-json";
 import { semanticEqual } from "../../meta/equality";
-import { forbiddenField, required } from "../../meta/field-errors";
+import { forbiddenField } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Pod } from "../../meta/kubernetes";
+import { rfc3339Seconds } from "../../meta/time";
+import { PodSchema } from "../../schema/core-pods";
 import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
+import { inTodaysForm } from "../stored-form";
+import { addDefaultTolerations } from "./default-tolerations";
 import { defaultPod, qosClassOf } from "./defaults";
-import { type Container, type PodSpec, validatePodSpec } from "./validate-spec";
+import { type PodSpec, validatePodSpec } from "./validate-spec";
 import { keepObservedGenerations, podStatusWarnings, validatePodStatus } from "./validate-status";
+import { validatePodChange } from "./validate-update";
 import { podWarnings } from "./warnings";
 
 const FINISHED = ["Succeeded", "Failed"];
-const MUTABLE =
-  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-
-function validate({ spec }: Pod): FieldError[] {
-  if (!spec) return [required("spec.containers")];
+function validate(pod: Pod): FieldError[] {
   const errors: FieldError[] = [];
-  validatePodSpec(spec, "spec", errors);
+  validatePodSpec(pod.spec ?? { containers: [] }, "spec", true, errors);
   return errors;
 }
 
-/** The new spec with its changeable members taken from the stored one; the result must equal the stored spec. */
-function withStoredMutables(after: PodSpec, before: PodSpec): PodSpec {
-  const images = (wanted: Container[] | undefined, stored: Container[] | undefined): Container[] | undefined =>
-    wanted?.map((container, i) => ({ ...container, image: stored?.[i]?.image }));
-  return {
-    ...after,
-    containers: images(after.containers, before.containers) ?? [],
-    initContainers: images(after.initContainers, before.initContainers),
-    activeDeadlineSeconds: before.activeDeadlineSeconds,
-    tolerations: before.tolerations,
-    terminationGracePeriodSeconds: before.terminationGracePeriodSeconds,
-  };
+function validateCreate(pod: Pod): FieldError[] {
+  const errors = validate(pod);
+  const { ephemeralContainers, nodeName, schedulingGates } = pod.spec ?? {};
+  if (ephemeralContainers?.length) errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+  if (nodeName && schedulingGates?.length) {
+    errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+  }
+  return errors;
 }
 
+/** A spec that does not change is good, whatever rules came since it was stored. */
 function validateUpdate({ after, before }: Change<Pod>): FieldError[] {
-  const wanted = after.spec;
-  const stored = before.spec;
-  if (!wanted || !stored) return [];
-  const added = stored.tolerations?.every((toleration) => wanted.tolerations?.some((other) => semanticEqual(other, toleration))) ?? true;
-  const graceBefore = stored.terminationGracePeriodSeconds ?? 0;
-  const grace = wanted.terminationGracePeriodSeconds ?? 0;
-  const graceIsFine = grace === graceBefore || (graceBefore < 0 && grace === 1);
-  if (added && graceIsFine && semanticEqual(withStoredMutables(wanted, stored), stored)) return [];
-  return [forbiddenField("spec", MUTABLE)];
+  const none: PodSpec = { containers: [] };
+  const wanted = after.spec ?? none;
+  if (semanticEqual(wanted, before.spec)) return [];
+  const { spec: stored = none } = inTodaysForm<Pod>({ spec: before.spec ?? none }, PodSchema, defaultPod);
+  const tolerant = { spec: { ...stored } };
+  addDefaultTolerations(tolerant);
+  if (semanticEqual(wanted, tolerant.spec)) return [];
+  const errors = validate(after);
+  validatePodChange(wanted, stored, errors);
+  return errors;
+}
+
+/** What says that no scheduler looks at the Pod yet. */
+function schedulingGated(now: number): NonNullable<NonNullable<Pod["status"]>["conditions"]>[number] {
+  const message = "Scheduling is blocked due to non-empty scheduling gates";
+  return { type: "PodScheduled", status: "False", reason: "SchedulingGated", message, lastTransitionTime: rfc3339Seconds(now) };
 }
 
 /** Pods that no node runs, or that have ended, go at once. */
@@ -58,11 +63,17 @@ function graceSeconds(pod: Pod, requested: Int64 | undefined): Int64 {
 export const podStrategy: Strategy<Pod> = {
   ...BASE_STRATEGY,
   defaults: defaultPod,
-  prepareForCreate(pod) {
+  prepareForCreate(pod, { now }) {
     pod.status = { phase: "Pending", ...(pod.spec ? { qosClass: qosClassOf(pod.spec) } : {}) };
+    if (pod.spec?.schedulingGates?.length) pod.status.conditions = [schedulingGated(now)];
+    addDefaultTolerations(pod);
   },
-  validate,
-  prepareForUpdate: keepStatus,
+  // upstream judges an update by these rules first: see validateUpdate
+  validate: (pod, _, before) => (before ? [] : validateCreate(pod)),
+  prepareForUpdate(change) {
+    keepStatus(change);
+    addDefaultTolerations(change.after);
+  },
   validateUpdate,
   prepareForStatusUpdate(change) {
     keepAllButStatus(change);

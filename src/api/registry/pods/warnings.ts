@@ -1,7 +1,7 @@
 /** Texts of Warning headers for the create of a Pod. Source: upstream pkg/api/pod/warnings.go and pkg/registry/core/pod/strategy.go. */
 import type { Pod } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateLabelValue } from "../../meta/names";
-import { isFractional } from "../../meta/quantity";
+import { isFractional } from "../../schema/quantity";
 import { warnOfAddress } from "../address-warnings";
 import { overlappingPaths } from "./overlapping-paths";
 
@@ -78,9 +78,6 @@ export function podWarnings({ metadata, spec }: Pod): string[] {
   const containers = containersOf(spec);
   for (const [field, container] of containers) warnOfContainer(field, container, annotations, warnings);
   warnOfPorts(containers, warnings);
-  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
-    warnings.push("spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1");
-  }
   warnOfPodAffinity("spec.affinity.podAffinity", spec.affinity?.podAffinity, warnings);
   warnOfPodAffinity("spec.affinity.podAntiAffinity", spec.affinity?.podAntiAffinity, warnings);
   (spec.dnsConfig?.nameservers ?? []).forEach((address, i) => warnOfAddress(`spec.dnsConfig.nameservers[${i}]`, address, warnings));

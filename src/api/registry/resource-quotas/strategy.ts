@@ -4,24 +4,15 @@ import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors
 import type { FieldError } from "../../meta/field-errors";
 import type { ResourceQuota } from "../../meta/kubernetes";
 import { validateQualifiedName } from "../../meta/names";
-import { isFractional, quantityValue } from "../../meta/quantity";
-import { BASE_STRATEGY, dropStatus, keepStatus } from "../base-strategy";
+import { compareQuantities } from "../../schema/quantity";
+import { BASE_STRATEGY, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
+import { isQuotaResource, isStandardResource, validateAmount } from "../resource-names";
 
 type Spec = NonNullable<ResourceQuota["spec"]>;
 type Quantities = Readonly<Record<string, string>> | undefined;
 
-const OBJECTS = [
-  ...["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "persistentvolumeclaims", "configmaps"],
-  ...["services.nodeports", "services.loadbalancers"],
-];
 const COMPUTE = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
-const STANDARD = [
-  ...OBJECTS,
-  ...COMPUTE,
-  ...["ephemeral-storage", "requests.storage", "requests.ephemeral-storage", "limits.ephemeral-storage"],
-];
-const HUGE_PAGES = /^(?:requests\.)?hugepages-/;
 const POD_SCOPES = ["Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"];
 const SCOPES = [...POD_SCOPES, "BestEffort", "VolumeAttributesClass"];
 const EXCLUSIVE = [
@@ -33,35 +24,23 @@ const ONLY_EXISTS_TEXT =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, " +
   "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
-function isStandard(name: string): boolean {
-  return STANDARD.includes(name) || HUGE_PAGES.test(name);
-}
-
 function validateQuantities(field: string, quantities: Quantities, errors: FieldError[]): void {
   for (const [name, quantity] of Object.entries(quantities ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const at = `${field}[${name}]`;
     const messages = [...validateQualifiedName(name)];
     const isPlain = !name.includes("/");
-    if (messages.length === 0 && isPlain && !isStandard(name) && name !== "storage") {
+    if (messages.length === 0 && isPlain && !isStandardResource(name)) {
       messages.push("must be a standard resource type or fully qualified");
     }
     for (const message of messages) errors.push(invalidValue(at, name, message));
-    if (isPlain && !isStandard(name)) errors.push(invalidValue(at, name, "must be a standard resource for quota"));
-    if (quantityValue(quantity) < 0) errors.push(invalidValue(at, quantity, "must be greater than or equal to 0"));
-    if (countsWholes(name) && isFractional(quantity)) errors.push(invalidValue(at, quantity, "must be an integer"));
+    if (isPlain && !isQuotaResource(name)) errors.push(invalidValue(at, name, "must be a standard resource for quota"));
+    validateAmount(at, name, quantity, errors);
   }
-}
-
-/** Numbers of objects, and extended resources. */
-function countsWholes(name: string): boolean {
-  if (OBJECTS.includes(name)) return true;
-  const isExtended = name.includes("/") && !name.includes("kubernetes.io/") && !name.startsWith("requests.");
-  return isExtended && validateQualifiedName(`requests.${name}`).length === 0;
 }
 
 /** Whether a quota with this scope may limit the resource. */
 function fits(scope: string, name: string): boolean {
-  if (!isStandard(name)) return true;
+  if (!isQuotaResource(name)) return true;
   if (POD_SCOPES.includes(scope)) return name === "pods" || COMPUTE.includes(name);
   if (scope === "BestEffort") return name === "pods";
   return scope !== "VolumeAttributesClass" || name === "persistentvolumeclaims" || name === "requests.storage";
@@ -142,7 +121,7 @@ function warnings({ spec }: ResourceQuota): string[] {
     const requested = Object.hasOwn(hard, `requests.${name}`) ? `requests.${name}` : bare;
     const request = hard[requested];
     const limit = hard[`limits.${name}`];
-    if (request === undefined || limit === undefined || quantityValue(request) <= quantityValue(limit)) continue;
+    if (request === undefined || limit === undefined || compareQuantities(request, limit) <= 0) continue;
     found.push(`ResourceQuota ${requested} (${request}) should be less than limits.${name} (${limit})`);
   }
   return found;
@@ -150,7 +129,14 @@ function warnings({ spec }: ResourceQuota): string[] {
 
 export const resourceQuotaStrategy: Strategy<ResourceQuota> = {
   ...BASE_STRATEGY,
-  prepareForCreate: dropStatus,
+  // To Go both are structs, which are never absent.
+  defaults(quota) {
+    quota.spec ??= {};
+    quota.status ??= {};
+  },
+  prepareForCreate(quota) {
+    quota.status = {};
+  },
   validate,
   prepareForUpdate: keepStatus,
   validateUpdate,

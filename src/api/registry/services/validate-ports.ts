@@ -1,13 +1,11 @@
 /** Rules of spec.ports. Source: upstream pkg/apis/core/validation (validateServicePort, ValidateService). */
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
+import { duplicate, type FieldError, forbiddenField, invalidValue, oneOf, required } from "../../meta/field-errors";
 import type { ServicePort } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";
+import { isPortNumber, PORT_RANGE, validatePortOrName } from "../port-rules";
 import { PROTOCOLS } from "../protocols";
 import { isHeadlessList, isNil, portsOf, type ServiceSpec } from "./predicates";
 
-const PORT_MAX = 65535;
-const PORT_RANGE = `must be between 1 and ${PORT_MAX}, inclusive`;
-const PORT_NAME_LENGTH_MAX = 15;
 /** A load balancer that opens this port would open every node's kubelet. */
 const KUBELET_PORT = 10250;
 
@@ -42,31 +40,11 @@ function validatePort(port: ServicePort, field: string, needsName: boolean, name
   }
   const number = port.port ?? 0;
   if (!isPortNumber(number)) errors.push(invalidValue(`${field}.port`, number, PORT_RANGE));
-  if (!port.protocol) errors.push(required(`${field}.protocol`));
-  else if (!PROTOCOLS.includes(port.protocol)) errors.push(notSupported(`${field}.protocol`, port.protocol, PROTOCOLS));
-  validateTargetPort(port.targetPort ?? 0, `${field}.targetPort`, errors);
+  oneOf(`${field}.protocol`, port.protocol, PROTOCOLS, errors);
+  validatePortOrName(port.targetPort ?? 0, `${field}.targetPort`, errors);
   if (isNil(port.appProtocol)) return;
   for (const message of validateQualifiedName(port.appProtocol))
     errors.push(invalidValue(`${field}.appProtocol`, port.appProtocol, message));
-}
-
-function validateTargetPort(target: number | string, field: string, errors: FieldError[]): void {
-  if (typeof target === "number") {
-    if (!isPortNumber(target)) errors.push(invalidValue(field, target, PORT_RANGE));
-    return;
-  }
-  for (const message of portNameProblems(target)) errors.push(invalidValue(field, target, message));
-}
-
-/** IANA service names (RFC 6335 §5.1), in lower case. */
-function portNameProblems(name: string): string[] {
-  const problems: string[] = [];
-  if (name.length > PORT_NAME_LENGTH_MAX) problems.push(`must be no more than ${PORT_NAME_LENGTH_MAX} characters`);
-  if (!/^[-a-z0-9]+$/.test(name)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
-  if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
-  if (name.includes("--")) problems.push("must not contain consecutive hyphens");
-  if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
-  return problems;
 }
 
 /** Node ports on types without them, and ports or node ports that occur twice with one protocol. */
@@ -101,8 +79,4 @@ function portKey(protocol: string, port: number): Record<string, unknown> {
 /** The number of the port for health checks of a load balancer. */
 export function validateHealthCheckPort(port: number, field: string, errors: FieldError[]): void {
   if (!isPortNumber(port)) errors.push(invalidValue(field, port, PORT_RANGE));
-}
-
-function isPortNumber(value: number): boolean {
-  return Number.isInteger(value) && value >= 1 && value <= PORT_MAX;
 }

@@ -163,7 +163,44 @@ describe("passes of the repair controller", () => {
       reconcileErrors: 0,
       nodePorts: { portErrors: {}, reconcileErrors: 0 },
       differingSettings: [],
+      isRepaired: true,
+      lastRuns: { cronMs: 0, repairMs: 0 },
     });
+  });
+
+  it("cron's visit, and the end of a pass with a slice: are noted; a poke notes nothing", async () => {
+    const world = new World();
+    const lastRuns = async (): Promise<object | undefined> => (await world.controller.repairCounts()).lastRuns;
+    await world.controller.poke();
+    await world.pass(10 * MINUTE_MS);
+    expect(await lastRuns()).toEqual({ cronMs: 0, repairMs: 0 });
+    const visitedMs = world.now;
+    await world.controller.pokeFrom(settingsOf(configOf()), "cron");
+    await world.pass(1_000);
+    const noted = { cronMs: visitedMs, repairMs: expect.any(Number) };
+    expect(await lastRuns()).toEqual(noted);
+    await world.controller.pokeFrom(settingsOf(configOf()));
+    await world.pass(1_000);
+    expect(await lastRuns()).toEqual(noted);
+    world.restart();
+    expect(await lastRuns()).toEqual(noted);
+  });
+
+  it("the first repair: has ended after a pass that came through, in each life of the object anew", async () => {
+    const world = new World();
+    const isRepaired = async (): Promise<boolean | undefined> => (await world.controller.repairCounts()).isRepaired;
+    world.ownersFail = true;
+    await world.controller.poke();
+    await world.pass(4 * RETRY_BASE_MS);
+    expect(await isRepaired()).toBe(false);
+    world.ownersFail = false;
+    await world.pass(MINUTE_MS);
+    expect(await isRepaired()).toBe(true);
+    world.restart();
+    expect(await isRepaired()).toBe(false);
+    await world.controller.poke();
+    await world.pass(1_000);
+    expect(await isRepaired()).toBe(true);
   });
 
   it("a poke: reads only what has changed, however much time has gone by", async () => {

@@ -66,8 +66,16 @@ describe("StoredRanges", () => {
     const ranges = new StoredRanges(feed, { log: () => undefined });
     await read(ranges);
     feed.incarnation = "two";
-    feed.ranges = [];
-    expect(await read(ranges)).toEqual([]);
+    feed.ranges = [["10.0.9.0/24"]];
+    expect(await read(ranges)).toEqual(["10.0.9.0/24"]);
+  });
+
+  it("no ServiceCIDR at all: repair waits for the default one, and reads again", async () => {
+    const feed = new FakeFeed([]);
+    const ranges = new StoredRanges(feed, { log: () => undefined });
+    await expect(read(ranges)).rejects.toThrow("repair waits for the default one");
+    feed.ranges = [["10.0.0.0/24"]];
+    expect(await read(ranges)).toEqual(["10.0.0.0/24"]);
   });
 
   it.each(["{", "null", '{"spec":{"cidrs":[5]}}'])(

@@ -63,7 +63,11 @@ describe("validateQualifiedName", () => {
     { value: `example.com/${"a".repeat(63)}`, want: [] },
     { value: "", want: ["name part must be non-empty", `name part ${QUALIFIED}`] },
     { value: "-a", want: [`name part ${QUALIFIED}`] },
-    { value: "a".repeat(64), want: ["name part must be no more than 63 characters"] },
+    {
+      value: `${"a".repeat(254)}/b`,
+      want: ["prefix part must be no more than 253 bytes"],
+    },
+    { value: "a".repeat(64), want: ["name part must be no more than 63 bytes"] },
     { value: "/a", want: ["prefix part must be non-empty"] },
     { value: "UP/a", want: [`prefix part ${SUBDOMAIN}`] },
     { value: "example.com/", want: ["name part must be non-empty", `name part ${QUALIFIED}`] },
@@ -77,7 +81,7 @@ describe("validateLabelValue", () => {
   it.each<Row>([
     { value: "", want: [] },
     { value: "a_b.C-9", want: [] },
-    { value: "a".repeat(64), want: ["must be no more than 63 characters"] },
+    { value: "a".repeat(64), want: ["must be no more than 63 bytes"] },
     { value: "_a", want: [VALUE] },
     { value: "a b", want: [VALUE] },
   ])("$value", ({ value, want }) => {

@@ -80,15 +80,26 @@ describe("refusals", () => {
   });
 
   it.each([
-    "{}",
-    "[1]",
-    "[",
+    ["{}", "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"],
+    ["[1]", "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"],
+    ["[", "unexpected end of JSON input"],
+    ['[{"op":5,"path":"/a"}]', "json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"],
+    ['[{"op":"remove","path":{}}]', "json: cannot unmarshal object into Go struct field jsonPatchOp.path of type string"],
+    ['[{"op":"copy","path":"/a","from":true}]', "json: cannot unmarshal bool into Go struct field jsonPatchOp.from of type string"],
+  ])("patch %s: malformed, in Go's words", (patch, why) => {
+    expect(applyJsonPatch({}, patch)).toEqual({ ok: false, error: { reason: "malformed", message: `error decoding patch: ${why}` } });
+  });
+
+  it.each([
+    "[null]",
     '[{"op":"jump","path":"/a"}]',
+    '[{"path":"/a"}]',
+    '[{"op":"remove"}]',
     '[{"op":"add","path":"a","value":1}]',
     '[{"op":"add","path":"/a"}]',
     '[{"op":"copy","path":"/a"}]',
-  ])("patch %s: malformed", (patch) => {
-    expect(applyJsonPatch({}, patch)).toMatchObject({ ok: false, error: { reason: "malformed" } });
+  ])("patch %s, no operation of JSON patch: unprocessable", (patch) => {
+    expect(applyJsonPatch({}, patch)).toMatchObject({ ok: false, error: { reason: "unprocessable" } });
   });
 
   it("a body that is no list of operations: refused in Go's words; null: the empty list", () => {
@@ -116,7 +127,7 @@ describe("refusals", () => {
 it("patchErrorStatus: the code of each reason", () => {
   const code = (reason: "malformed" | "tooLarge" | "unprocessable" | "internal") => patchErrorStatus({ reason, message: "m" });
   expect(code("malformed")).toMatchObject({ code: 400, reason: "BadRequest", message: "m" });
-  expect(code("tooLarge")).toMatchObject({ code: 413, reason: "RequestEntityTooLarge", message: "m" });
+  expect(code("tooLarge")).toMatchObject({ code: 413, reason: "RequestEntityTooLarge", message: "Request entity too large: m" });
   expect(code("internal")).toMatchObject({ code: 500, message: "m" });
   expect(code("internal"), "upstream gives no reason").not.toHaveProperty("reason");
   expect(code("unprocessable")).toMatchObject({

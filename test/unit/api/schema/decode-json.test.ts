@@ -4,6 +4,7 @@ import { EndpointSliceSchema } from "../../../../src/api/schema/discovery";
 import { LeaseSchema } from "../../../../src/api/schema/coordination";
 import { SecretSchema } from "../../../../src/api/schema/core-secrets";
 import { NodeSchema } from "../../../../src/api/schema/core-nodes";
+import { PodSchema } from "../../../../src/api/schema/core-pods";
 import { decodeJson, decodeUtf8, validateValue } from "../../../../src/api/schema/decode-json";
 import type { MessageSchema } from "../../../../src/api/schema/types";
 
@@ -117,17 +118,64 @@ describe("decodeJson: values", () => {
     expect(valueOf({ metadata: { deletionTimestamp: given } })).toEqual({ metadata: { deletionTimestamp: want } });
   });
 
-  it("a MicroTime: written with six digits", () => {
-    expect(valueOf({ spec: { renewTime: "0001-01-01T00:00:00Z", acquireTime: "2024-05-06T07:08:09.1234567+01:00" } }, LeaseSchema)).toEqual(
-      {
-        spec: { renewTime: "0001-01-01T00:00:00.000000Z", acquireTime: "2024-05-06T06:08:09.123456Z" },
+  it.each([
+    ["2024-05-06T07:08:09.123456Z", "2024-05-06T07:08:09.123456Z"],
+    ["2024-05-06T07:08:09.000000+02:00", "2024-05-06T05:08:09.000000Z"],
+    ["2024-02-29T23:59:59.999999-23:59", "2024-03-01T23:58:59.999999Z"],
+    ["0001-01-01T00:00:00.000001Z", "0001-01-01T00:00:00.000001Z"],
+    ["0001-01-01T01:00:00.000000+01:00", null],
+  ])("MicroTime %s: %s", (given, want) => {
+    expect(valueOf({ spec: { renewTime: given } }, LeaseSchema)).toEqual({ spec: { renewTime: want } });
+  });
+
+  it.each([
+    ["2024-05-06T07:08:09Z", 'cannot parse "Z" as ".000000"'],
+    ["2024-05-06T07:08:09.123Z", 'cannot parse ".123Z" as ".000000"'],
+    ["2024-05-06T07:08:09.12345+01:00", 'cannot parse ".12345+01:00" as ".000000"'],
+    ["2024-05-06T07:08:09.1234567Z", 'cannot parse "7Z" as "Z07:00"'],
+    ["2024-05-06T07:08:09.123456", 'cannot parse "" as "Z07:00"'],
+    ["2024-05-06T07:08:09.123456+0200", 'cannot parse "+0200" as "Z07:00"'],
+    ["2024-05-06t07:08:09.123456z", 'cannot parse "t07:08:09.123456z" as "T"'],
+    ["2024-5-06T07:08:09.123456Z", 'cannot parse "5-06T07:08:09.123456Z" as "01"'],
+    ["yesterday", 'cannot parse "yesterday" as "2006"'],
+    ["", 'cannot parse "" as "2006"'],
+  ])("MicroTime %j: refused in Go's words, %s", (given, why) => {
+    const layout = "2006-01-02T15:04:05.000000Z07:00";
+    expect(causeOf({ spec: { renewTime: given } }, LeaseSchema)).toContain(`parsing time "${given}" as "${layout}": ${why}`);
+  });
+
+  it.each([
+    ["2024-13-06T07:08:09.123456Z", "month out of range"],
+    ["2024-02-30T07:08:09.123456Z", "day out of range"],
+    ["2023-02-29T07:08:09.123456Z", "day out of range"],
+    ["2024-05-06T24:08:09.123456Z", "hour out of range"],
+    ["2024-05-06T07:60:09.123456Z", "minute out of range"],
+    ["2024-05-06T07:08:60.123456Z", "second out of range"],
+    ["2024-05-06T07:08:09.123456+25:00", "time zone offset hour out of range"],
+    ["2024-05-06T07:08:09.123456Zulu", 'extra text: "ulu"'],
+  ])("MicroTime %s: refused in Go's words, %s", (given, why) => {
+    expect(causeOf({ spec: { renewTime: given } }, LeaseSchema)).toContain(`parsing time "${given}": ${why}`);
+  });
+
+  it("a comma before the fraction: read as a point", () => {
+    const given = { spec: { renewTime: "2024-05-06T07:08:09,123456Z" } };
+    expect(valueOf(given, LeaseSchema)).toEqual({ spec: { renewTime: "2024-05-06T07:08:09.123456Z" } });
+  });
+
+  it("quantities: canonical, and no less than a thousandth in a list of resources", () => {
+    const resources = { limits: { cpu: " 1.5", memory: "1024Mi", "example.com/x": "1u" } };
+    const volumes = [{ name: "v", emptyDir: { sizeLimit: "0.000001" } }];
+    expect(valueOf({ spec: { containers: [{ resources }], volumes } }, PodSchema)).toMatchObject({
+      spec: {
+        containers: [{ resources: { limits: { cpu: "1500m", memory: "1Gi", "example.com/x": "1m" } } }],
+        volumes: [{ name: "v", emptyDir: { sizeLimit: "1u" } }],
       },
-    );
+    });
   });
 
   it("a quantity that is a number: becomes text", () => {
-    expect(valueOf({ status: { capacity: { cpu: 2, memory: "1.5Gi" } } }, NodeSchema)).toEqual({
-      status: { capacity: { cpu: "2", memory: "1.5Gi" } },
+    expect(valueOf({ status: { capacity: { cpu: 2, memory: "1Gi" } } }, NodeSchema)).toEqual({
+      status: { capacity: { cpu: "2", memory: "1Gi" } },
     });
     expect(causeOf({ status: { capacity: { cpu: "lots" } } }, NodeSchema)).toContain("quantities must match the regular expression");
   });
@@ -168,6 +216,11 @@ describe("decodeJson: errors", () => {
       "number for string",
       { spec: { clusterIP: 7 } },
       "json: cannot unmarshal number into Go struct field ServiceSpec.spec.clusterIP of type string",
+    ],
+    [
+      "number for a time",
+      { metadata: { creationTimestamp: 5 } },
+      "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
     ],
     ["list for object", { metadata: [] }, "json: cannot unmarshal array into Go struct field Service.metadata of type v1.ObjectMeta"],
     [

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SubjectAccessReviewSchema } from "../../../../src/api/schema/authorization";
 import { LeaseSchema } from "../../../../src/api/schema/coordination";
 import { NamespaceSchema } from "../../../../src/api/schema/core-namespaces";
+import { NodeSchema } from "../../../../src/api/schema/core-nodes";
 import { PodSchema } from "../../../../src/api/schema/core-pods";
 import { SecretSchema } from "../../../../src/api/schema/core-secrets";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
@@ -240,6 +241,12 @@ describe("decodeProtobuf: bad input", () => {
       expect(() => decodeProtobuf(body, schema), `seed ${seed} round ${round}`).not.toThrow();
     }
   });
+});
+
+it("decodeProtobuf, quantities: canonical as in JSON", () => {
+  const sent = { status: { capacity: { cpu: "1.5", memory: "1024Mi", pods: "+1" } } };
+  const result = decodeProtobuf(encodeProtobuf(sent, NodeSchema, { apiVersion: "v1", kind: "Node" }), NodeSchema);
+  expect(result).toMatchObject({ ok: true, value: { value: { status: { capacity: { cpu: "1500m", memory: "1Gi", pods: "+1" } } } } });
 });
 
 describe("decodeProtobuf: round trip", () => {

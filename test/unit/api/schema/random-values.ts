@@ -5,7 +5,7 @@ import { formatMicroTime, formatTime } from "../../../../src/api/schema/instant"
 import type { Field, FieldType, MessageSchema } from "../../../../src/api/schema/types";
 
 const TEXTS = ["a", "web-1", "ünïcödé", "日本語", 'with "quotes" and \\', "line\nbreak", "__proto__", "constructor", "x".repeat(200), "😀"];
-const QUANTITIES = ["100m", "1.5Gi", "2", "1e3", "-5"];
+const QUANTITIES = ["100m", "1536Mi", "2", "1e3", "-5"];
 
 export class RandomValues {
   constructor(private readonly random: Random) {}

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import { secretsDefinition } from "../../../../src/api/registry/secrets/definition";
 import { ClusterStore, type ClusterStorePorts } from "../../../../src/api/store/cluster-store";
-import { AWAITED_REVISIONS_MAX } from "../../../../src/api/store/limits";
+import { AWAITED_REVISIONS_MAX, HISTORY_FRESH_MS, HISTORY_SIZE_MAX } from "../../../../src/api/store/limits";
 import type { StoreExtension } from "../../../../src/api/store/extension";
 import { NOTHING_COUNTED } from "../../../../src/api/store/store-storage";
 import { MemoryStoreStorage } from "../../../support/memory/store-storage";
@@ -274,4 +274,23 @@ describe("a read of a revision that does not exist yet", () => {
     await world.scheduler.pass(0);
     expect(new Set(waiting.map(({ answer }) => answer))).toEqual(new Set(["200"]));
   });
+});
+
+it("compaction, an old history of twice its bound: it is in its bound after some turns", async () => {
+  const world = new World();
+  const { storage } = world;
+  const state = storage.stateLoad();
+  if (!state) throw new Error("no state");
+  const data = "x".repeat(1024 * 1024);
+  const entries = (2 * HISTORY_SIZE_MAX) / data.length;
+  storage.transaction(() => {
+    for (let i = 1; i <= entries; i++)
+      storage.historyAppend({ revision: state.revision + i, type: "ADDED", key: `ns/a${i}`, data, before: "" });
+    storage.stateSave({ ...state, revision: state.revision + entries, historySize: entries * data.length });
+  });
+  world.restart();
+  await world.scheduler.pass(HISTORY_FRESH_MS + 1_000);
+  await world.run(world.store.compact());
+  expect(storage.stateLoad()?.historySize).toBeLessThanOrEqual(HISTORY_SIZE_MAX);
+  expect(storage.historySince(0, 1_000).length * data.length).toBe(storage.stateLoad()?.historySize);
 });

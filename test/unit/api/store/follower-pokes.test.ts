@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CommittedChange } from "../../../../src/api/store/extension";
-import { pokingFollowers } from "../../../../src/api/store/follower-pokes";
+import { type ChangeFilter, pokingFollowers } from "../../../../src/api/store/follower-pokes";
 import { SimScheduler } from "../../../support/sim/scheduler";
 
 const CREATED: CommittedChange = { type: "ADDED", key: "ns/a", uid: "u", revision: 1, after: {} };
@@ -50,4 +50,31 @@ it("a burst: told at its beginning and every 50 ms, with what came between", asy
     [100, true],
     [150, true],
   ]);
+});
+
+it("a follower with a filter: told of the turns in which a change met it, also between two pokes, and of no lost one", async () => {
+  const scheduler = new SimScheduler();
+  const bound: ChangeFilter = ({ before, after }) => before === undefined && after !== undefined;
+  const pokes: boolean[] = [];
+  const observer = pokingFollowers(
+    scheduler.clock(),
+    (_, met) => {
+      pokes.push(met.has(bound));
+      return [];
+    },
+    [bound],
+  );
+  const turn = (change: CommittedChange): void => {
+    observer.committed(change);
+    observer.turnCommitted();
+  };
+  turn(CHANGED);
+  turn(CREATED);
+  turn(CHANGED);
+  await scheduler.pass(50);
+  observer.committed(CREATED);
+  observer.turnLost();
+  turn(CHANGED);
+  await scheduler.pass(50);
+  expect(pokes).toEqual([false, true, false]);
 });

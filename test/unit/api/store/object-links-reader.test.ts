@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import type { CommittedChange } from "../../../../src/api/store/extension";
+import { FEED_PAGE_MAX_CHARS } from "../../../../src/api/store/limits";
 import { changesLinks, ObjectLinksReader } from "../../../../src/api/store/object-links-reader";
 import { observed } from "../../../../src/api/store/observed";
 import { aLease, StoreWorld } from "../../../support/worlds/store-world";
@@ -36,7 +37,7 @@ describe("changesLinks", () => {
   });
 });
 
-function setting(entriesMax = 100) {
+function setting(entriesMax = 100, sizeMax = 1_000_000) {
   const extension = observed<undefined>(
     {},
     {
@@ -47,7 +48,7 @@ function setting(entriesMax = 100) {
       turnLost: () => undefined,
     },
   );
-  const world = new StoreWorld({ extension, historyBounds: { entriesMax, sizeMax: 1_000_000, trimEntries: 1 } });
+  const world = new StoreWorld({ extension, historyBounds: { entriesMax, sizeMax, trimEntries: 1 } });
   let reader = new ObjectLinksReader(world.store);
   return {
     world,
@@ -82,6 +83,35 @@ describe("changesSince", () => {
     const first = reader().changesSince(start, 2);
     expect(first).toMatchObject({ kind: "changes", more: true, cursor: { revision: start.revision + 2 }, changes: [{ type: "put" }] });
     expect(reader().changesSince(cursor(), 100)).toEqual({ kind: "changes", changes: [], more: false, cursor: cursor() });
+  });
+
+  it("changesSince, large objects: one call reads about a page, and the pages together have every change", async () => {
+    const { world, reader, cursor } = setting(100, 1e9);
+    let at = cursor();
+    const chars = 500_000;
+    const names = Array.from({ length: 40 }, (_, i) => `a${i}`);
+    for (const name of names) await world.create(aLease(name, { holderIdentity: "x".repeat(chars) }, { ownerReferences: [owner] }));
+    const { storage } = world;
+    const readHistory = storage.historySince.bind(storage);
+    let read = 0;
+    storage.historySince = (after, limit) => {
+      const entries = readHistory(after, limit);
+      for (const { data, before } of entries) read += data.length + before.length;
+      return entries;
+    };
+    const told: string[] = [];
+    const pages: { more: boolean; read: number }[] = [];
+    for (let more = true; more;) {
+      read = 0;
+      const answer = reader().changesSince(at, 500);
+      if (answer.kind === "expired") throw new Error("expired");
+      for (const change of answer.changes) told.push(change.type === "put" ? change.links.key.name : "deleted");
+      ({ cursor: at, more } = answer);
+      pages.push({ more, read });
+    }
+    expect(pages[0]?.more).toBe(true);
+    expect(Math.max(...pages.map((page) => page.read))).toBeLessThan(FEED_PAGE_MAX_CHARS + 5 * chars);
+    expect([told, at]).toEqual([names, cursor()]);
   });
 
   it("changesSince without a cursor, of another incarnation, below the floor or above the head: expired", async () => {

@@ -223,7 +223,7 @@ describe("messages", () => {
     const store = new Limited(configMapsDefinition);
     expect(store.take({ since: 3, through: 5, quotas: [{ key: "ns/gap", hard }] })).toBe(-1);
     expect(store.take({ since: null, through: 5, quotas: [{ key: "ns/a", hard }] })).toBe(5);
-    expect(store.take({ since: 6, through: 9, quotas: [{ key: "ns/gap", hard }] })).toBe(5);
+    expect(store.take({ since: 6, through: 9, quotas: [{ key: "ns/gap", hard }] })).toBe(-1);
     const delta = {
       since: 5,
       through: 7,
@@ -232,7 +232,7 @@ describe("messages", () => {
         { key: "ns/b", hard },
       ],
     };
-    expect([store.take(delta), store.take(delta)]).toEqual([7, 7]);
+    expect([store.take(delta), store.take(delta)]).toEqual([7, -1]);
     expect(store.take({ since: null, through: 5, quotas: [{ key: "ns/a", hard }] })).toBe(7);
     expect(store.quotas.limits.keys()).toEqual(["ns/b"]);
   });

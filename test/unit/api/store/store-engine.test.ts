@@ -156,7 +156,7 @@ describe("update", () => {
     const world = new StoreWorld();
     const created = objectOf(await world.create(aLease("a")));
     const uid = created.metadata?.uid ?? "";
-    const text = `StorageError: invalid object, Code: 4, Key: /leases/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: ${uid}`;
+    const text = `StorageError: invalid object, Code: 4, Key: /registry/leases/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: ${uid}`;
     expect(refusalOf(await world.update(aLease("a", {}, { ...created.metadata, uid: "other" })))).toBe(
       `409 Conflict Operation cannot be fulfilled on leases.coordination.k8s.io "a": ${text}`,
     );
@@ -251,8 +251,12 @@ describe("patch", () => {
     expect(refusalOf(await world.patch("a", "json", [{ op: "test", path: "/spec/holderIdentity", value: "z" }]))).toMatch(/^422 /);
     expect(refusalOf(await world.patch("a", "merge", { metadata: { resourceVersion: "1" } }))).toMatch(/^409 Conflict/);
     expect(refusalOf(await world.patch("a", "merge", { spec: { leaseDurationSeconds: -1 } }))).toMatch(/^422 Invalid/);
-    expect(refusalOf(await world.patch("a", "merge", { spec: { leaseDurationSeconds: "long" } }))).toMatch(/^400 BadRequest/);
-    expect(refusalOf(await world.patch("a", "merge", { kind: "Service", apiVersion: "v1" }))).toMatch(/^400 BadRequest/);
+    expect(refusalOf(await world.patch("a", "merge", { spec: { leaseDurationSeconds: "long" } }))).toMatch(
+      /^422 Invalid {2}"" is invalid: patch: Invalid value: ".*\\"leaseDurationSeconds\\":\\"long\\".*": json: cannot unmarshal string into Go struct field LeaseSpec/,
+    );
+    expect(refusalOf(await world.patch("a", "merge", { kind: "Service", apiVersion: "v1" }))).toMatch(
+      /^422 Invalid {2}"" is invalid: patch: .*: no kind "Service" is registered for version "v1" in scheme/,
+    );
     expect(refusalOf(await world.patch("a", "merge", { metadata: { name: "b" } }))).toMatch(/^400 BadRequest the name of the object/);
     expect(refusalOf(await world.patch("a", "merge", "{not json"))).toMatch(/^400 BadRequest/);
     expect(world.history()).toEqual(["ADDED ns/a"]);

@@ -70,10 +70,11 @@ describe("beforeCreate", () => {
     expect(create(leases, {}).errors).toEqual(["metadata.name: Required value: name or generateName is required"]);
   });
 
-  it("generation: 1 where the kind counts it, absent elsewhere", () => {
+  it("generation: 1 where the kind counts it, elsewhere what the client sends", () => {
     const slice = { metadata: { name: "a", generation: 7 }, addressType: "IPv4", endpoints: [] };
     expect(create<EndpointSlice>(slices, slice).object.metadata?.generation).toBe(1);
-    expect(create(leases, { metadata: { name: "a", generation: 7 } }).object.metadata).not.toHaveProperty("generation");
+    expect(create(leases, { metadata: { name: "a", generation: 7 } }).object.metadata?.generation).toBe(7);
+    expect(create(leases, { metadata: { name: "a" } }).object.metadata).not.toHaveProperty("generation");
   });
 
   it("repeated owners: dropped with a warning", () => {

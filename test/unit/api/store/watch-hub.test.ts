@@ -251,6 +251,27 @@ describe("a burst", () => {
     expect(watch.state).toBe("open");
   });
 
+  it("more text in each turn than a chunk holds at first, for long: chunks grow, and a watcher that takes them gets everything", async () => {
+    const world = new StoreWorld();
+    const watch = world.watch();
+    const flood = world.scheduler.clock();
+    let revision = 1;
+    let delivered = 0;
+    let largest = 0;
+    const publish = async () => {
+      for (let turn = 0; turn < 200; turn++) {
+        const changes = Array.from({ length: 16 }, () => entry(++revision, 25_000));
+        world.store.hub.publish(changes.map((change): HistoryEntry => ({ ...change, type: "MODIFIED", before: change.data })));
+        await flood.nextTurn();
+        delivered += watch.events.length;
+        largest = Math.max(largest, ...watch.chunks.splice(0).map(({ length }) => length));
+      }
+    };
+    await Promise.all([publish(), world.scheduler.pass(0)]);
+    expect([watch.state, delivered + watch.events.length]).toEqual(["open", revision - 1]);
+    expect(largest).toBeLessThan(WATCH_BACKLOG_MAX_BYTES);
+  });
+
   it("more text waiting than the bound: every watch ends properly, and later ones are served", async () => {
     const world = new StoreWorld();
     const watches = crowd(world);

@@ -30,6 +30,17 @@ describe("a deletion in the background", () => {
     expect(world.find("Lease", "d") === undefined).toBe(goes);
   });
 
+  it("new dependents of an owner that is there: the owner is read, and they are not", async () => {
+    const world = new CollectorWorld();
+    const owner = await world.make("Pod", "o");
+    await world.make("Lease", "a", [owner]);
+    await world.make("Lease", "b", [owner]);
+    world.calls = [];
+    await world.settle();
+    expect(world.calls.filter((call) => call.endsWith("metadataOf"))).toEqual(["pods metadataOf"]);
+    expect(names(world)).toEqual(["Lease ns/a", "Lease ns/b", "Pod ns/o"]);
+  });
+
   it("an owner in another namespace: absent; a cluster-scoped owner: owns in all namespaces; a namespaced owner: owns no cluster-scoped object", async () => {
     const world = new CollectorWorld();
     const elsewhere = await world.make("Pod", "o", [], { namespace: "other" });

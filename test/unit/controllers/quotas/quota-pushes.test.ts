@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { configMapsDefinition } from "../../../../src/api/registry/config-maps/definition";
 import { podsDefinition } from "../../../../src/api/registry/pods/definition";
+import { qualifiedResource } from "../../../../src/api/meta/status";
 import type { ResourceDefinition } from "../../../../src/api/registry/resource";
 import { resourceQuotasDefinition } from "../../../../src/api/registry/resource-quotas/definition";
 import { limitsFor, limitsOf, usageRules } from "../../../../src/api/registry/resource-quotas/usage";
 import type { ResourceQuota } from "../../../../src/api/meta/kubernetes";
-import type { LimitedStore, QuotaMessage } from "../../../../src/api/rpc/quota";
+import type { HeldLimits, LimitedStore, QuotaMessage } from "../../../../src/api/rpc/quota";
 import type { StoreExtension } from "../../../../src/api/store/extension";
 import { QuotaGuard } from "../../../../src/api/store/quota-guard";
 import type { HistoryBounds } from "../../../../src/api/store/revisions";
@@ -13,7 +14,7 @@ import { PUSH_WAIT_MS, QuotaPushes } from "../../../../src/controllers/quotas/qu
 import { MemoryQuotaStorage } from "../../../support/memory/quota-storage";
 import { seededRandom } from "../../../support/sim/seeded-random";
 import { SimScheduler } from "../../../support/sim/scheduler";
-import { StoreWorld } from "../../../support/worlds/store-world";
+import { StoreWorld, WRITE } from "../../../support/worlds/store-world";
 
 const TARGETS = [configMapsDefinition, podsDefinition];
 type Hard = Record<string, string>;
@@ -32,6 +33,21 @@ class Target {
     return this.#guard().take(structuredClone(message));
   }
 
+  /** What it would say of itself. */
+  get held(): HeldLimits {
+    return { resource: qualifiedResource(this.definition), ...this.#guard().held };
+  }
+
+  /** Another object with the same rows, as point-in-time recovery brings it back later. */
+  copy(): Target {
+    const copy = new Target(this.definition);
+    const progress = this.storage.quotaProgress();
+    if (progress) copy.storage.quotaProgressSave(progress);
+    for (const { key, hard } of this.storage.quotaLoad()) copy.storage.quotaPut(key, hard);
+    copy.fate = this.fate;
+    return copy;
+  }
+
   get limits(): Record<string, Hard> {
     return Object.fromEntries(this.storage.quotaLoad().map(({ key, hard }) => [key, hard]));
   }
@@ -42,6 +58,7 @@ class Target {
         this.messages.push(message);
         return this.fate(message, () => this.take(message));
       },
+      quotaReport: () => Promise.reject(new Error("nobody asks here")),
       quotaUsage: () => Promise.reject(new Error("nobody asks here")),
     };
   }
@@ -59,6 +76,9 @@ class Quotas {
   readonly marks = new MemoryQuotaStorage();
   readonly targets = TARGETS.map((definition) => new Target(definition));
   readonly warnings: string[] = [];
+  /** Objects that begin alike go different ways. */
+  way = "both";
+  #states = 0;
   readonly world: StoreWorld;
   pushes!: QuotaPushes;
 
@@ -91,6 +111,7 @@ class Quotas {
   restartPushes(): void {
     this.pushes = new QuotaPushes({
       clock: this.scheduler.clock(),
+      random: { uuid: () => `${this.way} ${this.#states++}` },
       recorder: { log: (_, event) => this.warnings.push(event) },
       marks: this.marks,
       quotas: () => this.world.store,
@@ -105,6 +126,11 @@ class Quotas {
 
   maintain(): Promise<void> {
     return this.scheduler.run(this.pushes.push());
+  }
+
+  /** Stores say what they hold. */
+  report(): Promise<void> {
+    return this.scheduler.run(this.pushes.compare(this.targets.map(({ held }) => held)));
   }
 
   get expected(): Record<string, Hard>[] {
@@ -216,12 +242,40 @@ describe("stores that miss a message", () => {
     quotas.expectTold();
   });
 
+  it("what stores say agrees: nobody is told", async () => {
+    const quotas = new Quotas();
+    await quotas.report();
+    await quotas.put("q", { configmaps: "1" });
+    const told = quotas.targets.map(({ messages }) => messages.length);
+    await quotas.report();
+    expect(quotas.targets.map(({ messages }) => messages.length)).toEqual(told);
+  });
+
+  it.each([
+    ["then it knew fewer quotas", (target: Target) => target.copy()],
+    ["then it knew none", (target: Target) => new Target(target.definition)],
+  ])("a store is brought back in time, and %s: it is told when it says so", async (_, before) => {
+    const quotas = new Quotas();
+    await quotas.put("q", { configmaps: "1" });
+    const [first] = quotas.targets;
+    if (!first) throw new Error("a store");
+    const old = before(first);
+    await quotas.put("q", { configmaps: "2" });
+    await quotas.put("r", { configmaps: "3" });
+    quotas.targets[0] = old;
+    await quotas.maintain();
+    expect(old.limits).not.toEqual(quotas.expected[0]);
+    await quotas.report();
+    quotas.expectTold();
+  });
+
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     "random changes, lost, late and doubled messages, restarts (seed %i): in the end all have the limits",
     async (seed) => {
       const random = seededRandom(seed);
       const quotas = new Quotas({ entriesMax: 12, sizeMax: 1_000_000, trimEntries: 3 });
       const late: (() => number)[] = [];
+      const past: Target[] = [];
       for (const target of quotas.targets) {
         target.fate = (_, take) => {
           switch (random.below(6)) {
@@ -250,12 +304,122 @@ describe("stores that miss a message", () => {
           });
         if (late.length > 0 && random.below(5) === 0) late.splice(random.below(late.length), 1)[0]?.();
         if (random.below(15) === 0) quotas.restart();
+        if (random.below(20) === 0) past.push(...quotas.targets.map((target) => target.copy()));
+        if (random.below(40) === 0) {
+          const [back] = past.splice(0, 1);
+          if (back) quotas.targets[quotas.targets.findIndex(({ definition }) => definition === back.definition)] = back;
+        }
         if (random.below(10) === 0) await quotas.maintain();
       }
       for (const target of quotas.targets) target.fate = (_, take) => Promise.resolve(take());
       await quotas.maintain();
       for (const take of late) take();
+      await quotas.report();
       quotas.expectTold(`seed ${seed}`);
     },
   );
+});
+
+describe("the store of quotas is brought back in time", () => {
+  /** Each seed gives equal objects: one has lost what the other went on with. Stores know the future that was lost. */
+  async function broughtBack(lost: (quotas: Quotas) => Promise<unknown>, kept: (quotas: Quotas) => Promise<unknown>): Promise<Quotas> {
+    const [future, quotas] = [new Quotas(), new Quotas()];
+    await kept(future);
+    await kept(quotas);
+    [future.way, quotas.way] = ["lost", "kept"];
+    await lost(future);
+    expect(future.world.store.incarnation).toBe(quotas.world.store.incarnation);
+    quotas.targets.splice(0, TARGETS.length, ...future.targets);
+    expect(quotas.targets.map(({ limits }) => limits)).not.toEqual(quotas.expected);
+    return quotas;
+  }
+  const nothing = () => Promise.resolve();
+  const one = (quotas: Quotas) => quotas.put("q", { configmaps: "1", pods: "1" });
+  const another = (quotas: Quotas) => quotas.put("r", { configmaps: "2", pods: "2" });
+
+  it("nothing is written since: stores that say what they hold are told, also if there are no quotas any more", async () => {
+    for (const kept of [one, nothing]) {
+      const quotas = await broughtBack(another, kept);
+      await quotas.report();
+      quotas.expectTold();
+      await quotas.put("s", { configmaps: "3", pods: "3" });
+      quotas.expectTold();
+    }
+  });
+
+  it.each([0, 1, 2, 3])("%i changes more than were lost, or fewer: the first one tells all stores", async (count) => {
+    const quotas = await broughtBack(async (future) => {
+      for (const name of ["x", "y"]) await future.put(name, { configmaps: "7", pods: "7" });
+    }, one);
+    for (let i = 0; i < count; i++) await quotas.put(`s${i}`, { configmaps: "3", pods: "3" });
+    if (count === 0) await quotas.report();
+    quotas.expectTold();
+  });
+
+  it("changes that no store hears of, as many as were lost: told when stores are there again", async () => {
+    for (const count of [1, 2, 3]) {
+      const quotas = await broughtBack(async (future) => {
+        for (const name of ["x", "y"]) await future.put(name, { configmaps: "7", pods: "7" });
+      }, one);
+      for (const target of quotas.targets) target.fate = lost;
+      for (let i = 0; i < count; i++) await quotas.put(`s${i}`, { configmaps: "3", pods: "3" });
+      for (const target of quotas.targets) target.fate = (_, take) => Promise.resolve(take());
+      await quotas.maintain();
+      quotas.expectTold(`${count} changes`);
+    }
+  });
+
+  it("it has caught up before a store answers that it is ahead: the store is told all", async () => {
+    const quotas = await broughtBack(async (future) => {
+      for (const name of ["x", "y"]) await future.put(name, { configmaps: "7" });
+    }, one);
+    const [first] = quotas.targets;
+    if (!first) throw new Error("a store");
+    first.fate = async ({ since }, take) => {
+      if (since !== null) return take();
+      first.fate = (__, again) => Promise.resolve(again());
+      const answer = take();
+      for (const used of ["1", "2"]) {
+        const object = JSON.stringify({ ...quotas.world.stored<ResourceQuota>("q"), status: { used: { pods: used } } });
+        const key = { namespace: "ns", name: "q" };
+        await quotas.world.store.write({ verb: "update", key, subresource: "status", object, options: { ...WRITE, group: "" } });
+      }
+      return answer;
+    };
+    await quotas.put("r", { configmaps: "2" });
+    await quotas.maintain();
+    quotas.expectTold();
+  });
+
+  it("a message of the lost time comes late, with the number of what was written since: the store is told again", async () => {
+    const quotas = await broughtBack(another, one);
+    const late = quotas.targets.map(({ messages }) => messages.at(-1));
+    await quotas.put("s", { configmaps: "3", pods: "3" });
+    quotas.targets.forEach((target, i) => {
+      const message = late[i];
+      if (message) target.take({ ...message, since: null });
+    });
+    expect(quotas.targets.map(({ limits }) => limits)).not.toEqual(quotas.expected);
+    await quotas.report();
+    quotas.expectTold();
+  });
+
+  it("a store is brought back, too, to a time that was lost and counts alike: the store is told again", async () => {
+    const quotas = await broughtBack(another, one);
+    const then = quotas.targets.map((target) => target.copy());
+    await quotas.put("s", { configmaps: "3", pods: "3" });
+    quotas.targets.splice(0, TARGETS.length, ...then);
+    await quotas.report();
+    quotas.expectTold();
+  });
+
+  it("its status is written until it is ahead: stores that say what they hold are told", async () => {
+    const quotas = await broughtBack(another, one);
+    for (const used of ["1", "2", "3"]) {
+      const stored = quotas.world.stored<ResourceQuota>("q");
+      await quotas.world.update({ ...stored, status: { used: { pods: used } } } as ResourceQuota, { group: "" }, "status");
+    }
+    await quotas.report();
+    quotas.expectTold();
+  });
 });

@@ -4,7 +4,7 @@ import { eventsDefinition } from "../../../../src/api/registry/events/definition
 import { podsDefinition } from "../../../../src/api/registry/pods/definition";
 import { resourceQuotasDefinition } from "../../../../src/api/registry/resource-quotas/definition";
 import type { ResourceQuota } from "../../../../src/api/meta/kubernetes";
-import type { UsageQuestion } from "../../../../src/api/rpc/quota";
+import type { HeldLimits, UsageQuestion } from "../../../../src/api/rpc/quota";
 import { ObjectFeedReader } from "../../../../src/api/store/object-feed-reader";
 import { quotaStatusPass } from "../../../../src/controllers/quotas/quota-status-pass";
 import { SimScheduler } from "../../../support/sim/scheduler";
@@ -15,7 +15,11 @@ class World {
   readonly store = new StoreWorld({ definition: resourceQuotasDefinition, scheduler: this.scheduler });
   readonly asked: Record<string, UsageQuestion[][]> = {};
   readonly amounts: Record<string, number> = {};
+  /** what the store of quotas is told of the limits that stores hold */
+  readonly heard: HeldLimits[][] = [];
   broken = "";
+  /** The stores run the release before. */
+  isOlder = false;
 
   readonly #pass = quotaStatusPass({
     clock: this.scheduler.clock(),
@@ -23,18 +27,26 @@ class World {
     quotas: () => ({
       objectsAfter: (after, limit) => Promise.resolve(new ObjectFeedReader(this.store.store).objectsAfter(after, limit)),
       write: (request) => this.store.store.write(request),
+      limitsHeld: (held) => (this.heard.push(held), this.broken === "quotas" ? Promise.reject(new Error("no answer")) : Promise.resolve()),
     }),
     stores: [configMapsDefinition, podsDefinition, eventsDefinition].map((definition) => ({
       definition,
       store: () => ({
-        quotaUsage: (questions) => {
+        quotaUsage: (questions) => Promise.resolve(this.#amountsOf(questions)),
+        quotaReport: (questions) => {
           (this.asked[definition.resource] ??= []).push(questions);
           if (this.broken === definition.resource) return Promise.reject(new Error("no answer"));
-          return Promise.resolve(questions.map(({ names }) => names.map((name) => this.amounts[name] ?? 0)));
+          if (this.isOlder) return Promise.reject(new TypeError('The RPC receiver does not implement the method "quotaReport".'));
+          const amounts = this.#amountsOf(questions);
+          return Promise.resolve({ amounts, held: { source: "quotas", through: this.amounts[definition.resource] ?? 0 } });
         },
       }),
     })),
   });
+
+  #amountsOf(questions: readonly UsageQuestion[]): number[][] {
+    return questions.map(({ names }) => names.map((name) => this.amounts[name] ?? 0));
+  }
 
   pass(): Promise<{ left: boolean }> {
     return this.scheduler.run(this.#pass());
@@ -83,6 +95,29 @@ describe("the status of quotas", () => {
     expect(world.asked).toEqual({});
   });
 
+  it("limits that stores hold: the store of quotas hears of those that say so; the status is written although it does not answer", async () => {
+    const world = new World();
+    await world.put("q", { hard: { pods: "5", "count/configmaps": "2" } });
+    world.amounts.pods = 3;
+    world.broken = "configmaps";
+    await world.pass();
+    expect(world.heard).toEqual([[{ resource: "pods", source: "quotas", through: 3 }]]);
+    world.amounts.pods = 4;
+    world.broken = "quotas";
+    expect(await world.pass()).toEqual({ left: true });
+    expect(world.status("q")?.used).toMatchObject({ pods: "4" });
+  });
+
+  it("stores of a release that does not say what they hold: used amounts are right, and the store of quotas hears nothing", async () => {
+    const world = new World();
+    await world.put("q", { hard: { pods: "5", "count/configmaps": "2" } });
+    world.amounts.pods = 3;
+    world.isOlder = true;
+    expect(await world.pass()).toEqual({ left: false });
+    expect(world.status("q")?.used).toEqual({ "count/configmaps": "0", pods: "3" });
+    expect(world.heard).toEqual([]);
+  });
+
   it("a store without an answer: the others count, its amounts stay, and the pass is repeated", async () => {
     const world = new World();
     await world.put("q", { hard: { pods: "5", "count/configmaps": "2" } });
@@ -102,7 +137,7 @@ describe("the status of quotas", () => {
     const { revision } = world.store.store;
     await world.store.update({ metadata: { name: "q", namespace: "ns" }, spec: {} } as ResourceQuota, { group: "" });
     await world.pass();
-    expect([world.status("q"), world.status("none")]).toEqual([{ hard: {}, used: {} }, undefined]);
+    expect([world.status("q"), world.status("none")]).toEqual([{ hard: {}, used: {} }, {}]);
     expect(world.store.store.revision).toBe(revision + 2);
   });
 

@@ -30,4 +30,31 @@ describe("Pace", () => {
     }
     expect(rests).toEqual([30, 1, 120, 15, 250, 3]);
   });
+
+  describe("rest while others wait for the thread", () => {
+    /** How long it rests after some work, when timers come late by these times in turn. */
+    async function restAfter(workMs: number, lateMs: readonly number[]): Promise<number> {
+      const scheduler = new SimScheduler();
+      const clock = scheduler.clock();
+      let timers = 0;
+      const late: typeof clock = { ...clock, after: (ms, work) => clock.after(ms + (lateMs[timers++] ?? 0), work) };
+      const pace = new Pace({ now: () => scheduler.now, after: late.after }, 3);
+      await scheduler.pass(workMs);
+      const startedAt = scheduler.now;
+      await scheduler.run(pace.restWhileBusy());
+      return scheduler.now - startedAt;
+    }
+
+    it.each<[string, number, number[], number]>([
+      ["a free thread", 100, [], 10],
+      ["a free thread after a long work", 60_000, [], 10],
+      ["a free thread after no work", 0, [], 0],
+      ["a busy thread", 20, [25, 25, 25], 60],
+      ["a busy thread after a long work", 60_000, Array.from({ length: 40 }, () => 45), 1_000],
+      ["a thread that is free by luck for a moment", 20, [15, 0, 15, 0, 15], 70],
+      ["a thread that comes free", 60_000, [25, 25], 70],
+    ])("%s", async (_, workMs, lateMs, restMs) => {
+      expect(await restAfter(workMs, lateMs)).toBe(restMs);
+    });
+  });
 });

@@ -45,6 +45,17 @@ describe("parseConfig: defaults and accepted values", () => {
     ]);
   });
 
+  it("draining taints: keys between commas, each once; what is no key is an error", () => {
+    expect(configOf({ DRAINING_TAINTS: "karpenter.sh/disrupted, drain,drain" }).drainingTaints).toEqual([
+      "karpenter.sh/disrupted",
+      "drain",
+    ]);
+    expect(errorsOf({ DRAINING_TAINTS: "drain,key=value,/x" })).toEqual([
+      'DRAINING_TAINTS: "key=value" must be the key of a taint, as "karpenter.sh/disrupted"',
+      'DRAINING_TAINTS: "/x" must be the key of a taint, as "karpenter.sh/disrupted"',
+    ]);
+  });
+
   it("absent and blank variables: upstream's defaults", () => {
     for (const vars of [{}, { SERVICE_CLUSTER_IP_RANGE: " ", FEATURE_GATES: "", MAX_ENDPOINTS_PER_SLICE: "" }]) {
       expect(configOf(vars)).toEqual({
@@ -62,9 +73,16 @@ describe("parseConfig: defaults and accepted values", () => {
         },
         apiServerLeaseDurationSeconds: 3600,
         apiServerLeaseRenewSeconds: 10,
+        apiServerLeaseCollectSeconds: 3600,
+        nodeMonitorGraceSeconds: 50,
+        nodeStartupGraceSeconds: 60,
+        nodeMonitorPeriodSeconds: 5,
         maxEndpointsPerSlice: 100,
         endpointsBatchMs: 0,
+        terminatedPodThreshold: 12_500,
         controllers: ["*"],
+        drainingTaints: [],
+        serverStartedAtMs: 0,
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
         loopbackOnly: false,
@@ -108,6 +126,7 @@ describe("parseConfig: defaults and accepted values", () => {
       APISERVER_LEASE_RENEW_SECONDS: "1",
       MAX_ENDPOINTS_PER_SLICE: "1000",
       ENDPOINTSLICE_UPDATES_BATCH_PERIOD: "1m30s",
+      TERMINATED_POD_GC_THRESHOLD: "0",
       MAX_REQUESTS_INFLIGHT: "0",
       MAX_MUTATING_REQUESTS_INFLIGHT: "7",
     });
@@ -116,6 +135,7 @@ describe("parseConfig: defaults and accepted values", () => {
     expect(config.featureGates.MultiCIDRServiceAllocator).toBe(true);
     expect(config.maxEndpointsPerSlice).toBe(1000);
     expect(config.endpointsBatchMs).toBe(90_000);
+    expect(config.terminatedPodThreshold).toBe(0);
     expect(config.maxRequestsInFlight).toBe(0);
     expect(config.maxMutatingRequestsInFlight).toBe(7);
   });
@@ -197,14 +217,18 @@ describe("parseConfig: refusals", () => {
     for (const [name, max] of [
       ["APISERVER_LEASE_DURATION_SECONDS", 2147483647],
       ["APISERVER_LEASE_RENEW_SECONDS", 2147483647],
+      ["APISERVER_LEASE_COLLECT_SECONDS", 2147483647],
+      ["NODE_MONITOR_GRACE_PERIOD_SECONDS", 2147483647],
+      ["NODE_MONITOR_PERIOD_SECONDS", 2147483647],
+      ["NODE_STARTUP_GRACE_PERIOD_SECONDS", 2147483647],
       ["MAX_ENDPOINTS_PER_SLICE", 1000],
     ] as const) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 1 and ${max}, got "${text}"`]);
     }
   });
 
-  it.each(["-1", "1.5", "many"])("limit of requests %s: refused", (text) => {
-    for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT"]) {
+  it.each(["-1", "1.5", "many"])("limit of requests or of kept Pods %s: refused", (text) => {
+    for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT", "TERMINATED_POD_GC_THRESHOLD"]) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
     }
   });

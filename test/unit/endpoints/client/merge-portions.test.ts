@@ -5,7 +5,12 @@ import { mergePortions } from "../../../../src/endpoints/client/merge-portions";
 import { slicePortion } from "../../../../src/endpoints/client/slice-portion";
 import { aSlice, anEndpoint, type EndpointState } from "../../../support/values/endpoint-objects";
 
-const merged = (...slices: EndpointSlice[]) => mergePortions(slices.flatMap((slice) => slicePortion(slice) ?? []));
+const PORTS = ["http/TCP", "dns/TCP", "dns/UDP"];
+const merged = (...slices: EndpointSlice[]) =>
+  mergePortions(
+    slices.flatMap((slice) => slicePortion(slice) ?? []),
+    PORTS,
+  );
 const texts = (...slices: EndpointSlice[]) =>
   [...merged(...slices)].map(([port, endpoints]) => [port, ...endpoints.map(({ key }) => key)].join(" "));
 
@@ -36,6 +41,7 @@ describe("mergePortions", () => {
       ["http/TCP 10.1.0.1:8080 10.1.0.1:81"],
     ],
     ["slice without endpoints", [aSlice("a", "web", [])], []],
+    ["port that the Service has not", [aSlice("a", "web", [anEndpoint("10.1.0.1")], { ports: [{ name: "other", port: 1 }] })], []],
     [
       "order of texts",
       [
@@ -68,5 +74,16 @@ describe("mergePortions", () => {
         .get("http/TCP")
         ?.map(({ nodeName }) => nodeName),
     ).toEqual(["n1"]);
+  });
+
+  it("more endpoints over all ports than a Service may have: slices beyond are left out", () => {
+    const ports = ["a", "b", "c"].map((name) => ({ name, port: 80 }));
+    const slices = ["10.1.0.1", "10.1.0.2"].map((ip) => slicePortion(aSlice(ip, "web", [anEndpoint(ip)], { ports })));
+    const keys = mergePortions(
+      slices.flatMap((portion) => portion ?? []),
+      ["a/TCP", "b/TCP", "c/TCP"],
+      4,
+    );
+    expect([...keys].map(([port, list]) => `${port} ${list.length}`)).toEqual(["a/TCP 2", "b/TCP 1", "c/TCP 1"]);
   });
 });

@@ -23,7 +23,7 @@ function naiveView(services: Map<string, Service>, slices: Map<string, EndpointS
         .filter(({ metadata }) => metadata?.labels?.["service.kubernetes.io/headless"] === undefined)
         .flatMap((slice) =>
           (slice.ports ?? []).flatMap(({ name = "", protocol = "TCP", port }) =>
-            port === undefined
+            port === undefined || !proxied.ports.some((one) => one.name === name && one.protocol === protocol)
               ? []
               : slice.endpoints.map((endpoint) => ({ port: `${name}/${protocol}`, slice: slice.metadata?.name ?? "", endpoint, at: port })),
           ),

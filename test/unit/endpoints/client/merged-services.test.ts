@@ -147,7 +147,16 @@ const ROWS: Row[] = [
   {
     name: "a port that the Service has not",
     change: (view) => view.putSlice(aSlice("web-m", "web", [anEndpoint("10.1.0.3")], { ports: [{ name: "metrics", port: 9 }] })),
-    told: ["web: 10.1.0.1:8080 10.1.0.2:8080"],
+    told: [],
+  },
+  {
+    name: "a port that slices have, and the Service from now on",
+    change: (view) => {
+      view.putSlice(aSlice("web-m", "web", [anEndpoint("10.1.0.3")], { ports: [{ name: "metrics", port: 9 }] }));
+      view.sync();
+      view.putService(aService("web", { ports: [{ name: "metrics", protocol: "TCP", port: 90 }] }));
+    },
+    told: ["web: 10.1.0.3:9"],
   },
   {
     name: "a slice of the same name in another namespace",

@@ -1,49 +1,52 @@
 /** Rows from upstream pkg/proxy/endpointslicecache_test.go. */
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice } from "../../../../src/api/meta/kubernetes";
-import { slicePortion } from "../../../../src/endpoints/client/slice-portion";
+import { endpointsOn, type MergedEndpoint, slicePortion } from "../../../../src/endpoints/client/slice-portion";
 import { aSlice, anEndpoint } from "../../../support/values/endpoint-objects";
 
-const keysOf = (slice: EndpointSlice) =>
-  slicePortion(slice)?.ports.map(({ key, endpoints }) => [key, ...endpoints.map((endpoint) => endpoint.key)].join(" "));
+/** Each port of the slice with its endpoints. */
+function portsOf(slice: EndpointSlice): [string, readonly MergedEndpoint[]][] {
+  const portion = slicePortion(slice);
+  return portion?.ports.map((port) => [port.key, endpointsOn(portion, port)]) ?? [];
+}
+
+const keysOf = (slice: EndpointSlice) => portsOf(slice).map(([key, endpoints]) => [key, ...endpoints.map((one) => one.key)].join(" "));
 
 describe("slicePortion", () => {
   it("endpoint with everything: every member is read", () => {
     const hints = { forZones: [{ name: "a" }, { name: "b" }], forNodes: [{ name: "n1" }] };
     const endpoint = anEndpoint("10.1.0.1", "servingLast", { nodeName: "n1", zone: "a", hints });
-    expect(slicePortion(aSlice("web-1", "web", [endpoint]))).toEqual({
-      family: "IPv4",
-      serviceName: "web",
-      ports: [
-        {
-          key: "http/TCP",
-          endpoints: [
-            {
-              key: "10.1.0.1:8080",
-              ip: "10.1.0.1",
-              port: 8080,
-              ready: false,
-              serving: true,
-              terminating: true,
-              nodeName: "n1",
-              zone: "a",
-              zoneHints: ["a", "b"],
-              nodeHints: ["n1"],
-            },
-          ],
-        },
+    const slice = aSlice("web-1", "web", [endpoint]);
+    expect(slicePortion(slice)).toMatchObject({ family: "IPv4", serviceName: "web" });
+    expect(portsOf(slice)).toEqual([
+      [
+        "http/TCP",
+        [
+          {
+            key: "10.1.0.1:8080",
+            ip: "10.1.0.1",
+            port: 8080,
+            ready: false,
+            serving: true,
+            terminating: true,
+            nodeName: "n1",
+            zone: "a",
+            zoneHints: ["a", "b"],
+            nodeHints: ["n1"],
+          },
+        ],
       ],
-    });
+    ]);
   });
 
   it("endpoint without conditions: ready, serving, not terminating", () => {
-    const endpoint = slicePortion(aSlice("web-1", "web", [{ addresses: ["10.1.0.1"] }]))?.ports[0]?.endpoints[0];
+    const endpoint = slicePortion(aSlice("web-1", "web", [{ addresses: ["10.1.0.1"] }]))?.endpoints[0];
     expect(endpoint).toMatchObject({ ready: true, serving: true, terminating: false, nodeName: undefined, zoneHints: [], nodeHints: [] });
   });
 
   it("endpoint whose node and zone are empty texts: is on no node", () => {
     const slice = aSlice("web-1", "web", [anEndpoint("10.1.0.1", "ready", { nodeName: "", zone: "" })]);
-    expect(slicePortion(slice)?.ports[0]?.endpoints[0]).toMatchObject({ nodeName: undefined, zone: undefined });
+    expect(slicePortion(slice)?.endpoints[0]).toMatchObject({ nodeName: undefined, zone: undefined });
   });
 
   it.each<[string, EndpointSlice]>([

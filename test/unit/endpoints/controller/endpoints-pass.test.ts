@@ -109,6 +109,53 @@ describe("Endpoints without a Service", () => {
   });
 });
 
+describe("a Service that comes back during the look at its end", () => {
+  const byHand: Endpoints = {
+    metadata: { namespace: "ns", name: "hand" },
+    subsets: [{ addresses: [{ ip: "10.1.1.1" }], ports: [{ port: 1 }] }],
+  };
+
+  it("nobody has read of it yet: its Endpoints by hand stay", async () => {
+    const world = await cluster();
+    await world.putService(aService({ selector: {} }, { name: "hand" }));
+    await world.put("endpoints", byHand);
+    await world.settle();
+    let isBack = false;
+    world.fault = (call) => {
+      if (call === "endpoints objectsNamed" && !isBack) {
+        isBack = true;
+        void world.putService(aService({ selector: {} }, { name: "hand" }));
+      }
+      return undefined;
+    };
+    await world.delete("services", "hand");
+    await world.settle();
+    expect(isBack).toBe(true);
+    expect(addresses(world, "hand")).toBe("10.1.1.1/");
+    expect(world.takeWrites()).toEqual([]);
+  });
+
+  it("somebody writes the Endpoints before they are deleted: looked at once more", async () => {
+    const world = await cluster();
+    await world.putService(aService({ selector: {} }, { name: "hand" }));
+    await world.put("endpoints", byHand);
+    await world.settle();
+    let isFirst = true;
+    world.fault = (call) => {
+      if (call === DELETE && isFirst) {
+        isFirst = false;
+        void world.patch("endpoints", "hand", { subsets: [] }).then(() => world.putService(aService({ selector: {} }, { name: "hand" })));
+      }
+      return undefined;
+    };
+    await world.delete("services", "hand");
+    await world.settle();
+    expect(isFirst).toBe(false);
+    expect(addresses(world, "hand")).toBe("/");
+    expect(world.events).toEqual([]);
+  });
+});
+
 describe("after sleep", () => {
   it("kept rows: nothing but changes is read, and nothing is written", async () => {
     const world = await cluster(5);
@@ -181,19 +228,6 @@ describe("a refused write", () => {
     expect(addresses(world)).toBe(`${ipv4(256)},${ipv4(257)}/`);
     expect(world.takeWrites()).toEqual([UPDATE]);
   });
-});
-
-it.each([
-  ["100 ms apart without a period: a write for each", 0, [100, 100], 3],
-  ["100 ms apart in a period of 1 s: one write", 1_000, [100, 100], 1],
-  ["the third one after the period of 1 s: two writes", 1_000, [100, 1_200], 2],
-])("Pods come %s", async (_title, batchMs, pauses, want) => {
-  const world = await cluster(0, { batchMs });
-  for (const [i, pauseMs] of [...pauses, 10_000].entries()) {
-    await world.putPod(pod(i));
-    await world.settle(pauseMs);
-  }
-  expect(world.takeWrites()).toHaveLength(want);
 });
 
 it("an own create arrives when its Service is gone: the Endpoints go", async () => {

@@ -4,7 +4,7 @@ import { forbidden } from "../../../../src/api/meta/status";
 import { endpointSlicesDefinition } from "../../../../src/api/registry/endpoint-slices/definition";
 import type { Endpoints } from "../../../../src/api/meta/kubernetes";
 import { KeptCounts, savedCounts } from "../../../../src/endpoints/controller/kept-counts";
-import { KeptRows } from "../../../../src/endpoints/controller/kept-rows";
+import { KeptRows } from "../../../../src/controllers/followed/kept-rows";
 import { SLICE_METRICS } from "../../../../src/endpoints/metrics/endpoint-families";
 import { MemoryRowStorage } from "../../../support/memory/row-storage";
 import { EndpointWorld, type WorldOptions } from "../../../support/worlds/endpoint-world";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MIRRORING_CONTROLLER } from "../../../../src/api/meta/endpoint-keys";
 import type { Endpoints, EndpointSlice } from "../../../../src/api/meta/kubernetes";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
 import { EndpointWorld, type WorldOptions } from "../../../support/worlds/endpoint-world";
@@ -36,6 +37,23 @@ it("Endpoints of a Service without selector, whichever comes first: one slice, o
     expect(world.addresses).toEqual(["10.1.1.1"]);
     expect(world.slices[0]?.metadata?.ownerReferences).toMatchObject([{ kind: "Endpoints", name: "s", controller: true }]);
   }
+});
+
+it("the Service comes back during the look at its end: its slices stay", async () => {
+  const world = await cluster();
+  let isBack = false;
+  world.fault = (call) => {
+    if (call === "endpoints objectsNamed" && !isBack) {
+      isBack = true;
+      void world.putService(aService({ selector: undefined }));
+    }
+    return undefined;
+  };
+  await world.delete("services", "s");
+  await world.settle();
+  expect(isBack).toBe(true);
+  expect(world.takeWrites()).toEqual([]);
+  expect(world.addresses).toEqual(["10.1.1.1"]);
 });
 
 it.each<[string, (world: EndpointWorld) => Promise<void>, string[], string[]]>([
@@ -88,6 +106,34 @@ it("Endpoints of a Service with selector: they are not even read", async () => {
   await world.put("endpoints", byHand(["10.1.1.1"]));
   await world.settle();
   expect(world.calls).not.toContain("endpoints objectsNamed");
+  expect(world.slices).toEqual([]);
+});
+
+it("a Service with selector: no row is kept of it, before and after it was mirrored", async () => {
+  const world = new EndpointWorld({ controllers: ["mirror"] });
+  const kept = (): unknown[] => [...world.rows.mirror.rows("services"), ...world.rows.mirror.rows("due")];
+  await world.putService(aService());
+  await world.put("endpoints", byHand(["10.1.1.1"]));
+  await world.settle();
+  expect(kept()).toEqual([]);
+  await world.patch("services", "s", { spec: { selector: null } });
+  await world.settle();
+  expect(world.addresses).toEqual(["10.1.1.1"]);
+  expect(kept()).toHaveLength(1);
+  await world.patch("services", "s", { spec: { selector: { a: "b" } } });
+  await world.settle();
+  expect(world.slices).toEqual([]);
+  expect(kept()).toEqual([]);
+});
+
+it("a slice with the controller's label for a Service with selector: it goes", async () => {
+  const world = new EndpointWorld({ controllers: ["mirror"] });
+  await world.putService(aService());
+  await world.settle();
+  const labels = { "kubernetes.io/service-name": "s", "endpointslice.kubernetes.io/managed-by": MIRRORING_CONTROLLER };
+  const slice: EndpointSlice = { metadata: { namespace: "ns", name: "left", labels }, addressType: "IPv4", endpoints: [] };
+  await world.put("endpointslices", slice);
+  await world.settle();
   expect(world.slices).toEqual([]);
 });
 

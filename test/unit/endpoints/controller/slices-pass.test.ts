@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice } from "../../../../src/api/meta/kubernetes";
-import { forbidden } from "../../../../src/api/meta/status";
+import { forbidden, serviceUnavailable } from "../../../../src/api/meta/status";
 import { endpointSlicesDefinition } from "../../../../src/api/registry/endpoint-slices/definition";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
 import { EndpointWorld, type WorldOptions } from "../../../support/worlds/endpoint-world";
@@ -108,6 +108,36 @@ describe("a change", () => {
     expect(world.addresses).toEqual(addresses);
   });
 
+  it("a Pod and its Node that come between the reads of two feeds: no Node is missed", async () => {
+    const world = await cluster(30, { historyEntries: 5 });
+    world.sleep();
+    for (let i = 0; i < 8; i++) await world.patch("pods", "p1", { metadata: { annotations: { turn: String(i) } } });
+    let pages = 0;
+    world.fault = (call) => {
+      if (call === "pods objectsAfter" && ++pages === 2)
+        void world.putNode(aNode("n2")).then(() => world.putPod(pod(99, { nodeName: "n2" })));
+      return undefined;
+    };
+    world.wake();
+    await world.settle();
+    expect(pages).toBeGreaterThan(2);
+    expect(world.addresses).toHaveLength(31);
+    expect(world.events).toEqual([]);
+  });
+
+  it("a Pod whose Node is not there, and Nodes cannot be read: told when they can", async () => {
+    const world = await cluster(1);
+    world.fault = (call) => (call.startsWith("nodes") ? "down" : undefined);
+    await world.putPod(pod(0, { ready: false }));
+    await world.putPod(pod(1, { nodeName: "n2" }));
+    await world.settle();
+    expect(world.takeWrites()).toEqual([UPDATE]);
+    expect(world.events).toEqual([]);
+    world.fault = () => undefined;
+    await world.settle(60_000);
+    expect(world.events.map(({ note }) => note)).toEqual([expect.stringContaining("Node n2 Not Found")]);
+  });
+
   it("two family members and one selector: a Service with both families has slices of both", async () => {
     const world = new EndpointWorld();
     await world.putNode(aNode("n1"));
@@ -122,6 +152,13 @@ describe("a change", () => {
     await world.putPod(pod(0, { ready: false, readyAt: "2026-01-01T00:00:07Z" }));
     await world.settle();
     expect(only(world).metadata?.annotations).toEqual({ "endpoints.kubernetes.io/last-change-trigger-time": "2026-01-01T00:00:07Z" });
+  });
+
+  it("a change without a time: the time of the last one goes, and no empty annotations stay", async () => {
+    const world = await cluster();
+    await world.delete("pods", "p0");
+    await world.settle();
+    expect(only(world).metadata).not.toHaveProperty("annotations");
   });
 
   it("the managers of a slice: the controller alone, by its own name", async () => {
@@ -235,6 +272,32 @@ it("a written slice goes before the history tells of it, and the history is lost
   await world.settle(120_000);
   const want = [0, 1, 2, 3, 4].map((i) => ipv4(256 + i));
   expect(world.slices.flatMap((slice) => endpointsOf(slice).flatMap(({ addresses }) => addresses)).sort()).toEqual(want);
+});
+
+it("a write whose answer is lost, and then the slices cannot be read: none is made twice", async () => {
+  const world = new EndpointWorld({ max: 1 });
+  await world.putNode(aNode("n1"));
+  for (let i = 0; i < 3; i++) await world.putPod(pod(i));
+  await world.settle();
+  let isWritten = false;
+  let unread = 0;
+  let most = 0;
+  world.fault = (call) => {
+    most = Math.max(most, world.slices.length);
+    if (call === CREATE && unread === 0) {
+      isWritten = true;
+      return "lost";
+    }
+    if (!isWritten || call !== "endpointslices objectsSince" || unread === 2) return undefined;
+    unread++;
+    return "down";
+  };
+  await world.putService(aService());
+  await world.settle(120_000);
+  expect(unread).toBe(2);
+  expect(most).toBe(3);
+  expect(world.addresses).toEqual([0, 1, 2].map((i) => ipv4(256 + i)));
+  expect(world.slices).toHaveLength(3);
 });
 
 describe("a crash", () => {
@@ -367,6 +430,57 @@ describe("a refused write", () => {
     ]);
   });
 
+  it("quota under churn: as many attempts as without changes, one event; made within five minutes after the quota is gone", async () => {
+    const world = await cluster(1);
+    world.fault = (call) => (call === UPDATE ? quota : undefined);
+    for (let i = 0; i < 300; i++) {
+      await world.putPod(pod(1, { ready: i % 2 === 0 }));
+      await world.settle(200);
+      if (i === 150) world.wake();
+    }
+    expect(world.takeWrites().length).toBeLessThan(9);
+    expect(world.events.length).toBeLessThan(9);
+    expect(new Set(world.events.map(({ note }) => note)).size).toBe(1);
+    await world.settle(3_600_000);
+    expect(world.takeWrites().length).toBeGreaterThan(11);
+    await world.putPod(pod(2));
+    world.fault = () => undefined;
+    await world.settle(300_000);
+    expect(world.addresses).toEqual([0, 1, 2].map((i) => ipv4(256 + i)));
+    await world.putPod(pod(3));
+    await world.settle(1_000);
+    expect(world.addresses).toHaveLength(4);
+  });
+
+  it("the store cannot write for a minute, then a Pod changes: the slice is there at once", async () => {
+    const world = new EndpointWorld();
+    await world.putNode(aNode("n1"));
+    await world.putPod(pod(0));
+    const status = serviceUnavailable("the namespaces store did not answer", 1);
+    world.fault = (call) => (call === CREATE ? { ok: false, status, warnings: [] } : undefined);
+    await world.putService(aService());
+    await world.settle(60_000);
+    expect(world.takeWrites().length).toBeGreaterThanOrEqual(5);
+    world.fault = () => undefined;
+    await world.putPod(pod(1));
+    await world.settle(1_000);
+    expect(world.addresses).toEqual([ipv4(256), ipv4(257)]);
+  });
+
+  it("quota, then a Service of the same name and another uid under none: its slice is there at once", async () => {
+    const world = new EndpointWorld();
+    await world.putNode(aNode("n1"));
+    await world.putPod(pod(0));
+    world.fault = (call) => (call === CREATE ? quota : undefined);
+    await world.putService(aService());
+    await world.settle(60_000);
+    await world.delete("services", "s");
+    world.fault = () => undefined;
+    await world.putService(aService());
+    await world.settle(1_000);
+    expect(world.addresses).toEqual([ipv4(256)]);
+  });
+
   it("a waiting Service, and the object sleeps: it is looked at when its time has come", async () => {
     const world = await cluster(1);
     world.fault = (call) => (call === UPDATE ? quota : undefined);
@@ -386,7 +500,15 @@ describe("a refused write", () => {
     await world.putService(aService());
     await world.settle(60_000);
     expect(world.takeWrites()).toEqual([CREATE]);
+    for (let i = 0; i < 100; i++) {
+      await world.patch("services", "s", { metadata: { labels: { turn: String(i) } } });
+      await world.settle(200);
+    }
+    expect(world.takeWrites().length).toBeLessThan(6);
     expect(world.events).toEqual([]);
+    await world.delete("services", "s");
+    await world.settle(60_000);
+    expect(world.rows.slices.rows("due")).toEqual([]);
   });
 
   it("somebody was faster: the conflict is looked at again", async () => {
@@ -456,28 +578,6 @@ describe("what no slice can have", () => {
     await world.putNode(aNode("late"));
     await world.settle();
     expect(world.addresses).toEqual([ipv4(256), ipv4(257)]);
-  });
-});
-
-/** Upstream's TestPodAddsBatching, TestPodUpdatesBatching and TestPodDeleteBatching. */
-describe.each<[string, number, (world: EndpointWorld, i: number) => Promise<void>]>([
-  ["Pods come", 0, (world, i) => world.putPod(pod(i))],
-  ["Pods change", 3, (world, i) => world.putPod(pod(i, { ready: false }))],
-  ["Pods go", 3, (world, i) => world.delete("pods", `p${i}`)],
-])("%s one after the other", (_, before, change) => {
-  it.each([
-    ["100 ms apart without a period: a write for each", 0, [100, 100], 3],
-    ["100 ms apart in a period of 1 s: one write", 1_000, [100, 100], 1],
-    ["the third one after the period of 1 s: two writes", 1_000, [100, 1_200], 2],
-  ])("%s", async (_title, batchMs, pauses, want) => {
-    const world = await cluster(before, { batchMs });
-    await world.settle(3_000);
-    world.takeWrites();
-    for (const [i, pauseMs] of [...pauses, 10_000].entries()) {
-      await change(world, i);
-      await world.settle(pauseMs);
-    }
-    expect(world.takeWrites()).toHaveLength(want);
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { type EndpointSubset, repackSubsets } from "../../../../src/endpoints/endpoints/repack-subsets";
+import { ipv4 } from "../../../support/worlds/slice-world";
 
 /** `"1.2.3.4 u1 | !1.2.3.5 : 80 443"`: addresses with their uids, ! = not ready, then ports. */
 function subset(text: string): EndpointSubset {
@@ -52,4 +53,11 @@ it.each<[string, string[], string[]]>([
 
 it("a subset without addresses: left out", () => {
   expect(repackSubsets([{ ports: [{ port: 80 }] }])).toEqual([]);
+});
+
+it("20,000 ports of 20,000 addresses: one subset, in work that grows with their sum", () => {
+  const addresses = Array.from({ length: 20_000 }, (_, i) => ({ ip: ipv4(i) }));
+  const ports = Array.from({ length: 20_000 }, (_, i) => ({ name: `p${i}`, port: i + 1, protocol: "TCP" }));
+  const [only, ...others] = repackSubsets([{ addresses, ports }]);
+  expect([only?.addresses?.length, only?.ports?.length, others.length]).toEqual([20_000, 20_000, 0]);
 });

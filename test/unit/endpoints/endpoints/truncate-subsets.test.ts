@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
-import type { EndpointSubset } from "../../../../src/endpoints/endpoints/repack-subsets";
-import { addressCount, truncateSubsets } from "../../../../src/endpoints/endpoints/truncate-subsets";
+import { describe, expect, it } from "vitest";
+import { type EndpointSubset, repackSubsets } from "../../../../src/endpoints/endpoints/repack-subsets";
+import { addressCount, truncateSubsets, withinCapacity } from "../../../../src/endpoints/endpoints/truncate-subsets";
+import { seededRandom } from "../../../support/sim/seeded-random";
 import { ipv4 } from "../../../support/worlds/slice-world";
 
 const addresses = (count: number) => Array.from({ length: count }, (_, i) => ({ ip: ipv4(i) }));
@@ -30,4 +31,34 @@ it.each<[string, number[], number[], number[], number[]]>([
 it("a subset that loses all its addresses: it goes, because validation refuses it", () => {
   const truncated = truncateSubsets(subsets([1200, 0], [0, 300]));
   expect(truncated.map(({ ports }) => ports?.[0]?.port)).toEqual([1]);
+});
+
+describe("one subset, truncated before it is packed", () => {
+  const random = seededRandom(1);
+  /** Addresses in any order. */
+  const shuffled = (count: number, uid: string) =>
+    addresses(count)
+      .map((address) => ({ ...address, targetRef: { uid }, at: random.next() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ at: _, ...address }) => address);
+
+  it.each([
+    [0, 0],
+    [3, 2],
+    [1_000, 0],
+    [999, 2],
+    [1_001, 0],
+    [0, 5_000],
+    [700, 4_000],
+    [4_000, 700],
+    [1_000, 1],
+  ])("%d ready and %d other addresses: as truncated when it is packed", (ready, notReady) => {
+    const ports = [
+      { name: "b", port: 2, protocol: "TCP" },
+      { name: "a", port: 1, protocol: "TCP" },
+    ];
+    const subset = { addresses: shuffled(ready, "r"), notReadyAddresses: shuffled(notReady, "n"), ports };
+    const packed = repackSubsets([subset]);
+    expect(withinCapacity([subset])).toEqual({ subsets: truncateSubsets(packed), total: ready + notReady });
+  });
 });

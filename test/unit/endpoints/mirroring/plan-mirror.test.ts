@@ -196,6 +196,22 @@ describe("slices of Endpoints", () => {
     expect(plan.events).toEqual([{ type: "Warning", reason: "TooManyAddressesToMirror", note }]);
   });
 
+  it("100,000 ports of one address: one slice, which its store judges, in linear work", () => {
+    const { create } = planMirror({
+      key: KEY,
+      endpoints: someEndpoints([
+        subset(
+          ["10.0.0.1"],
+          Array.from({ length: 100_000 }, (_, i) => i + 1),
+        ),
+      ]),
+      service: selectorless,
+      slices: [],
+      maxPerSubset: 1_000,
+    });
+    expect(create.map(({ ports }) => ports?.length)).toEqual([100_000]);
+  });
+
   it("invalid addresses: counted as skipped, with an event of their own", () => {
     const { plan } = new MirrorWorld(someEndpoints([subset(["10.0.0.1", "x", "y"])])).sync();
     expect(plan.counts).toEqual({ added: 1, updated: 0, removed: 0, skipped: 2, endpoints: 1, slices: 1, slicesDesired: 1 });

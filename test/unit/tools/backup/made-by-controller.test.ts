@@ -1,20 +1,44 @@
 import { expect, it } from "vitest";
-import { isMadeByController } from "../../../../src/tools/backup/made-by-controller";
+import { madeByControllers } from "../../../../src/tools/backup/made-by-controller";
+import type { ObjectMeta, Service } from "../../../../src/api/meta/kubernetes";
 
 const SLICES = { group: "discovery.k8s.io", resource: "endpointslices" };
 const ENDPOINTS = { group: "", resource: "endpoints" };
-const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
+const PODS = { group: "", resource: "pods" };
+const OF_PODS = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
+const MIRRORED = { "endpointslice.kubernetes.io/managed-by": "endpointslicemirroring-controller.k8s.io" };
+const BY_CONTROLLER = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
-it.each([
-  ["a slice of the slice controller", SLICES, { [MANAGED_BY]: "endpointslice-controller.k8s.io" }, true],
-  ["a mirrored slice", SLICES, { [MANAGED_BY]: "endpointslicemirroring-controller.k8s.io" }, true],
-  ["a slice of somebody else", SLICES, { [MANAGED_BY]: "me" }, false],
-  ["a slice by hand", SLICES, undefined, false],
-  ["Endpoints of the controller", ENDPOINTS, { "endpoints.kubernetes.io/managed-by": "endpoint-controller" }, true],
-  ["Endpoints by hand", ENDPOINTS, {}, false],
-  ["a Pod with such a label", { group: "", resource: "pods" }, { [MANAGED_BY]: "endpointslice-controller.k8s.io" }, false],
-])("%s: as the row says", (_, type, labels, want) => {
-  expect(isMadeByController(type, { metadata: labels ? { labels } : {} })).toBe(want);
+const service = (name: string, spec: Service["spec"]): Service => ({ metadata: { namespace: "ns", name }, spec });
+const isMade = madeByControllers([
+  service("selecting", { selector: { app: "a" } }),
+  service("plain", {}),
+  service("lost", { selector: {} }),
+  service("external", { type: "ExternalName", selector: { app: "a" } }),
+]);
+
+const of = (name: string, more: Record<string, string>): ObjectMeta["labels"] => ({ "kubernetes.io/service-name": name, ...more });
+const owned = [{ apiVersion: "v1", kind: "Service", name: "gone", uid: "u" }];
+
+it.each<[string, typeof SLICES, ObjectMeta, boolean]>([
+  ["a slice of Pods", SLICES, { labels: of("selecting", OF_PODS) }, true],
+  ["a slice of Pods, the Service lost its selector", SLICES, { labels: of("lost", OF_PODS) }, false],
+  ["a slice of Pods, the Service is an ExternalName now", SLICES, { labels: of("external", OF_PODS) }, false],
+  ["a slice of Pods, the Service is gone", SLICES, { labels: of("gone", OF_PODS), ownerReferences: owned }, true],
+  ["a slice of Pods, the Service was deleted without it", SLICES, { labels: of("gone", OF_PODS) }, false],
+  ["a slice of Pods in another namespace", SLICES, { namespace: "other", labels: of("selecting", OF_PODS) }, false],
+  ["a slice with the controller's label alone", SLICES, { labels: OF_PODS }, false],
+  ["a mirrored slice", SLICES, { labels: of("plain", MIRRORED) }, true],
+  ["a mirrored slice whose Service has a selector now", SLICES, { labels: of("selecting", MIRRORED) }, true],
+  ["a slice of somebody else", SLICES, { labels: of("selecting", { "endpointslice.kubernetes.io/managed-by": "me" }) }, false],
+  ["a slice by hand", SLICES, {}, false],
+  ["Endpoints of the controller", ENDPOINTS, { name: "selecting", labels: BY_CONTROLLER }, true],
+  ["Endpoints of a Service that lost its selector", ENDPOINTS, { name: "lost", labels: BY_CONTROLLER }, false],
+  ["Endpoints of the controller, the Service is gone", ENDPOINTS, { name: "gone", labels: BY_CONTROLLER }, true],
+  ["Endpoints by hand", ENDPOINTS, { name: "plain" }, false],
+  ["a Pod with such a label", PODS, { labels: of("selecting", OF_PODS) }, false],
+])("%s: as the row says", (_, type, metadata, want) => {
+  expect(isMade(type, { metadata: { namespace: "ns", ...metadata } })).toBe(want);
 });
 
 it.each([
@@ -24,7 +48,14 @@ it.each([
   ["the Endpoints, by hand", ENDPOINTS, "kubectl", false],
 ])("default/kubernetes, %s: as the row says", (_, type, manager, want) => {
   const labels = { "kubernetes.io/service-name": "kubernetes" };
-  expect(isMadeByController(type, { metadata: { namespace: "default", name: "kubernetes", labels, managedFields: [{ manager }] } })).toBe(
-    want,
-  );
+  expect(isMade(type, { metadata: { namespace: "default", name: "kubernetes", labels, managedFields: [{ manager }] } })).toBe(want);
+});
+
+it.each([
+  ["the Lease of a server", "kube-system", { "apiserver.kubernetes.io/identity": "kube-apiserver" }, true],
+  ["one with such a label elsewhere", "default", { "apiserver.kubernetes.io/identity": "kube-apiserver" }, false],
+  ["the Lease of a leader", "kube-system", {}, false],
+])("%s: as the row says", (_, namespace, labels, want) => {
+  const type = { group: "coordination.k8s.io", resource: "leases" };
+  expect(isMade(type, { metadata: { namespace, name: "a", labels } })).toBe(want);
 });

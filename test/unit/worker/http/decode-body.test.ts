@@ -32,7 +32,7 @@ describe("decodeBody", () => {
     },
     {
       body: '{"kind":"Pod","apiVersion":"v1"}',
-      want: '400 Pod in version "v1" cannot be handled as a Service: no kind "Pod" is registered for version "v1" here',
+      want: '400 Pod in version "v1" cannot be handled as a Service: no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
     },
     {
       body: '{"kind":"Service","apiVersion":"v2"}',

@@ -3,6 +3,13 @@ import { CLUSTER_GONE, type ClusterState } from "../../../../src/tenancy/rpc";
 import { send as sendTo } from "../client";
 import { type Answers, type FakeEnv, fakeEnv } from "../fake-env";
 
+const OTHERS = [
+  "node-lifecycle-controller",
+  "pod-garbage-collector-controller",
+  "resourcequota-controller",
+  "service-cidr-controller",
+  "taint-eviction-controller",
+];
 const ENDPOINTS = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
 
 const SERVICE = JSON.stringify({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
@@ -189,13 +196,7 @@ describe("/clusters/{name}", () => {
         apiVersion: "servicenet/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
         controllers: null,
-        running: [
-          ...ENDPOINTS,
-          "garbage-collector-controller",
-          "namespace-controller",
-          "resourcequota-controller",
-          "service-cidr-controller",
-        ],
+        running: [...ENDPOINTS, "garbage-collector-controller", "namespace-controller", ...OTHERS],
         status: { phase: "Active" },
       },
     ]);
@@ -207,7 +208,7 @@ describe("/clusters/{name}", () => {
   it("PUT with controllers: those run there; the document of GET sent back changes nothing; null: those of the variable again", async () => {
     const { name, fake, send } = aCluster(ABSENT);
     const first = await send("PUT", "", JSON.stringify({ controllers: ["*", "-namespace"] }));
-    const running = [...ENDPOINTS, "garbage-collector-controller", "resourcequota-controller", "service-cidr-controller"];
+    const running = [...ENDPOINTS, "garbage-collector-controller", ...OTHERS];
     expect([first.code, first.body]).toMatchObject([201, { controllers: ["*", "-namespace-controller"], running }]);
     const set = fake.records.calls.indexOf(`setControllers ${name} *,-namespace-controller`);
     expect(set).toBeGreaterThan(fake.records.calls.indexOf(`open ${name}`));

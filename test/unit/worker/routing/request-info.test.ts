@@ -21,6 +21,8 @@ function summary({ ask, served = CORE, watch = false }: Row): string {
       return `review ${target.resource} ${target.namespace}`;
     case "action":
       return `${target.action.name} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
+    case "report":
+      return `${target.info.verb} ${target.report} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
     case "view":
       return `${target.info.verb} ${target.view} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
     case "resource": {
@@ -49,6 +51,11 @@ describe("requestTarget", () => {
     { ask: "GET watch/nodes/a/proxy-config", want: NO_METHOD },
     { ask: "GET nodes/a%2Fb/proxy-config", want: `400 Name parameter invalid: "a/b": may not contain '/'` },
     { ask: "GET nodes/a/proxy-config/x", want: NO_RESOURCE },
+    { ask: "PUT nodes/a/proxy-health", want: "update proxy-health of nodes /a" },
+    { ask: "POST nodes/a/proxy-health", want: "create proxy-health of nodes /a" },
+    { ask: "GET nodes/a/proxy-health", want: NO_METHOD },
+    { ask: "PUT watch/nodes/a/proxy-health", want: NO_METHOD },
+    { ask: "PUT pods/a/proxy-health", want: NO_RESOURCE },
     { ask: "GET namespaces/x/nodes/a/proxy-config", want: NO_RESOURCE },
     { ask: "GET namespaces/x/services/a/proxy-config", want: NO_RESOURCE },
     { ask: "GET services", want: "list services //" },

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { CheckReport } from "../../../../src/tools/check/check-cluster";
 import type { Topology } from "../../../../src/addresses/rpc/topology";
-import { CHECK_CALLS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/http/limits";
+import { CHECK_CALLS_MAX, CHECK_ENDPOINTS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/http/limits";
 import { healthy, ipAddress, row, service } from "../../../support/worlds/checked-cluster";
 import { type Answers, fakeEnv } from "../fake-env";
 import { send } from "../client";
@@ -42,6 +42,16 @@ function world(changed: Answers["other"] = () => undefined, vars = {}) {
     vars,
   );
   return { calls, send: (path: string, method = "GET", headers = {}) => send(`http://h${path}`, { method, headers }, env) };
+}
+
+const pageOf = (objects: string[]) => ({ objects, cursor: {}, next: "" });
+
+/** Slices of `default/web` with more endpoints than one request compares. */
+function manyEndpoints(): string[] {
+  const labels = { "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
+  const endpoints = Array.from({ length: 1_000 }, () => ({ addresses: ["10.1.0.1"] }));
+  const slice = JSON.stringify({ metadata: { namespace: "default", name: "web-a", labels }, addressType: "IPv4", endpoints });
+  return Array<string>(CHECK_ENDPOINTS_MAX / 1_000).fill(slice);
 }
 
 /** No laptop: others are to reach the server, and no address is configured. */
@@ -159,6 +169,38 @@ describe("GET /check", () => {
   ])("%s: an error in place of a report", async (_, changed, code, message) => {
     const response = await world(changed).send("/check");
     expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([code, message]);
+  });
+
+  it.each<[string, (store: string) => string[] | undefined]>([
+    ["Pods", (store) => (store.endsWith("/pods") ? Array<string>(CHECK_OBJECTS_MAX + 1).fill('{"metadata":{"name":"a"}}') : undefined)],
+    ["endpoints", (store) => (store.endsWith("/endpointslices.discovery.k8s.io") ? manyEndpoints() : undefined)],
+  ])("too many %s for one request: one line says so, everything else is checked", async (_, many) => {
+    const services = healthy().services.map((one) => ({ ...one, spec: { ...one.spec, selector: { app: one.metadata?.name } } }));
+    let reads = 0;
+    const { send: get } = world(
+      (method, object) => {
+        if (method !== "objectsAfter") return undefined;
+        if (object.startsWith("IP_ADDRESSES_STORE")) return pageOf([JSON.stringify(ipAddress("10.96.0.1", "kubernetes"))]);
+        if (object.startsWith("SERVICES_STORE")) return pageOf(services.map((one) => JSON.stringify(one)));
+        const objects = many(object);
+        if (objects) reads++;
+        return objects && pageOf(objects);
+      },
+      { ADVERTISE_ADDRESSES: "192.0.2.1" },
+    );
+    vi.useFakeTimers();
+    try {
+      const answering = get("/check");
+      await vi.advanceTimersByTimeAsync(60_000);
+      const report = (await (await answering).json()) as CheckReport;
+      expect(report).toMatchObject({ checked: { services: 2, rows: 2 }, wrong: [{ rule: "I2", objects: ["Service default/web"] }] });
+      expect(report.unchecked).toEqual([
+        "too many Pods or endpoints for one request: whether EndpointSlices agree with Pods was not checked; npm run check compares them",
+      ]);
+      expect([report.looks > 1, reads]).toEqual([true, 1]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("the bound of rows: counts all owners together", async () => {

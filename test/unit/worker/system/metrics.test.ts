@@ -76,6 +76,7 @@ describe("/metrics", () => {
             ipErrors: { leak: 2, outOfRange: 1 },
             reconcileErrors: 3,
             nodePorts: { portErrors: { leak: 5 }, reconcileErrors: 6 },
+            lastRuns: { cronMs: 1_500, repairMs: 0 },
           };
         if (method === "endpointCounts") return object.endsWith("/endpointslice-controller") ? SLICE_COUNTS : null;
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
@@ -92,6 +93,8 @@ describe("/metrics", () => {
     expect(lines).toContain('servicenet_store_operations_total{store="services",cluster="east"} 2');
     expect(lines).toContain('servicenet_store_watchers{store="leases",cluster="east"} 4');
     expect(lines).toContain('servicenet_owner_operations_total{owner="uid-1",cluster="east"} 40');
+    expect(lines).toContain('servicenet_job_last_run_timestamp_seconds{job="cron",cluster="east"} 1.5');
+    expect(lines).toContain('servicenet_job_last_run_timestamp_seconds{job="repair",cluster="east"} 0');
     expect(seen).toContain("SERVICE_CIDR east/uid-1 usage");
     const families = parsePrometheus(text);
     const samples = (name: string): unknown[] => families.get(`kube_apiserver_clusterip_allocator_${name}`)?.samples ?? [];

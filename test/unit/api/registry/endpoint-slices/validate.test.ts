@@ -125,6 +125,21 @@ describe("errors", () => {
       ["endpoints[0].hints.forZones: Too many: 9: must have at most 8 items"],
     ],
     [
+      "nine zones and nine nodes",
+      slice({
+        endpoints: [
+          {
+            ...endpoint,
+            hints: {
+              forZones: Array.from({ length: 9 }, (_, i) => ({ name: `z${String(i)}` })),
+              forNodes: Array.from({ length: 9 }, (_, i) => ({ name: `n${String(i)}` })),
+            },
+          },
+        ],
+      }),
+      ["endpoints[0].hints.forZones: Too many: 9: must have at most 8 items"],
+    ],
+    [
       "bad node hint",
       slice({ endpoints: [{ ...endpoint, hints: { forNodes: [{ name: "A" }, { name: "b_" }] } }] }),
       [/forNodes\[0\]\.name/, /forNodes\[1\]\.name/],

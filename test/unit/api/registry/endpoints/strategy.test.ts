@@ -18,7 +18,10 @@ describe("validation", () => {
     [
       "no IP",
       { addresses: [{ ip: "x" }] },
-      ['subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+      [
+        'subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+        'subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address',
+      ],
     ],
     ["loopback", { notReadyAddresses: [{ ip: "127.0.0.1" }] }, [/^subsets\[0\]\.notReadyAddresses\[0\]\.ip: .*loopback/]],
     [
@@ -59,6 +62,18 @@ it.each<[Subset[] | undefined, string]>([
   [[{ notReadyAddresses: addresses, ports: [{ port: 80 }] }], ""],
   [[{ addresses: [{ ip: "10.0.0.1" }, { ip: "2001:db8::1" }], ports: [{ port: 80 }] }], "10.0.0.1:80,[2001:db8::1]:80"],
   [[{ addresses, ports: [1, 2, 3, 4].map((port) => ({ port })) }], "10.0.0.1:1,10.0.0.1:2,10.0.0.1:3 + 1 more..."],
+  [
+    [
+      {
+        addresses: [{ ip: "10.0.0.9" }, { ip: "10.0.0.3" }],
+        ports: [
+          { name: "b", port: 2 },
+          { name: "a", port: 1 },
+        ],
+      },
+    ],
+    "10.0.0.9:2,10.0.0.3:2,10.0.0.9:1 + 1 more...",
+  ],
   [[{ addresses }], "10.0.0.1"],
 ])("cells of %j: as kubectl shows them upstream", (subsets, want) => {
   expect(definition.cells({ metadata: { name: "a" }, subsets } as Endpoints, 0)).toEqual(["a", want, "<unknown>"]);

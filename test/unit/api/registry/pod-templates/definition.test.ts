@@ -44,6 +44,19 @@ it.each<{ name: string; template: Template | undefined; want: string[] }>([
   expect(create(podTemplatesDefinition, aTemplate(template)).errors).toEqual(want);
 });
 
+it("PodTemplate of an earlier release: a template that does not change is not judged again", () => {
+  const container = { ...CONTAINER, env: [{ name: "A", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }] };
+  const asking = (cpu: string): PodTemplate =>
+    aTemplate(specOf({ restartPolicy: "Sometimes", containers: [{ ...container, resources: { requests: { cpu } } }] }));
+  const before = asking("1000m");
+  const after = { ...asking("1"), metadata: { ...before.metadata, labels: { a: "b" } } };
+  expect(update(podTemplatesDefinition, { before, after }).errors).toEqual([]);
+  const other = aTemplate(specOf({ restartPolicy: "Often", containers: [container] }));
+  expect(update(podTemplatesDefinition, { before, after: other }).errors).toEqual([
+    'template.spec.restartPolicy: Unsupported value: "Often": supported values: "Always", "OnFailure", "Never"',
+  ]);
+});
+
 it("defaults: those of a Pod's spec, without those that only Pods have", () => {
   const container = { ...CONTAINER, resources: { limits: { cpu: "1" } }, ports: [{ containerPort: 80 }] };
   expect(create(podTemplatesDefinition, aTemplate(specOf({ hostNetwork: true, containers: [container] }))).object.template).toEqual({

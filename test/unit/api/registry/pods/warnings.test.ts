@@ -161,11 +161,6 @@ describe("warnings for the create of a Pod", () => {
       ],
     ],
     [
-      "a negative grace",
-      { terminationGracePeriodSeconds: -1 },
-      ["spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"],
-    ],
-    [
       "an address in another form",
       { dnsConfig: { nameservers: ["2001:DB8::1"] } },
       ['spec.dnsConfig.nameservers[0]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")'],

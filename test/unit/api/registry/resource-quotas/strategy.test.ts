@@ -106,7 +106,7 @@ describe("validation", () => {
     expect(updateStatus(definition, { after: quota({}, { hard: { pods: "x1" }, used: { pods: "-1" } }), before }).errors).toEqual([
       'status.used[pods]: Invalid value: "-1": must be greater than or equal to 0',
     ]);
-    expect(create(definition, quota({ hard: { pods: "1" } }, { used: { pods: "1" } })).object.status).toBeUndefined();
+    expect(create(definition, quota({ hard: { pods: "1" } }, { used: { pods: "1" } })).object.status).toEqual({});
   });
 
   it("requests beyond their limit: a warning", () => {

@@ -3,7 +3,7 @@
  * transaction, so a cursor never stands behind what was read up to it. A crash before loses both: the same is read again.
  */
 import type { StoreCursor } from "../../api/rpc/object-links";
-import type { RowStorage } from "./ports";
+import type { RowStorage } from "./row-storage";
 
 /** The form of the rows. Rows of another form are dropped, and everything is read anew. */
 const FORMAT = "1";
@@ -14,6 +14,8 @@ interface ChangedRow {
   readonly key: string;
   /** undefined = the row goes */
   readonly value: object | undefined;
+  /** the storage has no such row */
+  readonly isNew: boolean;
 }
 
 export class KeptRows {
@@ -46,6 +48,11 @@ export class KeptRows {
     return this.#cursors.get(store);
   }
 
+  /** How far all stores were read: equal texts, nothing was read between. */
+  get position(): string {
+    return JSON.stringify([...this.#cursors].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
   moveCursor(store: string, cursor: StoreCursor): void {
     const before = this.#cursors.get(store);
     if (before?.revision === cursor.revision && before.incarnation === cursor.incarnation) return;
@@ -53,13 +60,16 @@ export class KeptRows {
     this.#moved.add(store);
   }
 
-  /** `value` is printed when it is saved, as it is then. */
-  put(kind: string, key: string, value: object): void {
-    this.#changed.set(`${kind} ${key}`, { kind, key, value });
+  /** `value` is printed when it is saved, as it is then. `isNew`: there was no such row, so one that goes before it is saved costs nothing. */
+  put(kind: string, key: string, value: object, isNew = false): void {
+    const id = `${kind} ${key}`;
+    this.#changed.set(id, { kind, key, value, isNew: this.#changed.get(id)?.isNew ?? isNew });
   }
 
   delete(kind: string, key: string): void {
-    this.#changed.set(`${kind} ${key}`, { kind, key, value: undefined });
+    const id = `${kind} ${key}`;
+    if (this.#changed.get(id)?.isNew) this.#changed.delete(id);
+    else this.#changed.set(id, { kind, key, value: undefined, isNew: false });
   }
 
   /** Throws when storage does; what was collected stays for the next time. */

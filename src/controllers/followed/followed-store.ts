@@ -14,13 +14,29 @@ const PAGES_MAX = 200;
 
 /** What a controller does with the objects of one store. It may hear of an object again, unchanged. */
 export interface FeedReader {
-  put(object: KubeObject): void;
+  /** `isListed`: it comes from a whole list, so it may be there for long. */
+  put(object: KubeObject, isListed: boolean): void;
   gone(key: string): void;
+  /** Whether a change, or the end, of this object is nothing to the reader, as its text shows: then it is not parsed. */
+  passesOver?(object: FedText): boolean;
   /** the keys of what is kept: those that a whole list lacks are gone */
   keys(): Iterable<string>;
   /** A whole list was read. What it lacks may never have been told of. */
   relisted?(): void;
 }
+
+/** An object as a store tells of it. */
+export interface FedText {
+  readonly key: string;
+  readonly text: string;
+  /** of its change; undefined = it comes from a list */
+  readonly revision: number | undefined;
+  /** It is the last state of an object that is gone. */
+  readonly isDeleted: boolean;
+}
+
+/** How far stores have been read: in rows, or in memory alone, where each start reads the whole list. */
+export type Cursors = Pick<KeptRows, "cursor" | "moveCursor">;
 
 /** A list that is not read to its end. */
 interface Listing {
@@ -39,7 +55,7 @@ export class FollowedStore {
     private readonly name: string,
     private readonly feed: ObjectFeed,
     private readonly reader: FeedReader,
-    private readonly rows: KeptRows,
+    private readonly cursors: Cursors,
     private readonly recorder: Recorder,
   ) {}
 
@@ -52,20 +68,20 @@ export class FollowedStore {
   async pull(mayGoOn: () => boolean): Promise<boolean> {
     try {
       for (let page = 0; page < PAGES_MAX && (page === 0 || mayGoOn()); page++) {
-        const cursor = this.rows.cursor(this.name);
+        const cursor = this.cursors.cursor(this.name);
         const answer = cursor && !this.#listing ? await this.feed.objectsSince(cursor, PAGE_ENTRIES) : undefined;
         if (answer?.kind !== "changes") {
           await this.#listPage();
           continue;
         }
-        for (const { deleted, object } of answer.changes) this.#absorb(object, deleted);
-        this.rows.moveCursor(this.name, answer.cursor);
+        for (const { deleted, object, key, revision } of answer.changes) this.#absorb(object, deleted, key, revision);
+        this.cursors.moveCursor(this.name, answer.cursor);
         if (answer.more) continue;
         this.#isRead = true;
         return true;
       }
     } catch (error) {
-      this.recorder.log("warn", "a controller of endpoints could not read", { store: this.name, error: String(error) });
+      this.recorder.log("warn", "a controller could not read", { store: this.name, error: String(error) });
     }
     return false;
   }
@@ -76,8 +92,8 @@ export class FollowedStore {
     const page = await this.feed.objectsAfter(listing.after, PAGE_ENTRIES);
     listing.cursor ??= page.cursor;
     for (const key of page.keys ?? []) listing.listed.add(key);
-    for (const text of page.objects) {
-      const key = this.#absorb(text, false);
+    for (const [i, text] of page.objects.entries()) {
+      const key = this.#absorb(text, false, page.keys?.[i], undefined, true);
       if (key !== undefined) listing.listed.add(key);
     }
     listing.after = page.next;
@@ -85,19 +101,20 @@ export class FollowedStore {
     this.#listing = undefined;
     for (const key of [...this.reader.keys()]) if (!listing.listed.has(key)) this.reader.gone(key);
     this.reader.relisted?.();
-    this.rows.moveCursor(this.name, listing.cursor);
+    this.cursors.moveCursor(this.name, listing.cursor);
   }
 
   /** Answers the object's key; undefined = the text is damaged, and what is known of the object stays. */
-  #absorb(text: string, deleted: boolean): string | undefined {
+  #absorb(text: string, deleted: boolean, storageKey?: string, revision?: number, isListed = false): string | undefined {
+    if (storageKey !== undefined && this.reader.passesOver?.({ key: storageKey, text, revision, isDeleted: deleted })) return storageKey;
     const object = readObject<KubeObject>(text);
     if (!object) {
-      this.recorder.log("warn", "a controller of endpoints met an object that cannot be read", { store: this.name });
+      this.recorder.log("warn", "a controller met an object that cannot be read", { store: this.name });
       return undefined;
     }
     const key = keyOf(object);
     if (deleted) this.reader.gone(key);
-    else this.reader.put(object);
+    else this.reader.put(object, isListed);
     return key;
   }
 }

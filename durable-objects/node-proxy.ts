@@ -1,0 +1,47 @@
+/**
+ * The health of some nodes of a cluster, named `<cluster>/node-proxy-<shard>` (src/tenancy/cluster-objects). A shell: the rules are in
+ * src/proxy-health/node-proxy.
+ */
+import type { ObjectFeed } from "../src/api/rpc/object-feed";
+import { NodeProxy as Brain } from "../src/proxy-health/node-proxy";
+import type { NodeProxyRpc } from "../src/proxy-health/rpc";
+import type { Wipeable } from "../src/tenancy/rpc";
+import { configOf, type Env } from "./env";
+import { storeStub } from "./peers";
+import { setAlarm, systemClock, systemRecorder } from "./ports";
+import { shellOf } from "./shell";
+import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
+import { migrate, type Migration } from "./sql/migrate";
+import { NODE_HEALTH_SCHEMA, sqlNodeStorage } from "./sql/node-health-sql";
+import { wipe } from "./wipe";
+
+export const NODE_PROXY_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SCHEMA + NODE_HEALTH_SCHEMA }];
+
+export class NodeProxy extends shellOf<Brain>()("report", "health", "alarm") implements NodeProxyRpc, Wipeable {
+  constructor(ctx: DurableObjectState, env: Env) {
+    const { storage } = ctx;
+    migrate(storage, NODE_PROXY_MIGRATIONS, systemClock.now());
+    const name = objectName(ctx);
+    const cluster = name.slice(0, name.indexOf("/"));
+    const { drainingTaints, featureGates, serverStartedAtMs } = configOf(env);
+    const ports = {
+      storage: sqlNodeStorage(storage),
+      clock: systemClock,
+      recorder: systemRecorder({ object: name }),
+      async node(node: string) {
+        const [object = null] = await storeStub<ObjectFeed>(env, cluster, { group: "", resource: "nodes" }).objectsNamed([
+          { namespace: "", name: node },
+        ]);
+        return object;
+      },
+      wakeAt: (atMs: number) => setAlarm(storage, atMs),
+      alarmAt: () => storage.getAlarm(),
+    };
+    const { KubeProxyDrainingTerminatingNodes: drainsTerminatingNodes } = featureGates;
+    super(ctx, env, new Brain(ports, { serverStartedAt: serverStartedAtMs, drainingTaints, drainsTerminatingNodes }));
+  }
+
+  wipe(): Promise<string[]> {
+    return wipe(this.ctx);
+  }
+}

@@ -1,0 +1,64 @@
+/** Schema and statements of an object that keeps the health of nodes. */
+import type { NodeFacts } from "../../src/api/meta/proxy-health";
+import type { NodeStorage } from "../../src/proxy-health/node-storage";
+import type { Report } from "../../src/proxy-health/report";
+
+export const NODE_HEALTH_SCHEMA = `
+   CREATE TABLE node_reports (node TEXT PRIMARY KEY, report TEXT NOT NULL, reported_at INTEGER NOT NULL, is_silent INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE node_facts (node TEXT PRIMARY KEY, facts TEXT NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE silence_watch (id INTEGER PRIMARY KEY CHECK (id = 1), alarm_at INTEGER NOT NULL, granted_at INTEGER NOT NULL) STRICT;`;
+
+type Row = Record<string, SqlStorageValue>;
+
+/** The NodeStorage port on a Durable Object's SQLite. */
+export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
+  const { sql } = storage;
+  return {
+    transaction: (work) => storage.transactionSync(work),
+    *reports() {
+      for (const row of sql.exec<Row>("SELECT node, report, reported_at, is_silent FROM node_reports")) {
+        // Written by reportPut alone.
+        const report = JSON.parse(row.report as string) as Report;
+        yield [row.node as string, { report, reportedAt: row.reported_at as number, isSilent: row.is_silent === 1 }];
+      }
+    },
+    reportPut(node, { report, reportedAt, isSilent }) {
+      sql.exec(
+        `INSERT INTO node_reports (node, report, reported_at, is_silent) VALUES (?, ?, ?, ?)
+         ON CONFLICT (node) DO UPDATE SET report = excluded.report, reported_at = excluded.reported_at, is_silent = excluded.is_silent`,
+        node,
+        JSON.stringify(report),
+        reportedAt,
+        Number(isSilent),
+      );
+    },
+    *facts() {
+      for (const row of sql.exec<Row>("SELECT node, facts FROM node_facts")) {
+        yield [row.node as string, JSON.parse(row.facts as string) as NodeFacts];
+      }
+    },
+    factsPut(node, facts) {
+      sql.exec(
+        "INSERT INTO node_facts (node, facts) VALUES (?, ?) ON CONFLICT (node) DO UPDATE SET facts = excluded.facts",
+        node,
+        JSON.stringify(facts),
+      );
+    },
+    nodeDelete(node) {
+      sql.exec("DELETE FROM node_reports WHERE node = ?", node);
+      sql.exec("DELETE FROM node_facts WHERE node = ?", node);
+    },
+    watchLoad() {
+      const row = sql.exec<Row>("SELECT alarm_at, granted_at FROM silence_watch").toArray()[0];
+      return row && { alarmAt: row.alarm_at as number, grantedAt: row.granted_at as number };
+    },
+    watchPut({ alarmAt, grantedAt }) {
+      sql.exec(
+        `INSERT INTO silence_watch (id, alarm_at, granted_at) VALUES (1, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET alarm_at = excluded.alarm_at, granted_at = excluded.granted_at`,
+        alarmAt,
+        grantedAt,
+      );
+    },
+  };
+}

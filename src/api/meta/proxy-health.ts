@@ -1,0 +1,98 @@
+/**
+ * What a Service proxy answers at /healthz and /livez (KEP-3836; upstream pkg/proxy/healthcheck/proxy_health.go, release 1.36).
+ *
+ * A family is late when a change has waited for the timeout and no sync has come. /livez is 503 while the proxy is not healthy, /healthz also while
+ * the node is about to go. A load balancer then takes the node out, and nobody restarts the proxy.
+ */
+import { FAMILIES, type Family } from "../../core/net/family";
+import type { Node } from "./kubernetes";
+
+/** Twice kube-proxy's sync period of 30 s. */
+export const HEALTH_TIMEOUT_MS = 60_000;
+
+/** A taint with this key: the cluster autoscaler is deleting the node. */
+const TAINT_TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler";
+
+export type HealthPath = "/healthz" | "/livez";
+
+export interface HealthAnswer {
+  readonly code: 200 | 503;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export const HEALTH_HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" } as const;
+
+/** All times are ms since the epoch; undefined = never. */
+export interface FamilyHealth {
+  readonly lastUpdated: number | undefined;
+  readonly healthy: boolean;
+}
+
+export interface ProxyState {
+  readonly healthy: boolean;
+  readonly nodeEligible: boolean;
+  /** the families that have had a sync */
+  readonly families: Readonly<Partial<Record<Family, FamilyHealth>>>;
+}
+
+/** Whether a family with this state is late at `now`. A family without any sync never is. */
+export function isLate(
+  { lastUpdated, queuedSince }: { readonly lastUpdated: number | undefined; readonly queuedSince: number | undefined },
+  now: number,
+  timeoutMs = HEALTH_TIMEOUT_MS,
+): boolean {
+  return lastUpdated !== undefined && queuedSince !== undefined && now - queuedSince >= timeoutMs;
+}
+
+/** The answer at `path`. The status code of /healthz counts the node, `healthy` in its body does not. */
+export function healthAnswer(path: HealthPath, { healthy, nodeEligible, families }: ProxyState, now: number): HealthAnswer {
+  const code = healthy && (path === "/livez" || nodeEligible) ? 200 : 503;
+  const known = FAMILIES.flatMap((family) => {
+    const state = families[family];
+    return state ? [[family, state] as const] : [];
+  });
+  const status = known.map(([family, state]) => [family, { lastUpdated: goTime(state.lastUpdated), healthy: state.healthy }] as const);
+  const newest = Math.max(...known.map(([, { lastUpdated }]) => lastUpdated ?? -Infinity));
+  const body = {
+    lastUpdated: goTime(code === 200 ? now : newest === -Infinity ? undefined : newest),
+    currentTime: goTime(now),
+    ...(path === "/healthz" && { nodeEligible }),
+    healthy,
+    ...(status.length > 0 && { status: Object.fromEntries(status) }),
+  };
+  return { code, headers: HEALTH_HEADERS, body: JSON.stringify(body) };
+}
+
+/** What of a Node decides whether it should get new connections. */
+export interface NodeFacts {
+  /** tells a Node from a later one of the same name; absent in rows of older releases */
+  readonly uid?: string;
+  /** it has a deletionTimestamp */
+  readonly isTerminating: boolean;
+  /** keys of its taints */
+  readonly taints: readonly string[];
+}
+
+export function nodeFacts({ metadata, spec }: Node): NodeFacts {
+  const { uid, deletionTimestamp } = metadata ?? {};
+  return { ...(uid && { uid }), isTerminating: Boolean(deletionTimestamp), taints: spec?.taints?.map(({ key }) => key) ?? [] };
+}
+
+/**
+ * Whether a node should get new connections. Nobody takes traffic away from a node that is only cordoned. undefined = no Node was seen yet.
+ *
+ * @param drainingTaints keys of further taints that say that a node is about to go
+ */
+export function isEligible(node: NodeFacts | undefined, drainingTaints: readonly string[] = []): boolean {
+  if (!node || node.isTerminating) return false;
+  return !node.taints.some((key) => key === TAINT_TO_BE_DELETED || drainingTaints.includes(key));
+}
+
+/** Go's zero time. */
+const NEVER = "0001-01-01T00:00:00Z";
+
+/** RFC 3339 as Go prints it: without zeros at the end of the fraction. */
+function goTime(ms: number | undefined): string {
+  return ms === undefined ? NEVER : new Date(ms).toISOString().replace(/\.?0*Z$/, "Z");
+}

@@ -1,0 +1,22 @@
+/** Calls to objects that still run an older release. During a deployment an object of the new one may call a method that the other does not have. */
+import type { BatchedStore, WriteRequest, WriteResult } from "./store";
+
+/** Whether the called object has no such method: the platform's text (workerd worker-rpc.c++). Nothing was carried out. */
+export function isMethodMissing(error: unknown, method: string): boolean {
+  return error instanceof Error && error.message.includes(`does not implement the method "${method}"`);
+}
+
+/**
+ * The store's `writeAll`; a store without it is asked for each write alone.
+ *
+ * @param store makes a stub for one call
+ * @throws what the call rejects with
+ */
+export async function writeAllOf(store: () => BatchedStore, requests: WriteRequest[]): Promise<WriteResult[]> {
+  try {
+    return await store().writeAll(requests);
+  } catch (error) {
+    if (!isMethodMissing(error, "writeAll")) throw error;
+    return Promise.all(requests.map((request) => store().write(request)));
+  }
+}

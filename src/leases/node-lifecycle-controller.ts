@@ -1,0 +1,71 @@
+/** The controller "node-lifecycle-controller": which Nodes live, and what becomes of the Pods and taints of those that do not. */
+import { OPERATION_DEADLINE_MS } from "../core/base/limits";
+import type { Clock } from "../core/base/ports";
+import { withTimeout } from "../core/base/timeout";
+import type { Config } from "../core/config/config";
+import { EventRecorder, type EventRecorderPorts } from "../api/events/event-recorder";
+import { qualifiedResource } from "../api/meta/status";
+import { nodesDefinition } from "../api/registry/nodes/definition";
+import { podsDefinition } from "../api/registry/pods/definition";
+import type { ResourceDefinition } from "../api/registry/resource";
+import type { ValuedStore } from "../api/rpc/object-values";
+import { Controller, type ControllerPorts, type Pass } from "../controllers/controller";
+import type { ControllerEntry } from "../controllers/controller-table";
+import { type CalledStore, gatheredStore } from "../controllers/followed/called-store";
+import type { RowStorage } from "../controllers/followed/row-storage";
+import { clusterName } from "../tenancy/cluster-id";
+import { comesToNode } from "./nodes/bound-pods";
+import { lifecyclePass } from "./nodes/lifecycle-pass";
+import { changesNode } from "./nodes/node-state";
+
+/** upstream's component of the events */
+const REPORTER = "node-controller";
+
+export interface NodeLifecycleSetting extends ControllerPorts {
+  /** id of the cluster */
+  cluster: string;
+  clock: Clock;
+  /** the configuration that the objects of the cluster run under; throws when it is broken */
+  config(): Pick<Config, "nodeMonitorGraceSeconds" | "nodeStartupGraceSeconds" | "nodeMonitorPeriodSeconds">;
+  /** each function makes a stub for one call */
+  peers: Pick<EventRecorderPorts, "events"> & { storeOf(definition: ResourceDefinition): CalledStore; leases(): ValuedStore };
+  tables: { rows: RowStorage };
+}
+
+const PODS = qualifiedResource(podsDefinition);
+const NODES = qualifiedResource(nodesDefinition);
+
+/** Leases are not followed: a renewal asks for no pass. Neither does a status of a Pod, or a heartbeat of a Node. */
+export const nodeLifecycleController: ControllerEntry<NodeLifecycleSetting, Controller> = {
+  follows: [NODES, PODS],
+  filters: { [NODES]: changesNode, [PODS]: comesToNode },
+  upstream: "node-lifecycle-controller",
+  make: (setting) => new Controller(setting, passOf(setting)),
+};
+
+/** The pass is made with the first one: a broken configuration fails that. */
+function passOf({ cluster, clock, recorder, config, peers, tables }: NodeLifecycleSetting): Pass {
+  const store = (definition: ResourceDefinition): ReturnType<typeof gatheredStore> => gatheredStore(clock, () => peers.storeOf(definition));
+  let pass: Pass | undefined;
+  return (isPoked) => {
+    if (!pass) {
+      const { nodeMonitorGraceSeconds, nodeStartupGraceSeconds, nodeMonitorPeriodSeconds } = config();
+      const instance = `${REPORTER}-${clusterName(cluster)}`;
+      pass = lifecyclePass({
+        clock,
+        recorder,
+        storage: tables.rows,
+        events: new EventRecorder({ controller: REPORTER, instance }, { clock, recorder, events: () => peers.events() }),
+        nodes: store(nodesDefinition),
+        pods: store(podsDefinition),
+        leases: {
+          valuesSince: (question, cursor) => withTimeout(clock, OPERATION_DEADLINE_MS, peers.leases().valuesSince(question, cursor)),
+        },
+        graceMs: nodeMonitorGraceSeconds * 1_000,
+        startupGraceMs: nodeStartupGraceSeconds * 1_000,
+        periodMs: nodeMonitorPeriodSeconds * 1_000,
+      });
+    }
+    return pass(isPoked);
+  };
+}

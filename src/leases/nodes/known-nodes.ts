@@ -1,0 +1,140 @@
+/**
+ * The Nodes of the cluster. A row for each says which Node it is and how its condition Ready was last read: so each change of it is met once, also by the
+ * start after a crash.
+ */
+import type { KubeObject, Node } from "../../api/meta/kubernetes";
+import type { FeedReader } from "../../controllers/followed/followed-store";
+import type { KeptRows } from "../../controllers/followed/kept-rows";
+import { nodeState, type NodeState, readyOf } from "./node-state";
+
+const KIND = "nodes";
+
+interface KnownNode {
+  readonly uid: string;
+  /** status of Ready; "" = none */
+  readonly ready: string;
+  /** since when it is not ready, in milliseconds since the epoch */
+  readonly since: number;
+  /** It was met for the first time, and its NoExecute taints may be of an earlier life. */
+  readonly isNew?: true;
+  /** Ready was True, and its Pods are to lose theirs. */
+  readonly isDraining?: true;
+}
+
+export interface NodeNews {
+  registered(node: NodeState): void;
+  removed(name: string, uid: string): void;
+  leftReady(node: NodeState): void;
+  /** The Node is as it is now; it may be unchanged. */
+  seen(node: NodeState): void;
+}
+
+export class KnownNodes {
+  readonly #states = new Map<string, NodeState>();
+  readonly #known = new Map<string, KnownNode>();
+
+  constructor(
+    private readonly rows: Pick<KeptRows, "saved" | "put" | "delete">,
+    private readonly now: () => number,
+    private readonly news: NodeNews,
+  ) {}
+
+  load(): void {
+    for (const [name, known] of this.rows.saved<KnownNode>(KIND)) this.#known.set(name, known);
+  }
+
+  get names(): Iterable<string> {
+    return this.#known.keys();
+  }
+
+  /** Of every Node that has been read. */
+  get states(): readonly NodeState[] {
+    return [...this.#states.values()];
+  }
+
+  get(name: string): NodeState | undefined {
+    return this.#states.get(name);
+  }
+
+  /** In the order in which they left Ready. */
+  get notReady(): NodeState[] {
+    const since = ({ name }: NodeState): number => this.#known.get(name)?.since ?? 0;
+    return this.states.filter(isNotReady).sort((a, b) => since(a) - since(b));
+  }
+
+  isNew(name: string): boolean {
+    return this.#known.get(name)?.isNew ?? false;
+  }
+
+  /** Its NoExecute taints are as they must be now. */
+  settled(name: string): void {
+    this.#change(name, ({ isNew: _, ...known }) => known);
+  }
+
+  get draining(): string[] {
+    return [...this.#known].flatMap(([name, { isDraining }]) => (isDraining ? [name] : []));
+  }
+
+  /** False: it has got Ready back meanwhile, or is gone. */
+  drained(name: string): boolean {
+    const wasDraining = this.#known.get(name)?.isDraining ?? false;
+    if (wasDraining) this.#change(name, ({ isDraining: _, ...known }) => known);
+    return wasDraining;
+  }
+
+  get reader(): FeedReader {
+    return {
+      keys: () => this.names,
+      put: (object: KubeObject) => this.#put(nodeState(object as Node)),
+      gone: (name) => this.#gone(name),
+    };
+  }
+
+  #put(node: NodeState): void {
+    const { name, uid } = node;
+    if (this.#known.get(name) && this.#known.get(name)?.uid !== uid) this.#gone(name);
+    const before = this.#known.get(name);
+    const ready = readyOf(node) ?? "";
+    this.#states.set(name, node);
+    if (!before) {
+      this.#known.set(name, { uid, ready, since: this.now(), isNew: true });
+      this.rows.put(KIND, name, { uid, ready, since: this.now(), isNew: true }, true);
+      this.news.registered(node);
+    } else if (before.ready !== ready) {
+      const { isDraining, ...rest } = before;
+      const leaves = before.ready === "True" && isNotReady(node);
+      const drains = ready !== "True" && (isDraining || leaves);
+      this.#change(name, () => ({
+        ...rest,
+        ready,
+        since: before.ready === "True" || before.ready === "" ? this.now() : before.since,
+        ...(drains ? { isDraining: true as const } : {}),
+      }));
+      if (leaves) this.news.leftReady(node);
+    }
+    this.news.seen(node);
+  }
+
+  #gone(name: string): void {
+    const known = this.#known.get(name);
+    this.#states.delete(name);
+    if (!known) return;
+    this.#known.delete(name);
+    this.rows.delete(KIND, name);
+    this.news.removed(name, known.uid);
+  }
+
+  #change(name: string, change: (known: KnownNode) => KnownNode): void {
+    const known = this.#known.get(name);
+    if (!known) return;
+    const changed = change(known);
+    this.#known.set(name, changed);
+    this.rows.put(KIND, name, changed);
+  }
+}
+
+/** Whether somebody wrote that it is not ready, or that nobody knows. */
+export function isNotReady(node: NodeState): boolean {
+  const ready = readyOf(node);
+  return ready !== undefined && ready !== "True";
+}

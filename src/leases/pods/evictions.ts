@@ -1,0 +1,45 @@
+/** The Pods that are to be evicted, each with its time (upstream's TimedWorkerQueue). They are rows, so that neither a crash nor sleep forgets one. */
+import type { KeptRows } from "../../controllers/followed/kept-rows";
+
+const KIND = "evictions";
+
+export interface Eviction {
+  readonly uid: string;
+  /** when it was decided, in milliseconds since the epoch */
+  readonly since: number;
+  /** when it is due */
+  readonly at: number;
+  /** its Event was reported */
+  readonly isTold?: true;
+}
+
+export class Evictions {
+  readonly #evictions = new Map<string, Eviction>();
+
+  constructor(private readonly rows: Pick<KeptRows, "saved" | "put" | "delete">) {}
+
+  load(): void {
+    for (const [key, eviction] of this.rows.saved<Eviction>(KIND)) this.#evictions.set(key, eviction);
+  }
+
+  get all(): ReadonlyMap<string, Eviction> {
+    return this.#evictions;
+  }
+
+  get(key: string): Eviction | undefined {
+    return this.#evictions.get(key);
+  }
+
+  set(key: string, eviction: Eviction): void {
+    this.rows.put(KIND, key, eviction, !this.#evictions.has(key));
+    this.#evictions.set(key, eviction);
+  }
+
+  drop(key: string): void {
+    if (this.#evictions.delete(key)) this.rows.delete(KIND, key);
+  }
+
+  dropAll(): void {
+    for (const key of [...this.#evictions.keys()]) this.drop(key);
+  }
+}

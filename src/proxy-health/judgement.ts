@@ -1,0 +1,78 @@
+/**
+ * What the server makes of the last report of a node.
+ *
+ * An agent that has reported reports every sync period. It is silent after two without a report, and its node is then not healthy: a node without power
+ * must not get traffic. Silence is judged by an alarm of the node's object, because a check must not write and an object sleeps between checks.
+ *
+ * The server may have been away itself. Nobody is called silent for that: a node has a full period from its last report, from the start of the server
+ * and from an alarm that came late, or that found several agents and no recent report of any. Until it reports again, a change that waited counts as it stood in the report.
+ */
+import { type FamilyHealth, isLate } from "../api/meta/proxy-health";
+import { FAMILIES, type Family } from "../core/net/family";
+import type { Report } from "./report";
+
+/** kube-proxy's default. An agent reports as often. */
+const SYNC_PERIOD_MS = 30_000;
+/** After so long without a report an agent is silent. */
+export const SILENCE_MS = 2 * SYNC_PERIOD_MS;
+/** An alarm that is later than this says that the server was away. */
+const ALARM_LATE_MS = 5_000;
+
+/** All times are ms since the epoch, of the server's clock. */
+export interface KeptReport {
+  readonly report: Report;
+  readonly reportedAt: number;
+  readonly isSilent: boolean;
+}
+
+/** When the server was last away: it may have missed every report before this time. */
+export interface Absence {
+  /** start of the server; 0 = not known */
+  readonly serverStartedAt: number;
+  /** an alarm granted a period at this time; 0 = none has */
+  readonly grantedAt: number;
+}
+
+/** From when on a node is silent unless it reports. */
+export function silentFrom({ reportedAt }: Pick<KeptReport, "reportedAt">, absence: Absence): number {
+  return Math.max(reportedAt, absence.serverStartedAt, absence.grantedAt) + SILENCE_MS;
+}
+
+/**
+ * Whether an alarm at `now` grants a period, because the server may have kept all reports away. Several agents wait, and none has reported for a sync
+ * period. It grants once: then only a report says that the server is there.
+ */
+export function mayHaveMissedAll(waiting: readonly Pick<KeptReport, "reportedAt">[], absence: Absence, now: number): boolean {
+  const newest = waiting.reduce((latest, { reportedAt }) => Math.max(latest, reportedAt), 0);
+  return waiting.length > 1 && newest <= now - SYNC_PERIOD_MS && newest > Math.max(absence.serverStartedAt, absence.grantedAt);
+}
+
+/** Whether an alarm that should have gone off at `alarmAt` has not done so in time. 0 = there is no alarm. */
+export function isOverdue(alarmAt: number, now: number): boolean {
+  return alarmAt !== 0 && now - alarmAt > ALARM_LATE_MS;
+}
+
+export interface ProxyJudgement {
+  readonly healthy: boolean;
+  readonly families: Readonly<Partial<Record<Family, FamilyHealth>>>;
+}
+
+/** The health of a node's proxy. undefined = the node never had an agent: it is judged as a proxy at its start. */
+export function judge(kept: KeptReport | undefined, absence: Absence, now: number): ProxyJudgement {
+  if (!kept) return { healthy: true, families: {} };
+  const { report, reportedAt, isSilent } = kept;
+  const wasAway = Math.max(absence.serverStartedAt, absence.grantedAt) > reportedAt;
+  const families: Partial<Record<Family, FamilyHealth>> = {};
+  for (const family of FAMILIES) {
+    const said = report[family];
+    if (!said) continue;
+    const lastUpdated = said.appliedAgoMs === undefined ? undefined : reportedAt - said.appliedAgoMs;
+    // Queued and never applied: upstream does not count such a family.
+    if (lastUpdated === undefined && said.healthy === undefined) continue;
+    const queuedSince = said.queuedForMs === undefined ? undefined : reportedAt - said.queuedForMs;
+    const late = said.healthy === undefined ? isLate({ lastUpdated, queuedSince }, wasAway ? reportedAt : now) : !said.healthy;
+    families[family] = { lastUpdated, healthy: !isSilent && !late };
+  }
+  const healthy = !isSilent && Object.values(families).every((family) => family.healthy);
+  return { healthy, families };
+}

@@ -1,0 +1,24 @@
+/** Rows of an object that keeps the health of nodes. */
+import type { NodeFacts } from "../api/meta/proxy-health";
+import type { KeptReport } from "./judgement";
+
+/** Times in ms since the epoch; 0 = none. */
+export interface Watch {
+  /** when the alarm is to go off */
+  readonly alarmAt: number;
+  /** when an alarm granted a period, last */
+  readonly grantedAt: number;
+}
+
+/** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. */
+export interface NodeStorage {
+  transaction<T>(work: () => T): T;
+  reports(): Iterable<readonly [node: string, kept: KeptReport]>;
+  reportPut(node: string, kept: KeptReport): void;
+  facts(): Iterable<readonly [node: string, facts: NodeFacts]>;
+  factsPut(node: string, facts: NodeFacts): void;
+  /** removes all rows of the node */
+  nodeDelete(node: string): void;
+  watchLoad(): Watch | undefined;
+  watchPut(watch: Watch): void;
+}

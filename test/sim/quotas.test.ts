@@ -1,0 +1,38 @@
+/** Random histories of quotas in a whole cluster: limits hold, whatever dies on the way, and none of the protections may go unnoticed. */
+import { expect, it } from "vitest";
+import { runQuotaHistory } from "../support/sim/quota-history";
+import { quotaSabotages } from "../support/sim/quota-sabotages";
+
+const HISTORIES = 60;
+/** Within so many histories the loss of a protection has to show. */
+const NOTICED_WITHIN = 200;
+
+it(`histories of ${String(HISTORIES)} seeds: no limit is exceeded, stores and statuses are right in the end, and objects died on the way`, async () => {
+  const sums = { crashes: 0, refused: 0, broughtBack: 0 };
+  for (let seed = 1; seed <= HISTORIES; seed++) {
+    const { violations, crashes, refused, broughtBack } = await runQuotaHistory({ seed });
+    expect(violations, `seed ${String(seed)}`).toEqual([]);
+    sums.crashes += crashes;
+    sums.refused += refused;
+    sums.broughtBack += broughtBack;
+  }
+  for (const sum of Object.values(sums)) expect(sum).toBeGreaterThan(HISTORIES);
+}, 120_000);
+
+it("equal seeds: equal histories", async () => {
+  expect(await runQuotaHistory({ seed: 7 })).toEqual(await runQuotaHistory({ seed: 7 }));
+});
+
+it.each(Object.entries(quotaSabotages))(
+  "without %s: some history notices",
+  async (name, sabotage) => {
+    for (let seed = 1; seed <= NOTICED_WITHIN; seed++) {
+      const { violations } = await runQuotaHistory({ seed, sabotage: sabotage() });
+      if (violations.length === 0) continue;
+      console.log(`no ${name}: noticed by seed ${seed}: ${violations[0] ?? ""}`);
+      return;
+    }
+    expect.fail(`none of ${NOTICED_WITHIN} histories fails`);
+  },
+  120_000,
+);

@@ -1,0 +1,219 @@
+/** The node lifecycle controller of a cluster in virtual time, beside the controller of slices. Stores, loop and pass are the product's. */
+import type { EventReport } from "../../../src/api/events/event-recorder";
+import type { Lease, Node, Pod } from "../../../src/api/meta/kubernetes";
+import { rfc3339Micros, rfc3339Seconds } from "../../../src/api/meta/time";
+import type { WriteResult } from "../../../src/api/rpc/store";
+import { objectValuesSince } from "../../../src/api/store/object-values-reader";
+import { Controller } from "../../../src/controllers/controller";
+import { lifecyclePass, NODE_LEASES } from "../../../src/leases/nodes/lifecycle-pass";
+import type { Taint } from "../../../src/leases/nodes/node-state";
+import { MemoryRowStorage } from "../memory/row-storage";
+import { EndpointWorld } from "./endpoint-world";
+import { StoreWorld } from "./store-world";
+
+const PERIOD_MS = 5_000;
+const RENEWED_EVERY_MS = 10_000;
+
+export type Ready = "True" | "False" | "Unknown";
+
+export interface NodeOptions {
+  labels?: Record<string, string>;
+  taints?: Taint[];
+  unschedulable?: boolean;
+  conditions?: { type: string; status: string }[];
+}
+
+export class NodeWorld extends EndpointWorld {
+  readonly leases: StoreWorld;
+  readonly lifecycleRows = new MemoryRowStorage();
+  /** events about Nodes, and of Nodes on their Pods */
+  readonly told: EventReport[] = [];
+  /** times at which the controller's alarm is set to ring, in order */
+  alarm: number | undefined;
+  /** looks at the Leases */
+  looks = 0;
+  leasesFault: "down" | undefined;
+  /** not yet there when the first pokes come, in the constructor */
+  private lifecycle: Controller | undefined;
+  #nodeLife = 0;
+  #cancelAlarm = (): void => undefined;
+
+  constructor() {
+    super();
+    // Renewals end the history all the time.
+    const historyBounds = { entriesMax: 5, sizeMax: 1e9, trimEntries: 1 };
+    this.leases = new StoreWorld({ scheduler: this.scheduler, historyBounds, seed: 77 });
+    this.startLifecycle();
+  }
+
+  override poke(): void {
+    super.poke();
+    void this.lifecycle?.poke();
+  }
+
+  /** Cron asks for a pass. */
+  ask(): void {
+    void this.lifecycle?.ask();
+  }
+
+  /** The controller's object begins anew: its rows and its alarm are left. */
+  startLifecycle(): void {
+    this.stopLifecycle();
+    this.lifecycle = this.#made(++this.#nodeLife);
+    if (this.alarm !== undefined) this.#ringAt(Math.max(this.alarm, this.scheduler.now));
+  }
+
+  stopLifecycle(): void {
+    this.#nodeLife++;
+    this.#cancelAlarm();
+    this.lifecycle = undefined;
+  }
+
+  /** A Node with the conditions of a kubelet, or without any: Ready as given. Its creation is now. */
+  async addNode(name: string, ready?: Ready, { labels = {}, taints, unschedulable, conditions = [] }: NodeOptions = {}): Promise<void> {
+    const all = ready ? [{ type: "Ready", status: ready, ...this.#times() }, ...conditions] : conditions;
+    await must(
+      this.stores.nodes.create(
+        {
+          metadata: { name, labels },
+          spec: { ...(taints && { taints }), ...(unschedulable && { unschedulable }) },
+          status: { conditions: all },
+        } as Node,
+        { group: "" },
+      ),
+    );
+  }
+
+  /** What the status writer of a Node says. */
+  async setReady(name: string, status: Ready, isHeartbeat = true): Promise<void> {
+    const node = this.node(name);
+    const others = node.status?.conditions?.filter(({ type }) => type !== "Ready") ?? [];
+    const ready = {
+      ...node.status?.conditions?.find(({ type }) => type === "Ready"),
+      type: "Ready",
+      status,
+      ...(isHeartbeat ? this.#times() : {}),
+    };
+    const { resourceVersion: _, ...metadata } = node.metadata ?? {};
+    await must(
+      this.stores.nodes.update(
+        { ...node, metadata, status: { ...node.status, conditions: [ready, ...others] } } as Node,
+        { group: "" },
+        "status",
+      ),
+    );
+  }
+
+  /** Its Lease is made with the first renewal. */
+  async renew(...names: string[]): Promise<void> {
+    for (const name of names) {
+      const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime: rfc3339Micros(this.scheduler.now) };
+      const stored = this.leases.stored(name, NODE_LEASES);
+      const lease: Lease = { metadata: { ...stored?.metadata, name, namespace: NODE_LEASES }, spec };
+      await must(stored ? this.leases.update(lease) : this.leases.create(lease));
+    }
+  }
+
+  /** Time passes, and these Nodes renew their Leases meanwhile. */
+  async passRenewing(durationMs: number, ...names: string[]): Promise<void> {
+    const end = this.scheduler.now + durationMs;
+    while (this.scheduler.now < end) {
+      await this.renew(...names);
+      await this.settle(Math.min(RENEWED_EVERY_MS, end - this.scheduler.now));
+    }
+  }
+
+  async addPod(name: string, nodeName: string): Promise<void> {
+    await this.putPod({
+      metadata: { name, namespace: "ns" },
+      spec: { nodeName, containers: [{ name: "c", image: "i" }] },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    } as Pod);
+  }
+
+  node(name: string): Node {
+    const node = this.stores.nodes.stored<Node>(name);
+    if (!node) throw new Error(`no Node ${name}`);
+    return node;
+  }
+
+  ready(name: string): string | undefined {
+    return this.node(name).status?.conditions?.find(({ type }) => type === "Ready")?.status;
+  }
+
+  /** Type, status and reason of each condition. */
+  conditions(name: string): string[] {
+    return this.node(name).status?.conditions?.map(({ type, status, reason = "" }) => `${type} ${status} ${reason}`.trim()) ?? [];
+  }
+
+  /** `key:effect` of each taint, without the prefix of Kubernetes, sorted. */
+  taints(name: string): string[] {
+    const all = this.node(name).spec?.taints ?? [];
+    return all.map(({ key, effect }) => `${key.replace("node.kubernetes.io/", "")}:${effect}`).sort();
+  }
+
+  podReady(name: string): string | undefined {
+    return this.stores.pods.stored<Pod>(name)?.status?.conditions?.find(({ type }) => type === "Ready")?.status;
+  }
+
+  /** Reasons and names of what the controller told. */
+  get toldReasons(): string[] {
+    return this.told.map(({ reason, regarding }) => `${reason} ${regarding.name ?? ""}`);
+  }
+
+  #times(): { lastHeartbeatTime: string; lastTransitionTime: string } {
+    const now = rfc3339Seconds(this.scheduler.now);
+    return { lastHeartbeatTime: now, lastTransitionTime: now };
+  }
+
+  #ringAt(atMs: number): void {
+    this.#cancelAlarm();
+    this.alarm = atMs;
+    this.#cancelAlarm = this.scheduler.after(atMs - this.scheduler.now, () => {
+      this.alarm = undefined;
+      void this.lifecycle?.alarm();
+    });
+  }
+
+  #made(life: number): Controller {
+    const isAlive = (): boolean => life === this.#nodeLife;
+    const clock = this.scheduler.clock(isAlive);
+    const recorder = { log: (level: string, event: string) => void this.logged.push(`${level} ${event}`) };
+    const pass = lifecyclePass({
+      clock,
+      recorder,
+      storage: this.lifecycleRows,
+      events: { report: (event) => void this.told.push(event), flush: () => Promise.resolve() },
+      nodes: this.followed("nodes", isAlive),
+      pods: this.followed("pods", isAlive),
+      leases: {
+        valuesSince: async (question, cursor) => {
+          await clock.sleep(1);
+          this.looks++;
+          if (this.leasesFault) throw new Error(this.leasesFault);
+          return objectValuesSince(this.leases.store, clock, question, cursor);
+        },
+      },
+      graceMs: 50_000,
+      startupGraceMs: 60_000,
+      periodMs: PERIOD_MS,
+    });
+    return new Controller(
+      {
+        clock,
+        recorder,
+        wakeAt: (atMs) => Promise.resolve(this.#ringAt(atMs)),
+        cancelAlarm: () => Promise.resolve(this.#cancelAlarm()),
+        isOn: isAlive,
+        background: (work) => void work,
+        restart: () => this.startLifecycle(),
+      },
+      pass,
+    );
+  }
+}
+
+async function must(written: Promise<WriteResult>): Promise<void> {
+  const result = await written;
+  if (!result.ok) throw new Error(result.status.message);
+}

@@ -1,0 +1,461 @@
+import { describe, expect, it, vi } from "vitest";
+import { invalid, serviceUnavailable } from "../../../../src/api/meta/status";
+import type { WriteResult } from "../../../../src/api/rpc/store";
+import { upstreamRow } from "../../../conformance/upstream-row";
+import { aPod, aService, ipv4 } from "../../../support/worlds/slice-world";
+import { NodeWorld } from "../../../support/worlds/node-world";
+
+const SEC = 1_000;
+/** upstream's order of the conditions that it adds */
+const NEVER_POSTED = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"].map((type) => `${type} Unknown NodeStatusNeverUpdated`);
+const OTHERS_NEVER = NEVER_POSTED.slice(1);
+
+/** Two Nodes of one zone that live, besides those of the test: so no zone is disrupted. */
+async function aWorld(): Promise<NodeWorld> {
+  const world = new NodeWorld();
+  await world.addNode("alive-1", "True");
+  await world.addNode("alive-2", "True");
+  await world.renew("alive-1", "alive-2");
+  return world;
+}
+
+const pass = (world: NodeWorld, durationMs: number, ...renewing: string[]): Promise<void> =>
+  world.passRenewing(durationMs, "alive-1", "alive-2", ...renewing);
+
+upstreamRow("nodelifecycle: TestMonitorNodeHealthUpdateStatus, TestMonitorNodeHealthUpdateNodeAndPodStatusWithLease", () => {
+  it("a Node that nobody has written a status of: Unknown a minute after its creation", async () => {
+    const world = await aWorld();
+    await world.addNode("n");
+    await pass(world, 59 * SEC);
+    expect(world.conditions("n")).toEqual([]);
+    await pass(world, 11 * SEC);
+    expect(world.conditions("n")).toEqual(NEVER_POSTED);
+    expect(world.node("n").status?.conditions?.[0]).toMatchObject({
+      message: "Kubelet never posted node status.",
+      lastHeartbeatTime: world.node("n").metadata?.creationTimestamp,
+    });
+    expect(world.toldReasons).not.toContain("NodeNotReady n");
+  });
+
+  it("a Node without a status whose Lease is renewed: nothing is written", async () => {
+    const world = await aWorld();
+    await world.addNode("n");
+    await pass(world, 300 * SEC, "n");
+    expect(world.conditions("n")).toEqual([]);
+  });
+
+  it("a Node whose Lease and status stop: Unknown with both reasons, within 60 s of the last renewal", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True", {
+      conditions: [
+        { type: "MemoryPressure", status: "False" },
+        { type: "NetworkUnavailable", status: "False" },
+      ],
+    });
+    await pass(world, 100 * SEC, "n");
+    await world.renew("n");
+    await pass(world, 50 * SEC);
+    expect(world.ready("n")).toBe("True");
+    await pass(world, 10 * SEC);
+    expect(world.conditions("n")).toEqual([
+      "Ready Unknown NodeStatusUnknown",
+      "MemoryPressure Unknown NodeStatusUnknown",
+      "NetworkUnavailable False",
+      ...OTHERS_NEVER.filter((one) => !one.startsWith("Memory")),
+    ]);
+    expect(world.node("n").status?.conditions?.[0]?.message).toBe("Kubelet stopped posting node status.");
+    expect(world.toldReasons.filter((one) => one.startsWith("NodeNotReady"))).toEqual(["NodeNotReady n"]);
+  });
+
+  it.each(["Lease", "status"])("a Node of which only the %s goes on: stays Ready", async (what) => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    for (let i = 0; i < 20; i++) {
+      if (what === "status") await world.setReady("n", "True");
+      await pass(world, 10 * SEC, ...(what === "Lease" ? ["n"] : []));
+    }
+    expect(world.ready("n")).toBe("True");
+  });
+
+  it("a Node that is not ready and falls silent: Unknown", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "False");
+    await pass(world, 60 * SEC);
+    expect(world.conditions("n")[0]).toBe("Ready Unknown NodeStatusUnknown");
+  });
+
+  it("a renewal of an Unknown Node: changes nothing; its status writer makes it Ready", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await pass(world, 60 * SEC);
+    await pass(world, 60 * SEC, "n");
+    expect(world.ready("n")).toBe("Unknown");
+    await world.setReady("n", "True");
+    await pass(world, 60 * SEC, "n");
+    expect(world.ready("n")).toBe("True");
+    expect(world.taints("n")).toEqual([]);
+  });
+
+  it("a Node that a person makes Ready without a heartbeat: has the whole grace again", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await pass(world, 70 * SEC);
+    await world.setReady("n", "True", false);
+    await pass(world, 49 * SEC);
+    expect(world.ready("n")).toBe("True");
+    await pass(world, 12 * SEC);
+    expect(world.ready("n")).toBe("Unknown");
+  });
+
+  it("a write that the store refuses: made in the next period", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    let refused = 0;
+    world.fault = (call) =>
+      call === "nodes update" && refused++ < 2 ? { ok: false, status: serviceUnavailable("no", 1), warnings: [] } : undefined;
+    await pass(world, 75 * SEC);
+    expect([refused > 2, world.ready("n")]).toEqual([true, "Unknown"]);
+  });
+});
+
+describe("cost", () => {
+  it("renewals: no pass, no write and no row, and one look in a period", async () => {
+    const world = await aWorld();
+    await pass(world, 30 * SEC);
+    const before = { looks: world.looks, rows: world.lifecycleRows.rows("nodes").length };
+    world.calls = [];
+    await pass(world, 100 * SEC);
+    expect(world.looks - before.looks).toBe(20);
+    expect(world.calls.filter((call) => call !== "nodes objectsSince")).toEqual([]);
+    expect(world.lifecycleRows.rows("silent")).toEqual([]);
+    expect(world.lifecycleRows.rows("nodes")).toHaveLength(before.rows);
+  });
+
+  it("a Node that is not ready, with its Pods marked: no pass of the alarm reads the Pods", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await world.addPod("p", "n");
+    await pass(world, 70 * SEC);
+    expect(world.podReady("p")).toBe("False");
+    await pass(world, 20 * SEC);
+    world.calls = [];
+    await pass(world, 100 * SEC);
+    expect(world.calls.filter((call) => call.startsWith("pods"))).toEqual([]);
+  });
+
+  it("a cluster without Nodes that may become Unknown: no alarm", async () => {
+    const world = new NodeWorld();
+    await world.settle(10 * SEC);
+    expect(world.alarm).toBeUndefined();
+    await world.addNode("n", "True");
+    await world.settle(120 * SEC);
+    expect([world.ready("n"), world.alarm]).toEqual(["Unknown", undefined]);
+    const looks = world.looks;
+    await world.settle(600 * SEC);
+    expect(world.looks).toBe(looks);
+  });
+});
+
+describe("outages", () => {
+  /** Nodes with a Pod each behind one Service. */
+  async function crowd(world: NodeWorld, count: number): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, i) => `n${i}`);
+    await world.putService(aService());
+    for (const [i, name] of names.entries()) {
+      await world.addNode(name, "True");
+      await world.putPod(aPod({ name: `p${i}`, ips: [ipv4(i)], nodeName: name }));
+    }
+    await world.passRenewing(20 * SEC, ...names);
+    return names;
+  }
+
+  it("a server that was dead for 2 minutes, with 500 Nodes: none becomes Unknown, no slice changes", async () => {
+    const world = new NodeWorld();
+    const names = await crowd(world, 500);
+    expect(world.slices).toHaveLength(5);
+    world.stopLifecycle();
+    world.sleep();
+    await world.settle(120 * SEC);
+    world.takeWrites();
+    world.startLifecycle();
+    world.wake();
+    // The last ones come back shortly before the grace is over.
+    await world.settle(45 * SEC);
+    await world.passRenewing(60 * SEC, ...names);
+    expect(names.filter((name) => world.ready(name) !== "True")).toEqual([]);
+    expect(world.takeWrites()).toEqual([]);
+  }, 60_000);
+
+  it("Leases that cannot be read for 2 minutes: the whole grace begins anew", async () => {
+    const world = new NodeWorld();
+    const names = await crowd(world, 3);
+    world.leasesFault = "down";
+    await world.settle(120 * SEC);
+    world.leasesFault = undefined;
+    await world.settle(45 * SEC);
+    expect(names.map((name) => world.ready(name))).toEqual(["True", "True", "True"]);
+    await world.settle(20 * SEC);
+    expect(names.map((name) => world.ready(name))).toEqual(["Unknown", "Unknown", "Unknown"]);
+  });
+
+  it("a history of Leases that runs out between two looks: nobody becomes Unknown but the Node that is silent", async () => {
+    const world = new NodeWorld();
+    const names = await crowd(world, 20);
+    await world.addNode("silent", "True");
+    await world.renew("silent");
+    for (let i = 0; i < 12; i++) {
+      const read = world.leases.store.revision;
+      await world.renew(...names);
+      expect(world.leases.store.floor, "the history begins behind the last look").toBeGreaterThan(read);
+      await world.settle(10 * SEC);
+    }
+    expect(names.filter((name) => world.ready(name) !== "True")).toEqual([]);
+    expect(world.ready("silent")).toBe("Unknown");
+  });
+
+  it("a disk on which nothing can be written for 2 minutes: the whole grace begins anew", async () => {
+    const world = new NodeWorld();
+    const names = await crowd(world, 3);
+    const full = vi.spyOn(world.lifecycleRows, "transaction").mockImplementation(() => {
+      throw new Error("SQLITE_FULL");
+    });
+    await world.settle(120 * SEC);
+    full.mockRestore();
+    await world.settle(45 * SEC);
+    expect(names.map((name) => world.ready(name))).toEqual(["True", "True", "True"]);
+    await world.settle(20 * SEC);
+    expect(names.map((name) => world.ready(name))).toEqual(["Unknown", "Unknown", "Unknown"]);
+  });
+
+  it.each([
+    ["pods", 65],
+    ["pods update", 65],
+    ["nodes objectsNamed", 90],
+  ])("calls of %s that hang: another Node that falls silent is Unknown %i s later", async (calls, seconds) => {
+    const world = await aWorld();
+    for (const name of ["drained", "n"]) await world.addNode(name, "True");
+    await pass(world, 20 * SEC, "drained", "n");
+    world.fault = (call) => (call.startsWith(calls) ? "silent" : undefined);
+    await world.setReady("drained", "False");
+    await pass(world, 65 * SEC, "drained");
+    if (calls.startsWith("nodes")) world.fault = () => undefined;
+    await pass(world, (seconds - 65) * SEC, "drained");
+    expect([world.ready("n"), world.ready("alive-1")]).toEqual(["Unknown", "True"]);
+  });
+
+  it("Pods whose marking takes minutes: another Node that falls silent becomes Unknown meanwhile, and all Pods lose Ready", async () => {
+    const world = await aWorld();
+    for (const name of ["rack", "n"]) await world.addNode(name, "True");
+    const pods = Array.from({ length: 160 }, (_, i) => `p${i}`);
+    for (const name of pods) await world.addPod(name, "rack");
+    await pass(world, 20 * SEC, "rack", "n");
+    world.callMs = (call) => (call === "pods update" ? 12 * SEC : 1);
+    await world.setReady("rack", "False");
+    await pass(world, 70 * SEC, "rack");
+    const marked = (): number => pods.filter((name) => world.podReady(name) === "False").length;
+    expect([world.ready("n"), marked() > 0, marked() < 160]).toEqual(["Unknown", true, true]);
+    world.startLifecycle();
+    world.poke();
+    await pass(world, 120 * SEC, "rack");
+    expect(marked()).toBe(160);
+  });
+
+  it("an object that starts again every 7 s: a Node that is silent becomes Unknown all the same", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await world.renew("n");
+    for (let i = 0; i < 12; i++) {
+      await pass(world, 7 * SEC);
+      world.startLifecycle();
+    }
+    expect([world.ready("n"), world.ready("alive-1")]).toEqual(["Unknown", "True"]);
+    expect(world.toldReasons.filter((one) => one.startsWith("RegisteredNode"))).toHaveLength(3);
+  });
+});
+
+upstreamRow("nodelifecycle: TestMonitorNodeHealthMarkPodsNotReady(+Retry)", () => {
+  async function withPods(): Promise<NodeWorld> {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await world.addPod("there", "n");
+    await world.addPod("elsewhere", "alive-1");
+    await world.settle();
+    return world;
+  }
+
+  it("a Node that left Ready: its Pods lose Ready with an event each, and get it back from their writer alone", async () => {
+    const world = await withPods();
+    await pass(world, 65 * SEC);
+    expect([world.podReady("there"), world.podReady("elsewhere")]).toEqual(["False", "True"]);
+    expect(world.told.find(({ regarding }) => regarding.name === "there")).toMatchObject({
+      type: "Warning",
+      reason: "NodeNotReady",
+      note: "Node is not ready",
+    });
+    await world.addPod("there", "n");
+    await pass(world, 60 * SEC, "n");
+    expect(world.podReady("there")).toBe("True");
+  });
+
+  it("its slices: drained", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await world.putService(aService());
+    await world.putPod(aPod({ nodeName: "n" }));
+    await pass(world, 20 * SEC, "n");
+    expect(world.slices[0]?.endpoints[0]?.conditions?.ready).toBe(true);
+    await pass(world, 70 * SEC);
+    expect(world.slices[0]?.endpoints[0]?.conditions?.ready).toBe(false);
+  });
+
+  it("a status writer that says False: its Pods lose Ready, too", async () => {
+    const world = await withPods();
+    await world.setReady("n", "False");
+    await world.settle();
+    expect(world.podReady("there")).toBe("False");
+  });
+
+  it("a Pod that comes to a Node that is not ready: loses Ready", async () => {
+    const world = await withPods();
+    await world.setReady("n", "False");
+    await world.settle();
+    await world.addPod("late", "n");
+    await world.settle();
+    expect(world.podReady("late")).toBe("False");
+  });
+
+  it("a Pod that comes to a Node that is not ready, and whose poke is lost: loses Ready with the next cron", async () => {
+    const world = await withPods();
+    await world.setReady("n", "False");
+    await pass(world, 10 * SEC, "n");
+    const lost = vi.spyOn(world, "poke").mockReturnValue();
+    await world.addPod("late", "n");
+    await pass(world, 13 * SEC, "n");
+    expect(world.podReady("late")).toBe("True");
+    world.ask();
+    await pass(world, 2 * SEC, "n");
+    expect(world.podReady("late")).toBe("False");
+    lost.mockRestore();
+  });
+
+  it("a Pod that comes to a Node that is not ready, beyond the history of its store: loses Ready, too", async () => {
+    const world = await withPods();
+    await world.setReady("n", "False");
+    await world.settle();
+    world.stopLifecycle();
+    await world.addPod("late", "n");
+    world.lifecycleRows.cursorPut("pods", { incarnation: "of a store before", revision: 1 });
+    world.startLifecycle();
+    await pass(world, 10 * SEC);
+    expect(world.podReady("late")).toBe("False");
+  });
+
+  it("a Pod that refuses its mark: said once, tried again later and later; the others keep the Ready that they get back", async () => {
+    const world = await withPods();
+    await world.addPod("bad", "n");
+    await pass(world, 5 * SEC, "n");
+    const refusal: WriteResult = { ok: false, status: invalid({ group: "", resource: "pods", kind: "Pod" }, "bad", []), warnings: [] };
+    let refused = 0;
+    world.fault = (call, object) => {
+      if (call !== "pods update" || !object.includes('"name":"bad"')) return undefined;
+      refused++;
+      return refusal;
+    };
+    await world.setReady("n", "False");
+    await pass(world, 5 * SEC, "n");
+    expect([world.podReady("there"), refused]).toEqual(["False", 1]);
+    await world.addPod("there", "n");
+    await pass(world, 600 * SEC, "n");
+    expect(world.podReady("there")).toBe("True");
+    expect(refused).toBeLessThan(10);
+    expect(world.logged.filter((line) => line.includes("refused a write"))).toHaveLength(1);
+    world.fault = () => undefined;
+    await pass(world, 310 * SEC, "n");
+    expect(world.podReady("bad")).toBe("False");
+  });
+
+  it("a store of Pods that is down, and a crash meanwhile: the Pods lose Ready when it is back", async () => {
+    const world = await withPods();
+    world.fault = (call) => (call.startsWith("pods") ? "down" : undefined);
+    await pass(world, 65 * SEC);
+    expect([world.ready("n"), world.podReady("there")]).toEqual(["Unknown", "True"]);
+    world.startLifecycle();
+    await pass(world, 10 * SEC);
+    world.fault = () => undefined;
+    await pass(world, 10 * SEC);
+    expect(world.podReady("there")).toBe("False");
+  });
+});
+
+upstreamRow("nodelifecycle: TestApplyNoExecuteTaints, TestSwapUnreachableNotReadyTaints, TestTaintsNodeByCondition", () => {
+  it("conditions and spec.unschedulable: NoSchedule taints that come and go; foreign taints stay", async () => {
+    const world = await aWorld();
+    const conditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"].map((type) => ({ type, status: "True" }));
+    const foreign = { key: "dedicated", effect: "NoSchedule" };
+    await world.addNode("n", "False", { conditions, unschedulable: true, taints: [foreign] });
+    await pass(world, 2 * SEC);
+    const scheduling = ["disk-pressure", "memory-pressure", "network-unavailable", "not-ready", "pid-pressure", "unschedulable"];
+    expect(world.taints("n").filter((one) => one.endsWith(":NoSchedule"))).toEqual(
+      ["dedicated", ...scheduling].map((key) => `${key}:NoSchedule`),
+    );
+    await world.patch("nodes", "n", { spec: { unschedulable: false } });
+    await world.setReady("n", "True");
+    await pass(world, 5 * SEC);
+    expect(world.taints("n")).toContain("memory-pressure:NoSchedule");
+    expect(world.taints("n").filter((one) => /unschedulable|not-ready/.test(one))).toEqual([]);
+  });
+
+  it("Nodes of one zone that are not ready: a NoExecute taint every 10 s", async () => {
+    const world = await aWorld();
+    for (const name of ["a", "b"]) await world.addNode(name, "True");
+    await world.settle();
+    for (const name of ["a", "b"]) await world.setReady(name, "False");
+    const tainted = (): number => ["a", "b"].filter((name) => world.taints(name).includes("not-ready:NoExecute")).length;
+    await pass(world, 3 * SEC, "a", "b");
+    expect(tainted()).toBe(1);
+    await pass(world, 5 * SEC, "a", "b");
+    expect(tainted()).toBe(1);
+    await pass(world, 5 * SEC, "a", "b");
+    expect(tainted()).toBe(2);
+  });
+
+  it("a Node that goes from not ready to Unknown: its taints follow at once, and Ready removes them", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await world.settle();
+    await world.setReady("n", "False");
+    await pass(world, 5 * SEC);
+    expect(world.taints("n")).toEqual(["not-ready:NoExecute", "not-ready:NoSchedule"]);
+    await pass(world, 60 * SEC);
+    expect(world.taints("n")).toEqual(["unreachable:NoExecute", "unreachable:NoSchedule"]);
+    await world.setReady("n", "True");
+    await pass(world, 5 * SEC);
+    expect(world.taints("n")).toEqual([]);
+  });
+
+  it("a Node that is met for the first time: told, and rid of NoExecute taints of an earlier life", async () => {
+    const world = new NodeWorld();
+    const taints = [{ key: "node.kubernetes.io/unreachable", effect: "NoExecute" }];
+    await world.addNode("n", undefined, { taints });
+    await world.settle();
+    expect([world.taints("n"), world.toldReasons]).toEqual([[], ["RegisteredNode n"]]);
+    await world.delete("nodes", "n");
+    await world.settle();
+    expect(world.toldReasons).toEqual(["RegisteredNode n", "RemovingNode n"]);
+  });
+
+  it("all zones fully disrupted: the NoExecute taints go, the others stay, and the first Node that is back gives all the whole grace", async () => {
+    const world = new NodeWorld();
+    for (const name of ["a", "b", "c"]) await world.addNode(name, "True");
+    await world.passRenewing(10 * SEC, "a", "b", "c");
+    await world.passRenewing(65 * SEC, "b", "c");
+    expect(world.taints("a")).toEqual(["unreachable:NoExecute", "unreachable:NoSchedule"]);
+    await world.settle(65 * SEC);
+    for (const name of ["a", "b", "c"]) expect(world.taints(name)).toEqual(["unreachable:NoSchedule"]);
+    await world.settle(300 * SEC);
+    for (const name of ["a", "b", "c"]) expect(world.taints(name)).toEqual(["unreachable:NoSchedule"]);
+    await world.setReady("b", "True");
+    await world.passRenewing(30 * SEC, "b");
+    expect([...world.taints("a"), ...world.taints("c")].filter((one) => one.endsWith("NoExecute"))).toHaveLength(2);
+  });
+});

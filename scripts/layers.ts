@@ -10,6 +10,8 @@ interface Wing {
   readonly path: string;
   /** its folders, lowest first; files that stand in the wing's own folder are above them all */
   readonly steps: readonly (readonly string[])[];
+  /** it speaks to the server as any client does, so nothing of the server imports it */
+  readonly isClient?: true;
 }
 
 /** Storeys of the house, lowest first. */
@@ -48,7 +50,10 @@ export const storeys: readonly (readonly Wing[])[] = [
     { path: "src/proxy-health", steps: [] },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],
-  [{ path: "durable-objects", steps: [["sql"]] }],
+  [
+    { path: "durable-objects", steps: [["sql"]] },
+    { path: "src/agent", steps: [["ports"], ["node", "endpoints"]], isClient: true },
+  ],
   [{ path: "src/worker", steps: [["http"], ["routing"], ["handlers", "system"]] }],
 ];
 
@@ -79,17 +84,19 @@ export interface Place {
   readonly folder: string;
   /** -1 = the table does not name the folder */
   readonly step: number;
+  readonly isClient: boolean;
 }
 
 /** The place of a path below the project's root; undefined for scripts, tests and configuration. */
 export function placeOf(path: string): Place | undefined {
   for (const [storey, wings] of storeys.entries()) {
     for (const wing of wings) {
+      const { isClient = false } = wing;
       if (!path.startsWith(`${wing.path}/`)) continue;
       const below = path.slice(wing.path.length + 1);
       const folder = below.includes("/") ? below.slice(0, below.indexOf("/")) : "";
       const step = folder === "" ? wing.steps.length : wing.steps.findIndex((folders) => folders.includes(folder));
-      return { wing: wing.path, storey, folder, step };
+      return { wing: wing.path, storey, folder, step, isClient };
     }
   }
   return undefined;
@@ -110,6 +117,8 @@ export function importViolation(file: string, specifier: string, typeOnly: boole
   const target = normalize(join(dirname(file), specifier));
   const to = placeOf(target);
   if (!to) return `${file} must not import ${target}: nothing below imports scripts or tests`;
+  if (to.isClient && to.wing !== from.wing)
+    return `${folderOf(from)} must not import ${folderOf(to)}: only scripts import a client of the server`;
   if (to.storey < from.storey) return undefined;
   if (to.wing === from.wing && (to.folder === from.folder || to.step < from.step)) return undefined;
   return `${folderOf(from)} must not import ${folderOf(to)}: imports only go down (scripts/layers.ts)`;

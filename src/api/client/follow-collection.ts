@@ -40,6 +40,8 @@ export interface FollowCollectionOptions<T extends KubeObject> {
   readonly fieldSelector?: string;
   /** objects in one page of a list; absent: one page has all */
   readonly pageSize?: number;
+  /** The longest rest after errors, before it is spread; absent: 30 s. */
+  readonly retryMsMax?: number;
   /** The next step is read after this one is done. When it fails, the error is reported and the follower lists anew. */
   onStep(step: FollowStep<T>): void | Promise<void>;
   /** Called when the API server refuses or cannot be reached, but not when history is gone (410). The follower tries again. */
@@ -95,7 +97,7 @@ class CollectionFollower<T extends KubeObject> {
 
   constructor(options: FollowCollectionOptions<T>) {
     this.#options = options;
-    this.#pause = new RetryPause(options.clock, options.random);
+    this.#pause = new RetryPause(options.clock, options.random, options.retryMsMax);
   }
 
   stop(): void {

@@ -13,6 +13,8 @@ export class RetryPause {
     private readonly clock: Pick<Clock, "after">,
     /** makes each back-off longer, at most twice as long, so that many clients do not come back at once */
     private readonly random?: Pick<Random, "next">,
+    /** no back-off is longer, before it is spread */
+    private readonly maxMs = BACKOFF_MAX_MS,
   ) {}
 
   /** Something succeeded: the next back-off is short again. */
@@ -22,7 +24,7 @@ export class RetryPause {
 
   backOff(): Promise<void> {
     const delay = this.#nextMs;
-    this.#nextMs = Math.min(delay * 2, BACKOFF_MAX_MS);
+    this.#nextMs = Math.min(delay * 2, this.maxMs);
     return this.wait(spread(delay, this.random));
   }
 

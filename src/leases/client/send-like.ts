@@ -8,7 +8,7 @@ import { withTimeout } from "../../core/base/timeout";
 export interface Sent {
   readonly signal: AbortSignal;
   /** absent: GET */
-  readonly method?: "GET" | "POST" | "PUT";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }

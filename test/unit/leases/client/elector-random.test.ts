@@ -6,7 +6,8 @@ import { type Election, takePart } from "../../../../src/leases/client/elector";
 import { changeFenced, FENCING_TOKEN } from "../../../../src/leases/client/fencing";
 import type { Term } from "../../../../src/leases/client/term";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { ElectionWorld, SimProcess } from "../../../support/worlds/election-world";
+import { SimProcess } from "../../../support/worlds/api-world";
+import { ElectionWorld } from "../../../support/worlds/election-world";
 import { WRITE } from "../../../support/worlds/store-world";
 
 const HAND_OVERS = 1_000;

@@ -3,7 +3,8 @@ import type { ConfigMap } from "../../../../src/api/meta/kubernetes";
 import { type Election, type ElectorOptions, electionProblem, takePart } from "../../../../src/leases/client/elector";
 import { changeFenced } from "../../../../src/leases/client/fencing";
 import type { Term } from "../../../../src/leases/client/term";
-import { ElectionWorld, type ProcessSetting, SimProcess } from "../../../support/worlds/election-world";
+import { type ProcessSetting, SimProcess } from "../../../support/worlds/api-world";
+import { ElectionWorld } from "../../../support/worlds/election-world";
 import { aLease, WRITE } from "../../../support/worlds/store-world";
 
 const SECOND = 1_000;

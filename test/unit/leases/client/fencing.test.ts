@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ConfigMap } from "../../../../src/api/meta/kubernetes";
 import { changeFenced, fenced, FENCING_TOKEN, isLaterToken } from "../../../../src/leases/client/fencing";
 import { WRITE } from "../../../support/worlds/store-world";
-import { ElectionWorld, SimProcess } from "../../../support/worlds/election-world";
+import { SimProcess } from "../../../support/worlds/api-world";
+import { ElectionWorld } from "../../../support/worlds/election-world";
 
 const PATH = "/api/v1/namespaces/ns/configmaps/work";
 

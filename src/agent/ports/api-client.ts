@@ -1,0 +1,85 @@
+/**
+ * The API server as the agent asks it. Every request ends within its time limit, and an answer is data: an agent lives through whatever the server does.
+ * Nothing is repeated here; each loop of the agent has its own pauses.
+ */
+import { followCollection, errorOf, type FollowStep } from "../../api/client/follow-collection";
+import type { KubeObject } from "../../api/meta/kubernetes";
+import type { Status } from "../../api/meta/status";
+import { parseJson } from "../../core/base/exact-json";
+import type { Random } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import type { SendLike } from "../../leases/client/send-like";
+import type { ElectorClock } from "../../leases/client/term";
+
+const TIMEOUT_MS = 5_000;
+/** Pauses of all loops of the agent while the server is away are at most twice as long. */
+const RETRY_MS_MAX = 2_500;
+
+export type ApiReply<T> =
+  | { readonly kind: "done"; readonly object: T }
+  /** what the server's Status says; nothing was changed */
+  | { readonly kind: "refused"; readonly code: number; readonly message: string }
+  /** no whole answer: a write may have happened all the same */
+  | { readonly kind: "unanswered"; readonly message: string };
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface Followed<T> {
+  /** path of the collection below the cluster's URL */
+  readonly path: string;
+  readonly fieldSelector?: string;
+  onStep(step: FollowStep<T>): void;
+  onError(error: Error): void;
+}
+
+export interface ApiClient {
+  /** `path` begins after the cluster's URL. The body of a PATCH is a merge patch. Never rejects. */
+  request<T>(method: Method, path: string, body?: object): Promise<ApiReply<T>>;
+  /** Follows a collection until the returned function is called. */
+  follow<T extends KubeObject>(followed: Followed<T>): () => void;
+}
+
+export class SentApi implements ApiClient {
+  constructor(
+    private readonly send: SendLike,
+    private readonly clock: Pick<ElectorClock, "now" | "after">,
+    private readonly random: Pick<Random, "next">,
+  ) {}
+
+  async request<T>(method: Method, path: string, body?: object): Promise<ApiReply<T>> {
+    const controller = new AbortController();
+    try {
+      return await withTimeout(this.clock, TIMEOUT_MS, this.#ask<T>(controller.signal, method, path, body));
+    } catch (error) {
+      return { kind: "unanswered", message: errorOf(error).message };
+    } finally {
+      // After a timeout nobody waits for the answer.
+      controller.abort();
+    }
+  }
+
+  follow<T extends KubeObject>(followed: Followed<T>): () => void {
+    const { send, clock, random } = this;
+    return followCollection<T>({ fetch: send, clock, random, retryMsMax: RETRY_MS_MAX, ...followed });
+  }
+
+  async #ask<T>(signal: AbortSignal, method: Method, path: string, body?: object): Promise<ApiReply<T>> {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const headers = { Accept: "application/json", ...(body && { "Content-Type": type }) };
+    const answer = await this.send(path, { signal, method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const text = await answer.text();
+    if (answer.status >= 200 && answer.status < 300) return { kind: "done", object: parseJson(text) as T };
+    return { kind: "refused", code: answer.status, message: messageOf(text) };
+  }
+}
+
+/** Of a Status; of an answer that is none, for example a proxy's page, the beginning. */
+function messageOf(text: string): string {
+  try {
+    const { message } = parseJson(text) as Status;
+    if (typeof message === "string") return message;
+  } catch {
+    // No JSON.
+  }
+  return text.trim().slice(0, 200);
+}

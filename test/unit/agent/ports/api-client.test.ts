@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import type { AgentPorts } from "../../../../src/agent/ports/agent-ports";
+import { type ApiReply, SentApi } from "../../../../src/agent/ports/api-client";
+import type { KubeObject, Node } from "../../../../src/api/meta/kubernetes";
+import { nodesDefinition } from "../../../../src/api/registry/nodes/definition";
+import { seededRandom } from "../../../support/sim/seeded-random";
+import { ApiWorld, SimProcess } from "../../../support/worlds/api-world";
+
+const NODES = "/api/v1/nodes";
+
+function setUp() {
+  const world = new ApiWorld([nodesDefinition]);
+  const process = new SimProcess(world);
+  const api: AgentPorts["api"] = new SentApi(process.send, process.clock, seededRandom(1));
+  const ask = (...of: Parameters<AgentPorts["api"]["request"]>): Promise<ApiReply<KubeObject>> => world.scheduler.run(api.request(...of));
+  return { world, process, api, ask };
+}
+
+it("request: objects, refusals and missing answers are data", async () => {
+  const { world, process, ask } = setUp();
+  expect(await ask("POST", NODES, { metadata: { name: "a" } })).toMatchObject({ kind: "done", object: { metadata: { name: "a" } } });
+  expect(await ask("PATCH", `${NODES}/a`, { metadata: { labels: { x: "1" } } })).toMatchObject({
+    object: { metadata: { labels: { x: "1" } } },
+  });
+  expect(await ask("GET", `${NODES}/b`)).toEqual({ kind: "refused", code: 404, message: 'nodes "b" not found' });
+  world.refuse = () => 403;
+  expect(await ask("GET", `${NODES}/a`)).toEqual({ kind: "refused", code: 403, message: "refused" });
+  world.stopServer();
+  expect(await ask("GET", `${NODES}/a`)).toEqual({ kind: "unanswered", message: "connection refused" });
+  process.isLost = () => true;
+  expect(await ask("GET", `${NODES}/a`)).toEqual({ kind: "unanswered", message: "no answer within 5000 ms" });
+});
+
+it("an answer that is no Status: its beginning is the message", async () => {
+  const { process, ask } = setUp();
+  const api = new SentApi(
+    () => Promise.resolve({ status: 502, text: () => Promise.resolve(" <html>bad gateway"), body: null }),
+    process.clock,
+    seededRandom(1),
+  );
+  expect(await api.request("GET", NODES)).toEqual({ kind: "refused", code: 502, message: "<html>bad gateway" });
+  expect((await ask("GET", NODES)).kind).toBe("done");
+});
+
+it("follow: after an outage of an hour the collection is followed again within 10 s", async () => {
+  const { world, api, ask } = setUp();
+  const seen: string[] = [];
+  let errors = 0;
+  const stop = api.follow<Node>({
+    path: NODES,
+    fieldSelector: "metadata.name=a",
+    onStep: (step) => {
+      const nodes = step.kind === "list" ? step.objects : step.changes.map(({ object }) => object);
+      seen.push(...nodes.map(({ metadata }) => metadata?.name ?? ""));
+    },
+    onError: () => errors++,
+  });
+  await world.scheduler.pass(1_000);
+  world.stopServer();
+  await world.scheduler.pass(3_600_000);
+  world.startServer();
+  await ask("POST", NODES, { metadata: { name: "a" } });
+  await world.scheduler.pass(10_000);
+  expect(seen).toEqual(["a"]);
+  expect(errors).toBeGreaterThan(3_600 / 5);
+  stop();
+});

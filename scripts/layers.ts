@@ -28,7 +28,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     },
   ],
   [
-    { path: "src/controllers", steps: [["advertised", "followed", "garbage-collection", "namespaces", "quotas"]] },
+    { path: "src/controllers", steps: [["followed"], ["advertised", "garbage-collection", "namespaces", "quotas"]] },
     { path: "src/tenancy", steps: [] },
   ],
   [

@@ -19,6 +19,7 @@ import { isTimeout } from "../../core/base/timeout";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
 import type { LinkChange, ObjectLinks, StoreCursor } from "../../api/rpc/object-links";
 import type { WriteRequest } from "../../api/rpc/store";
+import { isPassing } from "../followed/refusals";
 import { decideDependent, ownerState, releasableOwners } from "./decide";
 import { type GraphNode, hasFinalizer, OwnerGraph, type Place, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";
@@ -320,7 +321,7 @@ export class GarbageCollector {
       if (result.ok) return "done";
       const { code, message = "" } = result.status;
       if (code === 404) return "moot";
-      if (code === 409 || code === 429 || code === undefined || code >= 500) return "later";
+      if (isPassing(result.status)) return "later";
       this.#ports.recorder.log("warn", "garbage collection was refused", { store: name, verb: wanted.verb, message });
       return "moot";
     } catch (error) {

@@ -24,13 +24,13 @@ import { type Pass, type PassResult, RETRY_BASE_MS } from "../../controllers/con
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import { type Cursors, FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
+import { Refusals } from "../../controllers/followed/refusals";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import { BoundPods, PODS } from "./bound-pods";
 import { isNotReady, KnownNodes } from "./known-nodes";
 import { NodeProbes } from "./node-probes";
 import { heartbeatOf, nodeState, type NodeState, readyOf } from "./node-state";
 import { lacksEvictingTaint, type NoExecute, wantedTaints } from "./node-taints";
-import { Refusals } from "./refusals";
 import { rewrite, type Rewritten } from "./rewrite";
 import { unknownConditions } from "./unknown-conditions";
 import { ZoneTurns } from "./zone-turns";
@@ -46,6 +46,8 @@ const POKED_APART_MS = 1_000;
 const PASS_BUDGET_MS = 60_000;
 /** How long a pass waits for its events to be written. */
 const EVENTS_WAIT_MS = 1_000;
+/** The longest wait after a write that a store refused. The first one is a period. */
+const REFUSED_MAX_MS = 5 * 60_000;
 /** The first wait after stores that could not be read; each further one is twice as long, up to the period. */
 const UNREAD_WAIT_MS = 500;
 
@@ -95,7 +97,7 @@ class LifecyclePass {
     this.#probes = new NodeProbes(rows, { graceMs, periodMs });
     this.#bound = new BoundPods(rows);
     this.#turns = new ZoneTurns(rows);
-    this.#refusals = new Refusals(now, periodMs, recorder);
+    this.#refusals = new Refusals(ports, { first: periodMs, longest: REFUSED_MAX_MS });
     this.#known = new KnownNodes(rows, now, {
       registered: (node) => this.#tellNode(node, "RegisteredNode", `Node ${node.name} event: Registered Node ${node.name} in Controller`),
       removed: (name, uid) => {
@@ -200,7 +202,7 @@ class LifecyclePass {
   #nextAt(hasFailed: boolean): number | undefined {
     const { clock, periodMs } = this.ports;
     const now = clock.now();
-    const times = [...(hasFailed ? [now + periodMs] : []), ...this.#refusals.nextAt(now)];
+    const times = [...(hasFailed ? [now + periodMs] : []), this.#refusals.nextAt() ?? []].flat();
     if (this.#unread > 0) times.push(now + Math.min(periodMs, UNREAD_WAIT_MS * 2 ** (this.#unread - 1)));
     else {
       times.push(...this.#waiting.flatMap(({ zone }) => this.#turns.turnAt(zone) ?? []));

@@ -4,12 +4,10 @@ import { readObject } from "../../api/meta/read-object";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { objectKey } from "../../api/store/keys";
 import type { WrittenStore } from "../../controllers/followed/called-store";
+import { isPassing } from "../../controllers/followed/refusals";
 import { updateRequest, type Writer } from "../../controllers/followed/write-requests";
 
 const WRITER: Writer = { manager: "node-lifecycle-controller", group: "" };
-
-/** Somebody else wrote meanwhile; too many requests. */
-const PASSING_CODES = new Set([409, 429]);
 
 /** `failed`: nobody knows what became of it, or the store could not do it now. `refused`: the same write would be refused again. */
 export type Rewritten<T> = { result: "written"; object: T } | { result: "refused"; status: Status } | { result: "none" | "failed" };
@@ -33,9 +31,9 @@ export async function rewrite<T extends KubeObject>(
     if (!changed) return { result: "none" };
     const answer = await store.write(updateRequest(changed, WRITER, subresource));
     if (answer.ok) return { result: "written", object: changed };
-    const { code = 500 } = answer.status;
-    if (code === 404) return { result: "none" };
-    return PASSING_CODES.has(code) || code >= 500 ? { result: "failed" } : { result: "refused", status: answer.status };
+    const { status } = answer;
+    if (status.code === 404) return { result: "none" };
+    return isPassing(status) ? { result: "failed" } : { result: "refused", status };
   } catch {
     return { result: "failed" };
   }

@@ -23,7 +23,7 @@ import { collectedPod, CollectedPods, isEnded } from "./collected-pods";
 import { type CollectionClass, collectionOf, type CollectionSetting, isSamePod } from "./collection-rules";
 import { MissingNodes } from "./missing-nodes";
 import { disruptionCondition, podDeletion, statusPatch } from "./pod-disruption";
-import { PodWrites, type Written } from "./pod-writes";
+import { type PodIdentity, PodWrites, type Written } from "./pod-writes";
 import { spacedPass } from "./spaced-pass";
 import { Watch } from "./watch";
 
@@ -112,8 +112,9 @@ class PodCollector {
     const { due, againAt } = collectionOf({ pods: this.#pods, nodes: this.#nodes, goneNodes }, this.setting, clock.now());
     const counts: Partial<Record<CollectionClass, number>> = {};
     let isLeft = false;
-    this.#writes.keep((key, uid) => due.has(key) && this.#pods.get(key)?.uid === uid);
-    const tried = [...due].filter(([key]) => !this.#writes.isWaiting(key));
+    const identityOf = (key: string): PodIdentity => ({ key, uid: this.#pods.get(key)?.uid ?? "" });
+    this.#writes.keep(Array.from(due.keys(), identityOf));
+    const tried = [...due].filter(([key]) => this.#writes.mayTry(identityOf(key)));
     await inParallel(tried, DELETED_AT_ONCE, async ([key, why]) => {
       const written = mayGoOn() ? await this.#delete(key, why) : "failed";
       if (written === "done") counts[why] = (counts[why] ?? 0) + 1;
@@ -121,7 +122,7 @@ class PodCollector {
     });
     if (Object.keys(counts).length > 0) recorder.log("info", "pods were collected", counts);
     if (isLeft) return { left: true };
-    const ends = [againAt, this.#nextLook(), this.#writes.nextAt].filter((at) => at !== undefined);
+    const ends = [againAt, this.#nextLook(), this.#writes.nextAt()].filter((at) => at !== undefined);
     return ends.length > 0 ? { left: false, againAt: Math.min(...ends) } : { left: false };
   }
 
@@ -155,7 +156,7 @@ class PodCollector {
       if (!pod || !isSamePod(collectedPod(pod), this.#pods.get(key))) return "failed";
       const requests: WriteRequest[] = [podDeletion(pod, 0)];
       if (!isEnded(pod.status?.phase ?? "")) requests.unshift(failedPatch(pod, why, clock.now()));
-      return await this.#writes.inOrder(key, pod.metadata?.uid ?? "", requests);
+      return await this.#writes.inOrder({ key, uid: pod.metadata?.uid ?? "" }, requests);
     } catch {
       return "failed";
     }

@@ -1,39 +1,38 @@
-/**
- * Writes of Pods in order. What the store refuses, it will most likely refuse again: it is logged once for each Pod and waits for minutes, so that it
- * holds up no other. This is in memory: an object that begins anew tries at once.
- */
+/** The writes of a Pod, one after another. What the store refuses waits for minutes, so that it holds up no other Pod. */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { WriteRequest } from "../../api/rpc/store";
 import type { WrittenStore } from "../../controllers/followed/called-store";
+import { isPassing, Refusals } from "../../controllers/followed/refusals";
 
-/** The first wait after a refusal; each further one is twice as long. */
-const REFUSED_BASE_MS = 60_000;
-const REFUSED_MAX_MS = 10 * 60_000;
-/** Codes of clients' errors that the next try may not meet: a timeout, a change meanwhile, too many requests. */
-const PASSING_CODES = [408, 409, 429];
+const REFUSED_WAITS = { first: 60_000, longest: 10 * 60_000 };
 
-/** `done`: nothing is left to do. `failed`: the next pass tries again. `refused`: it is tried again when its wait is over. */
+/** `done`: nothing is left to do. `failed`: the next pass tries again. `refused`: a pass tries again when the wait is over. */
 export type Written = "done" | "failed" | "refused";
 
+/** Another Pod of the same name has another uid. */
+export interface PodIdentity {
+  /** storage key */
+  readonly key: string;
+  readonly uid: string;
+}
+
 export class PodWrites {
-  readonly #refused = new Map<string, { uid: string; times: number; againAt: number }>();
+  readonly #refusals: Refusals;
 
-  constructor(private readonly ports: { clock: Pick<Clock, "now">; recorder: Recorder; pods: Pick<WrittenStore, "write"> }) {}
+  constructor(private readonly ports: { clock: Pick<Clock, "now">; recorder: Recorder; pods: Pick<WrittenStore, "write"> }) {
+    this.#refusals = new Refusals(ports, REFUSED_WAITS);
+  }
 
-  /**
-   * Makes the writes of one Pod one after another. A Pod that is gone ends them. Never rejects.
-   *
-   * @param key storage key
-   */
-  async inOrder(key: string, uid: string, requests: readonly WriteRequest[]): Promise<Written> {
+  /** Makes the writes in order. A Pod that is gone ends them. Never rejects. */
+  async inOrder(pod: PodIdentity, requests: readonly WriteRequest[]): Promise<Written> {
     try {
       for (const request of requests) {
         const answer = await this.ports.pods.write(request);
         if (answer.ok) continue;
-        const { code, reason = "" } = answer.status;
-        if (code === 404) return "done";
-        if (code < 400 || code >= 500 || PASSING_CODES.includes(code)) return "failed";
-        this.#refuse(key, uid, { verb: request.verb, code, reason });
+        const { status } = answer;
+        if (status.code === 404) return "done";
+        if (isPassing(status)) return "failed";
+        this.#refusals.refused(nameOf(pod), status);
         return "refused";
       }
       return "done";
@@ -42,31 +41,26 @@ export class PodWrites {
     }
   }
 
-  isWaiting(key: string): boolean {
-    return (this.againAt(key) ?? -Infinity) > this.ports.clock.now();
+  mayTry(pod: PodIdentity): boolean {
+    return this.#refusals.mayTry(nameOf(pod));
   }
 
-  /** When the writes of the Pod are to be made again, in milliseconds since the epoch; undefined = they were not refused. */
-  againAt(key: string): number | undefined {
-    return this.#refused.get(key)?.againAt;
+  /** Whether the last try was refused. */
+  isRefused(pod: PodIdentity): boolean {
+    return this.#refusals.has(nameOf(pod));
   }
 
-  /** The soonest of these times; undefined = there is none. */
-  get nextAt(): number | undefined {
-    if (this.#refused.size === 0) return undefined;
-    return [...this.#refused.values()].reduce((least, { againAt }) => Math.min(least, againAt), Infinity);
+  /** When the next refused writes may be tried again, in milliseconds since the epoch; undefined = none wait. */
+  nextAt(): number | undefined {
+    return this.#refusals.nextAt();
   }
 
-  /** Forgets refusals of all other Pods. */
-  keep(isKept: (key: string, uid: string) => boolean): void {
-    for (const [key, { uid }] of this.#refused) if (!isKept(key, uid)) this.#refused.delete(key);
-  }
-
-  #refuse(key: string, uid: string, fields: { verb: string; code: number; reason: string }): void {
-    const { clock, recorder } = this.ports;
-    const times = this.#refused.get(key)?.times ?? 0;
-    if (times === 0) recorder.log("warn", "a write of a pod was refused", { pod: key, ...fields });
-    const waitMs = Math.min(REFUSED_MAX_MS, REFUSED_BASE_MS * 2 ** times);
-    this.#refused.set(key, { uid, times: times + 1, againAt: clock.now() + waitMs });
+  /** Forgets the refusals of all other Pods. */
+  keep(pods: Iterable<PodIdentity>): void {
+    if (this.#refusals.isEmpty) return;
+    const kept = new Set(Array.from(pods, nameOf));
+    this.#refusals.keep((name) => kept.has(name));
   }
 }
+
+const nameOf = ({ key, uid }: PodIdentity): string => `pod ${key} of uid ${uid}`;

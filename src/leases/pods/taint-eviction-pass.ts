@@ -25,7 +25,7 @@ import { FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import { evictedPods, tolerationsOf } from "./evicted-pods";
-import { Evictions } from "./evictions";
+import { type Eviction, Evictions } from "./evictions";
 import { disruptionCondition, podDeletion, statusPatch } from "./pod-disruption";
 import { PodWrites, type Written } from "./pod-writes";
 import { spacedPass } from "./spaced-pass";
@@ -140,13 +140,17 @@ class TaintEvictor {
     return this.#podStore.pull(mayGoOn);
   }
 
+  get #waiting(): (Eviction & { key: string })[] {
+    return Array.from(this.#evictions.all, ([key, eviction]) => ({ key, ...eviction }));
+  }
+
   /** Whether everybody has gone who had to, but for those whose writes were refused. */
   async #look(mayGoOn: () => boolean): Promise<boolean> {
     const nowMs = this.ports.clock.now();
     for (const key of [...this.#evictions.all.keys()]) this.#reconsider(key);
     for (const name of this.#nodes.tainted) for (const key of this.#pods.on(name)) this.#consider(key, nowMs);
-    this.#writes.keep((key, uid) => this.#evictions.get(key)?.uid === uid);
-    const due = [...this.#evictions.all].filter(([key, { at }]) => at <= nowMs && !this.#writes.isWaiting(key)).map(([key]) => key);
+    this.#writes.keep(this.#waiting);
+    const due = this.#waiting.filter((eviction) => eviction.at <= nowMs && this.#writes.mayTry(eviction)).map(({ key }) => key);
     let isDone = true;
     await inParallel(due, EVICTED_AT_ONCE, async (key) => {
       const written = mayGoOn() ? await this.#evict(key) : "failed";
@@ -207,7 +211,7 @@ class TaintEvictor {
       this.#evictions.set(key, { ...eviction, isTold: true });
       const condition = disruptionCondition(pod, EVICTED, clock.now());
       const marks = condition ? [statusPatch(pod, { conditions: [condition] }, MANAGER)] : [];
-      return await this.#writes.inOrder(key, uid, [...marks, podDeletion(pod, undefined)]);
+      return await this.#writes.inOrder({ key, uid }, [...marks, podDeletion(pod, undefined)]);
     } catch {
       return "failed";
     }
@@ -222,9 +226,9 @@ class TaintEvictor {
   #nextLook(): number | undefined {
     if (this.#evictions.all.size === 0) return undefined;
     const nowMs = this.ports.clock.now();
-    const waiting = [...this.#evictions.all].filter(([key]) => this.#writes.againAt(key) === undefined);
-    const soonest = waiting.reduce((least, [, { at }]) => Math.min(least, at), Infinity);
+    const tried = this.#waiting.filter((eviction) => !this.#writes.isRefused(eviction));
+    const soonest = tried.reduce((least, { at }) => Math.min(least, at), Infinity);
     const look = soonest > nowMs + WATCHED_MS ? soonest - WATCHED_MS : Math.min(soonest, nowMs + WATCH_MS);
-    return Math.max(nowMs, Math.min(look, this.#writes.nextAt ?? Infinity));
+    return Math.max(nowMs, Math.min(look, this.#writes.nextAt() ?? Infinity));
   }
 }

@@ -337,7 +337,10 @@ describe("the pass", () => {
     expect(world.pods).toEqual(["bad"]);
     await world.pass(3_600 * SECOND);
     expect(world.logs.filter(([message]) => message.includes("refused"))).toEqual([
-      ["a write of a pod was refused", { pod: "ns/bad", verb: "patch", code: 422, reason: "Invalid" }],
+      [
+        "a controller was refused a write",
+        { write: expect.stringMatching(/^pod ns\/bad of uid /) as string, code: 422, reason: "Invalid", message: "no" },
+      ],
     ]);
     expect(world.takeCalls().filter((call) => call === "pods patch bad").length).toBeLessThanOrEqual(12);
     expect(world.passes).toBeLessThanOrEqual(25);

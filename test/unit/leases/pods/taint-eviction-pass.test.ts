@@ -250,8 +250,12 @@ describe("an eviction that is refused", () => {
       await world.pod("p", "n", "Running", {}, HELD);
       await world.pass(3_600 * SECOND);
       expect(world.takeNotes()).toEqual([MARKED]);
-      const verb = refused.split(" ")[1];
-      expect(world.logs).toEqual([["a write of a pod was refused", { pod: "ns/p", verb, code: 422, reason: "Invalid" }]]);
+      expect(world.logs).toEqual([
+        [
+          "a controller was refused a write",
+          { write: expect.stringMatching(/^pod ns\/p of uid /) as string, code: 422, reason: "Invalid", message: "no" },
+        ],
+      ]);
       expect(world.takeCalls().filter((call) => call === refused).length).toBeLessThanOrEqual(12);
       expect(world.passes).toBeLessThanOrEqual(20);
       world.fault = () => undefined;

@@ -2,11 +2,9 @@
 import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
+import { type NodeCondition, readyCondition } from "../../api/registry/nodes/ready-condition";
 
-export type NodeCondition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number];
 export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
-
-export const READY = "Ready";
 
 const LABEL_EXCLUDED = "node.kubernetes.io/exclude-disruption";
 
@@ -42,7 +40,7 @@ export function nodeState({ metadata, spec, status }: Node): NodeState {
 
 /** Status of the condition Ready; undefined = nobody has ever written one. */
 export function readyOf({ conditions }: Pick<NodeState, "conditions">): string | undefined {
-  return conditions.find(({ type }) => type === READY)?.status;
+  return readyCondition(conditions)?.status;
 }
 
 /**
@@ -50,7 +48,7 @@ export function readyOf({ conditions }: Pick<NodeState, "conditions">): string |
  * that a person writes without it counts, too.
  */
 export function heartbeatOf({ conditions }: Pick<NodeState, "conditions">): string {
-  const ready = conditions.find(({ type }) => type === READY);
+  const ready = readyCondition(conditions);
   return ready ? `${ready.status} ${ready.lastHeartbeatTime ?? ""}` : "";
 }
 

@@ -1,6 +1,6 @@
 /** The conditions of a Node of which nothing was heard for the grace (upstream tryUpdateNodeHealth). */
 import { rfc3339Seconds } from "../../api/meta/time";
-import { type NodeCondition, READY, readyOf } from "./node-state";
+import { type NodeCondition, READY, readyCondition } from "../../api/registry/nodes/ready-condition";
 
 /** The condition NetworkUnavailable is not the kubelet's, so it stays. */
 const BECOME_UNKNOWN = [READY, "MemoryPressure", "DiskPressure", "PIDPressure"];
@@ -12,7 +12,7 @@ const BECOME_UNKNOWN = [READY, "MemoryPressure", "DiskPressure", "PIDPressure"];
  * @returns undefined = Ready is Unknown already, so nothing is written
  */
 export function unknownConditions(conditions: readonly NodeCondition[], created: string, nowMs: number): NodeCondition[] | undefined {
-  if (readyOf({ conditions }) === "Unknown") return undefined;
+  if (readyCondition(conditions)?.status === "Unknown") return undefined;
   const lastTransitionTime = rfc3339Seconds(nowMs);
   const changed = conditions.map((condition): NodeCondition => {
     if (!BECOME_UNKNOWN.includes(condition.type) || condition.status === "Unknown") return condition;

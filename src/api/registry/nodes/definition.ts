@@ -3,13 +3,14 @@ import { NodeSchema } from "../../schema/core-nodes";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";
+import { readyCondition } from "./ready-condition";
 import { nodeStrategy } from "./strategy";
 
 const ROLE_PREFIX = "node-role.kubernetes.io/";
 const ROLE_LABEL = "kubernetes.io/role";
 
 function statusCell(node: Node): string {
-  const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
+  const ready = readyCondition(node.status?.conditions);
   const state = ready ? (ready.status === "True" ? "Ready" : "NotReady") : "Unknown";
   return node.spec?.unschedulable ? `${state},SchedulingDisabled` : state;
 }

@@ -1,10 +1,8 @@
-/** What the collector knows of Nodes. */
+/** What the collector has to know of Nodes. */
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
-import { keyOf } from "../../api/meta/object-key";
-import type { FeedReader } from "../../controllers/followed/followed-store";
-import type { KeptRows } from "../../controllers/followed/kept-rows";
+import { readyCondition } from "../../api/registry/nodes/ready-condition";
+import { type FactRows, KeptFacts } from "./kept-facts";
 
-const KIND = "nodes";
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 export interface CollectedNode {
@@ -14,9 +12,11 @@ export interface CollectedNode {
   readonly isOutOfService: boolean;
 }
 
+export type CollectedNodes = KeptFacts<Node, CollectedNode>;
+
 function collectedNode({ spec, status }: Node): CollectedNode {
   return {
-    ready: status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "",
+    ready: readyCondition(status?.conditions)?.status ?? "",
     isOutOfService: spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) ?? false,
   };
 }
@@ -28,32 +28,6 @@ export function nodeAsksForCollection({ before, after }: { before?: KubeObject; 
   return was.ready !== is.ready || was.isOutOfService !== is.isOutOfService;
 }
 
-export class CollectedNodes {
-  readonly #nodes = new Map<string, CollectedNode>();
-
-  constructor(private readonly rows: Pick<KeptRows, "saved" | "put" | "delete">) {}
-
-  load(): void {
-    for (const [name, node] of this.rows.saved<CollectedNode>(KIND)) this.#nodes.set(name, node);
-  }
-
-  get(name: string): CollectedNode | undefined {
-    return this.#nodes.get(name);
-  }
-
-  get reader(): FeedReader {
-    return {
-      keys: () => this.#nodes.keys(),
-      put: (object) => {
-        const name = keyOf(object);
-        const [before, node] = [this.#nodes.get(name), collectedNode(object as Node)];
-        if (JSON.stringify(before) === JSON.stringify(node)) return;
-        this.#nodes.set(name, node);
-        this.rows.put(KIND, name, node, before === undefined);
-      },
-      gone: (name) => {
-        if (this.#nodes.delete(name)) this.rows.delete(KIND, name);
-      },
-    };
-  }
+export function collectedNodes(rows: FactRows): CollectedNodes {
+  return new KeptFacts(rows, "nodes", collectedNode);
 }

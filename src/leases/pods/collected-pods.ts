@@ -5,7 +5,7 @@
 import type { KubeObject, Pod } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
 import type { FedText } from "../../controllers/followed/followed-store";
-import type { KeptRows } from "../../controllers/followed/kept-rows";
+import type { FactRows } from "./kept-facts";
 import { KeptPods } from "./kept-pods";
 
 /** Upstream's isPodTerminated: every other phase, one that nobody knows included. */
@@ -60,16 +60,19 @@ export class CollectedPods extends KeptPods<CollectedPod> {
   readonly terminating = new Set<string>();
   readonly terminated = new Set<string>();
 
-  constructor(rows: Pick<KeptRows, "saved" | "put" | "delete">) {
+  constructor(rows: FactRows) {
     super(rows, collectedPod, livesOn);
   }
 
-  protected override entered(key: string, { deletedAt, terminated }: CollectedPod): void {
+  protected override entered(key: string, pod: CollectedPod): void {
+    super.entered(key, pod);
+    const { deletedAt, terminated } = pod;
     if (deletedAt !== undefined) this.terminating.add(key);
     if (terminated) this.terminated.add(key);
   }
 
-  protected override left(key: string): void {
+  protected override left(key: string, pod: CollectedPod): void {
+    super.left(key, pod);
     this.terminating.delete(key);
     this.terminated.delete(key);
   }

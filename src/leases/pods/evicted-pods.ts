@@ -4,7 +4,7 @@ import { addDefaultTolerations } from "../../api/registry/pods/default-toleratio
 import { semanticEqual } from "../../api/meta/equality";
 import { parseJson } from "../../core/base/exact-json";
 import type { FedText } from "../../controllers/followed/followed-store";
-import type { KeptRows } from "../../controllers/followed/kept-rows";
+import type { FactRows } from "./kept-facts";
 import { KeptPods } from "./kept-pods";
 import type { Toleration } from "./tolerations";
 
@@ -44,7 +44,7 @@ export function changesToleration({ before, after }: { before?: KubeObject; afte
   return Boolean(is?.nodeName) && !semanticEqual(was?.tolerations ?? [], is?.tolerations ?? []);
 }
 
-export function evictedPods(rows: Pick<KeptRows, "saved" | "put" | "delete">): KeptPods<BoundPod> {
+export function evictedPods(rows: FactRows): KeptPods<BoundPod> {
   return new KeptPods(rows, boundPod, hasSameSpec);
 }
 

@@ -18,7 +18,7 @@ import type { WrittenStore } from "../../controllers/followed/called-store";
 import { FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
-import { CollectedNodes } from "./collected-nodes";
+import { type CollectedNodes, collectedNodes } from "./collected-nodes";
 import { collectedPod, CollectedPods, isEnded } from "./collected-pods";
 import { type CollectionClass, collectionOf, type CollectionSetting, isSamePod } from "./collection-rules";
 import { MissingNodes } from "./missing-nodes";
@@ -65,7 +65,7 @@ class PodCollector {
   ) {
     const rows = (this.#rows = new KeptRows(ports.storage));
     this.#pods = new CollectedPods(rows);
-    this.#nodes = new CollectedNodes(rows);
+    this.#nodes = collectedNodes(rows);
     this.#missing = new MissingNodes(rows);
     this.#watch = new Watch(rows);
     this.#writes = new PodWrites(ports);

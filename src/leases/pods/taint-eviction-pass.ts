@@ -166,7 +166,7 @@ class TaintEvictor {
     const pod = this.#pods.get(key);
     if (pod && pod.uid === eviction?.uid) {
       if (pod.isDeleting) this.#evictions.drop(key);
-      else if (this.#nodes.taintsOf(pod.node)?.length === 0) this.#cancel(key);
+      else if (this.#nodes.get(pod.node)?.length === 0) this.#cancel(key);
     } else this.#cancel(key);
   }
 
@@ -174,7 +174,7 @@ class TaintEvictor {
   #consider(key: string, nowMs: number): void {
     const pod = this.#pods.get(key);
     if (!pod || pod.isDeleting) return;
-    const taints = this.#nodes.taintsOf(pod.node) ?? [];
+    const taints = this.#nodes.get(pod.node) ?? [];
     const tolerations = tolerationsOf(pod);
     const waiting = this.#evictions.get(key);
     const { uid } = pod;

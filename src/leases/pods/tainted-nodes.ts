@@ -1,11 +1,9 @@
-/** The NoExecute taints of Nodes. A Node without any is kept, too: its Pods are let off, while those of a Node that is gone are not. */
+/**
+ * The NoExecute taints of Nodes. A Node without taints is kept, too: an eviction from it is cancelled, while one from a Node that is gone is not.
+ */
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
-import { keyOf } from "../../api/meta/object-key";
-import type { FeedReader } from "../../controllers/followed/followed-store";
-import type { KeptRows } from "../../controllers/followed/kept-rows";
+import { type FactRows, KeptFacts } from "./kept-facts";
 import { evictingTaints, type Taint } from "./tolerations";
-
-const KIND = "nodes";
 
 type KeptTaint = Pick<Taint, "key" | "value" | "effect">;
 
@@ -20,46 +18,23 @@ export function changesTaints({ before, after }: { before?: KubeObject; after?: 
   return taints(before) !== taints(after);
 }
 
-export class TaintedNodes {
-  readonly #taints = new Map<string, readonly KeptTaint[]>();
+export class TaintedNodes extends KeptFacts<Node, readonly KeptTaint[]> {
   readonly #tainted = new Set<string>();
 
-  constructor(private readonly rows: Pick<KeptRows, "saved" | "put" | "delete">) {}
-
-  load(): void {
-    for (const [name, taints] of this.rows.saved<readonly KeptTaint[]>(KIND)) this.#set(name, taints);
+  constructor(rows: FactRows) {
+    super(rows, "nodes", keptTaints);
   }
 
-  /** undefined = there is no such Node */
-  taintsOf(name: string): readonly KeptTaint[] | undefined {
-    return this.#taints.get(name);
-  }
-
-  /** The names of those that have taints. */
+  /** The names of the Nodes that have taints. */
   get tainted(): ReadonlySet<string> {
     return this.#tainted;
   }
 
-  get reader(): FeedReader {
-    return {
-      keys: () => this.#taints.keys(),
-      put: (object) => {
-        const name = keyOf(object);
-        const [before, taints] = [this.#taints.get(name), keptTaints(object as Node)];
-        if (JSON.stringify(before) === JSON.stringify(taints)) return;
-        this.#set(name, taints);
-        this.rows.put(KIND, name, taints, before === undefined);
-      },
-      gone: (name) => {
-        this.#tainted.delete(name);
-        if (this.#taints.delete(name)) this.rows.delete(KIND, name);
-      },
-    };
+  protected override entered(name: string, taints: readonly KeptTaint[]): void {
+    if (taints.length > 0) this.#tainted.add(name);
   }
 
-  #set(name: string, taints: readonly KeptTaint[]): void {
-    this.#taints.set(name, taints);
-    if (taints.length > 0) this.#tainted.add(name);
-    else this.#tainted.delete(name);
+  protected override left(name: string): void {
+    this.#tainted.delete(name);
   }
 }

@@ -28,6 +28,7 @@ export interface Env {
   ENDPOINTSLICE_UPDATES_BATCH_PERIOD?: string;
   CONTROLLERS?: string;
   DRAINING_TAINTS?: string;
+  PROXY_SYNC_PERIOD_SECONDS?: string;
   MAX_REQUESTS_INFLIGHT?: string;
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */

@@ -23,7 +23,7 @@ export class NodeProxy extends shellOf<Brain>()("report", "health", "alarm") imp
     migrate(storage, NODE_PROXY_MIGRATIONS, systemClock.now());
     const name = objectName(ctx);
     const cluster = name.slice(0, name.indexOf("/"));
-    const { drainingTaints, featureGates, serverStartedAtMs } = configOf(env);
+    const { drainingTaints, featureGates, proxySyncPeriodSeconds, serverStartedAtMs } = configOf(env);
     const ports = {
       storage: sqlNodeStorage(storage),
       clock: systemClock,
@@ -38,7 +38,8 @@ export class NodeProxy extends shellOf<Brain>()("report", "health", "alarm") imp
       alarmAt: () => storage.getAlarm(),
     };
     const { KubeProxyDrainingTerminatingNodes: drainsTerminatingNodes } = featureGates;
-    super(ctx, env, new Brain(ports, { serverStartedAt: serverStartedAtMs, drainingTaints, drainsTerminatingNodes }));
+    const syncPeriodMs = proxySyncPeriodSeconds * 1_000;
+    super(ctx, env, new Brain(ports, { syncPeriodMs, serverStartedAt: serverStartedAtMs, drainingTaints, drainsTerminatingNodes }));
   }
 
   wipe(): Promise<string[]> {

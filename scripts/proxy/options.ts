@@ -26,6 +26,10 @@ export interface ProxyOptions {
   /** undefined = none */
   readonly healthz: BindAddress | undefined;
   readonly metrics: BindAddress | undefined;
+  /** Between two reports to the API server. A change that waits twice as long makes the proxy unhealthy. */
+  readonly syncPeriodMs: number;
+  /** The API server is told how the proxy is. */
+  readonly reports: boolean;
 }
 
 const PORT_MAX = 65_535;
@@ -53,6 +57,9 @@ ${targetUsage}
                       for /healthz and /livez; port 0 = any free one, none = nowhere (127.0.0.1:10256)
   --metrics-bind-address ADDRESS:PORT
                       for /metrics (127.0.0.1:10249)
+  --sync-period SECONDS
+                      how often Servicenet is told how the proxy is; a change that waits for two periods makes it unhealthy (30)
+  --no-reports        nobody is told; for a node whose agent reports (docs/load-balancer-health-checks.md)
   --help              this text
 
 Exit code: 0 stopped, 1 it did not work, 2 wrong options.`;
@@ -72,6 +79,8 @@ export async function parseOptions(args: string[]): Promise<ProxyOptions | "help
       "udp-timeout": { type: "string", default: "60" },
       "healthz-bind-address": { type: "string", default: "127.0.0.1:10256" },
       "metrics-bind-address": { type: "string", default: "127.0.0.1:10249" },
+      "sync-period": { type: "string", default: "30" },
+      "no-reports": { type: "boolean", default: false },
     },
   });
   if (parsed === "help") return "help";
@@ -92,6 +101,8 @@ export async function parseOptions(args: string[]): Promise<ProxyOptions | "help
     udpTimeoutMs: wholeNumber("--udp-timeout", values["udp-timeout"], 1, SECONDS_MAX) * 1_000,
     healthz: bindAddressOf("--healthz-bind-address", values["healthz-bind-address"]),
     metrics: bindAddressOf("--metrics-bind-address", values["metrics-bind-address"]),
+    syncPeriodMs: wholeNumber("--sync-period", values["sync-period"], 1, SECONDS_MAX) * 1_000,
+    reports: !values["no-reports"],
   };
 }
 

@@ -8,11 +8,13 @@ import type { Node } from "../../src/api/meta/kubernetes";
 import type { HealthAnswer } from "../../src/api/meta/proxy-health";
 import { FAMILIES, familyOfText } from "../../src/core/net/family";
 import { type FollowedServices, followServices } from "../../src/endpoints/client/follow-services";
+import { HealthReports, type ProxyReport } from "../../src/endpoints/proxy/health-reports";
 import { addressWithin } from "../../src/endpoints/proxy/listen-place";
 import { ProxyHealth, serviceHealthAnswer } from "../../src/endpoints/proxy/proxy-health";
 import { ProxyMetrics } from "../../src/endpoints/proxy/proxy-metrics";
 import { type HealthCheck, type Listener, type ListenerChanges, ProxyTable } from "../../src/endpoints/proxy/proxy-table";
 import { TriggerTimes } from "../../src/endpoints/proxy/trigger-times";
+import { begin, read } from "../cluster/send";
 import { targetFetch } from "../cluster/target-fetch";
 import { serveHttp, type WantedServer } from "./health-servers";
 import { Listeners } from "./listeners";
@@ -23,6 +25,8 @@ import { openUdp } from "./udp";
 
 /** Changes that come together are served together. */
 const TOGETHER_MS = 5;
+/** A report that is not answered for so long has failed. */
+const REPORT_SILENCE_MS_MAX = 10_000;
 const ZONE = "topology.kubernetes.io/zone";
 
 export interface RunningProxy {
@@ -54,7 +58,8 @@ class NodeProxy implements RunningProxy {
   readonly #log: (line: string) => void;
   readonly #table: ProxyTable;
   readonly #listeners: Listeners;
-  readonly #health = new ProxyHealth();
+  readonly #health: ProxyHealth;
+  readonly #reports: HealthReports | undefined;
   readonly #metrics = new ProxyMetrics();
   readonly #triggers = new TriggerTimes(Date.now());
   readonly #checks = new Map<string, { check: HealthCheck; servers: Promise<WantedServer>[] }>();
@@ -77,6 +82,8 @@ class NodeProxy implements RunningProxy {
   constructor(options: ProxyOptions, log: (line: string) => void) {
     this.#options = options;
     this.#log = log;
+    this.#health = new ProxyHealth(2 * options.syncPeriodMs);
+    this.#reports = options.reports ? this.#reportsTo(options) : undefined;
     this.#table = new ProxyTable(options.places, options.node, random);
     this.#listeners = new Listeners({
       open: (listener, at) => this.#open(listener, at),
@@ -128,10 +135,24 @@ class NodeProxy implements RunningProxy {
       },
     });
     this.#stops.push(() => services.stop(), stopNode);
+    this.#reports?.start();
+  }
+
+  #reportsTo({ target, node, syncPeriodMs }: ProxyOptions): HealthReports {
+    const path = `/api/v1/nodes/${encodeURIComponent(node)}/proxy-health`;
+    const silenceMs = Math.min(syncPeriodMs, REPORT_SILENCE_MS_MAX);
+    const ports = {
+      clock,
+      report: () => this.#health.report(Date.now()),
+      send: async (body: ProxyReport) => read(await begin(target, "PUT", path, { body, type: "application/json", silenceMs })),
+      log: (line: string) => this.#log(`${target.url}: ${line}`),
+    };
+    return new HealthReports(ports, { node, syncPeriodMs });
   }
 
   stop(): void {
     this.#isStopped = true;
+    this.#reports?.stop();
     for (const stop of this.#stops) stop();
     this.#listeners.stop();
     this.#healthz?.close();
@@ -178,6 +199,7 @@ class NodeProxy implements RunningProxy {
       const now = Date.now();
       this.#metrics.noteSync(startedAt, now, triggers);
       for (const family of FAMILIES) this.#health.updated(family, now);
+      this.#reports?.applied();
       this.#tellFirst({ services: this.#table.serviceCount, listeners: this.#table.listeners.length });
     }
     this.#isSyncing = false;

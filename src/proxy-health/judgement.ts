@@ -11,10 +11,11 @@ import { type FamilyHealth, isLate } from "../api/meta/proxy-health";
 import { FAMILIES, type Family } from "../core/net/family";
 import type { Report } from "./report";
 
-/** kube-proxy's default. An agent reports as often. */
-const SYNC_PERIOD_MS = 30_000;
-/** After so long without a report an agent is silent. */
-export const SILENCE_MS = 2 * SYNC_PERIOD_MS;
+/** After so long without a report an agent is silent; a change that waits as long is late. Agents report every sync period. */
+export function silenceMs(syncPeriodMs: number): number {
+  return 2 * syncPeriodMs;
+}
+
 /** An alarm that is later than this says that the server was away. */
 const ALARM_LATE_MS = 5_000;
 
@@ -27,6 +28,8 @@ export interface KeptReport {
 
 /** When the server was last away: it may have missed every report before this time. */
 export interface Absence {
+  /** between two reports of an agent */
+  readonly syncPeriodMs: number;
   /** start of the server; 0 = not known */
   readonly serverStartedAt: number;
   /** an alarm granted a period at this time; 0 = none has */
@@ -35,7 +38,7 @@ export interface Absence {
 
 /** From when on a node is silent unless it reports. */
 export function silentFrom({ reportedAt }: Pick<KeptReport, "reportedAt">, absence: Absence): number {
-  return Math.max(reportedAt, absence.serverStartedAt, absence.grantedAt) + SILENCE_MS;
+  return Math.max(reportedAt, absence.serverStartedAt, absence.grantedAt) + silenceMs(absence.syncPeriodMs);
 }
 
 /**
@@ -44,7 +47,7 @@ export function silentFrom({ reportedAt }: Pick<KeptReport, "reportedAt">, absen
  */
 export function mayHaveMissedAll(waiting: readonly Pick<KeptReport, "reportedAt">[], absence: Absence, now: number): boolean {
   const newest = waiting.reduce((latest, { reportedAt }) => Math.max(latest, reportedAt), 0);
-  return waiting.length > 1 && newest <= now - SYNC_PERIOD_MS && newest > Math.max(absence.serverStartedAt, absence.grantedAt);
+  return waiting.length > 1 && newest <= now - absence.syncPeriodMs && newest > Math.max(absence.serverStartedAt, absence.grantedAt);
 }
 
 /** Whether an alarm that should have gone off at `alarmAt` has not done so in time. 0 = there is no alarm. */
@@ -70,7 +73,8 @@ export function judge(kept: KeptReport | undefined, absence: Absence, now: numbe
     // Queued and never applied: upstream does not count such a family.
     if (lastUpdated === undefined && said.healthy === undefined) continue;
     const queuedSince = said.queuedForMs === undefined ? undefined : reportedAt - said.queuedForMs;
-    const late = said.healthy === undefined ? isLate({ lastUpdated, queuedSince }, wasAway ? reportedAt : now) : !said.healthy;
+    const isWaitingLong = isLate({ lastUpdated, queuedSince }, wasAway ? reportedAt : now, silenceMs(absence.syncPeriodMs));
+    const late = said.healthy === undefined ? isWaitingLong : !said.healthy;
     families[family] = { lastUpdated, healthy: !isSilent && !late };
   }
   const healthy = !isSilent && Object.values(families).every((family) => family.healthy);

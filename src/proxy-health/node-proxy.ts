@@ -12,7 +12,7 @@ import { healthAnswer, type HealthAnswer, type HealthPath, isEligible, type Node
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
-import { type Absence, isOverdue, judge, type KeptReport, mayHaveMissedAll, silentFrom, SILENCE_MS } from "./judgement";
+import { type Absence, isOverdue, judge, type KeptReport, mayHaveMissedAll, silenceMs, silentFrom } from "./judgement";
 import type { NodeStorage, Watch } from "./node-storage";
 import type { Report } from "./report";
 import type { NodeProxyRpc, ReportResult } from "./rpc";
@@ -43,6 +43,8 @@ export interface NodeProxyPorts {
 }
 
 export interface NodeProxySetting {
+  /** between two reports of an agent; twice as long is too long */
+  syncPeriodMs: number;
   /** start of the server in ms since the epoch; 0 = not known */
   serverStartedAt: number;
   /** keys of taints that say that a node is about to go, besides the autoscaler's */
@@ -91,7 +93,7 @@ export class NodeProxy implements NodeProxyRpc {
     if (this.#reports.get(name)?.isSilent) recorder.log("info", "the agent of a node reports again", { node: name });
     const kept: KeptReport = { report, reportedAt: now, isSilent: false };
     // The alarm may be set already: it then looks who is silent, and goes on with the others.
-    const watch = this.#watch.alarmAt === 0 ? { ...this.#watch, alarmAt: now + SILENCE_MS } : this.#watch;
+    const watch = this.#watch.alarmAt === 0 ? { ...this.#watch, alarmAt: now + silenceMs(this.setting.syncPeriodMs) } : this.#watch;
     storage.transaction(() => {
       storage.reportPut(name, kept);
       if (watch !== this.#watch) this.#keep(watch);
@@ -197,9 +199,9 @@ export class NodeProxy implements NodeProxyRpc {
 
   /** An alarm that is late shows an absence also before it goes off. */
   #absence(now: number): Absence {
-    const { serverStartedAt } = this.setting;
+    const { serverStartedAt, syncPeriodMs } = this.setting;
     const { alarmAt, grantedAt } = this.#watch;
-    return { serverStartedAt, grantedAt: isOverdue(alarmAt, now) ? now : grantedAt };
+    return { syncPeriodMs, serverStartedAt, grantedAt: isOverdue(alarmAt, now) ? now : grantedAt };
   }
 
   #askedOf(name: string): Asked | undefined {

@@ -374,6 +374,14 @@ describe("health and figures", () => {
     expect((await fetch(`${healthzUrl()}/other`)).status).toBe(404);
   });
 
+  it("reports of the proxies: the server answers for their nodes, with the families that they serve", async () => {
+    for (const name of ["node-1", "node-2"]) {
+      const told = async (): Promise<unknown> => (await fetch(`${server.url}/nodes/${name}/healthz`)).json();
+      const applied = { healthy: true };
+      await expect.poll(told, poll).toMatchObject({ healthy: true, nodeEligible: true, status: { IPv4: applied, IPv6: applied } });
+    }
+  });
+
   it("/metrics: kube-proxy's names, with what has happened so far", async () => {
     const families = parsePrometheus(await (await fetch(`${metricsUrl()}/metrics`)).text());
     const values = (name: string) => families.get(`kubeproxy_${name}`)?.samples ?? [];

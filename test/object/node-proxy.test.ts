@@ -5,7 +5,7 @@ import { configOf, type Env } from "../../durable-objects/env";
 import { NodeProxy } from "../../durable-objects/node-proxy";
 import { ResourceStore } from "../../durable-objects/resource-store";
 import { CHECKED_NODE_AGE_MS } from "../../src/proxy-health/node-proxy";
-import { SILENCE_MS } from "../../src/proxy-health/judgement";
+import { silenceMs } from "../../src/proxy-health/judgement";
 import { nodeProxyOf } from "../../src/tenancy/cluster-objects";
 import { app } from "../../src/worker/app";
 import { beginRequest, type Place } from "../../src/worker/http/in-flight";
@@ -14,6 +14,7 @@ import { freshCluster } from "../support/objects/store-stubs";
 const bindings = env as unknown as Env;
 const NODES = "/api/v1/nodes";
 const REPORT = `${NODES}/n1/proxy-health`;
+const SILENCE_MS = silenceMs(30_000);
 const APPLIED = { IPv4: { appliedAgoMs: 0 } };
 const TAINT = { key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" };
 

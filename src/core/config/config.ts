@@ -44,6 +44,8 @@ export interface Config {
   controllers: ControllerList;
   /** keys of taints that say that a node is about to go, besides the cluster autoscaler's */
   drainingTaints: readonly string[];
+  /** between two reports of the agent of a node. Twice as long without one: the node is silent */
+  proxySyncPeriodSeconds: number;
   /** when the server began, in ms since the epoch; 0 = not known. `npm start` says so; a deployed Worker has no start of its own */
   serverStartedAtMs: number;
   /** reads under way at once in one isolate; more are refused. 0 = no limit */
@@ -69,6 +71,8 @@ const BATCH_PERIOD = "ENDPOINTSLICE_UPDATES_BATCH_PERIOD";
 const MAX_ENDPOINTS_PER_SLICE_LIMIT = 1000;
 /** upstream has no limit; after an hour nobody would take a Service for alive */
 const BATCH_PERIOD_MAX_MS = 3_600_000;
+/** upstream's `syncPeriod` has no limit; a node without power that still gets traffic after two hours is a mistake */
+const PROXY_SYNC_PERIOD_SECONDS_MAX = 3_600;
 /**
  * Upstream's flags of these names have 200 and 400; further requests wait in queues of priority and fairness. Here no queue stands in front,
  * so requests that wait for an object count too: 1,000 creates at 2,000 a second take half of the second that upstream promises.
@@ -112,6 +116,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
   const controllers = parseControllers(textOf(vars, "CONTROLLERS", ALL_CONTROLLERS.join()));
   if (!controllers.ok) errors.push(...controllers.error.map((text) => `CONTROLLERS: ${text}`));
   const drainingTaints = parseTaints(vars.DRAINING_TAINTS ?? "", errors);
+  const proxySyncPeriodSeconds = parseInteger(vars, "PROXY_SYNC_PERIOD_SECONDS", 30, PROXY_SYNC_PERIOD_SECONDS_MAX, errors);
   const maxRequestsInFlight = parseInteger(vars, "MAX_REQUESTS_INFLIGHT", MAX_REQUESTS_INFLIGHT, INT32_MAX, errors, 0);
   const maxMutatingRequestsInFlight = parseInteger(
     vars,
@@ -144,6 +149,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     endpointsBatchMs,
     controllers: controllers.value,
     drainingTaints,
+    proxySyncPeriodSeconds,
     serverStartedAtMs: Number(vars.SERVER_STARTED_AT ?? 0),
     maxRequestsInFlight,
     maxMutatingRequestsInFlight,

@@ -25,6 +25,7 @@ export function settingsOf(config: Config): Settings {
     ENDPOINTSLICE_UPDATES_BATCH_PERIOD: `${config.endpointsBatchMs}ms`,
     CONTROLLERS: config.controllers.join(),
     DRAINING_TAINTS: config.drainingTaints.join(),
+    PROXY_SYNC_PERIOD_SECONDS: String(config.proxySyncPeriodSeconds),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   nodeFacts,
 } from "../../api/meta/proxy-health";
 import { FAMILIES, type Family } from "../../core/net/family";
+import type { ProxyReport } from "./health-reports";
 
 interface FamilyState {
   lastUpdated: number | undefined;
@@ -60,6 +61,18 @@ export class ProxyHealth {
       if (lastUpdated !== undefined) families[family] = { lastUpdated, healthy: !this.#isLate(family, now) };
     }
     return healthAnswer(path, { healthy: this.isHealthy(now), nodeEligible: isEligible(this.#node), families }, now);
+  }
+
+  /** What the API server is told. A family that was never updated is left out. */
+  report(now: number): ProxyReport {
+    const report: ProxyReport = {};
+    for (const family of FAMILIES) {
+      const { lastUpdated, queuedSince } = this.#families[family];
+      if (lastUpdated === undefined) continue;
+      const ago = (since: number): number => Math.max(now - since, 0);
+      report[family] = { appliedAgoMs: ago(lastUpdated), ...(queuedSince !== undefined && { queuedForMs: ago(queuedSince) }) };
+    }
+    return report;
   }
 
   #isLate(family: Family, now: number): boolean {

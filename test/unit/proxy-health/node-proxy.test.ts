@@ -29,7 +29,7 @@ class World {
   #setting: NodeProxySetting;
 
   constructor(setting: Partial<NodeProxySetting> = {}) {
-    this.#setting = { serverStartedAt: 0, drainingTaints: [], drainsTerminatingNodes: true, ...setting };
+    this.#setting = { syncPeriodMs: PERIOD_MS, serverStartedAt: 0, drainingTaints: [], drainsTerminatingNodes: true, ...setting };
     this.#object = this.#made();
   }
 

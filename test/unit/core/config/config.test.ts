@@ -82,6 +82,7 @@ describe("parseConfig: defaults and accepted values", () => {
         terminatedPodThreshold: 12_500,
         controllers: ["*"],
         drainingTaints: [],
+        proxySyncPeriodSeconds: 30,
         serverStartedAtMs: 0,
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
@@ -222,6 +223,7 @@ describe("parseConfig: refusals", () => {
       ["NODE_MONITOR_PERIOD_SECONDS", 2147483647],
       ["NODE_STARTUP_GRACE_PERIOD_SECONDS", 2147483647],
       ["MAX_ENDPOINTS_PER_SLICE", 1000],
+      ["PROXY_SYNC_PERIOD_SECONDS", 3600],
     ] as const) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 1 and ${max}, got "${text}"`]);
     }

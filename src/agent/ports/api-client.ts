@@ -13,7 +13,7 @@ import type { ElectorClock } from "../../leases/client/term";
 
 const TIMEOUT_MS = 5_000;
 /** Pauses of all loops of the agent while the server is away are at most twice as long. */
-const RETRY_MS_MAX = 2_500;
+export const RETRY_MS_MAX = 2_500;
 
 export type ApiReply<T> =
   | { readonly kind: "done"; readonly object: T }

@@ -1,0 +1,249 @@
+/**
+ * The endpoint part on one Node, from its start to its end. One pass after the other looks at the known Pods and does the next steps (pod-steps.ts).
+ * Nothing is remembered between passes but what Pods and the kept state say, so an agent may die at any line.
+ */
+import { RetryPause } from "../../api/client/retry-pause";
+import type { Pod } from "../../api/meta/kubernetes";
+import type { AgentPorts, HeldNode } from "../ports/agent-ports";
+import { type ApiReply, RETRY_MS_MAX } from "../ports/api-client";
+import { type EndpointEntry, entryKey } from "./endpoint-entry";
+import { drainSecondsOf, isEnding, isOwn, isReleased, isTerminating, podOf, storedEntry } from "./endpoint-pod";
+import type { EndpointSet } from "./endpoint-set";
+import { KnownPods } from "./known-pods";
+import type { ProbePorts } from "./machine-ports";
+import { podAddresses } from "./pod-status";
+import { nextSteps, podKey, podKeyOf, type Situation, type Step } from "./pod-steps";
+import { Probers } from "./probers";
+import { StepRetries } from "./step-retries";
+
+/** How long `stop` waits beyond the longest drain time for answers of the server. */
+const GIVE_UP_MS = 10_000;
+/** Passes without a rest. A Pod needs three from its creation on; a writer who contradicts every write may not keep the agent busy. */
+const PASSES_AT_ONCE = 10;
+/** Timers of a platform are no longer than 24 days. */
+const TIMER_MS_MAX = 86_400_000;
+const CONFLICT = 409;
+const NOT_FOUND = 404;
+
+export class KeeperLife {
+  readonly #addresses: readonly string[];
+  readonly #known: KnownPods;
+  readonly #probers: Probers;
+  readonly #pause: RetryPause;
+  readonly #retries: StepRetries;
+  readonly #unfollow: readonly (() => void)[];
+  /** when each deleted Pod was first seen as such; steady ms, by uid */
+  readonly #deletedAt = new Map<string, number>();
+  #isDirty = false;
+  #isAtWork = false;
+  #isEnded = false;
+  #isStopping = false;
+  #isCutOff = false;
+  #cancelTimer: () => void = () => undefined;
+  #whenEmpty: () => void = () => undefined;
+
+  constructor(
+    private readonly ports: AgentPorts & ProbePorts,
+    private readonly set: EndpointSet,
+    private readonly node: HeldNode,
+  ) {
+    const { clock, random } = ports;
+    this.#addresses = podAddresses(node.addresses);
+    this.#pause = new RetryPause(clock, random, RETRY_MS_MAX);
+    this.#retries = new StepRetries(clock, random);
+    this.#known = new KnownPods((pod) => this.#noticeDeletion(pod));
+    this.#probers = new Probers(ports, this.#addresses[0] ?? "", () => this.#wake());
+    this.#unfollow = [this.#followPods(), set.follow(() => this.#wake())];
+  }
+
+  /** The Pods drain and go. Resolves when none is left, or at the time limit. */
+  async stop(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isStopping = true;
+    const drains = this.#own().map((pod) => drainSecondsOf(pod) * 1_000);
+    const limitMs = Math.min(Math.max(0, ...drains) + GIVE_UP_MS, TIMER_MS_MAX);
+    await new Promise<void>((resolve) => {
+      const cancel = this.ports.clock.after(limitMs, resolve);
+      this.#whenEmpty = () => {
+        cancel();
+        resolve();
+      };
+      this.#wake();
+    });
+    const left = this.#own().length;
+    if (!this.#isEnded && (left > 0 || !this.#known.isListed)) {
+      this.ports.recorder.log("warn", "the agent ends before its Pods are gone", { pods: left });
+    }
+    this.end();
+  }
+
+  /** At once; nothing is written any more. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    for (const unfollow of this.#unfollow) unfollow();
+    this.#cancelTimer();
+    this.#probers.stop();
+    this.#pause.stop();
+    this.#whenEmpty();
+  }
+
+  #followPods(): () => void {
+    const { api, recorder } = this.ports;
+    return api.follow<Pod>({
+      path: "/api/v1/pods",
+      fieldSelector: `spec.nodeName=${this.node.name}`,
+      onStep: (step) => {
+        this.#isCutOff = false;
+        this.#known.take(step);
+        this.#wake();
+      },
+      onError: (error) => {
+        if (!this.#isCutOff) recorder.log("warn", "the node's Pods cannot be followed", { why: error.message });
+        this.#isCutOff = true;
+      },
+    });
+  }
+
+  #wake(): void {
+    this.#isDirty = true;
+    if (!this.#isAtWork) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isAtWork = true;
+    for (let passes = 1; this.#isDirty && !this.#isEnded; passes++) {
+      this.#isDirty = false;
+      const outcome = await this.#pass();
+      if (outcome === "idle") {
+        passes = 0;
+        this.#pause.reset();
+        continue;
+      }
+      this.#isDirty = true;
+      if (outcome === "unanswered" || passes >= PASSES_AT_ONCE) await this.#pause.backOff();
+    }
+    this.#isAtWork = false;
+  }
+
+  /** Does what is due. Idle: nothing was; unanswered: the server is away. */
+  async #pass(): Promise<"idle" | "done" | "unanswered"> {
+    if (!this.#known.isListed) return "idle";
+    const drainedAt = this.#look();
+    await this.set.state.save();
+    if (this.#isEnded) return "idle";
+    const { due, nextAt } = this.#retries.due(nextSteps(this.#situation()).map((step) => [nameOf(step), step]));
+    this.#wakeAt(Math.min(nextAt, drainedAt));
+    for (const [name, step] of due) {
+      const reply = await this.#perform(step);
+      if (this.#isEnded) return "idle";
+      if (reply.kind === "unanswered") return "unanswered";
+      this.#take(name, step, reply);
+    }
+    if (this.#isStopping && this.#own().length === 0) this.#whenEmpty();
+    return due.length === 0 ? "idle" : "done";
+  }
+
+  /** Takes up what the Pods say about probes, drain times and users. Answers when the first drain time is over; steady ms. */
+  #look(): number {
+    const { clock } = this.ports;
+    const entries = this.#entriesByPod();
+    const own = this.#own();
+    this.#probers.retain(own.map((pod) => [pod, entries.get(podKey(pod))]));
+    const deleted = own.filter(isTerminating);
+    const uids = new Set(deleted.map(uidOf));
+    for (const uid of this.#deletedAt.keys()) if (!uids.has(uid)) this.#deletedAt.delete(uid);
+    for (const pod of deleted) {
+      if (!this.#deletedAt.has(uidOf(pod))) this.#deletedAt.set(uidOf(pod), clock.steady());
+      this.#noticeDeletion(pod);
+    }
+    return Math.min(...deleted.map((pod) => this.#drainedAt(pod)).filter((at) => at > clock.steady()));
+  }
+
+  #wakeAt(at: number): void {
+    const { clock } = this.ports;
+    this.#cancelTimer();
+    if (at < Infinity) this.#cancelTimer = clock.after(Math.min(at - clock.steady(), TIMER_MS_MAX), () => this.#wake());
+  }
+
+  /** Whoever deletes a Pod that the agent did not mark wants its endpoint off. */
+  #noticeDeletion(pod: Pod): void {
+    if (!isOwn(pod, this.node.name) || isEnding(pod)) return;
+    const entry = this.#entriesByPod().get(podKey(pod));
+    const { state } = this.set;
+    if (!entry || state.isOff(entry)) return;
+    state.switchOff(entryKey(entry), storedEntry(pod));
+    if (state.isOff(entry)) this.ports.recorder.log("info", "an endpoint is off until its entry changes", { endpoint: entry.name });
+  }
+
+  #situation(): Situation {
+    const { clock } = this.ports;
+    const entries = this.#entriesByPod();
+    return {
+      node: this.node.name,
+      addresses: this.#addresses,
+      pods: this.#known.pods,
+      wanted: new Map(this.#isStopping ? [] : [...entries].filter(([, entry]) => !this.set.state.isOff(entry))),
+      isReady: (pod) => this.#probers.isReady(pod, entries.get(podKey(pod))),
+      isDrained: (pod) => clock.steady() >= this.#drainedAt(pod),
+      now: clock.now(),
+    };
+  }
+
+  /** The entries of the set by the key of their Pod. */
+  #entriesByPod(): Map<string, EndpointEntry> {
+    return new Map([...this.set.entries.values()].map((entry) => [podKeyOf(entry, this.node.name), entry]));
+  }
+
+  #drainedAt(pod: Pod): number {
+    const since = this.#deletedAt.get(uidOf(pod)) ?? this.ports.clock.steady();
+    return since + Number(pod.metadata?.deletionGracePeriodSeconds ?? 0) * 1_000;
+  }
+
+  /** The agent's Pods that it has not released. */
+  #own(): Pod[] {
+    return [...this.#known.pods.values()].filter((pod) => isOwn(pod, this.node.name) && !isReleased(pod));
+  }
+
+  #perform(step: Step): Promise<ApiReply<Pod>> {
+    const { api } = this.ports;
+    if (step.kind === "create") {
+      return api.request<Pod>("POST", `/api/v1/namespaces/${step.entry.namespace}/pods`, podOf(step.entry, this.node.name));
+    }
+    const { namespace = "", name = "", uid } = step.pod.metadata ?? {};
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    if (step.kind === "delete") {
+      return api.request<Pod>("DELETE", path, { gracePeriodSeconds: step.graceSeconds, preconditions: { uid } });
+    }
+    return api.request<Pod>("PATCH", step.kind === "status" ? `${path}/status` : path, step.patch);
+  }
+
+  #take(name: string, step: Step, reply: ApiReply<Pod> & { kind: "done" | "refused" }): void {
+    if (reply.kind === "done") {
+      this.#retries.succeeded(name);
+      if (step.kind === "delete" && !isStillThere(step.pod, step.graceSeconds, reply.object)) this.#known.forget(step.pod);
+      else this.#known.put(reply.object);
+      return;
+    }
+    if (reply.code === NOT_FOUND && step.kind !== "create") this.#known.forget(step.pod);
+    const isNew = this.#retries.failed(name, reply.message);
+    // The watch will tell what the Pod is now.
+    const isUsual = step.kind !== "create" && (reply.code === CONFLICT || reply.code === NOT_FOUND);
+    if (isUsual || !isNew) return;
+    this.ports.recorder.log("error", "the server refuses a step of the agent", { step: name, code: reply.code, why: reply.message });
+  }
+}
+
+function nameOf(step: Step): string {
+  return `${step.kind} ${step.kind === "create" ? entryKey(step.entry) : podKey(step.pod)}`;
+}
+
+function uidOf({ metadata }: Pod): string {
+  return metadata?.uid ?? "";
+}
+
+/** Whether a DELETE has only marked the Pod. The answer to one that removed it is its last state, or a Status. */
+function isStillThere({ metadata }: Pod, graceSeconds: number, answer: Pod): boolean {
+  const isMarked = answer.metadata?.uid === metadata?.uid && isTerminating(answer);
+  return isMarked && (graceSeconds > 0 || (answer.metadata?.finalizers ?? []).length > 0);
+}

@@ -1,0 +1,92 @@
+/** What the endpoint part knows after a restart: endpoints that a user has switched off, and the last good file. */
+import { errorOf } from "../../api/client/follow-collection";
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from "../../api/schema/json-value";
+import type { Recorder } from "../../core/base/ports";
+import type { StateFiles } from "../ports/agent-ports";
+import { type EndpointEntry, entryKey } from "./endpoint-entry";
+
+const FILE = "endpoints.json";
+
+export class KeptState {
+  /** by key of an entry, the entry as JSON that was switched off */
+  readonly #off = new Map<string, string>();
+  #good: { readonly name: string; readonly text: string } | undefined;
+  #isSaved = true;
+  #isFailing = false;
+
+  private constructor(
+    private readonly files: StateFiles,
+    private readonly recorder: Recorder,
+  ) {}
+
+  /** Rejects when the file cannot be read. A damaged one is as none, and that is said. */
+  static async read(files: StateFiles, recorder: Recorder): Promise<KeptState> {
+    const state = new KeptState(files, recorder);
+    const text = await files.read(FILE);
+    if (text !== undefined && !state.#take(text)) recorder.log("warn", "the state of endpoints is damaged and begins anew", { file: FILE });
+    return state;
+  }
+
+  /** The text of a file of this name that was good. */
+  goodText(name: string): string | undefined {
+    return this.#good?.name === name ? this.#good.text : undefined;
+  }
+
+  keepGood(name: string, text: string): void {
+    if (this.goodText(name) === text) return;
+    this.#good = { name, text };
+    this.#isSaved = false;
+  }
+
+  isOff(entry: EndpointEntry): boolean {
+    return this.#off.get(entryKey(entry)) === JSON.stringify(entry);
+  }
+
+  /** @param json of the entry that is off; another one of the same key is on */
+  switchOff(key: string, json: string): void {
+    if (this.#off.get(key) === json) return;
+    this.#off.set(key, json);
+    this.#isSaved = false;
+  }
+
+  /** These are all entries. What was off and is not among them, or has changed, is forgotten: it is on when it comes back. */
+  retain(entries: Iterable<EndpointEntry>): void {
+    const kept = new Map([...entries].map((entry) => [entryKey(entry), JSON.stringify(entry)]));
+    for (const [key, json] of this.#off) {
+      if (kept.get(key) === json) continue;
+      this.#off.delete(key);
+      this.#isSaved = false;
+    }
+  }
+
+  /** Writes what has changed. Never rejects: a disk that is full stops no endpoint. It is said once, and the next call tries again. */
+  async save(): Promise<void> {
+    if (this.#isSaved) return;
+    this.#isSaved = true;
+    const off: JsonObject = {};
+    for (const [key, json] of this.#off) setMember(off, key, json);
+    try {
+      await this.files.write(FILE, JSON.stringify({ off, ...(this.#good && { good: { ...this.#good } }) }));
+      this.#isFailing = false;
+    } catch (error) {
+      this.#isSaved = false;
+      if (!this.#isFailing) this.recorder.log("error", "the state of endpoints cannot be saved", { why: errorOf(error).message });
+      this.#isFailing = true;
+    }
+  }
+
+  /** false = the text is damaged. */
+  #take(text: string): boolean {
+    try {
+      const { off = {}, good } = JSON.parse(text) as { off?: JsonValue; good?: JsonValue };
+      if (!isJsonObject(off)) return false;
+      for (const [key, json] of Object.entries(off)) if (typeof json === "string") this.#off.set(key, json);
+      if (!isJsonObject(good)) return good === undefined;
+      const { name, text: saved } = good;
+      if (typeof name === "string" && typeof saved === "string") this.#good = { name, text: saved };
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

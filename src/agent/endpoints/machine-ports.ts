@@ -1,0 +1,22 @@
+/** What the endpoint part asks of the machine, beside the ports of the whole agent. */
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** where the header Location points to; absent = there is no such header */
+  readonly redirect?: { readonly url: string; readonly leavesHost: boolean };
+}
+
+/** Both reject when nobody answers, or not within the time. Each call is a connection of its own. */
+export interface ProbePorts {
+  /** A GET that neither follows redirects, nor asks a proxy, nor judges certificates. Rejects for a Location that is no HTTP URL. */
+  httpGet(url: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<HttpAnswer>;
+  tcpConnect(host: string, port: number, timeoutMs: number): Promise<void>;
+}
+
+/** The file of endpoints. */
+export interface EndpointText {
+  /** as messages name it */
+  readonly name: string;
+  /** Rejects when there is none, or when it cannot be read. */
+  read(): Promise<string>;
+}

@@ -1,0 +1,85 @@
+/** Probes one endpoint, period after period, until it is stopped. A server that is away changes nothing in it. */
+import type { Random, Recorder } from "../../core/base/ports";
+import type { ElectorClock } from "../../leases/client/term";
+import type { Check } from "./endpoint-entry";
+import type { ProbePorts } from "./machine-ports";
+import { Readiness } from "./readiness";
+import { runProbe } from "./run-probe";
+
+export interface ProberPorts extends ProbePorts {
+  readonly clock: ElectorClock;
+  readonly random: Pick<Random, "next">;
+  readonly recorder: Recorder;
+}
+
+export interface ProberOptions {
+  /** of the endpoint, as messages name it */
+  readonly name: string;
+  readonly check: Check;
+  readonly address: string;
+  readonly isReady: boolean;
+  /** ms since the epoch; initialDelaySeconds count from here */
+  readonly startedAt: number;
+  /** The first probe waits for a random part of the period: an agent that starts would make all its probes at once. */
+  readonly isSpread: boolean;
+  onChange(): void;
+}
+
+export class Prober {
+  readonly #readiness: Readiness;
+  #isStopped = false;
+  #cancel: () => void = () => undefined;
+  #warned = "";
+  #nextAt: number;
+
+  constructor(
+    private readonly ports: ProberPorts,
+    private readonly options: ProberOptions,
+  ) {
+    const { check, isReady, isSpread } = options;
+    this.#readiness = new Readiness(check, isReady);
+    this.#nextAt = ports.clock.steady() + (isSpread ? Math.floor(ports.random.next() * this.#periodMs) : 0);
+    this.#wait();
+  }
+
+  get isReady(): boolean {
+    return this.#readiness.isReady;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  get #periodMs(): number {
+    return this.options.check.periodSeconds * 1_000;
+  }
+
+  #wait(): void {
+    const { clock } = this.ports;
+    this.#cancel = clock.after(Math.max(0, this.#nextAt - clock.steady()), () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const { clock } = this.ports;
+    const { check, startedAt } = this.options;
+    if (Math.floor((clock.now() - startedAt) / 1_000) >= check.initialDelaySeconds) await this.#probe();
+    if (this.#isStopped) return;
+    // A probe that took longer than the period is followed at once, by one probe.
+    this.#nextAt = Math.max(this.#nextAt + this.#periodMs, clock.steady());
+    this.#wait();
+  }
+
+  async #probe(): Promise<void> {
+    const { check, address, name, onChange } = this.options;
+    const result = await runProbe(this.ports, check.target, address, check.timeoutSeconds * 1_000);
+    if (this.#isStopped) return;
+    const warning = (result.isSuccess && result.warning) || "";
+    if (warning !== "" && warning !== this.#warned) this.ports.recorder.log("warn", "a check is redirected", { endpoint: name, warning });
+    this.#warned = warning;
+    if (!this.#readiness.take(result.isSuccess)) return;
+    if (result.isSuccess) this.ports.recorder.log("info", "an endpoint is ready", { endpoint: name });
+    else this.ports.recorder.log("warn", "an endpoint is not ready", { endpoint: name, why: result.why });
+    onChange();
+  }
+}

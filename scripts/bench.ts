@@ -21,6 +21,7 @@ const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }
   lists: async () => (await import("./bench/suites/lists")).benchLists(),
   leases: async () => (await import("./bench/suites/leases")).benchLeases(),
   "node-leases": async (setting) => (await import("./bench/suites/node-leases")).benchNodeLeases(setting),
+  "node-health": async () => (await import("./bench/suites/node-health")).benchNodeHealth(),
   "lease-collection": async () => (await import("./bench/suites/lease-collection")).benchLeaseCollection(),
   "identity-slo": async (setting) => (await import("./bench/suites/identity-slo")).benchIdentitySlo(setting),
   watchers: async () => (await import("./bench/suites/watchers")).benchWatchers(),

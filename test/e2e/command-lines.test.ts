@@ -23,6 +23,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   simulate: "npm run simulate",
   fuzz: "npm run fuzz",
   bench: "npm run bench",
+  "demo-drain": "npm run demo:drain",
   slow: "node scripts/run.mjs scripts/slow.ts",
 };
 const folder = temporaryFolder();

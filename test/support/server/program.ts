@@ -63,6 +63,8 @@ export interface RunningProgram {
   output(): string;
   /** Sends SIGINT; resolves to the exit code. */
   stop(): Promise<number | null>;
+  /** kill -9; resolves when the process is gone. */
+  kill(): Promise<void>;
 }
 
 /** `npm run <name> -- <args>` of a program that goes on until it is stopped; resolves when its output matches `ready`. */
@@ -92,6 +94,10 @@ export async function startCommand(command: string, args: readonly string[], rea
       child.kill("SIGINT");
       const [code] = await closed;
       return code;
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await closed;
     },
   };
 }

@@ -1,0 +1,119 @@
+/**
+ * Health checks of 5,000 nodes by three load balancers each, one in 10 s, while their agents report: the latency of a check, what checks and reports
+ * write, and how soon a taint on 500 nodes at once is seen.
+ */
+import type { Server } from "../../../test/support/server/server";
+import { type Cost, CountedRuntime } from "../counted-runtime";
+import { cpuMs } from "../cpu";
+import { writtenToDisk } from "../disk-writes";
+import type { HealthLoad, HealthResult } from "../load-processes/health-load-process";
+import { atMost, NODE_IS_A_NAME } from "../pods-behind-service";
+import type { BenchRow } from "../row";
+import { quantile, runLoadProcess, withServer } from "../started";
+
+const NODES = 5_000;
+const CHECKERS = 3;
+const CHECK_EVERY_SECONDS = 10;
+const CHECKS_PER_SECOND = (NODES * CHECKERS) / CHECK_EVERY_SECONDS;
+const SECONDS = 60;
+/** Checks alone, before the agents report again. */
+const ALONE_SECONDS = 20;
+/** kube-proxy's sync period. */
+const REPORT_EVERY_SECONDS = 30;
+/** Each has six checks a second: none is closed for its silence. */
+const CONNECTIONS = 250;
+const P99_MS_MAX = 100;
+const TAINTED = 500;
+const VISIBLE_MS_MAX = 3_000;
+const COUNTED = 200;
+
+export async function benchNodeHealth(): Promise<BenchRow[]> {
+  const { check, report } = await costs();
+  const measured = await withServer("10.96.0.0/16", beside, NODE_IS_A_NAME);
+  const round = (value: number): number => Math.round(value * 100) / 100;
+  const note = `of ${String(COUNTED)}, one after the other; counted by the platform`;
+  return [
+    ...measured,
+    atMost("node-health.rowsPerCheck", check.rows, "rows", 0, note),
+    { name: "node-health.callsPerCheck", value: round(check.calls), unit: "calls", note: "of objects" },
+    { name: "node-health.rowsPerReport", value: round(report.rows), unit: "rows", note },
+    { name: "node-health.callsPerReport", value: round(report.calls), unit: "calls", note: "of objects" },
+  ];
+}
+
+function costs(): Promise<{ check: Cost; report: Cost }> {
+  return CountedRuntime.with(async ({ send, costOf }) => {
+    await send("POST", "/api/v1/nodes", { metadata: { name: "node-1" } });
+    const sendReport = () => send("PUT", "/api/v1/nodes/node-1/proxy-health", { IPv4: { appliedAgoMs: 1 }, IPv6: { appliedAgoMs: 1 } });
+    const sendCheck = () => send("GET", "/nodes/node-1/healthz");
+    await sendReport();
+    await sendCheck();
+    return { check: await costOf(COUNTED, sendCheck), report: await costOf(COUNTED, sendReport) };
+  });
+}
+
+async function beside(server: Server): Promise<BenchRow[]> {
+  const load = (work: HealthLoad["work"]): Promise<HealthResult> =>
+    runLoadProcess<Omit<HealthLoad, "target">, HealthResult>(server, "health-load-process.ts", {
+      connections: CONNECTIONS,
+      nodes: NODES,
+      work,
+    });
+  const checksFor = (seconds: number) => load({ kind: "check", count: CHECKS_PER_SECOND * seconds, perSecond: CHECKS_PER_SECOND });
+  const reportsFor = (seconds: number) => {
+    const perSecond = NODES / REPORT_EVERY_SECONDS;
+    return load({ kind: "report", count: Math.round(perSecond * seconds), perSecond });
+  };
+  await load({ kind: "makeNodes" });
+  await load({ kind: "report", count: NODES, perSecond: 10 * (NODES / REPORT_EVERY_SECONDS) });
+  // Each node once: what a check learns of its Node is a row.
+  await checksFor(CHECK_EVERY_SECONDS);
+  const [diskBefore, cpuBefore] = [writtenToDisk(server.runtimePid), cpuMs(server.runtimePid)];
+  const alone = await checksFor(ALONE_SECONDS);
+  const [diskAfter, cpuAfter] = [writtenToDisk(server.runtimePid), cpuMs(server.runtimePid)];
+  const [{ latenciesMs }, reports] = await Promise.all([checksFor(SECONDS), reportsFor(SECONDS)]);
+  const { visibleMs } = await load({ kind: "taint", count: TAINTED });
+
+  const thousands = (count: number): string => count.toLocaleString("en-US");
+  const each = `${thousands(NODES)} nodes, ${String(CHECKERS)} checkers of each, every ${String(CHECK_EVERY_SECONDS)} s (${thousands(CHECKS_PER_SECOND)}/s)`;
+  const rows: BenchRow[] = [
+    { name: "node-health.checkP50", value: Math.round(quantile(latenciesMs, 0.5) * 10) / 10, unit: "ms" },
+    atMost(
+      "node-health.checkP99",
+      quantile(latenciesMs, 0.99),
+      "ms",
+      P99_MS_MAX,
+      `${each} for ${String(SECONDS)} s beside a report of each node every ${String(REPORT_EVERY_SECONDS)} s; since it was due; slowest ${(latenciesMs.at(-1) ?? NaN).toFixed(0)} ms`,
+    ),
+    {
+      name: "node-health.checkP99Alone",
+      value: Math.round(quantile(alone.latenciesMs, 0.99) * 10) / 10,
+      unit: "ms",
+      note: `${String(ALONE_SECONDS)} s before, without the reports`,
+    },
+    { name: "node-health.reportP99", value: Math.round(quantile(reports.latenciesMs, 0.99) * 10) / 10, unit: "ms" },
+    atMost(
+      "node-health.taintVisible",
+      visibleMs,
+      "ms",
+      VISIBLE_MS_MAX,
+      `from the first of ${String(TAINTED)} taints sent at once by ${String(CONNECTIONS)} clients until the last of their nodes answers 503`,
+    ),
+  ];
+  const checks = alone.latenciesMs.length;
+  if (cpuBefore !== undefined && cpuAfter !== undefined)
+    rows.push({
+      name: "node-health.cpuPerCheck",
+      value: Math.round(((cpuAfter - cpuBefore) * 1_000) / checks),
+      unit: "us",
+      note: "CPU of the runtime, without the reports",
+    });
+  if (diskBefore !== undefined && diskAfter !== undefined)
+    rows.push({
+      name: "node-health.diskPerCheck",
+      value: Math.round((diskAfter - diskBefore) / checks),
+      unit: "bytes",
+      note: "to disk, without the reports: what the server writes of itself, such as its identity Lease",
+    });
+  return rows;
+}

@@ -1,0 +1,45 @@
+/** `npm run demo:drain`: a load balancer takes a node out before it goes, because it asks at /nodes/{node}/healthz; without the gate it does not. */
+import { printResult } from "./demo/result";
+import { oneOf, parseCommandLine, runProgram } from "./terminal/command-line";
+import { progressOn } from "./terminal/progress";
+
+const GATES = ["on", "off", "both"] as const;
+
+const usage = `Usage: npm run demo:drain -- [options]
+
+Runs a server, three nodes with proxies, a small load balancer and its clients on loopback addresses (127.180.0.0 and up). node-1 is tainted and removed
+as the cluster autoscaler does it, node-2 loses its power. Prints connections before, during and after (docs/load-balancer-health-checks.md).
+
+  --gate on|off|both  the gate KubeProxyDrainingTerminatingNodes of the server (both: one run after the other)
+  --short             phases of one second instead of five
+  --help              this text
+
+Exit code: 0 no request failed with the gate on, and some did with it off; 1 it was not so, or it did not work; 2 wrong options.`;
+
+const code = await runProgram({
+  name: "demo",
+  usage,
+  parse: (args) => {
+    const parsed = parseCommandLine("npm run demo:drain", {
+      args,
+      options: { gate: { type: "string", default: "both" }, short: { type: "boolean", default: false } },
+    });
+    if (parsed === "help") return "help";
+    const { gate, short } = parsed.values;
+    const chosen = oneOf("--gate", gate, GATES);
+    return { gates: chosen === "both" ? [true, false] : [chosen === "on"], phaseSeconds: short ? 1 : 5 };
+  },
+  main: async ({ gates, phaseSeconds }) => {
+    const { demoDrain } = await import("./demo/drain");
+    const progress = progressOn(process.stderr);
+    let isAsPromised = true;
+    for (const gate of gates) {
+      console.log(`KubeProxyDrainingTerminatingNodes=${String(gate)}`);
+      const result = await demoDrain({ gate, phaseSeconds, log: (line) => progress.wait(line) });
+      progress.clear();
+      isAsPromised = printResult(gate, result, (line) => console.log(line)) && isAsPromised;
+    }
+    return isAsPromised ? 0 : 1;
+  },
+});
+process.exit(code);

@@ -1,0 +1,77 @@
+/** What `npm run demo:drain` prints, and whether it is as promised. */
+import type { DrainResult } from "./drain";
+import type { Phase } from "./phases";
+
+const NODES = ["node-1", "node-2", "node-3"];
+const columns = (cells: readonly (string | number)[]): string =>
+  cells.map((cell, i) => (i === 0 ? String(cell).padEnd(40) : String(cell).padStart(10))).join("");
+
+interface Claim {
+  readonly text: string;
+  readonly isSo: boolean;
+}
+
+/** Prints a table of the phases and a line for each claim; true = all are so. */
+export function printResult(gate: boolean, result: DrainResult, print: (line: string) => void): boolean {
+  print(columns(["new connections + held ones at", "seconds", ...NODES, "answered", "failed"]));
+  for (const { name, seconds, nodes, requests } of result.phases) {
+    const atNodes = nodes.map(({ given, held }) => `${String(given)}+${String(held)}`);
+    print(columns([name, seconds.toFixed(1), ...atNodes, requests.answered, requests.failed]));
+  }
+  print("");
+  const claims = gate ? claimsOn(result) : claimsOff(result);
+  for (const { text, isSo } of claims) print(`${isSo ? "ok " : "NOT SO "} ${text}`);
+  print("");
+  return claims.every(({ isSo }) => isSo);
+}
+
+/** The phases up to the end of node-1, and the others. */
+function halves(phases: readonly Phase[]): [drained: readonly Phase[], dead: readonly Phase[]] {
+  const at = phases.findIndex(({ name }) => name.startsWith("node-2"));
+  return [phases.slice(0, at), phases.slice(at)];
+}
+
+const sum = (phases: readonly Phase[], of: "answered" | "failed"): number => phases.reduce((total, phase) => total + phase.requests[of], 0);
+const phaseOf = (phases: readonly Phase[], start: string): Phase | undefined => phases.find(({ name }) => name.startsWith(start));
+/** At a node in a phase. */
+const at = (phase: Phase | undefined, node: number, what: "given" | "held"): number => phase?.nodes[node - 1]?.[what] ?? NaN;
+
+function claimsOn({ phases, restarts }: DrainResult): Claim[] {
+  const [drained, dead] = halves(phases);
+  const failed = sum(drained, "failed");
+  const draining = phaseOf(phases, "node-1 drains");
+  const late = at(draining, 1, "given");
+  const [before, during, after] = ["before", "node-1 drains", "node-1 is removed"].map((name) => at(phaseOf(phases, name), 1, "held"));
+  const silent = phaseOf(dead, "node-2 is silent");
+  const [livez, healthz] = [restarts?.["/livez"] ?? NaN, restarts?.["/healthz"] ?? NaN];
+  return [
+    { text: `${String(failed)} of ${String(sum(drained, "answered") + failed)} requests failed until node-1 was gone`, isSo: failed === 0 },
+    { text: `${String(late)} new connections at node-1 after its /healthz was 503`, isSo: late === 0 },
+    {
+      text: `held connections at node-1: ${String(before)} before the taint, ${String(during)} while it drains, ${String(after)} after its end`,
+      isSo: before !== undefined && before > 0 && before === during && after === 0,
+    },
+    deadClaim(silent),
+    { text: `liveness probe at /livez of a draining node: ${String(livez)} restarts of the proxy`, isSo: livez === 0 },
+    { text: `liveness probe at /healthz of a draining node: ${String(healthz)} restarts, without an end`, isSo: healthz >= 2 },
+  ];
+}
+
+function claimsOff({ phases }: DrainResult): Claim[] {
+  const [drained, dead] = halves(phases);
+  const failed = sum(drained, "failed");
+  const late = at(phaseOf(phases, "node-1 has the taint"), 1, "given");
+  return [
+    { text: `${String(failed)} of ${String(sum(drained, "answered") + failed)} requests failed until node-1 was gone`, isSo: failed > 0 },
+    { text: `${String(late)} new connections at node-1 after its taint`, isSo: late > 0 },
+    deadClaim(phaseOf(dead, "node-2 is silent")),
+  ];
+}
+
+function deadClaim(silent: Phase | undefined): Claim {
+  const given = at(silent, 2, "given");
+  return {
+    text: `${String(given)} new connections at node-2 after its silence was noticed, ${String(silent?.requests.failed ?? NaN)} requests failed then`,
+    isSo: given === 0 && silent?.requests.failed === 0,
+  };
+}

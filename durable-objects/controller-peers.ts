@@ -13,6 +13,7 @@ import {
   ipAddressesStore,
   leasesStore,
   namespacesStore,
+  nodeProxyShard,
   owner,
   resourceQuotasStore,
   servicesStore,
@@ -39,5 +40,6 @@ export function controllerPeers(env: Env, cluster: string, others: () => Control
     events: () => eventsStore(env, cluster),
     leases: () => leasesStore(env, cluster),
     owner: (uid) => owner(env, cluster, uid),
+    nodeProxy: (shard) => nodeProxyShard(env, cluster, shard),
   };
 }

@@ -6,6 +6,8 @@ import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { RepairCounts } from "../src/addresses/rpc/repair";
 import type { EndpointCounts } from "../src/endpoints/rpc/endpoint-counts";
 import type { ControllerRpc } from "../src/api/rpc/store";
+import type { NodeTarget } from "../src/proxy-health/pushed/node-target";
+import type { Cursor, ShardChange } from "../src/proxy-health/pushed/shard-change";
 import { asked, type AskedRpc, type ControllerBrain, CONTROLLERS } from "./controllers";
 import { configOf, type Env } from "./env";
 import { controllerPeers } from "./controller-peers";
@@ -61,6 +63,14 @@ export class Controller extends DurableObject<Env> implements ControllerRpc, Ask
 
   endpointCounts(): Promise<EndpointCounts | null> {
     return asked(this.#brain, "endpointCounts")();
+  }
+
+  shardState(shard: number, known: Cursor | null): Promise<ShardChange | null> {
+    return asked(this.#brain, "shardState")(shard, known);
+  }
+
+  targets(): Promise<NodeTarget[]> {
+    return asked(this.#brain, "targets")();
   }
 
   async setControllers(setting: ControllersSetting): Promise<void> {

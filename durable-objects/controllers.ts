@@ -16,11 +16,13 @@ import {
 import type { EndpointCountsRpc } from "../src/endpoints/rpc/endpoint-counts";
 import { nodeLifecycleController, type NodeLifecycleSetting } from "../src/leases/node-lifecycle-controller";
 import { podCollectionController, type PodControllerSetting, taintEvictionController } from "../src/leases/pod-controllers";
+import { proxyHealthController, type ProxyHealthSetting } from "../src/proxy-health/proxy-health-controller";
+import type { ProxyHealthControllerRpc } from "../src/proxy-health/rpc";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
 export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<AskedRpc & Pick<Controller, "switched">>;
 /** Calls that not every controller answers. */
-export type AskedRpc = RepairControllerRpc & EndpointCountsRpc;
+export type AskedRpc = RepairControllerRpc & EndpointCountsRpc & ProxyHealthControllerRpc;
 export type ControllerName =
   | "namespaces"
   | "garbage-collection"
@@ -31,7 +33,8 @@ export type ControllerName =
   | "endpointslice-mirroring-controller"
   | "node-lifecycle-controller"
   | "pod-garbage-collector-controller"
-  | "taint-eviction-controller";
+  | "taint-eviction-controller"
+  | "proxy-health";
 /** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
 export type ControllerSetting = NamespacesSetting &
   GarbageCollectionSetting &
@@ -39,7 +42,8 @@ export type ControllerSetting = NamespacesSetting &
   ResourceQuotasSetting &
   EndpointControllerSetting &
   NodeLifecycleSetting &
-  PodControllerSetting;
+  PodControllerSetting &
+  ProxyHealthSetting;
 
 export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting, ControllerBrain>({
   namespaces: namespacesController,
@@ -52,6 +56,7 @@ export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting
   "node-lifecycle-controller": nodeLifecycleController,
   "pod-garbage-collector-controller": podCollectionController,
   "taint-eviction-controller": taintEvictionController,
+  "proxy-health": proxyHealthController,
 });
 
 /** A call that only some controllers answer. Throws for one that does not. */

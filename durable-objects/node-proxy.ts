@@ -4,25 +4,32 @@
  */
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import { NodeProxy as Brain } from "../src/proxy-health/node-proxy";
+import type { Cursor } from "../src/proxy-health/pushed/shard-change";
 import type { NodeProxyRpc } from "../src/proxy-health/rpc";
+import { shardNamed } from "../src/tenancy/cluster-objects";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { configOf, type Env } from "./env";
-import { storeStub } from "./peers";
+import { proxyHealthController, storeStub } from "./peers";
 import { setAlarm, systemClock, systemRecorder } from "./ports";
 import { shellOf } from "./shell";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
-import { NODE_HEALTH_SCHEMA, sqlNodeStorage } from "./sql/node-health-sql";
+import { NODE_HEALTH_SCHEMA, PUSHED_SCHEMA, sqlNodeStorage } from "./sql/node-health-sql";
 import { wipe } from "./wipe";
 
-export const NODE_PROXY_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: IDENTITY_SCHEMA + NODE_HEALTH_SCHEMA }];
+export const NODE_PROXY_MIGRATIONS: readonly Migration[] = [
+  { id: 1, sql: IDENTITY_SCHEMA + NODE_HEALTH_SCHEMA },
+  { id: 2, sql: PUSHED_SCHEMA },
+];
 
-export class NodeProxy extends shellOf<Brain>()("report", "health", "alarm") implements NodeProxyRpc, Wipeable {
+export class NodeProxy extends shellOf<Brain>()("report", "health", "push", "alarm") implements NodeProxyRpc, Wipeable {
   constructor(ctx: DurableObjectState, env: Env) {
     const { storage } = ctx;
     migrate(storage, NODE_PROXY_MIGRATIONS, systemClock.now());
     const name = objectName(ctx);
-    const cluster = name.slice(0, name.indexOf("/"));
+    const slash = name.indexOf("/");
+    const cluster = name.slice(0, slash);
+    const shard = shardNamed(name.slice(slash + 1));
     const { drainingTaints, featureGates, proxySyncPeriodSeconds, serverStartedAtMs } = configOf(env);
     const ports = {
       storage: sqlNodeStorage(storage),
@@ -34,6 +41,7 @@ export class NodeProxy extends shellOf<Brain>()("report", "health", "alarm") imp
         ]);
         return object;
       },
+      state: (known: Cursor | null) => proxyHealthController(env, cluster).shardState(shard, known),
       wakeAt: (atMs: number) => setAlarm(storage, atMs),
       alarmAt: () => storage.getAlarm(),
     };

@@ -21,8 +21,8 @@ import { COLLECTION_HEADER, encodeCollection } from "../src/api/store/collection
 import { collectionOf } from "../src/api/store/collection-path";
 import { parseStoreName, storeName } from "../src/api/store/list-copy";
 import type { ProxyViewRpc } from "../src/endpoints/proxy-config/poll";
-import type { NodeProxyRpc } from "../src/proxy-health/rpc";
-import { nodeProxyOf, PROXY_VIEW } from "../src/tenancy/cluster-objects";
+import type { NodeProxyRpc, ProxyHealthControllerRpc } from "../src/proxy-health/rpc";
+import { nodeProxyName, nodeProxyOf, PROXY_VIEW } from "../src/tenancy/cluster-objects";
 import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { ControllerName } from "./controllers";
 import type { Env } from "./env";
@@ -134,6 +134,16 @@ export function proxyView(env: Env, cluster: string): Remote<ProxyViewRpc> {
 /** The object that keeps the health of a node. */
 export function nodeProxy(env: Env, cluster: string, node: string): Remote<NodeProxyRpc> {
   return stubOf<NodeProxyRpc>(env.NODE_PROXY, `${cluster}/${nodeProxyOf(node)}`);
+}
+
+/** The same by its number. */
+export function nodeProxyShard(env: Env, cluster: string, shard: number): Remote<NodeProxyRpc> {
+  return stubOf<NodeProxyRpc>(env.NODE_PROXY, `${cluster}/${nodeProxyName(shard)}`);
+}
+
+/** The controller that tells the objects with the health of nodes what changed. It also knows what load balancers may have as targets. */
+export function proxyHealthController(env: Env, cluster: string): Remote<ControllerRpc & ProxyHealthControllerRpc> {
+  return stubOf<ControllerRpc & ProxyHealthControllerRpc>(env.CONTROLLER, `${cluster}/controllers/proxy-health`);
 }
 
 /** The cluster's collections, as followers ask for them. */

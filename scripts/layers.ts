@@ -47,7 +47,7 @@ export const storeys: readonly (readonly Wing[])[] = [
       ],
     },
     { path: "src/leases", steps: [["client"], ["identity", "nodes", "pods"]] },
-    { path: "src/proxy-health", steps: [] },
+    { path: "src/proxy-health", steps: [["pushed"]] },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],
   [

@@ -2,29 +2,33 @@
  * The health of some nodes of a cluster, as load balancers ask for it: their last reports, and what of their Nodes decides about new connections.
  *
  * What must always hold
- * - A check writes nothing, but for what is new about the Node.
- * - What fails around this object turns no node red: while the store of Nodes does not answer, the last known state goes on.
+ * - A check writes nothing, but for a Node that it is the first to find.
+ * - What fails around this object turns no node red: while the controller or the store of Nodes does not answer, the last known state goes on.
  * - Only an alarm on time calls a node silent (judgement.ts).
  * - A start writes nothing, unless the alarm is lost: on a full disk every write ends the object, and its rows could not answer any more.
  */
 import type { Node } from "../api/meta/kubernetes";
-import { healthAnswer, type HealthAnswer, type HealthPath, isEligible, type NodeFacts, nodeFacts } from "../api/meta/proxy-health";
+import { healthAnswer, type HealthAnswer, type HealthPath, isEligible, nodeFacts } from "../api/meta/proxy-health";
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
 import { type Absence, isOverdue, judge, type KeptReport, mayHaveMissedAll, silenceMs, silentFrom } from "./judgement";
 import type { NodeStorage, Watch } from "./node-storage";
+import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
 import type { NodeProxyRpc, ReportResult } from "./rpc";
+import { ToldNodes } from "./told-nodes";
 
-/** A check asks for a Node that it has not asked for as long. So much later a taint is seen. */
-export const CHECKED_NODE_AGE_MS = 5_000;
-/** The same for a report: it only needs to know whether the Node is there. */
-const REPORTED_NODE_AGE_MS = 60_000;
-/** How long a check waits for the store of Nodes before the last known state goes on: load balancers give up after some seconds. */
-const ASK_TIMEOUT_MS = 2_000;
-/** The same where nothing is known that could go on. */
-const ASK_UNKNOWN_TIMEOUT_MS = 10_000;
+/** A check of a name that nobody told of asks the store of Nodes, unless one has asked for as long. */
+export const ASKED_NODE_AGE_MS = 5_000;
+/** How long a check or a report waits for the store of Nodes: nothing is known that could go on. */
+const FIND_TIMEOUT_MS = 10_000;
+/** A check asks the controller for what it did not tell, unless it has told or answered anything for as long. A lost push costs so much. */
+export const HEARD_AGE_MS = 30_000;
+/** The same after a question without an answer. */
+const ASK_AGAIN_MS = 5_000;
+/** How long a question may take. Nobody waits for its answer. */
+const ASK_TIMEOUT_MS = 5_000;
 /** Names without a Node that are remembered with the time of their last question; beyond it that memory starts over. */
 const ASKED_UNKNOWN_MAX = 1_000;
 /** A check that finds the alarm lost sets it so much later, behind its answer: a write that fails ends the object. */
@@ -36,6 +40,8 @@ export interface NodeProxyPorts {
   recorder: Recorder;
   /** the Node as its store has it; null = there is none */
   node(name: string): Promise<string | null>;
+  /** The controller's answer: what this object lacks that knows as much as `known`. null = nothing, or the controller knows nothing yet. */
+  state(known: Cursor | null): Promise<ShardChange | null>;
   /** the object's alarm, durable with the writes of the turn */
   wakeAt(atMs: number): void;
   /** for when the object's alarm is set; null = there is none */
@@ -61,13 +67,13 @@ interface Asked {
 
 export class NodeProxy implements NodeProxyRpc {
   readonly #reports: Map<string, KeptReport>;
-  /** of Nodes that were there when they were last asked for */
-  readonly #facts: Map<string, NodeFacts>;
-  /** of names with facts; their number is that of the rows */
+  readonly #nodes: ToldNodes;
+  /** of names that nobody told of */
   readonly #asked = new Map<string, Asked>();
-  readonly #askedUnknown = new Map<string, Asked>();
   readonly #asking = new Map<string, Promise<void>>();
   readonly #unanswered: PacedLog;
+  readonly #untold: PacedLog;
+  #asksAt = -Infinity;
   #watch: Watch;
   #isWaking = false;
 
@@ -78,16 +84,21 @@ export class NodeProxy implements NodeProxyRpc {
     const { storage } = ports;
     // Every check may meet it.
     this.#unanswered = new PacedLog("warn", "the store of Nodes does not answer: the last known state of nodes goes on", ports);
+    this.#untold = new PacedLog(
+      "warn",
+      "the controller of the health of nodes does not answer: the last known state of nodes goes on",
+      ports,
+    );
     this.#reports = new Map(storage.reports());
-    this.#facts = new Map(storage.facts());
+    this.#nodes = new ToldNodes(storage);
     this.#watch = storage.watchLoad() ?? { alarmAt: 0, grantedAt: 0 };
     void this.#restoreAlarm();
   }
 
   async report(name: string, report: Report): Promise<ReportResult> {
     // A Node may have come since a check asked for it.
-    await this.#learn(name, this.#facts.has(name) ? REPORTED_NODE_AGE_MS : 0);
-    if (!this.#facts.has(name)) return { ok: false, reason: this.#askedOf(name)?.answered === false ? "unanswered" : "unknownNode" };
+    await this.#find(name, 0);
+    if (!this.#nodes.factsOf(name)) return { ok: false, reason: this.#asked.get(name)?.answered === false ? "unanswered" : "unknownNode" };
     const { storage, clock, recorder } = this.ports;
     const now = clock.now();
     if (this.#reports.get(name)?.isSilent) recorder.log("info", "the agent of a node reports again", { node: name });
@@ -105,12 +116,18 @@ export class NodeProxy implements NodeProxyRpc {
   }
 
   async health(name: string, path: HealthPath): Promise<HealthAnswer> {
-    await this.#learn(name, CHECKED_NODE_AGE_MS);
+    void this.#askController();
+    await this.#find(name, ASKED_NODE_AGE_MS);
     const now = this.ports.clock.now();
     this.#wakeIfOverdue(now);
     const { drainingTaints, drainsTerminatingNodes } = this.setting;
-    const nodeEligible = !drainsTerminatingNodes || isEligible(this.#facts.get(name), drainingTaints);
+    const nodeEligible = !drainsTerminatingNodes || isEligible(this.#nodes.factsOf(name), drainingTaints);
     return healthAnswer(path, { ...judge(this.#reports.get(name), this.#absence(now), now), nodeEligible }, now);
+  }
+
+  push(change: ShardChange): Promise<Cursor | null> {
+    this.#take(change, false);
+    return Promise.resolve(this.#nodes.cursor ?? null);
   }
 
   /** The object's alarm. */
@@ -146,7 +163,6 @@ export class NodeProxy implements NodeProxyRpc {
       this.#reports.set(name, kept);
       recorder.log("warn", "the agent of a node is silent", { node: name, lastReport: new Date(kept.reportedAt).toISOString() });
     }
-    if (silent.length > 0) void this.#dropGone();
     return Promise.resolve();
   }
 
@@ -186,11 +202,6 @@ export class NodeProxy implements NodeProxyRpc {
     this.ports.recorder.log("warn", "the alarm of the health of nodes cannot be set", { error: String(error) });
   }
 
-  /** Forgets silent nodes whose Nodes are gone: nobody may ever check them again. One question at a time. Never rejects. */
-  async #dropGone(): Promise<void> {
-    for (const [name, { isSilent }] of [...this.#reports]) if (isSilent) await this.#learn(name, CHECKED_NODE_AGE_MS);
-  }
-
   /** Part of a transaction. */
   #keep(watch: Watch): void {
     this.ports.storage.watchPut(watch);
@@ -204,17 +215,37 @@ export class NodeProxy implements NodeProxyRpc {
     return { syncPeriodMs, serverStartedAt, grantedAt: isOverdue(alarmAt, now) ? now : grantedAt };
   }
 
-  #askedOf(name: string): Asked | undefined {
-    return this.#asked.get(name) ?? this.#askedUnknown.get(name);
+  #take(change: ShardChange, isAnswer: boolean): void {
+    const now = this.ports.clock.now();
+    // A Node that is gone is as one that was never seen. Whoever gets the name begins anew.
+    for (const name of this.#nodes.take(change, now, this.#reports.keys(), isAnswer)) this.#reports.delete(name);
+    this.#asksAt = now + HEARD_AGE_MS;
   }
 
-  /** Asks for the Node unless that was done of late. Those who ask together share one question. Never rejects. */
-  async #learn(name: string, ageMaxMs: number): Promise<void> {
-    const asked = this.#askedOf(name);
-    const age = asked ? this.ports.clock.now() - asked.at : Infinity;
-    // Without an answer and without a last known state the next one asks again.
-    const isUseful = asked?.answered === true || this.#facts.has(name);
-    if (isUseful && age >= 0 && age < ageMaxMs) return;
+  /** Asks the controller, unless it was heard of late. A check does not wait for it. Never rejects. */
+  async #askController(): Promise<void> {
+    const { clock, state } = this.ports;
+    const now = clock.now();
+    // A clock that was set back keeps nobody waiting.
+    if (now < this.#asksAt && this.#asksAt <= now + HEARD_AGE_MS) return;
+    this.#asksAt = now + ASK_AGAIN_MS;
+    const known = this.#nodes.cursor;
+    try {
+      const change = await withTimeout(clock, ASK_TIMEOUT_MS, state(known ?? null));
+      this.#asksAt = clock.now() + HEARD_AGE_MS;
+      // A push that came meanwhile may be newer than the answer.
+      if (change && this.#nodes.cursor === known) this.#take(change, true);
+    } catch (error) {
+      this.#untold.add(() => ({ error: String(error) }));
+    }
+  }
+
+  /** Looks for a Node that nobody told of in its store, unless that was done of late. Those who ask together share one question. Never rejects. */
+  async #find(name: string, ageMaxMs: number): Promise<void> {
+    if (this.#nodes.factsOf(name)) return;
+    const asked = this.#asked.get(name);
+    const age = asked?.answered ? this.ports.clock.now() - asked.at : Infinity;
+    if (age >= 0 && age < ageMaxMs) return;
     let asking = this.#asking.get(name);
     if (!asking) {
       asking = this.#ask(name).finally(() => this.#asking.delete(name));
@@ -228,38 +259,16 @@ export class NodeProxy implements NodeProxyRpc {
     const at = clock.now();
     let answered = true;
     try {
-      const timeoutMs = this.#facts.has(name) ? ASK_TIMEOUT_MS : ASK_UNKNOWN_TIMEOUT_MS;
-      this.#learned(name, await withTimeout(clock, timeoutMs, this.ports.node(name)));
+      const object = await withTimeout(clock, FIND_TIMEOUT_MS, this.ports.node(name));
+      // The controller may have told of it meanwhile, and later news.
+      if (object !== null && !this.#nodes.factsOf(name)) this.#nodes.found(name, nodeFacts(JSON.parse(object) as Node), clock.now());
     } catch (error) {
       answered = false;
       this.#unanswered.add(() => ({ node: name, error: String(error) }));
     }
     this.#asked.delete(name);
-    this.#askedUnknown.delete(name);
-    const isKnown = this.#facts.has(name);
-    if (!isKnown && this.#askedUnknown.size >= ASKED_UNKNOWN_MAX) this.#askedUnknown.clear();
-    (isKnown ? this.#asked : this.#askedUnknown).set(name, { at, answered });
-  }
-
-  #learned(name: string, object: string | null): void {
-    const { storage } = this.ports;
-    if (object === null) {
-      // A Node that is gone is as one that was never seen. Whoever gets the name begins anew.
-      if (this.#facts.has(name) || this.#reports.has(name)) storage.nodeDelete(name);
-      this.#facts.delete(name);
-      this.#reports.delete(name);
-      return;
-    }
-    const facts = nodeFacts(JSON.parse(object) as Node);
-    const known = this.#facts.get(name);
-    if (known && JSON.stringify(known) === JSON.stringify(facts)) return;
-    // What an earlier Node of the name reported says nothing about this one.
-    const isAnother = known?.uid !== undefined && known.uid !== facts.uid;
-    storage.transaction(() => {
-      if (isAnother) storage.nodeDelete(name);
-      storage.factsPut(name, facts);
-    });
-    this.#facts.set(name, facts);
-    if (isAnother) this.#reports.delete(name);
+    if (this.#nodes.factsOf(name)) return;
+    if (this.#asked.size >= ASKED_UNKNOWN_MAX) this.#asked.clear();
+    this.#asked.set(name, { at, answered });
   }
 }

@@ -1,6 +1,7 @@
 /** Rows of an object that keeps the health of nodes. */
 import type { NodeFacts } from "../api/meta/proxy-health";
 import type { KeptReport } from "./judgement";
+import type { Cursor, LocalCounts, ServiceCheck } from "./pushed/shard-change";
 
 /** Times in ms since the epoch; 0 = none. */
 export interface Watch {
@@ -17,8 +18,16 @@ export interface NodeStorage {
   reportPut(node: string, kept: KeptReport): void;
   facts(): Iterable<readonly [node: string, facts: NodeFacts]>;
   factsPut(node: string, facts: NodeFacts): void;
+  counts(): Iterable<readonly [node: string, counts: LocalCounts]>;
+  /** `{}` removes the row */
+  countsPut(node: string, counts: LocalCounts): void;
   /** removes all rows of the node */
   nodeDelete(node: string): void;
   watchLoad(): Watch | undefined;
   watchPut(watch: Watch): void;
+  /** how far the controller's knowledge is stored; undefined = nothing was told */
+  cursorLoad(): Cursor | undefined;
+  cursorPut(cursor: Cursor): void;
+  checksLoad(): readonly ServiceCheck[];
+  checksPut(checks: readonly ServiceCheck[]): void;
 }

@@ -1,5 +1,7 @@
-/** What the Worker asks of the object that keeps a node's health. */
+/** What the objects that keep the health of nodes answer, and what their controller does. */
 import type { HealthAnswer, HealthPath } from "../api/meta/proxy-health";
+import type { NodeTarget } from "./pushed/node-target";
+import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
 
 /** `unknownNode`: the API has no such Node. `unanswered`: the store of Nodes did not say whether it has. */
@@ -10,4 +12,14 @@ export interface NodeProxyRpc {
   report(node: string, report: Report): Promise<ReportResult>;
   /** of any name; writes nothing for a node of which nothing is new */
   health(node: string, path: HealthPath): Promise<HealthAnswer>;
+  /** Takes what the controller tells. Answers what the object has then: durable, and older than the change where that one has a gap; null = nothing. */
+  push(change: ShardChange): Promise<Cursor | null>;
+}
+
+/** The controller "proxy-health". */
+export interface ProxyHealthControllerRpc {
+  /** The whole state of a shard; null = nothing is known yet, or nothing that the owner of the cursor `known` lacks. */
+  shardState(shard: number, known: Cursor | null): Promise<ShardChange | null>;
+  /** every Node of the cluster, in any order */
+  targets(): Promise<NodeTarget[]>;
 }

@@ -15,14 +15,25 @@ export const PROXY_VIEW = "proxy-view";
  * would lose their last reports.
  */
 const NODE_PROXIES = 16;
+const NODE_PROXY = "node-proxy-";
 
-function nodeProxyName(shard: number): string {
-  return `node-proxy-${shard}`;
+export function nodeProxyName(shard: number): string {
+  return NODE_PROXY + String(shard);
+}
+
+/** Number of the object that keeps the health of a node. */
+export function shardOf(node: string): number {
+  return fnv1a(FNV_OFFSET, node) % NODE_PROXIES;
 }
 
 /** Name of the object that keeps the health of a node. */
 export function nodeProxyOf(node: string): string {
-  return nodeProxyName(fnv1a(FNV_OFFSET, node) % NODE_PROXIES);
+  return nodeProxyName(shardOf(node));
+}
+
+/** Number of an object that keeps the health of nodes, by its name. */
+export function shardNamed(name: string): number {
+  return Number(name.slice(NODE_PROXY.length));
 }
 
 /**

@@ -30,7 +30,7 @@ const RELEASED: readonly { of: string; migrations: readonly Migration[]; sums: r
     migrations: CONTROLLER_MIGRATIONS,
     sums: ["d10cda979b27f380", "bf998492bcbaa932", "a4eb18845ecc8f47", "ff33191407c6ad74", "a0cfb888905e2920", "ca3b5c79270cfd16"],
   },
-  { of: "NodeProxy", migrations: NODE_PROXY_MIGRATIONS, sums: ["ee7de2941055e554"] },
+  { of: "NodeProxy", migrations: NODE_PROXY_MIGRATIONS, sums: ["ee7de2941055e554", "8e4c5aad3ffd9b4b"] },
   { of: "ClusterRecord", migrations: CLUSTER_RECORD_MIGRATIONS, sums: ["c5ec57682d4bf136"] },
 ];
 

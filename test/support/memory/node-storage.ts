@@ -2,11 +2,15 @@
 import type { NodeFacts } from "../../../src/api/meta/proxy-health";
 import type { KeptReport } from "../../../src/proxy-health/judgement";
 import type { NodeStorage, Watch } from "../../../src/proxy-health/node-storage";
+import type { Cursor, LocalCounts, ServiceCheck } from "../../../src/proxy-health/pushed/shard-change";
 
 export class MemoryNodeStorage implements NodeStorage {
   readonly #reports = new Map<string, KeptReport>();
   readonly #facts = new Map<string, NodeFacts>();
+  readonly #counts = new Map<string, LocalCounts>();
   #watch: Watch | undefined;
+  #cursor: Cursor | undefined;
+  #checks: readonly ServiceCheck[] = [];
   writes = 0;
 
   transaction<T>(work: () => T): T {
@@ -35,6 +39,35 @@ export class MemoryNodeStorage implements NodeStorage {
     this.writes++;
     this.#reports.delete(node);
     this.#facts.delete(node);
+    this.#counts.delete(node);
+  }
+
+  counts(): Iterable<[string, LocalCounts]> {
+    return this.#counts;
+  }
+
+  countsPut(node: string, counts: LocalCounts): void {
+    this.writes++;
+    if (Object.keys(counts).length > 0) this.#counts.set(node, counts);
+    else this.#counts.delete(node);
+  }
+
+  cursorLoad(): Cursor | undefined {
+    return this.#cursor;
+  }
+
+  cursorPut(cursor: Cursor): void {
+    this.writes++;
+    this.#cursor = cursor;
+  }
+
+  checksLoad(): readonly ServiceCheck[] {
+    return this.#checks;
+  }
+
+  checksPut(checks: readonly ServiceCheck[]): void {
+    this.writes++;
+    this.#checks = checks;
   }
 
   watchLoad(): Watch | undefined {

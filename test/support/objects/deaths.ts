@@ -46,6 +46,7 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   "node-lifecycle-controller": [...FEEDS, "valuesSince"],
   "pod-garbage-collector-controller": FEEDS,
   "taint-eviction-controller": FEEDS,
+  "proxy-health": FEEDS,
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {

@@ -133,6 +133,7 @@ export class SimControllers {
         throw new Error("the controllers of endpoints and Nodes are not simulated here");
       },
       leases: () => ({ valuesSince: () => Promise.reject(new Error("Leases are not kept here")) }),
+      nodeProxy: () => ({ push: () => Promise.reject(new Error("the health of nodes is not kept here")) }),
       events: () => ({
         get: () => Promise.reject(new Error("events are not kept here")),
         write: () => Promise.reject(new Error("events are not kept here")),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../src/api/meta/kubernetes";
-import type { HealthPath } from "../../../src/api/meta/proxy-health";
+import { type HealthPath, nodeFacts } from "../../../src/api/meta/proxy-health";
 import type { Clock } from "../../../src/core/base/ports";
-import { CHECKED_NODE_AGE_MS, NodeProxy, type NodeProxySetting } from "../../../src/proxy-health/node-proxy";
+import { ASKED_NODE_AGE_MS, HEARD_AGE_MS, NodeProxy, type NodeProxySetting } from "../../../src/proxy-health/node-proxy";
+import type { Cursor, ShardChange } from "../../../src/proxy-health/pushed/shard-change";
 import type { Report } from "../../../src/proxy-health/report";
 import { MemoryNodeStorage } from "../../support/memory/node-storage";
 
@@ -13,12 +14,15 @@ const APPLIED: Report = { IPv4: { appliedAgoMs: 0 } };
 
 type Metadata = NonNullable<Node["metadata"]>;
 
-/** One object with its alarm, its clock and the store of Nodes. */
+/** One object with its alarm, its clock, the store of Nodes and the controller, which knows nothing before it first tells something. */
 class World {
   now = START;
   alarmAt: number | undefined;
   asked = 0;
   wakes = 0;
+  questions = 0;
+  cursor: Cursor = { epoch: 1, sequence: 0 };
+  isControllerAway = false;
   isDiskFull = false;
   readonly #timers = new Set<{ at: number; work: () => void }>();
   /** Nodes in the API; undefined = the store does not answer */
@@ -55,6 +59,12 @@ class World {
           const node = this.nodes.get(name);
           return Promise.resolve(node ? JSON.stringify(node) : null);
         },
+        state: (known) => {
+          this.questions++;
+          if (this.isControllerAway) return Promise.reject(new Error("controller is away"));
+          const isCurrent = known?.epoch === this.cursor.epoch && known.sequence === this.cursor.sequence;
+          return Promise.resolve(this.cursor.sequence === 0 || isCurrent ? null : this.whole());
+        },
         wakeAt: (atMs) => {
           this.wakes++;
           if (this.isDiskFull) throw new Error("database or disk is full");
@@ -85,6 +95,26 @@ class World {
 
   setNode(spec: Node["spec"], metadata: Metadata = {}): void {
     this.nodes?.set("n1", { spec, metadata });
+  }
+
+  whole(): ShardChange {
+    return { to: this.cursor, nodes: this.entries([...(this.nodes?.keys() ?? [])]), checks: [] };
+  }
+
+  entries(names: readonly string[]): ShardChange["nodes"] {
+    const entry = (node: Node | undefined) => (node ? { facts: nodeFacts(node), counts: {} } : null);
+    return Object.fromEntries(names.map((name) => [name, entry(this.nodes?.get(name))]));
+  }
+
+  /** The controller's next change: of these nodes, as they are now. Answers what the object has then. */
+  tell(...names: string[]): Promise<Cursor | null> {
+    const from = this.cursor;
+    this.cursor = { ...from, sequence: from.sequence + 1 };
+    return this.push(from.sequence === 0 ? this.whole() : { from, to: this.cursor, nodes: this.entries(names) });
+  }
+
+  push(change: ShardChange): Promise<Cursor | null> {
+    return this.#object.push(change);
   }
 
   async report(report: Report = APPLIED, node = "n1"): Promise<string> {
@@ -153,14 +183,13 @@ describe("node that is about to go", () => {
     expect(await world.body("/healthz")).toMatchObject({ healthy: true, nodeEligible: codes.startsWith("200") });
   });
 
-  it("a taint that comes and goes: is seen by the first check after the bound", async () => {
+  it("a taint that comes and goes: is seen by the first check after the controller told of it", async () => {
     const world = new World();
     const seen = [await world.codes()];
     for (const key of ["ToBeDeletedByClusterAutoscaler", "other"]) {
       world.setNode(taint(key));
-      world.now += CHECKED_NODE_AGE_MS - 1;
       seen.push(await world.codes());
-      world.now += 1;
+      await world.tell("n1");
       seen.push(await world.codes());
     }
     expect(seen).toEqual(["200 200", "200 200", "503 200", "503 200", "200 200"]);
@@ -170,8 +199,9 @@ describe("node that is about to go", () => {
     const world = new World();
     await world.report({ IPv4: { appliedAgoMs: 0, queuedForMs: SILENCE_MS } });
     expect(await world.codes()).toBe("503 503");
+    await world.tell();
     world.nodes?.clear();
-    world.now += CHECKED_NODE_AGE_MS;
+    await world.tell("n1");
     expect(await world.codes()).toBe("503 200");
     expect(await world.report()).toBe("unknownNode");
     world.setNode({});
@@ -187,10 +217,10 @@ describe("Node that is made anew under an old name", () => {
     await world.report();
     await world.pass(SILENCE_MS);
     world.setNode({}, { uid: "1" as never, generation: 2 });
-    world.now += CHECKED_NODE_AGE_MS;
+    await world.tell("n1");
     expect(await world.codes()).toBe("503 503");
     world.setNode({}, { uid: "2" as never });
-    world.now += CHECKED_NODE_AGE_MS;
+    await world.tell("n1");
     expect(await world.codes()).toBe("200 200");
     world.restart();
     expect([await world.codes(), [...world.storage.reports()]]).toEqual(["200 200", []]);
@@ -418,7 +448,7 @@ describe("store of Nodes that does not answer", () => {
     expect([await world.codes(), await world.codes("n2")]).toEqual(["503 200", "200 200"]);
     world.nodes = undefined;
     for (let i = 0; i < 3; i++) {
-      world.now += CHECKED_NODE_AGE_MS;
+      world.now += HEARD_AGE_MS;
       world.restart();
       expect([await world.codes(), await world.codes("n2")]).toEqual(["503 200", "200 200"]);
     }
@@ -443,35 +473,38 @@ describe("store of Nodes that does not answer", () => {
 });
 
 describe("cost", () => {
-  it("checks: write nothing and ask for the Node once in the bound, those at the same time together", async () => {
+  it("checks: write nothing, do not ask for a known Node, and ask the controller once in the bound", async () => {
     const world = new World();
     await world.report();
-    const [writes, asked] = [world.storage.writes, world.asked];
+    await world.tell();
+    const [writes, asked, questions] = [world.storage.writes, world.asked, world.questions];
     for (let i = 0; i < 20; i++) {
-      world.now += CHECKED_NODE_AGE_MS / 10;
+      world.now += HEARD_AGE_MS / 10;
       await Promise.all([world.codes(), world.codes()]);
     }
-    expect([world.storage.writes - writes, world.asked - asked]).toEqual([0, 2]);
+    expect([world.storage.writes - writes, world.asked - asked, world.questions - questions]).toEqual([0, 0, 2]);
   });
 
-  it("names without a Node: are remembered apart from nodes, which are asked for no sooner", async () => {
+  it("checks of a name without a Node: ask for it once in the bound, those at the same time together", async () => {
     const world = new World();
-    await world.codes();
-    for (let i = 0; i < 3_000; i++) await world.body("/livez", `x${i}`);
-    const asked = world.asked;
-    await world.codes();
-    expect(world.asked).toBe(asked);
+    for (let i = 0; i < 20; i++) {
+      await Promise.all([world.codes("n2"), world.codes("n2")]);
+      world.now += ASKED_NODE_AGE_MS / 10;
+    }
+    expect([world.asked, world.storage.writes]).toEqual([2, 0]);
   });
 
-  it("silent nodes whose Nodes are gone: their rows go behind the alarm", async () => {
+  it("nodes whose Nodes are gone: their rows go, those of nodes that never had an agent as well", async () => {
     const world = new World();
     for (let i = 0; i < 50; i++) {
       world.nodes?.set(`x${i}`, {});
-      await world.report(APPLIED, `x${i}`);
+      if (i % 2) await world.report(APPLIED, `x${i}`);
     }
+    await world.tell();
+    const names = [...(world.nodes?.keys() ?? [])];
     world.nodes?.clear();
-    await world.pass(10 * SILENCE_MS);
-    await expect.poll(() => [[...world.storage.reports()], [...world.storage.facts()]]).toEqual([[], []]);
+    await world.tell(...names);
+    expect([[...world.storage.reports()], [...world.storage.facts()]]).toEqual([[], []]);
   });
 
   it("reports: one write each", async () => {
@@ -480,5 +513,89 @@ describe("cost", () => {
     const writes = world.storage.writes;
     for (let i = 0; i < 5; i++) await world.report();
     expect(world.storage.writes - writes).toBe(5);
+  });
+});
+
+describe("what the controller tells", () => {
+  it("a change that comes late, twice, or with a gap: changes nothing, and the answer says what the object has", async () => {
+    const world = new World();
+    await world.tell();
+    const first = world.whole();
+    world.setNode(taint("ToBeDeletedByClusterAutoscaler"));
+    const second = await world.tell("n1");
+    expect(second).toEqual({ epoch: 1, sequence: 2 });
+    expect([await world.push(first), await world.codes()]).toEqual([second, "503 200"]);
+    const gap: ShardChange = { from: { epoch: 1, sequence: 5 }, to: { epoch: 1, sequence: 6 }, nodes: { n1: null } };
+    expect([await world.push(gap), await world.codes()]).toEqual([second, "503 200"]);
+    const writes = world.storage.writes;
+    expect([await world.push(world.whole()), world.storage.writes - writes]).toEqual([second, 0]);
+  });
+
+  it("a change with a gap for an object without rows: the answer says that it has nothing", async () => {
+    const world = new World();
+    expect(await world.push({ from: { epoch: 1, sequence: 0 }, to: { epoch: 1, sequence: 1 }, nodes: {} })).toBeNull();
+  });
+
+  it("a controller that began anew: its later epoch counts, whatever its sequence", async () => {
+    const world = new World();
+    for (let i = 0; i < 5; i++) await world.tell("n1");
+    world.setNode(taint("ToBeDeletedByClusterAutoscaler"));
+    world.cursor = { epoch: 2, sequence: 0 };
+    expect(await world.tell()).toEqual({ epoch: 2, sequence: 1 });
+    expect(await world.codes()).toBe("503 200");
+  });
+
+  it("a lost push: the first check after the bound asks, and the next one has it; so it is with a clock that was set back", async () => {
+    const world = new World();
+    await world.tell();
+    world.setNode(taint("ToBeDeletedByClusterAutoscaler"));
+    world.cursor = { epoch: 1, sequence: 2 };
+    world.now += HEARD_AGE_MS - 1;
+    expect([await world.codes(), world.questions]).toEqual(["200 200", 0]);
+    world.now += 1;
+    await world.codes();
+    expect([await world.codes(), world.questions]).toEqual(["503 200", 1]);
+    world.setNode(taint("other"));
+    world.cursor = { epoch: 1, sequence: 3 };
+    world.now -= 10 * HEARD_AGE_MS;
+    await world.codes();
+    expect(await world.codes()).toBe("200 200");
+  });
+
+  it("an answer of a controller whose clock was set back: counts, although its epoch is older", async () => {
+    const world = new World();
+    await world.tell();
+    world.setNode(taint("ToBeDeletedByClusterAutoscaler"));
+    world.cursor = { epoch: 0, sequence: 1 };
+    expect(await world.push(world.whole())).toEqual({ epoch: 1, sequence: 1 });
+    world.now += HEARD_AGE_MS;
+    await world.codes();
+    expect(await world.codes()).toBe("503 200");
+  });
+
+  it("a whole state: ends what it lacks, but for a Node that was found a moment ago", async () => {
+    const world = new World();
+    world.nodes?.set("n2", {});
+    await world.report(APPLIED, "n2");
+    world.now += 60_000;
+    await world.report();
+    world.nodes?.clear();
+    await world.tell();
+    expect([[...world.storage.reports()].map(([name]) => name), [...world.storage.facts()].map(([name]) => name)]).toEqual([
+      ["n1"],
+      ["n1"],
+    ]);
+  });
+
+  it("a controller that does not answer: the last known state goes on, and checks ask again after 5 s", async () => {
+    const world = new World();
+    await world.tell();
+    world.isControllerAway = true;
+    world.now += HEARD_AGE_MS;
+    for (let i = 0; i < 10; i++) {
+      expect(await world.codes()).toBe("200 200");
+      await world.behind(1_000);
+    }
+    expect(world.questions).toBe(2);
   });
 });

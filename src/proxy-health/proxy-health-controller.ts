@@ -1,0 +1,71 @@
+/** The controller "proxy-health": it follows what decides about the health of nodes, and tells the objects that answer load balancers. Upstream has none. */
+import { RPC_TIMEOUT_MS } from "../core/base/limits";
+import type { Clock } from "../core/base/ports";
+import { withTimeout } from "../core/base/timeout";
+import { qualifiedResource } from "../api/meta/status";
+import { nodesDefinition } from "../api/registry/nodes/definition";
+import type { ResourceDefinition } from "../api/registry/resource";
+import type { ObjectFeed } from "../api/rpc/object-feed";
+import { Controller, type ControllerPorts } from "../controllers/controller";
+import type { ControllerEntry } from "../controllers/controller-table";
+import type { RowStorage } from "../controllers/followed/row-storage";
+import { changesTarget, type NodeTarget } from "./pushed/node-target";
+import { PushPass } from "./pushed/push-pass";
+import type { Cursor, ShardChange } from "./pushed/shard-change";
+import type { NodeProxyRpc, ProxyHealthControllerRpc } from "./rpc";
+
+export interface ProxyHealthSetting extends ControllerPorts {
+  clock: Clock;
+  /** each function makes a stub for one call */
+  peers: { storeOf(definition: ResourceDefinition): ObjectFeed; nodeProxy(shard: number): Pick<NodeProxyRpc, "push"> };
+  tables: { rows: RowStorage };
+}
+
+class ProxyHealthController extends Controller implements ProxyHealthControllerRpc {
+  constructor(
+    setting: ProxyHealthSetting,
+    private readonly pass: PushPass,
+  ) {
+    super(setting, () => pass.run());
+  }
+
+  shardState(shard: number, known: Cursor | null): Promise<ShardChange | null> {
+    if (!this.pass.isFresh) void this.ask();
+    return Promise.resolve(this.pass.stateOf(shard, known ?? undefined));
+  }
+
+  async targets(): Promise<NodeTarget[]> {
+    // In a cluster of an older release nothing may have changed since.
+    if (!this.pass.targets()) await this.alarm();
+    else if (!this.pass.isFresh) void this.ask();
+    return this.pass.targets() ?? [];
+  }
+}
+
+const NODES = qualifiedResource(nodesDefinition);
+
+export const proxyHealthController: ControllerEntry<ProxyHealthSetting, ProxyHealthController> = {
+  follows: [NODES],
+  filters: { [NODES]: changesTarget },
+  make: (setting) => {
+    const { clock, recorder, tables, peers } = setting;
+    const pass = new PushPass({
+      clock,
+      recorder,
+      storage: tables.rows,
+      nodes: followed(setting, nodesDefinition),
+      push: (shard, change) => peers.nodeProxy(shard).push(change),
+    });
+    return new ProxyHealthController(setting, pass);
+  },
+};
+
+/** A store that hangs keeps nobody waiting for long. */
+function followed({ clock, peers }: ProxyHealthSetting, definition: ResourceDefinition): ObjectFeed {
+  const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, RPC_TIMEOUT_MS, call);
+  return {
+    objectsSince: (cursor, limit) => answered(peers.storeOf(definition).objectsSince(cursor, limit)),
+    objectsAfter: (after, limit) => answered(peers.storeOf(definition).objectsAfter(after, limit)),
+    objectsNamed: (keys) => answered(peers.storeOf(definition).objectsNamed(keys)),
+  };
+}

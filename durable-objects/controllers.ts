@@ -21,8 +21,16 @@ import type { ProxyHealthControllerRpc } from "../src/proxy-health/rpc";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
 export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<AskedRpc & Pick<Controller, "switched">>;
-/** Calls that not every controller answers. */
+/** Calls that not every controller answers: a call of one that does not fails. */
 export type AskedRpc = RepairControllerRpc & EndpointCountsRpc & ProxyHealthControllerRpc;
+export const ASKED_CALLS = [
+  "pokeFrom",
+  "sweep",
+  "repairCounts",
+  "endpointCounts",
+  "shardState",
+  "targets",
+] as const satisfies readonly (keyof AskedRpc)[];
 export type ControllerName =
   | "namespaces"
   | "garbage-collection"
@@ -58,10 +66,3 @@ export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting
   "taint-eviction-controller": taintEvictionController,
   "proxy-health": proxyHealthController,
 });
-
-/** A call that only some controllers answer. Throws for one that does not. */
-export function asked<K extends keyof AskedRpc>(brain: ControllerBrain, call: K): AskedRpc[K] {
-  const method = brain[call];
-  if (!method) throw new Error(`this controller has no ${call}`);
-  return method.bind(brain) as AskedRpc[K];
-}

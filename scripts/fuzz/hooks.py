@@ -128,7 +128,7 @@ def before_call(context, case, kwargs):
     for name in case.path_parameters or {}:
         if random.random() < KNOWN:
             case.path_parameters[name] = random.choice(NAMESPACES if name == "namespace" else names)
-    if isinstance(case.body, dict) and case.method != "DELETE" and random.random() < NEARLY_RIGHT:
+    if isinstance(case.body, dict) and kind["kind"] and case.method != "DELETE" and random.random() < NEARLY_RIGHT:
         name = (case.path_parameters or {}).get("name", random.choice(names))
         sample = {**samples.get(f"{kind['group']}/{kind['kind']}", {}), "apiVersion": api_version(kind), "kind": kind["kind"]}
         case.body = with_one_member({**sample, "metadata": {"name": name}}, case.body, random)

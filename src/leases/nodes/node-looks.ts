@@ -1,0 +1,142 @@
+/**
+ * The looks at Nodes and Leases. Each reads the Nodes that changed and, once a period, which Leases have been renewed. Nodes that were silent for the grace
+ * become Unknown.
+ */
+import type { Clock, Recorder } from "../../core/base/ports";
+import type { Node } from "../../api/meta/kubernetes";
+import type { StoreCursor } from "../../api/rpc/object-links";
+import type { ValuedStore } from "../../api/rpc/object-values";
+import { objectKey } from "../../api/store/keys";
+import type { WrittenStore } from "../../controllers/followed/called-store";
+import { type Cursors, FollowedStore } from "../../controllers/followed/followed-store";
+import type { KnownNodes } from "./known-nodes";
+import { type LifecycleWrites, type Made, type Outcome, statusOf } from "./lifecycle-writes";
+import type { NodeProbes } from "./node-probes";
+import { heartbeatOf, nodeState, type NodeState, readyOf } from "./node-state";
+import { rewrite } from "./rewrite";
+import { unknownConditions } from "./unknown-conditions";
+
+const NODES = "nodes";
+/** Namespace of the Leases by which kubelets show that they live. */
+export const NODE_LEASES = "kube-node-lease";
+const RENEW_TIME = { namespace: NODE_LEASES, path: ["spec", "renewTime"] };
+/** The first wait after stores that could not be read; each further one is twice as long, up to the period. */
+const UNREAD_WAIT_MS = 500;
+
+export interface LookPorts {
+  clock: Pick<Clock, "now">;
+  recorder: Recorder;
+  nodes: WrittenStore;
+  leases: ValuedStore;
+  /** all in milliseconds */
+  graceMs: number;
+  startupGraceMs: number;
+  periodMs: number;
+}
+
+export class NodeLooks {
+  /** In memory alone: each start reads all Nodes, because what it needs of them is more than a row should hold. */
+  readonly #cursors = new MemoryCursors();
+  readonly #store: FollowedStore;
+  #silencing: Promise<Made> | undefined;
+  #leases: StoreCursor | undefined;
+  /** looks in a row that could not read a store */
+  #unread = 0;
+
+  constructor(
+    private readonly ports: LookPorts,
+    private readonly known: KnownNodes,
+    private readonly probes: NodeProbes,
+    private readonly writes: LifecycleWrites,
+  ) {
+    this.#store = new FollowedStore(NODES, ports.nodes, known.reader, this.#cursors, ports.recorder);
+  }
+
+  /** Whether the last look could read Nodes and Leases. */
+  get isListening(): boolean {
+    return this.#unread === 0;
+  }
+
+  /** When the next look is due without a change, in milliseconds since the epoch; undefined = no Node may become Unknown. */
+  get nextAt(): number | undefined {
+    const now = this.ports.clock.now();
+    if (this.#unread > 0) return now + Math.min(this.ports.periodMs, UNREAD_WAIT_MS * 2 ** (this.#unread - 1));
+    return this.#watched.length > 0 ? this.probes.nextLook(now) : undefined;
+  }
+
+  /** Reads the Nodes, and then the Leases if that is due. False: the Nodes cannot be read. */
+  async look(): Promise<boolean> {
+    const hasNodes = await this.#store.pull(() => true);
+    const isListening = hasNodes && (await this.#listen());
+    this.#unread = isListening ? 0 : this.#unread + 1;
+    return hasNodes;
+  }
+
+  /** Makes the Nodes Unknown that were silent for the grace. A call while that is under way joins it. */
+  silenced(): Promise<Made> {
+    return (this.#silencing ??= this.#makeUnknown().finally(() => (this.#silencing = undefined)));
+  }
+
+  /** Ends when no Node is being made Unknown. */
+  async settled(): Promise<void> {
+    await this.#silencing;
+  }
+
+  /** The Nodes that may become Unknown. */
+  get #watched(): NodeState[] {
+    return this.known.states.filter((node) => readyOf(node) !== "Unknown");
+  }
+
+  /** Asks which Leases have been renewed, if that is due. False: the Leases cannot be read, and no silence counts. */
+  async #listen(): Promise<boolean> {
+    const { clock, leases, recorder } = this.ports;
+    const askedAt = clock.now();
+    if (this.#watched.length === 0 || this.probes.nextLook(askedAt) > askedAt) return true;
+    try {
+      const { values, cursor } = await leases.valuesSince(RENEW_TIME, this.#leases);
+      for (const [key, renewTime, revision] of values) this.probes.renewed(objectKey(key).name, { renewTime, revision }, askedAt);
+      this.probes.looked(askedAt, { leases: cursor.revision, nodes: this.#cursors.cursor(NODES)?.revision ?? 0 });
+      this.#leases = cursor;
+    } catch (error) {
+      recorder.log("warn", "the node lifecycle controller could not read the Leases", { error: String(error) });
+      return false;
+    }
+    this.probes.noteSilent(this.#watched.map(({ name }) => name));
+    return true;
+  }
+
+  #makeUnknown(): Promise<Made> {
+    const now = this.ports.clock.now();
+    const silent = this.#watched.filter((node) => this.probes.silence(node.name) > this.#graceMs(node));
+    return this.writes.all(silent, (node) => this.#makeOneUnknown(node, now));
+  }
+
+  async #makeOneUnknown(node: NodeState, nowMs: number): Promise<Outcome> {
+    const write = statusOf(node.name);
+    if (!this.writes.mayTry(write)) return "none";
+    const rewritten = await rewrite<Node>(this.ports.nodes, node.name, "status", (stored) => {
+      const state = nodeState(stored);
+      // A sign of life since: the next round reads it.
+      if (state.uid !== node.uid || heartbeatOf(state) !== heartbeatOf(node)) return undefined;
+      const conditions = unknownConditions(state.conditions, stored.metadata?.creationTimestamp ?? "", nowMs);
+      return conditions && { ...stored, status: { ...stored.status, conditions } };
+    });
+    return this.writes.outcome(write, rewritten);
+  }
+
+  #graceMs(node: NodeState): number {
+    return readyOf(node) === undefined ? this.ports.startupGraceMs : this.ports.graceMs;
+  }
+}
+
+class MemoryCursors implements Cursors {
+  readonly #cursors = new Map<string, StoreCursor>();
+
+  cursor(store: string): StoreCursor | undefined {
+    return this.#cursors.get(store);
+  }
+
+  moveCursor(store: string, cursor: StoreCursor): void {
+    this.#cursors.set(store, cursor);
+  }
+}

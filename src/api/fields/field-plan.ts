@@ -103,7 +103,7 @@ function listShape(type: FieldType & { kind: "list" }): Shape {
  * Structs that are no pointers exist even when empty, and fields without omitempty even when zero: a new container owns
  * `resources`, a new Pod does not own `spec` itself. Times, quantities and IntOrString are structs to Go.
  */
-function impliedValue({ type, presence }: Field): JsonValue | undefined {
+export function impliedValue({ type, presence }: Field): JsonValue | undefined {
   if (presence === "pointer") return undefined;
   switch (type.kind) {
     case "message":

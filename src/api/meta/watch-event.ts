@@ -27,6 +27,8 @@ export interface Bookmark {
   resourceVersion: string;
   /** the bookmark that ends the initial events of a streaming list also carries the shape of the list */
   initialEventsEnd?: boolean;
+  /** members beside kind, apiVersion and metadata */
+  members?: Readonly<Record<string, unknown>>;
 }
 
 /** base64 of an empty list of the kind: clients that list through a watch learn the type of the list from it. */
@@ -39,13 +41,12 @@ export function bookmarkMetadata(resourceVersion: string, initialEventsEnd: bool
   return { resourceVersion, ...(initialEventsEnd ? { annotations: { [INITIAL_EVENTS_END]: "true" } } : {}) };
 }
 
-/** The object of a bookmark event: an object of the kind with metadata alone. */
-function bookmarkObject({ kind, apiVersion, resourceVersion, initialEventsEnd = false }: Bookmark): string {
+function bookmarkObject({ kind, apiVersion, resourceVersion, initialEventsEnd = false, members = {} }: Bookmark): string {
   const metadata = bookmarkMetadata(resourceVersion, initialEventsEnd);
   if (metadata.annotations) {
     metadata.annotations[INITIAL_EVENTS_BLUEPRINT] = initialEventsListBlueprint(kind, apiVersion);
   }
-  return `${typeHead(kind, apiVersion)},"metadata":${JSON.stringify(metadata)}}`;
+  return `${typeHead(kind, apiVersion)},${JSON.stringify({ metadata, ...members }).slice(1)}`;
 }
 
 export function bookmarkFrame(bookmark: Bookmark): string {

@@ -1,5 +1,6 @@
 /** The view of a client that reads JSON: whole objects, their metadata alone, or Tables. Stored text is served as it is where that is possible. */
 import { parseJson } from "../../core/base/exact-json";
+import { impliedValue } from "../fields/field-plan";
 import type { KubeObject } from "../meta/kubernetes";
 import { type Envelope, listEnvelope } from "../meta/list";
 import { partialListEnvelope, partialOfStored } from "../meta/partial";
@@ -7,6 +8,8 @@ import { eventTable, tableEnvelope, type TableForm, tableRow } from "../meta/tab
 import { apiVersionOf, typeHead } from "../meta/type-meta";
 import { bookmarkFrame, bookmarkMetadata, changeFrame, eventFrame } from "../meta/watch-event";
 import type { ResourceDefinition } from "../registry/resource";
+import type { JsonObject, JsonValue } from "../schema/json-value";
+import type { Field, MessageSchema } from "../schema/types";
 import type { Representation } from "../rpc/store";
 import type { JsonList, View } from "./view";
 
@@ -15,8 +18,9 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
   const apiVersion = apiVersionOf(definition.group, version);
   const convert = definition.representationOf?.fromStored;
   const served = convert ? (stored: string) => JSON.stringify(convert(parseJson(stored) as KubeObject)) : (stored: string) => stored;
+  const members = emptyMembers(definition.schema);
   const bookmark = (revision: number, initialEventsEnd: boolean): string =>
-    bookmarkOf(definition.kind, apiVersion, revision, initialEventsEnd);
+    bookmarkFrame({ kind: definition.kind, apiVersion, resourceVersion: String(revision), initialEventsEnd, members });
   const head = typeHead(definition.kind, apiVersion);
   switch (representation.as) {
     case "object":
@@ -36,7 +40,12 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
           ),
         event: (type, stored) => eventFrame(type, partialOfStored(representation.version, stored)),
         bookmark: (revision, initialEventsEnd) =>
-          bookmarkOf("PartialObjectMetadata", `meta.k8s.io/${representation.version}`, revision, initialEventsEnd),
+          bookmarkFrame({
+            kind: "PartialObjectMetadata",
+            apiVersion: `meta.k8s.io/${representation.version}`,
+            resourceVersion: String(revision),
+            initialEventsEnd,
+          }),
       };
     case "table": {
       const form: TableForm = { ...representation, columns: definition.columns, objectHead: head };
@@ -75,6 +84,18 @@ function jsonList(envelope: Envelope, rows: string[]): JsonList {
   return { encoding: "json", envelope, rows };
 }
 
-function bookmarkOf(kind: string, apiVersion: string, revision: number, initialEventsEnd: boolean): string {
-  return bookmarkFrame({ kind, apiVersion, resourceVersion: String(revision), initialEventsEnd });
+/**
+ * What a bookmark's object has beside its metadata: the members that the kind requires, empty. Clients that check each object, as Java's
+ * official one, refuse a bookmark without them. Upstream sends empty members of other kinds, too; these clients refuse some, such as a spec of a Pod
+ * whose containers are null.
+ */
+function emptyMembers({ fields, isKind }: MessageSchema): JsonObject {
+  const needed = fields.filter(({ name, presence, required }) => (presence === "always" || required) && !(isKind && name === "metadata"));
+  return Object.fromEntries(needed.map((field) => [field.name, emptyValue(field)]));
+}
+
+function emptyValue(field: Field): JsonValue {
+  const { type, presence } = field;
+  if (type.kind === "message" && presence !== "pointer") return emptyMembers(type.message());
+  return impliedValue(field) ?? null;
 }

@@ -3,8 +3,8 @@
  *
  * A protected object carries the greatest token that has written it, in an annotation. A write reads the object, refuses when the annotation
  * is greater than its own token, puts its token there, and writes with the object's resourceVersion as precondition. So every API server checks
- * the token, and between the read and the write nobody comes unnoticed. A leader that wants its predecessor fenced off from an object before
- * it changes the object writes it once at the beginning of its term.
+ * the token, and a write by another leader between the read and the write is noticed. A leader that wants to fence off its predecessor
+ * from an object writes the object once at the beginning of its term.
  *
  * Tokens are resourceVersions of one Lease. They grow as long as the API server keeps its data; a server that is restored from a backup
  * may begin lower, and then the annotations go with it.

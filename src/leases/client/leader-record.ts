@@ -1,5 +1,5 @@
 /**
- * Leader election on a Lease: what a candidate makes of what it sees, and what it writes. Pure.
+ * Leader election on a Lease: what a candidate concludes from the Lease that it sees, and what it writes. Pure.
  * Source of the rules: client-go tools/leaderelection. A Lease expires by the time since this process saw its last change, on this process's clock.
  * Times that others write are never compared with a clock here, so clocks may be apart by any amount.
  */

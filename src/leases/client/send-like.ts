@@ -19,7 +19,7 @@ export type SendLike = (path: string, init: Sent) => Promise<Answer>;
 /** The answers that a compare-and-swap expects. `conflict`: the object is another one by now, or one is there already. */
 export type Swapped<T> = { readonly kind: "stored"; readonly object: T } | { readonly kind: "conflict" } | { readonly kind: "missing" };
 
-/** Reads and writes objects. Every call has a timeout; what the server refuses otherwise is thrown. */
+/** Reads and writes objects. Every call has a timeout. Any other refusal is thrown. */
 export class ObjectClient<T extends KubeObject> {
   constructor(
     private readonly send: SendLike,

@@ -35,7 +35,7 @@ export interface IdentityPorts {
 interface Known {
   /** nothing is to do before, in ms since the epoch */
   dueMs: number;
-  /** when that was decided: a clock that was set back knows nothing of it */
+  /** when that was decided; in the future = the clock was set back, and `dueMs` means nothing */
   sinceMs: number;
   /** as this instance has written it last */
   held?: Lease;

@@ -38,7 +38,7 @@ export interface Instance {
   readonly renewSeconds: number;
 }
 
-/** Whether a Lease of the collected namespace is an identity Lease. Its name means nothing. */
+/** Whether a Lease of the collected namespace is an identity Lease, whatever its name. */
 export function isIdentityLease({ metadata }: KubeObject): boolean {
   return metadata?.namespace === IDENTITY_NAMESPACE && metadata.labels?.[LABEL_IDENTITY] === IDENTITY;
 }
@@ -57,8 +57,8 @@ export function endOf({ spec }: Lease): number | undefined {
 }
 
 /**
- * The collection of identity Leases that have run out. Its clock may be minutes away from those of the writers: a Lease lasts for hundreds of renewals.
- * Leases of others have no end here.
+ * The collection of identity Leases that have run out. Its clock may be minutes away from those of the writers: a Lease lasts for hundreds of
+ * renewals. Leases of others have no end here.
  */
 export const IDENTITY_EXPIRY: ExpiryRule = {
   namespace: IDENTITY_NAMESPACE,

@@ -1,10 +1,10 @@
 /**
- * Sharing work among instances without a word between them: each key belongs to the instance that has the highest score with it (rendezvous
+ * Sharing work among instances that do not talk to each other: each key belongs to the instance that has the highest score with it (rendezvous
  * hashing). Whoever knows the same instances shares in the same way. An instance that goes leaves its keys to the others, one that comes takes
  * some from each; no other key moves.
  */
 
-/** The keys that are `self`'s to work on. All of them where `self` is none of the instances: then it cannot know who else is there. */
+/** The keys that `self` works on. It works on all of them if it is not among the instances: then it cannot know who else is there. */
 export function shareOf<T>(items: readonly T[], keyOf: (item: T) => string, instances: readonly string[], self: string): T[] {
   if (!instances.includes(self)) return [...items];
   return items.filter((item) => instanceFor(keyOf(item), instances) === self);

@@ -1,6 +1,6 @@
 /**
- * The Pods that stand on Nodes, and those of them that are to lose Ready: they came to a Node that is not ready, or their Node left Ready. They are read
- * only while such a Node is there. Their rows are saved with the cursor of their store, so each is met once.
+ * The Pods on Nodes, and which of them are to lose Ready: those that came to a Node that is not ready, and those whose Node left Ready. Pods are read
+ * only while some Node is not ready. Their rows are saved together with the cursor of their store, so each change is met once.
  */
 import type { KubeObject, Pod } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
@@ -75,7 +75,7 @@ export class BoundPods {
     if (before?.node === node && before.isReady === isReady) return;
     this.#set(key, { node, isReady });
     this.rows.put(KIND, key, { node, isReady });
-    // What the first list of all has may have been there before the Nodes were watched.
+    // A Pod of the very first list may be older than the controller.
     const isFirstList = isListed && this.rows.cursor(PODS) === undefined;
     if (!isFirstList && before?.node !== node) this.mustLoseReady(key);
   }

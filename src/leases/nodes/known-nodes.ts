@@ -1,6 +1,6 @@
 /**
- * The Nodes of the cluster. A row for each says which Node it is and how its condition Ready was last read: so each change of it is met once, also by the
- * start after a crash.
+ * The Nodes of the cluster. Each has a row with its uid and the status of Ready that was last read. So the controller acts on each change of
+ * Ready once, also after a crash.
  */
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
 import type { FeedReader } from "../../controllers/followed/followed-store";
@@ -15,9 +15,9 @@ interface KnownNode {
   readonly ready: string;
   /** since when it is not ready, in milliseconds since the epoch */
   readonly since: number;
-  /** It was met for the first time, and its NoExecute taints may be of an earlier life. */
+  /** The Node is new to the controller, which removes NoExecute taints from an earlier time first. */
   readonly isNew?: true;
-  /** Ready was True, and its Pods are to lose theirs. */
+  /** The Node left Ready, and its Pods are to lose Ready, too. */
   readonly isDraining?: true;
 }
 
@@ -47,7 +47,7 @@ export class KnownNodes {
     return this.#known.keys();
   }
 
-  /** Of every Node that has been read. */
+  /** The states of all Nodes that have been read. */
   get states(): readonly NodeState[] {
     return [...this.#states.values()];
   }
@@ -66,7 +66,7 @@ export class KnownNodes {
     return this.#known.get(name)?.isNew ?? false;
   }
 
-  /** Its NoExecute taints are as they must be now. */
+  /** The Node is no longer new: NoExecute taints from an earlier time are gone. */
   settled(name: string): void {
     this.#change(name, ({ isNew: _, ...known }) => known);
   }
@@ -75,7 +75,7 @@ export class KnownNodes {
     return [...this.#known].flatMap(([name, { isDraining }]) => (isDraining ? [name] : []));
   }
 
-  /** False: it has got Ready back meanwhile, or is gone. */
+  /** Notes that each Pod of the Node has a row of its own. False: the Node has got Ready back meanwhile, or is gone. */
   drained(name: string): boolean {
     const wasDraining = this.#known.get(name)?.isDraining ?? false;
     if (wasDraining) this.#change(name, ({ isDraining: _, ...known }) => known);
@@ -133,7 +133,7 @@ export class KnownNodes {
   }
 }
 
-/** Whether somebody wrote that it is not ready, or that nobody knows. */
+/** Whether the condition Ready exists and is not True. */
 export function isNotReady(node: NodeState): boolean {
   const ready = readyOf(node);
   return ready !== undefined && ready !== "True";

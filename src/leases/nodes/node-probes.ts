@@ -1,22 +1,22 @@
 /**
- * When something was last heard of each Node (upstream's probe time), by the controller's own clock: when it was first seen, when its Lease had a newer renewTime, and when the
- * heartbeat of its condition Ready changed.
+ * When something was last heard of each Node (upstream's probe time), by the controller's own clock: when it was first seen, when its Lease had a
+ * newer renewTime, or when the heartbeat of its condition Ready changed.
  *
- * Silence counts only while this controller listens. It listens from one look at the Leases to the next one, if that comes in time. After a late look, as
- * after an outage or a start, nothing counts as heard before that look: so a Node has the whole grace again.
+ * Silence counts only while this controller listens. It listens from one look at the Leases to the next one, if that comes in time. After a late
+ * look, as after an outage or a start, nothing counts as heard before that look: so a Node has the whole grace again.
  *
- * A Node that is heard regularly costs no row. A row is written when a Node has been silent for a third of the grace, and goes when it is heard again. Of
- * all other Nodes, a new start finds in the revisions of Node and Lease at which look they were heard.
+ * A Node that is heard regularly costs no row. A row is written when a Node has been silent for a third of the grace, and goes when it is heard
+ * again. Of all other Nodes, a new start finds in the revisions of Node and Lease at which look they were heard.
  */
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 import { heartbeatOf, type NodeState } from "./node-state";
 
 const KIND_LISTENED = "listened";
 const KIND_SILENT = "silent";
-/** Looks that may be missed, as periods: a longer pause ends the listening. */
+/** In periods: a longer pause between two looks ends the listening. */
 const LATE_PERIODS = 2;
 const SILENT_SHARE = 1 / 3;
-/** Of a long grace and a short period: a Node that was heard before counts as heard at the first of them. */
+/** Looks that are kept. A Node that was heard before the first of them counts as heard at it. */
 const LOOKS_MAX = 100;
 
 interface Listened {
@@ -110,7 +110,7 @@ export class NodeProbes {
     } else if (heard.heartbeat !== heartbeat) this.#hear(name, { ...heard, at: nowMs, heartbeat });
   }
 
-  /** What the look that is under way was told of a Lease. A Node that is not known is passed over. */
+  /** The look that is under way read this Lease. One of an unknown Node is passed over. */
   renewed(name: string, { renewTime, revision }: Renewal, nowMs: number): void {
     const heard = this.#heard.get(name);
     if (!heard) return;

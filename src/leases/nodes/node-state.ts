@@ -17,9 +17,9 @@ export interface NodeState {
   readonly conditions: readonly NodeCondition[];
   readonly taints: readonly Taint[];
   readonly isUnschedulable: boolean;
-  /** upstream's key of a zone, with its region; "" = the Node tells none */
+  /** upstream's key of a zone, with its region; "" = the Node has no such label */
   readonly zone: string;
-  /** Its zone is judged without it. */
+  /** The Node does not count where the health of its zone is judged. */
   readonly isExcluded: boolean;
 }
 
@@ -44,8 +44,8 @@ export function readyOf({ conditions }: Pick<NodeState, "conditions">): string |
 }
 
 /**
- * What changes with each sign of life in the condition Ready; "" = nobody has ever written one. Upstream compares lastHeartbeatTime alone. Here a status
- * that a person writes without it counts, too.
+ * What changes with each sign of life in the condition Ready; "" = nobody has ever written one. Upstream compares lastHeartbeatTime alone. Here a
+ * status that a person writes without it counts, too.
  */
 export function heartbeatOf({ conditions }: Pick<NodeState, "conditions">): string {
   const ready = readyCondition(conditions);

@@ -25,13 +25,13 @@ type Judged = Pick<NodeState, "conditions" | "taints" | "isUnschedulable">;
 /**
  * What becomes of the NoExecute taints, by which Pods are evicted.
  *
- * - `follow`: those that stand there follow the condition Ready; none is added to a Node that has none
+ * - `follow`: an existing one follows the condition Ready; a Node without one gets none
  * - `add`: the Node gets the one of its condition
  * - `remove`: the Node loses both
  */
 export type NoExecute = "follow" | "add" | "remove";
 
-/** The taints that the Node is to have; undefined = those that it has. */
+/** The taints that the Node is to have; undefined = it has them already. */
 export function wantedTaints(node: Judged, noExecute: NoExecute, nowMs: number): Taint[] | undefined {
   const { taints } = node;
   const scheduling = schedulingKeys(node);
@@ -49,7 +49,7 @@ export function wantedTaints(node: Judged, noExecute: NoExecute, nowMs: number):
   return added.length === 0 && kept.length === taints.length ? undefined : [...kept, ...added];
 }
 
-/** Whether Ready asks for a NoExecute taint that the Node does not have, nor its opposite: then it waits for its turn. */
+/** Whether Ready asks for a NoExecute taint and the Node has neither of the two: then the Node waits for its turn. */
 export function lacksEvictingTaint(node: Judged): boolean {
   return keyOfReady(node) !== undefined && !node.taints.some(isEvicting);
 }
@@ -61,7 +61,7 @@ function schedulingKeys({ conditions, isUnschedulable }: Judged): Set<string> {
   return new Set(isUnschedulable ? [...keys, TAINT_UNSCHEDULABLE] : keys);
 }
 
-/** The only one of the two keys that may stand there; undefined = neither may, "any" = what stands there stays. */
+/** The one of the two keys that the Node may have; undefined = neither, "any" = its taints stay as they are. */
 function evictingKey(node: Judged, noExecute: NoExecute): string | undefined {
   if (noExecute === "remove") return undefined;
   const ready = readyOf(node);

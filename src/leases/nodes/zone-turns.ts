@@ -1,6 +1,6 @@
 /**
- * Which Nodes get a NoExecute taint now: one of a zone at a time, at the zone's rate. While every zone is fully disrupted none does, and those that stand
- * there go. Rates and the time of the last taint are rows, so no restart makes evictions faster.
+ * Which Nodes get a NoExecute taint now: one of a zone at a time, at the zone's rate. While every zone is fully disrupted, no Node gets one, and
+ * existing ones are removed. Rates and the time of the last taint are rows, so no restart makes evictions faster.
  */
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 import type { NodeState } from "./node-state";
@@ -33,7 +33,7 @@ export class ZoneTurns {
     for (const [, disruption] of this.rows.saved<Disruption>(KIND_DISRUPTION)) this.#disruption = disruption;
   }
 
-  /** Every zone is fully disrupted, and NoExecute taints from before are to go. */
+  /** Every zone is fully disrupted, and NoExecute taints from before have to be removed. */
   get mustClear(): boolean {
     return this.#disruption?.isCleared === false;
   }

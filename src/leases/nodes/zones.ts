@@ -41,7 +41,7 @@ export function zonesOf(nodes: Iterable<NodeState>): Map<string, Zone> {
   );
 }
 
-/** Whether there are zones, and every one of them is fully disrupted: then the fault is rather here than there. */
+/** Whether there are zones and all of them are fully disrupted: then the controller more likely cannot hear the Nodes than all Nodes have failed. */
 export function isAllDisrupted(zones: ReadonlyMap<string, Zone>): boolean {
   return zones.size > 0 && [...zones.values()].every(({ health }) => health === "FullDisruption");
 }

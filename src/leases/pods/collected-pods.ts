@@ -1,6 +1,6 @@
 /**
- * What the collector knows of Pods: those that stand on a Node, are being deleted or have ended. They are rows of its own, so that nothing is read twice.
- * A change of the status of a Pod that lives costs a look at its text.
+ * What the collector knows of Pods: those that stand on a Node, are being deleted or have ended. They are rows of its own, so that nothing is read
+ * twice. A status of a living Pod costs a search in its text.
  */
 import type { KubeObject, Pod } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
@@ -18,7 +18,7 @@ export interface CollectedPod {
   readonly node: string;
   /** when its grace period is over, in milliseconds since the epoch; undefined = it is not being deleted */
   readonly deletedAt?: number;
-  /** Its phase is none of a Pod that lives. */
+  /** Its phase is not that of a living Pod. */
   readonly terminated?: { readonly createdAt: number; readonly isEvicted: boolean };
   /** It has ended, and is deleted without a grace period: finalizers alone hold it, and nothing is left to do here. */
   readonly isDone?: true;

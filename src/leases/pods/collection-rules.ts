@@ -1,9 +1,10 @@
 /**
  * Which Pods the collector deletes: upstream's four classes (pkg/controller/podgc), and one that is this server's own.
  *
- * A Pod that is being deleted waits for the kubelet of its Node. On a server whose Nodes are only names there is none, so such a Pod would stay for ever,
- * and `kubectl delete pod` would hang. It goes when its grace period is over and Ready of its Node is Unknown. The node
- * lifecycle controller says so of each Node without a heartbeat; nobody else can tell one without a kubelet from one whose kubelet only renews its Lease.
+ * A Pod that is being deleted waits for the kubelet of its Node. A Node that is only a name has no kubelet, so the Pod would stay for ever, and
+ * `kubectl delete pod` would hang. Such a Pod is deleted when its grace period is over and Ready of its Node is Unknown. The node lifecycle
+ * controller makes Ready Unknown for each Node without a heartbeat. It alone can tell a Node without a kubelet from one whose kubelet only renews its
+ * Lease.
  */
 import { objectKey } from "../../api/store/keys";
 import type { CollectedNodes } from "./collected-nodes";

@@ -1,7 +1,7 @@
 /**
- * Names of Nodes that Pods stand on and that no Node has, each with the time since which it is missing here. A Node that comes back within the quarantine
- * keeps its Pods (upstream's quarantineTime). After an absence of the server each quarantine begins anew, as with every start of upstream's controller:
- * a Node cannot come back to a server that is not there.
+ * Names of Nodes that Pods stand on and that no Node has, each with the time since which it is missing here. A Node that comes back within the
+ * quarantine keeps its Pods (upstream's quarantineTime). After an absence of the server each quarantine begins anew, as with every start of
+ * upstream's controller: a Node cannot come back while the server is away.
  */
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 
@@ -26,7 +26,7 @@ export class MissingNodes {
     for (const name of this.#since.keys()) if (!missing.has(name)) this.#forget(name);
     for (const name of missing) {
       const since = this.#since.get(name);
-      // a time to come is that of a clock that was set back
+      // A time in the future: the clock was set back.
       if (since === undefined || since > nowMs) this.startAnew(name, nowMs);
     }
   }

@@ -1,11 +1,13 @@
 /**
- * The pass of the Pod garbage collector. It keeps what it has to know of Pods and Nodes in rows of its own, and reads the histories of their stores on from
- * there, at most once in SCAN_PERIOD_MS however much changes. A status of a Pod that lives on does not wake it: a filter in the Pods' store lets the change
- * pass, in half a microsecond together with that of the evictor. Some other reason, or cron, brings the next pass, which reads such a status in 6
- * microseconds, by a search in its text. A question to the Pods' store instead of rows would read every Pod each time, on the thread that writes statuses.
+ * The pass of the Pod garbage collector. It keeps what it has to know of Pods and Nodes in rows of its own, and reads on in the histories of their
+ * stores at most once in SCAN_PERIOD_MS, however much changes. Without rows it would have to read every Pod each time, on the thread that writes
+ * statuses.
  *
- * Everything follows from the stored objects. A crash loses nothing: the next poke, alarm or cron finds the same. Without Pods that wait for a time there
- * is no alarm.
+ * A status of a living Pod asks for no pass: a filter in the Pods' store drops the change, in half a microsecond together with the evictor's filter.
+ * The next pass, which some other change or cron asks for, reads such a status in 6 microseconds, by a search in its text.
+ *
+ * Everything follows from the stored objects. A crash loses nothing: the next poke, alarm or cron finds the same. There is an alarm only while a Pod
+ * waits for a time.
  */
 import { inParallel } from "../../core/base/in-parallel";
 import type { Clock, Recorder } from "../../core/base/ports";
@@ -83,7 +85,7 @@ class PodCollector {
     const endsAt = clock.now() + BUDGET_MS;
     const mayGoOn = (): boolean => clock.now() < endsAt;
     const isCurrent = await this.#pull(mayGoOn);
-    // What the rows say without the latest changes is no reason to delete anything.
+    // Rows that lack the latest changes are no reason to delete a Pod.
     const result = isCurrent ? await this.#collect(mayGoOn) : { left: true };
     const nextAt = result.left ? clock.now() + RETRY_MAX_MS : result.againAt;
     this.#watch.set(this.#missing.isEmpty ? undefined : nextAt);

@@ -1,4 +1,4 @@
-/** Passes that pokes cannot crowd: one at once, and while changes come one in a period. */
+/** Passes at most once in a period, however many pokes come. The first one begins at once. */
 import type { Clock } from "../../core/base/ports";
 import { type Pass, type PassResult, RETRY_MAX_MS } from "../../controllers/controller";
 
@@ -25,7 +25,7 @@ export function spacedPass(clock: Pick<Clock, "now">, periodMs: number, pass: ()
     // A clock that was set back keeps nobody waiting.
     if (isPoked && now >= begunAt && now < nextAt) return alarmAt <= nextAt ? { left: false } : askFor(nextAt);
     begunAt = now;
-    // What a pass that fails leaves, the loop's own alarm asks for.
+    // After a pass that fails, the loop's own alarm asks for the next one.
     alarmAt = -Infinity;
     const { left, againAt } = await pass();
     if (left) return askFor(clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** retries++));

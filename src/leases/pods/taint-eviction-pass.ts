@@ -1,13 +1,13 @@
 /**
- * The pass of the taint eviction controller (upstream pkg/controller/tainteviction): Pods leave a Node with a NoExecute taint that they do not tolerate,
- * at once, or when the time for which they tolerate it is over.
+ * The pass of the taint eviction controller (upstream pkg/controller/tainteviction): Pods leave a Node with a NoExecute taint that they do not
+ * tolerate, at once, or when the time for which they tolerate it is over.
  *
- * - The time counts from the moment in which this controller saw taint and Pod together. Nobody's timestamp plays a role.
- * - An eviction that waits stays as it is, whatever its Pod tolerates later, unless the Pod tolerates the taints for ever, or not at all. It is cancelled
+ * - The time counts from the moment in which this controller saw taint and Pod together. Timestamps in objects are ignored.
+ * - An eviction keeps its time when the Pod's tolerations change, unless the Pod then tolerates the taints for ever, or not at all. It is cancelled
  *   when the taints or the Pod go, but not when the Node goes.
- * - Evictions are rows, so a controller that slept goes on with them. From WATCHED_MS before the next one there is a look every WATCH_MS. A look that is
- *   much too late tells that the server was away: then every time counts anew, as after a restart of upstream's controller. So nobody goes because
- *   of a silence that was the server's own. A pass that takes long, or leaves work, is no absence.
+ * - Evictions are rows, so a controller that slept goes on with them. From WATCHED_MS before the next one there is a look every WATCH_MS. A look that
+ *   is much too late shows that the server was away. Then every time counts anew, as after a restart of upstream's controller: so no Pod is evicted
+ *   because the server itself was silent. A pass that takes long, or leaves work, is no absence.
  * - A Pod that is being deleted already is left alone. Upstream deletes it once more.
  *
  * Without tainted Nodes the Pods are not read.
@@ -94,10 +94,10 @@ class TaintEvictor {
       this.#keepWatch();
       return clock.now() < endsAt;
     };
-    // What the rows say without the latest changes is no reason to evict anybody.
+    // Rows that lack the latest changes are no reason to evict a Pod.
     const isDone = (await this.#pull(mayGoOn)) && (await this.#look(mayGoOn));
     const againAt = this.#nextLook();
-    // What is left, the loop's own alarm asks for.
+    // The loop's own alarm asks for what is left.
     this.#watch.set(isDone || againAt === undefined ? againAt : clock.now() + RETRY_MAX_MS);
     this.#rows.save();
     await withTimeout(clock, EVENTS_WAIT_MS, events.flush()).catch(() => undefined);
@@ -144,7 +144,7 @@ class TaintEvictor {
     return Array.from(this.#evictions.all, ([key, eviction]) => ({ key, ...eviction }));
   }
 
-  /** Whether everybody has gone who had to, but for those whose writes were refused. */
+  /** Whether every Pod that was due has been evicted, except those whose writes were refused. */
   async #look(mayGoOn: () => boolean): Promise<boolean> {
     const nowMs = this.ports.clock.now();
     for (const key of [...this.#evictions.all.keys()]) this.#reconsider(key);
@@ -160,7 +160,7 @@ class TaintEvictor {
     return isDone;
   }
 
-  /** An eviction that waits, of a Pod whose Node may have no taints any more. */
+  /** Ends an eviction that waits when its Pod is gone or being deleted, or its Node has no taints. */
   #reconsider(key: string): void {
     const eviction = this.#evictions.get(key);
     const pod = this.#pods.get(key);
@@ -222,7 +222,7 @@ class TaintEvictor {
     this.ports.events.report({ regarding, type: "Normal", reason: "TaintManagerEviction", action: "Eviction", note });
   }
 
-  /** undefined = no eviction waits; never a time that is over */
+  /** When the next look is due; undefined = no eviction waits. Never in the past. */
   #nextLook(): number | undefined {
     if (this.#evictions.all.size === 0) return undefined;
     const nowMs = this.ports.clock.now();

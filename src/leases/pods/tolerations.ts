@@ -4,7 +4,7 @@ import type { Node, Pod } from "../../api/meta/kubernetes";
 export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 export type Toleration = NonNullable<NonNullable<Pod["spec"]>["tolerations"]>[number];
 
-/** Longer than any server runs: a time beyond it is no time. */
+/** Longer than any server runs: a toleration beyond it never ends. */
 const FOREVER_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 /** The taints by which Pods are evicted. */

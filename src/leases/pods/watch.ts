@@ -14,7 +14,7 @@ export class Watch {
     for (const [, { by }] of this.rows.saved<{ by: number }>(KIND)) this.#by = by;
   }
 
-  /** By how many milliseconds the look is late; undefined = it is none, or not so late that somebody was away. */
+  /** How late the look is, in milliseconds, if that shows an absence of the server; otherwise undefined. */
   absenceMs(nowMs: number): number | undefined {
     const late = this.lateMs(nowMs);
     return late > ABSENCE_MS ? late : undefined;

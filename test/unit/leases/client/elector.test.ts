@@ -298,7 +298,7 @@ describe("two candidates", () => {
     expect([...a.errors, ...b.errors]).toContain("connection refused");
   });
 
-  it("acquisition whose answer is lost: found at the next attempt, with a token later than any before", async () => {
+  it("an acquisition whose answer is lost: found at the next attempt, with a later token than any before", async () => {
     const world = new ElectionWorld();
     const a = candidate(world, "a", { isLost: ({ method }, what) => method === "POST" && what === "answer" });
     await until(world, () => spec(world)?.holderIdentity === "a");

@@ -69,7 +69,7 @@ describe("changeFenced", () => {
     expect(stored()?.data).toEqual({ by: "20" });
   });
 
-  it("no such object, or a term that is over: said", async () => {
+  it("an object that does not exist, or a term that is over: the refusal says which", async () => {
     const none = await begun(undefined);
     expect(await none.world.scheduler.run(none.change("9"))).toEqual({ ok: false, error: { reason: "missing" } });
     const over = await begun({});

@@ -30,7 +30,7 @@ describe("judge", () => {
     expect(judge({ lease: { spec }, atMs: seenMs }, "me", nowMs)).toEqual(want);
   });
 
-  it("times of the writer, an hour ahead or behind: mean nothing", () => {
+  it("times of the writer, an hour ahead or behind: are ignored", () => {
     for (const renewTime of ["2026-01-02T02:00:00.000000Z", "2026-01-02T04:00:00.000000Z"]) {
       const lease = { spec: { ...held("other", 15), renewTime } } as Lease;
       expect(judge({ lease, atMs: 0 }, "me", 15_000)).toMatchObject({ kind: "wait" });

@@ -29,7 +29,7 @@ describe("nextStep", () => {
     });
   });
 
-  it("host name that is no label value: the Lease goes without that label", () => {
+  it("host name that is no label value: the Lease has no such label", () => {
     const step = nextStep("n", undefined, { ...INSTANCE, hostname: "näme." }, NOW);
     expect(step).toMatchObject({ lease: { metadata: { labels: { "k8s.io/component": "kube-apiserver" } } } });
     expect(JSON.stringify(step)).not.toContain("hostname");
@@ -68,7 +68,7 @@ describe("nextStep", () => {
     expect(step).toEqual({ kind: "update", lease: { ...before, spec: { ...own, ...changed } } });
   });
 
-  it("labels that somebody has changed: back with the next renewal, those of others stay", () => {
+  it("labels of the Lease that somebody changed: restored by the next renewal; foreign labels stay", () => {
     const before = lease({ holderIdentity: "n_2", renewTime: ago(60) }, { labels: { "kubernetes.io/hostname": "x", mine: "y" } });
     expect(nextStep("n", { lease: before, atMs: NOW }, INSTANCE, NOW)).toMatchObject({
       lease: { metadata: { labels: { ...LABELS, mine: "y" } } },

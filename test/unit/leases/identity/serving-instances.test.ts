@@ -11,7 +11,7 @@ function lease(name: string, agoSeconds: number, more: object = {}) {
   return { metadata: { namespace: "kube-system", name, labels, ...more }, spec };
 }
 
-it("instances: the living ones in the order of their names, the others counted, Leases elsewhere left out", async () => {
+it("serving instances: the living ones by name, the dead ones counted; Leases of other namespaces do not count", async () => {
   const items = [lease("c", 1), lease("a", 59), lease("gone", 61), lease("b", -120), lease("elsewhere", 1, { namespace: "default" })];
   const asked: string[] = [];
   const found = await servingInstances(
@@ -27,7 +27,7 @@ it("instances: the living ones in the order of their names, the others counted, 
   expect(asked).toEqual(["/apis/coordination.k8s.io/v1/leases?labelSelector=apiserver.kubernetes.io%2Fidentity%3Dkube-apiserver"]);
 });
 
-it("server that refuses: the error says so", async () => {
+it("a server that refuses the list: the error says why", async () => {
   const refused = servingInstances(() => Promise.resolve({ status: 403, body: null, text: () => Promise.resolve("no") }), NOW, signal);
   await expect(refused).rejects.toThrow("the API server answers 403: no");
 });

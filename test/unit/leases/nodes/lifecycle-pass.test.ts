@@ -23,7 +23,7 @@ const pass = (world: NodeWorld, durationMs: number, ...renewing: string[]): Prom
   world.passRenewing(durationMs, "alive-1", "alive-2", ...renewing);
 
 upstreamRow("nodelifecycle: TestMonitorNodeHealthUpdateStatus, TestMonitorNodeHealthUpdateNodeAndPodStatusWithLease", () => {
-  it("a Node that nobody has written a status of: Unknown a minute after its creation", async () => {
+  it("a Node without a status: Unknown a minute after its creation", async () => {
     const world = await aWorld();
     await world.addNode("n");
     await pass(world, 59 * SEC);
@@ -67,7 +67,7 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthUpdateStatus, TestMonitorNodeHe
     expect(world.toldReasons.filter((one) => one.startsWith("NodeNotReady"))).toEqual(["NodeNotReady n"]);
   });
 
-  it.each(["Lease", "status"])("a Node of which only the %s goes on: stays Ready", async (what) => {
+  it.each(["Lease", "status"])("a Node whose %s alone is renewed: stays Ready", async (what) => {
     const world = await aWorld();
     await world.addNode("n", "True");
     for (let i = 0; i < 20; i++) {
@@ -107,7 +107,7 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthUpdateStatus, TestMonitorNodeHe
     expect(world.ready("n")).toBe("Unknown");
   });
 
-  it("a write that the store refuses: made in the next period", async () => {
+  it("a write that the store cannot make now: made in the next period", async () => {
     const world = await aWorld();
     await world.addNode("n", "True");
     let refused = 0;
@@ -131,7 +131,7 @@ describe("cost", () => {
     expect(world.lifecycleRows.rows("nodes")).toHaveLength(before.rows);
   });
 
-  it("a Node that is not ready, with its Pods marked: no pass of the alarm reads the Pods", async () => {
+  it("a Node that is not ready, with its Pods marked: passes of the alarm do not read Pods", async () => {
     const world = await aWorld();
     await world.addNode("n", "True");
     await world.addPod("p", "n");
@@ -198,7 +198,7 @@ describe("outages", () => {
     expect(names.map((name) => world.ready(name))).toEqual(["Unknown", "Unknown", "Unknown"]);
   });
 
-  it("a history of Leases that runs out between two looks: nobody becomes Unknown but the Node that is silent", async () => {
+  it("a history of Leases that runs out between two looks: only the silent Node becomes Unknown", async () => {
     const world = new NodeWorld();
     const names = await crowd(world, 20);
     await world.addNode("silent", "True");
@@ -308,7 +308,7 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthMarkPodsNotReady(+Retry)", () =
     expect(world.slices[0]?.endpoints[0]?.conditions?.ready).toBe(false);
   });
 
-  it("a status writer that says False: its Pods lose Ready, too", async () => {
+  it("a status writer that sets Ready to False: the Node's Pods lose Ready, too", async () => {
     const world = await withPods();
     await world.setReady("n", "False");
     await world.settle();
@@ -350,7 +350,7 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthMarkPodsNotReady(+Retry)", () =
     expect(world.podReady("late")).toBe("False");
   });
 
-  it("a Pod that refuses its mark: said once, tried again later and later; the others keep the Ready that they get back", async () => {
+  it("a Pod whose mark is refused: logged once and tried at growing intervals; other Pods keep the Ready that they get back", async () => {
     const world = await withPods();
     await world.addPod("bad", "n");
     await pass(world, 5 * SEC, "n");
@@ -433,7 +433,7 @@ upstreamRow("nodelifecycle: TestApplyNoExecuteTaints, TestSwapUnreachableNotRead
     expect(world.taints("n")).toEqual([]);
   });
 
-  it("a Node that is met for the first time: told, and rid of NoExecute taints of an earlier life", async () => {
+  it("a new Node: has an event, and loses NoExecute taints from an earlier time", async () => {
     const world = new NodeWorld();
     const taints = [{ key: "node.kubernetes.io/unreachable", effect: "NoExecute" }];
     await world.addNode("n", undefined, { taints });
@@ -444,7 +444,7 @@ upstreamRow("nodelifecycle: TestApplyNoExecuteTaints, TestSwapUnreachableNotRead
     expect(world.toldReasons).toEqual(["RegisteredNode n", "RemovingNode n"]);
   });
 
-  it("all zones fully disrupted: the NoExecute taints go, the others stay, and the first Node that is back gives all the whole grace", async () => {
+  it("all zones fully disrupted: NoExecute taints go and others stay; when the first Node is back, every Node has the whole grace", async () => {
     const world = new NodeWorld();
     for (const name of ["a", "b", "c"]) await world.addNode(name, "True");
     await world.passRenewing(10 * SEC, "a", "b", "c");

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 describe("silence", () => {
-  it("of a Node: from the last sign of life, whichever it is, to the last look", () => {
+  it("of a Node: lasts from its last sign of life, of whichever kind, to the last look", () => {
     probes.seen(aNode("n"), 0);
     look(0, 30 * SEC);
     expect(probes.silence("n")).toBe(30 * SEC);
@@ -65,7 +65,7 @@ describe("silence", () => {
     expect(probes.silence("n")).toBe((want + 5) * SEC);
   });
 
-  it("begun anew: none for any Node", () => {
+  it("begun anew: no Node is silent", () => {
     probes.seen(aNode("n"), 0);
     look(0, 20 * SEC);
     probes.beginAnew(22 * SEC);
@@ -75,7 +75,7 @@ describe("silence", () => {
 });
 
 describe("a new start", () => {
-  it("finds the silence of a Node that was silent for long in its row, and signs of life in what it reads", () => {
+  it("takes the silence of a Node from its row, and signs of life from what it reads", () => {
     probes.seen(aNode("n"), 0);
     look(0, 30 * SEC);
     expect(storage.rows("silent")).toHaveLength(1);
@@ -106,7 +106,7 @@ describe("a new start", () => {
     expect(probes.silence("n")).toBe(want * SEC);
   });
 
-  it("long after the last look: none for any Node", () => {
+  it("long after the last look: finds no Node silent", () => {
     probes.seen(aNode("n"), 0);
     look(0, 40 * SEC);
     start("n");
@@ -116,7 +116,7 @@ describe("a new start", () => {
   });
 });
 
-it("a Node that is heard again and again: costs no row of its own", () => {
+it("a Node that is heard regularly: has no row of its own", () => {
   for (let at = 0; at < 300 * SEC; at += 10 * SEC) {
     probes.seen(aNode("n", "1", String(at)), at);
     look(at, at + 5 * SEC);

@@ -39,13 +39,13 @@ upstreamRow("nodelifecycle: TestApplyNoExecuteTaints, TestSwapUnreachableNotRead
     for (const { timeAdded } of added) expect(timeAdded).toBe("2026-01-01T00:00:00Z");
   });
 
-  it("a Node that waits for one: it is not ready and has neither of the two", () => {
+  it("a Node that is not ready and has neither NoExecute taint: waits for one", () => {
     expect(["True", "False", "Unknown", undefined].map((ready) => lacksEvictingTaint(aNode(ready)))).toEqual([false, true, true, false]);
     expect(lacksEvictingTaint(aNode("False", "unreachable:NoExecute"))).toBe(false);
   });
 });
 
-it("NoSchedule: of each condition and of spec.unschedulable, in place of those that hold no more; foreign ones stay", () => {
+it("NoSchedule taints: follow the conditions and spec.unschedulable; foreign taints stay", () => {
   const conditions = [
     { type: "Ready", status: "True" },
     { type: "MemoryPressure", status: "True" },

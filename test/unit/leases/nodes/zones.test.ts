@@ -34,7 +34,7 @@ describe("a zone", () => {
     },
   );
 
-  it("labels: region and zone make it, the older ones first, and excluded Nodes are not counted", () => {
+  it("its key: region and zone, of the older labels first; excluded Nodes are not counted", () => {
     const region = { "topology.kubernetes.io/region": "r" };
     const zones = zonesOf([
       ...nodes(1, 0, { [KEY]: "a", ...region }),
@@ -49,7 +49,7 @@ describe("a zone", () => {
   });
 });
 
-it("the cluster: fully disrupted when it has zones and all of them are", () => {
+it("a cluster: is fully disrupted if it has zones and all of them are", () => {
   expect(isAllDisrupted(zonesOf([]))).toBe(false);
   expect(isAllDisrupted(zonesOf([...nodes(0, 2, { [KEY]: "a" }), ...nodes(0, 1, { [KEY]: "b" })]))).toBe(true);
   expect(isAllDisrupted(zonesOf([...nodes(0, 2, { [KEY]: "a" }), ...nodes(1, 9, { [KEY]: "b" })]))).toBe(false);

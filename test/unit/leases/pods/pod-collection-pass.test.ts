@@ -165,7 +165,7 @@ upstreamRow("podgc: TestGCOrphaned, TestGCInspectingPatchedPodBeforeDeletion", (
     expect(world.pods).toEqual([]);
   });
 
-  it("the server is away within the quarantine, once for long and once for a moment: only the long absence begins it anew", async () => {
+  it("the server is away during the quarantine: a long absence begins it anew, a short one does not", async () => {
     for (const [awaySeconds, goes] of [
       [120, false],
       [15, true],
@@ -185,7 +185,7 @@ upstreamRow("podgc: TestGCOrphaned, TestGCInspectingPatchedPodBeforeDeletion", (
     }
   });
 
-  it("a live GET that finds the Node, or fails: nobody goes", async () => {
+  it("a live GET that finds the Node, or fails: no Pod is deleted", async () => {
     const world = collector();
     await world.pod("p", "gone");
     world.fault = (call) => (call === "nodes objectsNamed" ? new Error("down") : undefined);
@@ -234,7 +234,7 @@ upstreamRow("podgc: TestGCUnscheduledTerminating, TestGCTerminating", () => {
     expect(world.pods).toEqual(goes ? ["stays"] : ["p", "stays"]);
   });
 
-  it("the taint with another effect and without a value: the same", async () => {
+  it("on a Node whose taint has another effect and no value: are deleted, too", async () => {
     const world = collector();
     await world.node("n", "False", [{ key: "node.kubernetes.io/out-of-service", effect: "NoSchedule" }]);
     await world.pod("p", "n", "Running", { terminationGracePeriodSeconds: 600 });
@@ -282,7 +282,7 @@ upstreamRow("podgc: TestGCUnscheduledTerminating, TestGCTerminating", () => {
 });
 
 describe("the pass", () => {
-  it("a status of a Pod that lives on: asks for none; the next one does not parse it", async () => {
+  it("a status of a living Pod: asks for no pass, and the next pass does not parse it", async () => {
     const world = collector();
     await world.node("n", "True");
     await world.pod("p", "n");
@@ -298,7 +298,7 @@ describe("the pass", () => {
     expect(world.alarmAt).toBeUndefined();
   });
 
-  it("many changes that may give it work: one pass in 20 s", async () => {
+  it("many changes that may give the collector work: one pass in 20 s", async () => {
     const world = collector();
     await world.node("n", "True");
     await world.pass(60 * SECOND);
@@ -371,7 +371,7 @@ describe("the pass", () => {
     expect(world.object<Pod>("pods", "p")?.metadata?.deletionTimestamp).toBeUndefined();
   });
 
-  it("calls that fail, an object that begins anew and a history that is too short: everybody goes in the end", async () => {
+  it("failed calls, a restart and a history that is too short: every Pod is deleted in the end", async () => {
     const world = new PodWorld("collector", { historyEntries: 3 });
     await world.node("n", "Unknown");
     const random = seededRandom(7);

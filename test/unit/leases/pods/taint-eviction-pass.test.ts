@@ -101,7 +101,7 @@ upstreamRow(
       expect(world.alarmAt).toBeUndefined();
     });
 
-    it("a longer and a shorter toleration later: neither postpones nor hastens", async () => {
+    it("a longer or shorter toleration later: changes nothing", async () => {
       for (const seconds of [10, 300]) {
         const world = await evictor([A], tolerating(A, 100));
         await world.pass(50 * SECOND);
@@ -216,7 +216,7 @@ describe("sleep and absence", () => {
     expect(isGoing(world)).toBe(true);
   });
 
-  it("the server was away for long: the whole time counts anew, and a taint that goes meanwhile saves the Pod", async () => {
+  it("the server was away for long: the whole time counts anew; a Pod whose taint went meanwhile stays", async () => {
     const world = await evictor([A], tolerating(A, 100));
     await world.away(150 * SECOND);
     await world.pass(95 * SECOND);
@@ -279,7 +279,7 @@ describe("evictions that wait beside others", () => {
     }
   });
 
-  it("a pass of 40 s, within which another eviction is due: it follows", async () => {
+  it("a pass of 40 s, in which another eviction becomes due: that eviction follows", async () => {
     const world = await evictor([A], tolerating(A, 100));
     await world.pass(95 * SECOND);
     world.duration = (call) => (/ q$/.test(call) ? 20 * SECOND : 1);

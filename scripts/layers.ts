@@ -54,7 +54,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     { path: "durable-objects", steps: [["sql"]] },
     { path: "src/agent", steps: [["ports"], ["node", "endpoints"]], isClient: true },
   ],
-  [{ path: "src/worker", steps: [["http"], ["routing"], ["handlers", "system"]] }],
+  [{ path: "src/worker", steps: [["http"], ["routing"], ["system"], ["handlers"]] }],
 ];
 
 /** Packages, and the folders that alone may import them. `types` allows type-only imports in further folders. */

@@ -61,14 +61,17 @@ const POINTERS = ["", "/metadata/name", "/metadata/labels", "/metadata/annotatio
 /**
  * Reads the documents of all groups and versions. The result differs from what the server publishes in a few places, where upstream's document says less than
  * the API does: parameters have values that mean something, Accept is one of them, patches are of their form and kind, a DELETE may answer the object that stays.
- * The paths of own-paths.ts are there, too. An unset time and an empty list of an EndpointSlice may be `null`. A condition may lack its time (docs/compatibility.md, members with an empty value).
+ * The paths of own-paths.ts are there, too; what is handed on to a node (nodes/proxy) is not, because its answers are no objects. An unset time and
+ * an empty list of an EndpointSlice may be `null`. A condition may lack its time (docs/compatibility.md, members with an empty value).
  *
  * @throws Error where a document cannot be read
  */
 export async function fuzzDocument(url: string): Promise<FuzzDocument> {
   const { paths: listed } = await read<{ paths: Record<string, { serverRelativeURL: string }> }>(`${url}/openapi/v3`);
   const documents = await Promise.all(Object.values(listed).map(({ serverRelativeURL }) => read<Document>(url + serverRelativeURL)));
-  const paths = Object.assign({}, ...documents.map((document) => document.paths), structuredClone(ownPaths)) as Document["paths"];
+  const published = Object.assign({}, ...documents.map((document) => document.paths)) as Document["paths"];
+  const direct = Object.entries(published).filter(([, { get }]) => get?.["x-kubernetes-action"] !== "connect");
+  const paths = { ...Object.fromEntries(direct), ...structuredClone(ownPaths) } as Document["paths"];
   const schemas: Record<string, Json> = { JsonPatch: jsonPatch() };
   for (const [name, schema] of documents.flatMap(({ components }) => Object.entries(components.schemas)))
     schemas[name] = { ...schema, [KINDS]: [...kindsOf(schemas[name]), ...kindsOf(schema)] };

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { hostAndPort } from "../../src/endpoints/proxy/proxy-table";
+import { hostAndPort } from "../../src/core/net/host-and-port";
 import type { BindAddress } from "./options";
 
 /** An HTTP server whose address is wanted until it is closed. */

@@ -3,7 +3,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { isIPv6 } from "node:net";
 import type { MergedEndpoint } from "../../src/endpoints/client/slice-portion";
-import { hostAndPort } from "../../src/endpoints/proxy/proxy-table";
+import { hostAndPort } from "../../src/core/net/host-and-port";
 import type { Direction, Opened } from "./opened";
 
 /** Flows of one listener; beyond, the one that was silent longest ends. Each has a socket. */

@@ -171,6 +171,100 @@ describe("check of a node", () => {
   });
 });
 
+describe("subresource nodes/proxy", () => {
+  const ADDRESS = { type: "InternalIP", address: "10.0.0.1" };
+  const REFUSED = (port: number) => `503 error trying to reach service: dial tcp 10.0.0.1:${port}: connect: connection refused`;
+
+  /** The code of an answer, and its message or text. */
+  async function told(response: Response): Promise<string> {
+    const text = await response.text();
+    const said = text.startsWith("{") ? (JSON.parse(text) as { message?: string }).message : text.trim();
+    return `${response.status}${said ? ` ${said}` : ""}`;
+  }
+
+  it("the port of the proxy's health: its answers by every method; any other path there: 404 as its own", async () => {
+    const cluster = await Cluster.ready();
+    await cluster.report({ IPv4: { appliedAgoMs: 1_000 } });
+    const at = "/api/v1/nodes/n1:10256/proxy";
+    const response = await cluster.send("GET", `${at}/healthz?timeout=5s&pretty=true`);
+    expect([response.status, response.headers.get("Content-Type"), response.headers.get("Cache-Control")]).toEqual([
+      200,
+      "application/json",
+      "no-store",
+    ]);
+    expect(await response.json()).toMatchObject({ nodeEligible: true, healthy: true, status: { IPv4: { healthy: true } } });
+    for (const method of ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+      expect((await cluster.send(method, `${at}/livez`)).status).toBe(200);
+    const others = await Promise.all(["/", "/healthz/", "/metrics"].map(async (path) => told(await cluster.send("GET", at + path))));
+    expect(others).toEqual(["404 404 page not found", "404 404 page not found", "404 404 page not found"]);
+  });
+
+  it("no path: redirected to one, with the query and the cluster", async () => {
+    const cluster = await Cluster.ready();
+    const response = await cluster.send("GET", "/api/v1/nodes/n1:10256/proxy?a=b");
+    expect([response.status, response.headers.get("Location")]).toEqual([
+      301,
+      `/clusters/${cluster.name}/api/v1/nodes/n1:10256/proxy/?a=b`,
+    ]);
+    expect(await told(await cluster.send("POST", "/api/v1/nodes/n1:10256/proxy"))).toBe("404 404 page not found");
+  });
+
+  it("a late proxy: 503 on both paths; a taint of the autoscaler: on /healthz alone", async () => {
+    const cluster = await Cluster.ready();
+    const codes = async () => {
+      const answers = await Promise.all(
+        ["healthz", "livez"].map((path) => cluster.send("GET", `/api/v1/nodes/http:n1:10256/proxy/${path}`)),
+      );
+      return answers.map(({ status }) => status);
+    };
+    await cluster.report({ IPv4: { healthy: false } });
+    expect(await codes()).toEqual([503, 503]);
+    await cluster.report(APPLIED);
+    await cluster.send("PATCH", `${NODES}/n1`, { spec: { taints: [TAINT] } });
+    await expect.poll(codes, PATIENCE).toEqual([503, 200]);
+  });
+
+  it("ports where nothing listens, and ids that reach nothing: upstream's refusals", async () => {
+    const cluster = await Cluster.ready();
+    const { status } = await cluster.send("PATCH", `${NODES}/n1/status`, { status: { addresses: [ADDRESS] } });
+    expect(status).toBe(200);
+    await cluster.send("POST", NODES, { metadata: { name: "bare" } });
+    const rows: [string, string][] = [
+      ["n1/proxy/", REFUSED(10250)],
+      ["n1:/proxy/metrics", REFUSED(10250)],
+      ["https:n1:10250/proxy/metrics", REFUSED(10250)],
+      ["n1:8080/proxy/healthz", REFUSED(8080)],
+      ["https:n1:10256/proxy/healthz", "503 error trying to reach service: http: server gave HTTP response to HTTPS client"],
+      ["bare:80/proxy/", "500 no preferred addresses found; known addresses: []"],
+      ["gone:10256/proxy/healthz", '404 nodes "gone" not found'],
+      ["gone/proxy", '404 nodes "gone" not found'],
+      ["n1:http/proxy/", '400 invalid node request "n1:http"'],
+      ["ftp:n1:10256/proxy/healthz", '400 invalid node request "ftp:n1:10256"'],
+      ["n1:10256/proxy/healthz?dryRun=All", "400 dryRun is not supported"],
+    ];
+    for (const [path, want] of rows) expect([path, await told(await cluster.send("GET", `${NODES}/${path}`))]).toEqual([path, want]);
+  });
+
+  it("a store of Nodes that fails: checks go on, and other ports say so", async () => {
+    const cluster = await Cluster.ready();
+    await cluster.report({ IPv4: { healthy: false } });
+    vi.spyOn(ResourceStore.prototype, "get").mockRejectedValue(new Error("database or disk is full: SQLITE_FULL"));
+    const answers = await Promise.all(["n1:10256/proxy/livez", "n1:80/proxy/"].map((path) => cluster.send("GET", `${NODES}/${path}`)));
+    expect(answers.map(({ status, headers }) => [status, headers.has("Retry-After")])).toEqual([
+      [503, false],
+      [503, true],
+    ]);
+  });
+
+  it("requests: counted under upstream's verb, once each", async () => {
+    const cluster = await Cluster.ready();
+    for (const method of ["GET", "HEAD", "POST"]) await cluster.send(method, "/api/v1/nodes/n1:10256/proxy/livez");
+    const text = await (await cluster.send("GET", "/metrics")).text();
+    const counted = text.split("\n").filter((line) => line.startsWith("apiserver_request_total") && line.includes('subresource="proxy"'));
+    expect(counted).toEqual([expect.stringMatching(/scope="resource".*verb="CONNECT".* 3$|verb="CONNECT".*scope="resource".* 3$/)]);
+  });
+});
+
 describe("report of a node", () => {
   it("a late family: 503 on both paths, until a report says otherwise; POST does the same as PUT", async () => {
     const cluster = await Cluster.ready();

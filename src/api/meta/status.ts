@@ -154,6 +154,11 @@ export function serviceUnavailable(message: string, retryAfterSeconds: number): 
   return failure(503, "ServiceUnavailable", message, { retryAfterSeconds });
 }
 
+/** What stands behind a proxy does not answer. Text: upstream apimachinery util/proxy/transport.go. */
+export function unreachable(why: string): Status {
+  return failure(503, "ServiceUnavailable", `error trying to reach service: ${why}`);
+}
+
 export function internalError(message: string): Status {
   return failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 }

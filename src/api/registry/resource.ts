@@ -102,6 +102,15 @@ export interface ActionDefinition<T extends KubeObject = KubeObject, D extends K
   effect: ActionEffect<T, D>;
 }
 
+/** A subresource that hands requests of any method on, with whatever path stands behind it (upstream: rest.Connecter). */
+export interface ConnectDefinition {
+  name: "proxy";
+  /** kind of its options, in the group and version of the resource */
+  kind: string;
+  /** one sentence for the API's description: what the parameter `path` says */
+  pathDescription: string;
+}
+
 export type ObjectView = "proxy-config";
 
 export type ObjectReport = "proxy-health";
@@ -126,6 +135,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   verbs: readonly Verb[];
   subresources: readonly ("status" | "finalize")[];
   actions?: readonly ActionDefinition[];
+  connects?: readonly ConnectDefinition[];
   /** read-only documents under an object that are this server's own: no Kubernetes objects, so that neither discovery nor OpenAPI has them */
   views?: readonly ObjectView[];
   /** documents that are sent about an object, each in place of the one before; this server's own, as views are */

@@ -13,7 +13,7 @@ export interface OpenApiV2Document {
 }
 
 const KINDS = "x-kubernetes-group-version-kind";
-const METHODS = ["get", "put", "post", "delete", "patch"];
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
 
 /** Merges the documents of all groups and versions. A definition that stands in several documents carries the kinds of all. */
 export function openApiV2Document(documents: readonly OpenApiDocument[]): OpenApiV2Document {

@@ -17,6 +17,7 @@ export interface OpenApiResource extends GroupVersionKind {
   /** status, finalize */
   subresources: readonly string[];
   actions?: readonly OpenApiAction[];
+  connects?: readonly OpenApiConnect[];
   /** DELETE answers the object, not a Status */
   returnsDeletedObject?: boolean;
 }
@@ -30,12 +31,24 @@ export interface OpenApiAction extends GroupVersionKind {
   collection?: { resource: string };
 }
 
+/** A subresource that hands requests on, with whatever path stands behind it. */
+export interface OpenApiConnect {
+  name: string;
+  /** kind of its options */
+  kind: string;
+  /** one sentence: what the parameter `path` says */
+  pathDescription: string;
+}
+
 export interface OpenApiDocument {
   openapi: "3.0.0";
   info: { title: string; version: string };
   paths: Record<string, OpenApiSchema>;
   components: { schemas: Record<string, OpenApiSchema> };
 }
+
+/** The methods that such a subresource takes. Upstream: pkg/registry/core/node/rest/proxy.go. */
+export const CONNECT_METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"] as const;
 
 const BODY_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 /** A list can also be asked for as a watch. */
@@ -137,6 +150,15 @@ function pathsOf(resource: OpenApiResource): [string, OpenApiSchema][] {
       items.push([`${root}/namespaces/{namespace}/${action.collection.resource}`, { parameters: place, post: alone }]);
     }
   }
+  for (const connect of resource.connects ?? []) {
+    const path = `${collection}/{name}/${connect.name}`;
+    items.push([
+      path,
+      { parameters: [...named, query("path", "string", connect.pathDescription)], ...connectOperations(resource, connect, "") },
+    ]);
+    const within = [...named, pathParameter("path", "Path behind the subresource.")];
+    items.push([`${path}/{path}`, { parameters: within, ...connectOperations(resource, connect, "WithPath") }]);
+  }
   return items;
 }
 
@@ -209,6 +231,25 @@ function actionOperation(resource: OpenApiResource, action: OpenApiAction, opera
     "x-kubernetes-action": "post",
     "x-kubernetes-group-version-kind": kindOf(action),
   };
+}
+
+/** One operation for each method of the subresource. Names: upstream apiserver endpoints/installer.go. */
+function connectOperations(resource: OpenApiResource, { name, kind }: OpenApiConnect, suffix: string): OpenApiSchema {
+  const word = `${name.charAt(0).toUpperCase()}${name.slice(1)}${suffix}`;
+  const answer = { description: "OK", content: { "*/*": { schema: { type: "string" } } } };
+  const operations = CONNECT_METHODS.map((method) => [
+    method.toLowerCase(),
+    {
+      tags: [tagOf(resource)],
+      description: `connect ${method} requests to ${name} of ${resource.kind}`,
+      operationId: `connect${groupVersionWord(resource)}${method.charAt(0)}${method.slice(1).toLowerCase()}${resource.kind}${word}`,
+      parameters: [],
+      responses: { "200": answer },
+      "x-kubernetes-action": "connect",
+      "x-kubernetes-group-version-kind": { ...kindOf(resource), kind },
+    },
+  ]);
+  return Object.fromEntries(operations) as OpenApiSchema;
 }
 
 /** `networking_v1` */

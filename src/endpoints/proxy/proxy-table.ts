@@ -12,6 +12,7 @@
  */
 import type { Random } from "../../core/base/ports";
 import { type Family, familyOfText } from "../../core/net/family";
+import { hostAndPort } from "../../core/net/host-and-port";
 import type { MergedService, ServiceChanges, ServiceRef } from "../client/merged-services";
 import { policyUse, type ProxiedPort, type ProxiedService, type TrafficPolicy } from "../client/proxied-service";
 import { type MergedEndpoint, portKey } from "../client/slice-portion";
@@ -275,11 +276,6 @@ export class ProxyTable {
 
 function listenerAt(protocol: ListenerProtocol, address: string, port: number): Listener {
   return { key: `${hostAndPort(address, port)}/${protocol}`, protocol, address, port };
-}
-
-/** As in a URL. */
-export function hostAndPort(address: string, port: number): string {
-  return familyOfText(address) === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 function whereOf({ clusterIP }: ProxiedService, { port, protocol }: ProxiedPort): string {

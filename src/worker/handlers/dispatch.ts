@@ -1,7 +1,7 @@
 /** A request inside a served group and version -> its one handler. */
 import { assert } from "../../core/base/assert";
 import type { Config } from "../../core/config/config";
-import type { ObjectReport, ObjectView, Verb } from "../../api/registry/resource";
+import type { ConnectDefinition, ObjectReport, ObjectView, Verb } from "../../api/registry/resource";
 import { forbidden, noRepresentation, notAcceptable, overloaded, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
@@ -9,7 +9,7 @@ import { configOf } from "../routing/config-guard";
 import { renewServed } from "../routing/identity";
 import { writeStreaks } from "../routing/write-streaks";
 import { isOwnOrigin } from "../http/authority";
-import { beginRequest, type Place } from "../http/in-flight";
+import { beginRequest, type Place, UNCOUNTED } from "../http/in-flight";
 import { ANSWER_TYPES, DOCUMENT_TYPES, namesMediaType, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
@@ -26,6 +26,7 @@ import { act } from "./act";
 import { create } from "./create";
 import { get } from "./get";
 import { list } from "./list";
+import { type Connect, nodeProxy } from "./node-proxy";
 import { patch } from "./patch";
 import { mayWait, proxyConfig } from "./proxy-config";
 import { isSmallReport, reportProxyHealth } from "./proxy-health";
@@ -55,6 +56,8 @@ const HANDLERS: Readonly<Record<Verb, Handler>> = {
   delete: remove,
   deletecollection: removeCollection,
 };
+
+const CONNECTS: Readonly<Record<ConnectDefinition["name"], Connect>> = { proxy: nodeProxy };
 
 const VIEWS: Readonly<Record<ObjectView, Handler>> = { "proxy-config": proxyConfig };
 
@@ -101,6 +104,14 @@ export async function dispatch({
     return until(createReview(body, review, target.namespace, query), { count, place, waitUntil });
   }
   const { info } = target;
+  if (target.kind === "connect") {
+    const { definition, name } = info;
+    const connected = inCluster({ env, name: cluster, begins: false, refusal }, (id) =>
+      CONNECTS[target.connect.name]({ env, cluster: id, definition, id: name, path: target.path, request, query, refusal }),
+    );
+    // As upstream: like a watch, it takes no place among the requests under way.
+    return until(connected, { count, place: UNCOUNTED, waitUntil });
+  }
   if (info.definition.confidential && !isOwnOrigin(request.headers.get("Origin"), configured(env).allowedHosts)) {
     return count(statusResponse(forbidden(info.definition, info.name, "pages of other origins may not use it"), refusal));
   }
@@ -145,8 +156,9 @@ function askedReview(
 }
 
 function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { headers }: Request): Asked {
-  const { verb, version, namespace, name, subresource, definition } = target.info;
+  const { version, namespace, name, subresource, definition } = target.info;
   const { group, resource } = definition;
+  const verb = target.kind === "connect" ? "connect" : target.info.verb;
   const under =
     target.kind === "action"
       ? target.action.name
@@ -154,7 +166,9 @@ function askedFor(target: Extract<RequestTarget, { info: RequestInfo }>, { heade
         ? target.view
         : target.kind === "report"
           ? target.report
-          : subresource;
+          : target.kind === "connect"
+            ? target.connect.name
+            : subresource;
   return { verb, group, version, resource, subresource: under, namespace, name, headers };
 }
 

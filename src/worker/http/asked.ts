@@ -6,7 +6,7 @@ import type { Verb } from "../../api/registry/resource";
 import { patchTypeOf } from "./content-type";
 
 export interface Asked {
-  verb: Verb;
+  verb: Verb | "connect";
   group: string;
   version: string;
   resource: string;
@@ -28,7 +28,7 @@ export interface AskedLabels {
   component: "apiserver";
 }
 
-const METHODS: Readonly<Record<Verb, string>> = {
+const METHODS: Readonly<Record<Verb | "connect", string>> = {
   create: "POST",
   get: "GET",
   list: "LIST",
@@ -37,6 +37,7 @@ const METHODS: Readonly<Record<Verb, string>> = {
   patch: "PATCH",
   delete: "DELETE",
   deletecollection: "DELETE",
+  connect: "CONNECT",
 };
 
 export function labelsOf({ verb, group, version, resource, subresource, namespace, name, headers }: Asked): AskedLabels {

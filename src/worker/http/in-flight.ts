@@ -84,7 +84,7 @@ const reads = new InFlight();
 const writes = new InFlight();
 
 /** The place of a request that is not counted. */
-const UNCOUNTED: Place = { grow: () => true, end: () => undefined };
+export const UNCOUNTED: Place = { grow: () => true, end: () => undefined };
 
 /** As `InFlight.begin`, for one request of the isolate that this code runs in. */
 export function beginRequest(

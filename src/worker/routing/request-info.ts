@@ -5,12 +5,14 @@
  *   /api/v1/{resource}[/{name}[/{subresource}]]                          core, cluster-scoped; all namespaces
  *   /api/v1/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]   core, namespaced
  *   /apis/{group}/{version}/…                                            the same for named groups
+ *   …/{resource}/{name}/{connect}[/{path}]                               any method: a request that is handed on
  *   …/{resource}/{name}/{view}                                           GET of a document that is this server's own
  *   …/{resource}/{name}/{report}                                         PUT or POST of a document about the object, this server's own
  *   …/{version}/watch/…                                                  deprecated form of watch=true
  */
 import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownResource } from "../../api/meta/status";
-import type { ActionDefinition, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
+import type { ActionDefinition, ConnectDefinition, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
+import type { CONNECT_METHODS } from "../../api/schema/openapi";
 import type { Subresource } from "../../api/rpc/store";
 import type { ServedVersion } from "./served";
 import { unservedResource } from "./unserved-resources";
@@ -32,6 +34,8 @@ export type RequestTarget =
   | { kind: "resource"; info: RequestInfo }
   /** a document for a create-only subresource, or for the collection that stands for it (its name is "") */
   | { kind: "action"; info: RequestInfo; action: ActionDefinition }
+  /** `path` is what stands behind the subresource: "" or from a slash on. The name is an id that may name a scheme and a port, too */
+  | { kind: "connect"; info: RequestInfo; connect: ConnectDefinition; path: string }
   /** a read-only document under an object; the verb is get */
   | { kind: "view"; info: RequestInfo; view: ObjectView }
   /** a document about an object; the verb is update or create, which do the same */
@@ -62,6 +66,16 @@ export function requestTarget(
 ): RequestTarget {
   const segments = decodeSegments(rest);
   if (!segments.ok) return refused(segments.status);
+  const connected = connectAsked(served, segments.parts);
+  if (connected) {
+    const { definition, connect, name } = connected;
+    const problem = invalidSegment("Name", name);
+    if (problem) return refused(problem);
+    const verb = CONNECT_VERBS[method];
+    if (!verb) return refused(methodNotAllowed());
+    const info: RequestInfo = { cluster, verb, definition, version: served.version, namespace: "", name, subresource: "" };
+    return { kind: "connect", info, connect, path: connectPath(segments.parts.slice(3), rest.endsWith("/")) };
+  }
   if (segments.parts.includes("")) return refused(unknownResource());
   const legacyWatch = segments.parts[0] === "watch";
   if (legacyWatch) segments.parts.shift();
@@ -139,6 +153,34 @@ function placeOf(parts: string[], group: string): Place {
   if (first !== "namespaces" || third === undefined) return { namespace: "", parts };
   if (group === "" && (third === "status" || third === "finalize")) return { namespace: "", parts };
   return { namespace: second, parts: parts.slice(2) };
+}
+
+/** The verb of each of CONNECT_METHODS. Upstream: apiserver pkg/endpoints/request/requestinfo.go, which knows none for OPTIONS. */
+const CONNECT_VERBS: Readonly<Record<string, Verb | undefined>> = {
+  DELETE: "delete",
+  GET: "get",
+  HEAD: "get",
+  OPTIONS: "get",
+  PATCH: "patch",
+  POST: "create",
+  PUT: "update",
+} satisfies Record<(typeof CONNECT_METHODS)[number], Verb>;
+
+/** The connect subresource that the path begins with. They are those of resources without namespaces. */
+function connectAsked(
+  { resources }: ServedVersion,
+  [resource = "", name = "", subresource]: readonly string[],
+): { definition: ResourceDefinition; connect: ConnectDefinition; name: string } | undefined {
+  const definition = resources.get(resource);
+  const connect = definition?.connects?.find((known) => known.name === subresource);
+  return definition && connect && name !== "" ? { definition, connect, name } : undefined;
+}
+
+/** Upstream: apiserver endpoints/handlers/get.go, getRequestOptions. */
+function connectPath(segments: readonly string[], endsWithSlash: boolean): string {
+  const joined = segments.join("/");
+  const path = joined === "" || joined.startsWith("/") ? joined : `/${joined}`;
+  return endsWithSlash && !path.endsWith("/") ? `${path}/` : path;
 }
 
 /** The action that the path names: as a subresource of an object, or by its collection. */

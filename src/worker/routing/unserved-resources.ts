@@ -8,7 +8,7 @@ import { type Status, unknownResource } from "../../api/meta/status";
 const UNSERVED: Readonly<Record<string, string>> = {
   "":
     "componentstatuses limitranges persistentvolumeclaims persistentvolumes replicationcontrollers " +
-    "secrets nodes/proxy pods/attach pods/ephemeralcontainers pods/exec pods/log pods/portforward pods/proxy " +
+    "secrets pods/attach pods/ephemeralcontainers pods/exec pods/log pods/portforward pods/proxy " +
     "pods/resize serviceaccounts/token services/proxy",
   "admissionregistration.k8s.io":
     "mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations validatingadmissionpolicies " +

@@ -28,12 +28,12 @@ interface DescribedSubresource {
 /** Resources that only take documents: reviews, and the collections that stand for subresources. */
 const CREATE_ONLY = { verbs: ["create"], shortNames: [], categories: [], subresources: [] };
 
-function describedBy({ resources, reviews }: ServedVersion): Described[] {
+function describedBy({ version, resources, reviews }: ServedVersion): Described[] {
   return [
     ...[...resources.values()].map((definition) => ({
       ...definition,
       verbs: [...definition.verbs].sort(),
-      subresources: subresourcesOf(definition),
+      subresources: subresourcesOf(definition, version),
     })),
     ...[...resources.values()].flatMap(({ namespaced, actions = [] }) =>
       actions.flatMap(({ collection, kind }) => (collection ? [{ ...CREATE_ONLY, ...collection, kind, namespaced }] : [])),
@@ -42,10 +42,15 @@ function describedBy({ resources, reviews }: ServedVersion): Described[] {
   ].sort((a, b) => (a.resource < b.resource ? -1 : 1));
 }
 
-function subresourcesOf({ subresources, actions = [] }: ResourceDefinition): DescribedSubresource[] {
+/** The verbs of CONNECT_METHODS. */
+const CONNECT_VERBS = ["create", "delete", "get", "patch", "update"];
+
+function subresourcesOf(definition: ResourceDefinition, version: string): DescribedSubresource[] {
+  const { subresources, actions = [], connects = [] } = definition;
   return [
     ...subresources.map((name) => ({ name, verbs: name === "finalize" ? ["update"] : ["get", "patch", "update"] })),
-    ...actions.map(({ name, group, version, kind }) => ({ name, verbs: ["create"], own: { group, version, kind } })),
+    ...actions.map(({ name, group, version: own, kind }) => ({ name, verbs: ["create"], own: { group, version: own, kind } })),
+    ...connects.map(({ name, kind }) => ({ name, verbs: CONNECT_VERBS, own: { group: definition.group, version, kind } })),
   ];
 }
 

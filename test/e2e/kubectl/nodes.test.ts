@@ -44,6 +44,15 @@ describe("kubectl taint", () => {
   });
 });
 
+describe("kubectl get --raw of nodes/proxy", () => {
+  it("a node's health as its proxy has it: by the short path's rules, and Not Found for a missing node", () => {
+    expect(JSON.parse(ok("get --raw /api/v1/nodes/n1:10256/proxy/healthz"))).toMatchObject({ nodeEligible: true, healthy: true });
+    expect(JSON.parse(ok("get --raw /api/v1/nodes/http:n1:10256/proxy/livez"))).not.toHaveProperty("nodeEligible");
+    expect(refused("get --raw /api/v1/nodes/missing:10256/proxy/healthz")).toBe('Error from server (NotFound): nodes "missing" not found');
+    expect(refused("get --raw /api/v1/nodes/n1:80/proxy/")).toContain("error trying to reach service: dial tcp");
+  });
+});
+
 describe("kubectl cordon, uncordon and drain", () => {
   it("cordon and uncordon: change spec.unschedulable", () => {
     expect(ok("cordon n1")).toBe("node/n1 cordoned");

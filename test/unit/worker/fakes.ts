@@ -30,6 +30,7 @@ export const CORE: ServedVersion = {
         kind: "Node",
         namespaced: false,
         subresources: ["status"],
+        connects: [{ name: "proxy", kind: "NodeProxyOptions", pathDescription: "" }],
         views: ["proxy-config"],
         reports: ["proxy-health"],
       }),

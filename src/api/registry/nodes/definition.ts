@@ -38,6 +38,9 @@ export const nodesDefinition = defineResource<Node>({
   shortNames: ["no"],
   namespaced: false,
   subresources: ["status"],
+  connects: [
+    { name: "proxy", kind: "NodeProxyOptions", pathDescription: "Path is the URL path to use for the current proxy request to node." },
+  ],
   views: ["proxy-config"],
   reports: ["proxy-health"],
   schema: NodeSchema,

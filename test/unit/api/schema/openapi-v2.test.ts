@@ -87,6 +87,14 @@ describe("openApiV2Document", () => {
       "x-kubernetes-group-version-kind": { group: "policy", version: "v1", kind: "Eviction" },
     });
     expect(Object.keys(at(document.paths, "/api/v1/namespaces/{namespace}/bindings"))).toEqual(["parameters", "post"]);
+    const proxied = at(document.paths, "/api/v1/nodes/{name}/proxy/{path}");
+    expect(Object.keys(proxied)).toEqual(["parameters", "get", "put", "post", "delete", "options", "head", "patch"]);
+    expect(at(proxied, "head")).toMatchObject({
+      operationId: "connectCoreV1HeadNodeProxyWithPath",
+      produces: ["*/*"],
+      "x-kubernetes-action": "connect",
+      "x-kubernetes-group-version-kind": { group: "", version: "v1", kind: "NodeProxyOptions" },
+    });
   });
 });
 

@@ -23,6 +23,8 @@ function summary({ ask, served = CORE, watch = false }: Row): string {
       return `${target.action.name} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
     case "report":
       return `${target.info.verb} ${target.report} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
+    case "connect":
+      return `${target.info.verb} ${target.connect.name} of ${target.info.definition.resource} ${target.info.name} at ${JSON.stringify(target.path)}`;
     case "view":
       return `${target.info.verb} ${target.view} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
     case "resource": {
@@ -56,6 +58,22 @@ describe("requestTarget", () => {
     { ask: "GET nodes/a/proxy-health", want: NO_METHOD },
     { ask: "PUT watch/nodes/a/proxy-health", want: NO_METHOD },
     { ask: "PUT pods/a/proxy-health", want: NO_RESOURCE },
+    { ask: "GET nodes/a/proxy", want: 'get proxy of nodes a at ""' },
+    { ask: "HEAD nodes/a:10256/proxy/", watch: true, want: 'get proxy of nodes a:10256 at "/"' },
+    { ask: "OPTIONS nodes/http:a:10256/proxy/healthz", want: 'get proxy of nodes http:a:10256 at "/healthz"' },
+    { ask: "PATCH nodes/a%3A10256/proxy/healthz/", want: 'patch proxy of nodes a:10256 at "/healthz/"' },
+    { ask: "POST nodes/a/proxy//b//c", want: 'create proxy of nodes a at "/b//c"' },
+    { ask: "PUT nodes/a/proxy/b", want: 'update proxy of nodes a at "/b"' },
+    { ask: "DELETE nodes/a/proxy//", want: 'delete proxy of nodes a at "/"' },
+    { ask: "TRACE nodes/a/proxy", want: NO_METHOD },
+    { ask: "GET nodes//proxy", want: NO_RESOURCE },
+    { ask: "GET nodes/a%2Fb/proxy", want: `400 Name parameter invalid: "a/b": may not contain '/'` },
+    { ask: "GET watch/nodes/a/proxy", want: NO_RESOURCE },
+    { ask: "GET namespaces/x/nodes/a/proxy", want: NO_RESOURCE },
+    {
+      ask: "GET namespaces/x/services/a/proxy",
+      want: `${NO_RESOURCE}: services/proxy is not served; see kubectl api-resources and docs/compatibility.md for what is`,
+    },
     { ask: "GET namespaces/x/nodes/a/proxy-config", want: NO_RESOURCE },
     { ask: "GET namespaces/x/services/a/proxy-config", want: NO_RESOURCE },
     { ask: "GET services", want: "list services //" },

@@ -1,0 +1,76 @@
+/**
+ * `/api/v1/nodes/{id}/proxy[/{path}]`: what the node's Service proxy would answer on its health port, and on the ports of checks of Services. The id is a
+ * Node's name, with a port and a scheme if wanted. Every other port answers as one where nothing listens. Upstream: pkg/registry/core/node/rest/proxy.go.
+ */
+import type { Env } from "../../../durable-objects/env";
+import { storeStub } from "../../../durable-objects/peers";
+import type { Node } from "../../api/meta/kubernetes";
+import type { HealthPath } from "../../api/meta/proxy-health";
+import { badRequest, type Status, unclassified, unreachable } from "../../api/meta/status";
+import { storedResource } from "../../api/registry/all";
+import type { ResourceDefinition } from "../../api/registry/resource";
+import type { StoreRpc } from "../../api/rpc/store";
+import { err, ok, type Result } from "../../core/base/result";
+import { type NodeId, parseNodeId, portOf, PROXY_HEALTH_PORT, refusedDial } from "../../proxy-health/node-connection";
+import { clusterName } from "../../tenancy/cluster-id";
+import { pageNotFound, type Rendering, statusResponse } from "../http/respond";
+import { call } from "../routing/call";
+import { nodeHealthResponse } from "../system/node-health";
+
+/** Of the question for the Node, which is asked beside each check: load balancers give up after some seconds. */
+const NODE_TIMEOUT_MS = 3_000;
+
+export interface ConnectRequest {
+  env: Env;
+  request: Request;
+  /** id of the cluster */
+  cluster: string;
+  definition: ResourceDefinition;
+  /** as the path has it */
+  id: string;
+  /** what stands behind the subresource: "" or from a slash on */
+  path: string;
+  query: URLSearchParams;
+  /** how refusals are written */
+  refusal: Rendering;
+}
+
+export type Connect = (request: ConnectRequest) => Promise<Response>;
+
+export async function nodeProxy(connect: ConnectRequest): Promise<Response> {
+  const { request, id, path, query, refusal } = connect;
+  if (query.has("dryRun")) return statusResponse(badRequest("dryRun is not supported"), refusal);
+  const nodeId = parseNodeId(id);
+  if (!nodeId) return statusResponse(badRequest(`invalid node request ${JSON.stringify(id)}`), refusal);
+  const found = await nodeOf(connect, nodeId);
+  const isCheck = nodeId.port === PROXY_HEALTH_PORT;
+  // An outage of the store turns no node red: the check goes on without the Node.
+  if (!found.ok && !(isCheck && found.error.code >= 500)) return statusResponse(found.error, refusal);
+  if (path === "" && (request.method === "GET" || request.method === "HEAD")) return redirected(request);
+  if (isCheck) return checked(connect, nodeId, path);
+  return found.ok ? refused(found.value, portOf(nodeId, found.value), refusal) : statusResponse(found.error, refusal);
+}
+
+async function nodeOf({ env, cluster, definition }: ConnectRequest, { name }: NodeId): Promise<Result<Node, Status>> {
+  const attempt = () => storeStub<StoreRpc>(env, cluster, storedResource(definition)).get({ namespace: "", name }, "");
+  const found = await call(attempt, { what: "nodes.get", repeatable: true, timeoutMs: NODE_TIMEOUT_MS });
+  if (!found.ok) return found;
+  return found.value.ok ? ok(JSON.parse(found.value.object) as Node) : err(found.value.status);
+}
+
+/** As upstream: a browser resolves the page's links against the directory then. */
+function redirected({ url }: Request): Response {
+  const { pathname, search } = new URL(url, "http://server");
+  return new Response(null, { status: 301, headers: { Location: `${pathname}/${search}` } });
+}
+
+function checked({ env, cluster, refusal }: ConnectRequest, { scheme, name }: NodeId, path: string): Response | Promise<Response> {
+  if (scheme === "https") return statusResponse(unreachable("http: server gave HTTP response to HTTPS client"), refusal);
+  if (path !== "/healthz" && path !== "/livez") return pageNotFound();
+  return nodeHealthResponse({ env, cluster: clusterName(cluster), node: name, path: path satisfies HealthPath });
+}
+
+function refused(node: Node, port: number, refusal: Rendering): Response {
+  const dialled = refusedDial(node, port);
+  return statusResponse(dialled.ok ? unreachable(dialled.value) : unclassified(dialled.error), refusal);
+}

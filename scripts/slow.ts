@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
-import { ensureChromium, ensureDnsmasq } from "./testing/ensure-debian-programs";
+import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureJq } from "./testing/ensure-debian-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing/steps";
 
 const COMMAND = "node scripts/run.mjs scripts/slow.ts";
 const usage = `Usage: ${COMMAND} COUNTS
 
-Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, dnsmasq, deployability, thousands of simulated histories, two minutes of random
+Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, dnsmasq, HAProxy, deployability, thousands of simulated histories, two minutes of random
 requests, wrangler dev, repeated kill -9, crons by the clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
 
   --help              this text
@@ -32,6 +32,8 @@ await runProgram({
     const kubectl = ensureKubectl();
     const chromium = ensureChromium();
     const dnsmasq = ensureDnsmasq();
+    const haproxy = ensureHaproxy();
+    const jq = ensureJq();
     const clients = ensureClientPrograms();
     const seed = seedOfCommit();
     // Two lanes for two cores, as in `npm test`.
@@ -42,6 +44,7 @@ await runProgram({
           ...clients.env,
           ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
           ...(dnsmasq.command ? { DNSMASQ: dnsmasq.command } : {}),
+          ...(haproxy.command ? { HAPROXY: haproxy.command } : {}),
           ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
         },
       }),
@@ -59,6 +62,8 @@ await runProgram({
       kubectl.counts,
       chromium.counts,
       dnsmasq.counts,
+      haproxy.counts,
+      jq.counts,
       clients.counts,
       ...rest,
       slow,

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { findChromium } from "../chromium";
 import { findDnsmasq } from "../dnsmasq";
+import { findHaproxy, findJq } from "../haproxy";
 import { type Counts, oneFailed, onePassed } from "./steps";
 
 interface Found {
@@ -15,6 +16,15 @@ export function ensureChromium(): Found {
 
 export function ensureDnsmasq(): Found {
   return ensure({ name: "dnsmasq", variable: "DNSMASQ", debianPackage: "dnsmasq-base", find: findDnsmasq });
+}
+
+export function ensureHaproxy(): Found {
+  return ensure({ name: "HAProxy", variable: "HAPROXY", debianPackage: "haproxy", find: findHaproxy });
+}
+
+/** For the script that makes HAProxy's file. */
+export function ensureJq(): Found {
+  return ensure({ name: "jq", variable: "JQ", debianPackage: "jq", find: findJq });
 }
 
 interface Wanted {

@@ -34,11 +34,11 @@ class ProxyHealthController extends Controller implements ProxyHealthControllerR
     return Promise.resolve(this.pass.stateOf(shard, known ?? undefined));
   }
 
-  async targets(): Promise<NodeTarget[]> {
+  async targets(): Promise<NodeTarget[] | null> {
     // In a cluster of an older release nothing may have changed since.
     if (!this.pass.targets()) await this.alarm();
     else if (!this.pass.isFresh) void this.ask();
-    return this.pass.targets() ?? [];
+    return this.pass.targets() ?? null;
   }
 }
 

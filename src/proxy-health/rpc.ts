@@ -20,6 +20,6 @@ export interface NodeProxyRpc {
 export interface ProxyHealthControllerRpc {
   /** The whole state of a shard; null = nothing is known yet, or nothing that the owner of the cursor `known` lacks. */
   shardState(shard: number, known: Cursor | null): Promise<ShardChange | null>;
-  /** every Node of the cluster, in any order */
-  targets(): Promise<NodeTarget[]>;
+  /** every Node of the cluster, in any order; null = they could not be read yet: nobody may take that for none */
+  targets(): Promise<NodeTarget[] | null>;
 }

@@ -30,6 +30,7 @@ import { type Probe } from "./system/health-slis";
 import { metricsResponse, slisResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
 import { nodeHealthResponse } from "./system/node-health";
+import { nodeTargetsResponse } from "./system/node-targets";
 import { rangeAllocationsResponse } from "./system/range-allocations";
 import { rangesResponse } from "./system/ranges";
 import { rootPathsResponse } from "./system/root-paths";
@@ -150,6 +151,11 @@ function nodeHealth(c: C, path: HealthPath): Promise<Response> {
   return nodeHealthResponse({ env: c.env, cluster: splitRequestUrl(c.req.raw.url).cluster, node, path });
 }
 
+function nodeTargets(c: C): Promise<Response> {
+  const { cluster, query } = splitRequestUrl(c.req.raw.url);
+  return nodeTargetsResponse({ env: c.env, request: c.req.raw, cluster, query: parseQuery(query) });
+}
+
 function openApiDocument(c: C): Promise<Response> {
   const { path, query } = splitRequestUrl(c.req.raw.url);
   const name = path.slice("/openapi/v3/".length);
@@ -242,6 +248,8 @@ for (const path of ["/healthz", "/livez"] as const) {
     readOnly((c) => nodeHealth(c, path)),
   );
 }
+
+for (const path of bothForms("/nodes/targets")) app.all(path, readOnly(nodeTargets));
 
 app.notFound(() => pageNotFound());
 app.onError((error, c) => {

@@ -104,6 +104,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       nodePortRows: other("nodePortRows"),
       repairCounts: async () => (await other("repairCounts")()) ?? REPAIRED,
       endpointCounts: other("endpointCounts"),
+      targets: other("targets"),
     };
   };
   const namespace = (binding: string) => ({

@@ -1,0 +1,77 @@
+/**
+ * GET /nodes/targets of one cluster: its Nodes for load balancers and for Prometheus, which ask again and again. Where the cluster does not answer, the
+ * last answer of this isolate goes on: an outage of the server takes no node out. The page is docs/load-balancer-haproxy.md.
+ */
+import { configOf, type Env } from "../../../durable-objects/env";
+import { proxyHealthController } from "../../../durable-objects/peers";
+import { badRequest, serviceUnavailable } from "../../api/meta/status";
+import { balancerTargets, httpSdGroups } from "../../proxy-health/balancer-targets";
+import type { NodeTarget } from "../../proxy-health/pushed/node-target";
+import { hashOf } from "../http/hash";
+import { READY_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "../http/limits";
+import { queryBool } from "../http/query";
+import { jsonResponse, statusResponse } from "../http/respond";
+import { call } from "../routing/call";
+import { inCluster } from "../routing/known-clusters";
+
+/** Lists that an isolate keeps, of one cluster each; one of 5,000 Nodes has 2 MB. Beyond it the one goes that was asked for least recently. */
+const LAST_LISTS_MAX = 20;
+
+const FORMATS = ["json", "http_sd"] as const;
+
+const lastLists = new Map<string, readonly NodeTarget[]>();
+
+export interface TargetsRequest {
+  env: Env;
+  request: Request;
+  /** its name */
+  cluster: string;
+  query: URLSearchParams;
+}
+
+export async function nodeTargetsResponse({ env, request, cluster, query }: TargetsRequest): Promise<Response> {
+  const asked = query.get("format") ?? "json";
+  const format = FORMATS.find((known) => known === asked);
+  if (!format) return statusResponse(badRequest(`unknown format ${JSON.stringify(asked)}: there are ${FORMATS.join(" and ")}`));
+  const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
+    const timeoutMs = lastLists.has(cluster) ? READY_TIMEOUT_MS : 0;
+    const answer = await call(() => proxyHealthController(env, id).targets(), { what: "proxyHealth.targets", repeatable: true, timeoutMs });
+    if (!answer.ok) return statusResponse(answer.error);
+    if (!answer.value) return statusResponse(serviceUnavailable("the Nodes of the cluster could not be read yet", RETRY_AFTER_SECONDS));
+    keep(cluster, answer.value);
+    return new Response(null);
+  });
+  // A cluster that is not there has no list.
+  if (response.status >= 400 && response.status < 500) lastLists.delete(cluster);
+  const nodes = lastLists.get(cluster);
+  return nodes ? listed(nodes, format, { env, request, query }) : response;
+}
+
+function keep(cluster: string, nodes: readonly NodeTarget[]): void {
+  lastLists.delete(cluster);
+  lastLists.set(cluster, nodes);
+  if (lastLists.size <= LAST_LISTS_MAX) return;
+  for (const oldest of lastLists.keys()) {
+    lastLists.delete(oldest);
+    return;
+  }
+}
+
+async function listed(
+  nodes: readonly NodeTarget[],
+  format: (typeof FORMATS)[number],
+  { env, request, query }: Omit<TargetsRequest, "cluster">,
+): Promise<Response> {
+  const { drainingTaints, featureGates } = configOf(env);
+  const rules = { drainingTaints, drainsTerminatingNodes: featureGates.KubeProxyDrainingTerminatingNodes };
+  const withDraining = queryBool(query, "draining");
+  const targets = balancerTargets(nodes, rules).filter(({ draining }) => withDraining || !draining);
+  const text = JSON.stringify(format === "http_sd" ? httpSdGroups(targets) : { targets });
+  const etag = `"${await hashOf(text)}"`;
+  const headers = { ETag: etag, "Cache-Control": "no-cache" };
+  const known = (request.headers.get("If-None-Match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  if (known.includes(etag) || known.includes("*")) return new Response(null, { status: 304, headers });
+  const response = jsonResponse(200, text, "compact");
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  return response;
+}

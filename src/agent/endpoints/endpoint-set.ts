@@ -52,6 +52,7 @@ export class EndpointSet {
     const state = await KeptState.read(ports.files, ports.recorder);
     const set = new EndpointSet(ports, state, fixed, file, "");
     const problem = file ? await set.#readFirst(file) : set.#use([], "");
+    await state.save();
     return problem === undefined ? ok(set) : err(problem);
   }
 

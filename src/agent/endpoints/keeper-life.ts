@@ -128,10 +128,9 @@ export class KeeperLife {
 
   /** Does what is due. Idle: nothing was; unanswered: the server is away. */
   async #pass(): Promise<"idle" | "done" | "unanswered"> {
-    if (!this.#known.isListed) return "idle";
     const drainedAt = this.#look();
     await this.set.state.save();
-    if (this.#isEnded) return "idle";
+    if (this.#isEnded || !this.#known.isListed) return "idle";
     const { due, nextAt } = this.#retries.due(nextSteps(this.#situation()).map((step) => [nameOf(step), step]));
     this.#wakeAt(Math.min(nextAt, drainedAt));
     for (const [name, step] of due) {

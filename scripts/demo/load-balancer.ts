@@ -29,6 +29,12 @@ interface Kept extends BalancerTarget {
   readonly open: Set<Socket>;
 }
 
+interface BalancerSetting {
+  readonly checkEveryMs: number;
+  /** called in the moment in which a target's state changes */
+  readonly onState: (name: string, state: TargetState) => void;
+}
+
 export class LoadBalancer {
   readonly #targets: Kept[];
   readonly #server: Server;
@@ -37,15 +43,15 @@ export class LoadBalancer {
 
   private constructor(
     targets: readonly BalancerTarget[],
-    private readonly setting: { readonly checkEveryMs: number; readonly onState: (name: string, state: TargetState) => void },
+    private readonly setting: BalancerSetting,
   ) {
     this.#targets = targets.map((target) => ({ ...target, state: "unhealthy", given: 0, clients: new Set(), open: new Set() }));
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#serve(client));
   }
 
-  /** Listens at any port of 127.0.0.1. `onState` is called in the moment in which a target's state changes. */
-  static async start(...of: ConstructorParameters<typeof LoadBalancer>): Promise<LoadBalancer> {
-    const balancer = new LoadBalancer(...of);
+  /** Listens at any port of 127.0.0.1. */
+  static async start(targets: readonly BalancerTarget[], setting: BalancerSetting): Promise<LoadBalancer> {
+    const balancer = new LoadBalancer(targets, setting);
     balancer.#server.listen(0, "127.0.0.1");
     await once(balancer.#server, "listening");
     for (const target of balancer.#targets) void balancer.#check(target);

@@ -13,7 +13,7 @@ export interface HealthLoad {
   /** `taint`: the first `count` Nodes */
   work:
     | { kind: "makeNodes" }
-    | { kind: "report"; count: number; perSecond: number }
+    | { kind: "report"; count: number; perSecond?: number }
     | { kind: "check"; count: number; perSecond: number }
     | { kind: "taint"; count: number };
 }

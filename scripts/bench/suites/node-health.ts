@@ -20,8 +20,8 @@ const SECONDS = 60;
 const ALONE_SECONDS = 20;
 /** kube-proxy's sync period. */
 const REPORT_EVERY_SECONDS = 30;
-/** Each has six checks a second: none is closed for its silence. */
-const CONNECTIONS = 250;
+/** Each has ten checks a second: none is closed for its silence. */
+const CONNECTIONS = 150;
 const P99_MS_MAX = 100;
 const TAINTED = 500;
 const VISIBLE_MS_MAX = 3_000;
@@ -65,7 +65,7 @@ async function beside(server: Server): Promise<BenchRow[]> {
     return load({ kind: "report", count: Math.round(perSecond * seconds), perSecond });
   };
   await load({ kind: "makeNodes" });
-  await load({ kind: "report", count: NODES, perSecond: 10 * (NODES / REPORT_EVERY_SECONDS) });
+  await load({ kind: "report", count: NODES });
   // Each node once: what a check learns of its Node is a row.
   await checksFor(CHECK_EVERY_SECONDS);
   const [diskBefore, cpuBefore] = [writtenToDisk(server.runtimePid), cpuMs(server.runtimePid)];

@@ -12,6 +12,8 @@ import type { SendLike } from "../../leases/client/send-like";
 import type { ElectorClock } from "../../leases/client/term";
 
 const TIMEOUT_MS = 5_000;
+/** Names the manager of the fields that the agent writes. */
+const USER_AGENT = "servicenet-agent";
 /** Pauses of all loops of the agent while the server is away are at most twice as long. */
 export const RETRY_MS_MAX = 2_500;
 
@@ -65,7 +67,7 @@ export class SentApi implements ApiClient {
 
   async #ask<T>(signal: AbortSignal, method: Method, path: string, body?: object): Promise<ApiReply<T>> {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    const headers = { Accept: "application/json", ...(body && { "Content-Type": type }) };
+    const headers = { Accept: "application/json", "User-Agent": USER_AGENT, ...(body && { "Content-Type": type }) };
     const answer = await this.send(path, { signal, method, headers, ...(body && { body: JSON.stringify(body) }) });
     const text = await answer.text();
     if (answer.status >= 200 && answer.status < 300) return { kind: "done", object: parseJson(text) as T };

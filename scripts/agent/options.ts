@@ -1,0 +1,125 @@
+/** The command line of `npm run agent`. */
+import { hostname, homedir } from "node:os";
+import { join } from "node:path";
+import { validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../src/api/meta/names";
+import { parseAddress } from "../../src/core/net/address";
+import { specialAddressMessages } from "../../src/core/net/special-addresses";
+import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
+import { parseCommandLine, wholeNumber } from "../terminal/command-line";
+import { UserError } from "../terminal/user-error";
+import { addressesFound } from "./addresses-found";
+
+export interface AgentOptions {
+  readonly target: Target;
+  /** holds a bearer token and is read anew; undefined = the target's credentials alone */
+  readonly tokenFile: string | undefined;
+  readonly node: string;
+  readonly hostname: string;
+  readonly addresses: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly stateFolder: string;
+  readonly proxyHealth: string | undefined;
+  readonly syncPeriodMs: number;
+  readonly isLeaving: boolean;
+  readonly leaveAfterMs: number;
+}
+
+/** A node is silent for the server after 60 s. */
+const SYNC_SECONDS_MAX = 30;
+const LEAVE_SECONDS_MAX = 3_600;
+const ZONE = "topology.kubernetes.io/zone";
+
+export const usage = `Usage: npm run agent -- --node NAME [options]
+
+Makes this machine a node of a cluster: its Node, its Lease and the health of its Service proxy. Run kube-proxy and CoreDNS beside it
+(docs/services-without-kubernetes.md).
+
+  --node NAME         name of the Node; made, or taken over
+${targetUsage}
+  --token-file FILE   bearer token; read anew every few seconds
+  --address ADDRESS   the node's address; may be repeated, the preferred one first (the machine's own, one for each family)
+  --zone ZONE         the node's zone
+  --label KEY=VALUE   a label of the Node; may be repeated
+  --state FOLDER      what outlives a restart; a folder for each node (~/.local/state/servicenet-agent/NAME)
+  --proxy-health URL  where kube-proxy tells of its health: http://127.0.0.1:10256/healthz (nobody is asked)
+  --sync-period SECONDS
+                      how often the health is reported; a change is reported at once (30)
+  --leave             at the end taint the Node, and delete it
+  --leave-after SECONDS
+                      how long load balancers have between the taint and the deletion (30)
+  --help              this text
+
+Exit code: 0 stopped, or the Node was deleted; 1 another agent has the node, or it did not work; 2 wrong options.`;
+
+/** Options from the arguments, or "help". Throws UserError with one line. */
+export async function parseOptions(args: string[]): Promise<AgentOptions | "help"> {
+  const parsed = parseCommandLine("npm run agent", {
+    args,
+    options: {
+      ...targetOptions,
+      "token-file": { type: "string" },
+      node: { type: "string" },
+      address: { type: "string", multiple: true, default: [] },
+      zone: { type: "string" },
+      label: { type: "string", multiple: true, default: [] },
+      state: { type: "string" },
+      "proxy-health": { type: "string" },
+      "sync-period": { type: "string", default: "30" },
+      leave: { type: "boolean", default: false },
+      "leave-after": { type: "string", default: "30" },
+    },
+  });
+  if (parsed === "help") return "help";
+  const { values } = parsed;
+  const { node, zone, "token-file": tokenFile, "proxy-health": proxyHealth } = values;
+  if (!node) throw new UserError("no --node NAME given (npm run agent -- --help shows the options)");
+  const [wrong] = validateDNS1123Subdomain(node);
+  if (wrong !== undefined) throw new UserError(`--node ${node}: ${wrong}`);
+  if (tokenFile !== undefined && values.token !== undefined) throw new UserError("--token-file: not beside --token");
+  if (proxyHealth !== undefined && !isHttpUrl(proxyHealth)) throw new UserError(`--proxy-health ${proxyHealth}: must be an HTTP URL`);
+  return {
+    target: await targetOf(values),
+    tokenFile,
+    node,
+    hostname: hostname(),
+    addresses: values.address.length > 0 ? addressesOf(values.address) : addressesFound(),
+    labels: { ...labelsOf(values.label), ...(zone !== undefined && labelOf("--zone", zone, ZONE, zone)) },
+    stateFolder: values.state ?? join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "servicenet-agent", node),
+    proxyHealth,
+    syncPeriodMs: wholeNumber("--sync-period", values["sync-period"], 1, SYNC_SECONDS_MAX) * 1_000,
+    isLeaving: values.leave,
+    leaveAfterMs: wholeNumber("--leave-after", values["leave-after"], 0, LEAVE_SECONDS_MAX) * 1_000,
+  };
+}
+
+function addressesOf(texts: readonly string[]): string[] {
+  const addresses = texts.map((text) => {
+    const parsed = parseAddress(text);
+    if (!parsed.ok) throw new UserError(`--address ${text}: must be an IP address`);
+    const [wrong] = specialAddressMessages(parsed.value, text);
+    if (wrong !== undefined) throw new UserError(`--address ${text}: ${wrong}, since endpoints are reached there`);
+    return parsed.value.canonical;
+  });
+  return [...new Set(addresses)];
+}
+
+function labelsOf(texts: readonly string[]): Record<string, string> {
+  return Object.assign(
+    {},
+    ...texts.map((text) => {
+      const end = text.indexOf("=");
+      if (end < 0) throw new UserError(`--label ${text}: must be KEY=VALUE`);
+      return labelOf("--label", text, text.slice(0, end), text.slice(end + 1));
+    }),
+  ) as Record<string, string>;
+}
+
+function labelOf(option: string, text: string, key: string, value: string): Record<string, string> {
+  const [wrong] = [...validateQualifiedName(key), ...validateLabelValue(value)];
+  if (wrong !== undefined) throw new UserError(`${option} ${text}: ${wrong}`);
+  return { [key]: value };
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text);
+}

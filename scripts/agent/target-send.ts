@@ -1,0 +1,46 @@
+/** How the agent asks its server: with the target's certificates and headers, and with a token that is read anew. */
+import { readFile } from "node:fs/promises";
+import type { SendLike } from "../../src/leases/client/send-like";
+import { begin, read } from "../cluster/send";
+import type { Target } from "../cluster/target";
+
+/** Longer than a watch, which the server ends. */
+const SILENCE_MS_MAX = 900_000;
+/** A token is read again after so long, and after a refusal. */
+const TOKEN_AGE_MS_MAX = 5_000;
+const UNAUTHORIZED = 401;
+
+export function targetSend(target: Target, tokenFile: string | undefined): SendLike {
+  const token = tokenFile === undefined ? undefined : new TokenFile(tokenFile);
+  return async (path, { method = "GET", signal, body, headers }) => {
+    const authorization = token && { Authorization: `Bearer ${await token.read()}` };
+    const asked: Target = {
+      ...target,
+      options: { ...target.options, headers: { ...(target.options.headers as object), ...authorization } },
+    };
+    const sent = body === undefined ? {} : { body: JSON.parse(body) as object, type: headers?.["Content-Type"] };
+    const response = await begin(asked, method, path, { ...sent, signal, silenceMs: SILENCE_MS_MAX });
+    if (response.statusCode === UNAUTHORIZED) token?.forget();
+    return { status: response.statusCode ?? 0, body: response, text: async () => (await read(response)).text };
+  };
+}
+
+class TokenFile {
+  #text = "";
+  #readAt = -Infinity;
+
+  constructor(private readonly file: string) {}
+
+  /** Rejects when the file cannot be read: the request is tried again. */
+  async read(): Promise<string> {
+    const now = performance.now();
+    if (now - this.#readAt < TOKEN_AGE_MS_MAX) return this.#text;
+    this.#text = (await readFile(this.file, "utf8")).trim();
+    this.#readAt = now;
+    return this.#text;
+  }
+
+  forget(): void {
+    this.#readAt = -Infinity;
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Holds the Lease of a node: at most one agent at a time writes what belongs to the node.
+ *
+ * - The Lease is taken at once if it is this agent's, nobody's, or missing. Another agent's is taken when it has stood unchanged for its duration, by this process's
+ *   clock. If it is renewed meanwhile, that agent lives, and this one ends.
+ * - While the server does not answer, the other agent cannot renew: the wait begins anew.
+ * - Each renewal has the resourceVersion of the one before. Whoever finds the Lease in other hands ends at once.
+ * - `isHeld` ends by the clock, a duration after the sending of the last renewal that succeeded. By then nobody else can have taken the Lease.
+ */
+import type { Lease, OwnerReference } from "../../api/meta/kubernetes";
+import { type Moment, momentOf } from "../../leases/client/term";
+import type { AgentPorts } from "../ports/agent-ports";
+import { Nap, retryMs } from "../ports/nap";
+import { Trouble } from "../ports/trouble";
+import { durationMsOf, holderOf, type Identity, isOpenTo, isOwn, LEASE_SECONDS, NODE_LEASES, renewalOf, writtenBy } from "./agent-lease";
+
+/** A quarter of the duration, as the kubelet. */
+const RENEW_MS = 10_000;
+const RENEW_JITTER = 0.04;
+/** Between two looks at another agent's Lease. */
+const LOOK_MS = 2_000;
+/** Looks that are further apart say nothing about the time between them. */
+const LOOK_GAP_MAX_MS = 15_000;
+
+/** `foreign`: another agent has the node. */
+export type LeaseEnd = { readonly kind: "foreign"; readonly holder: string } | { readonly kind: "stopped" };
+
+interface Watched {
+  renewal: string;
+  /** by the steady clock, in milliseconds */
+  sinceMs: number;
+  lookedAtMs: number;
+}
+
+type Ports = Pick<AgentPorts, "api" | "clock" | "random" | "recorder">;
+
+export class LeaseKeeper {
+  readonly #path: string;
+  readonly #nap: Nap;
+  readonly #trouble: Trouble;
+  /** as it was read or written last; undefined = there is none */
+  #lease: Lease | undefined;
+  #watched: Watched | undefined;
+  #renewedAt: Moment | undefined;
+  #failures = 0;
+  #isStopped = false;
+  #isNodeGone = false;
+
+  constructor(
+    private readonly ports: Ports,
+    private readonly identity: Identity,
+  ) {
+    this.#path = `${NODE_LEASES}/${identity.node}`;
+    this.#nap = new Nap(ports.clock);
+    this.#trouble = new Trouble("the Lease of the node cannot be kept", ports.recorder);
+  }
+
+  /** No other agent can have the node. */
+  get isHeld(): boolean {
+    if (!this.#renewedAt) return false;
+    if (this.#isNodeGone) return true;
+    const { steadyMs, wallMs } = momentOf(this.ports.clock);
+    return Math.max(steadyMs - this.#renewedAt.steadyMs, wallMs - this.#renewedAt.wallMs) < LEASE_SECONDS * 1_000;
+  }
+
+  /** The Node is deleted. What is left to do needs no Lease, which goes with it. */
+  nodeIsGone(): void {
+    this.#isNodeGone = true;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#nap.wake();
+  }
+
+  /** Until the Lease may be taken. Writes nothing. */
+  async untilFree(): Promise<LeaseEnd | { readonly kind: "free" }> {
+    const { api, recorder } = this.ports;
+    while (!this.#isStopped) {
+      const reply = await api.request<Lease>("GET", this.#path);
+      if (reply.kind === "done") {
+        this.#answered();
+        this.#lease = reply.object;
+        if (isOpenTo(reply.object, this.identity)) return { kind: "free" };
+        const isFirst = this.#watched === undefined;
+        const waited = this.#look(reply.object);
+        if (waited === "renewed") return { kind: "foreign", holder: holderOf(reply.object) };
+        if (waited) return { kind: "free" };
+        if (isFirst) recorder.log("info", "another agent has had the node; waiting whether it lives", { agent: holderOf(reply.object) });
+        await this.#nap.wait(LOOK_MS);
+      } else if (reply.kind === "refused" && reply.code === 404) {
+        this.#answered();
+        this.#lease = undefined;
+        return { kind: "free" };
+      } else {
+        this.#trouble.tellOf(reply);
+        await this.#pause();
+      }
+    }
+    return { kind: "stopped" };
+  }
+
+  /** Takes the Lease, after `untilFree`. */
+  async take(owner: OwnerReference): Promise<LeaseEnd | { readonly kind: "held" }> {
+    for (;;) {
+      const free = await this.untilFree();
+      if (free.kind !== "free") return free;
+      const written = await this.#write(owner);
+      if (written === "stored") return { kind: "held" };
+      if (written === "failed") await this.#pause();
+    }
+  }
+
+  /**
+   * Renews the Lease until it is stopped or in other hands. `onBack`: a renewal has succeeded after others that did not. Never rejects.
+   */
+  async keep(owner: OwnerReference, onBack: () => void): Promise<LeaseEnd> {
+    const { random } = this.ports;
+    let isBehind = false;
+    let waitMs = 0;
+    for (;;) {
+      await this.#nap.wait(waitMs === 0 ? RENEW_MS * (1 + random.next() * RENEW_JITTER) : waitMs);
+      waitMs = 0;
+      if (this.#isStopped) return { kind: "stopped" };
+      let written = await this.#write(owner);
+      if (written === "conflict") {
+        const found = await this.#find();
+        if (found === "foreign") return { kind: "foreign", holder: this.#lease ? holderOf(this.#lease) : "" };
+        // With its Node it goes.
+        if (found === "missing" && this.#isNodeGone) continue;
+        written = found === "failed" ? "failed" : await this.#write(owner);
+      }
+      if (written === "stored" && isBehind) onBack();
+      isBehind = written !== "stored";
+      if (isBehind) waitMs = retryMs(++this.#failures, random);
+    }
+  }
+
+  /** Deletes the Lease if it still is this process's. One attempt. */
+  async remove(): Promise<void> {
+    const { uid, resourceVersion } = this.#lease?.metadata ?? {};
+    const reply = await this.ports.api.request("DELETE", this.#path, { preconditions: { uid, resourceVersion } });
+    if (reply.kind !== "done" && !(reply.kind === "refused" && reply.code === 404)) this.#trouble.tellOf(reply);
+  }
+
+  /** Whether the Lease of another agent has stood for its duration; "renewed": that agent lives. */
+  #look(lease: Lease): boolean | "renewed" {
+    const nowMs = this.ports.clock.steady();
+    const renewal = renewalOf(lease);
+    const before = this.#watched;
+    if (before && before.renewal !== renewal) return "renewed";
+    const isUnbroken = before !== undefined && nowMs - before.lookedAtMs <= LOOK_GAP_MAX_MS;
+    const sinceMs = isUnbroken ? before.sinceMs : nowMs;
+    this.#watched = { renewal, sinceMs, lookedAtMs: nowMs };
+    return nowMs - sinceMs >= durationMsOf(lease);
+  }
+
+  /** "conflict": it is another one by now, or gone. */
+  async #write(owner: OwnerReference): Promise<"stored" | "conflict" | "failed"> {
+    const { api, clock } = this.ports;
+    const sent = momentOf(clock);
+    const lease = writtenBy(this.#lease, this.identity, owner, sent.wallMs);
+    const reply = await (this.#lease ? api.request<Lease>("PUT", this.#path, lease) : api.request<Lease>("POST", NODE_LEASES, lease));
+    if (reply.kind === "done") {
+      this.#lease = reply.object;
+      this.#renewedAt = sent;
+      this.#answered();
+      return "stored";
+    }
+    if (reply.kind === "refused" && (reply.code === 409 || (reply.code === 404 && this.#lease))) return "conflict";
+    this.#trouble.tellOf(reply);
+    return "failed";
+  }
+
+  /** Looks whose the Lease is after a conflict. */
+  async #find(): Promise<"own" | "foreign" | "missing" | "failed"> {
+    const reply = await this.ports.api.request<Lease>("GET", this.#path);
+    if (reply.kind === "done") {
+      this.#lease = reply.object;
+      return isOwn(reply.object, this.identity) ? "own" : "foreign";
+    }
+    if (reply.kind === "refused" && reply.code === 404) {
+      this.#lease = undefined;
+      return "missing";
+    }
+    this.#trouble.tellOf(reply);
+    return "failed";
+  }
+
+  #answered(): void {
+    this.#failures = 0;
+    this.#trouble.over();
+  }
+
+  /** While nothing is answered, the other agent cannot renew either. */
+  async #pause(): Promise<void> {
+    if (this.#watched) this.#watched = { ...this.#watched, lookedAtMs: -Infinity };
+    await this.#nap.wait(retryMs(++this.#failures, this.ports.random));
+  }
+}

@@ -24,8 +24,7 @@ export interface AgentOptions {
   readonly leaveAfterMs: number;
 }
 
-/** A node is silent for the server after 60 s. */
-const SYNC_SECONDS_MAX = 30;
+const SYNC_SECONDS_MAX = 3_600;
 const LEAVE_SECONDS_MAX = 3_600;
 const ZONE = "topology.kubernetes.io/zone";
 
@@ -43,7 +42,7 @@ ${targetUsage}
   --state FOLDER      what outlives a restart; a folder for each node (~/.local/state/servicenet-agent/NAME)
   --proxy-health URL  where kube-proxy tells of its health: http://127.0.0.1:10256/healthz (nobody is asked)
   --sync-period SECONDS
-                      how often the health is reported; a change is reported at once (30)
+                      how often the health is reported, as the server's PROXY_SYNC_PERIOD_SECONDS; a change is reported at once (30)
   --leave             at the end taint the Node, and delete it
   --leave-after SECONDS
                       how long load balancers have between the taint and the deletion (30)

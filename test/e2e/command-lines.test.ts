@@ -20,6 +20,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   restore: "npm run restore",
   dns: "npm run dns",
   proxy: "npm run proxy",
+  agent: "npm run agent",
   simulate: "npm run simulate",
   fuzz: "npm run fuzz",
   bench: "npm run bench",
@@ -27,6 +28,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   slow: "node scripts/run.mjs scripts/slow.ts",
 };
 const folder = temporaryFolder();
+/** of an agent, as it should be */
+const node = ["--node", "n", "--address", "192.0.2.1"];
 afterAll(() => removeFolder(folder));
 
 const STACK = /^\s+at /m;
@@ -121,6 +124,17 @@ describe("a wrong value or a missing file", () => {
     ["dns", [], /^dns: no --file FILE given/],
     ["dns", ["--file", "x", "--domain", "Cluster.Local"], /^dns: --domain Cluster.Local: must be a DNS domain/],
     ["dns", ["--file", "x", "--listen-prefix", "10.0.0.0"], /^dns: --listen-prefix 10.0.0.0: /],
+    ["agent", [], /^agent: no --node NAME given/],
+    ["agent", ["--node", "N_1"], /^agent: --node N_1: a lowercase RFC 1123 subdomain/],
+    ["agent", ["--node", "n", "--address", "127.0.0.1"], /^agent: --address 127.0.0.1: may not be in the loopback range/],
+    ["agent", ["--node", "n", "--address", "fe80::1"], /^agent: --address fe80::1: may not be in the link-local range/],
+    ["agent", ["--node", "n", "--address", "host"], /^agent: --address host: must be an IP address/],
+    ["agent", [...node, "--label", "a"], /^agent: --label a: must be KEY=VALUE/],
+    ["agent", [...node, "--label", "a b=c"], /^agent: --label a b=c: name part must consist of/],
+    ["agent", [...node, "--zone", "-"], /^agent: --zone -: a valid label must be/],
+    ["agent", [...node, "--proxy-health", "10256"], /^agent: --proxy-health 10256: must be an HTTP URL/],
+    ["agent", [...node, "--sync-period", "0"], /^agent: --sync-period 0: must be a whole number from 1 to 3600/],
+    ["agent", [...node, "--token", "t", "--token-file", "f"], /^agent: --token-file: not beside --token/],
     ["proxy", [], /^proxy: no --node NAME given/],
     ["proxy", ["--node", "n", "--listen-prefix", "127.0.0.1/8"], /^proxy: --listen-prefix 127.0.0.1\/8: must not have bits set beyond/],
     ["proxy", ["--node", "n", "--node-port-address", "localhost"], /^proxy: --node-port-address localhost: must be an IP address/],

@@ -1,6 +1,6 @@
 /**
  * Reports the health of the node's Service proxy: at once when it changes, and otherwise every sync period, because a silent agent's node turns red
- * (docs/load-balancer-health-checks.md). The proxy is asked six times in a period.
+ * (docs/load-balancer-health-checks.md). The proxy is asked every 5 s, or six times in a period.
  *
  * A proxy that gives no answer keeps its last health, and is unhealthy when it has been mute for two periods. Without a proxy to ask, the report says that
  * the agent lives.
@@ -14,6 +14,7 @@ import { Trouble } from "../ports/trouble";
 import { reportOf } from "./proxy-body";
 
 const ASKS_PER_PERIOD = 6;
+const ASK_MS_MAX = 5_000;
 const MUTE_PERIODS = 2;
 const ASK_TIMEOUT_MS = 2_000;
 
@@ -66,7 +67,7 @@ export class ProxyReporter {
           this.#reportTrouble.over();
         } else this.#reportTrouble.tellOf(reply);
       }
-      await this.#nap.wait(periodMs / ASKS_PER_PERIOD);
+      await this.#nap.wait(Math.min(periodMs / ASKS_PER_PERIOD, ASK_MS_MAX));
     }
   }
 

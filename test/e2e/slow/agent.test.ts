@@ -1,0 +1,110 @@
+/** Agents as processes: kill -9, two states, a dead server, a deleted Node, and a stand-in for kube-proxy that serves its documented answers. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, it } from "vitest";
+import { Api } from "../../support/clients/api";
+import { freePort } from "../../support/clients/echo-backends";
+import { serverForTests } from "../../support/server/server-for-tests";
+
+const PATIENCE = { timeout: 90_000, interval: 200 };
+const root = join(import.meta.dirname, "..", "..", "..");
+const port = await freePort();
+const server = serverForTests(["--port", String(port), "--var", "NODE_MONITOR_GRACE_PERIOD_SECONDS=15"]);
+const api = new Api(() => server.url);
+
+class AgentProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<[number | null]>;
+  output = "";
+
+  constructor(node: string, state: string, options: string[] = []) {
+    const args = ["scripts/run.mjs", "scripts/agent.ts", "--node", node, "--server", `http://127.0.0.1:${String(port)}`];
+    const where = ["--address", "192.0.2.1", "--state", join(server.folder, state)];
+    this.child = spawn(process.execPath, [...args, ...where, ...options], { cwd: root });
+    this.ended = once(this.child, "close") as Promise<[number | null]>;
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => void (this.output += text));
+    }
+    agents.push(this);
+  }
+
+  ready(): Promise<void> {
+    return expect.poll(() => this.output, PATIENCE).toMatch(/is ready/);
+  }
+}
+
+const agents: AgentProcess[] = [];
+afterAll(() => {
+  for (const { child } of agents) child.kill("SIGKILL");
+});
+
+async function ready(node: string): Promise<string | undefined> {
+  const { body } = await api.send("GET", `/api/v1/nodes/${node}`);
+  const { conditions = [] } = (body.status ?? {}) as { conditions?: { type: string; status: string }[] };
+  return conditions.find(({ type }) => type === "Ready")?.status;
+}
+
+const health = async (node: string, path = "healthz"): Promise<number> => (await api.send("GET", `/nodes/${node}/${path}`)).code;
+
+it("kill -9 and a second agent: the same state goes on, another one exits 1 while the first lives", { timeout: 240_000 }, async () => {
+  const first = new AgentProcess("a", "a-1");
+  await first.ready();
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const again = new AgentProcess("a", "a-1");
+  await again.ready();
+  const other = new AgentProcess("a", "a-2");
+  expect(await other.ended).toMatchObject([1]);
+  expect(other.output).toContain("another agent has the node a");
+  again.child.kill("SIGTERM");
+  expect(await again.ended).toMatchObject([0]);
+  // Nobody renews the Lease any more.
+  const later = new AgentProcess("a", "a-2");
+  await later.ready();
+});
+
+it("a server that is dead for 20 s: the Node is Ready after it is back, and the agent goes on", { timeout: 240_000 }, async () => {
+  const agent = new AgentProcess("b", "b");
+  await agent.ready();
+  await server.kill();
+  await sleep(20_000);
+  await server.start();
+  await expect.poll(() => ready("b"), PATIENCE).toBe("True");
+  await expect.poll(() => agent.output, PATIENCE).toContain("this is over");
+  await api.must("DELETE", "/api/v1/nodes/b");
+  expect(await agent.ended).toMatchObject([0]);
+  expect(agent.output).toContain("the Node b is deleted");
+});
+
+it("kube-proxy's health: late, draining and mute are told to load balancers", { timeout: 240_000 }, async () => {
+  let late = false;
+  const proxy = createServer((_, response) => {
+    const now = new Date().toISOString();
+    const status = { IPv4: { lastUpdated: now, healthy: !late } };
+    const body = { lastUpdated: now, currentTime: now, nodeEligible: true, healthy: !late, status };
+    response.writeHead(late ? 503 : 200, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const url = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}/healthz`;
+  const agent = new AgentProcess("c", "c", ["--proxy-health", url, "--sync-period", "3", "--leave", "--leave-after", "5"]);
+  await agent.ready();
+  await expect.poll(async () => (await api.send("GET", "/nodes/c/healthz")).text, PATIENCE).toContain('"IPv4"');
+  expect(await health("c")).toBe(200);
+  late = true;
+  await expect.poll(() => health("c"), PATIENCE).toBe(503);
+  late = false;
+  await expect.poll(() => health("c"), PATIENCE).toBe(200);
+  proxy.close();
+  proxy.closeAllConnections();
+  await expect.poll(() => health("c", "livez"), PATIENCE).toBe(503);
+  agent.child.kill("SIGTERM");
+  await expect
+    .poll(async () => (await api.send("GET", "/api/v1/nodes/c")).text, PATIENCE)
+    .toMatch(/ToBeDeletedByClusterAutoscaler|NotFound/);
+  expect(await agent.ended).toMatchObject([0]);
+  expect((await api.send("GET", "/api/v1/nodes/c")).code).toBe(404);
+});

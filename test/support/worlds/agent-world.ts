@@ -1,0 +1,167 @@
+/** Agents against the real stores of Nodes and Leases in virtual time. */
+import { type AgentSetting, type Ending, runAgent, type Stop } from "../../../src/agent/agent";
+import type { AskProxy } from "../../../src/agent/node/proxy-reporter";
+import type { AgentPorts, EndpointKeeper } from "../../../src/agent/ports/agent-ports";
+import { type ApiClient, SentApi } from "../../../src/agent/ports/api-client";
+import type { Lease, Node } from "../../../src/api/meta/kubernetes";
+import { leasesDefinition } from "../../../src/api/registry/leases/definition";
+import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
+import type { WordRandom } from "../../../src/core/base/word-random";
+import { ApiWorld, type ProcessSetting, SimProcess } from "./api-world";
+import { DELETE, WRITE } from "./store-world";
+
+export const NODE = "n1";
+const NODE_PATH = `/api/v1/nodes/${NODE}`;
+/** of the part that keeps endpoints */
+const BEAT_MS = 3_000;
+
+export class AgentWorld extends ApiWorld {
+  readonly nodes = this.store("nodes");
+  readonly leases = this.store("leases");
+  /** the folders of agents by name: what outlives a process */
+  readonly folders = new Map<string, Map<string, string>>();
+  /** processes whose endpoint part has written something, oldest first; one that goes on stands there once */
+  readonly writers: string[] = [];
+
+  constructor() {
+    super([nodesDefinition, leasesDefinition]);
+  }
+
+  get node(): Node | undefined {
+    return this.nodes.stored<Node>(NODE);
+  }
+
+  get lease(): Lease | undefined {
+    return this.leases.stored<Lease>(NODE, "kube-node-lease");
+  }
+
+  /** Status of the condition Ready. */
+  get ready(): string | undefined {
+    return this.node?.status?.conditions?.find(({ type }) => type === "Ready")?.status;
+  }
+
+  async deleteNode(): Promise<void> {
+    await this.nodes.write({ verb: "delete", key: { namespace: "", name: NODE }, options: DELETE });
+  }
+
+  /** What the node lifecycle controller does with a silent Node. */
+  async becomeUnknown(): Promise<void> {
+    const conditions = this.node?.status?.conditions?.map((condition) => ({ ...condition, status: "Unknown" }));
+    await this.nodes.write({
+      verb: "patch",
+      key: { namespace: "", name: NODE },
+      subresource: "status",
+      patchType: "merge",
+      patch: JSON.stringify({ status: { conditions } }),
+      options: { ...WRITE, group: "" },
+    });
+  }
+}
+
+export interface AgentOfTest extends ProcessSetting {
+  folder?: string;
+  drainMs?: number;
+  leaveAfterMs?: number;
+  askProxy?: AskProxy;
+  labels?: Record<string, string>;
+}
+
+let processes = 0;
+
+/** One process of an agent. */
+export class SimAgent {
+  readonly process: SimProcess;
+  readonly folder: string;
+  readonly name = `process-${++processes}`;
+  /** what the part that keeps endpoints was told */
+  readonly told: string[] = [];
+  readonly logged: string[] = [];
+  isReady = false;
+  ending: Ending | undefined;
+  ask: (how: Stop) => void = () => undefined;
+
+  constructor(
+    private readonly world: AgentWorld,
+    random: WordRandom,
+    of: AgentOfTest = {},
+  ) {
+    this.folder = of.folder ?? "a";
+    this.process = new SimProcess(world, of);
+    const { clock, send } = this.process;
+    const ports: AgentPorts = {
+      clock,
+      random,
+      api: new SentApi(send, clock, random),
+      recorder: { log: (_, event, fields = {}) => void this.logged.push(`${event} ${JSON.stringify(fields)}`) },
+      files: this.#files(),
+    };
+    const { labels = {}, drainMs = 0, leaveAfterMs = 0, askProxy } = of;
+    const setting: AgentSetting = {
+      machine: {
+        name: NODE,
+        hostname: "host",
+        addresses: ["192.0.2.1"],
+        labels: { "kubernetes.io/hostname": NODE, ...labels },
+        nodeInfo: {
+          ...{ architecture: "amd64", operatingSystem: "linux", kernelVersion: "6", osImage: "test", machineID: "m", systemUUID: "s" },
+          ...{ bootID: "b", kubeletVersion: "v1", kubeProxyVersion: "", containerRuntimeVersion: "" },
+        },
+        capacity: { pods: "0" },
+      },
+      syncPeriodMs: 30_000,
+      askProxy,
+      leaveAfterMs,
+      endpoints: ({ api }) => this.#endpoints(api, drainMs),
+      onReady: () => (this.isReady = true),
+    };
+    const asked = new Promise<Stop>((resolve) => (this.ask = resolve));
+    void runAgent(ports, setting, asked).then((ending) => void (this.process.isDead || (this.ending = ending)));
+  }
+
+  /** It works: it is neither dead nor over. */
+  get isAlive(): boolean {
+    return !this.process.isDead && !this.ending;
+  }
+
+  #files(): AgentPorts["files"] {
+    const { folders } = this.world;
+    const kept = folders.get(this.folder) ?? new Map<string, string>();
+    folders.set(this.folder, kept);
+    return {
+      read: (name) => Promise.resolve(kept.get(name)),
+      write: (name, text) => Promise.resolve(void kept.set(name, text)),
+    };
+  }
+
+  /** Writes to the Node every few seconds, as long as it may. */
+  #endpoints(api: ApiClient, drainMs: number): EndpointKeeper {
+    const { told, world, process } = this;
+    let isOver = false;
+    const beat = async (): Promise<void> => {
+      if (isOver) return;
+      const reply = await api.request("PATCH", NODE_PATH, { metadata: { annotations: { writer: this.name } } });
+      if (reply.kind === "done" && world.writers.at(-1) !== this.name) world.writers.push(this.name);
+      process.clock.after(BEAT_MS, () => void beat());
+    };
+    return {
+      start: ({ name, uid, addresses }) => {
+        told.push(`start ${name} ${uid === world.node?.metadata?.uid ? "of its uid" : "of another uid"} ${addresses.join()}`);
+        void beat();
+      },
+      stop: () => {
+        told.push("stop");
+        return new Promise((resolve) => {
+          process.clock.after(drainMs, () => {
+            isOver = true;
+            told.push("drained");
+            resolve();
+          });
+        });
+      },
+      abandon: () => {
+        isOver = true;
+        told.push("abandon");
+      },
+    };
+  }
+}

@@ -1,0 +1,311 @@
+/** The agent of a node as a whole, in virtual time: its Node, its Lease, its beginning and its ends. */
+import { expect, it } from "vitest";
+import type { Node } from "../../../src/api/meta/kubernetes";
+import { rfc3339Micros } from "../../../src/api/meta/time";
+import { seededRandom } from "../../support/sim/seeded-random";
+import { type AgentOfTest, AgentWorld, NODE, SimAgent } from "../../support/worlds/agent-world";
+import { WRITE } from "../../support/worlds/store-world";
+
+const SECOND = 1_000;
+const TAINT = "ToBeDeletedByClusterAutoscaler";
+
+function setUp() {
+  const world = new AgentWorld();
+  const random = seededRandom(7);
+  const start = (of?: AgentOfTest): SimAgent => new SimAgent(world, random, of);
+  const pass = (seconds: number): Promise<void> => world.scheduler.pass(seconds * SECOND);
+  const create = (object: Node) =>
+    world.scheduler.run(
+      world.nodes.store.write({ verb: "create", namespace: "", object: JSON.stringify(object), options: { ...WRITE, group: "" } }),
+    );
+  const change = (patch: object) =>
+    world.nodes.write({
+      verb: "patch",
+      key: { namespace: "", name: NODE },
+      subresource: "",
+      patchType: "merge",
+      patch: JSON.stringify(patch),
+      options: { ...WRITE, group: "" },
+    });
+  return { world, start, pass, create, change };
+}
+
+it("a first start: the Node is registered and Ready, the Lease is the agent's and the Node's", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(1);
+  expect(agent.isReady).toBe(true);
+  expect(agent.told).toEqual([`start ${NODE} of its uid 192.0.2.1`]);
+  expect(world.node?.metadata?.labels).toEqual({ "kubernetes.io/hostname": NODE });
+  expect(world.node?.status?.addresses).toEqual([
+    { type: "InternalIP", address: "192.0.2.1" },
+    { type: "Hostname", address: "host" },
+  ]);
+  expect(world.ready).toBe("True");
+  expect(world.lease?.spec).toMatchObject({ holderIdentity: NODE, leaseDurationSeconds: 40 });
+  expect(world.lease?.metadata?.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Node", name: NODE, uid: world.node?.metadata?.uid }]);
+  expect(world.lease?.metadata?.annotations?.["servicenet.io/agent-id"]).toBe(world.folders.get("a")?.get("agent-id")?.trim());
+});
+
+it("twenty idle minutes: the Lease is renewed every 10 s, the status written every 5 min, a report sent every 30 s", async () => {
+  const { world, start, pass } = setUp();
+  start();
+  await pass(30);
+  const [asked, leases] = [world.reports.length, world.leases.store.revision];
+  const beats = new Set<string>();
+  for (let i = 0; i < 120; i++) {
+    await pass(10);
+    beats.add(world.node?.status?.conditions?.find(({ type }) => type === "Ready")?.lastHeartbeatTime ?? "");
+  }
+  expect(world.leases.store.revision - leases).toSatisfy((renewals: number) => renewals >= 112 && renewals <= 121);
+  expect(beats.size).toSatisfy((statuses: number) => statuses >= 4 && statuses <= 6);
+  expect(world.reports.length - asked).toSatisfy((reports: number) => reports >= 34 && reports <= 41);
+});
+
+it("a Node that is there: labels and taints of others stay, the agent's come, its own taint of an earlier leave goes", async () => {
+  const { world, start, pass, create } = setUp();
+  await create({
+    metadata: { name: NODE, labels: { theirs: "1", "topology.kubernetes.io/zone": "old" } },
+    spec: {
+      taints: [
+        { key: "theirs", effect: "NoSchedule" },
+        { key: TAINT, value: "servicenet-agent", effect: "NoSchedule" },
+      ],
+    },
+  });
+  start({ labels: { "topology.kubernetes.io/zone": "z" } });
+  await pass(1);
+  expect(world.node?.metadata?.labels).toEqual({ "kubernetes.io/hostname": NODE, theirs: "1", "topology.kubernetes.io/zone": "z" });
+  expect(world.node?.spec?.taints).toEqual([{ key: "theirs", effect: "NoSchedule" }]);
+  expect(world.ready).toBe("True");
+});
+
+it("kill -9 and a restart with the same state: goes on at once", async () => {
+  const { start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  first.process.kill();
+  const second = start();
+  await pass(1);
+  expect(second.isReady).toBe(true);
+});
+
+it("two processes with one state: the later start goes on, the earlier one ends with code 1 and writes no more", async () => {
+  const { world, start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  const second = start();
+  await pass(15);
+  expect(first.ending?.code).toBe(1);
+  expect(first.told.at(-1)).toBe("abandon");
+  expect([second.isReady, second.isAlive]).toEqual([true, true]);
+  expect(world.writers.at(-1)).toBe(second.name);
+});
+
+it("another agent whose Lease is renewed: ends with code 1 within a renewal, and the Node is as it was", async () => {
+  const { world, start, pass } = setUp();
+  start();
+  await pass(5);
+  const other = start({ folder: "b", labels: { mine: "b" } });
+  await pass(12);
+  expect(other.ending).toMatchObject({ code: 1, message: expect.stringContaining(`another agent has the node ${NODE}`) as string });
+  expect(other.isReady).toBe(false);
+  expect(world.node?.metadata?.labels).toEqual({ "kubernetes.io/hostname": NODE });
+});
+
+it("another agent's Lease that stands: is taken when it has stood for its duration, whatever the clocks say", async () => {
+  const { start, pass } = setUp();
+  const first = start({ aheadMs: 3_600_000 });
+  await pass(5);
+  first.process.kill();
+  const other = start({ folder: "b", aheadMs: -3_600_000 });
+  await pass(39);
+  expect(other.isReady).toBe(false);
+  await pass(4);
+  expect(other.isReady).toBe(true);
+});
+
+it("an agent that slept while another one took its node: ends with code 1 and writes nothing", async () => {
+  const { world, start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  first.process.sleep();
+  const other = start({ folder: "b" });
+  await pass(60);
+  expect(other.isReady).toBe(true);
+  const { writers } = world;
+  expect(writers).toEqual([first.name, other.name]);
+  first.process.resume();
+  await pass(20);
+  expect(first.ending?.code).toBe(1);
+  expect(writers).toEqual([first.name, other.name]);
+});
+
+it("a server that is away: nobody takes the node meanwhile, and the Node is Ready 10 s after it is back", async () => {
+  const { world, start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  const other = start({ folder: "b" });
+  await pass(1);
+  world.stopServer();
+  await pass(3_600);
+  await world.becomeUnknown();
+  world.startServer();
+  await pass(10);
+  expect(world.ready).toBe("True");
+  await pass(10);
+  expect([first.isAlive, other.ending?.code]).toEqual([true, 1]);
+  expect(world.writers).toEqual([first.name]);
+  // Once, not every five seconds.
+  expect(first.logged.filter((line) => line.startsWith("the Lease of the node cannot be kept {"))).toHaveLength(1);
+});
+
+it("a Node that became Unknown: is Ready again at once, and says since when", async () => {
+  const { world, start, pass } = setUp();
+  start();
+  await pass(20);
+  await world.becomeUnknown();
+  await pass(1);
+  const ready = world.node?.status?.conditions?.find(({ type }) => type === "Ready");
+  expect(ready).toMatchObject({ status: "True", reason: "AgentReady" });
+  expect(Date.parse(ready?.lastTransitionTime ?? "")).toBeGreaterThan(world.scheduler.now - 3 * SECOND);
+});
+
+it.each([401, 403, 429, 503])("code %i for a while: is retried", async (code) => {
+  const { world, start, pass } = setUp();
+  world.refuse = () => code;
+  const agent = start();
+  await pass(120);
+  expect([agent.isReady, agent.isAlive]).toEqual([false, true]);
+  world.refuse = () => undefined;
+  await pass(6);
+  expect(agent.isReady).toBe(true);
+  world.refuse = (path) => (path.includes("watch=true") ? undefined : code);
+  await pass(120);
+  world.refuse = () => undefined;
+  await pass(10);
+  expect([agent.isAlive, world.ready]).toEqual([true, "True"]);
+});
+
+it("a Node that the server refuses for good: ends with code 1 and the server's words", async () => {
+  const { world, start, pass } = setUp();
+  world.refuse = (_, method) => (method === "POST" ? 422 : undefined);
+  const agent = start();
+  await pass(1);
+  expect(agent.ending).toEqual({ code: 1, message: `the API server refuses the Node ${NODE}: refused` });
+});
+
+it("stop: the endpoints drain while the Lease is renewed; Node and Lease stay", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start({ drainMs: 60 * SECOND });
+  await pass(5);
+  agent.ask("stop");
+  const before = world.lease?.spec?.renewTime ?? "";
+  await pass(59);
+  expect((world.lease?.spec?.renewTime ?? "") > before).toBe(true);
+  expect(agent.ending).toBeUndefined();
+  await pass(2);
+  expect(agent.ending).toEqual({ code: 0, message: "stopped" });
+  expect([world.ready, world.lease?.spec?.holderIdentity]).toEqual(["True", NODE]);
+});
+
+it("stop before anything is held: ends at once", async () => {
+  const { world, start, pass } = setUp();
+  world.stopServer();
+  const agent = start();
+  await pass(5);
+  agent.ask("leave");
+  await pass(1);
+  expect(agent.ending).toEqual({ code: 0, message: "stopped" });
+  expect(agent.told).toEqual([]);
+});
+
+it("leave: the taint comes first, Node and Lease go when endpoints and load balancers have had their time", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start({ drainMs: 10 * SECOND, leaveAfterMs: 30 * SECOND });
+  await pass(5);
+  agent.ask("leave");
+  await pass(1);
+  expect(world.node?.spec?.taints).toMatchObject([{ key: TAINT, effect: "NoSchedule" }]);
+  await pass(27);
+  expect(world.node).toBeDefined();
+  await pass(4);
+  expect([world.node, world.lease]).toEqual([undefined, undefined]);
+  expect(agent.ending).toMatchObject({ code: 0 });
+});
+
+it("leave while the server is away: ends all the same, and says that the Node stays", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start({ leaveAfterMs: 30 * SECOND });
+  await pass(5);
+  world.stopServer();
+  agent.ask("leave");
+  await pass(40);
+  expect(agent.ending?.code).toBe(0);
+  expect(agent.logged.join()).toContain("the Node stays");
+});
+
+it("a Node that is deleted, or made anew by somebody else: the endpoints drain, and the agent ends with code 0", async () => {
+  for (const isMadeAnew of [false, true]) {
+    const { world, start, pass, create } = setUp();
+    const agent = start({ drainMs: 60 * SECOND });
+    await pass(5);
+    await world.deleteNode();
+    if (isMadeAnew) await create({ metadata: { name: NODE } });
+    await pass(58);
+    expect(agent.told.at(-1)).toBe("stop");
+    await pass(4);
+    expect(agent.ending).toEqual({ code: 0, message: `the Node ${NODE} is deleted` });
+    if (!isMadeAnew) expect(world.node).toBeUndefined();
+  }
+});
+
+it("a Lease that somebody deletes: is made again", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(5);
+  await world.leases.delete(NODE, {}, "kube-node-lease");
+  await pass(12);
+  expect([agent.isAlive, world.lease?.spec?.holderIdentity]).toEqual([true, NODE]);
+});
+
+it("a Lease that somebody else writes without a pause: the one who finds it ends with code 1", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(5);
+  const { lease } = world;
+  await world.leases.update({
+    ...lease,
+    metadata: { ...lease?.metadata, annotations: {} },
+    spec: { ...lease?.spec, renewTime: rfc3339Micros(1) },
+  } as never);
+  await pass(12);
+  expect(agent.ending?.code).toBe(1);
+});
+
+it("a proxy that turns late, mute and well again: each change is reported within 5 s, muteness after two periods", async () => {
+  const { world, start, pass } = setUp();
+  let answer: "healthy" | "late" | "mute" = "healthy";
+  const askProxy = () => {
+    if (answer === "mute") return Promise.reject(new Error("connection refused"));
+    const healthy = answer === "healthy";
+    const times = { lastUpdated: "2026-01-01T00:00:00Z", currentTime: "2026-01-01T00:00:04Z" };
+    const status = { IPv4: { lastUpdated: "2026-01-01T00:00:00Z", healthy } };
+    return Promise.resolve({ code: healthy ? 200 : 503, text: JSON.stringify({ ...times, nodeEligible: true, healthy, status }) });
+  };
+  const agent = start({ askProxy });
+  await pass(2);
+  expect(world.reports.at(-1)?.report).toEqual({ IPv4: { healthy: true, appliedAgoMs: 4_000 } });
+  answer = "late";
+  await pass(5.1);
+  expect(world.reports.at(-1)?.report.IPv4?.healthy).toBe(false);
+  answer = "healthy";
+  await pass(5.1);
+  expect(world.reports.at(-1)?.report.IPv4?.healthy).toBe(true);
+  answer = "mute";
+  await pass(54);
+  expect(world.reports.at(-1)?.report.IPv4).toMatchObject({ healthy: true });
+  await pass(12);
+  expect(world.reports.at(-1)?.report.IPv4?.healthy).toBe(false);
+  expect(agent.logged.filter((line) => line.startsWith("the Service proxy gives no answer"))).toHaveLength(1);
+});

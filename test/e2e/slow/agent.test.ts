@@ -18,14 +18,15 @@ const api = new Api(() => server.url);
 
 class AgentProcess {
   readonly child: ChildProcess;
-  readonly ended: Promise<[number | null]>;
+  /** its exit code */
+  readonly ended: Promise<number | null>;
   output = "";
 
   constructor(node: string, state: string, options: string[] = []) {
     const args = ["scripts/run.mjs", "scripts/agent.ts", "--node", node, "--server", `http://127.0.0.1:${String(port)}`];
     const where = ["--address", "192.0.2.1", "--state", join(server.folder, state)];
     this.child = spawn(process.execPath, [...args, ...where, ...options], { cwd: root });
-    this.ended = once(this.child, "close") as Promise<[number | null]>;
+    this.ended = once(this.child, "close").then(([code]) => code as number | null);
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => void (this.output += text));
     }
@@ -58,10 +59,10 @@ it("kill -9 and a second agent: the same state goes on, another one exits 1 whil
   const again = new AgentProcess("a", "a-1");
   await again.ready();
   const other = new AgentProcess("a", "a-2");
-  expect(await other.ended).toMatchObject([1]);
+  expect(await other.ended).toBe(1);
   expect(other.output).toContain("another agent has the node a");
   again.child.kill("SIGTERM");
-  expect(await again.ended).toMatchObject([0]);
+  expect(await again.ended).toBe(0);
   // Nobody renews the Lease any more.
   const later = new AgentProcess("a", "a-2");
   await later.ready();
@@ -76,7 +77,7 @@ it("a server that is dead for 20 s: the Node is Ready after it is back, and the 
   await expect.poll(() => ready("b"), PATIENCE).toBe("True");
   await expect.poll(() => agent.output, PATIENCE).toContain("this is over");
   await api.must("DELETE", "/api/v1/nodes/b");
-  expect(await agent.ended).toMatchObject([0]);
+  expect(await agent.ended).toBe(0);
   expect(agent.output).toContain("the Node b is deleted");
 });
 
@@ -105,6 +106,6 @@ it("kube-proxy's health: late, draining and mute are told to load balancers", { 
   await expect
     .poll(async () => (await api.send("GET", "/api/v1/nodes/c")).text, PATIENCE)
     .toMatch(/ToBeDeletedByClusterAutoscaler|NotFound/);
-  expect(await agent.ended).toMatchObject([0]);
+  expect(await agent.ended).toBe(0);
   expect((await api.send("GET", "/api/v1/nodes/c")).code).toBe(404);
 });

@@ -30,6 +30,8 @@ export const ASKED_CALLS = [
   "endpointCounts",
   "shardState",
   "targets",
+  "addHealthTally",
+  "healthCounts",
 ] as const satisfies readonly (keyof AskedRpc)[];
 export type ControllerName =
   | "namespaces"

@@ -1,9 +1,10 @@
 /**
  * The health of some nodes of a cluster, named `<cluster>/node-proxy-<shard>` (src/tenancy/cluster-objects). A shell: the rules are in
- * src/proxy-health/node-proxy.
+ * src/proxy-health/node-proxy and counted-node-proxy.
  */
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
-import { NodeProxy as Brain } from "../src/proxy-health/node-proxy";
+import { CountedNodeProxy as Brain } from "../src/proxy-health/counted-node-proxy";
+import type { HealthTally } from "../src/proxy-health/pushed/health-tally";
 import type { Cursor } from "../src/proxy-health/pushed/shard-change";
 import type { NodeProxyRpc } from "../src/proxy-health/rpc";
 import { shardNamed } from "../src/tenancy/cluster-objects";
@@ -42,6 +43,7 @@ export class NodeProxy extends shellOf<Brain>()("report", "health", "push", "ala
         return object;
       },
       state: (known: Cursor | null) => proxyHealthController(env, cluster).shardState(shard, known),
+      tell: (tally: HealthTally) => proxyHealthController(env, cluster).addHealthTally(shard, tally),
       wakeAt: (atMs: number) => setAlarm(storage, atMs),
       alarmAt: () => storage.getAlarm(),
     };

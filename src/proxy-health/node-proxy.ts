@@ -12,6 +12,7 @@ import { healthAnswer, type HealthAnswer, type HealthPath, isEligible, nodeFacts
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
+import type { NodeStates } from "./pushed/health-tally";
 import { type Absence, isOverdue, judge, type KeptReport, mayHaveMissedAll, silenceMs, silentFrom } from "./judgement";
 import type { NodeStorage, Watch } from "./node-storage";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
@@ -123,6 +124,15 @@ export class NodeProxy implements NodeProxyRpc {
     const { drainingTaints, drainsTerminatingNodes } = this.setting;
     const nodeEligible = !drainsTerminatingNodes || isEligible(this.#nodes.factsOf(name), drainingTaints);
     return healthAnswer(path, { ...judge(this.#reports.get(name), this.#absence(now), now), nodeEligible }, now);
+  }
+
+  /** How the nodes are that have an agent. */
+  protected states(): NodeStates {
+    const now = this.ports.clock.now();
+    const absence = this.#absence(now);
+    const states = { healthy: 0, late: 0, silent: 0 };
+    for (const kept of this.#reports.values()) states[kept.isSilent ? "silent" : judge(kept, absence, now).healthy ? "healthy" : "late"]++;
+    return states;
   }
 
   push(change: ShardChange): Promise<Cursor | null> {

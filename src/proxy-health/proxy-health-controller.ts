@@ -9,7 +9,9 @@ import type { ObjectFeed } from "../api/rpc/object-feed";
 import { Controller, type ControllerPorts } from "../controllers/controller";
 import type { ControllerEntry } from "../controllers/controller-table";
 import type { RowStorage } from "../controllers/followed/row-storage";
+import type { HealthCounts, HealthTally } from "./pushed/health-tally";
 import { changesTarget, type NodeTarget } from "./pushed/node-target";
+import { HealthBooks } from "./pushed/health-books";
 import { PushPass } from "./pushed/push-pass";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { NodeProxyRpc, ProxyHealthControllerRpc } from "./rpc";
@@ -25,6 +27,7 @@ class ProxyHealthController extends Controller implements ProxyHealthControllerR
   constructor(
     setting: ProxyHealthSetting,
     private readonly pass: PushPass,
+    private readonly books: HealthBooks,
   ) {
     super(setting, () => pass.run());
   }
@@ -39,6 +42,17 @@ class ProxyHealthController extends Controller implements ProxyHealthControllerR
     if (!this.pass.targets()) await this.alarm();
     else if (!this.pass.isFresh) void this.ask();
     return this.pass.targets() ?? null;
+  }
+
+  addHealthTally(shard: number, tally: HealthTally): Promise<void> {
+    this.pass.load();
+    this.books.add(shard, tally);
+    return Promise.resolve();
+  }
+
+  healthCounts(): Promise<HealthCounts> {
+    this.pass.load();
+    return Promise.resolve(this.books.counts);
   }
 }
 
@@ -56,7 +70,7 @@ export const proxyHealthController: ControllerEntry<ProxyHealthSetting, ProxyHea
       nodes: followed(setting, nodesDefinition),
       push: (shard, change) => peers.nodeProxy(shard).push(change),
     });
-    return new ProxyHealthController(setting, pass);
+    return new ProxyHealthController(setting, pass, new HealthBooks(tables.rows));
   },
 };
 

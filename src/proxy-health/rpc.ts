@@ -1,5 +1,6 @@
 /** What the objects that keep the health of nodes answer, and what their controller does. */
 import type { HealthAnswer, HealthPath } from "../api/meta/proxy-health";
+import type { HealthCounts, HealthTally } from "./pushed/health-tally";
 import type { NodeTarget } from "./pushed/node-target";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
@@ -22,4 +23,8 @@ export interface ProxyHealthControllerRpc {
   shardState(shard: number, known: Cursor | null): Promise<ShardChange | null>;
   /** every Node of the cluster, in any order; null = they could not be read yet: nobody may take that for none */
   targets(): Promise<NodeTarget[] | null>;
+  /** what a shard has answered in this life of its memory; may come twice and late */
+  addHealthTally(shard: number, tally: HealthTally): Promise<void>;
+  /** of all shards, as they told last */
+  healthCounts(): Promise<HealthCounts>;
 }

@@ -171,6 +171,30 @@ describe("check of a node", () => {
   });
 });
 
+describe("metrics of checks", () => {
+  it("checks of a cluster: counted by code, by the controller alone, and not anew after a crash", async () => {
+    const cluster = await Cluster.ready();
+    const lines = async () => {
+      const text = await (await cluster.send("GET", "/metrics")).text();
+      return text.split("\n").filter((line) => /^(kubeproxy_proxy|servicenet_proxy_health_nodes)/.test(line));
+    };
+    const label = `cluster="${cluster.name}"`;
+    await cluster.report(APPLIED);
+    for (const node of ["n1", "n1", "n2"]) await cluster.codes(node);
+    const health = vi.spyOn(NodeProxy.prototype, "health");
+    const expected = [
+      `kubeproxy_proxy_healthz_total{code="200",${label}} 2`,
+      `kubeproxy_proxy_healthz_total{code="503",${label}} 1`,
+      `kubeproxy_proxy_livez_total{code="200",${label}} 3`,
+      ...["healthy", "late", "silent"].map((state, i) => `servicenet_proxy_health_nodes{state="${state}",${label}} ${i === 0 ? 1 : 0}`),
+    ];
+    await expect.poll(lines, PATIENCE).toEqual(expected);
+    await abortAllDurableObjects();
+    expect(await lines()).toEqual(expected);
+    expect(health).not.toHaveBeenCalled();
+  });
+});
+
 describe("subresource nodes/proxy", () => {
   const ADDRESS = { type: "InternalIP", address: "10.0.0.1" };
   const REFUSED = (port: number) => `503 error trying to reach service: dial tcp 10.0.0.1:${port}: connect: connection refused`;

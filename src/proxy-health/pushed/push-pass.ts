@@ -61,7 +61,7 @@ export class PushPass {
     const apart = this.#begunAt + APART_MS - clock.now();
     if (apart > 0 && apart <= APART_MS) await clock.sleep(apart);
     this.#begunAt = clock.now();
-    this.#load();
+    this.load();
     const endsAt = clock.now() + BUDGET_MS;
     const isRead = await this.#nodeStore.pull(() => clock.now() < endsAt);
     if (isRead) this.#readAt = clock.now();
@@ -71,7 +71,7 @@ export class PushPass {
 
   /** The whole state of a shard; null = nothing is known yet, or nothing that the owner of the cursor `known` lacks. */
   stateOf(shard: number, known: Cursor | undefined): ShardChange | null {
-    this.#load();
+    this.load();
     const to = this.#books.cursor;
     if (!to || (known && this.#books.isCurrent(shard, known))) return null;
     return this.#whole(shard, to);
@@ -79,7 +79,7 @@ export class PushPass {
 
   /** Every Node; undefined = they were never read. */
   targets(): NodeTarget[] | undefined {
-    this.#load();
+    this.load();
     return this.#books.cursor && [...this.#nodes.all];
   }
 
@@ -89,7 +89,8 @@ export class PushPass {
     return age >= 0 && age < FRESH_MS;
   }
 
-  #load(): void {
+  /** Reads the rows, once; drops those of another form. To be called before anything of them is used. */
+  load(): void {
     if (this.#isLoaded) return;
     this.#rows.load();
     this.#nodes.load();

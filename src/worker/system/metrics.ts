@@ -3,11 +3,12 @@
  * repair and of the controllers of slices are kept. The isolate that answers counts requests.
  */
 import type { Env } from "../../../durable-objects/env";
-import { repairController, servicesStore, slicesController } from "../../../durable-objects/peers";
+import { proxyHealthController, repairController, servicesStore, slicesController } from "../../../durable-objects/peers";
 import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
 import { nodePortFamilies } from "../../addresses/metrics/node-port-metrics";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
 import { endpointFamilies, MIRROR_METRICS, SLICE_METRICS } from "../../endpoints/metrics/endpoint-families";
+import { healthFamilies } from "../../proxy-health/health-families";
 import { clusterName } from "../../tenancy/cluster-id";
 import { inFlightFamily } from "../http/in-flight";
 import { processStartFamily } from "../http/process-start";
@@ -27,7 +28,7 @@ export function slisResponse(cluster: string): Response {
 }
 
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
-  const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored, instances] = await Promise.all([
+  const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored, instances, health] = await Promise.all([
     storeReadings(env, cluster),
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
@@ -38,6 +39,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
       slicesController(env, cluster, "endpointslice-mirroring-controller").endpointCounts(),
     ),
     read("leases.list of identities", () => instancesOf(env, cluster)),
+    read("proxy-health.healthCounts", () => proxyHealthController(env, cluster).healthCounts()),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,
@@ -95,6 +97,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ...repairFamilies(repair),
     ...endpointFamilies(SLICE_METRICS, slices),
     ...endpointFamilies(MIRROR_METRICS, mirrored),
+    ...healthFamilies(health),
     ...requestMetrics.families(name),
     longRunningFamily(stores),
     terminations.family(name),

@@ -105,6 +105,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       repairCounts: async () => (await other("repairCounts")()) ?? REPAIRED,
       endpointCounts: other("endpointCounts"),
       targets: other("targets"),
+      healthCounts: other("healthCounts"),
     };
   };
   const namespace = (binding: string) => ({

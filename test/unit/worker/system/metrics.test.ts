@@ -79,6 +79,7 @@ describe("/metrics", () => {
             lastRuns: { cronMs: 1_500, repairMs: 0 },
           };
         if (method === "endpointCounts") return object.endsWith("/endpointslice-controller") ? SLICE_COUNTS : null;
+        if (method === "healthCounts") return { answers: { "/livez 503": 7 }, nodes: { healthy: 8, late: 1, silent: 0 } };
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
         return object.startsWith("SERVICE_CIDR")
           ? { drains: 1, weight: 4, taken: [7] }
@@ -129,6 +130,9 @@ describe("/metrics", () => {
     expect(lines).toContain('apiserver_nodeport_repair_reconcile_errors_total{cluster="east"} 6');
     expect(lines).toContain('servicenet_repair_sweeps_total{cluster="east"} 4');
     expect(lines).toContain('servicenet_configuration_differs{setting="version",cluster="east"} 1');
+    expect(lines).toContain('kubeproxy_proxy_livez_total{code="503",cluster="east"} 7');
+    expect(lines).toContain('servicenet_proxy_health_nodes{state="healthy",cluster="east"} 8');
+    expect(seen.filter((call) => call.startsWith("NODE_PROXY"))).toEqual([]);
     expect(lines.filter((line) => line.startsWith("endpoint_slice_") && !line.includes("_bucket"))).toEqual([
       'endpoint_slice_controller_endpoints_added_per_sync_sum{cluster="east"} 1',
       'endpoint_slice_controller_endpoints_added_per_sync_count{cluster="east"} 1',

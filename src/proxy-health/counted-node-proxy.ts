@@ -1,0 +1,79 @@
+/**
+ * The health of some nodes, with its answers counted for /metrics. A check writes nothing: counts are in memory, and the controller hears of them at most
+ * once a minute, as running totals of this memory's life. So nothing counts twice, and a crash loses the last minute. No alarm is set for it: the object
+ * tells its last counts within a minute after its last check, and then sleeps.
+ */
+import type { HealthAnswer, HealthPath } from "../api/meta/proxy-health";
+import { withTimeout } from "../core/base/timeout";
+import { PacedLog } from "../core/telemetry/paced-log";
+import type { AnswerKind, HealthTally } from "./pushed/health-tally";
+import { NodeProxy, type NodeProxyPorts, type NodeProxySetting } from "./node-proxy";
+import type { Report } from "./report";
+import type { ReportResult } from "./rpc";
+
+/** Between two messages to the controller. */
+export const TELL_APART_MS = 60_000;
+/** From the first answer to the message about it: behind the answer, with those of the same moment. */
+export const TELL_DELAY_MS = 1_000;
+const TELL_TIMEOUT_MS = 5_000;
+
+export class CountedNodeProxy extends NodeProxy {
+  readonly #life: number;
+  readonly #answers: Partial<Record<AnswerKind, number>> = {};
+  readonly #untold: PacedLog;
+  #toldAt = -Infinity;
+  #isTelling = false;
+
+  constructor(
+    private readonly counted: NodeProxyPorts & { tell(tally: HealthTally): Promise<void> },
+    setting: NodeProxySetting,
+  ) {
+    super(counted, setting);
+    this.#life = counted.clock.now();
+    this.#untold = new PacedLog(
+      "warn",
+      "the controller of the health of nodes was not told of checks: their counts come with the next message",
+      counted,
+    );
+  }
+
+  override async health(name: string, path: HealthPath): Promise<HealthAnswer> {
+    const answer = await super.health(name, path);
+    const kind: AnswerKind = `${path} ${answer.code}`;
+    this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;
+    this.#tellSoon();
+    return answer;
+  }
+
+  override async report(name: string, report: Report): Promise<ReportResult> {
+    const result = await super.report(name, report);
+    if (result.ok) this.#tellSoon();
+    return result;
+  }
+
+  override async alarm(): Promise<void> {
+    await super.alarm();
+    this.#tellSoon();
+  }
+
+  #tellSoon(): void {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    const { clock } = this.counted;
+    const waitMs = this.#toldAt + TELL_APART_MS - clock.now();
+    // A clock that was set back makes nobody wait for longer.
+    clock.after(Math.min(Math.max(waitMs, TELL_DELAY_MS), TELL_APART_MS), () => void this.#tell());
+  }
+
+  /** Never rejects. */
+  async #tell(): Promise<void> {
+    const { clock, tell } = this.counted;
+    this.#isTelling = false;
+    this.#toldAt = clock.now();
+    try {
+      await withTimeout(clock, TELL_TIMEOUT_MS, tell({ life: this.#life, answers: { ...this.#answers }, nodes: this.states() }));
+    } catch (error) {
+      this.#untold.add(() => ({ error: String(error) }));
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import type { Clock } from "../../../src/core/base/ports";
+import { CountedNodeProxy, TELL_APART_MS, TELL_DELAY_MS } from "../../../src/proxy-health/counted-node-proxy";
+import type { HealthTally } from "../../../src/proxy-health/pushed/health-tally";
+import { MemoryNodeStorage } from "../../support/memory/node-storage";
+
+const START = Date.UTC(2025, 0, 1);
+
+class World {
+  now = START;
+  readonly told: HealthTally[] = [];
+  isControllerAway = false;
+  readonly #timers = new Set<{ at: number; work: () => void }>();
+  readonly object: CountedNodeProxy;
+
+  constructor() {
+    const clock: Clock = {
+      now: () => this.now,
+      sleep: () => Promise.resolve(),
+      after: (delayMs, work) => {
+        const timer = { at: this.now + delayMs, work };
+        this.#timers.add(timer);
+        return () => this.#timers.delete(timer);
+      },
+      nextTurn: () => Promise.resolve(),
+    };
+    this.object = new CountedNodeProxy(
+      {
+        storage: new MemoryNodeStorage(),
+        clock,
+        recorder: { log: () => undefined },
+        node: (name) => Promise.resolve(name.startsWith("n") ? "{}" : null),
+        state: () => Promise.resolve(null),
+        wakeAt: () => undefined,
+        alarmAt: () => Promise.resolve(null),
+        tell: (tally) => {
+          if (this.isControllerAway) return Promise.reject(new Error("away"));
+          this.told.push(tally);
+          return Promise.resolve();
+        },
+      },
+      { syncPeriodMs: 30_000, serverStartedAt: 0, drainingTaints: [], drainsTerminatingNodes: true },
+    );
+  }
+
+  async pass(durationMs: number): Promise<void> {
+    this.now += durationMs;
+    for (const timer of this.#timers) {
+      if (timer.at > this.now) continue;
+      this.#timers.delete(timer);
+      timer.work();
+    }
+    for (let i = 0; i < 50; i++) await Promise.resolve();
+  }
+
+  get isIdle(): boolean {
+    return this.#timers.size === 0;
+  }
+}
+
+describe("answers of an object with the health of nodes", () => {
+  it("many checks: one message a minute, with running totals; none without a check, so that the object sleeps", async () => {
+    const world = new World();
+    for (let i = 0; i < 100; i++) await world.object.health("n1", "/livez");
+    await world.pass(TELL_DELAY_MS);
+    expect(world.told.map(({ answers }) => answers)).toEqual([{ "/livez 200": 100 }]);
+    await world.object.health("unknown", "/healthz");
+    await world.pass(TELL_APART_MS - TELL_DELAY_MS);
+    expect(world.told.length).toBe(1);
+    await world.pass(TELL_DELAY_MS);
+    expect(world.told.map(({ life, answers }) => [life, answers])[1]).toEqual([START, { "/livez 200": 100, "/healthz 503": 1 }]);
+    await world.pass(10 * TELL_APART_MS);
+    expect([world.told.length, world.isIdle]).toEqual([2, true]);
+  });
+
+  it("a controller that is away: answers go on, and the next message has everything", async () => {
+    const world = new World();
+    world.isControllerAway = true;
+    await world.object.health("n1", "/livez");
+    await world.pass(TELL_DELAY_MS);
+    world.isControllerAway = false;
+    expect((await world.object.health("n1", "/livez")).code).toBe(200);
+    await world.pass(TELL_APART_MS);
+    expect(world.told.map(({ answers }) => answers)).toEqual([{ "/livez 200": 2 }]);
+  });
+
+  it("nodes with an agent: by state", async () => {
+    const world = new World();
+    await world.object.report("n1", {});
+    await world.object.report("n2", { IPv4: { healthy: false } });
+    await world.pass(TELL_DELAY_MS);
+    expect(world.told.at(-1)?.nodes).toEqual({ healthy: 1, late: 1, silent: 0 });
+    await world.pass(TELL_APART_MS);
+    await world.object.report("n2", {});
+    await world.object.alarm();
+    await world.pass(TELL_APART_MS);
+    expect(world.told.at(-1)?.nodes).toEqual({ healthy: 1, late: 0, silent: 1 });
+  });
+});

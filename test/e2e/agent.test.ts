@@ -1,6 +1,11 @@
 /** `npm run agent` as a process: a node that comes and goes. Wrong options are in command-lines.test.ts. Longer histories are in slow/agent.test.ts. */
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { targetSend } from "../../scripts/agent/target-send";
 import { Api } from "../support/clients/api";
 import { startProgram } from "../support/server/program";
 import { serverForTests } from "../support/server/server-for-tests";
@@ -36,4 +41,21 @@ it("a node that joins and leaves: Ready with its labels, then gone with its Leas
   expect(await agent.stop()).toBe(0);
   expect((await api.send("GET", "/api/v1/nodes/n1")).code).toBe(404);
   expect((await api.send("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1")).code).toBe(404);
+});
+
+it("a token file that changes: the next request after a refusal has the new token", async () => {
+  const api = createServer(({ headers }, response) => {
+    response.writeHead(headers.authorization === "Bearer new" ? 200 : 401).end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(api, "listening");
+  const file = join(server.folder, "token");
+  const send = targetSend({ url: `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`, options: {} }, file);
+  const status = async (): Promise<number> => (await send("/api/v1/nodes", { signal: new AbortController().signal })).status;
+  await expect(status()).rejects.toThrow("ENOENT");
+  writeFileSync(file, "old\n");
+  expect(await status()).toBe(401);
+  writeFileSync(file, "new\n");
+  expect(await status()).toBe(200);
+  api.close();
+  api.closeAllConnections();
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { healthFamilies } from "../../../src/proxy-health/health-families";
-import type { AnswerCounts, HealthTally } from "../../../src/proxy-health/pushed/health-tally";
-import { HealthBooks } from "../../../src/proxy-health/pushed/health-books";
-import { MemoryRowStorage } from "../../support/memory/row-storage";
+import { healthFamilies } from "../../../../src/proxy-health/health-families";
+import type { AnswerCounts, HealthTally } from "../../../../src/proxy-health/pushed/health-tally";
+import { HealthBooks } from "../../../../src/proxy-health/pushed/health-books";
+import { MemoryRowStorage } from "../../../support/memory/row-storage";
 
 const NODES = { healthy: 2, late: 1, silent: 0 };
 const told = (life: number, ok: number, more: AnswerCounts = {}): HealthTally => ({

@@ -23,7 +23,7 @@ export const NODE_PROXY_MIGRATIONS: readonly Migration[] = [
   { id: 2, sql: PUSHED_SCHEMA },
 ];
 
-export class NodeProxy extends shellOf<Brain>()("report", "health", "push", "alarm") implements NodeProxyRpc, Wipeable {
+export class NodeProxy extends shellOf<Brain>()("report", "health", "serviceHealth", "push", "alarm") implements NodeProxyRpc, Wipeable {
   constructor(ctx: DurableObjectState, env: Env) {
     const { storage } = ctx;
     migrate(storage, NODE_PROXY_MIGRATIONS, systemClock.now());

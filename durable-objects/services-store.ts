@@ -1,6 +1,7 @@
 /** The services store, named `<cluster>/services`. A shell: the rules are in src/addresses/clusterip/services-store. */
 import { ServicesStore as Brain, type ServicesStorePorts } from "../src/addresses/clusterip/services-store";
 import type { AuditedStore, RepairedServices } from "../src/addresses/rpc/repair";
+import { qualifiedResource } from "../src/api/meta/status";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { LimitedStore } from "../src/api/rpc/quota";
@@ -8,6 +9,7 @@ import type { ServicesStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { enterCluster } from "./busy";
 import { collectionResponse } from "./collection-response";
+import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
 import { ledgerPorts } from "./ledger-ports";
 import { coordinator, ipAddressesStore } from "./peers";
@@ -54,6 +56,7 @@ function portsOf(ctx: DurableObjectState, env: Env): ServicesStorePorts {
   return {
     ...ports,
     apiServerServiceIP: config.apiServerServiceIP,
+    filters: CONTROLLERS.filtersOf(qualifiedResource(setting.definition)),
     nodePorts: sqlNodePortStorage(storage),
     freeCounts: sqlFreeCountStorage(storage),
     allocationCounts: sqlAllocationCountStorage(storage),

@@ -1,5 +1,5 @@
 /** What listeners of both protocols have in common. */
-import type { MergedEndpoint } from "../../src/endpoints/client/slice-portion";
+import type { MergedEndpoint } from "../../src/api/registry/endpoint-slices/slice-portion";
 
 /** An open listener. */
 export interface Opened {

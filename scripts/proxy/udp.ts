@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { isIPv6 } from "node:net";
-import type { MergedEndpoint } from "../../src/endpoints/client/slice-portion";
+import type { MergedEndpoint } from "../../src/api/registry/endpoint-slices/slice-portion";
 import { hostAndPort } from "../../src/core/net/host-and-port";
 import type { Direction, Opened } from "./opened";
 

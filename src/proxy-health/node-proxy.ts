@@ -8,8 +8,9 @@
  * - A start writes nothing, unless the alarm is lost: on a full disk every write ends the object, and its rows could not answer any more.
  */
 import type { Node } from "../api/meta/kubernetes";
-import { healthAnswer, type HealthAnswer, type HealthPath, isEligible, nodeFacts } from "../api/meta/proxy-health";
+import { healthAnswer, type HealthAnswer, type HealthPath, isEligible, nodeFacts, serviceHealthAnswer } from "../api/meta/proxy-health";
 import type { Clock, Recorder } from "../core/base/ports";
+import type { Family } from "../core/net/family";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
 import type { NodeStates } from "./pushed/health-tally";
@@ -18,7 +19,7 @@ import type { NodeStorage, Watch } from "./node-storage";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
 import type { NodeProxyRpc, ReportResult } from "./rpc";
-import { ToldNodes } from "./told-nodes";
+import { type AskedService, ToldNodes } from "./told-nodes";
 
 /** A check of a name that nobody told of asks the store of Nodes, unless one has asked for as long. */
 export const ASKED_NODE_AGE_MS = 5_000;
@@ -133,6 +134,19 @@ export class NodeProxy implements NodeProxyRpc {
     const states = { healthy: 0, late: 0, silent: 0 };
     for (const kept of this.#reports.values()) states[kept.isSilent ? "silent" : judge(kept, absence, now).healthy ? "healthy" : "late"]++;
     return states;
+  }
+
+  async serviceHealth(node: string, service: AskedService, family: Family | null): Promise<HealthAnswer | null> {
+    const asking = this.#askController();
+    // Without any state no check is known.
+    if (!this.#nodes.cursor) await asking;
+    const check = this.#nodes.checkOf(service);
+    const asked = family ?? check?.families[0];
+    if (!check || !asked || !check.families.includes(asked)) return null;
+    const now = this.ports.clock.now();
+    this.#wakeIfOverdue(now);
+    const localEndpoints = this.#nodes.countOf(node, check, asked);
+    return serviceHealthAnswer({ ...check, localEndpoints }, judge(this.#reports.get(node), this.#absence(now), now).healthy);
   }
 
   push(change: ShardChange): Promise<Cursor | null> {

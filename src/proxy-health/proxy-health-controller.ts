@@ -3,16 +3,20 @@ import { RPC_TIMEOUT_MS } from "../core/base/limits";
 import type { Clock } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import { qualifiedResource } from "../api/meta/status";
+import { endpointSlicesDefinition } from "../api/registry/endpoint-slices/definition";
 import { nodesDefinition } from "../api/registry/nodes/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
+import { servicesDefinition } from "../api/registry/services/definition";
 import type { ObjectFeed } from "../api/rpc/object-feed";
 import { Controller, type ControllerPorts } from "../controllers/controller";
 import type { ControllerEntry } from "../controllers/controller-table";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import type { HealthCounts, HealthTally } from "./pushed/health-tally";
+import { changesCounts } from "./pushed/local-slices";
 import { changesTarget, type NodeTarget } from "./pushed/node-target";
 import { HealthBooks } from "./pushed/health-books";
 import { PushPass } from "./pushed/push-pass";
+import { changesCheck } from "./pushed/service-checks";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { NodeProxyRpc, ProxyHealthControllerRpc } from "./rpc";
 
@@ -57,10 +61,12 @@ class ProxyHealthController extends Controller implements ProxyHealthControllerR
 }
 
 const NODES = qualifiedResource(nodesDefinition);
+const SERVICES = qualifiedResource(servicesDefinition);
+const SLICES = qualifiedResource(endpointSlicesDefinition);
 
 export const proxyHealthController: ControllerEntry<ProxyHealthSetting, ProxyHealthController> = {
-  follows: [NODES],
-  filters: { [NODES]: changesTarget },
+  follows: [NODES, SERVICES, SLICES],
+  filters: { [NODES]: changesTarget, [SERVICES]: changesCheck, [SLICES]: changesCounts },
   make: (setting) => {
     const { clock, recorder, tables, peers } = setting;
     const pass = new PushPass({
@@ -68,6 +74,8 @@ export const proxyHealthController: ControllerEntry<ProxyHealthSetting, ProxyHea
       recorder,
       storage: tables.rows,
       nodes: followed(setting, nodesDefinition),
+      services: followed(setting, servicesDefinition),
+      slices: followed(setting, endpointSlicesDefinition),
       push: (shard, change) => peers.nodeProxy(shard).push(change),
     });
     return new ProxyHealthController(setting, pass, new HealthBooks(tables.rows));

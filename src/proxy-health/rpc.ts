@@ -3,7 +3,9 @@ import type { HealthAnswer, HealthPath } from "../api/meta/proxy-health";
 import type { HealthCounts, HealthTally } from "./pushed/health-tally";
 import type { NodeTarget } from "./pushed/node-target";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
+import type { Family } from "../core/net/family";
 import type { Report } from "./report";
+import type { AskedService } from "./told-nodes";
 
 /** `unknownNode`: the API has no such Node. `unanswered`: the store of Nodes did not say whether it has. */
 export type ReportResult = { ok: true } | { ok: false; reason: "unknownNode" | "unanswered" };
@@ -13,6 +15,11 @@ export interface NodeProxyRpc {
   report(node: string, report: Report): Promise<ReportResult>;
   /** of any name; writes nothing for a node of which nothing is new */
   health(node: string, path: HealthPath): Promise<HealthAnswer>;
+  /**
+   * What the healthCheckNodePort of a Service answers on the node; null = nothing answers there, since no Service has such a check in this family.
+   * `family`: null = that of the Service's first ClusterIP
+   */
+  serviceHealth(node: string, service: AskedService, family: Family | null): Promise<HealthAnswer | null>;
   /** Takes what the controller tells. Answers what the object has then: durable, and older than the change where that one has a gap; null = nothing. */
   push(change: ShardChange): Promise<Cursor | null>;
 }

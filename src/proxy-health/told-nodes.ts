@@ -2,6 +2,7 @@
  * What an object knows of its nodes besides their reports: what the controller told, and Nodes that it found in their store before the controller told
  * of them.
  */
+import type { Family } from "../core/net/family";
 import { semanticEqual } from "../api/meta/equality";
 import type { NodeFacts } from "../api/meta/proxy-health";
 import type { NodeStorage } from "./node-storage";
@@ -14,6 +15,9 @@ import {
   type ServiceCheck,
   type ShardChange,
 } from "./pushed/shard-change";
+
+/** A Service with a check: by its healthCheckNodePort, or by its name. */
+export type AskedService = { readonly port: number } | { readonly namespace: string; readonly name: string };
 
 /** The controller may not have heard for so long of a Node that was found in its store. */
 const FOUND_MS = 60_000;
@@ -46,6 +50,18 @@ export class ToldNodes {
   /** undefined = there is no such Node, as far as is known */
   factsOf(name: string): NodeFacts | undefined {
     return this.#facts.get(name);
+  }
+
+  /** The check of a Service, by its port or its name. */
+  checkOf(asked: AskedService): ServiceCheck | undefined {
+    return this.#checks.find(({ namespace, name, port }) =>
+      "port" in asked ? port === asked.port : name === asked.name && namespace === asked.namespace,
+    );
+  }
+
+  /** Endpoints of the Service on the node. */
+  countOf(node: string, { namespace, name }: ServiceCheck, family: Family): number {
+    return this.#counts.get(node)?.[`${namespace}/${name}`]?.[family] ?? 0;
   }
 
   /** A Node that nobody told of. */

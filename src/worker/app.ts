@@ -29,7 +29,7 @@ import { checkPaths, PROBES, probeResponse } from "./system/healthz";
 import { type Probe } from "./system/health-slis";
 import { metricsResponse, slisResponse } from "./system/metrics";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "./system/openapi";
-import { nodeHealthResponse } from "./system/node-health";
+import { nodeHealthResponse, serviceHealthResponse } from "./system/node-health";
 import { nodeTargetsResponse } from "./system/node-targets";
 import { rangeAllocationsResponse } from "./system/range-allocations";
 import { rangesResponse } from "./system/ranges";
@@ -156,6 +156,13 @@ function nodeTargets(c: C): Promise<Response> {
   return nodeTargetsResponse({ env: c.env, request: c.req.raw, cluster, query: parseQuery(query) });
 }
 
+function serviceHealth(c: C): Response | Promise<Response> {
+  const { query } = splitRequestUrl(c.req.raw.url);
+  const [, , node = "", , namespace = "", name = ""] = c.req.path.split("/");
+  const family = parseQuery(query).get("family");
+  return serviceHealthResponse({ env: c.env, cluster: splitRequestUrl(c.req.raw.url).cluster, node, namespace, name, family });
+}
+
 function openApiDocument(c: C): Promise<Response> {
   const { path, query } = splitRequestUrl(c.req.raw.url);
   const name = path.slice("/openapi/v3/".length);
@@ -250,6 +257,8 @@ for (const path of ["/healthz", "/livez"] as const) {
 }
 
 for (const path of bothForms("/nodes/targets")) app.all(path, readOnly(nodeTargets));
+
+app.all("/nodes/:node/services/:namespace/:name", readOnly(serviceHealth));
 
 app.notFound(() => pageNotFound());
 app.onError((error, c) => {

@@ -7,7 +7,7 @@ import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";
 import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
-import { type Followers, pokingFollowers } from "../../api/store/follower-pokes";
+import { type ChangeFilter, type Followers, pokingFollowers } from "../../api/store/follower-pokes";
 import { observed } from "../../api/store/observed";
 import { directoryKey } from "../../tenancy/directory-keys";
 import type { CoordinatorRpc } from "../rpc/topology";
@@ -67,6 +67,8 @@ export interface Directory {
 
 export interface ServicesStorePorts extends LedgerStorePorts, Pick<Config, "apiServerServiceIP"> {
   peers: ServicesStorePeers;
+  /** those of all followers that have one */
+  filters?: readonly ChangeFilter[];
   directory: Directory;
   /** in the same database as `storage`, like the two below */
   nodePorts: NodePortStorage;
@@ -141,7 +143,7 @@ export class ServicesStore
       ports,
       observed(
         followed,
-        pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met)),
+        pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met), ports.filters),
       ),
     );
     this.#ports = ports;

@@ -21,7 +21,7 @@ export interface HealthAnswer {
   readonly body: string;
 }
 
-export const HEALTH_HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" } as const;
+const HEALTH_HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" } as const;
 
 /** All times are ms since the epoch; undefined = never. */
 export interface FamilyHealth {
@@ -62,6 +62,21 @@ export function healthAnswer(path: HealthPath, { healthy, nodeEligible, families
     ...(status.length > 0 && { status: Object.fromEntries(status) }),
   };
   return { code, headers: HEALTH_HEADERS, body: JSON.stringify(body) };
+}
+
+/**
+ * What a healthCheckNodePort answers: whether the node has a ready endpoint of the Service (upstream pkg/proxy/healthcheck/service_health.go).
+ * Whether the node is about to go does not matter here.
+ */
+export function serviceHealthAnswer(
+  { namespace, name, localEndpoints }: { readonly namespace: string; readonly name: string; readonly localEndpoints: number },
+  serviceProxyHealthy: boolean,
+): HealthAnswer {
+  return {
+    code: localEndpoints > 0 && serviceProxyHealthy ? 200 : 503,
+    headers: { ...HEALTH_HEADERS, "X-Load-Balancing-Endpoint-Weight": String(localEndpoints) },
+    body: JSON.stringify({ service: { namespace, name }, localEndpoints, serviceProxyHealthy }, null, "\t"),
+  };
 }
 
 /** What of a Node decides whether it should get new connections. */

@@ -5,8 +5,8 @@ import { followCollection, type FollowCollectionOptions, type FollowStep } from 
 import type { EndpointSlice, KubeObject, Service } from "../../api/meta/kubernetes";
 import type { Clock, Random } from "../../core/base/ports";
 import { MergedServices, type ServiceChanges } from "./merged-services";
-import { PROXIED_SERVICES } from "./proxied-service";
-import { PROXIED_SLICES } from "./slice-portion";
+import { PROXIED_SERVICES } from "../../api/registry/services/proxied-service";
+import { PROXIED_SLICES } from "../../api/registry/endpoint-slices/slice-portion";
 
 export interface FollowServicesOptions {
   readonly fetch: FetchLike;

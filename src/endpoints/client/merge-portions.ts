@@ -1,5 +1,5 @@
 /** Many slices of a Service as one list of endpoints for each port. */
-import { endpointsOn, type MergedEndpoint, type SlicePortion } from "./slice-portion";
+import { endpointsOn, type MergedEndpoint, type SlicePortion } from "../../api/registry/endpoint-slices/slice-portion";
 
 /** The endpoints of a Service by port (portKey), each list ascending by the text of its keys. */
 export type MergedPorts = ReadonlyMap<string, readonly MergedEndpoint[]>;

@@ -8,8 +8,8 @@ import { semanticEqual } from "../../api/meta/equality";
 import type { EndpointSlice, KubeObject, Service } from "../../api/meta/kubernetes";
 import { FAMILIES, type Family } from "../../core/net/family";
 import { type MergedPorts, mergePortions, samePorts } from "./merge-portions";
-import { type ProxiedService, proxiedService } from "./proxied-service";
-import { portKey, type SlicePortion, slicePortion } from "./slice-portion";
+import { type ProxiedService, proxiedService } from "../../api/registry/services/proxied-service";
+import { portKey, type SlicePortion, slicePortion } from "../../api/registry/endpoint-slices/slice-portion";
 
 export interface MergedService {
   readonly service: ProxiedService;

@@ -1,6 +1,6 @@
 /** Where the traffic of one node goes (upstream pkg/proxy/topology.go). */
-import type { PolicyUse } from "./proxied-service";
-import type { MergedEndpoint } from "./slice-portion";
+import type { PolicyUse } from "../../api/registry/services/proxied-service";
+import type { MergedEndpoint } from "../../api/registry/endpoint-slices/slice-portion";
 
 /** A node, as far as endpoints are chosen by it. */
 export interface NodePlace {

@@ -3,8 +3,8 @@
  * Cluster, perhaps thousands; nodes share it. The second has the endpoints on the node itself.
  */
 import type { MergedService, ServiceRef } from "../client/merged-services";
-import { policyUse, type ProxiedPort } from "../client/proxied-service";
-import { type MergedEndpoint, portKey } from "../client/slice-portion";
+import { policyUse, type ProxiedPort } from "../../api/registry/services/proxied-service";
+import { type MergedEndpoint, portKey } from "../../api/registry/endpoint-slices/slice-portion";
 import { localReadyCount, type NodePlace, usableEndpoints } from "../client/usable-endpoints";
 
 /** The names that a Service tells apart. Every other node and zone gets the same bytes. */

@@ -7,8 +7,8 @@
  * - A connection whose endpoint refuses it goes to another one. The client then keeps that one (upstream's proxy in user space did so).
  */
 import type { Random } from "../../core/base/ports";
-import type { TrafficPolicy } from "../client/proxied-service";
-import type { MergedEndpoint } from "../client/slice-portion";
+import type { TrafficPolicy } from "../../api/registry/services/proxied-service";
+import type { MergedEndpoint } from "../../api/registry/endpoint-slices/slice-portion";
 import type { UsableEndpoints } from "../client/usable-endpoints";
 
 /** Clients of a port whose endpoint is remembered; beyond, the one that was not seen longest is forgotten. */

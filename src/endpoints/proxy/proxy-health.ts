@@ -1,8 +1,7 @@
-/** The health of the proxy of this machine: what it counts, and its answers at healthCheckNodePorts. The rules of /healthz are in api/meta/proxy-health. */
+/** The health of the proxy of this machine: what it counts. The rules of its answers are in api/meta/proxy-health. */
 import type { Node } from "../../api/meta/kubernetes";
 import {
   type FamilyHealth,
-  HEALTH_HEADERS,
   HEALTH_TIMEOUT_MS,
   healthAnswer,
   type HealthAnswer,
@@ -78,19 +77,4 @@ export class ProxyHealth {
   #isLate(family: Family, now: number): boolean {
     return isLate(this.#families[family], now, this.#timeoutMs);
   }
-}
-
-/**
- * What a healthCheckNodePort answers: whether the node has a ready endpoint of the Service (upstream pkg/proxy/healthcheck/service_health.go).
- * Whether the node is about to go does not matter here.
- */
-export function serviceHealthAnswer(
-  { namespace, name, localEndpoints }: { readonly namespace: string; readonly name: string; readonly localEndpoints: number },
-  serviceProxyHealthy: boolean,
-): HealthAnswer {
-  return {
-    code: localEndpoints > 0 && serviceProxyHealthy ? 200 : 503,
-    headers: { ...HEALTH_HEADERS, "X-Load-Balancing-Endpoint-Weight": String(localEndpoints) },
-    body: JSON.stringify({ service: { namespace, name }, localEndpoints, serviceProxyHealthy }, null, "\t"),
-  };
 }

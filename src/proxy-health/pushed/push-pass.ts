@@ -1,5 +1,5 @@
 /**
- * The pass of the controller "proxy-health": it reads what changed of Nodes, and tells each shard what changed of its nodes.
+ * The pass of the controller "proxy-health": it reads what changed of Nodes, Services and their slices, and tells each shard what changed of its nodes.
  *
  * - What is told is on disk before. A push that fails is repeated; a shard that is being checked asks as well.
  * - What cannot be read holds up nothing else: shards go on with what they have.
@@ -8,17 +8,29 @@
 import { inParallel } from "../../core/base/in-parallel";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
+import type { EndpointSlice } from "../../api/meta/kubernetes";
+import { keyOf } from "../../api/meta/object-key";
+import { readObject } from "../../api/meta/read-object";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
+import { inRange, namespaceRange, objectKey } from "../../api/store/keys";
 import type { PassResult } from "../../controllers/controller";
 import { FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import { shardOf } from "../../tenancy/cluster-objects";
+import { LocalSlices } from "./local-slices";
 import type { NodeTarget } from "./node-target";
+import { ServiceChecks } from "./service-checks";
 import { type Lack, ShardBooks } from "./shard-books";
 import { compareCursors, type Cursor, type PushedNode, type ShardChange } from "./shard-change";
 import { TargetNodes } from "./target-nodes";
 
+/** Names of the cursors. */
+const NODES = "nodes";
+const SERVICES = "services";
+const SLICES = "endpointslices";
+/** Objects of a list for one call: some milliseconds of the store's thread. */
+const PAGE_ENTRIES = 500;
 /** Between the beginnings of two passes: changes of one moment share a push. */
 const APART_MS = 100;
 /** After this time no page of a store is read. */
@@ -34,6 +46,8 @@ export interface PushPorts {
   recorder: Recorder;
   storage: RowStorage;
   nodes: ObjectFeed;
+  services: ObjectFeed;
+  slices: ObjectFeed;
   /** tells a shard; answers what it has then, null = nothing. Makes a stub for one call. */
   push(shard: number, change: ShardChange): Promise<Cursor | null>;
 }
@@ -42,18 +56,34 @@ export class PushPass {
   readonly #rows: KeptRows;
   readonly #books: ShardBooks;
   readonly #nodes: TargetNodes;
+  readonly #checks: ServiceChecks;
+  readonly #slices: LocalSlices;
   readonly #nodeStore: FollowedStore;
+  readonly #serviceStore: FollowedStore;
+  readonly #sliceStore: FollowedStore;
   readonly #changed = new Set<string>();
+  #areChecksOther = false;
   #isLoaded = false;
   #begunAt = -Infinity;
   #readAt = -Infinity;
 
   constructor(private readonly ports: PushPorts) {
-    const { storage, clock, nodes, recorder } = ports;
+    const { storage, clock, nodes, services, slices, recorder } = ports;
     const rows = (this.#rows = new KeptRows(storage));
     this.#books = new ShardBooks(rows, () => clock.now());
     this.#nodes = new TargetNodes(rows, (name) => this.#changed.add(name));
-    this.#nodeStore = new FollowedStore("nodes", nodes, this.#nodes.reader, rows, recorder);
+    this.#checks = new ServiceChecks(rows, {
+      toldChanged: () => (this.#areChecksOther = true),
+      ended: (service) => this.#slices.drop(service),
+    });
+    this.#slices = new LocalSlices({
+      rows,
+      isChecked: (service) => this.#checks.has(service),
+      changed: (node) => this.#changedOn(node),
+    });
+    this.#nodeStore = new FollowedStore(NODES, nodes, this.#nodes.reader, rows, recorder);
+    this.#serviceStore = new FollowedStore(SERVICES, services, this.#checks.reader, rows, recorder);
+    this.#sliceStore = new FollowedStore(SLICES, slices, this.#slices.reader, rows, recorder);
   }
 
   async run(): Promise<PassResult> {
@@ -63,10 +93,55 @@ export class PushPass {
     this.#begunAt = clock.now();
     this.load();
     const endsAt = clock.now() + BUDGET_MS;
-    const isRead = await this.#nodeStore.pull(() => clock.now() < endsAt);
+    const mayGoOn = (): boolean => clock.now() < endsAt;
+    const areNodesRead = await this.#nodeStore.pull(mayGoOn);
+    // Slices that cannot be read, or many of them, make no taint late.
+    const areNodesTold = await this.#tell();
+    const areCountsRead = (await this.#serviceStore.pull(mayGoOn)) && (await this.#readSlices(mayGoOn));
+    const isRead = areNodesRead && areCountsRead;
     if (isRead) this.#readAt = clock.now();
-    const isTold = await this.#tell();
+    const isTold = (await this.#tell()) && areNodesTold;
     return { left: !isRead || !isTold };
+  }
+
+  /** Whether the slices of all checked Services are read. Without such a Service nobody reads slices. Never rejects. */
+  async #readSlices(mayGoOn: () => boolean): Promise<boolean> {
+    if (this.#checks.isEmpty) return true;
+    const { unread } = this.#checks;
+    const wereAllPassed = this.#rows.cursor(SLICES) !== undefined;
+    if (!(await this.#sliceStore.pull(mayGoOn))) return false;
+    // What was passed over before the Service had a check is read again.
+    const namespaces = new Set(wereAllPassed ? unread.map((service) => objectKey(service).namespace) : []);
+    try {
+      for (const namespace of namespaces) await this.#readNamespace(namespace);
+    } catch (error) {
+      this.ports.recorder.log("warn", "a controller could not read", { store: SLICES, error: String(error) });
+      return false;
+    }
+    for (const service of unread) {
+      this.#checks.slicesRead(service);
+      for (const node of this.#slices.nodesOf(service)) this.#changedOn(node);
+    }
+    return true;
+  }
+
+  async #readNamespace(namespace: string): Promise<void> {
+    const range = namespaceRange(namespace);
+    let after = range.from;
+    while (inRange(after, range)) {
+      const page = await this.ports.slices.objectsAfter(after, PAGE_ENTRIES);
+      for (const text of page.objects) {
+        const slice = readObject<EndpointSlice>(text);
+        if (slice && inRange(keyOf(slice), range)) this.#slices.put(keyOf(slice), slice);
+      }
+      if (page.next === "") return;
+      after = page.next;
+    }
+  }
+
+  /** Endpoints may name a Node that is not there. */
+  #changedOn(node: string): void {
+    if (this.#nodes.get(node)) this.#changed.add(node);
   }
 
   /** The whole state of a shard; null = nothing is known yet, or nothing that the owner of the cursor `known` lacks. */
@@ -94,6 +169,8 @@ export class PushPass {
     if (this.#isLoaded) return;
     this.#rows.load();
     this.#nodes.load();
+    this.#checks.load();
+    this.#slices.load();
     this.#books.load();
     this.#isLoaded = true;
   }
@@ -101,10 +178,11 @@ export class PushPass {
   /** Saves what was read and tells the shards of it. Answers whether they all have it. */
   async #tell(): Promise<boolean> {
     const books = this.#books;
-    if (this.#rows.cursor("nodes")) books.open();
+    if (this.#rows.cursor(NODES) && this.#rows.cursor(SERVICES) && this.#checks.unread.length === 0) books.open();
     if (books.cursor) {
-      books.note(this.#changed, false);
+      books.note(this.#changed, this.#areChecksOther);
       this.#changed.clear();
+      this.#areChecksOther = false;
     }
     this.#rows.save();
     const lacking = books.lacking;
@@ -125,7 +203,7 @@ export class PushPass {
     if (!to) return true;
     const change: ShardChange = lack.isWhole
       ? this.#whole(shard, to)
-      : { from: books.startOf(shard), to, nodes: this.#entries(lack.nodes), ...(lack.checks && { checks: [] }) };
+      : { from: books.startOf(shard), to, nodes: this.#entries(lack.nodes), ...(lack.checks && { checks: this.#checks.told }) };
     try {
       const has = await withTimeout(clock, PUSH_TIMEOUT_MS, this.ports.push(shard, change));
       if (has && has.epoch > to.epoch) {
@@ -145,13 +223,13 @@ export class PushPass {
 
   #whole(shard: number, to: Cursor): ShardChange {
     const names = [...this.#nodes.all].map(({ name }) => name).filter((name) => shardOf(name) === shard);
-    return { to, nodes: this.#entries(names), checks: [] };
+    return { to, nodes: this.#entries(names), checks: this.#checks.told };
   }
 
   #entries(names: Iterable<string>): ShardChange["nodes"] {
     const entry = (name: string): PushedNode | null => {
       const node = this.#nodes.get(name);
-      return node ? { facts: node.facts, counts: {} } : null;
+      return node ? { facts: node.facts, counts: this.#slices.counts(name, (service) => this.#checks.isTold(service)) } : null;
     };
     return Object.fromEntries([...names].map((name) => [name, entry(name)]));
   }

@@ -15,7 +15,7 @@ import { type NodeId, parseNodeId, portOf, PROXY_HEALTH_PORT, refusedDial } from
 import { clusterName } from "../../tenancy/cluster-id";
 import { pageNotFound, type Rendering, statusResponse } from "../http/respond";
 import { call } from "../routing/call";
-import { nodeHealthResponse } from "../system/node-health";
+import { nodeHealthResponse, portHealthResponse } from "../system/node-health";
 
 /** Of the question for the Node, which is asked beside each check: load balancers give up after some seconds. */
 const NODE_TIMEOUT_MS = 3_000;
@@ -48,7 +48,10 @@ export async function nodeProxy(connect: ConnectRequest): Promise<Response> {
   if (!found.ok && !(isCheck && found.error.code >= 500)) return statusResponse(found.error, refusal);
   if (path === "" && (request.method === "GET" || request.method === "HEAD")) return redirected(request);
   if (isCheck) return checked(connect, nodeId, path);
-  return found.ok ? refused(found.value, portOf(nodeId, found.value), refusal) : statusResponse(found.error, refusal);
+  if (!found.ok) return statusResponse(found.error, refusal);
+  const port = portOf(nodeId, found.value);
+  const place = { env: connect.env, cluster: clusterName(connect.cluster), node: nodeId.name };
+  return portHealthResponse({ ...place, port, refused: () => refused(found.value, port, refusal) });
 }
 
 async function nodeOf({ env, cluster, definition }: ConnectRequest, { name }: NodeId): Promise<Result<Node, Status>> {

@@ -1,8 +1,8 @@
 import type { FetchLike } from "../../../src/api/client/fetch-like";
 import { followServices } from "../../../src/endpoints/client/follow-services";
 import type { ServiceRef } from "../../../src/endpoints/client/merged-services";
-import { policyUse } from "../../../src/endpoints/client/proxied-service";
-import { portKey } from "../../../src/endpoints/client/slice-portion";
+import { policyUse } from "../../../src/api/registry/services/proxied-service";
+import { portKey } from "../../../src/api/registry/endpoint-slices/slice-portion";
 import { type NodePlace, usableEndpoints } from "../../../src/endpoints/client/usable-endpoints";
 
 const clock = {

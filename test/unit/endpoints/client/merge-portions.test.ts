@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice } from "../../../../src/api/meta/kubernetes";
 import { mergePortions } from "../../../../src/endpoints/client/merge-portions";
-import { slicePortion } from "../../../../src/endpoints/client/slice-portion";
+import { slicePortion } from "../../../../src/api/registry/endpoint-slices/slice-portion";
 import { aSlice, anEndpoint, type EndpointState } from "../../../support/values/endpoint-objects";
 
 const PORTS = ["http/TCP", "dns/TCP", "dns/UDP"];

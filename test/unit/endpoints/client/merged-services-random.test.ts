@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { EndpointSlice, Service } from "../../../../src/api/meta/kubernetes";
 import { FAMILIES } from "../../../../src/core/net/family";
 import { type MergedService, MergedServices } from "../../../../src/endpoints/client/merged-services";
-import { proxiedService } from "../../../../src/endpoints/client/proxied-service";
+import { proxiedService } from "../../../../src/api/registry/services/proxied-service";
 import { seededRandom } from "../../../support/sim/seeded-random";
 import { RandomServices } from "../../../support/worlds/random-services";
 

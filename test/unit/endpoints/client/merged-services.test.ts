@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice, Service } from "../../../../src/api/meta/kubernetes";
 import { MergedServices, type ServiceChanges } from "../../../../src/endpoints/client/merged-services";
-import { portKey } from "../../../../src/endpoints/client/slice-portion";
+import { portKey } from "../../../../src/api/registry/endpoint-slices/slice-portion";
 import { aService, aSlice, anEndpoint } from "../../../support/values/endpoint-objects";
 
 /** A change as short text: `web: 10.1.0.1:8080 10.1.0.2:8080` is an update, `-web` a removal. */

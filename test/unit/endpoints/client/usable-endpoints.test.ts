@@ -1,7 +1,7 @@
 /** The rows of upstream pkg/proxy/topology_test.go (TestCategorizeEndpoints). */
 import { describe, expect, it } from "vitest";
-import type { PolicyUse } from "../../../../src/endpoints/client/proxied-service";
-import type { MergedEndpoint } from "../../../../src/endpoints/client/slice-portion";
+import type { PolicyUse } from "../../../../src/api/registry/services/proxied-service";
+import type { MergedEndpoint } from "../../../../src/api/registry/endpoint-slices/slice-portion";
 import { localReadyCount, usableEndpoints } from "../../../../src/endpoints/client/usable-endpoints";
 
 const CLUSTER = { cluster: true, local: false };

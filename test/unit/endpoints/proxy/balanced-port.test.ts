@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { TrafficPolicy } from "../../../../src/endpoints/client/proxied-service";
-import type { MergedEndpoint } from "../../../../src/endpoints/client/slice-portion";
+import type { TrafficPolicy } from "../../../../src/api/registry/services/proxied-service";
+import type { MergedEndpoint } from "../../../../src/api/registry/endpoint-slices/slice-portion";
 import { usableEndpoints } from "../../../../src/endpoints/client/usable-endpoints";
 import { BalancedPort, REMEMBERED_CLIENTS_MAX } from "../../../../src/endpoints/proxy/balanced-port";
 import { seededRandom } from "../../../support/sim/seeded-random";

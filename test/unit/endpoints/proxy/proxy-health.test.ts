@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Node } from "../../../../src/api/meta/kubernetes";
 import { HEALTH_TIMEOUT_MS } from "../../../../src/api/meta/proxy-health";
 import type { Family } from "../../../../src/core/net/family";
-import { ProxyHealth, serviceHealthAnswer } from "../../../../src/endpoints/proxy/proxy-health";
+import { serviceHealthAnswer } from "../../../../src/api/meta/proxy-health";
+import { ProxyHealth } from "../../../../src/endpoints/proxy/proxy-health";
 
 const START = Date.UTC(2025, 0, 2, 3, 4, 5, 600);
 const BOTH: Family[] = ["IPv4", "IPv6"];

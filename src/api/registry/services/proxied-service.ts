@@ -2,9 +2,9 @@
  * What a proxy needs of a Service, one IP family at a time. The rules are kube-proxy's (upstream pkg/proxy/serviceport.go,
  * pkg/proxy/servicechangetracker.go, pkg/proxy/util/utils.go).
  */
-import type { Service, ServicePort } from "../../api/meta/kubernetes";
-import { isExternallyAccessible, needsHealthCheckNodePort, NONE, portsOf, specOf } from "../../api/registry/services/predicates";
-import { type Family, familyOfText } from "../../core/net/family";
+import type { Service, ServicePort } from "../../meta/kubernetes";
+import { isExternallyAccessible, needsHealthCheckNodePort, NONE, portsOf, specOf } from "./predicates";
+import { type Family, familyOfText } from "../../../core/net/family";
 
 /** on a Service: another proxy than the cluster's serves it, whatever the value */
 const LABEL_SERVICE_PROXY_NAME = "service.kubernetes.io/service-proxy-name";

@@ -1,7 +1,7 @@
 /** What a proxy needs of one EndpointSlice (upstream pkg/proxy/endpointslicecache.go). */
-import { LABEL_HEADLESS, LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
-import type { EndpointSlice } from "../../api/meta/kubernetes";
-import { type Family, familyOfText } from "../../core/net/family";
+import { LABEL_HEADLESS, LABEL_SERVICE_NAME } from "../../meta/endpoint-keys";
+import type { EndpointSlice } from "../../meta/kubernetes";
+import { type Family, familyOfText } from "../../../core/net/family";
 
 /** The slices that a proxy follows, as kube-proxy's watch selects them. */
 export const PROXIED_SLICES = { path: "/apis/discovery.k8s.io/v1/endpointslices", labelSelector: `!${LABEL_HEADLESS}` } as const;

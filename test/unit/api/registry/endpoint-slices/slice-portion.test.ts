@@ -1,8 +1,8 @@
 /** Rows from upstream pkg/proxy/endpointslicecache_test.go. */
 import { describe, expect, it } from "vitest";
-import type { EndpointSlice } from "../../../../src/api/meta/kubernetes";
-import { endpointsOn, type MergedEndpoint, slicePortion } from "../../../../src/endpoints/client/slice-portion";
-import { aSlice, anEndpoint } from "../../../support/values/endpoint-objects";
+import type { EndpointSlice } from "../../../../../src/api/meta/kubernetes";
+import { endpointsOn, type MergedEndpoint, slicePortion } from "../../../../../src/api/registry/endpoint-slices/slice-portion";
+import { aSlice, anEndpoint } from "../../../../support/values/endpoint-objects";
 
 /** Each port of the slice with its endpoints. */
 function portsOf(slice: EndpointSlice): [string, readonly MergedEndpoint[]][] {

@@ -1,9 +1,9 @@
 /** Rows from upstream pkg/proxy/servicechangetracker_test.go (TestServiceToServiceMap), serviceport.go and pkg/proxy/util/utils.go. */
 import { describe, expect, it } from "vitest";
-import type { Service } from "../../../../src/api/meta/kubernetes";
-import type { Family } from "../../../../src/core/net/family";
-import { policyUse, type ProxiedService, proxiedService } from "../../../../src/endpoints/client/proxied-service";
-import { aService } from "../../../support/values/endpoint-objects";
+import type { Service } from "../../../../../src/api/meta/kubernetes";
+import type { Family } from "../../../../../src/core/net/family";
+import { policyUse, type ProxiedService, proxiedService } from "../../../../../src/api/registry/services/proxied-service";
+import { aService } from "../../../../support/values/endpoint-objects";
 
 const DUAL = { clusterIP: "10.96.0.5", clusterIPs: ["10.96.0.5", "fd00::5"] };
 

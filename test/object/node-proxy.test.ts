@@ -289,6 +289,43 @@ describe("subresource nodes/proxy", () => {
   });
 });
 
+describe("check of a Service", () => {
+  const SERVICES = "/api/v1/namespaces/default/services";
+  const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+  const check = async (cluster: Cluster, query = "", node = "n1"): Promise<string> => {
+    const response = await cluster.send("GET", `/nodes/${node}/services/default/web${query}`);
+    await response.text();
+    return `${response.status} ${response.headers.get("X-Load-Balancing-Endpoint-Weight") ?? "-"}`;
+  };
+
+  it("Local with endpoints on the node: their number, also at its port; Cluster: 503 as nothing answers; Local again: the slices are read anew", async () => {
+    const cluster = await Cluster.ready();
+    const endpoints = ["10.1.0.1", "10.1.0.2"].map((address) => ({ addresses: [address], nodeName: "n1" }));
+    const slice = { addressType: "IPv4", ports: [{ name: "", port: 80 }], endpoints };
+    const labels = { "kubernetes.io/service-name": "web" };
+    expect((await cluster.send("POST", SLICES, { metadata: { name: "a", labels }, ...slice })).status).toBe(201);
+    const local = { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 80 }] };
+    const made = await cluster.send("POST", SERVICES, { metadata: { name: "web" }, spec: local });
+    const { spec } = await made.json<{ spec: { healthCheckNodePort: number } }>();
+    await expect.poll(() => check(cluster), PATIENCE).toBe("200 2");
+    expect([await check(cluster, "?family=IPv4"), await check(cluster, "?family=IPv6"), await check(cluster, "?family=4")]).toEqual([
+      "200 2",
+      "503 -",
+      "400 -",
+    ]);
+    const port = await cluster.send("GET", `${NODES}/n1:${spec.healthCheckNodePort}/proxy/`);
+    expect([port.status, await port.text()]).toEqual([200, expect.stringContaining('"localEndpoints": 2')]);
+    await cluster.send("PUT", `${SLICES}/a`, { metadata: { name: "a", labels }, ...slice, endpoints: endpoints.slice(1) });
+    await expect.poll(() => check(cluster), PATIENCE).toBe("200 1");
+    await cluster.send("PATCH", `${SERVICES}/web`, { spec: { externalTrafficPolicy: "Cluster" } });
+    await expect.poll(() => check(cluster), PATIENCE).toBe("503 -");
+    await cluster.send("PATCH", `${SERVICES}/web`, { spec: { externalTrafficPolicy: "Local" } });
+    await expect.poll(() => check(cluster), PATIENCE).toBe("200 1");
+    vi.spyOn(NodeProxy.prototype, "serviceHealth").mockRejectedValue(new Error("a bug"));
+    expect([await check(cluster), await check(cluster, "", "n2")]).toEqual(["200 1", "503 0"]);
+  });
+});
+
 describe("report of a node", () => {
   it("a late family: 503 on both paths, until a report says otherwise; POST does the same as PUT", async () => {
     const cluster = await Cluster.ready();

@@ -12,7 +12,7 @@ const KIND = "slices";
 /** In the text of a slice, in front of the name of its Service. */
 const SERVICE_MARK = `"${LABEL_SERVICE_NAME}":"`;
 
-export interface LocalSlice {
+interface LocalSlice {
   /** `namespace/name` of its Service */
   readonly service: string;
   readonly family: Family;
@@ -21,7 +21,7 @@ export interface LocalSlice {
 }
 
 /** undefined = the slice counts for no check, by the rules of kube-proxy */
-export function localSlice(slice: EndpointSlice): LocalSlice | undefined {
+function localSlice(slice: EndpointSlice): LocalSlice | undefined {
   const portion = slicePortion(slice);
   if (!portion || portion.ports.length === 0) return undefined;
   const byNode = new Map<string, Set<string>>();
@@ -52,7 +52,7 @@ function serviceInText({ key, text }: FedText): string | undefined {
   return `${key.slice(0, key.indexOf("/"))}/${text.slice(from, text.indexOf('"', from))}`;
 }
 
-export interface LocalSlicesPorts {
+interface LocalSlicesPorts {
   rows: Pick<KeptRows, "saved" | "put" | "delete">;
   /** Slices of other Services are not kept. */
   isChecked(service: string): boolean;

@@ -18,7 +18,7 @@ interface KeptCheck {
 }
 
 /** The check of a Service, by the rules of kube-proxy; undefined = it has none. */
-export function serviceCheck(service: Service): ServiceCheck | undefined {
+function serviceCheck(service: Service): ServiceCheck | undefined {
   const proxied = FAMILIES.flatMap((family) => proxiedService(service, family) ?? []);
   const port = proxied.find(({ healthCheckNodePort }) => healthCheckNodePort !== undefined)?.healthCheckNodePort;
   if (port === undefined) return undefined;

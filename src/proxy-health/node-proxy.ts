@@ -25,6 +25,8 @@ import { type AskedService, ToldNodes } from "./told-nodes";
 export const ASKED_NODE_AGE_MS = 5_000;
 /** How long a check or a report waits for the store of Nodes: nothing is known that could go on. */
 const FIND_TIMEOUT_MS = 10_000;
+/** The same for a Node that was found, and that the controller has not told of yet: load balancers give up after some seconds. */
+const CONFIRM_TIMEOUT_MS = 2_000;
 /** A check asks the controller for what it did not tell, unless it has told or answered anything for as long. A lost push costs so much. */
 export const HEARD_AGE_MS = 30_000;
 /** The same after a question without an answer. */
@@ -266,7 +268,7 @@ export class NodeProxy implements NodeProxyRpc {
 
   /** Looks for a Node that nobody told of in its store, unless that was done of late. Those who ask together share one question. Never rejects. */
   async #find(name: string, ageMaxMs: number): Promise<void> {
-    if (this.#nodes.factsOf(name)) return;
+    if (this.#nodes.isTold(name)) return;
     const asked = this.#asked.get(name);
     const age = asked?.answered ? this.ports.clock.now() - asked.at : Infinity;
     if (age >= 0 && age < ageMaxMs) return;
@@ -283,16 +285,25 @@ export class NodeProxy implements NodeProxyRpc {
     const at = clock.now();
     let answered = true;
     try {
-      const object = await withTimeout(clock, FIND_TIMEOUT_MS, this.ports.node(name));
+      const object = await withTimeout(clock, this.#nodes.factsOf(name) ? CONFIRM_TIMEOUT_MS : FIND_TIMEOUT_MS, this.ports.node(name));
       // The controller may have told of it meanwhile, and later news.
-      if (object !== null && !this.#nodes.factsOf(name)) this.#nodes.found(name, nodeFacts(JSON.parse(object) as Node), clock.now());
+      if (!this.#nodes.isTold(name)) this.#found(name, object);
     } catch (error) {
       answered = false;
       this.#unanswered.add(() => ({ node: name, error: String(error) }));
     }
     this.#asked.delete(name);
-    if (this.#nodes.factsOf(name)) return;
+    if (this.#nodes.isTold(name)) return;
     if (this.#asked.size >= ASKED_UNKNOWN_MAX) this.#asked.clear();
     this.#asked.set(name, { at, answered });
+  }
+
+  #found(name: string, object: string | null): void {
+    if (object !== null) {
+      if (!this.#nodes.factsOf(name)) this.#nodes.found(name, nodeFacts(JSON.parse(object) as Node), this.ports.clock.now());
+    } else if (this.#nodes.factsOf(name)) {
+      this.#nodes.lost(name);
+      this.#reports.delete(name);
+    }
   }
 }

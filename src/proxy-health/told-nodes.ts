@@ -64,6 +64,17 @@ export class ToldNodes {
     return this.#counts.get(node)?.[`${namespace}/${name}`]?.[family] ?? 0;
   }
 
+  /** Whether the controller told of the name, which it does once more when its Node goes. */
+  isTold(name: string): boolean {
+    return this.#facts.has(name) && !this.#foundAt.has(name);
+  }
+
+  /** A Node that was found is gone again. */
+  lost(name: string): void {
+    this.storage.nodeDelete(name);
+    this.#remember(name, null);
+  }
+
   /** A Node that nobody told of. */
   found(name: string, facts: NodeFacts, now: number): void {
     this.storage.factsPut(name, facts);
@@ -82,9 +93,8 @@ export class ToldNodes {
     if (!isAnswer && own && compareCursors(change.to, own) <= 0) return [];
     if (!goesOnFrom(own, change)) return [];
     const entries = new Map(Object.entries(change.nodes));
-    for (const [name, at] of this.#foundAt) if (now - at >= FOUND_MS || now < at) this.#foundAt.delete(name);
     if (!change.from) {
-      for (const name of [...this.#facts.keys(), ...others]) if (!entries.has(name) && !this.#foundAt.has(name)) entries.set(name, null);
+      for (const name of [...this.#facts.keys(), ...others]) if (!entries.has(name) && !this.#isNew(name, now)) entries.set(name, null);
     }
     const ended = [...entries].flatMap(([name, entry]) => (this.#isOther(name, entry) ? [name] : []));
     const { storage } = this;
@@ -98,6 +108,11 @@ export class ToldNodes {
     this.#checks = change.checks ?? this.#checks;
     this.#cursor = change.to;
     return ended;
+  }
+
+  #isNew(name: string, now: number): boolean {
+    const age = now - (this.#foundAt.get(name) ?? -Infinity);
+    return age >= 0 && age < FOUND_MS;
   }
 
   /** Whether what is kept under the name is of no Node any more, or of an earlier one. */

@@ -1,6 +1,7 @@
 /** The command line of `npm run agent`. */
 import { hostname, homedir } from "node:os";
 import { join } from "node:path";
+import { readEndpointFlag } from "../../src/agent/endpoints/endpoint-flag";
 import { validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../src/api/meta/names";
 import { parseAddress } from "../../src/core/net/address";
 import { specialAddressMessages } from "../../src/core/net/special-addresses";
@@ -19,6 +20,10 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>;
   readonly stateFolder: string;
   readonly proxyHealth: string | undefined;
+  /** path of the file of endpoints */
+  readonly endpointsFile: string | undefined;
+  /** values of --endpoint, each a good one */
+  readonly endpoints: readonly string[];
   readonly syncPeriodMs: number;
   readonly isLeaving: boolean;
   readonly leaveAfterMs: number;
@@ -43,6 +48,8 @@ ${targetUsage}
   --proxy-health URL  where kube-proxy tells of its health: http://127.0.0.1:10256/healthz (nobody is asked)
   --sync-period SECONDS
                       how often the health is reported, as the server's PROXY_SYNC_PERIOD_SECONDS; a change is reported at once (30)
+  --endpoints FILE    the machine's endpoints; YAML, followed
+  --endpoint SPEC     one more: web=8080,labels=app=web,check=http:/healthz; may be repeated
   --leave             at the end taint the Node, and delete it
   --leave-after SECONDS
                       how long load balancers have between the taint and the deletion (30)
@@ -64,6 +71,8 @@ export async function parseOptions(args: string[]): Promise<AgentOptions | "help
       state: { type: "string" },
       "proxy-health": { type: "string" },
       "sync-period": { type: "string", default: "30" },
+      endpoints: { type: "string" },
+      endpoint: { type: "string", multiple: true, default: [] },
       leave: { type: "boolean", default: false },
       "leave-after": { type: "string", default: "30" },
     },
@@ -85,6 +94,8 @@ export async function parseOptions(args: string[]): Promise<AgentOptions | "help
     labels: { ...labelsOf(values.label), ...(zone !== undefined && labelOf("--zone", zone, ZONE, zone)) },
     stateFolder: values.state ?? join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "servicenet-agent", node),
     proxyHealth,
+    endpointsFile: values.endpoints,
+    endpoints: endpointsOf(values.endpoint),
     syncPeriodMs: wholeNumber("--sync-period", values["sync-period"], 1, SYNC_SECONDS_MAX) * 1_000,
     isLeaving: values.leave,
     leaveAfterMs: wholeNumber("--leave-after", values["leave-after"], 0, LEAVE_SECONDS_MAX) * 1_000,
@@ -100,6 +111,14 @@ function addressesOf(texts: readonly string[]): string[] {
     return parsed.value.canonical;
   });
   return [...new Set(addresses)];
+}
+
+function endpointsOf(flags: readonly string[]): readonly string[] {
+  for (const flag of flags) {
+    const read = readEndpointFlag(flag);
+    if (!read.ok) throw new UserError(`--endpoint ${flag}: ${read.error}`);
+  }
+  return flags;
 }
 
 function labelsOf(texts: readonly string[]): Record<string, string> {

@@ -1,10 +1,16 @@
 /** An agent on the ports of this machine. */
 import { runAgent, type Ending, type Stop } from "../../src/agent/agent";
+import { EndpointSet } from "../../src/agent/endpoints/endpoint-set";
+import { PodKeeper } from "../../src/agent/endpoints/pod-keeper";
 import type { AskProxy } from "../../src/agent/node/proxy-reporter";
+import type { AgentPorts, EndpointKeeper } from "../../src/agent/ports/agent-ports";
 import { SentApi } from "../../src/agent/ports/api-client";
 import type { LogLevel } from "../../src/core/base/log-level";
+import { UserError } from "../terminal/user-error";
+import { endpointFile } from "./endpoint-file";
 import { machineOf } from "./machine";
 import type { AgentOptions } from "./options";
+import { probes } from "./probes";
 import { stateFiles } from "./state-files";
 import { targetSend } from "./target-send";
 
@@ -18,9 +24,18 @@ const clock = {
 };
 const random = { next: () => Math.random(), uuid: () => crypto.randomUUID() };
 
-/** Resolves when the agent ends. `log` gets a line for each thing that an operator should know. */
-export function startAgent(options: AgentOptions, asked: Promise<Stop>, log: (line: string) => void, onReady: () => void): Promise<Ending> {
-  const { target, tokenFile, stateFolder, syncPeriodMs, leaveAfterMs, proxyHealth } = options;
+/**
+ * Resolves when the agent ends. Throws UserError for a file of endpoints that cannot be used.
+ *
+ * @param log gets a line for each thing that an operator should know
+ */
+export async function startAgent(
+  options: AgentOptions,
+  asked: Promise<Stop>,
+  log: (line: string) => void,
+  onReady: () => void,
+): Promise<Ending> {
+  const { target, tokenFile, stateFolder, syncPeriodMs, leaveAfterMs, proxyHealth, endpoints: flags, endpointsFile } = options;
   const recorder = {
     log: (_: LogLevel, event: string, fields: Record<string, string | number | boolean> = {}) => {
       const told = Object.entries(fields).map(([name, value]) => `${name}: ${String(value)}`);
@@ -31,8 +46,10 @@ export function startAgent(options: AgentOptions, asked: Promise<Stop>, log: (li
   const ports = { clock, random, recorder, api, files: stateFiles(stateFolder) };
   const machine = machineOf(options);
   const askProxy = proxyHealth === undefined ? undefined : proxyAt(proxyHealth);
-  const endpoints = { start: () => undefined, stop: () => Promise.resolve(), abandon: () => undefined };
-  return runAgent(ports, { machine, syncPeriodMs, askProxy, leaveAfterMs, endpoints: () => endpoints, onReady }, asked);
+  const set = await EndpointSet.load(ports, { flags, file: endpointsFile === undefined ? undefined : endpointFile(endpointsFile) });
+  if (!set.ok) throw new UserError(set.error);
+  const endpoints = (held: AgentPorts): EndpointKeeper => new PodKeeper({ ...held, ...probes }, set.value);
+  return runAgent(ports, { machine, syncPeriodMs, askProxy, leaveAfterMs, endpoints, onReady }, asked);
 }
 
 /** Each question is a connection of its own, as a load balancer's; its own time limit ends one that hangs. */

@@ -132,6 +132,7 @@ describe("a wrong value or a missing file", () => {
     ["agent", [...node, "--label", "a"], /^agent: --label a: must be KEY=VALUE/],
     ["agent", [...node, "--label", "a b=c"], /^agent: --label a b=c: name part must consist of/],
     ["agent", [...node, "--zone", "-"], /^agent: --zone -: a valid label must be/],
+    ["agent", [...node, "--endpoint", "web"], /^agent: --endpoint web: must begin with NAME=PORT/],
     ["agent", [...node, "--proxy-health", "10256"], /^agent: --proxy-health 10256: must be an HTTP URL/],
     ["agent", [...node, "--sync-period", "0"], /^agent: --sync-period 0: must be a whole number from 1 to 3600/],
     ["agent", [...node, "--token", "t", "--token-file", "f"], /^agent: --token-file: not beside --token/],

@@ -6,7 +6,7 @@ export interface HttpAnswer {
   readonly redirect?: { readonly url: string; readonly leavesHost: boolean };
 }
 
-/** Both reject when nobody answers, or not within the time. Each call is a connection of its own. */
+/** Both reject when nobody answers, or not within the time, a whole number of milliseconds. Each call is a connection of its own. */
 export interface ProbePorts {
   /** A GET that neither follows redirects, nor asks a proxy, nor judges certificates. Rejects for a Location that is no HTTP URL. */
   httpGet(url: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<HttpAnswer>;

@@ -30,6 +30,8 @@ export class Prober {
   #isStopped = false;
   #cancel: () => void = () => undefined;
   #warned = "";
+  /** It was said that the endpoint is not ready. */
+  #isTold = false;
   #nextAt: number;
 
   constructor(
@@ -77,9 +79,15 @@ export class Prober {
     const warning = (result.isSuccess && result.warning) || "";
     if (warning !== "" && warning !== this.#warned) this.ports.recorder.log("warn", "a check is redirected", { endpoint: name, warning });
     this.#warned = warning;
-    if (!this.#readiness.take(result.isSuccess)) return;
-    if (result.isSuccess) this.ports.recorder.log("info", "an endpoint is ready", { endpoint: name });
-    else this.ports.recorder.log("warn", "an endpoint is not ready", { endpoint: name, why: result.why });
+    const isChanged = this.#readiness.take(result.isSuccess);
+    // Also of an endpoint that was never ready: nothing else would say why.
+    if (!result.isSuccess && !this.isReady && !this.#isTold) {
+      this.ports.recorder.log("warn", "an endpoint is not ready", { endpoint: name, why: result.why });
+      this.#isTold = true;
+    }
+    if (!isChanged) return;
+    if (this.isReady) this.ports.recorder.log("info", "an endpoint is ready", { endpoint: name });
+    this.#isTold = !this.isReady;
     onChange();
   }
 }

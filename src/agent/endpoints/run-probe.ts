@@ -44,7 +44,7 @@ async function probeHttp(
   const end = clock.steady() + timeoutMs;
   let url = first;
   for (let request = 1; ; request++) {
-    const { status, redirect } = await httpGet(url, HEADERS, Math.max(1, end - clock.steady()));
+    const { status, redirect } = await httpGet(url, HEADERS, Math.max(1, Math.ceil(end - clock.steady())));
     if (redirect && FOLLOWED.includes(status) && !redirect.leavesHost) {
       if (request === REQUESTS_MAX) return { isSuccess: false, why: `stopped after ${REQUESTS_MAX} redirects` };
       ({ url } = redirect);

@@ -81,9 +81,13 @@ describe("prober", () => {
     expect([probes, changes]).toEqual([[0], []]);
   });
 
-  it("a readiness that changes: is logged with its reason, repeats are not", async () => {
-    const { scheduler, logged } = probed("+----");
+  it.each<[results: string, logged: string[]]>([
+    ["+----", ["info: an endpoint is ready", "warn: an endpoint is not ready"]],
+    ["----", ["warn: an endpoint is not ready"]],
+    ["--+---", ["warn: an endpoint is not ready", "info: an endpoint is ready", "warn: an endpoint is not ready"]],
+  ])("%s: each readiness is logged once", async (results, lines) => {
+    const { scheduler, logged } = probed(results);
     await scheduler.pass(60_000);
-    expect(logged).toEqual(["info: an endpoint is ready", "warn: an endpoint is not ready"]);
+    expect(logged).toEqual(lines);
   });
 });

@@ -60,7 +60,7 @@ describe("probe", () => {
 
   it.each([301, 302, 303, 307, 308])("%i on the same host: followed, in what is left of the time", async (status) => {
     const redirect = { url: "http://10.0.0.1:9090/b", leavesHost: false };
-    const { result, asked } = await probe(HTTP, [{ status, redirect }, { status: 204 }], { eachMs: 400 });
+    const { result, asked } = await probe(HTTP, [{ status, redirect }, { status: 204 }], { eachMs: 400.5 });
     expect(result).toEqual({ isSuccess: true });
     expect(asked[1]).toContain("http://10.0.0.1:9090/b 600 ");
   });

@@ -1,0 +1,88 @@
+/** `npm run agent` beside a process: the process is an endpoint of a Service, ready as its check says, and drains before the agent ends. */
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import type { EndpointSlice } from "../../../src/api/meta/kubernetes";
+import { Api } from "../../support/clients/api";
+import { startProgram } from "../../support/server/program";
+import { serverForTests } from "../../support/server/server-for-tests";
+
+const ADDRESS = "192.0.2.1";
+const PATIENCE = { timeout: 60_000, interval: 100 };
+const server = serverForTests();
+const api = new Api(() => server.url);
+
+/** The Service's endpoints: `192.0.2.1 ready`, also `serving` alone and `terminating`. */
+async function endpoints(): Promise<string[]> {
+  const { body } = await api.get("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", {
+    labelSelector: "kubernetes.io/service-name=web",
+  });
+  const { items } = body as { items?: EndpointSlice[] };
+  return (items ?? []).flatMap(({ endpoints, ports }) =>
+    (endpoints ?? []).map(({ addresses, conditions = {}, nodeName = "" }) => {
+      const states = (["ready", "serving", "terminating"] as const).filter((state) => conditions[state]);
+      return [`${addresses.join()}:${ports?.[0]?.port ?? ""}`, nodeName, ...states].join(" ");
+    }),
+  );
+}
+
+it(
+  "a process of a machine: an endpoint of its Service as long as its check is good, and terminating before it goes",
+  { timeout: 300_000 },
+  async () => {
+    let health = 200;
+    const agents: (string | undefined)[] = [];
+    const web = createServer((request, response) => {
+      agents.push(request.headers["user-agent"]);
+      response.writeHead(health).end();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void web.close());
+    await once(web, "listening");
+    const { port } = web.address() as AddressInfo;
+
+    const file = join(server.folder, "endpoints.yaml");
+    // The test's machine does not have the node's address.
+    const check = `{http: {path: /healthz, host: 127.0.0.1}, periodSeconds: 1, failureThreshold: 1}`;
+    const text = `- {name: web, port: ${String(port)}, labels: {app: web}, drainSeconds: 4, check: ${check}}\n`;
+    writeFileSync(file, text);
+    await api.must("POST", "/api/v1/namespaces/default/services", {
+      body: { metadata: { name: "web" }, spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: "web" }] } },
+    });
+    const args = [
+      "--node",
+      "n1",
+      "--server",
+      server.url,
+      "--address",
+      ADDRESS,
+      "--state",
+      join(server.folder, "agent"),
+      "--endpoints",
+      file,
+    ];
+    const agent = await startProgram("agent", args, /The agent of n1 is ready/);
+    const place = `${ADDRESS}:${String(port)} n1`;
+
+    await expect.poll(endpoints, PATIENCE).toEqual([`${place} ready serving`]);
+    expect(agents[0]).toBe("kube-probe/1.36");
+    health = 503;
+    await expect.poll(endpoints, PATIENCE).toEqual([place]);
+    health = 200;
+    await expect.poll(endpoints, PATIENCE).toEqual([`${place} ready serving`]);
+
+    writeFileSync(file, "- {name: web");
+    await expect.poll(() => agent.output(), PATIENCE).toContain("the last good set stays");
+    writeFileSync(file, `${text}- {name: other, port: 9, labels: {app: other}, drainSeconds: 0}\n`);
+    await expect.poll(async () => (await api.get("/api/v1/namespaces/default/pods/other-n1")).code, PATIENCE).toBe(200);
+    expect(await endpoints()).toEqual([`${place} ready serving`]);
+
+    const ended = agent.stop();
+    await expect.poll(endpoints, PATIENCE).toEqual([`${place} serving terminating`]);
+    expect(await ended).toBe(0);
+    await expect.poll(endpoints, PATIENCE).toEqual([]);
+    expect((await api.get("/api/v1/nodes/n1")).code).toBe(200);
+  },
+);

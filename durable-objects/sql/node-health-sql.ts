@@ -1,6 +1,5 @@
 /** Schema and statements of an object that keeps the health of nodes. */
-import type { NodeFacts } from "../../src/api/meta/proxy-health";
-import type { NodeStorage } from "../../src/proxy-health/node-storage";
+import type { NodeStorage, StoredFacts } from "../../src/proxy-health/node-storage";
 import type { LocalCounts, ServiceCheck } from "../../src/proxy-health/pushed/shard-change";
 import type { Report } from "../../src/proxy-health/report";
 
@@ -41,7 +40,7 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
     },
     *facts() {
       for (const row of sql.exec<Row>("SELECT node, facts FROM node_facts")) {
-        yield [row.node as string, JSON.parse(row.facts as string) as NodeFacts];
+        yield [row.node as string, JSON.parse(row.facts as string) as StoredFacts];
       }
     },
     factsPut(node, facts) {

@@ -11,13 +11,18 @@ export interface Watch {
   readonly grantedAt: number;
 }
 
+export interface StoredFacts extends NodeFacts {
+  /** The Node was found in its store, and the controller has not told of it yet. */
+  readonly isUntold?: true;
+}
+
 /** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. */
 export interface NodeStorage {
   transaction<T>(work: () => T): T;
   reports(): Iterable<readonly [node: string, kept: KeptReport]>;
   reportPut(node: string, kept: KeptReport): void;
-  facts(): Iterable<readonly [node: string, facts: NodeFacts]>;
-  factsPut(node: string, facts: NodeFacts): void;
+  facts(): Iterable<readonly [node: string, facts: StoredFacts]>;
+  factsPut(node: string, facts: StoredFacts): void;
   counts(): Iterable<readonly [node: string, counts: LocalCounts]>;
   /** `{}` removes the row */
   countsPut(node: string, counts: LocalCounts): void;

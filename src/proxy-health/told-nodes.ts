@@ -5,7 +5,7 @@
 import type { Family } from "../core/net/family";
 import { semanticEqual } from "../api/meta/equality";
 import type { NodeFacts } from "../api/meta/proxy-health";
-import type { NodeStorage } from "./node-storage";
+import type { NodeStorage, StoredFacts } from "./node-storage";
 import {
   compareCursors,
   type Cursor,
@@ -28,7 +28,7 @@ type Storage = Pick<
 >;
 
 export class ToldNodes {
-  readonly #facts: Map<string, NodeFacts>;
+  readonly #facts: Map<string, StoredFacts>;
   readonly #counts: Map<string, LocalCounts>;
   /** when Nodes were found in their store */
   readonly #foundAt = new Map<string, number>();
@@ -37,6 +37,7 @@ export class ToldNodes {
 
   constructor(private readonly storage: Storage) {
     this.#facts = new Map(storage.facts());
+    for (const [name, { isUntold }] of this.#facts) if (isUntold) this.#foundAt.set(name, -Infinity);
     this.#counts = new Map(storage.counts());
     this.#checks = storage.checksLoad();
     this.#cursor = storage.cursorLoad();
@@ -77,8 +78,9 @@ export class ToldNodes {
 
   /** A Node that nobody told of. */
   found(name: string, facts: NodeFacts, now: number): void {
-    this.storage.factsPut(name, facts);
-    this.#facts.set(name, facts);
+    const stored = { ...facts, isUntold: true } as const;
+    this.storage.factsPut(name, stored);
+    this.#facts.set(name, stored);
     this.#foundAt.set(name, now);
   }
 

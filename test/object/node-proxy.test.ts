@@ -372,6 +372,8 @@ describe("report of a node", () => {
     const cluster = await Cluster.ready();
     await cluster.report(APPLIED);
     await cluster.codes();
+    // The controller's push is a row of its own.
+    await expect.poll(() => cluster.cursor(), PATIENCE).toBeGreaterThan(0);
     const rows = () =>
       runInDurableObject(cluster.object, (_, { storage }) => storage.sql.exec("SELECT total_changes() AS n").one().n as number);
     const before = await rows();

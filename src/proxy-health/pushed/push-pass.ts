@@ -108,10 +108,9 @@ export class PushPass {
   async #readSlices(mayGoOn: () => boolean): Promise<boolean> {
     if (this.#checks.isEmpty) return true;
     const { unread } = this.#checks;
-    const wereAllPassed = this.#rows.cursor(SLICES) !== undefined;
     if (!(await this.#sliceStore.pull(mayGoOn))) return false;
-    // What was passed over before the Service had a check is read again.
-    const namespaces = new Set(wereAllPassed ? unread.map((service) => objectKey(service).namespace) : []);
+    // What was passed over before the Service had a check is read again. A list may have begun before, too.
+    const namespaces = new Set(unread.map((service) => objectKey(service).namespace));
     try {
       for (const namespace of namespaces) await this.#readNamespace(namespace);
     } catch (error) {
@@ -178,7 +177,11 @@ export class PushPass {
   /** Saves what was read and tells the shards of it. Answers whether they all have it. */
   async #tell(): Promise<boolean> {
     const books = this.#books;
-    if (this.#rows.cursor(NODES) && this.#rows.cursor(SERVICES) && this.#checks.unread.length === 0) books.open();
+    if (!books.cursor && this.#rows.cursor(NODES) && this.#rows.cursor(SERVICES) && this.#checks.unread.length === 0) {
+      books.open();
+      // Some may have been read before a crash.
+      for (const { name } of this.#nodes.all) this.#changed.add(name);
+    }
     if (books.cursor) {
       books.note(this.#changed, this.#areChecksOther);
       this.#changed.clear();

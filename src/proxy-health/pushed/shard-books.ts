@@ -44,9 +44,9 @@ export class ShardBooks {
     return this.#cursor;
   }
 
-  /** Opens the books: all that there is has been read once. */
+  /** Opens the books, once: all that there is has been read. */
   open(): void {
-    this.#cursor ??= { epoch: this.now(), sequence: 0 };
+    this.#setCursor({ epoch: this.now(), sequence: 0 });
   }
 
   /** Notes a change: of these nodes, and of the list of checks. Nobody hears of it before the rows are saved. */
@@ -59,7 +59,7 @@ export class ShardBooks {
       shards.add(shard);
       this.#lackOf(shard).nodes.add(name);
     }
-    if (shards.size === 0) return;
+    if (shards.size === 0 && !areChecksOther) return;
     const sequence = before.sequence + 1;
     this.#setCursor({ ...before, sequence });
     for (const shard of shards) {
@@ -82,7 +82,9 @@ export class ShardBooks {
 
   /** Whether somebody with this cursor lacks nothing of the shard. */
   isCurrent(shard: number, known: Cursor): boolean {
-    return known.epoch === this.#cursor?.epoch && known.sequence >= (this.#rows.get(shard)?.changedAt ?? 0);
+    const cursor = this.#cursor;
+    // One without a row hears of checks by its own questions alone.
+    return known.epoch === cursor?.epoch && known.sequence >= (this.#rows.get(shard)?.changedAt ?? cursor.sequence);
   }
 
   /** The shard has everything up to the cursor. */

@@ -1,12 +1,11 @@
 /** The NodeStorage port in memory, with a count of its writes. A new object on it is the old one after a restart. */
-import type { NodeFacts } from "../../../src/api/meta/proxy-health";
 import type { KeptReport } from "../../../src/proxy-health/judgement";
-import type { NodeStorage, Watch } from "../../../src/proxy-health/node-storage";
+import type { NodeStorage, Watch, StoredFacts } from "../../../src/proxy-health/node-storage";
 import type { Cursor, LocalCounts, ServiceCheck } from "../../../src/proxy-health/pushed/shard-change";
 
 export class MemoryNodeStorage implements NodeStorage {
   readonly #reports = new Map<string, KeptReport>();
-  readonly #facts = new Map<string, NodeFacts>();
+  readonly #facts = new Map<string, StoredFacts>();
   readonly #counts = new Map<string, LocalCounts>();
   #watch: Watch | undefined;
   #cursor: Cursor | undefined;
@@ -26,11 +25,11 @@ export class MemoryNodeStorage implements NodeStorage {
     this.#reports.set(node, kept);
   }
 
-  facts(): Iterable<[string, NodeFacts]> {
+  facts(): Iterable<[string, StoredFacts]> {
     return this.#facts;
   }
 
-  factsPut(node: string, facts: NodeFacts): void {
+  factsPut(node: string, facts: StoredFacts): void {
     this.writes++;
     this.#facts.set(node, facts);
   }

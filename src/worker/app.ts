@@ -4,7 +4,7 @@
  * encoded slash never separates segments.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { foreignHost, internalError, methodNotAllowed, unknownResource } from "../api/meta/status";
+import { foreignHost, foreignPage, internalError, methodNotAllowed, unknownResource } from "../api/meta/status";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 import type { HealthPath } from "../api/meta/proxy-health";
 import { inCluster } from "./routing/known-clusters";
@@ -12,7 +12,7 @@ import { configOf } from "./routing/config-guard";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
 import { AUDIT_ID, withAuditId } from "./http/audit-id";
-import { authorityOf, hostOf, isOwnHost } from "./http/authority";
+import { authorityOf, hostOf, isForeignPage, isOwnHost } from "./http/authority";
 import { drainUnread } from "./http/drain";
 import { log } from "./http/log";
 import { parseTimeout, queryBool } from "./http/query";
@@ -81,6 +81,13 @@ const guardHost: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
 };
 
+/** A browser sends its user's requests from any page: pages of other origins change nothing and listen to nothing. */
+const guardOrigin: MiddlewareHandler<Bindings> = async (c, next) => {
+  const config = configOf(c.env);
+  if (config.ok && isForeignPage(c.req.raw, config.value.allowedHosts)) return statusResponse(foreignPage());
+  await next();
+};
+
 /** `--request-timeout` adds `timeout` to every URL. An unreadable value is refused; watches ignore it. */
 const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
   if (c.req.url.includes("timeout=")) {
@@ -92,7 +99,7 @@ const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /** In this order, before every route. */
-const MIDDLEWARE = [nameRequest, drainBody, refuseWithoutData, guardConfig, guardHost, checkTimeout];
+const MIDDLEWARE = [nameRequest, drainBody, refuseWithoutData, guardConfig, guardHost, guardOrigin, checkTimeout];
 
 function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
   return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));

@@ -187,6 +187,28 @@ describe("a server on loopback", () => {
     expect((await ask("GET /api/v1/services HTTP/1.1", "Host: localhost", `Origin: ${origin}`)).code).toBe(200);
   });
 
+  it.each(["POST", "PUT", "PATCH", "DELETE"])(
+    "a %s by a page of elsewhere, as browsers send it unasked: 403, nothing changes",
+    async (method) => {
+      const write = [
+        `${method} /api/v1/namespaces/foreign HTTP/1.1`,
+        "Host: localhost",
+        "Origin: http://evil.example",
+        "Content-Length: 0",
+      ] as const;
+      expect(await ask(...write)).toMatchObject({
+        code: 403,
+        body: expect.stringContaining("pages of other origins may neither write nor open WebSockets"),
+      });
+    },
+  );
+
+  it("a write by a page of an allowed name: as without a page", async () => {
+    const write = ["DELETE /api/v1/namespaces/absent HTTP/1.1", "Host: localhost", "Content-Length: 0"] as const;
+    expect((await ask(...write, "Origin: https://my.name")).code).toBe(404);
+    expect((await ask(...write)).code).toBe(404);
+  });
+
   it.each(["http://localhost:3000", "https://my.name"])("Secrets for a page of %s: served", async (origin) => {
     expect((await ask(`GET ${SECRETS} HTTP/1.1`, "Host: localhost", `Origin: ${origin}`)).code).toBe(200);
   });

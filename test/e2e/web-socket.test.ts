@@ -43,8 +43,7 @@ describe("the handshake", () => {
     ["one subprotocol", { "Sec-WebSocket-Protocol": "v4.channel.k8s.io" }, "v4.channel.k8s.io"],
     ["several subprotocols, of which the first is taken", { "Sec-WebSocket-Protocol": "a, b" }, "a"],
     ["a token, which is never sent back", { "Sec-WebSocket-Protocol": "base64url.bearer.authorization.k8s.io.dG9r, a" }, "a"],
-    ["any origin", { Origin: "http://elsewhere.example" }, undefined],
-    ["an origin that hides", { Origin: "null" }, undefined],
+    ["an origin of the host that it asks", { Origin: "http://localhost" }, undefined],
   ])("a handshake with %s: the agreed subprotocol", async (_name, headers, protocol) => {
     const socket = await openSocket(headers);
     await eventually(() => socket.status).toBe(101);
@@ -59,6 +58,8 @@ describe("the handshake", () => {
     ["another version", { "Sec-WebSocket-Version": "8" }, 400],
     ["a version that is none", { "Sec-WebSocket-Version": "x" }, 400],
     ["only YAML accepted", { Accept: "application/yaml" }, 406],
+    ["a page of elsewhere", { Origin: "http://elsewhere.example" }, 403],
+    ["a page that hides its origin", { Origin: "null" }, 403],
   ])("a handshake with %s: refused", async (_name, headers, code) => {
     const socket = await openSocket(headers);
     await eventually(() => socket.status).toBe(code);

@@ -97,6 +97,11 @@ export function foreignHost(authority: string): Status {
   return failure(403, "Forbidden", `forbidden: ${why}`, {});
 }
 
+/** A page of another origin asks for a write or a WebSocket. */
+export function foreignPage(): Status {
+  return failure(403, "Forbidden", "forbidden: pages of other origins may neither write nor open WebSockets", {});
+}
+
 export function badRequest(message: string): Status {
   return failure(400, "BadRequest", message);
 }

@@ -1,5 +1,5 @@
 /**
- * Which host a request names. A server on loopback answers to its own names alone: otherwise a page of the web, whose name its owner's DNS leads to
+ * Which host a request names, and which page sent it. A server on loopback answers to its own names alone: otherwise a page of the web, whose name its owner's DNS leads to
  * 127.0.0.1 for a moment (DNS rebinding), would read what is served to this machine only.
  */
 import { parseAddress } from "../../core/net/address";
@@ -33,4 +33,20 @@ export function isOwnOrigin(origin: string | null, allowed: readonly string[]): 
   if (origin === null) return true;
   const host = hostOf(/^https?:\/\/(.*)$/i.exec(origin)?.[1] ?? "");
   return host !== undefined && ((LOOPBACK.test(host) && isOwnHost(host, [])) || allowed.includes(host));
+}
+
+/**
+ * Whether a page of another origin asks for a write or a WebSocket. Browsers ask nobody before they send an empty or plain body or a handshake to another
+ * origin, and say where the page is from; other clients name no origin, or the host that they ask. An origin that hides (`null`) is another one. Schemes are
+ * not compared: whoever ends TLS in front of the server asks it over http.
+ */
+export function isForeignPage(request: Request, allowed: readonly string[]): boolean {
+  const origin = request.headers.get("Origin");
+  if (origin === null) return false;
+  const reads = request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS";
+  if (reads && request.headers.get("Upgrade") === null) return false;
+  const page = /^https?:\/\/(.*)$/i.exec(origin)?.[1] ?? "";
+  const host = hostOf(page);
+  if (host === undefined) return true;
+  return !allowed.includes(host) && page.toLowerCase() !== authorityOf(request).toLowerCase();
 }

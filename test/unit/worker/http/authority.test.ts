@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { authorityOf, hostOf, isOwnHost, isOwnOrigin } from "../../../../src/worker/http/authority";
+import { authorityOf, hostOf, isForeignPage, isOwnHost, isOwnOrigin } from "../../../../src/worker/http/authority";
 
 it.each<[string, string | undefined]>([
   ["localhost", "localhost"],
@@ -64,4 +64,40 @@ describe("names of a server on loopback", () => {
       expect(isOwnOrigin(origin, allowed)).toBe(false);
     },
   );
+});
+
+describe("page of another origin", () => {
+  const ask = (method: string, headers: Record<string, string>): boolean =>
+    isForeignPage(new Request("http://h:8787/api", { method, headers }), ["my.name"]);
+
+  it.each([
+    ["POST", "http://evil.example"],
+    ["POST", "http://h"],
+    ["POST", "http://h:1"],
+    ["PUT", "http://localhost:8787"],
+    ["PATCH", "null"],
+    ["DELETE", ""],
+    ["POST", "file://"],
+    ["POST", "http://my.name.evil.example"],
+  ])("a %s of the origin %j: refused", (method, origin) => {
+    expect(ask(method, { Origin: origin })).toBe(true);
+  });
+
+  it.each([
+    ["POST", {}],
+    ["POST", { Origin: "http://h:8787" }],
+    ["DELETE", { Origin: "https://H:8787" }],
+    ["POST", { Origin: "https://my.name" }],
+    ["GET", { Origin: "http://evil.example" }],
+    ["HEAD", { Origin: "null" }],
+    ["OPTIONS", { Origin: "http://evil.example" }],
+    ["GET", { Upgrade: "websocket" }],
+    ["GET", { Upgrade: "websocket", Origin: "http://h:8787" }],
+  ])("a %s with %j: served", (method, headers) => {
+    expect(ask(method, headers)).toBe(false);
+  });
+
+  it("a handshake of a WebSocket from elsewhere: refused", () => {
+    expect(ask("GET", { Upgrade: "websocket", Origin: "http://evil.example" })).toBe(true);
+  });
 });

@@ -203,6 +203,11 @@ describe("a server on loopback", () => {
     },
   );
 
+  it.each(["GET", "OPTIONS"])("a %s by a page of elsewhere: nothing that lets the page read the answer", async (method) => {
+    const { head } = await ask(`${method} /api/v1/services HTTP/1.1`, "Host: localhost", "Origin: http://evil.example");
+    expect(head).not.toMatch(/^Access-Control-/im);
+  });
+
   it("a write by a page of an allowed name: as without a page", async () => {
     const write = ["DELETE /api/v1/namespaces/absent HTTP/1.1", "Host: localhost", "Content-Length: 0"] as const;
     expect((await ask(...write, "Origin: https://my.name")).code).toBe(404);

@@ -84,6 +84,10 @@ describe("a server on loopback", () => {
     }
   }, 60_000);
 
+  it("kubeconfig: its file is the owner's alone", () => {
+    expect(statSync(join(data, "kubeconfig")).mode & 0o777).toBe(0o600);
+  });
+
   it("on an address that others reach: Secrets are not served; on loopback again: they are there", async () => {
     server = await startServer(data, ["--host", "0.0.0.0"]);
     for (const path of ["/api/v1/secrets", `${SECRETS}/kept`, "/clusters/one/api/v1/secrets"]) {

@@ -89,9 +89,12 @@ class Agent {
     if (begun.kind !== "held") return begun;
     const { machine, onReady } = this.setting;
     const { uid } = begun;
+    // From now on: the rest of the beginning may take longer than the Lease lasts.
     const lease = this.#lease.keep(ownerOf(machine.name, uid), () => this.#node.serverIsBack());
     // The loop of the Lease is stopped only at the end.
     const lost = new Promise<LeaseEnd>((resolve) => void lease.then((end) => void (end.kind === "foreign" && resolve(end))));
+    const taken = await Promise.race([lost, stopped, this.#node.takeOver()]);
+    if (taken.kind !== "done") return taken.kind === "leave" ? Promise.race([lost, this.#drain(taken)]) : taken;
     const node = this.#node.keep();
     void this.#reporter.keep();
     this.#endpoints.start({ name: machine.name, uid, addresses: machine.addresses });
@@ -109,9 +112,7 @@ class Agent {
     const there = await this.#node.ensure(this.ports.api);
     if (there.kind !== "there") return there;
     const held = await this.#lease.take(ownerOf(machine.name, there.uid));
-    if (held.kind !== "held") return held;
-    const taken = await this.#node.takeOver();
-    return taken.kind === "done" ? { kind: "held", uid: there.uid } : taken;
+    return held.kind === "held" ? { kind: "held", uid: there.uid } : held;
   }
 
   async #drain(end: End): Promise<End> {

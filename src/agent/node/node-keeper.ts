@@ -36,6 +36,7 @@ export class NodeKeeper {
   #isBack = false;
   #reportedRevision = -1;
   #failures = 0;
+  #isLeaving = false;
   #isStopped = false;
   #unfollow: () => void = () => undefined;
 
@@ -66,13 +67,14 @@ export class NodeKeeper {
     return { kind: "stopped" };
   }
 
-  /** Sets the agent's labels on a Node that was there, after `ensure`. */
+  /** Sets the agent's labels on a Node that was there, after `ensure`. A `taint` meanwhile stays. */
   takeOver(): Promise<NodeEnd | { readonly kind: "done" }> {
-    return this.#change((node) => takenOver(node, this.machine), Infinity);
+    return this.#change((node) => takenOver(node, this.machine, this.#isLeaving), Infinity);
   }
 
   /** Taints the Node, so that load balancers drain it. Tries for `limitMs`. */
   taint(limitMs: number): Promise<NodeEnd | { readonly kind: "done" }> {
+    this.#isLeaving = true;
     return this.#change(leaving, this.ports.clock.steady() + limitMs);
   }
 

@@ -36,9 +36,10 @@ export function newNode(machine: Machine, nowMs: number): Node {
   return withStatus({ metadata: { name, labels: { ...labels } }, spec: {} }, machine, nowMs);
 }
 
-/** The Node with the agent's labels, and without the taint of an earlier leave. Labels and taints of others stay. */
-export function takenOver(node: Node, { labels }: Pick<Machine, "labels">): Node {
-  return withTaints({ ...node, metadata: { ...node.metadata, labels: { ...node.metadata?.labels, ...labels } } }, othersTaints(node));
+/** The Node with the agent's labels, and without the taint of an earlier leave. Labels and taints of others stay. `isLeaving`: the agent leaves already. */
+export function takenOver(node: Node, { labels }: Pick<Machine, "labels">, isLeaving: boolean): Node {
+  const labelled = { ...node, metadata: { ...node.metadata, labels: { ...node.metadata?.labels, ...labels } } };
+  return isLeaving ? labelled : withTaints(labelled, othersTaints(node));
 }
 
 /** The Node with the taint that says that it is about to go. */

@@ -187,6 +187,29 @@ it.each([401, 403, 429, 503])("code %i for a while: is retried", async (code) =>
   expect([agent.isAlive, world.ready]).toEqual([true, "True"]);
 });
 
+it("writes of the Node refused for a minute after the Lease is taken: the Lease is renewed meanwhile, and the agent goes on", async () => {
+  const { world, start, pass } = setUp();
+  world.refuse = (path, method) => (method === "PUT" && path === `/api/v1/nodes/${NODE}` ? 403 : undefined);
+  const agent = start();
+  await pass(60);
+  expect([agent.isReady, agent.isAlive]).toEqual([false, true]);
+  world.refuse = () => undefined;
+  await pass(6);
+  expect(agent.isReady).toBe(true);
+});
+
+it("leave before the Node is taken over: Node and Lease go", async () => {
+  const { world, start, pass } = setUp();
+  world.refuse = (path, method) => (method === "PUT" && path === `/api/v1/nodes/${NODE}` ? 403 : undefined);
+  const agent = start({ leaveAfterMs: 5 * SECOND });
+  await pass(10);
+  world.refuse = () => undefined;
+  agent.ask("leave");
+  await pass(12);
+  expect(agent.ending).toEqual({ code: 0, message: "stopped" });
+  expect([world.node, world.lease]).toEqual([undefined, undefined]);
+});
+
 it("a Node that the server refuses for good: ends with code 1 and the server's words", async () => {
   const { world, start, pass } = setUp();
   world.refuse = (_, method) => (method === "POST" ? 422 : undefined);

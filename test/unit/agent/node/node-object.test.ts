@@ -51,8 +51,9 @@ it("leaving and takenOver: the agent's taint comes once and goes; an autoscaler'
   const once = leaving(node);
   expect(once.spec?.taints).toHaveLength(1);
   expect(leaving(once)).toBe(once);
-  expect(takenOver(once, machine).spec?.taints).toBeUndefined();
+  expect(takenOver(once, machine, false).spec?.taints).toBeUndefined();
+  expect(takenOver(once, machine, true).spec?.taints).toEqual(once.spec?.taints);
   const scaled: Node = { ...node, spec: { taints: [{ key: "ToBeDeletedByClusterAutoscaler", value: "1", effect: "NoSchedule" }] } };
   expect(leaving(scaled)).toBe(scaled);
-  expect(takenOver(scaled, machine).spec?.taints).toEqual(scaled.spec?.taints);
+  expect(takenOver(scaled, machine, false).spec?.taints).toEqual(scaled.spec?.taints);
 });

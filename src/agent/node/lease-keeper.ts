@@ -3,7 +3,7 @@
  *
  * - The Lease is taken at once if it is this agent's, nobody's, or missing. Another agent's is taken when it has stood unchanged for its duration, by this process's
  *   clock. If it is renewed meanwhile, that agent lives, and this one ends.
- * - While the server does not answer, the other agent cannot renew: the wait begins anew.
+ * - While the server does not answer, the other agent cannot renew: that time does not count.
  * - Each renewal has the resourceVersion of the one before. Whoever finds the Lease in other hands ends at once.
  * - `isHeld` ends by the clock, a duration after the sending of the last renewal that succeeded. By then nobody else can have taken the Lease.
  */
@@ -27,8 +27,9 @@ export type LeaseEnd = { readonly kind: "foreign"; readonly holder: string } | {
 
 interface Watched {
   renewal: string;
-  /** by the steady clock, in milliseconds */
-  sinceMs: number;
+  /** how long it has stood unchanged while the server answered */
+  stoodMs: number;
+  /** by the steady clock, in milliseconds; -Infinity = the last look had no answer */
   lookedAtMs: number;
 }
 
@@ -149,10 +150,10 @@ export class LeaseKeeper {
     const renewal = renewalOf(lease);
     const before = this.#watched;
     if (before && before.renewal !== renewal) return "renewed";
-    const isUnbroken = before !== undefined && nowMs - before.lookedAtMs <= LOOK_GAP_MAX_MS;
-    const sinceMs = isUnbroken ? before.sinceMs : nowMs;
-    this.#watched = { renewal, sinceMs, lookedAtMs: nowMs };
-    return nowMs - sinceMs >= durationMsOf(lease);
+    const gapMs = before ? nowMs - before.lookedAtMs : 0;
+    const stoodMs = (before?.stoodMs ?? 0) + (gapMs <= LOOK_GAP_MAX_MS ? gapMs : 0);
+    this.#watched = { renewal, stoodMs, lookedAtMs: nowMs };
+    return stoodMs >= durationMsOf(lease);
   }
 
   /** "conflict": it is another one by now, or gone. */

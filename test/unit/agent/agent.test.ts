@@ -125,6 +125,19 @@ it("another agent's Lease that stands: is taken when it has stood for its durati
   expect(other.isReady).toBe(true);
 });
 
+it("another agent's Lease that stands while every fifth look is lost: is taken, and each lost look makes the wait a little longer", async () => {
+  const { start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  first.process.kill();
+  let looks = 0;
+  const other = start({ folder: "b", isLost: (_, what) => what === "request" && ++looks % 5 === 0 });
+  await pass(39);
+  expect(other.isReady).toBe(false);
+  await pass(60);
+  expect(other.isReady).toBe(true);
+});
+
 it("an agent that slept while another one took its node: ends with code 1 and writes nothing", async () => {
   const { world, start, pass } = setUp();
   const first = start();

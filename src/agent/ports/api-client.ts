@@ -12,6 +12,7 @@ import type { SendLike } from "../../leases/client/send-like";
 import type { ElectorClock } from "../../leases/client/term";
 
 const TIMEOUT_MS = 5_000;
+const NOT_FOUND = 404;
 /** Names the manager of the fields that the agent writes. */
 const USER_AGENT = "servicenet-agent";
 /** Pauses of all loops of the agent while the server is away are at most twice as long. */
@@ -19,9 +20,9 @@ export const RETRY_MS_MAX = 2_500;
 
 export type ApiReply<T> =
   | { readonly kind: "done"; readonly object: T }
-  /** what the server's Status says; nothing was changed */
+  /** what the server's Status says; nothing was changed. 404: the reason is NotFound */
   | { readonly kind: "refused"; readonly code: number; readonly message: string }
-  /** no whole answer: a write may have happened all the same */
+  /** no whole answer, or one that is no API server's, as a proxy's page: a write may have happened all the same */
   | { readonly kind: "unanswered"; readonly message: string };
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -70,18 +71,26 @@ export class SentApi implements ApiClient {
     const headers = { Accept: "application/json", "User-Agent": USER_AGENT, ...(body && { "Content-Type": type }) };
     const answer = await this.send(path, { signal, method, headers, ...(body && { body: JSON.stringify(body) }) });
     const text = await answer.text();
-    if (answer.status >= 200 && answer.status < 300) return { kind: "done", object: parseJson(text) as T };
-    return { kind: "refused", code: answer.status, message: messageOf(text) };
+    return replyOf<T>(answer.status, text);
   }
 }
 
-/** Of a Status; of an answer that is none, for example a proxy's page, the beginning. */
-function messageOf(text: string): string {
+function replyOf<T>(code: number, text: string): ApiReply<T> {
+  const object = objectOf(text);
+  if (object && code >= 200 && code < 300) return { kind: "done", object: object as T };
+  const { kind, reason, message } = object ?? {};
+  const isStatus = kind === "Status" && typeof message === "string";
+  // What a wrong path or a proxy does not find may be there all the same.
+  if (isStatus && code >= 400 && (code !== NOT_FOUND || reason === "NotFound")) return { kind: "refused", code, message };
+  return { kind: "unanswered", message: `no answer of an API server: ${String(code)} ${text.trim().slice(0, 200)}` };
+}
+
+/** The object of the API that a text holds; undefined = it holds none. */
+function objectOf(text: string): Partial<Status> | undefined {
   try {
-    const { message } = parseJson(text) as Status;
-    if (typeof message === "string") return message;
+    const value = parseJson(text) as Partial<Status> | null;
+    return typeof value?.kind === "string" ? value : undefined;
   } catch {
-    // No JSON.
+    return undefined;
   }
-  return text.trim().slice(0, 200);
 }

@@ -3,10 +3,12 @@ import { type AgentSetting, type Ending, runAgent, type Stop } from "../../../sr
 import type { AskProxy } from "../../../src/agent/node/proxy-reporter";
 import type { AgentPorts, EndpointKeeper } from "../../../src/agent/ports/agent-ports";
 import { type ApiClient, SentApi } from "../../../src/agent/ports/api-client";
+import type { Answer } from "../../../src/api/client/fetch-like";
 import type { Lease, Node } from "../../../src/api/meta/kubernetes";
 import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import type { WordRandom } from "../../../src/core/base/word-random";
+import type { Sent } from "../../../src/leases/client/send-like";
 import { ApiWorld, type ProcessSetting, SimProcess } from "./api-world";
 import { DELETE, WRITE } from "./store-world";
 
@@ -14,17 +16,25 @@ export const NODE = "n1";
 const NODE_PATH = `/api/v1/nodes/${NODE}`;
 /** of the part that keeps endpoints */
 const BEAT_MS = 3_000;
+const WRITER = /"writer":"(?<writer>[^"]+)"/;
 
 export class AgentWorld extends ApiWorld {
   readonly nodes = this.store("nodes");
   readonly leases = this.store("leases");
   /** the folders of agents by name: what outlives a process */
   readonly folders = new Map<string, Map<string, string>>();
-  /** processes whose endpoint part has written something, oldest first; one that goes on stands there once */
+  /** processes whose endpoint part has written something, in the server's order; one that goes on stands there once */
   readonly writers: string[] = [];
 
   constructor() {
     super([nodesDefinition, leasesDefinition]);
+  }
+
+  override async answer(path: string, init: Sent): Promise<Answer> {
+    const answer = await super.answer(path, init);
+    const { writer } = WRITER.exec(init.method === "PATCH" && answer.status === 200 ? (init.body ?? "") : "")?.groups ?? {};
+    if (writer !== undefined && this.writers.at(-1) !== writer) this.writers.push(writer);
+    return answer;
   }
 
   get node(): Node | undefined {
@@ -139,8 +149,7 @@ export class SimAgent {
     let isOver = false;
     const beat = async (): Promise<void> => {
       if (isOver) return;
-      const reply = await api.request("PATCH", NODE_PATH, { metadata: { annotations: { writer: this.name } } });
-      if (reply.kind === "done" && world.writers.at(-1) !== this.name) world.writers.push(this.name);
+      await api.request("PATCH", NODE_PATH, { metadata: { annotations: { writer: this.name } } });
       process.clock.after(BEAT_MS, () => void beat());
     };
     return {

@@ -3,7 +3,8 @@
  * processes that pause, sleep and die, and whose clocks are apart.
  */
 import type { Answer } from "../../../src/api/client/fetch-like";
-import { notFound } from "../../../src/api/meta/status";
+import { notFound, succeeded } from "../../../src/api/meta/status";
+import { apiVersionOf, spliceTypeMeta, typeHead } from "../../../src/api/meta/type-meta";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { DeleteOptionsRequest, GetResult, Subresource, WriteResult } from "../../../src/api/rpc/store";
 import { listPage } from "../../../src/api/store/list-page";
@@ -76,7 +77,7 @@ export class ApiWorld {
       return searchParams.has("watch") ? this.#watch(asked, searchParams) : this.#list(asked, searchParams);
     this.asked.push(method);
     if (asked.subresource === "proxy-health") return this.#report(asked, body);
-    return resultOf(method === "GET" ? this.#get(asked) : await this.#write(asked, init, body));
+    return resultOf(asked.world.definition, method === "GET" ? this.#get(asked) : await this.#write(asked, init, body));
   }
 
   #askedBy(path: string): Asked {
@@ -107,7 +108,7 @@ export class ApiWorld {
     if (!report.ok) return answerOf(422, JSON.stringify(report.error));
     if (!world.store.get({ namespace, name }, "").ok) return answerOf(404, JSON.stringify(notFound(world.definition, name)));
     this.reports.push({ node: name, report: report.value, atMs: this.scheduler.now });
-    return answerOf(200, "{}");
+    return answerOf(200, JSON.stringify(succeeded(200, "the report is kept")));
   }
 
   #list({ world, namespace }: Asked, query: URLSearchParams): Answer {
@@ -135,8 +136,10 @@ export class ApiWorld {
   }
 }
 
-function resultOf(result: GetResult | WriteResult): Answer {
-  if (result.ok) return answerOf("code" in result ? result.code : 200, result.object);
+function resultOf({ kind, group }: ResourceDefinition, result: GetResult | WriteResult): Answer {
+  if (result.ok) {
+    return answerOf("code" in result ? result.code : 200, spliceTypeMeta(typeHead(kind, apiVersionOf(group, "v1")), result.object));
+  }
   return answerOf(result.status.code ?? 500, JSON.stringify(result.status));
 }
 

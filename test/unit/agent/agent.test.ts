@@ -184,7 +184,7 @@ it("a Node that became Unknown: is Ready again at once, and says since when", as
   expect(Date.parse(ready?.lastTransitionTime ?? "")).toBeGreaterThan(world.scheduler.now - 3 * SECOND);
 });
 
-it.each([401, 403, 429, 503])("code %i for a while: is retried", async (code) => {
+it.each([401, 403, 404, 429, 503])("code %i for a while, no object is missing: is retried", async (code) => {
   const { world, start, pass } = setUp();
   world.refuse = () => code;
   const agent = start();

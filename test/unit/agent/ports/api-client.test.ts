@@ -31,15 +31,19 @@ it("request: objects, refusals and missing answers are data", async () => {
   expect(await ask("GET", `${NODES}/a`)).toEqual({ kind: "unanswered", message: "no answer within 5000 ms" });
 });
 
-it("an answer that is no Status: its beginning is the message", async () => {
-  const { process, ask } = setUp();
-  const api = new SentApi(
-    () => Promise.resolve({ status: 502, text: () => Promise.resolve(" <html>bad gateway"), body: null }),
-    process.clock,
-    seededRandom(1),
-  );
-  expect(await api.request("GET", NODES)).toEqual({ kind: "refused", code: 502, message: "<html>bad gateway" });
-  expect((await ask("GET", NODES)).kind).toBe("done");
+it.each([
+  ["a proxy's page", 502, " <html>bad gateway", "502 <html>bad gateway"],
+  ["a proxy's page for a path that it does not know", 404, "<html>not found", "404 <html>not found"],
+  ["a path that the server does not know", 404, "404 page not found", "404 404 page not found"],
+  ["a Status of another reason", 404, '{"kind":"Status","message":"no"}', '404 {"kind":"Status","message":"no"}'],
+  ["a page for all paths", 200, "<html>log in", "200 <html>log in"],
+  ["JSON that is no object of the API", 200, "{}", "200 {}"],
+  ["null", 200, "null", "200 null"],
+  ["a redirect", 302, "<html>moved", "302 <html>moved"],
+])("%s: is no answer of the server", async (_, status, text, told) => {
+  const { process } = setUp();
+  const api = new SentApi(() => Promise.resolve({ status, text: () => Promise.resolve(text), body: null }), process.clock, seededRandom(1));
+  expect(await api.request("GET", NODES)).toEqual({ kind: "unanswered", message: `no answer of an API server: ${told}` });
 });
 
 it("follow: after an outage of an hour the collection is followed again within 10 s", async () => {

@@ -3,13 +3,13 @@
  * once a minute, as running totals of this memory's life. So nothing counts twice, and a crash loses the last minute. No alarm is set for it: the object
  * tells its last counts within a minute after its last check, and then sleeps.
  */
-import type { HealthAnswer, HealthPath } from "../api/meta/proxy-health";
+import type { HealthPath } from "../api/meta/proxy-health";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
 import type { AnswerKind, HealthTally } from "./pushed/health-tally";
 import { NodeProxy, type NodeProxyPorts, type NodeProxySetting } from "./node-proxy";
 import type { Report } from "./report";
-import type { ReportResult } from "./rpc";
+import type { NodeAnswer, ReportResult } from "./rpc";
 
 /** Between two messages to the controller. */
 export const TELL_APART_MS = 60_000;
@@ -37,7 +37,7 @@ export class CountedNodeProxy extends NodeProxy {
     );
   }
 
-  override async health(name: string, path: HealthPath): Promise<HealthAnswer> {
+  override async health(name: string, path: HealthPath): Promise<NodeAnswer> {
     const answer = await super.health(name, path);
     const kind: AnswerKind = `${path} ${answer.code}`;
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;

@@ -8,7 +8,7 @@
  * - A start writes nothing, unless the alarm is lost: on a full disk every write ends the object, and its rows could not answer any more.
  */
 import type { Node } from "../api/meta/kubernetes";
-import { healthAnswer, type HealthAnswer, type HealthPath, isEligible, nodeFacts, serviceHealthAnswer } from "../api/meta/proxy-health";
+import { healthAnswer, type HealthPath, isEligible, nodeFacts, serviceHealthAnswer } from "../api/meta/proxy-health";
 import type { Clock, Recorder } from "../core/base/ports";
 import type { Family } from "../core/net/family";
 import { withTimeout } from "../core/base/timeout";
@@ -18,14 +18,14 @@ import { type Absence, isOverdue, judge, type KeptReport, mayHaveMissedAll, sile
 import type { NodeStorage, Watch } from "./node-storage";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
-import type { NodeProxyRpc, ReportResult } from "./rpc";
+import { type NodeAnswer, type NodeProxyRpc, NOTHING_KNOWN, type ReportResult } from "./rpc";
 import { type AskedService, ToldNodes } from "./told-nodes";
 
 /** A check of a name that nobody told of asks the store of Nodes, unless one has asked for as long. */
 export const ASKED_NODE_AGE_MS = 5_000;
 /** How long a check or a report waits for the store of Nodes: nothing is known that could go on. */
 const FIND_TIMEOUT_MS = 10_000;
-/** The same for a Node that was found, and that the controller has not told of yet: load balancers give up after some seconds. */
+/** The same where something is known: of a Node that was found and that the controller has not told of, or of a name without one. Load balancers give up after some seconds. */
 const CONFIRM_TIMEOUT_MS = 2_000;
 /** A check asks the controller for what it did not tell, unless it has told or answered anything for as long. A lost push costs so much. */
 export const HEARD_AGE_MS = 30_000;
@@ -63,10 +63,12 @@ export interface NodeProxySetting {
   drainsTerminatingNodes: boolean;
 }
 
-/** What was learned when a Node was last asked for. */
+/** The questions for a Node so far. */
 interface Asked {
-  at: number;
-  answered: boolean;
+  /** when the last one was put that had an answer; -Infinity = none had */
+  answeredAt: number;
+  /** the last one had none */
+  isUnanswered: boolean;
 }
 
 export class NodeProxy implements NodeProxyRpc {
@@ -102,7 +104,7 @@ export class NodeProxy implements NodeProxyRpc {
   async report(name: string, report: Report): Promise<ReportResult> {
     // A Node may have come since a check asked for it.
     await this.#find(name, 0);
-    if (!this.#nodes.factsOf(name)) return { ok: false, reason: this.#asked.get(name)?.answered === false ? "unanswered" : "unknownNode" };
+    if (!this.#nodes.factsOf(name)) return { ok: false, reason: this.#asked.get(name)?.isUnanswered ? "unanswered" : "unknownNode" };
     const { storage, clock, recorder } = this.ports;
     const now = clock.now();
     if (this.#reports.get(name)?.isSilent) recorder.log("info", "the agent of a node reports again", { node: name });
@@ -119,14 +121,17 @@ export class NodeProxy implements NodeProxyRpc {
     return { ok: true };
   }
 
-  async health(name: string, path: HealthPath): Promise<HealthAnswer> {
+  async health(name: string, path: HealthPath): Promise<NodeAnswer> {
     void this.#askController();
     await this.#find(name, ASKED_NODE_AGE_MS);
+    const facts = this.#nodes.factsOf(name);
+    if (!facts && !this.#isKnownAbsent(name)) throw new Error(NOTHING_KNOWN);
     const now = this.ports.clock.now();
     this.#wakeIfOverdue(now);
     const { drainingTaints, drainsTerminatingNodes } = this.setting;
-    const nodeEligible = !drainsTerminatingNodes || isEligible(this.#nodes.factsOf(name), drainingTaints);
-    return healthAnswer(path, { ...judge(this.#reports.get(name), this.#absence(now), now), nodeEligible }, now);
+    const nodeEligible = !drainsTerminatingNodes || isEligible(facts, drainingTaints);
+    const answer = healthAnswer(path, { ...judge(this.#reports.get(name), this.#absence(now), now), nodeEligible }, now);
+    return { ...answer, isOfNode: facts !== undefined };
   }
 
   /** How the nodes are that have an agent. */
@@ -138,7 +143,7 @@ export class NodeProxy implements NodeProxyRpc {
     return states;
   }
 
-  async serviceHealth(node: string, service: AskedService, family: Family | null): Promise<HealthAnswer | null> {
+  async serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null> {
     const asking = this.#askController();
     // Without any state no check is known.
     if (!this.#nodes.cursor) await asking;
@@ -148,7 +153,8 @@ export class NodeProxy implements NodeProxyRpc {
     const now = this.ports.clock.now();
     this.#wakeIfOverdue(now);
     const localEndpoints = this.#nodes.countOf(node, check, asked);
-    return serviceHealthAnswer({ ...check, localEndpoints }, judge(this.#reports.get(node), this.#absence(now), now).healthy);
+    const answer = serviceHealthAnswer({ ...check, localEndpoints }, judge(this.#reports.get(node), this.#absence(now), now).healthy);
+    return { ...answer, isOfNode: this.#nodes.factsOf(node) !== undefined };
   }
 
   push(change: ShardChange): Promise<Cursor | null> {
@@ -270,7 +276,7 @@ export class NodeProxy implements NodeProxyRpc {
   async #find(name: string, ageMaxMs: number): Promise<void> {
     if (this.#nodes.isTold(name)) return;
     const asked = this.#asked.get(name);
-    const age = asked?.answered ? this.ports.clock.now() - asked.at : Infinity;
+    const age = this.ports.clock.now() - (asked?.answeredAt ?? -Infinity);
     if (age >= 0 && age < ageMaxMs) return;
     let asking = this.#asking.get(name);
     if (!asking) {
@@ -282,20 +288,26 @@ export class NodeProxy implements NodeProxyRpc {
 
   async #ask(name: string): Promise<void> {
     const { clock } = this.ports;
-    const at = clock.now();
-    let answered = true;
+    const asked: Asked = { answeredAt: clock.now(), isUnanswered: false };
+    const timeoutMs = this.#nodes.factsOf(name) || this.#isKnownAbsent(name) ? CONFIRM_TIMEOUT_MS : FIND_TIMEOUT_MS;
     try {
-      const object = await withTimeout(clock, this.#nodes.factsOf(name) ? CONFIRM_TIMEOUT_MS : FIND_TIMEOUT_MS, this.ports.node(name));
+      const object = await withTimeout(clock, timeoutMs, this.ports.node(name));
       // The controller may have told of it meanwhile, and later news.
       if (!this.#nodes.isTold(name)) this.#found(name, object);
     } catch (error) {
-      answered = false;
+      asked.answeredAt = this.#asked.get(name)?.answeredAt ?? -Infinity;
+      asked.isUnanswered = true;
       this.#unanswered.add(() => ({ node: name, error: String(error) }));
     }
     this.#asked.delete(name);
     if (this.#nodes.isTold(name)) return;
     if (this.#asked.size >= ASKED_UNKNOWN_MAX) this.#asked.clear();
-    this.#asked.set(name, { at, answered });
+    this.#asked.set(name, asked);
+  }
+
+  /** The controller tells every Node at once, so one that it did not name is not there. */
+  #isKnownAbsent(name: string): boolean {
+    return this.#nodes.cursor !== undefined || (this.#asked.get(name)?.answeredAt ?? -Infinity) > -Infinity;
   }
 
   #found(name: string, object: string | null): void {

@@ -10,16 +10,27 @@ import type { AskedService } from "./told-nodes";
 /** `unknownNode`: the API has no such Node. `unanswered`: the store of Nodes did not say whether it has. */
 export type ReportResult = { ok: true } | { ok: false; reason: "unknownNode" | "unanswered" };
 
+/** `isOfNode`: the object knows of such a Node. Otherwise the answer is that of a name, and anybody may make up names. */
+export interface NodeAnswer extends HealthAnswer {
+  readonly isOfNode: boolean;
+}
+
+/**
+ * The error text of a check while nothing is known of the node that could go on: neither the store of Nodes nor the controller has ever said whether it is
+ * there. Errors cross RPC as their text.
+ */
+export const NOTHING_KNOWN = "nothing is known of the node yet";
+
 export interface NodeProxyRpc {
   /** keeps the report in place of the one before; durable when it answers */
   report(node: string, report: Report): Promise<ReportResult>;
-  /** of any name; writes nothing for a node of which nothing is new */
-  health(node: string, path: HealthPath): Promise<HealthAnswer>;
+  /** of any name; writes nothing for a node of which nothing is new. Rejects with NOTHING_KNOWN. */
+  health(node: string, path: HealthPath): Promise<NodeAnswer>;
   /**
    * What the healthCheckNodePort of a Service answers on the node; null = nothing answers there, since no Service has such a check in this family.
    * `family`: null = that of the Service's first ClusterIP
    */
-  serviceHealth(node: string, service: AskedService, family: Family | null): Promise<HealthAnswer | null>;
+  serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null>;
   /** Takes what the controller tells. Answers what the object has then: durable, and older than the change where that one has a gap; null = nothing. */
   push(change: ShardChange): Promise<Cursor | null>;
 }

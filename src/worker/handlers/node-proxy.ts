@@ -43,15 +43,20 @@ export async function nodeProxy(connect: ConnectRequest): Promise<Response> {
   const nodeId = parseNodeId(id);
   if (!nodeId) return statusResponse(badRequest(`invalid node request ${JSON.stringify(id)}`), refusal);
   const found = await nodeOf(connect, nodeId);
-  const isCheck = nodeId.port === PROXY_HEALTH_PORT;
-  // An outage of the store turns no node red: the check goes on without the Node.
-  if (!found.ok && !(isCheck && found.error.code >= 500)) return statusResponse(found.error, refusal);
+  // An outage of the store turns no node red: checks go on without the Node, whose kubelet's port alone is unknown.
+  if (!found.ok && (found.error.code < 500 || nodeId.port === undefined)) return statusResponse(found.error, refusal);
   if (path === "" && (request.method === "GET" || request.method === "HEAD")) return redirected(request);
-  if (isCheck) return checked(connect, nodeId, path);
-  if (!found.ok) return statusResponse(found.error, refusal);
-  const port = portOf(nodeId, found.value);
-  const place = { env: connect.env, cluster: clusterName(connect.cluster), node: nodeId.name };
-  return portHealthResponse({ ...place, port, refused: () => refused(found.value, port, refusal) });
+  if (nodeId.port === PROXY_HEALTH_PORT) return checked(connect, nodeId, path);
+  const node = found.ok ? found.value : undefined;
+  const port = portOf(nodeId, node);
+  return portHealthResponse({
+    env: connect.env,
+    cluster: clusterName(connect.cluster),
+    node: nodeId.name,
+    port,
+    refused: () => (found.ok ? refused(found.value, port, refusal) : statusResponse(found.error, refusal)),
+    ...(nodeId.scheme === "https" && { served: () => plainHttp(refusal) }),
+  });
 }
 
 async function nodeOf({ env, cluster, definition }: ConnectRequest, { name }: NodeId): Promise<Result<Node, Status>> {
@@ -68,9 +73,14 @@ function redirected({ url }: Request): Response {
 }
 
 function checked({ env, cluster, refusal }: ConnectRequest, { scheme, name }: NodeId, path: string): Response | Promise<Response> {
-  if (scheme === "https") return statusResponse(unreachable("http: server gave HTTP response to HTTPS client"), refusal);
+  if (scheme === "https") return plainHttp(refusal);
   if (path !== "/healthz" && path !== "/livez") return pageNotFound();
   return nodeHealthResponse({ env, cluster: clusterName(cluster), node: name, path: path satisfies HealthPath });
+}
+
+/** Health checks are plain HTTP. */
+function plainHttp(refusal: Rendering): Response {
+  return statusResponse(unreachable("http: server gave HTTP response to HTTPS client"), refusal);
 }
 
 function refused(node: Node, port: number, refusal: Rendering): Response {

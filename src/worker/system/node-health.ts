@@ -4,27 +4,27 @@
  * The page is docs/load-balancer-health-checks.md.
  *
  * A load balancer takes every error for a node that is down. So where the cluster or the object of the node cannot answer, the last answer of this
- * isolate goes on, and without one that of a proxy at its start. An outage of the server turns no node red.
+ * isolate goes on (last-answers.ts), and without one that of a proxy at its start. An outage of the server turns no node red.
  */
 import { configOf, type Env } from "../../../durable-objects/env";
 import { nodeProxy } from "../../../durable-objects/peers";
-import { validateDNS1123Subdomain } from "../../api/meta/names";
+import { validateDNS1123Label, validateDNS1123Subdomain } from "../../api/meta/names";
 import { type HealthAnswer, healthAnswer, type HealthPath, serviceHealthAnswer } from "../../api/meta/proxy-health";
 import { badRequest, serviceUnavailable } from "../../api/meta/status";
+import { isPortNumber } from "../../api/registry/port-rules";
 import { FAMILIES } from "../../core/net/family";
+import type { NodeAnswer } from "../../proxy-health/rpc";
 import { statusResponse } from "../http/respond";
 import { call } from "../routing/call";
 import { inCluster } from "../routing/known-clusters";
+import { LastAnswers } from "./last-answers";
 
-/** Of an isolate. One has less than 1 KB. Beyond it the one goes that was asked for least recently. */
-const LAST_ANSWERS_MAX = 5_000;
 /** A Service may get its check at any time. */
 const RETRY_SECONDS = 1;
 /** Load balancers give up after some seconds: where there is a last answer, the object has only so long. */
 const ANSWER_TIMEOUT_MS = 3_000;
 
-/** null = nothing answers there */
-const lastAnswers = new Map<string, HealthAnswer | null>();
+const lastAnswers = new LastAnswers();
 
 interface Place {
   env: Env;
@@ -39,6 +39,7 @@ export function nodeHealthResponse({ path, ...place }: Place & { path: HealthPat
   const atStart = (nodeEligible: boolean): HealthAnswer => healthAnswer(path, { healthy: true, nodeEligible, families: {} }, Date.now());
   return lastingResponse(place, {
     key: path,
+    canBe: true,
     ask: (id) => nodeProxy(env, id, node).health(node, path),
     unknown: () => atStart(!configOf(env).featureGates.KubeProxyDrainingTerminatingNodes),
     lost: () => atStart(true),
@@ -59,6 +60,7 @@ export function serviceHealthResponse({
   const service = { namespace, name };
   return lastingResponse(place, {
     key: `${namespace}/${name} ${family ?? ""}`,
+    canBe: [namespace, name].every((part) => validateDNS1123Label(part).length === 0),
     ask: (id) => nodeProxy(env, id, node).serviceHealth(node, service, known),
     unknown: () => null,
     // A proxy at its start knows no endpoints.
@@ -67,67 +69,70 @@ export function serviceHealthResponse({
   });
 }
 
-/** What answers on a port of the node besides its proxy's own. `refused`: nothing does. */
-export function portHealthResponse({ port, refused, ...place }: Place & { port: number; refused: () => Response }): Promise<Response> {
+/** What answers on a port of the node besides its proxy's own. `refused`: nothing does; `served`: something does, in place of its answer. */
+export function portHealthResponse({
+  port,
+  refused,
+  served,
+  ...place
+}: Place & { port: number; refused: () => Response; served?: () => Response }): Promise<Response> {
   const { env, node } = place;
   return lastingResponse(place, {
     key: String(port),
+    canBe: isPortNumber(port),
     ask: (id) => nodeProxy(env, id, node).serviceHealth(node, { port }, null),
     unknown: () => null,
     lost: () => null,
     refused,
+    ...(served && { served }),
   });
 }
 
 interface Question {
   /** of its answer, among those of the node */
   key: string;
-  ask(cluster: string): Promise<HealthAnswer | null>;
-  /** of a name that no Node can have */
+  /** whether there can be what is asked for, besides the node */
+  canBe: boolean;
+  ask(cluster: string): Promise<NodeAnswer | null>;
+  /** of a name that no Node or Service can have, or a port that none has */
   unknown(): HealthAnswer | null;
   /** for want of any answer */
   lost(): HealthAnswer | null;
   /** where nothing answers */
   refused(): Response;
+  /** in place of an answer */
+  served?: () => Response;
 }
 
-async function lastingResponse({ env, cluster, node }: Place, { key: question, ask, unknown, lost, refused }: Question): Promise<Response> {
-  const key = `${cluster} ${node} ${question}`;
-  const isName = validateDNS1123Subdomain(node).length === 0;
+async function lastingResponse({ env, cluster, node }: Place, question: Question): Promise<Response> {
+  const { key, ask, unknown, lost } = question;
+  const place = `${cluster} ${node}`;
+  const canBe = question.canBe && validateDNS1123Subdomain(node).length === 0;
   let isAnswered = false;
   const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
-    if (!isName) {
+    if (!canBe) {
       isAnswered = true;
-      return rendered(unknown(), refused);
+      return rendered(unknown(), question);
     }
-    const timeoutMs = lastAnswers.has(key) ? ANSWER_TIMEOUT_MS : 0;
+    const timeoutMs = lastAnswers.get(place, key) === undefined ? 0 : ANSWER_TIMEOUT_MS;
     const answer = await call(() => ask(id), { what: "nodeProxy.health", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
     isAnswered = true;
-    keep(key, answer.value);
-    return rendered(answer.value, refused);
+    lastAnswers.put(place, key, answer.value);
+    return rendered(answer.value, question);
   });
   if (isAnswered) return response;
   if (response.status < 500) {
-    lastAnswers.delete(key);
+    lastAnswers.forget(place);
     return response;
   }
-  const last = lastAnswers.get(key);
-  return rendered(last === undefined ? lost() : last, refused);
+  const last = lastAnswers.get(place, key);
+  return rendered(last === undefined ? lost() : last, question);
 }
 
-function keep(key: string, answer: HealthAnswer | null): void {
-  lastAnswers.delete(key);
-  lastAnswers.set(key, answer);
-  if (lastAnswers.size <= LAST_ANSWERS_MAX) return;
-  for (const oldest of lastAnswers.keys()) {
-    lastAnswers.delete(oldest);
-    return;
-  }
-}
-
-function rendered(answer: HealthAnswer | null, refused: () => Response): Response {
-  const response = answer ? new Response(answer.body, { status: answer.code, headers: answer.headers }) : refused();
+function rendered(answer: HealthAnswer | null, { refused, served }: Pick<Question, "refused" | "served">): Response {
+  const own = (health: HealthAnswer): Response => new Response(health.body, { status: health.code, headers: health.headers });
+  const response = answer ? (served?.() ?? own(answer)) : refused();
   response.headers.set("Cache-Control", "no-store");
   return response;
 }

@@ -5,6 +5,7 @@ import type { Clock } from "../../../src/core/base/ports";
 import { ASKED_NODE_AGE_MS, HEARD_AGE_MS, NodeProxy, type NodeProxySetting } from "../../../src/proxy-health/node-proxy";
 import type { Cursor, ShardChange } from "../../../src/proxy-health/pushed/shard-change";
 import type { Report } from "../../../src/proxy-health/report";
+import { NOTHING_KNOWN } from "../../../src/proxy-health/rpc";
 import { MemoryNodeStorage } from "../../support/memory/node-storage";
 
 const START = Date.UTC(2025, 0, 2, 3, 4, 5, 600);
@@ -454,13 +455,26 @@ describe("store of Nodes that does not answer", () => {
     }
   });
 
-  it("a node of which nothing is known: is asked for by each check, and known as soon as the store answers", async () => {
+  it("a node of which nothing is known: no answer, each check asks anew, and it is known as soon as the store answers", async () => {
     const world = new World();
     const { nodes } = world;
     world.nodes = undefined;
-    expect([await world.codes(), world.asked]).toEqual(["503 200", 2]);
+    for (const path of ["/healthz", "/livez"] as const) await expect(world.body(path)).rejects.toThrow(NOTHING_KNOWN);
+    expect(world.asked).toBe(2);
     world.nodes = nodes;
     expect(await world.codes()).toBe("200 200");
+  });
+
+  it("a name that the store did not have when it last answered, or that the controller did not tell: goes on as one without a Node", async () => {
+    const asked = new World();
+    expect(await asked.codes("n2")).toBe("503 200");
+    asked.nodes = undefined;
+    asked.now += ASKED_NODE_AGE_MS;
+    expect([await asked.codes("n2"), await asked.codes("n2")]).toEqual(["503 200", "503 200"]);
+    const told = new World();
+    await told.tell();
+    told.nodes = undefined;
+    expect(await told.codes("n2")).toBe("503 200");
   });
 
   it("report of a known node: is kept; of an unknown one: may be sent again", async () => {

@@ -92,6 +92,7 @@ describe("check of a Service on a node that is about to go", () => {
       code: 503,
       headers: { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff", "X-Load-Balancing-Endpoint-Weight": "7" },
       body: '{\n\t"service": {\n\t\t"namespace": "e",\n\t\t"name": "f"\n\t},\n\t"localEndpoints": 7,\n\t"serviceProxyHealthy": false\n}',
+      isOfNode: true,
     });
     await world.report({ IPv4: { healthy: true } });
     expect(await world.seen()).toEqual(["12909 503 0", "11114 200 7"]);

@@ -105,6 +105,8 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       repairCounts: async () => (await other("repairCounts")()) ?? REPAIRED,
       endpointCounts: other("endpointCounts"),
       targets: other("targets"),
+      health: other("health"),
+      serviceHealth: other("serviceHealth"),
       healthCounts: other("healthCounts"),
     };
   };

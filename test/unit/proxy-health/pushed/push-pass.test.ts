@@ -7,6 +7,7 @@ import type { Clock } from "../../../../src/core/base/ports";
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import { HEARD_AGE_MS, NodeProxy } from "../../../../src/proxy-health/node-proxy";
 import { PushPass } from "../../../../src/proxy-health/pushed/push-pass";
+import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
 import { shardOf } from "../../../../src/tenancy/cluster-objects";
 import { MemoryNodeStorage } from "../../../support/memory/node-storage";
 import { MemoryRowStorage } from "../../../support/memory/row-storage";
@@ -207,7 +208,9 @@ class World {
         this.killShard(shardOf(node), random.below(6) === 0);
         return;
       case 9:
-        return this.shard(shardOf(node)).health(node, "/healthz");
+        return this.shard(shardOf(node))
+          .health(node, "/healthz")
+          .catch((error: unknown) => expect(String(error)).toContain(NOTHING_KNOWN));
       default:
         return this.run();
     }

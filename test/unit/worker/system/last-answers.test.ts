@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { LastAnswers } from "../../../../src/worker/system/last-answers";
+
+const answer = (isOfNode: boolean, code: 200 | 503 = 200) => ({ code, headers: {}, body: "", isOfNode });
+const GOOD = answer(true);
+
+describe("last answers of an isolate", () => {
+  it("a name without a Node, and a port where nothing answers: nothing is kept", () => {
+    const answers = new LastAnswers();
+    answers.put("x", "/healthz", answer(false, 503));
+    answers.put("a", "80", null);
+    expect([answers.get("x", "/healthz"), answers.get("a", "80")]).toEqual([undefined, undefined]);
+  });
+
+  it("a Node that was removed, and a check that ended: that is the last answer", () => {
+    const answers = new LastAnswers();
+    const gone = answer(false, 503);
+    answers.put("a", "/healthz", GOOD);
+    answers.put("a", "/healthz", gone);
+    answers.put("a", "30000", GOOD);
+    answers.put("a", "30000", null);
+    expect([answers.get("a", "/healthz"), answers.get("a", "30000")]).toEqual([gone, null]);
+  });
+
+  it("beyond the bound: the node goes that was asked for least recently, with all its answers", () => {
+    const answers = new LastAnswers(4, 3);
+    for (const node of ["a", "b"]) for (const question of ["1", "2"]) answers.put(node, question, GOOD);
+    answers.put("a", "1", GOOD);
+    answers.put("c", "1", GOOD);
+    const held = ["a", "b", "c"].map((node) => ["1", "2"].map((question) => answers.get(node, question) !== undefined));
+    expect(held).toEqual([
+      [true, true],
+      [false, false],
+      [true, false],
+    ]);
+  });
+
+  it("many answers of one node: its own oldest goes, and no other node", () => {
+    const answers = new LastAnswers(4, 3);
+    answers.put("b", "1", GOOD);
+    for (const question of ["1", "2", "3", "4", "5"]) answers.put("a", question, GOOD);
+    expect(["1", "2", "3", "4", "5"].filter((question) => answers.get("a", question))).toEqual(["3", "4", "5"]);
+    expect(answers.get("b", "1")).toBe(GOOD);
+  });
+
+  it("a node that is forgotten: makes room", () => {
+    const answers = new LastAnswers(2, 2);
+    answers.put("a", "1", GOOD);
+    answers.put("b", "1", GOOD);
+    answers.forget("a");
+    answers.put("c", "1", GOOD);
+    expect([answers.get("a", "1"), answers.get("b", "1"), answers.get("c", "1")]).toEqual([undefined, GOOD, GOOD]);
+  });
+});

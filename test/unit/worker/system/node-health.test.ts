@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { serviceHealthAnswer } from "../../../../src/api/meta/proxy-health";
+import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
+import { send } from "../client";
+import { type Answers, fakeEnv } from "../fake-env";
+
+/** Answers of the node's object by method; a text is an error. */
+function objects(byMethod: Record<string, unknown>): Answers {
+  return {
+    other: (method) => (typeof byMethod[method] === "string" ? Promise.reject(new Error(byMethod[method])) : byMethod[method]),
+  };
+}
+
+const AWAY = "Network connection lost.";
+const node = (code: 200 | 503, isOfNode = true) => ({ code, headers: {}, body: "{}", isOfNode });
+const service = (localEndpoints: number, isOfNode = true) => ({
+  ...serviceHealthAnswer({ namespace: "default", name: "web", localEndpoints }, true),
+  isOfNode,
+});
+
+async function codeOf(path: string, answers: Record<string, unknown>): Promise<number> {
+  return (await send(`http://localhost${path}`, {}, fakeEnv(objects(answers)).env)).status;
+}
+
+beforeEach(() => void vi.spyOn(console, "warn").mockImplementation(() => undefined));
+afterEach(() => vi.restoreAllMocks());
+
+describe("an object that does not answer", () => {
+  const away = { health: AWAY, serviceHealth: AWAY };
+
+  it("a node that drains, and the check of a Service: the last answer goes on; without one: 200, and no endpoint", async () => {
+    expect([await codeOf("/nodes/o1/healthz", away), await codeOf("/nodes/o1/services/default/web", away)]).toEqual([200, 503]);
+    expect(await codeOf("/nodes/o1/healthz", { health: node(503) })).toBe(503);
+    expect(await codeOf("/nodes/o1/services/default/web", { serviceHealth: service(1) })).toBe(200);
+    expect([await codeOf("/nodes/o1/healthz", away), await codeOf("/nodes/o1/services/default/web", away)]).toEqual([503, 200]);
+  });
+
+  it("a Node that was removed before: stays so; a name that never had one: 200", async () => {
+    await codeOf("/nodes/o2/healthz", { health: node(200) });
+    await codeOf("/nodes/o2/healthz", { health: node(503, false) });
+    await codeOf("/nodes/made-up/healthz", { health: node(503, false) });
+    expect([await codeOf("/nodes/o2/healthz", away), await codeOf("/nodes/made-up/healthz", away)]).toEqual([503, 200]);
+  });
+
+  it("an object that knows nothing of the node yet: is as one that does not answer, and no error of the server", async () => {
+    const error = vi.spyOn(console, "error");
+    await codeOf("/nodes/o3/livez", { health: node(503) });
+    const knowsNothing = { health: NOTHING_KNOWN };
+    expect([await codeOf("/nodes/o3/livez", knowsNothing), await codeOf("/nodes/o4/livez", knowsNothing)]).toEqual([503, 200]);
+    expect(error).not.toHaveBeenCalled();
+  });
+});
+
+describe("what no Node or Service can have", () => {
+  it("names and ports: 503, and no object is asked", async () => {
+    const object = JSON.stringify({ status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] } });
+    const { env, calls } = fakeEnv({ get: () => ({ ok: true, object }) });
+    const long = "x".repeat(64);
+    const paths = [
+      "/nodes/N1/healthz",
+      `/nodes/n1/services/${long}/web`,
+      "/nodes/n1/services/default/Web",
+      "/nodes/n1/services/default/a%2Fb",
+      "/nodes/n1/services/a.b/web",
+      "/api/v1/nodes/n1:70000/proxy/",
+    ];
+    for (const path of paths) expect([path, (await send(`http://localhost${path}`, {}, env)).status]).toEqual([path, 503]);
+    expect(calls.filter(({ object }) => object.startsWith("NODE_PROXY"))).toEqual([]);
+  });
+});
+
+describe("port of the check of a Service, at nodes/proxy", () => {
+  const PATH = "/api/v1/nodes/n1:30001/proxy/";
+  const gets = { served: undefined, away: () => Promise.reject(new Error(AWAY)) };
+
+  async function told(path: string, answers: Answers): Promise<string> {
+    const response = await send(`http://localhost${path}`, {}, fakeEnv(answers).env);
+    const body = await response.json<{ message?: string; localEndpoints?: number }>();
+    return `${response.status} ${body.message ?? `${String(body.localEndpoints)} endpoints`}`;
+  }
+
+  it("a store of Nodes that fails: the check goes on, also when its object fails then; a port without a check: the store's refusal", async () => {
+    const answers = { ...objects({ serviceHealth: service(2) }), get: gets.away };
+    expect(await told(PATH, answers)).toBe("200 2 endpoints");
+    expect(await told(PATH, { ...objects({ serviceHealth: AWAY }), get: gets.away })).toBe("200 2 endpoints");
+    const away = "503 the server is currently unable to handle the request";
+    expect(await told("/api/v1/nodes/n1:30002/proxy/", { ...objects({ serviceHealth: null }), get: gets.away })).toBe(away);
+    expect(await told("/api/v1/nodes/n1/proxy/", answers)).toBe(away);
+  });
+
+  it("the scheme https: upstream's error, since the check is plain HTTP", async () => {
+    const error = "503 error trying to reach service: http: server gave HTTP response to HTTPS client";
+    for (const get of Object.values(gets))
+      expect(await told("/api/v1/nodes/https:n1:30001/proxy/", { ...objects({ serviceHealth: service(2) }), ...(get && { get }) })).toBe(
+        error,
+      );
+  });
+});
